@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kit.case.failures.failure import Failure
     from kit.inventory.zones import Zone
 
-_TABLE_OF: Final[Mapping[str, str]] = {"records": "messages", "entries": "logs"}
+_TABLE_OF: Final[Mapping[str, str]] = {"records": "stored_messages", "messages": "stored_messages"}
 
 
 class Case(Frames):
@@ -56,7 +56,6 @@ class Case(Frames):
         self._held: list[IO[str]] = []
         self._builds_messages = False
         self._noted: set[Refused] = set()
-        self._exported: Path | None = None
         self.failures: list[Failure] = []
         """Faults of the kit while this case was examined or shown."""
 
@@ -115,10 +114,8 @@ class Case(Frames):
 
     def has(self, table: str) -> bool:
         """Return whether a table has any row."""
-        import pyarrow.dataset as ds
-
-        folder = self.folder(_TABLE_OF.get(table, table))
-        return once(self, f"has {table}", lambda: bool(ds.dataset(folder, format="parquet").count_rows() > 0))
+        frame = partial(self.tables.frame, _TABLE_OF.get(table, table))
+        return once(self, f"has {table}", lambda: bool(frame().limit(1).count()))
 
     def has_source(self, source: str) -> bool:
         """Return whether there is a log of this source (`store`, `transaction`, `client`, …)."""
@@ -138,7 +135,15 @@ class Case(Frames):
     # --- tables ----------------------------------------------------------------------------------------------------------
 
     def folder(self, name: str) -> Path:
-        """Return the Parquet folder of a table, built if absent, for readers without Spark."""
+        """Return the Parquet folder of a bronze table, or of `ops` or `configs`; built if absent."""
+        from kit.case import tables
+
+        if name in ("ops", "configs"):
+            self.tables.frame(name)
+            folder = self.workspace.table(f"{name}-{self.tables.key(name)}")
+            assert folder is not None
+            tables.with_columns(folder, tables.spec(name).schema)
+            return folder
         from kit.case import tables
         from kit.case.reading import read
 
@@ -149,12 +154,41 @@ class Case(Frames):
             if name in self._broken:  # it would only fail again, once for every cause that needs it
                 raise self._broken[name]
             try:
-                key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
-                return tables.write(self.workspace, key, spec.schema, partial(read.table, self, name, spec), self.go_on)
+
+                def write(part: Path) -> None:
+                    tables.write(self.session, part, spec.schema, read.tasks(self, name, spec, part), self.go_on)
+                    tables.with_columns(part, spec.schema)
+
+                return self.write_table(self.table_key(name), write)
             except Exception as error:
                 self.go_on()  # a cancelled job fails too
                 self._broken[name] = error
                 raise
+
+    def write_table(self, name: str, write: Callable[[Path], None]) -> Path:
+        """Return the folder of a table in the workspace, complete; `write` fills an empty folder if it is absent."""
+        with self.workspace.writing(name) as part:
+            if part is not None:
+                write(part)
+        folder = self.workspace.table(name)
+        assert folder is not None
+        return folder
+
+    def table_key(self, name: str) -> str:
+        """Return the name of a bronze table's folder: it changes exactly when the table's content does."""
+        from kit.case import tables
+
+        if name in ("files", "limits"):
+            return f"{self.found.content_key}-{self.options.digest()}"
+        stored = {"stored_messages": "messages", "messages_within": "messages", "all_entries": "logs", "entries": "logs"}.get(name, name)
+        spec = tables.specs()[stored]
+        key = tables.key(stored, self.found, self.options.digest(), self.zones if spec.zoned else None)
+        return key if stored == name else f"{name}-{key}-{self.options.digest()}"
+
+    def results_folder(self) -> Path:
+        folder = self.workspace.folder / "facts"
+        folder.mkdir(mode=0o777 if self._shared else 0o700, exist_ok=True)
+        return folder
 
     def export(self, folder: Path) -> None:
         """Write all `messages` as Parquet into an empty folder: read again in their public form, since the workspace has no map of properties."""
@@ -162,18 +196,17 @@ class Case(Frames):
         from kit.case.reading import read
         from kit.formats.commitlog import schema
 
-        columns = schema.schema(tuple(name for name in schema.FIELDS if name != "body"))
-        rows = read.table(self, "messages", tables.Spec(columns), folder, public=True)
-        tables.fill(folder, columns, rows, self.go_on)
+        columns = schema.plain(tuple(name for name in schema.FIELDS if name != "body"))
+        rows = read.tasks(self, "messages", tables.Spec(columns), folder, public=True)
+        tables.write(self.session, folder, columns, rows, self.go_on)
         self._noted |= set(take_notes(folder))
-        self._exported = folder
 
-    def written_records(self) -> Path | None:
-        """Return where all records are as Parquet already: the table of messages, or an export of it; None if nowhere."""
-        from kit.case import tables
-
-        table = self.workspace.table(tables.key("messages", self.found, self.options.digest(), None))
-        return table or (self._exported if self._exported and self._exported.exists() else None)
+    def files_with(self, name: str) -> frozenset[str] | None:
+        """Return the commit log files that have rows for `skipped` or `traces`, as far as the table of messages can tell; None without it."""
+        if self.workspace.table(self.table_key("messages")) is None:
+            return None
+        asked = {row["file"] for row in self.tables.rows(f"files_with_{name}")}
+        return frozenset(asked)
 
     def build(self, *names: str) -> None:
         """Build several tables at once."""
@@ -181,7 +214,7 @@ class Case(Frames):
 
         self._builds_messages |= "messages" in names or not names
         with ThreadPoolExecutor(2) as pool:
-            list(pool.map(self.folder, names or tuple(tables.specs())))
+            list(pool.map(self.folder, names or (*tables.specs(), "ops", "configs")))
 
     # --- lines of text files ----------------------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ def dataset(case: Case, name: str, also: tuple[str, ...] = ()) -> ds.Dataset:
 def _dataset(case: Case, name: str, also: tuple[str, ...]) -> ds.Dataset:
     from kit.case import tables
 
-    schema = tables.specs()[name].schema
+    schema = tables.spec(name).schema
     coded = [n for n in schema.names if n in CODED or n in PROMOTED_COLUMNS or n in LINEAGE or n in also]
     return ds.dataset(case.folder(name), format=ds.ParquetFileFormat(dictionary_columns=coded))
 
@@ -82,7 +82,7 @@ def _plain(folder: Path) -> list[ds.ParquetFileFragment]:
 def times(case: Case, name: str) -> pc.Expression | None:
     from kit.case import tables
 
-    column = tables.specs()[name].time
+    column = tables.spec(name).time
     kept: pc.Expression | None = None
     for limit, sign in ((case.options.since, 1), (case.options.until, -1)):
         if column is not None and limit is not None:

@@ -2,35 +2,66 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from abc import ABC, abstractmethod
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import pandas as pd
+import pyarrow as pa
+
 from kit.case.options import Options
 from kit.case.progress import Stoppable
-from kit.evidence.unread import Unread
+from kit.case.tables import specs
+from kit.formats.commitlog.schema import FIELDS, TEXT
+from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.inventory.inventory import Inventory
 from kit.spark import sessions
+from kit.tables.runner import Tables, local
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
-
 BRIEF: Final = 4 << 30
 """Size of evidence, in bytes, below which a JVM's optimising compiler does not pay off."""
+FILES: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("kind", pa.string()),
+        ("source", pa.string()),
+        ("bytes", pa.int64()),
+        ("base", pa.int64()),
+        ("first", pa.timestamp("us", "UTC")),
+        ("last", pa.timestamp("us", "UTC")),
+        ("zone", pa.string()),
+        ("modified", pa.timestamp("us", "UTC")),
+        ("replica_of", pa.string()),
+        ("overlaps", pa.bool_()),
+        ("sha256", pa.string()),
+    ]
+)
+"""The files of the evidence as a table: `base` is the physical offset of the first byte of a commit log file; `overlaps`: some of its records may
+be in another file."""
+LIMITS: Final = pa.schema([("since", pa.timestamp("us", "UTC")), ("until", pa.timestamp("us", "UTC"))])
+"""One row: what the user wants to see, null where nothing limits it."""
+BRONZE: Final = (
+    *(name for name in specs() if name not in ("messages", "logs")),
+    *("files", "limits", "stored_messages", "messages_within", "messages", "all_entries", "entries", "logs"),
+)
+"""What was read, by the names queries use. `stored_messages` and `all_entries`: whatever their times, with the columns of the workspace."""
+_MAP: Final = f"""case when {TEXT} <> '' then str_to_map({TEXT}, '\\u0002', '\\u0001') else cast(map() as map<string,string>) end"""
 
 
 def _table(name: str, holds: str) -> Any:
-    return property(lambda case: case._frame(name), doc=holds)
+    return property(lambda case: case.tables.frame(name), doc=holds)
 
 
 class Frames(Stoppable, ABC):
-    """The part of a `Case` that has tables as DataFrames, with the columns of the public interface. Java starts with the first."""
+    """The part of a `Case` that has tables as DataFrames, with the columns of the public interface. The engine starts with the first."""
 
     path: Path
     options: Options
@@ -38,18 +69,24 @@ class Frames(Stoppable, ABC):
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.RLock()
-        self._frames: dict[str, DataFrame] = {}
 
     @property
     @abstractmethod
     def found(self) -> Inventory: ...
-    @abstractmethod
-    def folder(self, name: str) -> Path: ...
     @property
     @abstractmethod
-    def reads_here(self) -> bool: ...
+    def inventory(self) -> Inventory: ...
+    @abstractmethod
+    def folder(self, name: str) -> Path: ...
 
+    messages = _table("messages", "One row per commitlog record and file, replicas included.")
+    stored_messages = _table("stored_messages", "`messages` as the workspace keeps them: columns for the properties often used instead of the map.")
+    records = _table("records", "`stored_messages` with every record once: replicas and repeated copies left out.")
+    ops = _table("ops", "Op records, one row for each half message they end.")
+    logs = _table("logs", "Log entries, continuation lines folded.")
+    entries = _table("entries", "`logs` with `events` (slugs of known texts) and `offset` (byte position of the first line).")
     skipped = _table("skipped", "Ranges of commitlog files that are not records.")
+    consumequeue = _table("consumequeue", "Units of consume queues, each with the record it points to.")
     index = _table("index", "Entries of index files.")
     traces = _table("traces", "Contexts of message trace records.")
     configs = _table("configs", "Settings of brokers, topics and groups, from all sources.")
@@ -61,58 +98,26 @@ class Frames(Stoppable, ABC):
     rows = _table("rows", "Business tables, transaction log tables and delivery ledgers.")
     sends = _table("sends", "Send ledgers.")
 
-    @property
-    def messages(self) -> DataFrame:
-        """One row per commitlog record and file, replicas included."""
-        from kit.formats.commitlog.schema import FIELDS
-        from kit.spark.properties import as_map
-
-        columns = [as_map() if name == "properties" else name for name in FIELDS if name != "body"]
-        return self._frame("messages").select(*columns)
-
-    @property
-    def stored_messages(self) -> DataFrame:
-        """`messages` as stored in the workspace: instead of the map of properties, columns for those often used
-        (`kit.spark.properties.prop`).
-        """
-        return self._frame("messages").drop("body")
-
     @cached_property
-    def records(self) -> DataFrame:
-        """`stored_messages` with every record once: replicas and repeated copies left out."""
-        from pyspark.sql import Window
-        from pyspark.sql import functions as F  # noqa: N812
+    def tables(self) -> Tables:
+        """Every table, by name, as view, frame and facts."""
+        return Tables(self)
 
-        copies = [i.file for i in self.found.of_kind("commitlog", "dledger") if i.replica_of]
-        kept = self.stored_messages.where(~F.col("file").isin(copies)) if copies else self.stored_messages
-        if self.found.overlapping:
-            same = Window.partitionBy("offset_msg_id").orderBy("file")
-            kept = kept.withColumn("_copy", F.row_number().over(same)).where(F.col("_copy") == 1).drop("_copy")
-        return self._countable("messages", kept)
+    def sql(self, text: str, **values: Any) -> DataFrame:
+        """Return the answer to a query over bronze, silver and gold tables; `values` are bound to `:name` in it."""
+        return self.tables.sql(text, **values)
 
-    @property
-    def ops(self) -> DataFrame:
-        """Op records, one row for each half message they end."""
-        frame = self._frame("ops")
-        return frame.dropDuplicates(["offset_msg_id", "half_queue_offset"]) if self.found.overlapping else frame
+    def facts(self, name: str) -> pd.DataFrame:
+        """Return a gold table as a small frame. Raise `KeyError`, `TableFailed`."""
+        return self.tables.facts(name)
 
-    @property
-    def consumequeue(self) -> DataFrame:
-        """Units of consume queues, each with the record it points to."""
-        from kit.formats.queues import consumequeue, lost_paths
+    def fact_rows(self, name: str) -> list[dict[str, Any]]:
+        """Return a gold table as dicts of plain values. Raise as `facts`."""
+        return self.tables.rows(name)
 
-        frame = self._frame("consumequeue")
-        lost = any(consumequeue.place(i.file) is None for i in self.found.of_kind("consumequeue", replicas=False))
-        return lost_paths.placed(frame, self.records) if lost else frame
-
-    @property
-    def entries(self) -> DataFrame:
-        """`logs` with two more columns: `events` (slugs of known texts) and `offset` (byte position of the first line)."""
-        return self._frame("logs")
-
-    @property
-    def logs(self) -> DataFrame:
-        return self.entries.drop(*HIDDEN)
+    def query(self, name: str) -> str:
+        """Return the text behind a silver or gold table."""
+        return self.tables.text(name)
 
     def event(self, slug: str) -> DataFrame:
         """Return the entries with a known text, with a column for each named group of its pattern."""
@@ -122,54 +127,77 @@ class Frames(Stoppable, ABC):
 
     def read_messages(self, *, body: bool = False) -> DataFrame:
         """Return `messages` read from the commitlog itself, with decompressed bodies if asked for."""
+        import json
+
         from kit.case.reading import big_tables
+        from kit.evidence.unread import Unread
 
         stores = json.dumps(big_tables.stores(self.found, Unread()))
-        reader = self.spark.read.format("rocketmq.commitlog").option("files", stores).option("body", str(body).lower())
-        return self._cut(reader.load(), "store_timestamp")
+        reader = self.session.read.format("rocketmq.commitlog").option("files", stores).option("body", str(body).lower())
+        return reader.load().where(self._within("store_timestamp"))
 
-    def _frame(self, name: str) -> DataFrame:
-        with self._lock:
-            kept = self._frames.get(name)
-        if kept is None:
-            from pyspark.sql.pandas.types import from_arrow_schema
+    # --- what the runner of queries needs ------------------------------------------------------------------------------------------
 
-            from kit.case import tables
-            from kit.spark.sessions import parquet
+    def bronze_names(self) -> tuple[str, ...]:
+        return BRONZE
 
-            self.warm()
-            spec = tables.specs()[name]
-            folder = self.folder(name)
-            frame = parquet(self.spark, folder, from_arrow_schema(spec.schema))
-            kept = self._cut(frame, spec.time)
-            if name != "messages":  # its times are shown as stored
-                kept = self._countable(name, kept)
-            with self._lock:
-                self._frames[name] = kept
-        return kept
+    def bronze(self, name: str) -> DataFrame:
+        """Return one of `BRONZE`, read from the workspace; it is written there first if absent."""
+        if name == "files":
+            return local(self.session, self._files())
+        if name == "limits":
+            row = {"since": self.options.since, "until": self.options.until}
+            return local(self.session, pa.Table.from_pylist([row], schema=LIMITS))
+        if name == "stored_messages":
+            return self._stored("messages")
+        if name == "messages_within":
+            columns = countable(specs()["messages"].schema)
+            return self.tables.frame("stored_messages").where(self._within("store_timestamp")).selectExpr(*columns)
+        if name == "messages":
+            columns = [f"{_MAP} as properties" if each == "properties" else each for each in FIELDS if each != "body"]
+            return self.tables.frame("stored_messages").where(self._within("store_timestamp")).selectExpr(*columns)
+        if name == "all_entries":
+            return self._stored("logs").selectExpr(*countable(specs()["logs"].schema))
+        if name == "entries":
+            return self.tables.frame("all_entries").where(self._within("ts"))
+        if name == "logs":
+            return self.tables.frame("entries").drop(*HIDDEN)
+        spec = specs()[name]
+        return self._stored(name).selectExpr(*countable(spec.schema)).where(self._within(spec.time))
 
-    def _countable(self, name: str, frame: DataFrame) -> DataFrame:
-        """Set times outside the range of nanoseconds to null: pandas, used in all analyses, would raise."""
-        from kit.case import tables
+    def _stored(self, name: str) -> DataFrame:
+        from pyspark.sql.pandas.types import from_arrow_schema
 
-        return tables.countable(name, self.folder(name), frame)
+        return self.read_back(self.folder(name), from_arrow_schema(specs()[name].schema))
 
-    def _cut(self, frame: DataFrame, column: str | None) -> DataFrame:
-        from kit.case import tables
+    def read_back(self, folder: Path, columns: StructType | None) -> DataFrame:
+        """Return a folder of Parquet files as a DataFrame with these columns."""
+        if columns is None:
+            return self.session.read.parquet(self.uri(folder))
+        return sessions.parquet(self.session, folder, columns).select(*columns.names)
 
-        return tables.between(frame, column, self.options.since, self.options.until)
+    def uri(self, folder: Path) -> str:
+        return sessions.uri(folder)
+
+    def _within(self, column: str | None) -> str:
+        """Return the condition that `since` and `until` set; rows without a time stay."""
+        since, until = self.options.since, self.options.until
+        limits = [f"{column} {sign} timestamp_micros({int(at.timestamp() * 1_000_000)})" for sign, at in ((">=", since), ("<=", until)) if at]
+        return f"{column} is null or ({' and '.join(limits)})" if column and limits else "true"
+
+    def _files(self) -> pa.Table:
+        overlaps = {"overlaps": self.found.overlapping}
+        rows = [{name: getattr(item, name, None) for name in FILES.names} | overlaps for item in self.inventory.items]
+        return pa.Table.from_pylist(rows, schema=FILES)
+
+    # --- the session ---------------------------------------------------------------------------------------------------------------
 
     def warm_if_shared(self) -> None:
-        """Start Spark in the background if it reads the evidence, on a cluster. Otherwise only check that Java is installed;
-        Spark starts when somebody asks for a DataFrame. Raise `JavaMissing`.
-        """
-        if self.reads_here:
-            sessions.require_java(self.options.master, self.options.remote)
-        else:
-            self.warm()
+        """Start the engine in the background. Raise `JavaMissing` if Apache Spark is asked for and cannot start."""
+        self.warm()
 
     def warm(self) -> None:
-        """Start Spark in the background; what needs it waits. Raise `JavaMissing` if it cannot start."""
+        """Start the session in the background; what needs it waits. Raise `JavaMissing` if it cannot start."""
         from kit.evidence import files as evidence
 
         with self._lock:
@@ -179,7 +207,25 @@ class Frames(Stoppable, ABC):
                 )
 
     @property
-    def spark(self) -> SparkSession:
+    def session(self) -> SparkSession:
+        """The session of this case; tables become its views when they are asked for."""
         self.warm()
         assert self._spark is not None
         return self._spark.result()
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session of this case, with every bronze, silver and gold table as a temp view."""
+        self.tables.offer()
+        return self.session
+
+
+def countable(schema: pa.Schema) -> list[str]:
+    """Return the columns with null for times before 1678 or after 2261: pandas, in which facts are small frames, would raise."""
+    first, last = NANO_FIRST_MS * 1000, NANO_LAST_MS * 1000
+    return [
+        f"case when unix_micros(`{field.name}`) between {first} and {last} then `{field.name}` end as `{field.name}`"
+        if pa.types.is_timestamp(field.type)
+        else f"`{field.name}`"
+        for field in schema
+    ]

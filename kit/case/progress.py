@@ -50,13 +50,21 @@ class Stoppable:
         self._spark: Future[SparkSession] | None = None
 
     def cancel(self) -> None:
-        """Stop the current work, Spark's jobs and other threads, like an interrupt; the session stays usable,
+        """Stop the current work, the engine's queries and other threads, like an interrupt; the session stays usable,
         the case after `resume`.
         """
         self._stopping.set()
-        from kit.spark import doing
+        started = self._spark
+        if started is None or not started.done() or started.exception() is not None:
+            return
+        spark = started.result()
+        with contextlib.suppress(Exception):
+            if hasattr(spark, "sparkContext") and not _is_connect(spark):
+                from kit.spark import doing
 
-        self._asked(doing.cancel)
+                doing.cancel(spark.sparkContext)
+            else:
+                spark.interruptAll()
 
     def go_on(self) -> None:
         """Raise `KeyboardInterrupt` after `cancel`: threads that work for a case call this between two pieces of work."""
@@ -87,3 +95,7 @@ class Stoppable:
         with contextlib.suppress(Exception):
             return ask(started.result().sparkContext)
         return None
+
+
+def _is_connect(spark: SparkSession) -> bool:
+    return type(spark).__module__.startswith("pyspark.sql.connect")

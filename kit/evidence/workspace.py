@@ -28,7 +28,7 @@ from kit.evidence.unread import PREFIX, notes
 from kit.i18n import Lang, T
 
 DONE: Final = "_SUCCESS"
-"""The marker of a complete table, by the name Spark gives it; lists the table's Parquet files."""
+"""The marker of a complete table, by the name Spark gives it."""
 READING: Final = ("rocketmq", "evidence", "formats", "inventory", "spark", "case/tables.py", "case/reading")
 """The folders and modules whose code determines the content of tables."""
 RUN: Final = "RMQ_KIT_RUN"
@@ -140,10 +140,7 @@ class Workspace:
                 made.mkdir(mode=0o777 if self.shared else 0o700, exist_ok=True)
             try:
                 yield part
-                (part / DONE).write_text(
-                    "".join(f"{file.name}\n" for at in ("*.parquet", ".part-*.none") for file in sorted(part.glob(at))),
-                    encoding="utf-8",
-                )
+                (part / DONE).touch()
                 if not self.shared:
                     disk.seal(part)
                 disk.durable(*(path for path in part.rglob("*") if path.is_file()), part)
@@ -154,37 +151,19 @@ class Workspace:
             finally:
                 shutil.rmtree(part, ignore_errors=True)
 
-    def adopt(self, name: str, part: Path) -> bool:
-        """Link into `part` the files of a table that another evidence set in this cache has under the same name; False if none has.
-
-        Tables are named by content, so evidence with an added file keeps all tables that do not read it.
-        """
-        for done in sorted(self.folder.parent.glob(f"*/tables/{name}/{DONE}")):
-            if any(done.parent.glob(f"{PREFIX}*")):
-                continue  # what could not be read there may be readable here
-            try:
-                for called in done.read_text(encoding="utf-8").splitlines():
-                    _link(done.parent / called, part / called)
-            except OSError:  # cleaned in the meantime
-                for file in part.iterdir():
-                    file.unlink()
-                continue
-            return True
-        return False
-
-    def adopt_parts(self, name: str, part: Path, wanted: Collection[str]) -> None:
-        """Link into `part` the parts named `wanted` (`kit.spark.sources.part_name`) of other tables of this kind in the cache.
+    def adopt_parts(self, name: str, folder: Path, wanted: Collection[str]) -> None:
+        """Link into `folder` the parts named `wanted` (`kit.spark.sources.part_name`) of other tables of this kind in the cache.
 
         So for evidence with an added file only that file is read.
         """
-        files = {called for each in wanted for called in (f"part-{each}.parquet", f".part-{each}.none")}
+        missing = {f"part=p{each}" for each in wanted}
         for done in sorted(self.folder.parent.glob(f"*/tables/{name}-*/{DONE}")):
-            if not files or any(done.parent.glob(f"{PREFIX}*")):
+            if not missing or any(done.parent.glob(f"{PREFIX}*")):
                 continue  # what could not be read there may be readable here
-            with contextlib.suppress(OSError):  # cleaned in the meantime
-                for called in files.intersection(path.name for path in done.parent.iterdir()):
-                    _link(done.parent / called, part / called)
-                    files.discard(called)
+            for part in missing & {path.name for path in done.parent.iterdir()}:
+                with contextlib.suppress(OSError):  # cleaned in the meantime
+                    shutil.copytree(done.parent / part, folder / part, copy_function=_link)
+                    missing.discard(part)
 
     def read_json(self, name: str) -> Any | None:
         """Return a stored JSON value, None if absent or unreadable."""
@@ -210,7 +189,7 @@ class Workspace:
             shutil.rmtree(self.tables / name, ignore_errors=True)
 
 
-def _link(file: Path, target: Path) -> None:
+def _link(file: str, target: str) -> None:
     try:
         os.link(file, target)
     except OSError:  # a file system without links; for a file that is gone the copy fails as well

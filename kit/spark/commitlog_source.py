@@ -14,7 +14,6 @@ from typing import Any, Final
 import pyarrow as pa
 from attrs import evolve, frozen
 from pyspark.sql.datasource import (
-    DataSource,
     DataSourceReader,
     DataSourceStreamReader,
     EqualTo,
@@ -29,7 +28,7 @@ from pyspark.sql.datasource import (
 
 from kit.evidence.unread import Unread
 from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, File, Wanted, schema
-from kit.spark.sources import KEPT, ddl, files_of, from_worker, kept, part_name, plain
+from kit.spark.sources import Source, files_of, plain
 
 CHUNK: Final = 64 << 20
 """How many bytes of a file one task reads at most; smaller files share a task."""
@@ -81,7 +80,7 @@ def _known(item: dict[str, Any]) -> File:
     return examine(str(item["file"]), str(item["path"]), item.get("base"))
 
 
-class CommitLogDataSource(DataSource):
+class CommitLogDataSource(Source):
     """Records of commit log files as `messages`, or what is no record as `skipped` (docs/architecture.md).
 
     Name: `rocketmq.commitlog`.
@@ -91,8 +90,7 @@ class CommitLogDataSource(DataSource):
     `columns` (comma list): only these are built, which takes a third of the time for a few of them;
     `body=true`: one column more, the bodies, decompressed; `body_topics` (comma list): the body as stored, of records
     in these topics only;
-    `keep`, a folder: each task writes its rows there as Parquet and yields path and rows; `unread`, a folder: files that
-    could not be read are noted there, else in the log; `mode=FAILFAST`: such a file fails the query.
+    `unread`, a folder: files that could not be read are noted there, else in the log; `mode=FAILFAST`: such a file fails the query.
 
     Filters on `topic`, `store_timestamp` and `physical_offset` are pushed down.
 
@@ -103,9 +101,8 @@ class CommitLogDataSource(DataSource):
     def name(cls) -> str:
         return "rocketmq.commitlog"
 
-    def schema(self) -> str:
-        fields = KEPT if self.options.get("keep") else SKIPPED if self._skipped() else schema(self._columns())
-        return ddl(fields)
+    def fields(self) -> pa.Schema:
+        return SKIPPED if self._skipped() else schema(self._columns())
 
     def reader(self, schema: Any) -> CommitLogReader:
         return CommitLogReader(self.options, self._skipped(), self._wanted())
@@ -160,9 +157,7 @@ class CommitLogReader(DataSourceReader):
         return tasks(files_of(self.options, *_KINDS), Unread.of(self.options))
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        folder = self.options.get("keep")
-        rows = self.rows(partition)
-        return from_worker(kept(folder, part_name(self.options, partition), rows) if folder else map(plain, rows))
+        return map(plain, self.rows(partition))
 
     def rows(self, partition: Any) -> Iterator[pa.RecordBatch]:
         """Yield the rows with columns of few values dictionary-coded, which Spark cannot take."""

@@ -10,38 +10,32 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import msgspec
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
 from kit.evidence.files import open_raw
 from kit.evidence.unread import Unread
 from kit.formats.logs.log_file import LogFile
+from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
 from kit.formats.printed_times import zone
-from kit.spark.sources import KEPT, ddl, from_worker, kept, part_name, plain
+from kit.spark.sources import Source, plain
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from kit.formats.logs.log_table import Options, Piece
 
 CHUNK: Final = 64 << 20
 """How many bytes of a big file one partition reads; small files share partitions of up to half of this."""
 
-_COLUMNS: Final = (
-    "file string, line int, lines int, ts timestamp, ts_text string, level string, thread string, logger string, source string, message string, "
-    "trace string, layout string"
-)
 
-
-class LogDataSource(DataSource):
+class LogDataSource(Source):
     """Text logs of brokers, clients and applications as `logs` (docs/architecture.md).
 
     Name: `rocketmq.log`.
 
     Options: the path given to `load`, or `files`, a JSON list of `LogFile`; `tz_broker`, `tz_app` (IANA name or
     `+08:00`): declared zones;
-    `pieces`, what each task reads as `plan` says it; `keep`, a folder: each task writes its rows there as Parquet and
-    yields path and rows; `unread`, `mode`: as for `rocketmq.commitlog`;
+    `pieces`, what each task reads as `plan` says it; `unread`, `mode`: as for `rocketmq.commitlog`;
     `events=true`: two more columns, `events` (slugs of the known texts in the entry) and `offset` (byte position of its
     first line).
 
@@ -58,10 +52,8 @@ class LogDataSource(DataSource):
     def name(cls) -> str:
         return "rocketmq.log"
 
-    def schema(self) -> str:
-        if self.options.get("keep"):
-            return ddl(KEPT)
-        return _COLUMNS + (", events array<string>, offset long" if _flag(self.options, "events") else "")
+    def fields(self) -> pa.Schema:
+        return pa.schema([*SCHEMA, *(EVENT_FIELDS if _flag(self.options, "events") else ())])
 
     def reader(self, schema: StructType) -> DataSourceReader:
         return _Reader(dict(self.options))
@@ -93,9 +85,7 @@ class _Reader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         if not isinstance(partition, _Partition):
             return iter(())  # Without any partition Spark asks for the whole, as None.
-        folder = self.options.get("keep")
-        rows = self.rows(partition)
-        return from_worker(kept(folder, part_name(self.options, partition), rows) if folder else map(plain, rows))
+        return map(plain, self.rows(partition))
 
     def rows(self, partition: _Partition) -> Iterator[pa.RecordBatch]:
         """Yield the rows with columns of few values dictionary-coded, which Spark cannot take."""

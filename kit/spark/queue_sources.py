@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
 
 from kit.evidence.unread import Unread
 from kit.formats.queues import consumequeue, index
-from kit.spark.sources import Files, ddl, files_of, share
+from kit.spark.sources import Files, Source, files_of, share
 
 
-class ConsumeQueueDataSource(DataSource):
+class ConsumeQueueDataSource(Source):
     """`spark.read.format("rocketmq.consumequeue").load(path)`: one row per unit. Option `files` as for
     `rocketmq.commitlog`.
     """
@@ -23,8 +23,8 @@ class ConsumeQueueDataSource(DataSource):
     def name(cls) -> str:
         return "rocketmq.consumequeue"
 
-    def schema(self) -> str:
-        return ddl(consumequeue.SCHEMA)
+    def fields(self) -> pa.Schema:
+        return consumequeue.SCHEMA
 
     def reader(self, schema: Any) -> ConsumeQueueReader:
         return ConsumeQueueReader(self.options)
@@ -52,7 +52,7 @@ class ConsumeQueueReader(DataSourceReader):
             yield from unread.through(file, partial(consumequeue.units, file, path))
 
 
-class IndexDataSource(DataSource):
+class IndexDataSource(Source):
     """`spark.read.format("rocketmq.index").load(path)`: one row per entry, or one per file with option `table` =
     `headers`.
 
@@ -63,8 +63,8 @@ class IndexDataSource(DataSource):
     def name(cls) -> str:
         return "rocketmq.index"
 
-    def schema(self) -> str:
-        return ddl(index.HEADERS if self.options.get("table") == "headers" else index.ENTRIES)
+    def fields(self) -> pa.Schema:
+        return index.HEADERS if self.options.get("table") == "headers" else index.ENTRIES
 
     def reader(self, schema: Any) -> IndexReader:
         return IndexReader(self.options)

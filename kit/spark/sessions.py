@@ -60,39 +60,44 @@ def _memory() -> str:
 
 
 def session(master: str | None = None, remote: str | None = None, *, brief: bool = False, **conf: str) -> SparkSession:
-    """Return the session with the kit's data sources registered.
+    """Return a session with the kit's data sources registered; its temp views are its own.
 
-    `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well. `master`/`remote` win
-    over `RMQ_KIT_MASTER`/`SPARK_REMOTE`; under `spark-submit` its settings are. `conf` are extra Spark settings with
-    `_` for `.`. Raise `JavaMissing` where no fitting Java is found.
+    Without `master`/`remote`, `RMQ_KIT_MASTER`/`SPARK_REMOTE` or `spark-submit` it is one of the embedded engine, which needs no Java.
+    `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well. `conf` are extra Spark settings with
+    `_` for `.`. Raise `JavaMissing` where Apache Spark is asked for and no fitting Java is found.
     """
+    remote, master = _where(master, remote)
+    if is_embedded(master, remote) or remote:
+        from kit.spark import embedded
+
+        spark = embedded.session(remote)
+        for name, value in (SETTINGS | {k.replace("_", "."): v for k, v in conf.items()}).items():
+            spark.conf.set(name, value)
+    else:
+        spark = _apache(master, brief, conf)
+    register(spark, embedded=is_embedded(master, remote))
+    return spark
+
+
+def _apache(master: str | None, brief: bool, conf: dict[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
-    remote, master = _where(master, remote)
-    require_java(master, remote)
+    require_java(master)
     # Workers must be the same interpreter, with the kit and numba's cache at hand.
     # On a cluster somebody may have named the interpreter of the environment that is shipped.
-    if is_local(master, remote) or "PYSPARK_PYTHON" not in os.environ:
+    if is_local(master) or "PYSPARK_PYTHON" not in os.environ:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName("rmq-kit")
-    if remote:
-        builder = builder.remote(remote)
-    elif master:
+    if master:
         builder = builder.master(master)
-    elif not _submitted():
-        builder = builder.master("local[*]")
-    for name, value in {
-        **_settings(master, local=is_local(master, remote), brief=brief),
-        **{k.replace("_", "."): v for k, v in conf.items()},
-    }.items():
+    settings = _settings(master, local=is_local(master), brief=brief) | {k.replace("_", "."): v for k, v in conf.items()}
+    for name, value in settings.items():
         builder = builder.config(name, value)
     with _quiet(), _own_interrupt():
         spark = builder.getOrCreate()
-    if not remote:
-        spark.sparkContext.setLogLevel("ERROR")
-    register(spark)
-    return spark
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark.newSession()
 
 
 def begin(master: str | None, remote: str | None, *, brief: Callable[[], bool]) -> Future[SparkSession]:
@@ -110,10 +115,14 @@ def begin(master: str | None, remote: str | None, *, brief: Callable[[], bool]) 
     return future
 
 
+def is_embedded(master: str | None = None, remote: str | None = None) -> bool:
+    """Return whether `session` would use the engine inside this process."""
+    remote, master = _where(master, remote)
+    return not (remote or master or _submitted())
+
+
 def is_local(master: str | None = None, remote: str | None = None) -> bool:
-    """Return whether `session` would start Spark in a JVM on this machine with the kit's settings: without a master,
-    or with `local`, `local[4]`, `local[*]`.
-    """
+    """Return whether `session` would read on this machine: with the embedded engine, or with `local`, `local[4]`, `local[*]`."""
     remote, master = _where(master, remote)
     return not (remote or _submitted()) and (not master or _LOCAL.fullmatch(master) is not None)
 
@@ -126,17 +135,18 @@ def _submitted() -> bool:
     return "SPARK_ENV_LOADED" in os.environ and "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def register(spark: SparkSession) -> None:
+def register(spark: SparkSession, *, embedded: bool = False) -> None:
     """Make the kit's formats readable by `spark.read.format(...)`."""
     from kit.spark.sources import data_sources
 
-    for source in data_sources():
+    for source in data_sources(embedded=embedded):
         spark.dataSource.register(source)
 
 
 def require_java(master: str | None = None, remote: str | None = None) -> None:
-    """Choose the Java that Spark starts, if it starts one. Raise `JavaMissing` if none is suitable."""
-    if _where(master, remote)[0] or _submitted():
+    """Choose the Java that Apache Spark starts, if it is asked for. Raise `JavaMissing` if none is suitable."""
+    remote, master = _where(master, remote)
+    if remote or not master or _submitted():
         return
     java = jvm.find()
     if java is None:
@@ -203,15 +213,20 @@ def _cores(master: str | None) -> int:
     return int(named["cores"] or 1)
 
 
+SETTINGS: Final = {
+    "spark.sql.session.timeZone": "UTC",
+    # Two property names that are not valid text can become the same; as in RocketMQ, the later one counts.
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+}
+"""What both engines are told."""
+
+
 def _settings(master: str | None, *, local: bool, brief: bool) -> dict[str, str]:
-    settings = {
-        "spark.sql.session.timeZone": "UTC",
+    settings = SETTINGS | {
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # Other Parquet readers must be able to read it: Spark's default is a deprecated 12-byte form without a zone.
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.python.filterPushdown.enabled": "true",
-        # Two property names that are not valid text can become the same; as in RocketMQ, the later one counts.
-        "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
     }
@@ -238,10 +253,10 @@ def _settings(master: str | None, *, local: bool, brief: bool) -> dict[str, str]
 
 
 def uri(path: Path) -> str:
-    """Return a path in the form that Spark takes. Hadoop reads a percent sign literally, so nothing is quoted as in
-    `Path.as_uri`.
-    """
-    return f"file:{path.resolve()}"
+    """Return a path in the form that the engine of this process takes: Hadoop reads a percent sign literally, the embedded engine wants it quoted."""
+    from kit.spark import embedded
+
+    return path.resolve().as_uri() if embedded.runs() else f"file:{path.resolve()}"
 
 
 def parquet(spark: SparkSession, folder: Path, schema: StructType) -> DataFrame:

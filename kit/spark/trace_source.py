@@ -11,16 +11,16 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kit.evidence.unread import Unread
 from kit.formats.commitlog.schema import TRACES
 from kit.rocketmq import names
 from kit.spark import commitlog_source
-from kit.spark.sources import ddl, files_of
+from kit.spark.sources import Source, files_of
 
 
-class TraceDataSource(DataSource):
+class TraceDataSource(Source):
     """`spark.read.format("rocketmq.trace").load(path)`: one row per trace context.
 
     Options: `files` as for `rocketmq.commitlog`; `topics` (comma list) if traces are in topics of their own.
@@ -30,8 +30,8 @@ class TraceDataSource(DataSource):
     def name(cls) -> str:
         return "rocketmq.trace"
 
-    def schema(self) -> str:
-        return ddl(TRACES)
+    def fields(self) -> pa.Schema:
+        return TRACES
 
     def reader(self, schema: Any) -> TraceReader:
         return TraceReader(self.options)

@@ -1,4 +1,4 @@
-"""How one table of a case is read: by Spark, or by tasks of this process."""
+"""How one table of a case is read: the tasks that Spark runs."""
 
 from __future__ import annotations
 
@@ -11,29 +11,19 @@ from kit.case.reading import big_tables, small_tables
 from kit.evidence.unread import Unread
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kit.case.reading.readable_case import ReadableCase
 
 
-def table(
-    case: ReadableCase, name: str, spec: tables.Spec, part: Path, *, public: bool = False
-) -> DataFrame | list[tables.Task]:
-    """Return the frame or the tasks that fill the folder `part` with a table. `public`: with the columns users see,
-    not those of the workspace.
-    """
+def tasks(case: ReadableCase, name: str, spec: tables.Spec, part: Path, *, public: bool = False) -> list[tables.Task]:
+    """Return the tasks that fill the folder `part` with a table. `public`: with the columns users see, not those of the workspace."""
     options: dict[str, Any] = {"tz_broker": case.options.tz_broker, "tz_app": case.options.tz_app, "public": public}
     if spec.zoned:
         options["zones"] = {file: zone.zone for file, zone in case.zones.items()}
-    for needed in tables.NEEDS.get(name, ()):
-        options[needed] = case.folder(needed)
     if name in ("skipped", "traces"):
-        options["records"] = case.written_records()
+        options["needed"] = case.files_with(name)
     tables.changed(name, case.found, Unread(str(part)))
-    if name not in tables.BY_SPARK:
+    if name not in tables.BIG:
         return small_tables.tasks(name, case.found, options, part)
     if not public:
         options["adopt"] = partial(case.workspace.adopt_parts, name, part)
-    if case.reads_here:
-        return big_tables.here(name, case.found, options, part)
-    return big_tables.frame(case.spark, name, case.found, options, part)
+    return big_tables.tasks(name, case.found, options, part)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kit.evidence.workspace import Workspace
     from kit.inventory.inventory import Inventory
     from kit.inventory.zones import Zone
+    from kit.tables.runner import Tables
 
 
 class ReadableCase(Protocol):
@@ -27,8 +28,8 @@ class ReadableCase(Protocol):
     @property
     def workspace(self) -> Workspace: ...
     @property
-    def reads_here(self) -> bool: ...
+    def session(self) -> SparkSession: ...
     @property
-    def spark(self) -> SparkSession: ...
+    def tables(self) -> Tables: ...
     def folder(self, name: str) -> Path: ...
-    def written_records(self) -> Path | None: ...
+    def files_with(self, name: str) -> Collection[str] | None: ...

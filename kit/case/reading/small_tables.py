@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from kit.case.tables import READS, Task
 from kit.evidence.files import open_readonly
@@ -31,17 +29,15 @@ _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 
 
 def tasks(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
-    """Return the tasks that read a small table, one for each file. `options`: tz_broker, tz_app, zones {file: zone},
-    and the folders of tables it is made from. Files that cannot be read are noted in `part`.
+    """Return the tasks that read a small table, one for each file. `options`: tz_broker, tz_app, zones {file: zone}. Files that cannot be read are noted in `part`.
     """
     unread = Unread(str(part))
     made: list[Task] = [
         Task(partial(unread.through, item.file, partial(_read, name, item, options))) for item in _of_table(name, found)
     ]
-    if name == "configs":
+    if name == "config_files":
         outputs = found.of_kind("mqadmin", replicas=False)
         made += [Task(partial(unread.through, item.file, partial(_printed_config, item))) for item in outputs]
-        made.append(Task(partial(_dumped_configs, options["logs"])))
     return made
 
 
@@ -54,7 +50,7 @@ def _of_table(name: str, found: Inventory) -> list[Item]:
         dated = ("consumerOffset", "lmqConsumerOffset")
         items = found.of_kind("store_json", "checkpoint")
         return [item for item in items if item.replica_of is None or item.detail.get("name") in dated]
-    if name == "configs":
+    if name == "config_files":
         said = [item for item in found.of_kind("text", replicas=False) if item.detail.get("settings")]
         return [*found.of_kind("broker_conf", "store_json", replicas=False), *said]
     if name == "metrics":
@@ -80,7 +76,7 @@ def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordB
         minutes = zone_minutes(options.get("tz_broker") or options["zones"].get(item.file))
         return metrics.read([(item.file, item.path)], minutes, short=item.kind != "metrics").to_batches()
     try:
-        if name == "configs":
+        if name == "config_files":
             return _records(configs.CONFIGS, configs.configs(item.file, _bytes(item), item.detail, item.kind))
         offsets = configs.offsets(item.file, _bytes(item), item.detail, item.kind)
         return _records(configs.OFFSETS, ({**row, "time": item.modified} for row in offsets))
@@ -134,24 +130,3 @@ def broken_configs(found: Inventory) -> list[str]:
 def _printed_config(item: Item) -> Iterable[pa.RecordBatch]:
     text = _bytes(item).decode(item.detail.get("encoding") or "utf-8", "replace")
     return _records(configs.CONFIGS, configs.broker_config_output(item.file, text))
-
-
-def _dumped_configs(logs: Path) -> Iterator[pa.RecordBatch]:
-    # broker.log begins at every start with all settings, defaults included (BrokerStartup, BrokerController).
-    printed = (ds.field("source") == "broker") & (ds.field("thread") == "main")
-    coded = ds.ParquetFileFormat(dictionary_columns=["message"])
-    found = []
-    for batch in ds.dataset(logs, format=coded).to_batches(["file", "line", "message"], filter=printed):
-        texts = batch["message"].dictionary
-        kept = batch.filter(pc.match_substring_regex(texts, configs.DUMPED).take(batch["message"].indices))
-        both = pc.extract_regex(texts, "(?s)^(?P<name>[^=]*)=(?P<value>.*)$").take(kept["message"].indices)
-        named = {name: pc.struct_field(both, name) for name in ("name", "value")}
-        found.append(pa.table({"file": kept["file"], "line": kept["line"], **named}))
-    if any(map(len, found)):
-        rows = pa.concat_tables(found).sort_by([("file", "ascending"), ("line", "ascending")])
-        same = {"origin": "broker.log", "subject": pa.scalar(None, pa.string()), "backup": False}
-        columns = {
-            name: rows[name] if name in rows.schema.names else pa.repeat(same[name], len(rows))
-            for name in configs.CONFIGS.names
-        }
-        yield from pa.table(columns, configs.CONFIGS).combine_chunks().to_batches()

@@ -1,0 +1,55 @@
+"""What known texts print: the values in log entries, taken out by the patterns of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kit.rocketmq.log_events.catalogue import BY_SLUG
+from kit.rocketmq.log_events.event import Event
+
+VALUES: Final = pa.map_(pa.string(), pa.string())
+
+
+def of(entries: pa.RecordBatch, place: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield for each known text of these entries (columns `place`, message, trace, events) their place, `event` and `values`."""
+    listed = entries["events"]
+    at, slugs = pc.list_parent_indices(listed), pc.list_flatten(listed).dictionary_encode()
+    text = pc.binary_join_element_wise(entries["message"], entries["trace"], "\n", null_handling="skip")
+    for number, slug in enumerate(slugs.dictionary.to_pylist()):
+        rows = at.filter(pc.equal(slugs.indices, number))
+        columns = entries.select(list(place)).take(rows).columns
+        values = _values(BY_SLUG.get(slug), text.take(rows))
+        yield pa.RecordBatch.from_arrays(
+            [*columns, pa.repeat(slug, len(rows)), values], names=[*place, "event", "values"]
+        )
+
+
+def _values(event: Event | None, texts: pa.Array) -> pa.Array:
+    if event is None or not event.groups:
+        return pa.nulls(len(texts), VALUES)
+    # Logs say many things again and again: each different text is searched once.
+    coded = texts.dictionary_encode()
+    columns = _groups(event, coded.dictionary)
+    width, size = len(columns), len(coded.dictionary)
+    flat = np.empty(size * width, object)
+    for n, column in enumerate(columns):
+        flat[n::width] = column.to_numpy(zero_copy_only=False)
+    names = pa.array([*event.groups] * size, pa.string())
+    offsets: Any = pa.array(np.arange(0, size * width + 1, width, dtype=np.int32))
+    return pa.MapArray.from_arrays(offsets, names, pa.array(flat, pa.string())).take(coded.indices)
+
+
+def _groups(event: Event, texts: pa.Array) -> list[pa.Array]:
+    """Return each value of an event in each text, null where it is not printed or empty."""
+    try:
+        found = pc.extract_regex(texts, event.pattern)
+        columns = [pc.struct_field(found, name) for name in event.groups]
+    except pa.ArrowInvalid:  # RE2 looks at nothing ahead, and counts to a thousand only
+        hits = [event.compiled.search(text) for text in texts.to_pylist()]
+        columns = [pa.array([hit[name] if hit else None for hit in hits], pa.string()) for name in event.groups]
+    return [pc.if_else(pc.equal(column, ""), None, column) for column in columns]

@@ -1,0 +1,86 @@
+"""The embedded engine: Sail, a Spark Connect server inside this process, to which PySpark's own client talks. No Java.
+
+It listens on loopback only, on a port the system chooses, and ends with the process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MEMORY_SHARE: Final = 4
+"""A query holds at most a quarter of the machine's memory; batches in flight between Python and the engine come on top."""
+_lock = threading.Lock()
+_server: Any = None
+
+
+def url() -> str:
+    """Return the address of the engine of this process, started on first use."""
+    global _server
+    with _lock:
+        if _server is None:
+            _settle()
+            from pysail.spark import SparkConnectServer
+
+            _server = SparkConnectServer(port=0)  # loopback, a free port
+            _server.start(background=True)
+            atexit.register(_server.stop)
+        host, port = _server.listening_address
+    return f"sc://{host}:{port}"
+
+
+def runs() -> bool:
+    """Return whether this process has started its engine."""
+    return _server is not None
+
+
+def session(address: str | None = None) -> SparkSession:
+    """Return a new session, with views of its own, of the engine at `address` (default: the embedded one)."""
+    from pyspark.sql import SparkSession
+
+    return SparkSession.builder.remote(address or url()).create()
+
+
+def version() -> str:
+    """Return the release of the embedded engine."""
+    import pysail
+
+    return str(pysail.__version__)
+
+
+def memory() -> int:
+    """Return the bytes that queries may hold, of what this machine or container has."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        total = 4 << 30
+    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            with open(limit, encoding="ascii") as file:
+                total = min(total, int(file.read()))
+        except (OSError, ValueError):  # no container, or `max`
+            continue
+    return max(512 << 20, total // MEMORY_SHARE)
+
+
+def _settle() -> None:
+    """Hand the engine its settings, which it reads from the environment when it starts; what the user set stays."""
+    settings = {
+        "RUST_LOG": "error",
+        "SAIL_RUNTIME__MEMORY_POOL__TYPE": "greedy",
+        "SAIL_RUNTIME__MEMORY_POOL__GREEDY__MAX_SIZE": str(memory()),
+        # What a notebook asked for is still there after lunch.
+        "SAIL_SPARK__SESSION_TIMEOUT_SECS": str(7 * 86_400),
+        "SAIL_PARQUET__COMPRESSION": "snappy",
+        "SAIL_PARQUET__STATISTICS_ENABLED": "chunk",
+        "SAIL_PARQUET__MAX_ROW_GROUP_SIZE": "131072",
+        # Any reader of Parquet may read what is written: no Arrow types of the engine's own.
+        "SAIL_PARQUET__SKIP_ARROW_METADATA": "true",
+    }
+    for name, value in settings.items():
+        os.environ.setdefault(name, value)

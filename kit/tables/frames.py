@@ -1,0 +1,32 @@
+"""Arrow tables as small pandas frames: the form in which causes, charts and notebooks see facts."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+import pyarrow as pa
+
+_NULLABLE: Final = {
+    **dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.int64()), pd.Int64Dtype()),
+    pa.bool_(): pd.BooleanDtype(),
+}
+
+
+def to_pandas(table: pa.Table) -> pd.DataFrame:
+    """Return rows with nullable `Int64` and `boolean`, texts as objects with None, and naive UTC times in nanoseconds."""
+    for n, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):
+            naive = table[n].cast(pa.timestamp("us"), safe=False).cast(pa.timestamp("ns"), safe=False)
+            table = table.set_column(n, field.name, naive)
+        elif pa.types.is_large_string(field.type) or pa.types.is_string_view(field.type):
+            table = table.set_column(n, field.name, table[n].cast(pa.string()))
+    return table.to_pandas(types_mapper=_NULLABLE.get)
+
+
+def rows(table: pa.Table) -> list[dict[str, Any]]:
+    """Return rows as dicts of plain Python values, None where there is no value, times naive in UTC."""
+    for n, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):
+            table = table.set_column(n, field.name, table[n].cast(pa.timestamp("us"), safe=False))
+    return table.to_pylist()

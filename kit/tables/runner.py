@@ -1,0 +1,223 @@
+"""Runs the declared queries of a case: each table once, in order of what it reads, its result kept under the hash of text and inputs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import pandas as pd
+import pyarrow as pa
+
+from kit.tables import frames
+from kit.tables.queries import Query, catalogue
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_NAMES: Final = re.compile(r"\w+")
+
+
+class Evidence(Protocol):
+    """What the runner needs of a case: a session, the bronze tables and what they were read from, and a folder for results."""
+
+    @property
+    def session(self) -> SparkSession: ...
+    def bronze(self, name: str) -> DataFrame: ...
+    def bronze_names(self) -> tuple[str, ...]: ...
+    def table_key(self, name: str) -> str: ...
+    def write_table(self, name: str, write: Callable[[Path], None]) -> Path: ...
+    def results_folder(self) -> Path: ...
+    def read_back(self, folder: Path, columns: Any) -> DataFrame: ...
+    def go_on(self) -> None: ...
+
+
+class TableFailed(RuntimeError):
+    """A declared table could not be worked out: `name`, and the engine's own words."""
+
+    def __init__(self, name: str, error: Exception) -> None:
+        first = next((line for line in str(error).splitlines() if line.strip()), "")
+        super().__init__(f"table {name}: {type(error).__name__}: {first[:500]}")
+        self.name = name
+
+
+class Tables:
+    """Every table of one case, as temp views of its session and as facts."""
+
+    def __init__(self, case: Evidence) -> None:
+        self._case = case
+        self._lock = threading.RLock()
+        self._locks: dict[str, threading.RLock] = {}
+        self._views: set[str] = set()
+        self._results: dict[str, pa.Table] = {}
+        self._failed: dict[str, Exception] = {}
+        self._keys: dict[str, str] = {}
+
+    def frame(self, name: str) -> DataFrame:
+        """Return a table as a DataFrame; it is a temp view of that name from now on. Raise `KeyError`, `TableFailed`."""
+        self._once(name, self._view)
+        return self._case.session.table(name)
+
+    def facts(self, name: str) -> pd.DataFrame:
+        """Return a gold table as a frame (`kit.tables.frames.to_pandas`). Raise `KeyError`, `TableFailed`."""
+        return frames.to_pandas(self.arrow(name))
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return a gold table as dicts of plain values. Raise `KeyError`, `TableFailed`."""
+        return frames.rows(self.arrow(name))
+
+    def arrow(self, name: str) -> pa.Table:
+        """Return a gold table as Arrow. Raise `KeyError`, `TableFailed`."""
+        self._once(f"{name}:rows", partial(self._result, name))
+        return self._results[name]
+
+    def sql(self, text: str, **values: Any) -> DataFrame:
+        """Return the answer to a query over any of the tables; `values` are bound to `:name` in it."""
+        known = {*catalogue(), *self._case.bronze_names()}
+        for name in dict.fromkeys(_NAMES.findall(text)):
+            if name in known:
+                self.frame(name)
+        return self._case.session.sql(text, args=values or None)
+
+    def text(self, name: str) -> str:
+        """Return the text behind a silver or gold table. Raise `KeyError`."""
+        return catalogue()[name].text
+
+    def offer(self) -> None:
+        """Make every table a temp view: silver and gold in SQL as the queries they are, folds once somebody asks for them."""
+        for name in self._case.bronze_names():
+            self._once(name, self._view)
+        for name, query in catalogue().items():
+            if not self._folds(query):
+                self._once(name, self._view)
+
+    def _folds(self, query: Query) -> bool:
+        return query.is_fold or any(self._folds(catalogue()[each]) for each in query.reads if each in catalogue())
+
+    def _once(self, name: str, work: Callable[..., None]) -> None:
+        """Do `work` for a name once, however many threads ask; what failed fails again with the same error."""
+        with self._lock:
+            lock = self._locks.setdefault(name, threading.RLock())
+        with lock:
+            if name in self._failed:
+                raise self._failed[name]
+            try:
+                work(name) if work == self._view else work()
+            except (KeyError, KeyboardInterrupt, TableFailed):
+                raise
+            except Exception as error:
+                self._case.go_on()  # a cancelled query fails too
+                raise self._fail(name, error) from error
+
+    def _fail(self, name: str, error: Exception) -> Exception:
+        # A full disk or a missing Java is not the table's fault, and says so itself.
+        known = error if isinstance(error, OSError) or type(error).__name__ == "JavaMissing" else None
+        self._failed[name] = known or TableFailed(name.removesuffix(":rows"), error)
+        return self._failed[name]
+
+    def _view(self, name: str) -> None:
+        if name in self._views:
+            return
+        self._case.go_on()
+        self._made(name).createOrReplaceTempView(name)
+        self._views.add(name)
+
+    def _made(self, name: str) -> DataFrame:
+        if name in self._case.bronze_names():
+            return self._case.bronze(name)
+        query = catalogue()[name]
+        if query.layer == "gold":
+            return local(self._case.session, self.arrow(name))
+        if not query.stored:
+            return self._asked(query)
+        frame: list[DataFrame] = []
+
+        def write(folder: Path) -> None:
+            frame.append(self._asked(query))
+            frame[0].write.mode("append").parquet(self._case.uri(folder))
+
+        folder = self._case.write_table(f"{name}-{self.key(name)}", write)
+        return self._case.read_back(folder, frame[0].schema if frame else None)
+
+    def _asked(self, query: Query) -> DataFrame:
+        for each in query.reads:
+            if each in self._case.bronze_names() or each in catalogue():
+                self._once(each, self._view)
+        spark = self._case.session
+        frame: DataFrame = spark.sql(query.text) if query.module is None else query.python.query(spark)
+        return frame
+
+    def _result(self, name: str) -> None:
+        if name in self._results:
+            return
+        self._case.go_on()
+        query = catalogue()[name]
+        path = self._case.results_folder() / f"{name}-{self.key(name)}.arrow"
+        if not path.exists():
+            if query.is_fold:
+                schema = query.python.SCHEMA
+                table = pa.Table.from_pandas(query.python.fold(self._case), schema, preserve_index=False)
+            else:
+                table = plain(self._asked(query).toArrow())
+            _write(path, table)
+        with pa.OSFile(str(path)) as file:
+            self._results[name] = pa.ipc.open_file(file).read_all()
+
+    def key(self, name: str) -> str:
+        """Return the hash of a table's text and of all it is made from."""
+        with self._lock:
+            if name not in self._keys:
+                query = catalogue().get(name)
+                if query is None:
+                    self._keys[name] = self._case.table_key(name)
+                else:
+                    known = {*catalogue(), *self._case.bronze_names()}
+                    parts = [query.text, *(self.key(each) for each in query.reads if each in known)]
+                    if query.is_fold:
+                        parts.append(self._case.table_key("files"))
+                    self._keys[name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+            return self._keys[name]
+
+
+def local(spark: SparkSession, table: pa.Table) -> DataFrame:
+    """Return a small Arrow table as a DataFrame; PySpark takes no schema from one without rows."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    schema = from_arrow_schema(table.schema)
+    return spark.createDataFrame(table if len(table) else [], schema)
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """Return a result with the plain types that both engines share: no views, no dictionaries, times in UTC."""
+    fields = [pa.field(field.name, _plain(field.type)) for field in table.schema]
+    return pa.table([table[n].cast(field.type) for n, field in enumerate(fields)], schema=pa.schema(fields))
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return pa.binary()
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", "UTC")
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(_plain(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(_plain(kind.key_type), _plain(kind.item_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(each.name, _plain(each.type)) for each in kind])
+    return kind
+
+
+def _write(path: Path, table: pa.Table) -> None:
+    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.part")
+    with pa.OSFile(str(part), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    part.replace(path)

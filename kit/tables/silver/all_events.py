@@ -1,0 +1,32 @@
+"""One row for each known text in each log entry, whatever its time: file, source, line, ts, thread, logger, level, event (the text's slug),
+and `values`: what is printed in it, by the names that its pattern gives (null where nothing is).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from kit.formats.logs import printed_values
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+READS: Final = ("all_entries",)
+STORED: Final = True
+PLACE: Final = ("file", "source", "line", "ts", "thread", "logger", "level")
+COLUMNS: Final = (
+    "file string, source string, line int, ts timestamp, thread string, logger string, level string, event string, "
+    "values map<string,string>"
+)
+
+
+def query(spark: SparkSession) -> DataFrame:
+    known = spark.table("all_entries").where("size(events) > 0").select(*PLACE, "message", "trace", "events")
+    return known.mapInArrow(extract, COLUMNS)
+
+
+def extract(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield from printed_values.of(batch, PLACE)

@@ -1,0 +1,10 @@
+-- stored as Parquet
+-- One row for each setting of a broker, topic or group: file, line, origin (broker.conf, topics, subscriptionGroup, …, getBrokerConfig, broker.log),
+-- subject (the topic or group, null for the broker itself), name, value, backup (from a .bak).
+-- broker.log begins at every start with all settings, defaults included (BrokerStartup, BrokerController).
+select file, line, origin, subject, name, value, backup from config_files
+union all
+select file, line, 'broker.log' as origin, cast(null as string) as subject,
+  substring_index(message, '=', 1) as name, substring(message, instr(message, '=') + 1) as value, false as backup
+from all_entries
+where source = 'broker' and thread = 'main' and message rlike '^[a-z][A-Za-z0-9_]{2,60}=[^ ]?'

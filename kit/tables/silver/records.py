@@ -1,0 +1,28 @@
+"""Every record of the commit logs once: files that are copies of others are left out, and of a record that several files hold the one of the
+first file by name counts.
+
+Columns of `messages_within`, and `id`: 64 bits of the UNIQ_KEY, by which records are joined. Only op records have a `body`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+READS: Final = ("messages_within", "files")
+
+
+def query(spark: SparkSession) -> DataFrame:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    files = spark.table("files").where("kind in ('commitlog', 'dledger')").collect()
+    copies = [row.file for row in files if row.replica_of is not None]
+    records = spark.table("messages_within").selectExpr("*", "xxhash64(uniq_key) as id")
+    if copies:
+        records = records.where(~F.col("file").isin(copies))
+    if any(row.overlaps for row in files):
+        nth = "row_number() over (partition by offset_msg_id order by file, physical_offset) as nth"
+        records = records.selectExpr("*", nth).where("nth = 1").drop("nth")
+    return records
