@@ -153,8 +153,7 @@ def _lineage(case: Case, key: str, offset_msg_id: str) -> Linked:
     if len(rows) <= MANY:
         told = trace(case, key)["records"]
     else:
-        order = [("store_timestamp", "ascending"), ("file", "ascending"), ("physical_offset", "ascending")]
-        told = rows.sort_by(order).to_pylist()
+        told = sorted(rows.to_pylist(), key=_in_store)
     ids = [record["offset_msg_id"] for record in told]
     at = ids.index(offset_msg_id) if offset_msg_id in ids else 0
     near = told[max(0, at - COPIES) : at + COPIES + 1]
@@ -164,6 +163,12 @@ def _lineage(case: Case, key: str, offset_msg_id: str) -> Linked:
     )
     here = frozenset(n for n, record in enumerate(near) if record["offset_msg_id"] == offset_msg_id)
     return Linked(table, _places(near), here)
+
+
+def _in_store(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the place of a row in store order; those whose time cannot be shown come last."""
+    at = row["store_timestamp"]
+    return at is None, 0 if at is None else at, row["file"], row["physical_offset"]
 
 
 def traced(case: Case, id: str, within: Selection | None = None) -> Shown:  # noqa: A002 - as in `kit.trace`

@@ -15,6 +15,7 @@ from kit.inventory import quotes
 from kit.notebook import places, trail
 from kit.notebook.inquiry import Inquiry
 from kit.notebook.places import BadReference
+from kit.report import notebooks
 
 IMAGE = "<img src=x onerror=alert(1)>"
 KEY = "0A14511500000C387F4466DA1B000001"
@@ -95,6 +96,37 @@ def test_a_record_with_all_its_properties_body_and_copies(case: Any) -> None:
     assert len(lineage.table.frame) == 3 and lineage.marked == {1}
     assert [ref["physical_offset"] for ref in lineage.references if ref] == [begin for begin, _ in case.spans]
     assert IMAGE not in shown.as_html() and "&lt;img" in shown.as_html() and shown.id == KEY
+
+
+def test_the_copies_of_a_message_in_a_loop_are_in_store_order(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "MANY", 2)
+    ref = {"file": "00000000000000000000", "physical_offset": case.spans[2][0]}
+    lineage = places.place(case, ref).tables[1]
+    assert [ref["physical_offset"] for ref in lineage.references if ref] == [begin for begin, _ in case.spans]
+    assert lineage.marked == {2}
+
+
+@pytest.mark.seconds
+def test_the_first_record_a_walk_quotes_opens_with_its_copies() -> None:
+    book = notebooks.read(notebooks.folder() / "20_half_topic_blowup.ipynb")
+    code = [cell.source for cell in book.cells if cell.cell_type == "code"]
+    cells: dict[str, Any] = {}
+    for source in code[:3]:
+        exec(source, cells)
+    steps = [eval(source, cells) for source in code if source.startswith("inquiry.step(CAUSE, ")]
+    table, below, row = next(
+        (*step.children, row)
+        for step in steps
+        for row, label in enumerate(step.children[0].spec["labels"])
+        if label and " @ " in label
+    )
+    table._handle_custom_msg({"row": row}, [])
+    _, record, copies, *_ = below.children
+    assert record.spec["caption"].startswith("Record at byte ") and len(copies.spec["rows"]) > 1
+    assert all(label.startswith("Show ") for label in copies.spec["labels"])
+    key = dict(map(tuple, record.spec["rows"]))["uniq_key"]
+    copies._handle_custom_msg({"id": key}, [])
+    assert len(below.children) > 3  # where it cannot be opened, only the way back and why
 
 
 @pytest.mark.parametrize("said", ["app.log:101", "app.log:0", "gone.log:1", "00000000000000000000 @ 1"])
