@@ -180,7 +180,12 @@ class Case(Frames):
 
         if name in ("files", "limits"):
             return f"{self.found.content_key}-{self.options.digest()}"
-        stored = {"stored_messages": "messages", "messages_within": "messages", "all_entries": "logs", "entries": "logs"}.get(name, name)
+        stored = {
+            "stored_messages": "messages",
+            "messages_within": "messages",
+            "all_entries": "logs",
+            "entries": "logs",
+        }.get(name, name)
         spec = tables.specs()[stored]
         key = tables.key(stored, self.found, self.options.digest(), self.zones if spec.zoned else None)
         return key if stored == name else f"{name}-{key}-{self.options.digest()}"

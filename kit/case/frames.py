@@ -80,11 +80,16 @@ class Frames(Stoppable, ABC):
     def folder(self, name: str) -> Path: ...
 
     messages = _table("messages", "One row per commitlog record and file, replicas included.")
-    stored_messages = _table("stored_messages", "`messages` as the workspace keeps them: columns for the properties often used instead of the map.")
+    stored_messages = _table(
+        "stored_messages",
+        "`messages` as the workspace keeps them: columns for the properties often used instead of the map.",
+    )
     records = _table("records", "`stored_messages` with every record once: replicas and repeated copies left out.")
     ops = _table("ops", "Op records, one row for each half message they end.")
     logs = _table("logs", "Log entries, continuation lines folded.")
-    entries = _table("entries", "`logs` with `events` (slugs of known texts) and `offset` (byte position of the first line).")
+    entries = _table(
+        "entries", "`logs` with `events` (slugs of known texts) and `offset` (byte position of the first line)."
+    )
     skipped = _table("skipped", "Ranges of commitlog files that are not records.")
     consumequeue = _table("consumequeue", "Units of consume queues, each with the record it points to.")
     index = _table("index", "Entries of index files.")
@@ -133,7 +138,9 @@ class Frames(Stoppable, ABC):
         from kit.evidence.unread import Unread
 
         stores = json.dumps(big_tables.stores(self.found, Unread()))
-        reader = self.session.read.format("rocketmq.commitlog").option("files", stores).option("body", str(body).lower())
+        reader = (
+            self.session.read.format("rocketmq.commitlog").option("files", stores).option("body", str(body).lower())
+        )
         return reader.load().where(self._within("store_timestamp"))
 
     # --- what the runner of queries needs ------------------------------------------------------------------------------------------
@@ -182,7 +189,11 @@ class Frames(Stoppable, ABC):
     def _within(self, column: str | None) -> str:
         """Return the condition that `since` and `until` set; rows without a time stay."""
         since, until = self.options.since, self.options.until
-        limits = [f"{column} {sign} timestamp_micros({int(at.timestamp() * 1_000_000)})" for sign, at in ((">=", since), ("<=", until)) if at]
+        limits = [
+            f"{column} {sign} timestamp_micros({int(at.timestamp() * 1_000_000)})"
+            for sign, at in ((">=", since), ("<=", until))
+            if at
+        ]
         return f"{column} is null or ({' and '.join(limits)})" if column and limits else "true"
 
     def _files(self) -> pa.Table:

@@ -140,7 +140,9 @@ def _items(name: str, found: Inventory) -> tuple[Item, ...]:
     return found.of_mqadmin() if name == "admin" else found.of_kind(*READS[name])
 
 
-def write(spark: SparkSession, folder: Path, schema: pa.Schema, tasks: Sequence[Task], go_on: Callable[[], None]) -> None:
+def write(
+    spark: SparkSession, folder: Path, schema: pa.Schema, tasks: Sequence[Task], go_on: Callable[[], None]
+) -> None:
     """Write what the tasks read into a folder as Parquet, one part a task, by an ordinary query of the session.
 
     A part that is in the folder already is not read again. `go_on` is called before, and raises to stop.
@@ -149,7 +151,9 @@ def write(spark: SparkSession, folder: Path, schema: pa.Schema, tasks: Sequence[
     missing = [(name, read) for name, read in named if not (folder / name).exists()]
     go_on()
     if missing:
-        rows = spark.createDataFrame([(number,) for number in range(len(missing))], "task int").repartition(len(missing))
+        rows = spark.createDataFrame([(number,) for number in range(len(missing))], "task int").repartition(
+            len(missing)
+        )
         reader = _Reader(tuple(missing), schema, str(folder))
         rows.mapInArrow(reader, f"part string, {ddl(schema)}").write.mode("append").partitionBy("part").parquet(
             uri(folder)

@@ -91,7 +91,9 @@ def _apache(master: str | None, brief: bool, conf: dict[str, str]) -> SparkSessi
     builder = SparkSession.builder.appName("rmq-kit")
     if master:
         builder = builder.master(master)
-    settings = _settings(master, local=is_local(master), brief=brief) | {k.replace("_", "."): v for k, v in conf.items()}
+    settings = _settings(master, local=is_local(master), brief=brief) | {
+        k.replace("_", "."): v for k, v in conf.items()
+    }
     for name, value in settings.items():
         builder = builder.config(name, value)
     with _quiet(), _own_interrupt():

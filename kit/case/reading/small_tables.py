@@ -29,8 +29,7 @@ _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 
 
 def tasks(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
-    """Return the tasks that read a small table, one for each file. `options`: tz_broker, tz_app, zones {file: zone}. Files that cannot be read are noted in `part`.
-    """
+    """Return the tasks that read a small table, one for each file. `options`: tz_broker, tz_app, zones {file: zone}. Files that cannot be read are noted in `part`."""
     unread = Unread(str(part))
     made: list[Task] = [
         Task(partial(unread.through, item.file, partial(_read, name, item, options))) for item in _of_table(name, found)

@@ -1,0 +1,121 @@
+"""Ask one declared table what it makes of a few rows: `rows("known_texts", events=[{"event": "disk-full", "file": "a.log"}])`.
+
+Tables that are given stand for themselves, all others of the evidence are empty; columns that are not given are null. `records` and `events`
+are given as read (`messages_within`, `all_events`), so that what is worked out from them is worked out.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pandas as pd
+import pyarrow as pa
+
+from kit.case.frames import BRONZE, FILES, LIMITS
+from kit.case.options import Options
+from kit.case.tables import specs
+from kit.formats.logs.printed_values import VALUES
+from kit.spark import session
+from kit.tables.runner import Tables, local
+
+EVENTS = pa.schema(
+    [
+        *((name, pa.string()) for name in ("file", "source")),
+        ("line", pa.int32()),
+        ("ts", pa.timestamp("us", "UTC")),
+        *((name, pa.string()) for name in ("thread", "logger", "level", "event")),
+        ("values", VALUES),
+    ]
+)
+SCHEMAS = {
+    **{name: spec.schema for name, spec in specs().items()},
+    **dict.fromkeys(("stored_messages", "messages_within"), specs()["messages"].schema),
+    **dict.fromkeys(("all_entries", "entries", "logs"), specs()["logs"].schema),
+    **{"files": FILES, "limits": LIMITS, "all_events": EVENTS},
+}
+GIVEN_AS = {"records": "messages_within", "events": "all_events", "configs": "config_files"}
+
+
+def at(seconds: float) -> dt.datetime:
+    """Return a time so many seconds after 2026-01-01 in UTC."""
+    return dt.datetime(2026, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=seconds)
+
+
+def _new_session() -> Any:
+    return session(os.environ.get("RMQ_KIT_TEST_MASTER"))
+
+
+@attrs.define(eq=False)
+class Given:
+    """Evidence of a few rows, as the runner of queries wants it."""
+
+    given: dict[str, pa.Table]
+    options: Options = Options()
+    found: Any = None
+    lang: str = "en"
+    memo: dict[str, Any] = attrs.field(factory=dict)
+    session: Any = attrs.field(factory=_new_session)
+    folder: Path = attrs.field(factory=lambda: Path(tempfile.mkdtemp(prefix="asked-")))
+    tables: Tables = attrs.field(init=False, default=attrs.Factory(Tables, takes_self=True))
+
+    def bronze_names(self) -> tuple[str, ...]:
+        return (*BRONZE, "all_events", *self.given)
+
+    def bronze(self, name: str) -> Any:
+        if name == "limits" and name not in self.given:
+            return local(self.session, pa.Table.from_pylist([{"since": None, "until": None}], schema=LIMITS))
+        return local(self.session, self.given.get(name, SCHEMAS[name].empty_table()))
+
+    def table_key(self, name: str) -> str:
+        return name
+
+    def write_table(self, name: str, write: Any) -> Path:
+        write(self.folder / name)
+        return self.folder / name
+
+    def read_back(self, folder: Path, columns: Any) -> Any:
+        return self.session.read.parquet(str(folder))
+
+    def results_folder(self) -> Path:
+        return self.folder
+
+    def uri(self, folder: Path) -> str:
+        return str(folder)
+
+    def go_on(self) -> None:
+        """Nothing stops a test."""
+
+    def has(self, table: str) -> bool:
+        return len(self.given.get(GIVEN_AS.get(table, table), ())) > 0
+
+    def facts(self, name: str) -> pd.DataFrame:
+        return self.tables.facts(name)
+
+    def fact_rows(self, name: str) -> list[dict[str, Any]]:
+        return self.tables.rows(name)
+
+
+def case(*, options: Options | None = None, found: Any = None, **tables: list[dict[str, Any]]) -> Given:
+    """Return evidence with these rows. A table that is no bronze one has the columns of its rows, typed by their values."""
+    given = {}
+    for name, rows in tables.items():
+        known = GIVEN_AS.get(name, name)
+        given[known] = pa.Table.from_pylist(rows, schema=SCHEMAS.get(known))
+    return Given(given, options or Options(), found)
+
+
+def rows(table: str, **tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what a gold or silver table makes of these rows, as dicts."""
+    given = case(**tables)
+    from kit.tables import frames
+    from kit.tables.queries import catalogue
+    from kit.tables.runner import plain
+
+    if catalogue()[table].layer == "gold":
+        return given.fact_rows(table)
+    return frames.rows(plain(given.tables.frame(table).toArrow()))
