@@ -144,7 +144,11 @@ def of_finding(slug: str, expected: dict[str, Any] | None, actual: dict[str, Any
     """Return the same of one finding, None where there is none."""
     if expected is None or actual is None:
         both = [one and one["verdict"] for one in (expected, actual)]
-        return [] if both == [None, None] else [f"{slug}: expected {_shown(both[0])}, is {_shown(both[1])}"]
+        if both == [None, None]:
+            return []
+        return [f"{slug}: expected {_shown(both[0])}, is {_shown(both[1])}{_why(actual)}"]
+    if actual["verdict"] == "failed" != expected["verdict"]:
+        return [f'{slug}: expected {_shown(expected["verdict"])}, is "failed"{_why(actual)}']
     said: list[str] = []
     for name in sorted((expected.keys() | actual.keys()) - {"steps"}):
         said += _differ(f"{slug} / {name}", expected.get(name), actual.get(name))
@@ -161,6 +165,11 @@ def of_finding(slug: str, expected: dict[str, Any] | None, actual: dict[str, Any
         )
         said += _references(f"{here} / evidence", was["evidence"], now["evidence"])
     return said
+
+
+def _why(actual: dict[str, Any] | None) -> str:
+    error = (actual or {}).get("error")
+    return f": {error['type']} in {error['where']}: {error['message']}" if error else ""
 
 
 def _references(where: str, expected: list[str], actual: list[str]) -> list[str]:

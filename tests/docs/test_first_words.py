@@ -43,7 +43,6 @@ def here(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@fails
 def test_the_snippet_of_readme_shows_the_messages_of_each_topic(here: Path) -> None:
     code = snippet("README.md")
     assert 'case.messages.groupBy("topic").count().show()' in code and 'open_case("incident/")' in code

@@ -79,6 +79,14 @@ def test_a_difference_says_where_it_is(found: dict[str, Any], name: str, value: 
     assert said.startswith(says)
 
 
+def test_a_cause_that_failed_says_why_and_no_more(found: dict[str, Any]) -> None:
+    kept = golden.digest(found)
+    error = {"type": "KeyError", "message": "no column", "where": "kit/x.py:3 in f"}
+    found["findings"][0] |= {"verdict": "failed", "error": error, "steps": [], "figures": {}}
+    (said,) = golden.differences(kept, golden.digest(found))
+    assert said == 'busy: expected "confirmed", is "failed": KeyError in kit/x.py:3 in f: no column'
+
+
 def test_another_line_quoted_or_a_changed_text_is_a_difference(found: dict[str, Any]) -> None:
     kept = golden.digest(found)
     found["findings"][0]["steps"][0]["evidence"][0]["text"] = "slower"
