@@ -1,6 +1,7 @@
 """References: the few lines and records that support a claim, out of many.
 
-One pass over all known texts gives each cause its counts, times and first places (`seen`); quoting is done by the case, from the raw bytes.
+The table `known_texts` has counts, times and first places (`seen`), `first_entries` the entries to quote; lines and records are quoted from
+the raw bytes.
 """
 
 from __future__ import annotations
@@ -9,23 +10,19 @@ import contextlib
 import datetime as dt
 from collections.abc import Collection
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
-from kit.case import columnar, log_events, scan
-from kit.case.memoize import per_case
-from kit.formats.commitlog.schema import promoted
+from kit.case.memoize import once
+from kit.formats.commitlog.schema import Wanted, promoted
 from kit.inventory import quotes
 from kit.inventory.references import Ref
-from kit.rocketmq.log_events import catalogue
 
 if TYPE_CHECKING:
+    import pyarrow.compute as pc
+
     from kit.case.case import Case
 
 
@@ -52,7 +49,11 @@ def seen(case: Case, *slugs: str, outside: Collection[str] = ()) -> Seen:
     """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`), without files in the
     folders `outside`.
     """
-    rows = [r for r in _summary(case) if r["event"] in slugs and str(PurePosixPath(r["file"]).parent) not in outside]
+    rows = [
+        row
+        for row in case.fact_rows("known_texts")
+        if row["event"] in slugs and str(PurePosixPath(row["file"]).parent) not in outside
+    ]
     return _of(slugs, rows)
 
 
@@ -70,26 +71,6 @@ def _of(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
     )
 
 
-_SUMS: Final = (("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min"))
-
-
-@per_case
-def _summary(case: Case) -> list[dict[str, Any]]:
-    """Return one row per known text and file, computed once per case."""
-    parts = []
-    for batch in log_events.hits(case, catalogue.slugs().to_pylist(), ("file", "source", "ts", "line", "events")):
-        at = pc.list_parent_indices(batch["events"])
-        each = {name: batch[name].take(at) for name in ("file", "source", "ts", "line")}
-        each |= {"event": pc.list_flatten(batch["events"]).dictionary_encode(), "n": pa.repeat(1, len(at))}
-        each["first"] = each["last"] = each.pop("ts")
-        found = columnar.grouped(pa.table(each), ["event", "file", "source"], _SUMS)
-        parts.append(pa.table({name: columnar.decoded(found[name]) for name in found.schema.names}))
-    rows = columnar.grouped(pa.concat_tables(parts), ["event", "file", "source"], _SUMS).to_pylist() if parts else []
-    for row in rows:
-        row |= {name: row[name].replace(tzinfo=None) for name in ("first", "last") if row[name] is not None}
-    return sorted(rows, key=lambda r: (r["event"], r["file"], r["line"]))
-
-
 def among(entries: pd.DataFrame, *slugs: str) -> Seen:
     """Return the same for some entries, all of which have one of the texts: a frame with file, source, line, ts (naive
     UTC).
@@ -105,7 +86,7 @@ def among(entries: pd.DataFrame, *slugs: str) -> Seen:
 
 def count(case: Case, slug: str, source: str) -> int:
     """Return how many entries of one source (`client`, `transaction`, …) hold a known text."""
-    return sum(row["n"] for row in _summary(case) if row["event"] == slug and row["source"] == source)
+    return sum(row["n"] for row in case.fact_rows("known_texts") if row["event"] == slug and row["source"] == source)
 
 
 def quote(case: Case, where: Seen, most: int = 3) -> tuple[Ref, ...]:
@@ -115,7 +96,7 @@ def quote(case: Case, where: Seen, most: int = 3) -> tuple[Ref, ...]:
 
 def lines(case: Case, rows: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
     """Quote the lines of the first rows of a frame with `file` and `line`."""
-    return case.refs((str(file), int(line)) for file, line in rows[["file", "line"]].head(most).to_numpy())
+    return case.refs((str(row.file), int(row.line)) for row in rows[["file", "line"]].head(most).itertuples())
 
 
 QUOTED = ("ts", "file", "line", "message", "trace")
@@ -123,8 +104,9 @@ QUOTED = ("ts", "file", "line", "message", "trace")
 
 
 def first_lines(case: Case, slug: str, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
-    """Quote the earliest entries with a known text, as `earliest` does."""
-    return earliest(case, columnar.to_pandas(log_events.entries(case, [slug], QUOTED)), most, within=within)
+    """Quote the earliest entries with a known text, as `earliest` does; at most five of a file."""
+    entries = case.facts("first_entries")
+    return earliest(case, entries[entries["event"] == slug], most, within=within)
 
 
 def earliest(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
@@ -132,13 +114,11 @@ def earliest(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | 
 
     `within`: the quoted line is the first one of the entry that contains this text (a folded trace has many).
     """
-    picked = entries.astype({"file": object}).sort_values(["ts", "file", "line"], na_position="first").head(most)
+    first = entries.astype({"file": object}).sort_values(["ts", "file", "line"], na_position="first").head(most)
+    texts = first[["message", "trace"]].astype(object)
+    first = first.assign(**texts.where(texts.notna(), None))
     return tuple(
-        entry(case, file, int(line), message, trace, within)
-        for file, line, message, trace in picked[["file", "line", "message", "trace"]]
-        .astype(object)
-        .replace({np.nan: None})
-        .to_numpy()
+        entry(case, row.file, int(row.line), row.message, row.trace, within) for row in first.itertuples(index=False)
     )
 
 
@@ -187,24 +167,41 @@ PRINTED = (
 
 def records_where(case: Case, where: pc.Expression, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first records, by store time, that a condition on the columns of `stored_messages` keeps."""
-    found = scan.records(case, ("file", "physical_offset", "store_timestamp"), where)
-    return records_at(case, found.to_pandas(), most)
+    from kit.case import scan
+
+    places = scan.records(case, ("file", "physical_offset", "store_timestamp"), where)
+    return records_at(case, places.to_pandas(), most)
 
 
 def records_at(case: Case, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first records, by store time, of a frame with store_timestamp, file and physical_offset."""
-    places = (
-        frame[["store_timestamp", "file", "physical_offset"]]
-        .astype({"file": object})
-        .dropna(subset=["file", "physical_offset"])
-    )
+    places = frame[["store_timestamp", "file", "physical_offset"]].astype({"file": object})
+    places = places.dropna(subset=["file", "physical_offset"])
     first = places.sort_values(["store_timestamp", "file", "physical_offset"]).head(most)
-    if first.empty:
-        return ()
-    files, offsets = first["file"].unique().tolist(), first["physical_offset"].tolist()
-    rows = scan.records(case, PRINTED, ds.field("physical_offset").isin(offsets) & scan.one_of("file", files))
-    by_place = {(row["file"], row["physical_offset"]): row for row in rows.to_pylist()}
-    return tuple(record(by_place[file, offset]) for file, offset in zip(first["file"], offsets, strict=True))
+    return tuple(
+        record(stored(case, file, int(offset)))
+        for file, offset in zip(first["file"], first["physical_offset"], strict=True)
+    )
+
+
+def stored(case: Case, file: str, physical_offset: int, columns: tuple[str, ...] = PRINTED) -> dict[str, Any]:
+    """Return some columns of one record of `stored_messages`, read from the commit log itself.
+
+    Raise `KeyError` for a file or an offset without a record, `OSError` if the file is gone meanwhile.
+    """
+    from kit.formats.commitlog import segments  # its kernels take a moment to load
+
+    item = case.found.get(file)
+    if item is None:
+        raise KeyError(file)
+    path, base = str(item.path), item.base
+    log = once(case, f"commitlog {file}", lambda: segments.examine(file, path, base))
+    at = physical_offset - log.base - log.head
+    wanted = Wanted(tuple(dict.fromkeys(("physical_offset", *columns))), offsets=(physical_offset, physical_offset))
+    for batch in segments.messages(log, max(0, at), at + log.head + 1, wanted):
+        for row in batch.to_pylist():
+            return {"file": file, **row}
+    raise KeyError(f"{file} @ {physical_offset}")
 
 
 def record(row: Any) -> Ref:
