@@ -14,12 +14,15 @@ PYTHON ?= python3
 NB := notebooks
 SAMPLE ?= sample_data/half-topic-blowup.tar.zst
 OUT ?= out/demo
+# `make demo ENGINE=spark`: Apache Spark on this machine's cores instead of the embedded engine.
+ENGINE ?= embedded
+ON_SPARK := $(filter spark,$(ENGINE))
 
 # Without compiled modules every process of the tests and every kernel of a notebook compiles the kit again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test tests quick lint texts docs notebooks recordings slow browser bench cluster-test lab-test bundle clean
+.PHONY: help env demo test tests quick lint texts docs notebooks recordings slow browser bench spark-test cluster-test lab-test bundle locks clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -28,7 +31,7 @@ help: ## list the targets
 env: $(STAMP) ## build .venv (or take the activated environment that has the kit), compile the kernels
 	@echo "Environment: $(VENV)$(if $(AS_IT_IS), (activated; used as it is))"
 
-$(STAMP): pyproject.toml requirements.lock requirements-java.lock
+$(STAMP): pyproject.toml requirements.lock
 	@for python in $(if $(AS_IT_IS),$(PY),$(PYTHON) python3.13 python3.12 python3.11); do \
 	  $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && exec $$python tools/environment.py $(VENV) $(if $(AS_IT_IS),--as-it-is); \
 	done; echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1 | head -n 1)" >&2; exit 2
@@ -39,8 +42,13 @@ $(DEV): $(STAMP) requirements-dev.lock
 	@$(PY) tools/environment.py $(VENV) --dev
 	@touch $@
 
-demo: env ## the main job on the sample: what it found, and where the report is; OPEN=1 opens it in the browser
-	@$(PY) -m kit report $(SAMPLE) --out $(OUT)
+SPARK := $(STAMP)-spark
+$(SPARK): $(STAMP) requirements-spark.lock
+	@$(PY) tools/environment.py $(VENV) --spark
+	@touch $@
+
+demo: env $(if $(ON_SPARK),$(SPARK)) ## the main job on the sample: what it found, and where the report is; OPEN=1 opens it in the browser, ENGINE=spark runs Apache Spark
+	@$(PY) -m kit report $(SAMPLE) --out $(OUT) $(if $(ON_SPARK),--master 'local[*]')
 	@$(if $(OPEN),$(PY) -m webbrowser -t "file://$(abspath $(OUT))/report.html")
 
 lint: env $(DEV) ## formatter, ruff, mypy, import contracts, texts, stripped notebooks
@@ -79,26 +87,39 @@ slow: env $(DEV) ## more recordings with one kind of evidence taken away at a ti
 browser: env $(DEV) ## the report and JupyterLab in a real Chromium
 	@$(PY) -m pytest -m browser
 
-lab-test: env $(DEV) $(DEV) ## every scenario of the live lab on real brokers (needs Maven, some ten minutes)
+lab-test: env $(DEV) ## every scenario of the live lab on real brokers (needs Maven, some ten minutes)
 	@$(PY) -m pytest -m lab
 
-bench: env $(DEV) ## speed beside RocketMQ's decoder, DuckDB, polars, Spark; growth, memory
+bench: env $(DEV) $(SPARK) ## speed beside RocketMQ's decoder, DuckDB, polars, Spark; growth, memory
 	@$(PY) -c 'import duckdb, polars' 2>/dev/null || uv pip install -q --python $(PY) duckdb polars 2>/dev/null || $(PY) -m pip install -q duckdb polars || true
 	@for each in explain decode logs triage jobs growth; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
 
-cluster-test: env $(DEV) $(DEV) ## the same findings from a Spark standalone cluster and from object storage
+spark-test: env $(DEV) $(SPARK) ## what both engines have to answer alike, on Apache Spark (installs it, and a Java where there is none)
+	@$(PY) -m pytest -m apache || [ $$? -eq 5 ]
+
+cluster-test: env $(DEV) $(SPARK) ## the same findings from a Spark standalone cluster and from object storage
 	@$(PY) -c 'import moto.server' 2>/dev/null || uv pip install -q --python $(PY) 'moto[server]' 2>/dev/null || $(PY) -m pip install -q 'moto[server]'
 	@$(PY) -m pytest -m cluster tests/spark/test_cluster.py
 
-bundle: env ## everything for a host without a network: out/rmq-kit-bundle.tar
+bundle: env ## everything for a host without a network: out/rmq-kit-bundle.tar; ENGINE=spark adds Apache Spark and a Java
 	@rm -rf out/bundle && mkdir -p out/bundle/rmq-kit/wheels
 	@$(PY) -m pip --version >/dev/null 2>&1 || uv pip install -q --python $(PY) pip
-	@$(PY) -m pip wheel -q -w out/bundle/rmq-kit/wheels -r requirements.lock -r requirements-java.lock
+	@$(PY) -m pip wheel -q -w out/bundle/rmq-kit/wheels -r requirements.lock $(if $(ON_SPARK),-r requirements-spark.lock)
 	@$(PY) -m pip wheel -q --no-deps -w out/bundle/rmq-kit/wheels .
 	@$(PY) -c 'import platform as p, sysconfig as s; print("Python", p.python_version(), s.get_platform())' > out/bundle/rmq-kit/PLATFORM.txt
 	@cp -r bundle/. README.md docs notebooks sample_data out/bundle/rmq-kit/
 	@tar -cf out/rmq-kit-bundle.tar -C out/bundle rmq-kit && rm -rf out/bundle
 	@ls -l out/rmq-kit-bundle.tar
+
+COMPILE := uv pip compile -q pyproject.toml --universal --generate-hashes --no-header --no-annotate
+# What requirements.lock has not, and PySpark's client, which has to be of PySpark's release.
+BESIDES := NR == FNR { if (/^[a-z]/) have[$$1]; next } /^[a-z]/ { new = !($$1 in have) || /^pyspark-client==/ } new
+locks: ## pin anew what pyproject.toml asks for (needs uv); what still fits stays as it is, but for WITH='--upgrade-package numba'
+	@$(COMPILE) $(WITH) -o requirements.lock
+	@$(COMPILE) $(WITH) -c requirements.lock --extra dev -o requirements-dev.lock
+	@mkdir -p out && cat requirements.lock requirements-spark.lock > out/spark.lock && $(COMPILE) --extra spark -o out/spark.lock
+	@sed -n '1p' requirements-spark.lock > out/head.lock && awk '$(BESIDES)' requirements.lock out/spark.lock | cat out/head.lock - > requirements-spark.lock
+	@rm out/spark.lock out/head.lock
 
 clean: ## remove what the targets built
 	@rm -rf out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(VENV)

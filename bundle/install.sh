@@ -8,12 +8,9 @@ python=${PYTHON:-python3}
   { echo "Python 3.11 or newer is needed; $python is $("$python" --version 2>&1 | head -n 1)" >&2; exit 2; }
 echo "Installing into $to"
 "$python" -m venv "$to"
-"$to/bin/python" -m pip install -q --no-index --find-links "$here/wheels" rmq-kit
-# The Java runtime that came along is installed only where there is no Java 17 or newer.
-java=$("$to/bin/python" -W ignore -m kit.spark.jvm) ||
-  { "$to/bin/python" -m pip install -q --no-index --find-links "$here/wheels" 'rmq-kit[java]' && java=$("$to/bin/python" -W ignore -m kit.spark.jvm); } ||
-  { echo "No Java 17 or newer: unpack one for this host and set JAVA_HOME to it" >&2; exit 2; }
-echo "Java: $java"
+# Apache Spark, and a Java for it, where they came along (`make bundle ENGINE=spark`).
+case $(echo "$here"/wheels/pyspark-[0-9]*) in *.whl) what='rmq-kit[spark]' ;; *) what=rmq-kit ;; esac
+"$to/bin/python" -m pip install -q --no-index --find-links "$here/wheels" "$what"
 echo "Compiling"
-"$to/bin/python" -m kit.cli.warm "$here"/sample_data/transaction-consistency.tar.zst
+"$to/bin/python" -m kit.cli.warm
 echo "Ready. Try: $to/bin/rmq-kit report $here/sample_data/half-topic-blowup.tar.zst --out report"

@@ -1,7 +1,8 @@
-"""Make an environment ready: `python tools/environment.py FOLDER [--as-it-is | --dev]`. Only the standard library; `make env` calls it.
+"""Make an environment ready: `python tools/environment.py FOLDER [--as-it-is | --dev] [--spark]`. Only the standard library; `make env` calls it.
 
 Creates FOLDER as a virtual environment and installs the locked packages and the kit in it; with `--as-it-is` FOLDER is an environment that has the
-kit already, and nothing is installed but a Java where none is found. Then the kernels are compiled and Spark's classes recorded, once.
+kit already, and nothing is installed. Then the kernels are compiled, once. `--dev` and `--spark` alone add to an environment that is ready: the
+developers' tools; Apache Spark, with a Java runtime for machines that have none.
 """
 
 from __future__ import annotations
@@ -20,16 +21,25 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
 DEV_LOCK = ROOT / "requirements-dev.lock"
-JAVA = ROOT / "requirements-java.lock"
-SAMPLE = ROOT / "sample_data" / "transaction-consistency.tar.zst"
+SPARK_LOCK = ROOT / "requirements-spark.lock"
 TERMINAL = sys.stderr.isatty()
 
 NO_VENV = "Python's venv module cannot make an environment here. On Debian and Ubuntu: apt-get install python3-venv"
 NO_INSTALL = "The packages could not be installed. Is the package index reachable? {reason}"
 NO_JAVA = (
-    "Java 17 or newer is needed, none was found, and none could be installed from the package index. Get one with `apt-get install "
+    "Apache Spark needs Java 17 or newer; none was found, and the package index has none for this platform. Get one with `apt-get install "
     "openjdk-17-jre-headless`, `brew install openjdk@17` or `conda install -c conda-forge openjdk=17`; RMQ_KIT_JAVA or JAVA_HOME may name it."
 )
+MIXED = (
+    "pyspark-client {pyspark-client} and pyspark {pyspark} are in one environment: they are the same files under two names, and the one installed "
+    "last has overwritten half of the other. Install both in one release: pip install --force-reinstall --no-deps pyspark-client=={pyspark} pyspark=={pyspark}"
+)
+VERSIONS = """
+from importlib.metadata import PackageNotFoundError, version
+for name in ("pyspark-client", "pyspark"):
+    try: print(name, version(name))
+    except PackageNotFoundError: pass
+"""
 
 
 class Failed(Exception):
@@ -70,14 +80,12 @@ def step(doing: str) -> Iterator[Step]:
         shown.end()
 
 
-def installer(python: Path) -> list[str]:
-    """Return the command that installs packages: uv where it is there, else pip."""
+def installer(python: Path, action: str = "install") -> list[str]:
+    """Return the command that installs packages (or removes them: `uninstall`): uv where it is there, else pip."""
     uv = shutil.which("uv")
-    return (
-        [uv, "pip", "install", "--python", str(python)]
-        if uv
-        else [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
-    )
+    if uv:
+        return [uv, "pip", action, "--python", str(python)]
+    return [str(python), "-m", "pip", action, "--disable-pip-version-check", *(["-y"] if action == "uninstall" else [])]
 
 
 def install(python: Path, *what: str, shown: Step, expected: int = 0) -> None:
@@ -119,6 +127,7 @@ def create(folder: Path, python: Path) -> None:
         for line in LOCK.read_text(encoding="utf-8").splitlines()
         if re.match(r"[A-Za-z0-9]", line) and " ; " not in line
     ]
+    remove_other_pyspark(python)
     with step("Installing packages") as shown:
         install(python, "-r", str(LOCK), shown=shown, expected=len(packages))
         install(python, "--no-deps", "-e", ".", shown=shown)
@@ -130,47 +139,62 @@ def tools(python: Path) -> None:
         install(python, "-r", str(DEV_LOCK), shown=shown)
 
 
-def java(python: Path) -> None:
-    """See that there is a Java that starts Spark; if absent, install one from the package index."""
+def spark(python: Path) -> None:
+    """Add Apache Spark, and see that there is a Java that starts it."""
+    with step("Installing Apache Spark") as shown:
+        install(python, "-r", str(SPARK_LOCK), shown=shown)
     asked = [str(python), "-P", str(ROOT / "kit" / "spark" / "jvm.py")]
-    if subprocess.run(asked, capture_output=True, check=False).returncode == 0:
-        return
-    with step("Installing a Java runtime: no Java 17 or newer was found") as shown:
-        try:
-            install(python, "-r", str(JAVA), shown=shown)
-        except Failed:
-            raise Failed(NO_JAVA) from None
     if subprocess.run(asked, capture_output=True, check=False).returncode != 0:
         raise Failed(NO_JAVA)
 
 
+def releases(python: Path) -> dict[str, str]:
+    """Return the releases of PySpark and of its client, as far as they are installed."""
+    found = subprocess.run([str(python), "-P", "-c", VERSIONS], capture_output=True, text=True, check=False).stdout
+    return dict(line.split() for line in found.splitlines())
+
+
+def remove_other_pyspark(python: Path) -> None:
+    """Remove a PySpark of another release than the client's that is about to be installed: the two share their files."""
+    wanted = re.search(r"(?m)^pyspark-client==(\S+)", LOCK.read_text(encoding="utf-8"))
+    if wanted and releases(python).get("pyspark", wanted[1]) != wanted[1]:
+        subprocess.run([*installer(python, "uninstall"), "pyspark", "pyspark-client"], capture_output=True, check=False)
+
+
+def agree(python: Path) -> None:
+    """See that PySpark and its client, where both are there, are of one release."""
+    found = releases(python)
+    if len(set(found.values())) > 1:
+        raise Failed(MIXED.format(**found))
+
+
 def warm(python: Path) -> None:
-    """Compile the kernels and record the classes that Spark loads."""
-    for doing, what in (("Compiling", []), ("Recording what Spark loads", [str(SAMPLE)] if SAMPLE.exists() else [])):
-        if what or doing == "Compiling":
-            with step(doing):
-                done = subprocess.run(
-                    [str(python), "-m", "kit.cli.warm", *what], cwd=ROOT, stdout=subprocess.DEVNULL, check=False
-                )
-            if done.returncode != 0:
-                raise Failed(f"{doing} failed: {python} -m kit.cli.warm {' '.join(what)}")
+    """Compile the kernels."""
+    with step("Compiling"):
+        done = subprocess.run([str(python), "-m", "kit.cli.warm"], cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+    if done.returncode != 0:
+        raise Failed(f"Compiling failed: {python} -m kit.cli.warm")
 
 
-def main(folder: Path, *, as_it_is: bool, dev: bool = False) -> None:
+def main(folder: Path, *, as_it_is: bool = False, with_tools: bool = False, with_spark: bool = False) -> None:
     python = folder.absolute() / "bin" / "python"
-    if dev:
-        tools(python)
-        return
-    if not as_it_is:
+    ready = with_tools or with_spark
+    if not ready and not as_it_is:
         create(folder, python)
-    java(python)
-    warm(python)
+    if with_tools:
+        tools(python)
+    if with_spark:
+        spark(python)
+    agree(python)
+    if not ready:
+        warm(python)
 
 
 if __name__ == "__main__":
     os.environ.setdefault("PYTHONUNBUFFERED", "1")
+    _, at, *asked = sys.argv
     try:
-        main(Path(sys.argv[1]), as_it_is="--as-it-is" in sys.argv[2:], dev="--dev" in sys.argv[2:])
+        main(Path(at), as_it_is="--as-it-is" in asked, with_tools="--dev" in asked, with_spark="--spark" in asked)
     except Failed as failed:
         print(failed, file=sys.stderr)
         sys.exit(2)
