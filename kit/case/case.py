@@ -19,7 +19,7 @@ from kit.case.progress import Progress
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.evidence.files import Refused, readable_again
-from kit.evidence.unread import notes, take_notes
+from kit.evidence.unread import notes
 from kit.i18n import Lang
 from kit.inventory import inventory as inv
 from kit.inventory.references import Ref
@@ -195,16 +195,9 @@ class Case(Frames):
         folder.mkdir(mode=0o777 if self._shared else 0o700, exist_ok=True)
         return folder
 
-    def export(self, folder: Path) -> None:
-        """Write all `messages` as Parquet into an empty folder: read again in their public form, since the workspace has no map of properties."""
-        from kit.case import tables
-        from kit.case.reading import read
-        from kit.formats.commitlog import schema
-
-        columns = schema.plain(tuple(name for name in schema.FIELDS if name != "body"))
-        rows = read.tasks(self, "messages", tables.Spec(columns), folder, public=True)
-        tables.write(self.session, folder, columns, rows, self.go_on)
-        self._noted |= set(take_notes(folder))
+    def written_records(self) -> Path | None:
+        """Return the folder of the table of messages, None if it was not read yet."""
+        return self.workspace.table(self.table_key("messages"))
 
     def files_with(self, name: str) -> frozenset[str] | None:
         """Return the commit log files that have rows for `skipped` or `traces`, as far as the table of messages can tell; None without it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import threading
 from abc import ABC, abstractmethod
 from functools import cached_property
@@ -187,14 +188,7 @@ class Frames(Stoppable, ABC):
         return sessions.uri(folder)
 
     def _within(self, column: str | None) -> str:
-        """Return the condition that `since` and `until` set; rows without a time stay."""
-        since, until = self.options.since, self.options.until
-        limits = [
-            f"{column} {sign} timestamp_micros({int(at.timestamp() * 1_000_000)})"
-            for sign, at in ((">=", since), ("<=", until))
-            if at
-        ]
-        return f"{column} is null or ({' and '.join(limits)})" if column and limits else "true"
+        return within(column, self.options.since, self.options.until)
 
     def _files(self) -> pa.Table:
         overlaps = {"overlaps": self.found.overlapping}
@@ -240,3 +234,12 @@ def countable(schema: pa.Schema) -> list[str]:
         else f"`{field.name}`"
         for field in schema
     ]
+
+
+def within(column: str | None, since: dt.datetime | None, until: dt.datetime | None) -> str:
+    """Return the condition that a time lies between two others, both included; rows without a time stay."""
+    limits = [(sign, at) for sign, at in ((">=", since), ("<=", until)) if at is not None]
+    if column is None or not limits:
+        return "true"
+    inside = [f"{column} {sign} timestamp_micros({int(at.timestamp() * 1_000_000)})" for sign, at in limits]
+    return f"{column} is null or ({' and '.join(inside)})"

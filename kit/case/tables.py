@@ -92,23 +92,18 @@ def specs() -> dict[str, Spec]:
     }
 
 
-DERIVED: Final = {
-    "configs": Spec(configs.CONFIGS),
-    "ops": Spec(
-        pa.schema(
-            [
-                ("file", pa.string()),
-                ("physical_offset", pa.int64()),
-                ("offset_msg_id", pa.string()),
-                ("queue_id", pa.int32()),
-                ("store_timestamp", pa.timestamp("us", "UTC")),
-                ("half_queue_offset", pa.int64()),
-                ("tags", pa.string()),
-            ]
-        ),
-        "store_timestamp",
-    ),
-}
+OPS: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("physical_offset", pa.int64()),
+        ("offset_msg_id", pa.string()),
+        ("queue_id", pa.int32()),
+        ("store_timestamp", pa.timestamp("us", "UTC")),
+        ("half_queue_offset", pa.int64()),
+        ("tags", pa.string()),
+    ]
+)
+DERIVED: Final = {"configs": Spec(configs.CONFIGS), "ops": Spec(OPS, "store_timestamp")}
 """Tables of `kit.tables.silver` that are read by their files too."""
 
 
@@ -164,10 +159,14 @@ def write(
 
 def with_columns(folder: Path, schema: pa.Schema) -> None:
     """Give a table without rows one file with its columns, for those who read its files."""
+    import threading
+
     import pyarrow.parquet as pq
 
     if next(folder.rglob("*.parquet"), None) is None:
-        pq.write_table(schema.empty_table(), folder / "part-empty.parquet")
+        part = folder / f".empty-{threading.get_ident()}"
+        pq.write_table(schema.empty_table(), part)
+        part.replace(folder / "part-empty.parquet")
 
 
 PART: Final = "part=p"

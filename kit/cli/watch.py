@@ -16,7 +16,6 @@ from kit.i18n import Lang, T, printable
 RINGS: Final = 4
 """Exit code of `--once` while an alert is active."""
 INSIDE = T("{path}: is inside a watched folder, which is only read")
-NOT_BOTH = T("--capture copies what this process has just read: it does not work with --master")
 NO_PATH = T("{path}: there is nothing")
 METRICS = T("metrics: {where}")
 
@@ -54,7 +53,6 @@ METRICS = T("metrics: {where}")
 @click.option(
     "--every", type=click.FloatRange(0.2, 3600), default=2.0, show_default=True, help="seconds between two looks"
 )
-@click.option("--master", help="a Spark master, for many brokers (default: only this process, without Java)")
 @click.option("--tz-broker", help="zone of broker logs, if not GMT+8")
 @click.option("--tz-app", help="zone of application logs")
 @in_language
@@ -75,8 +73,6 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
     for path in paths:
         if not path.exists():
             raise Refusal(NO_PATH.say(path=printable(str(path))).render(lang))
-    if chosen["master"] and chosen["capture"]:
-        raise Refusal(NOT_BOTH.render(lang))
     folder = chosen["state"] or state_folder.default(paths)
     for place in (folder, chosen["capture"], _file(chosen["alerts"]), _file(chosen["prometheus"])):
         _outside(place, paths, lang)
@@ -86,14 +82,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
         watching = _watch(paths, folder, lang, chosen)
         outlets = _outlets(watching, chosen, lang)
         with showing(watching, lang) as show:
-            if chosen["master"]:
-                from kit.watch import spark_engine
-
-                spark_engine.forever(
-                    watching, folder, outlets, show, chosen["every"], chosen["master"], once=chosen["once"]
-                )
-            else:
-                run.forever(watching, folder, outlets, show, chosen["every"], chosen["once"])
+            run.forever(watching, folder, outlets, show, chosen["every"], chosen["once"])
         if chosen["once"] and run.rings(watching):
             sys.exit(RINGS)
 

@@ -170,9 +170,9 @@ def _lives(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
 
 def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, cut_files.Longs]:
     """Return the physical offsets of the records to keep, by file, sorted."""
-    from kit.case import tables
+    from kit.case.frames import within
 
-    frame = tables.between(case.stored_messages, "store_timestamp", wish.since, wish.until)
+    frame = case.stored_messages.where(within("store_timestamp", wish.since, wish.until))
     if wish.ids:
         frame = _of_messages(case, frame, lives)
     if wish.topic is not None:

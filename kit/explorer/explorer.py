@@ -142,10 +142,11 @@ class Explorer:
         """
         from pyspark.sql import functions as F  # noqa: N812
 
-        from kit.case.tables import between
+        from kit.case.frames import within
 
         chosen, key = self.selection, ("file", "line" if part == "entries" else "physical_offset")
-        kept = between(self.case.spark.read.parquet(str(self.database.folders[part])), "ts", chosen.since, chosen.until)
+        kept = self.case.session.read.parquet(self.case.uri(self.database.folders[part]))
+        kept = kept.where(within("ts", chosen.since, chosen.until))
         if chosen.since or chosen.until:
             kept = kept.where(F.col("ts").isNotNull())
         for name, column in COLUMNS[part].items():

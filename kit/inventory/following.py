@@ -26,7 +26,6 @@ from kit.inventory.model import STORES
 from kit.rocketmq import binary_format as f
 
 LOGS: Final = ("log", "text", "mqadmin")
-QUEUES: Final = ("consumequeue",)
 QUIET: Final = 1.0
 """Seconds without a new byte after which the last entry of a log counts as complete."""
 UNFINISHED: Final = 30.0
@@ -160,8 +159,6 @@ class Follower:
     def _is_asked(self, name: str) -> bool:
         """Return whether a file can be of the kinds followed, before it is opened."""
         folders = set(PurePosixPath(name).parts[:-1])
-        if self.kinds == QUEUES:
-            return bool(folders & _QUEUE_FOLDERS)
         return not folders & (_QUEUE_FOLDERS | _NEVER)
 
     def _advanced(self, found: Found, now: float, most: int, is_last: bool) -> Place:
@@ -173,12 +170,8 @@ class Follower:
             if kind in LOGS:
                 end = self._log_end(stream, found, detail, now, most)
                 return _moved(stream, place, end, line=place.line + logs().count_lines(stream, place.at, end))
-            if kind in STORES:
-                file = self._store_file(found.key, found.file.file, stream)
-                end = stores().records_end(stream, file, place.at, most, is_last=is_last)
-            else:
-                end = queues().used(stream, found.file.file, place.at)
-            return _moved(stream, place, end)
+            file = self._store_file(found.key, found.file.file, stream)
+            return _moved(stream, place, stores().records_end(stream, file, place.at, most, is_last=is_last))
 
     def _at_end(self, found: Found, is_last: bool) -> Place:
         """Return the place after everything in a file, as if it had been read."""
@@ -190,11 +183,9 @@ class Follower:
             if kind in LOGS:
                 end = logs().line_end(stream, 0, os.fstat(stream.fileno()).st_size)
                 place = _moved(stream, place, end, line=1 + logs().count_lines(stream, 0, end))
-            elif kind in STORES:
+            else:
                 file = self._store_file(found.key, found.file.file, stream)
                 place = _moved(stream, place, stores().present_end(stream, file) if is_last else file.length)
-            else:
-                place = _moved(stream, place, queues().used(stream, found.file.file))
         return msgspec.structs.replace(place, begin=place.at, first=place.line)
 
     def _log_end(self, stream: io.FileIO, found: Found, detail: dict[str, Any], now: float, most: int) -> int:
@@ -273,11 +264,5 @@ def logs() -> Any:
 
 def stores() -> Any:
     from kit.formats.commitlog import growing as module
-
-    return module
-
-
-def queues() -> Any:
-    from kit.formats.queues import consumequeue as module
 
     return module

@@ -6,16 +6,17 @@ are spelled out too. `decode` and `logs` export the evidence itself and keep the
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
 
-from kit.case import columnar, output, scan
-from kit.case.frames import HIDDEN
+from kit.case import output
 from kit.causes import results
 from kit.charts.safe_text import clean
 from kit.spark.sessions import uri
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     from kit.case.case import Case
 
-ROWS: Final = 1 << 17
-"""Rows of a row group."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """First characters that make a spreadsheet treat a text as a formula."""
 
@@ -63,95 +62,67 @@ def harmless(cell: Any) -> Any:
 def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, int]]:
     """Write `out/messages` and `out/skipped`; return counts: records, bytes, skipped ranges by reason."""
     with output.into(out, "decode", case.lang) as folder:
-        if body:
-            save(case.read_messages(body=body), folder / "messages", form)
-        else:
-            _messages(case, folder / "messages", form)
-        _table(case, "skipped", folder / "skipped", form)
-    if form == "parquet":
-        counted = _counted(out / "messages")
-    else:
-        total = case.messages.agg(
-            F.count("*").alias("records"), F.sum("store_size").alias("bytes"), F.count("problem").alias("problems")
-        ).first()
-        assert total is not None
-        counted = [("records", total.records), ("bytes", total.bytes or 0), ("records with a problem", total.problems)]
-    ranges = scan.table(case, "skipped", {"reason": ds.field("reason"), "bytes": ds.field("end") - ds.field("start")})
-    found = ranges.group_by("reason").aggregate([([], "count_all"), ("bytes", "sum")]).sort_by("reason").to_pylist()
-    return counted + [
-        (f"skipped {row['reason']}: {row['bytes_sum']:,} bytes in ranges", row["count_all"]) for row in found
-    ]
+        save(case.read_messages(body=body) if body else case.messages, folder / "messages", form)
+        save(case.skipped, folder / "skipped", form)
+    total = case.sql(
+        "select count(*) as records, sum(store_size) as bytes, count(problem) as problems from messages"
+    ).first()
+    assert total is not None
+    counted = [("records", total.records), ("bytes", total.bytes or 0), ("records with a problem", total.problems)]
+    ranges = case.sql(
+        "select reason, count(*) as n, sum(end - start) as bytes from skipped group by reason order by reason"
+    )
+    return counted + [(f"skipped {row.reason}: {row.bytes:,} bytes in ranges", row.n) for row in ranges.collect()]
 
 
 def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
     """Write `out/logs`; return entries per file and layout, and lines that match no layout."""
     with output.into(out, "logs", case.lang) as folder:
-        _table(case, "logs", folder / "logs", form)
-    # As plain texts: Arrow cannot group a dictionary column whose batches have different dictionaries.
-    entries = scan.table(case, "logs", {name: scan.text(name) for name in ("file", "layout")})
-    counts = entries.group_by(["file", "layout"]).aggregate([([], "count_all")])
-    found = columnar.to_pandas(counts).sort_values(["file", "layout"])
-    unknown = found.loc[found["layout"] == "unknown", "count_all"].sum()
-    counted = [(f"{file} [{layout}]", int(count)) for file, layout, count in found.itertuples(index=False)]
-    return [*counted, ("not understood", int(unknown))]
-
-
-def _messages(case: Case, folder: Path, form: str) -> None:
-    """Write the records; complete Parquet is written by the tasks that read them."""
-    if form != "parquet" or case.options.since or case.options.until:
-        save(case.messages, folder, form)
-        return
-    folder.mkdir()
-    case.export(folder)
-
-
-def _counted(folder: Path) -> list[tuple[str, int]]:
-    """Return counts of `messages` in Parquet: records, their bytes, those with a problem."""
-    records = size = problems = 0
-    for batch in ds.dataset(folder, format="parquet").to_batches(columns=["store_size", "problem"]):
-        records += batch.num_rows
-        size += pc.sum(batch["store_size"]).as_py() or 0
-        problems += batch.num_rows - batch["problem"].null_count
-    return [("records", records), ("bytes", size), ("records with a problem", problems)]
-
-
-def _table(case: Case, name: str, folder: Path, form: str) -> None:
-    """Write a table of the case; complete Parquet is copied file by file from the workspace, without hidden columns."""
-    if form != "parquet" or case.options.since or case.options.until:
-        save(getattr(case, name), folder, form)
-        return
-    kept = ds.dataset(case.folder(name), format="parquet")
-    ds.write_dataset(
-        kept.scanner(columns=[column for column in kept.schema.names if column not in HIDDEN]),
-        folder,
-        format="parquet",
-        max_rows_per_group=ROWS,
-        min_rows_per_group=ROWS,
-        preserve_order=True,
-    )
+        save(case.logs, folder / "logs", form)
+    found = case.sql(
+        "select file, layout, count(*) as n from logs group by file, layout order by file, layout"
+    ).collect()
+    counted = [(f"{row.file} [{row.layout}]", row.n) for row in found]
+    return [*counted, ("not understood", sum(row.n for row in found if row.layout == "unknown"))]
 
 
 def save(frame: DataFrame, folder: Path, form: str) -> None:
-    """Write a Spark frame into `folder`, which must not exist yet."""
-    target = folder.resolve()
+    """Write a DataFrame into `folder`, which must not exist yet."""
+    target = uri(folder.resolve())
     if form == "parquet":
-        frame.write.parquet(uri(target))
+        frame.write.parquet(target)
     elif form == "jsonl":
-        frame.select(
-            *[
-                F.base64(f.name).alias(f.name) if isinstance(f.dataType, types.BinaryType) else F.col(f.name)
-                for f in frame.schema
-            ]
-        ).write.json(uri(target), timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", ignoreNullFields=False)
+        frame.select(*map(_shown, frame.schema)).mapInArrow(_lines, "value string").write.text(target)
+        for part in folder.glob("*.txt"):
+            part.rename(part.with_suffix(".json"))
     else:
-        frame.select(*[_flat(field) for field in frame.schema]).write.csv(
-            uri(target), header=True, timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", escape='"'
-        )
+        frame.select(*map(_flat, frame.schema)).write.csv(target, header=True, escape='"')
+    if not any(folder.glob("*")):  # the embedded engine writes no file for no rows
+        folder.mkdir(exist_ok=True)
+        if form == "parquet":
+            pq.write_table(frame.toArrow(), folder / "part-empty.parquet")
+        else:
+            (folder / f"part-empty.{form}").write_text(",".join(frame.columns) + "\n" if form == "csv" else "")
+
+
+def _lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield rows as JSON: the embedded engine's own JSON leaves out what is null."""
+    for batch in batches:
+        rows = batch.to_pylist(maps_as_pydicts="lossy")
+        yield pa.RecordBatch.from_pydict({"value": [msgspec.json.encode(row).decode() for row in rows]})
+
+
+def _shown(field: types.StructField) -> Any:
+    """Return a column with times as ISO 8601 in milliseconds; bytes become base64 in JSON."""
+    column = F.col(field.name)
+    if isinstance(field.dataType, types.TimestampType):
+        column = F.date_format(column, "yyyy-MM-dd'T'HH:mm:ss.SSSXXX")
+    return column.alias(field.name)
 
 
 def _flat(field: types.StructField) -> Any:
     """Return a column for CSV: maps and lists as JSON, bytes as base64, texts made harmless."""
-    column = F.col(field.name)
+    column = _shown(field)
     if isinstance(field.dataType, types.MapType | types.ArrayType):
         column = F.to_json(column)
     elif isinstance(field.dataType, types.BinaryType):

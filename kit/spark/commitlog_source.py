@@ -15,7 +15,6 @@ import pyarrow as pa
 from attrs import evolve, frozen
 from pyspark.sql.datasource import (
     DataSourceReader,
-    DataSourceStreamReader,
     EqualTo,
     Filter,
     GreaterThan,
@@ -106,15 +105,6 @@ class CommitLogDataSource(Source):
 
     def reader(self, schema: Any) -> CommitLogReader:
         return CommitLogReader(self.options, self._skipped(), self._wanted())
-
-    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
-        if self._skipped():
-            raise ValueError(
-                "What is no record shows only once nothing is written any more: read table=skipped as a batch."
-            )
-        from kit.spark.streaming import CommitLogStreamReader
-
-        return CommitLogStreamReader(self.options, self._wanted())
 
     def _wanted(self) -> Wanted:
         topics = _listed(self.options.get("body_topics"))

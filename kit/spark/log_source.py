@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import msgspec
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from kit.evidence.files import open_raw
@@ -45,7 +45,6 @@ class LogDataSource(Source):
 
     >>> spark.read.format("rocketmq.log").load("evidence/")                                  # doctest: +SKIP
     >>> spark.read.format("rocketmq.log").option("events", "true").load("transaction.log")   # doctest: +SKIP
-    >>> spark.readStream.format("rocketmq.log").load("logs/")   # options: `kit.spark.streaming` # doctest: +SKIP
     """
 
     @classmethod
@@ -57,11 +56,6 @@ class LogDataSource(Source):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         return _Reader(dict(self.options))
-
-    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        from kit.spark.streaming import LogStreamReader
-
-        return LogStreamReader(self.options, _options(dict(self.options)))
 
 
 @attrs.frozen

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kit.evidence.unread import Unread
 from kit.formats.queues import consumequeue, index
@@ -28,11 +28,6 @@ class ConsumeQueueDataSource(Source):
 
     def reader(self, schema: Any) -> ConsumeQueueReader:
         return ConsumeQueueReader(self.options)
-
-    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
-        from kit.spark.streaming import ConsumeQueueStreamReader
-
-        return ConsumeQueueStreamReader(self.options)
 
 
 class ConsumeQueueReader(DataSourceReader):

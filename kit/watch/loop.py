@@ -21,8 +21,7 @@ from kit.formats.commitlog.schema import Wanted
 from kit.formats.logs.log_table import Options
 from kit.i18n import Lang
 from kit.inventory.following import LOGS, STORES, Follower, Stretch
-from kit.spark import streaming
-from kit.watch import notes, signs
+from kit.watch import notes, signs, stretches
 from kit.watch.episodes import Episodes
 from kit.watch.lag import Followed, Lags
 from kit.watch.signs import RECORD_COLUMNS, Behind, Ref, Sign
@@ -49,9 +48,7 @@ def disk_of(path: Path) -> tuple[int, int]:
 
 
 class Kept(msgspec.Struct):
-    """The state of a watch between runs. `time`: of the last step that reached the present; `untold`: alerts not sent when the process ended; `batches`: the last
-    micro-batch of each stream, with Spark.
-    """
+    """The state of a watch between runs. `time`: of the last step that reached the present; `untold`: alerts not sent when the process ended."""
 
     logs: Places = {}
     stores: Places = {}
@@ -60,7 +57,6 @@ class Kept(msgspec.Struct):
     lags: dict[str, dict[str, Followed]] = {}
     time: float = 0.0
     untold: list[dict[str, Any]] = []
-    batches: dict[str, int] = {}
 
 
 @attrs.define
@@ -119,10 +115,10 @@ class Watch:
         kept.steps += 1
         found: list[Sign] = []
         for each in self._logs.stretches(kept.logs):
-            for batch in self._read(each, streaming.log_entries(each, self.options)):
+            for batch in self._read(each, stretches.log_entries(each, self.options)):
                 found += self.of_entries(batch, each.place.root)
         for each in self._stores.stretches(kept.stores):
-            for batch in self._read(each, streaming.messages(each, WANTED)):
+            for batch in self._read(each, stretches.messages(each, WANTED)):
                 found += self.of_records(batch)
         alerts = self.tell([*found, *self.measured()], now)
         self.figures.seconds = time.monotonic() - began

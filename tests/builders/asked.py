@@ -36,7 +36,9 @@ SCHEMAS = {
     **{name: spec.schema for name, spec in specs().items()},
     **dict.fromkeys(("stored_messages", "messages_within"), specs()["messages"].schema),
     **dict.fromkeys(("all_entries", "entries", "logs"), specs()["logs"].schema),
-    **{"files": FILES, "limits": LIMITS, "all_events": EVENTS},
+    "files": FILES,
+    "limits": LIMITS,
+    "all_events": EVENTS,
 }
 GIVEN_AS = {"records": "messages_within", "events": "all_events", "configs": "config_files"}
 

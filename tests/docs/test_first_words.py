@@ -18,7 +18,6 @@ import recorded
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "producer-offline"
 pytestmark = [pytest.mark.spark, pytest.mark.seconds]
-fails = pytest.mark.xfail(strict=False, reason="a fresh process fails with AssertionError until it asks the new engine")
 
 
 def snippet(page: str) -> str:
@@ -56,7 +55,7 @@ def test_nothing_else_on_the_page_is_python() -> None:
     assert len(snippet("README.md").splitlines()) == 4
 
 
-@pytest.mark.parametrize("form", ["parquet", pytest.param("csv", marks=fails), pytest.param("jsonl", marks=fails)])
+@pytest.mark.parametrize("form", ["parquet", "csv", "jsonl"])
 def test_decoded_in_every_form_there_are_as_many_records(here: Path, form: str) -> None:
     typed("-m", "kit", "decode", "incident/", "--out", "out", "--format", form, cwd=here)
     assert counted(here / "out" / "messages", form) == len(list(recorded.truth(NAME)))

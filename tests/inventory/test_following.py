@@ -15,8 +15,8 @@ from stores import Record, store
 from kit.evidence.growing import FORGET, State
 from kit.formats.commitlog.schema import FIELDS, Wanted
 from kit.formats.logs.log_table import Options
-from kit.inventory.following import LOGS, QUEUES, STORES, Follower
-from kit.spark import streaming
+from kit.inventory.following import LOGS, STORES, Follower
+from kit.watch import stretches
 
 
 class Clock:
@@ -58,11 +58,9 @@ class Tail:
 
     def read(self, stretch) -> list[dict]:
         if stretch.kind in LOGS:
-            found = streaming.log_entries(stretch, Options(events=True))
-        elif stretch.kind in STORES:
-            found = streaming.messages(stretch, Wanted(tuple(name for name in FIELDS if name != "body")))
+            found = stretches.log_entries(stretch, Options(events=True))
         else:
-            found = streaming.units(stretch)
+            found = stretches.messages(stretch, Wanted(tuple(name for name in FIELDS if name != "body")))
         return [row for batch in found for row in batch.to_pylist()]
 
     @property
@@ -310,23 +308,6 @@ def test_latest_begins_behind_the_records_that_are_there(tmp_path: Path) -> None
         file.write(data[most:])
     tail.step()
     assert [row["queue_offset"] for row in tail.rows] == [29]
-
-
-def test_queue_units_come_once(tmp_path: Path) -> None:
-    tail = Tail(tmp_path, kinds=QUEUES)
-    folder = tmp_path / "store" / "consumequeue" / "orders" / "2"
-    path = preallocated(folder, 0, 6_000_00)
-    units = [struct.pack(">qiq", 100 * n, 100, 7) for n in range(1, 1001)]
-    done = 0
-    for stop in (1, 2, 700, 700, 1000):
-        with path.open("r+b") as file:
-            file.seek(20 * done)
-            file.write(b"".join(units[done:stop]))
-        done = stop
-        tail.step()
-    assert [row["logical_offset"] for row in tail.rows] == list(range(1000))
-    assert {row["topic"] for row in tail.rows} == {"orders"}
-    assert {row["problem"] for row in tail.rows} == {None}
 
 
 def test_an_inode_that_is_another_file_now_is_recognised_anew(log) -> None:

@@ -19,7 +19,7 @@ from rich.console import Console
 from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
 from kit.rocketmq import stages
 from kit.rocketmq.log_events.catalogue import BY_SLUG, PROBLEM
-from kit.spark import streaming
+from kit.watch import stretches
 from kit.watch import lag, metrics, outlets, run, state_folder
 from kit.watch.capture import capture
 from kit.watch.episodes import CLEAR, Episodes
@@ -312,14 +312,14 @@ def test_captures_hold_what_triage_opens(tmp_path: Path) -> None:
 
 
 def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = streaming.log_entries
+    entries = stretches.log_entries
 
     def breaks(stretch: Any, *options: Any) -> Any:
         if "bad" in stretch.place.name:
             raise ValueError("no such thing")
         yield from entries(stretch, *options)
 
-    monkeypatch.setattr(streaming, "log_entries", breaks)
+    monkeypatch.setattr(stretches, "log_entries", breaks)
     clock = Clock()
     for name in ("bad", "broker"):
         write(tmp_path / f"{name}.log", line(clock(), "start"), clock())

@@ -71,8 +71,6 @@ def _asked(name: str, found: Inventory, options: dict[str, Any], unread: Unread)
     if name == "messages":
         # The body of an op record says which half messages it ends.
         listed = {"files": json.dumps(stores(found, unread))}
-        if options.get("public"):
-            return "rocketmq.commitlog", listed
         return "rocketmq.commitlog", listed | {"body_topics": names.OP_TOPIC, "columns": ",".join(schema.STORED)}
     if name == "skipped":
         return "rocketmq.commitlog", {"files": json.dumps(stores(found, unread)), "table": "skipped"}

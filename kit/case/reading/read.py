@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from kit.case.reading.readable_case import ReadableCase
 
 
-def tasks(case: ReadableCase, name: str, spec: tables.Spec, part: Path, *, public: bool = False) -> list[tables.Task]:
-    """Return the tasks that fill the folder `part` with a table. `public`: with the columns users see, not those of the workspace."""
-    options: dict[str, Any] = {"tz_broker": case.options.tz_broker, "tz_app": case.options.tz_app, "public": public}
+def tasks(case: ReadableCase, name: str, spec: tables.Spec, part: Path) -> list[tables.Task]:
+    """Return the tasks that fill the folder `part` with a table."""
+    options: dict[str, Any] = {"tz_broker": case.options.tz_broker, "tz_app": case.options.tz_app}
     if spec.zoned:
         options["zones"] = {file: zone.zone for file, zone in case.zones.items()}
     if name in ("skipped", "traces"):
@@ -24,6 +24,5 @@ def tasks(case: ReadableCase, name: str, spec: tables.Spec, part: Path, *, publi
     tables.changed(name, case.found, Unread(str(part)))
     if name not in tables.BIG:
         return small_tables.tasks(name, case.found, options, part)
-    if not public:
-        options["adopt"] = partial(case.workspace.adopt_parts, name, part)
+    options["adopt"] = partial(case.workspace.adopt_parts, name, part)
     return big_tables.tasks(name, case.found, options, part)

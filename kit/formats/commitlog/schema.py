@@ -157,11 +157,6 @@ def schema(names: tuple[str, ...]) -> pa.Schema:
     return pa.schema([pa.field(name, _TYPES[name]) for name in names])
 
 
-def plain(names: tuple[str, ...]) -> pa.Schema:
-    """Return the Arrow schema of these public columns with plain types."""
-    return pa.schema([pa.field(name, FIELDS[name]) for name in names])
-
-
 def stored() -> pa.Schema:
     """Return the Arrow schema of `STORED` with plain types."""
     return pa.schema([pa.field(name, pa.string() if name in _CODED else _TYPES[name]) for name in STORED])
