@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pandas as pd
 
-from kit.case.memoize import once
+from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import Wanted, promoted
 from kit.inventory import quotes
 from kit.inventory.references import Ref
@@ -51,10 +51,15 @@ def seen(case: Case, *slugs: str, outside: Collection[str] = ()) -> Seen:
     """
     rows = [
         row
-        for row in case.fact_rows("known_texts")
+        for row in _known_texts(case)
         if row["event"] in slugs and str(PurePosixPath(row["file"]).parent) not in outside
     ]
     return _of(slugs, rows)
+
+
+@per_case
+def _known_texts(case: Case) -> list[dict[str, Any]]:
+    return case.fact_rows("known_texts")
 
 
 def _of(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
@@ -86,7 +91,7 @@ def among(entries: pd.DataFrame, *slugs: str) -> Seen:
 
 def count(case: Case, slug: str, source: str) -> int:
     """Return how many entries of one source (`client`, `transaction`, …) hold a known text."""
-    return sum(row["n"] for row in case.fact_rows("known_texts") if row["event"] == slug and row["source"] == source)
+    return sum(row["n"] for row in _known_texts(case) if row["event"] == slug and row["source"] == source)
 
 
 def quote(case: Case, where: Seen, most: int = 3) -> tuple[Ref, ...]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import attrs
-import pyarrow as pa
-import pyarrow.dataset as ds
 
-from kit.case import datasets, scan
 from kit.case.memoize import per_case
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 T = TypeVar("T")
+_ORIGINS: Final = ("broker.conf", "broker.log", "getBrokerConfig")
 
 
 @attrs.frozen
@@ -45,12 +43,12 @@ def _near(a: str, b: str) -> int:
 @per_case
 def all_of(case: Case) -> tuple[Broker, ...]:
     """Return the brokers whose store or configuration is in the evidence, in order of root."""
-    wanted = ds.field("name").isin(["brokerName", "brokerId", "brokerRole"]) & ~ds.field("backup")
-    # A subscription group has its own brokerId: the broker from which it may be read.
-    wanted &= ds.field("origin").isin(["broker.conf", "broker.log", "getBrokerConfig"])
     said: dict[str, dict[str, str]] = {}
-    for row in datasets.rows(case, "configs", ["file", "name", "value"], wanted):
-        said.setdefault(row["file"], {})[row["name"]] = (row["value"] or "").strip()
+    for row in case.fact_rows("settings"):
+        # A subscription group has its own brokerId: the broker from which it may be read.
+        own = row["origin"] in _ORIGINS and not row["backup"]
+        if own and row["name"] in ("brokerName", "brokerId", "brokerRole"):
+            said.setdefault(row["file"], {})[row["name"]] = (row["value"] or "").strip()
     stores = {root_of(item.file) for item in case.found.of_kind("commitlog", "dledger")}
     roots = stores or {str(PurePosixPath(file).parent) for file in said}
     found = []
@@ -73,8 +71,8 @@ def _named(case: Case) -> str | None:
     """Return the only broker name in mqadmin outputs, None if they have none or several."""
     if not case.found.of_mqadmin():
         return None
-    names = {row["value"] for row in datasets.rows(case, "admin", ["value"], ds.field("name") == "#Broker Name")}
-    return next(iter(names)) if len(names) == 1 else None
+    named = {row["value"] for row in case.fact_rows("admin_names") if row["name"] == "#Broker Name"}
+    return next(iter(named)) if len(named) == 1 else None
 
 
 def of_file(case: Case, file: str) -> Broker | None:
@@ -100,11 +98,9 @@ Hosts = frozenset[str]
 def addresses(case: Case) -> dict[str, set[str]]:
     """Return {root of a store: addresses (`ip:port`) under which its records were stored}."""
     found: dict[str, set[str]] = {}
-    if case.has("messages"):
-        for batch in scan.batches_of(case, "messages", ("file", "store_host")):
-            pairs = pa.Table.from_batches([batch]).group_by(["file", "store_host"]).aggregate([])
-            for row in pairs.to_pylist():
-                found.setdefault(root_of(row["file"]), set()).add(row["store_host"])
+    if case.found.of_kind("commitlog", "dledger"):
+        for row in case.fact_rows("store_extent"):
+            found.setdefault(root_of(row["file"]), set()).add(row["store_host"])
     return found
 
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterator
-from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import attrs
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
-from kit.case import brokers, datasets, log_events, scan
+from kit.case import brokers
 from kit.case.brokers import Hosts
-from kit.case.columnar import grouped
 from kit.case.memoize import per_case
 from kit.formats.printed_times import utc
 from kit.inventory.references import Ref
@@ -31,10 +26,6 @@ ANY: Final[Hosts] = frozenset()
 """Any broker of the evidence."""
 
 _HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
-_CONNECTED: Final = re.compile(
-    r"new (?P<role>producer|consumer) connected, group: (?P<group>\S+) .*?clientId=(?P<client_id>[^,\]]*), language=JAVA, version=(?P<version>\d+)"
-)
-_CLIENT_SAYS: Final = re.compile(r"ClientVersion:\s*(V\d+_\d+_\d+)")
 _ALIASES: Final = (("mappedFile", "mapedFile"), ("MappedFile", "MapedFile"))
 
 _RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
@@ -81,9 +72,7 @@ def _listed(case: Case) -> Iterator[tuple[Version, str, str | None]]:
         return
     asked: dict[str, str] = {}
     cells: dict[tuple[str, int], str] = {}
-    wanted = ["#Addr", "#Version", "argument:-b"]
-    listed = ds.field("name").isin(wanted) | pc.match_substring(ds.field("name"), "brokerVersionDesc")
-    for row in datasets.rows(case, "admin", ["file", "line", "command", "name", "value"], listed):
+    for row in case.fact_rows("admin_names"):
         file, name, value = row["file"], row["name"], row["value"] or ""
         if name == "argument:-b":
             asked[file] = value
@@ -92,7 +81,7 @@ def _listed(case: Case) -> Iterator[tuple[Version, str, str | None]]:
         elif name.endswith("brokerVersionDesc"):
             address = name.removesuffix("brokerVersionDesc").strip() or asked.get(file)
             yield from ((v, file, address) for v in _versions(value))
-        elif row["command"] == "clusterList":  # in other tables a version is a client's
+        elif name == "#Version":
             yield from ((v, file, cells.get((file, row["line"]))) for v in _versions(value))
 
 
@@ -108,29 +97,17 @@ class Start(NamedTuple):
 @per_case
 def upgrades(case: Case) -> dict[str, list[Start]]:
     """Return {broker: its starts in order of time} of the brokers whose logs show starts with different releases."""
-    starts: dict[str, list[tuple[Version, dict[str, Any]]]] = {}
-    started = (ds.field("name") == "rocketmqHome") & (ds.field("origin") == "broker.log")
-    for row in datasets.rows(case, "configs", where=started):
-        if home := _HOME.search(row["value"] or ""):
-            broker = _addresses(case).get((row["file"], row["subject"])) or str(PurePosixPath(row["file"]).parent)
-            starts.setdefault(broker, []).extend((v, row) for v in _versions(home[1]))
-    changed = {broker: told for broker, told in starts.items() if len({version for version, _ in told}) > 1}
-    if not changed:
-        return {}
-    printed = pc.match_substring(ds.field("message"), "rocketmqHome=") & ds.field("ts").is_valid()
-    lines = {(r["file"], r["line"]): r for r in datasets.rows(case, "logs", ["file", "line", "ts"], printed)}
-    found = {
-        broker: sorted(
-            (
-                Start(version, broker, Ref(row["file"], "", line=row["line"]), utc(entry["ts"]))
-                for version, row in told
-                if (entry := lines.get((row["file"], row["line"])))
-            ),
-            key=lambda start: (start.at, start.ref.file, start.ref.line),
-        )
-        for broker, told in changed.items()
+    starts: dict[str, list[Start]] = {}
+    for row in case.fact_rows("broker_starts"):
+        if home := _HOME.search(row["home"]):
+            broker = _addresses(case).get((row["file"], None)) or str(PurePosixPath(row["file"]).parent)
+            ref = Ref(row["file"], "", line=row["line"])
+            starts.setdefault(broker, []).extend(Start(v, broker, ref, utc(row["ts"])) for v in _versions(home[1]))
+    return {
+        broker: sorted(each, key=lambda start: (start.at, start.ref.file, start.ref.line))
+        for broker, each in starts.items()
+        if len({start.version for start in each}) > 1
     }
-    return {broker: starts for broker, starts in found.items() if len({start.version for start in starts}) > 1}
 
 
 def releases_at(case: Case, hosts: Hosts = ANY, at: dt.datetime | None = None) -> tuple[str, ...]:
@@ -147,31 +124,19 @@ def releases_at(case: Case, hosts: Hosts = ANY, at: dt.datetime | None = None) -
 
 @per_case
 def clients(case: Case) -> list[Client]:
-    columns, of_broker = ("file", "line", "message", "source"), scan.text("source") == "broker"
-    connected = log_events.hits(case, ("producer-connected", "consumer-connected"), columns, of_broker, cut=False)
-    listed = []
-    rows = (row for batch in connected for row in batch.to_pylist())
-    for row in sorted(rows, key=itemgetter("file", "line")):
-        found = _CONNECTED.search(row["message"])
-        version = Version.maybe(found["version"]) if found else None
-        if found and version and found["group"] != names.ADMIN_GROUP:
-            ref = Ref(row["file"], row["message"], line=row["line"])
-            listed.append(Client(found["role"], found["group"], found["client_id"], str(version), ref))
-    return listed
+    """Return each client that connected once, with the first line that says so."""
+    return [
+        Client(row["role"], row["group"], row["client_id"], str(version), Ref(row["file"], "", line=row["line"]))
+        for row in case.fact_rows("clients_connected")
+        if row["group"] != names.ADMIN_GROUP and (version := Version.maybe(row["version"]))
+    ]
 
 
 @per_case
 def client_versions(case: Case) -> tuple[str, ...]:
-    said = {Version.parse(c.version) for c in clients(case)}
-    created = [batch["message"] for batch in log_events.hits(case, ("client-created",), ["message"], cut=False)]
-    if not created:  # a line whose beginning was cut off
-        table = ds.dataset(case.folder("logs"), format="parquet")
-        named = pc.match_substring(ds.field("message"), "ClientVersion:")
-        created = table.to_table(["message"], filter=named)["message"].chunks
-    for text in pc.unique(pa.chunked_array(created, pa.string())).to_pylist():
-        for found in _CLIENT_SAYS.finditer(text or ""):
-            said |= _versions(found[1])
-    return tuple(str(v) for v in sorted(said))
+    connected = {Version.parse(client.version) for client in clients(case)}
+    created = {version for row in case.fact_rows("client_releases") for version in _versions(row["version"])}
+    return tuple(str(version) for version in sorted(connected | created))
 
 
 def _versions(text: str) -> set[Version]:
@@ -180,11 +145,13 @@ def _versions(text: str) -> set[Version]:
 
 
 @per_case
-def _all_configs(case: Case) -> pa.Table:
-    """Return the brokers' settings, each value once, with its last line: a broker prints hundreds each time it starts."""
-    coded = ds.ParquetFileFormat(dictionary_columns=["file", "origin", "name"])
-    table = ds.dataset(case.folder("configs"), format=coded).to_table(filter=ds.field("origin").isin(list(_RANK)))
-    return grouped(table, [name for name in table.schema.names if name != "line"], [("line", "max")])
+def _settings(case: Case) -> dict[str, list[dict[str, Any]]]:
+    """Return the brokers' settings by name."""
+    by_name: dict[str, list[dict[str, Any]]] = {}
+    for row in case.fact_rows("settings"):
+        if row["origin"] in _RANK:
+            by_name.setdefault(row["name"], []).append(row)
+    return by_name
 
 
 @per_case
@@ -201,7 +168,7 @@ def _addresses(case: Case) -> dict[tuple[str, str | None], str | None]:
 
 def _named(case: Case, *wanted: str) -> list[dict[str, Any]]:
     """Return the settings with these names, the one that wins first; of several logs the one that goes on longest."""
-    found = _all_configs(case).filter(ds.field("name").isin(list(wanted))).to_pylist()
+    found = [row for name in wanted for row in _settings(case).get(name, ())]
     ends = {row["file"]: item.last for row in found if (item := case.found.get(row["file"])) and item.last}
     return sorted(
         found,

@@ -1,0 +1,116 @@
+"""Known texts, coverage of the commit log, and the setup, each table from a few rows."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import asked
+
+
+def _naive(seconds: float) -> dt.datetime:
+    return asked.at(seconds).replace(tzinfo=None)
+
+
+def test_the_first_five_entries_of_a_text_in_each_file_are_kept_with_their_words() -> None:
+    times = [7, 6, 5, 4, 3, 2, None]
+    entries = [
+        {"file": "a.log", "line": n, "ts": None if at is None else asked.at(at), "message": f"m{n}", "trace": None}
+        for n, at in enumerate(times)
+    ] + [{"file": "b.log", "line": 9, "ts": asked.at(1), "message": "mb", "trace": "\tat x"}]
+    events = [{name: each[name] for name in ("file", "line", "ts")} | {"event": "e"} for each in entries]
+    found = asked.rows("first_entries", events=events, entries=entries)
+    # Without a time first, then seconds 1 (the other file) and 2, 3, 4, 5; seconds 6 and 7 are the sixth and seventh.
+    assert [(row["file"], row["message"]) for row in found] == [
+        ("a.log", "m6"),
+        ("b.log", "mb"),
+        *(("a.log", f"m{n}") for n in (5, 4, 3, 2)),
+    ]
+    assert found[1]["trace"] == "\tat x"
+
+
+RECORDS = [
+    {"file": f, "store_host": h, "physical_offset": at, "store_size": 100, "store_timestamp": asked.at(at)}
+    for f, h, at in (("0", "h1", 0), ("0", "h1", 100), ("0", "h2", 200), ("1", "h1", 1000), ("1", "h1", 1500))
+]
+
+
+def test_the_extent_of_each_file_and_host() -> None:
+    rows = {(row["file"], row["store_host"]): row for row in asked.rows("store_extent", records=RECORDS)}
+    assert {place: (r["records"], r["first_offset"], r["end_offset"]) for place, r in rows.items()} == {
+        ("0", "h1"): (2, 0, 200),
+        ("0", "h2"): (1, 200, 300),
+        ("1", "h1"): (2, 1000, 1600),
+    }
+    assert (rows["1", "h1"]["first"], rows["1", "h1"]["last"]) == (_naive(1000), _naive(1500))
+
+
+def test_damage_has_the_records_of_its_host_before_and_behind_it() -> None:
+    files = [{"file": f, "kind": "commitlog", "base": base} for f, base in (("0", 0), ("1", 1000))]
+    skipped = [
+        {"file": "1", "start": 100, "end": 500, "reason": "corrupt"},
+        {"file": "1", "start": 600, "end": 700, "reason": "corrupt"},
+        {"file": "0", "start": 0, "end": 9, "reason": "zero_tail"},
+    ]
+    found = asked.rows("damage_neighbours", records=RECORDS, files=files, skipped=skipped)
+    # The record at 1500 begins where the first range ends; nothing is behind the second.
+    assert [(r["store_host"], r["start"], r["end"], r["after"], r["before"]) for r in found] == [
+        ("h1", 1100, 1500, _naive(1000), _naive(1500)),
+        ("h1", 1600, 1700, _naive(1500), None),
+    ]
+
+
+def test_a_setting_printed_at_each_start_is_one_row_with_its_last_line() -> None:
+    line = {"file": "broker.log", "origin": "broker.log", "name": "listenPort", "value": "10911", "backup": False}
+    rows = asked.rows("settings", configs=[line | {"line": 4}, line | {"line": 90}, line | {"line": 95, "value": "1"}])
+    assert [(row["value"], row["line"]) for row in rows] == [("10911", 90), ("1", 95)]
+
+
+def test_starts_are_those_of_the_broker_itself() -> None:
+    start = {"file": "broker.log", "source": "broker", "thread": "main", "line": 1, "ts": asked.at(0)}
+    entries: list[dict[str, Any]] = [
+        start | {"message": "rocketmqHome=/opt/rocketmq-4.9.3"},
+        start | {"line": 2, "message": "rocketmqHome=/opt/rocketmq-5.1.4", "source": "client"},
+        start | {"line": 3, "message": "rocketmqHome=/opt/rocketmq-5.1.4", "ts": None},
+    ]
+    assert [(r["line"], r["home"]) for r in asked.rows("broker_starts", all_entries=entries)] == [
+        (1, "/opt/rocketmq-4.9.3")
+    ]
+
+
+def test_a_client_that_connects_again_is_one_client() -> None:
+    values = {"group": "g", "client_id": "10.0.0.1@7", "language": "JAVA", "version": "335"}
+    entry = {"file": "broker.log", "source": "broker", "event": "producer-connected"}
+    events = [
+        entry | {"line": 9, "values": [*values.items()]},
+        entry | {"line": 3, "values": [*values.items()]},
+        entry | {"line": 1, "values": [*(values | {"language": "GO"}).items()]},
+        entry | {"line": 2, "values": [*values.items()], "source": "client"},
+        entry | {"line": 5, "values": [*values.items()], "event": "consumer-connected"},
+    ]
+    found = asked.rows("clients_connected", events=events)
+    assert [(row["role"], row["line"], row["version"]) for row in found] == [
+        ("producer", 3, "335"),
+        ("consumer", 5, "335"),
+    ]
+
+
+def test_a_client_log_names_its_release() -> None:
+    texts = ("… ClientVersion:V4_9_4, SerializerType:JSON", "ClientVersion: V5_1_0", "ClientVersion: unknown", "V4_0_0")
+    entries = [{"file": "c", "line": n, "message": text} for n, text in enumerate(texts)]
+    assert [r["version"] for r in asked.rows("client_releases", all_entries=entries)] == ["V4_9_4", "V5_1_0"]
+
+
+def test_only_cluster_lists_and_broker_status_name_releases_of_brokers() -> None:
+    cells = [
+        ("clusterList", "#Version", "V5_1_4"),
+        ("consumerConnection", "#Version", "V4_9_4"),
+        ("brokerStatus", "10.0.0.1:10911 brokerVersionDesc", "V5_1_4"),
+        ("topicList", "#Topic", "%RETRY%g"),
+        ("topicList", "#Topic", "orders"),
+    ]
+    admin = [
+        {"file": "f", "line": n, "command": command, "name": name, "value": value}
+        for n, (command, name, value) in enumerate(cells)
+    ]
+    assert [row["line"] for row in asked.rows("admin_names", admin=admin)] == [0, 2, 3]
