@@ -7,9 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final, Literal
 
 import attrs
-import pyarrow.dataset as ds
 
-from kit.case import datasets
 from kit.case.memoize import per_case
 from kit.rocketmq.config import DOCKER_BRIDGE
 
@@ -72,21 +70,20 @@ def is_docker_default(address: str) -> bool:
 def own_addresses(case: Case) -> list[Own]:
     """Return the addresses that `ip addr` and `ifconfig` outputs list, without IPv6 link-local ones."""
     found = []
-    for row in datasets.rows(case, "network", where=ds.field("origin") == "addresses"):
+    for row in case.fact_rows("host_addresses"):
         try:
             ip = ipaddress.ip_address(row["address"])
         except ValueError:
             continue
-        if not ip.is_link_local:
+        if row["origin"] == "addresses" and not ip.is_link_local:
             found.append(Own(row["address"], row["interface"] or "", row["prefix"], row["file"], row["line"]))
     return found
 
 
 def listening(case: Case, number: int) -> list[tuple[str, str, int]]:
     """Return (address, file, line) of the sockets that listen on a port; `0.0.0.0` and `::` are every address."""
-    rows = datasets.rows(case, "network", where=(ds.field("origin") == "sockets") & (ds.field("port") == number))
     return [
-        (r["address"], r["file"], r["line"])
-        for r in rows
-        if r["state"] in (None, "LISTEN") and not (r["peer"] or ":*").rpartition(":")[2].isdecimal()
+        (row["address"], row["file"], row["line"])
+        for row in case.fact_rows("host_addresses")
+        if row["origin"] == "sockets" and row["port"] == number
     ]

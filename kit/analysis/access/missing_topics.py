@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
-import pandas as pd
-import pyarrow.dataset as ds
 
-from kit.case import datasets, scan, statements
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -22,7 +19,6 @@ ALIKE: Final = 0.75
 """difflib's ratio from which on a name is worth a hint: one or two letters of ten."""
 NORMAL: Final = (names.RETRY_PREFIX, names.DLQ_PREFIX, "TBW102", "%SYS%", "rmq_sys_")
 """Topics that a healthy start asks for before they exist (reference: operators' incidents §7)."""
-MOST: Final = 1_000
 
 
 @attrs.frozen
@@ -46,56 +42,42 @@ class Unknown:
 @per_case
 def unknown(case: Case) -> list[Unknown]:
     """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first."""
-    found = statements.counted(
-        case,
-        ("topic-unknown-to-consumer", "no-route"),
-        by=("topic", "group"),
-        marks={"by_send": ("DefaultMQProducerImpl",)},
+    rows = sorted(
+        case.fact_rows("unknown_topics"), key=lambda row: (not row["by_send"], row["event"], row["file"], row["line"])
     )
-    rows: list[Any] = list(found[found["topic"].notna()].head(MOST).itertuples())
     exist = existing(case)
-    topics = sorted({r.topic for r in rows if not r.topic.startswith(NORMAL)})
     result = []
-    for topic in topics:
-        of_topic = sorted((r for r in rows if r.topic == topic), key=lambda r: (not r.by_send, r.event, r.file, r.line))
+    for topic in sorted({row["topic"] for row in rows if not row["topic"].startswith(NORMAL)}):
+        of_topic = [row for row in rows if row["topic"] == topic]
         # An application's exception and its client's warning report one send: the fuller log counts.
         sends: dict[str, int] = {}
-        for r in of_topic:
+        for row in of_topic:
+            sent = row["source"] != "mqadmin" and (row["by_send"] or row["source"] in ("app", "text"))
             # Only the client's own dispatcher of traces sends to that topic.
-            of_user = topic != names.TRACE_TOPIC
-            if (
-                of_user
-                and r.event == "no-route"
-                and r.source not in ("mqadmin",)
-                and (r.by_send or r.source in ("app", "text"))
-            ):
-                sends[r.source or ""] = sends.get(r.source or "", 0) + r.n
-        times = [t.to_pydatetime() for r in of_topic for t in (r.first, r.last) if not pd.isna(t)]
-        result.append(Unknown(
-            topic, max(sends.values(), default=0), tuple(sorted({r.group for r in of_topic if r.group})), sum(r.n for r in of_topic if r.source == "mqadmin"),
-            sum(r.n for r in of_topic),
-            topic in exist, next(iter(difflib.get_close_matches(topic, sorted(exist), 1, ALIKE)), None) if topic not in exist else None,
-            tuple((r.file, r.line) for r in of_topic), min(times, default=None), max(times, default=None),
-        ))  # fmt: skip
+            if sent and row["event"] == "no-route" and topic != names.TRACE_TOPIC:
+                sends[row["source"] or ""] = sends.get(row["source"] or "", 0) + row["n"]
+        like = [] if topic in exist else difflib.get_close_matches(topic, sorted(exist), 1, ALIKE)
+        result.append(
+            Unknown(
+                topic,
+                max(sends.values(), default=0),
+                tuple(sorted({row["consumer_group"] for row in of_topic if row["consumer_group"]})),
+                sum(row["n"] for row in of_topic if row["source"] == "mqadmin"),
+                sum(row["n"] for row in of_topic),
+                topic in exist,
+                next(iter(like), None),
+                tuple((row["file"], row["line"]) for row in of_topic),
+                min((row["first"] for row in of_topic if row["first"]), default=None),
+                max((row["last"] for row in of_topic if row["last"]), default=None),
+            )
+        )
     return sorted(result, key=lambda u: (u.exists, -u.sends, -len(u.groups), u.topic))
 
 
 @per_case
 def existing(case: Case) -> frozenset[str]:
-    """Return the topics that exist: in topics.json, topicList and topicStatus outputs, with records in a store, or with queues that a consumer took."""
-    rows = datasets.rows(case, "configs", ["subject"], ds.field("origin") == "topics")
-    known = {row["subject"] for row in rows if row["subject"] is not None}
-    known |= set(statements.counted(case, ("queue-taken", "pull-started"), by=("topic",))["topic"].dropna())
-    for row in datasets.rows(case, "admin", ["command", "name", "value"]):
-        if row["command"] == "topicList" and row["name"] in ("text", "#Topic") and row["value"]:
-            known.add(row["value"].strip())
-    if case.has("messages"):
-        known |= {
-            topic
-            for batch in scan.batches(case, ["topic"], repeated=True)
-            for topic in batch["topic"].unique().drop_null().to_pylist()
-        }
-    return frozenset(known)
+    """Return the topics that exist, as far as the evidence knows."""
+    return frozenset(row["topic"] for row in case.fact_rows("known_topics"))
 
 
 def refs(case: Case, found: Unknown, most: int = 3) -> tuple[Ref, ...]:

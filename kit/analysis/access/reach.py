@@ -7,22 +7,19 @@ to nothing else (`BrokerController`, `MQClientInstance.updateTopicRouteInfoFromN
 
 from __future__ import annotations
 
+import datetime as dt
 import ipaddress
 import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import pandas as pd
-import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.access import host_addresses
-from kit.analysis.consumers import replicas
 from kit.analysis.sends import attempts
-from kit.case import datasets, log_events, scan, statements
 from kit.case.memoize import per_case
-from kit.pasted import name_servers as name_servers_asked
+from kit.rocketmq import ids
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
@@ -30,8 +27,10 @@ if TYPE_CHECKING:
 
 
 PORT: Final = 10911
-MOST: Final = 20_000
+NAME_SERVER_PORT: Final = 9876
 _ADDRESS: Final = re.compile(r"(?<![\w.])(?:\[[\da-fA-F:.]+\]|[\w.-]+):\d{1,5}(?![\w.])")
+_IN_BRACKETS: Final = re.compile(r"^\[([^\[\]\s]+:\d+)\]$")
+"""What a client was given is printed in brackets (remoting/netty/NettyRemotingClient.getAndCreateNameserverChannel): a name server, even without a port."""
 
 
 @attrs.frozen
@@ -45,8 +44,8 @@ class Tried:
     reached: int
     line: int | None
     reached_line: int | None
-    first: pd.Timestamp | None
-    last: pd.Timestamp | None
+    first: dt.datetime | None
+    last: dt.datetime | None
 
 
 @attrs.frozen
@@ -61,30 +60,8 @@ class Advertised:
     text: str
 
 
-@per_case
-def connects(case: Case) -> pd.DataFrame:
-    """Return connects by file and address: columns file, source, address, how (success, failed), n, line, first, last, name_server (bool: the request was one that goes to a name server).
-    Name servers are included.
-
-    A client prints a failed connect twice: the attempt (`createChannel`), and the exception of the call that waited for
-    it.
-    """
-    asked = {"name_server": name_servers_asked.ASKED}
-    found = statements.counted(case, ("client-connect", "client-connect-failed"), by=("address", "how"), marks=asked)
-    # `connect to null failed`: no name server could be used, and no address was tried.
-    found = found[found["address"].notna() & (found["address"] != "null")]
-    address = found["address"].str.lstrip("/").str.replace(_IN_BRACKETS, r"\1", regex=True)
-    found = found.assign(address=address, how=found["how"].where(found["how"] == "success", "failed"))
-    same = found.groupby(["file", "source", "address", "how"], dropna=False)
-    times = {
-        "n": ("n", "sum"),
-        "line": ("line", "min"),
-        "first": ("first", "min"),
-        "last": ("last", "max"),
-        "name_server": ("name_server", "max"),
-    }
-    summed = same.agg(**times).reset_index().head(MOST)
-    return summed.sort_values(["file", "address", "how"], ignore_index=True)
+def _statements(case: Case, *events: str) -> list[dict[str, Any]]:
+    return [row for row in case.fact_rows("reach_statements") if row["event"] in events]
 
 
 @per_case
@@ -96,70 +73,72 @@ def tried(case: Case) -> list[Tried]:
     """
     servers, tools = name_servers(case), _tools(case)
     brokers = {host_addresses.host(a.address) for a in advertised(case)}
+    by_place: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in _statements(case, "connect"):
+        # `connect to null failed`: no name server could be used, and no address was tried.
+        if row["address"] and row["address"] != "null":
+            address = _IN_BRACKETS.sub(r"\1", row["address"].lstrip("/"))
+            by_place.setdefault((row["file"], address), []).append(row)
     found = []
-    for (file, address), mine in connects(case).groupby(["file", "address"], sort=True):
-        source = mine["source"].iloc[0]
-        is_broker = host_addresses.host(str(address)) in brokers
+    for (file, address), rows in sorted(by_place.items()):
+        is_broker = host_addresses.host(address) in brokers
         if (
-            source in BROKER_SIDE
+            rows[0]["source"] in BROKER_SIDE
             or file in tools
-            or str(address) in servers
-            or mine["name_server"].any()
-            or (not is_broker and host_addresses.port(str(address)) in (NAME_SERVER_PORT, None))
+            or address in servers
+            or any(row["name_server"] for row in rows)
+            or (not is_broker and host_addresses.port(address) in (NAME_SERVER_PORT, None))
         ):
             continue
-        bad, good = mine[mine["how"] == "failed"], mine[mine["how"] == "success"]
-        times = mine if bad.empty else bad
-        first, last = times["first"].min(), times["last"].max()
-        found.append(Tried(
-            str(file), source, str(address), int(bad["n"].sum()), int(good["n"].sum()), int(bad["line"].min()) if len(bad) else None,
-            int(good["line"].min()) if len(good) else None, None if pd.isna(first) else first, None if pd.isna(last) else last,
-        ))  # fmt: skip
+        found.append(_tried(file, address, rows))
     return found + (_answered(case) if any(one.failed for one in found) else [])
+
+
+def _tried(file: str, address: str, rows: list[dict[str, Any]]) -> Tried:
+    good = [row for row in rows if row["how"] == "success"]
+    bad = [row for row in rows if row["how"] != "success"]
+    times = bad or rows
+    return Tried(
+        file,
+        rows[0]["source"],
+        address,
+        sum(row["n"] for row in bad),
+        sum(row["n"] for row in good),
+        min((row["line"] for row in bad), default=None),
+        min((row["line"] for row in good), default=None),
+        min((row["first"] for row in times if row["first"]), default=None),
+        max((row["last"] for row in times if row["last"]), default=None),
+    )
 
 
 def _answered(case: Case) -> list[Tried]:
     """Return the addresses whose brokers answered SEND_OK, by the offset ids in send ledgers: their senders reached them."""
-    if not case.has("sends"):
-        return []
-    rows = replicas.answered(case, (replicas.ACKNOWLEDGED,), ["file", "line", "offset_msg_id"])
-    rows = rows[rows["offset_msg_id"].notna()].sort_values(["file", "line"])
-    first = rows.assign(host=rows["offset_msg_id"].str[:-16]).groupby(["file", "host"], observed=True)
-    found = []
-    for file, line, text, count in first.agg(line=("line", "first"), id=("offset_msg_id", "first"), n=("line", "size")).reset_index()[["file", "line", "id", "n"]].head(MOST).to_numpy():  # fmt: skip
-        if (place := replicas.of_id(text)) is not None:
-            found.append(Tried(str(file), "sends", place[0], 0, int(count), None, int(line), None, None))
-    return found
-
-
-NAME_SERVER_PORT: Final = 9876
-_IN_BRACKETS: Final = r"^\[([^\[\]\s]+:\d+)\]$"
-"""What a client was given is printed in brackets (remoting/netty/NettyRemotingClient.getAndCreateNameserverChannel): a name server, even without a port."""
+    rows = ((row, ids.tried(row["offset_msg_id"] or "")) for row in case.fact_rows("answered_hosts"))
+    return [
+        Tried(row["file"], "sends", place[0], 0, row["n"], None, row["line"], None, None)
+        for row, place in rows
+        if place
+    ]
 
 
 def inner_of_failed_lists(case: Case) -> tuple[str, int, str, int] | None:
     """Return (address, lines, file, line) of a loopback or container address from which consumers failed to get the members of their group."""
-    found = statements.counted(case, ("consumer-list-failed",), by=("address",))
-    inner = found[
-        [
-            host_addresses.known_as(str(a)) is not None or host_addresses.is_docker_default(str(a))
-            for a in found["address"]
-        ]
+    rows = [
+        (str(row["address"]), row["n"], row["file"], row["line"])
+        for row in _statements(case, "consumer-list-failed")
+        if host_addresses.known_as(str(row["address"])) or host_addresses.is_docker_default(str(row["address"]))
     ]
-    if inner.empty:
-        return None
-    row = inner.sort_values(["n", "file", "line"], ascending=[False, True, True]).iloc[0]
-    return str(row["address"]), int(row["n"]), str(row["file"]), int(row["line"])
+    return min(rows, key=lambda row: (-row[1], row[2], row[3]), default=None)
 
 
 @per_case
 def name_servers(case: Case) -> frozenset[str]:
     """Return the addresses of name servers that configurations and mqadmin commands name."""
-    said = datasets.rows(case, "configs", ["value"], ds.field("name") == "namesrvAddr")
-    asked = ds.field("name").isin(["argument:-n", "argument:--namesrvAddr"])
+    names = ("namesrvAddr", "argument:-n", "argument:--namesrvAddr")
     return frozenset(
         part.strip()
-        for row in (*said, *datasets.rows(case, "admin", ["value"], asked))
+        for row in case.fact_rows("reach_settings")
+        if row["name"] in names
         for part in re.split(r"[;,]", row["value"] or "")
         if part.strip()
     )
@@ -188,18 +167,15 @@ def advertised(case: Case) -> list[Advertised]:
         if address:
             found.setdefault(address.lstrip("/"), Advertised(address.lstrip("/"), file, line, text))
 
-    for row in datasets.rows(case, "admin", ["file", "line", "value"], ds.field("name") == "#Addr"):
+    settings = case.fact_rows("reach_settings")
+    for row in (row for row in settings if row["name"] == "#Addr"):
         add(row["value"], row["file"], row["line"], row["value"])
-    printed = statements.counted(case, ("route-found", "broker-registered", "broker-boot"), by=("address", "brokers"))
-    for file, line, one, several in (
-        printed.sort_values(["file", "line"])[["file", "line", "address", "brokers"]].head(MOST).to_numpy()
-    ):
-        for address in [one] if one else _ADDRESS.findall(several or ""):
-            add(address, file, line, address)
-    named = ds.field("name").isin(["listenPort", "brokerIP1"])
-    configs = datasets.rows(case, "configs", ["file", "line", "name", "value", "backup"], named)
-    listen = {r["file"]: r["value"] for r in configs if r["name"] == "listenPort"}
-    for row in (r for r in configs if r["name"] == "brokerIP1" and r["value"] and not r["backup"]):
+    printed = _statements(case, "route-found", "broker-registered", "broker-boot")
+    for row in sorted(printed, key=lambda row: (row["file"], row["line"])):
+        for address in [row["address"]] if row["address"] else _ADDRESS.findall(row["brokers"] or ""):
+            add(address, row["file"], row["line"], address)
+    listen = {row["file"]: row["value"] for row in settings if row["name"] == "listenPort"}
+    for row in (row for row in settings if row["name"] == "brokerIP1" and row["value"] and not row["backup"]):
         add(f"{row['value'].strip()}:{listen.get(row['file']) or PORT}", row["file"], row["line"], row["value"])
     return list(found.values())
 
@@ -245,11 +221,11 @@ def clients(case: Case) -> dict[str, str]:
     """Return {log file: client id} of the clients created according to logs; the first one of a file with several
     names.
     """
-    if not case.found.of_kind("log", "text"):
-        return {}
-    rows = log_events.event(case, "client-created", ["file", "line"]).sort_values(["file", "line"])
-    named = rows[rows["client_id"].notna()].drop_duplicates("file").head(MOST)
-    return dict(zip(named["file"].astype(str), named["client_id"], strict=True))
+    found: dict[str, str] = {}
+    for row in _statements(case, "client-created"):
+        if row["client_id"] is not None:
+            found.setdefault(row["file"], row["client_id"])
+    return found
 
 
 @per_case
@@ -271,12 +247,7 @@ def client_hosts(case: Case) -> list[str]:
 @per_case
 def stored_by_clients(case: Case) -> bool:
     """Return whether any message of a client is stored or answered SEND_OK: then a client reached a broker."""
-    if case.has("messages"):
-        return True
-    if not case.has("sends"):
-        return False
-    outcomes = scan.table(case, "sends", ["outcome"])["outcome"]
-    return any((text or "").upper() == "SEND_OK" for text in outcomes.unique().to_pylist())
+    return case.has("messages") or bool(case.fact_rows("answered_hosts"))
 
 
 @per_case

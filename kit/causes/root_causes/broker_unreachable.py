@@ -151,7 +151,7 @@ def examine(case: Case) -> Finding:
         alone = SUMMARY_ALONE if said["failed"] is None else SUMMARY
         summary = SUMMARY_VIP if vip else alone if instead is None else SUMMARY_INSTEAD
         finding.summary = summary.say(**said, **({} if instead is None else {"instead": instead[0]}))
-        times = [at.to_pydatetime() for t in target.tried for at in (t.first, t.last) if at is not None]
+        times = [at for t in target.tried for at in (t.first, t.last) if at is not None]
         finding.window = (min(times), max(times)) if times else None
         finding.remedies = [FIX_VIP, *FIXES] if vip else list(FIXES)
         finding.tables = {"reach_addresses": _table(case, target, instead), "reach_connects": _connects(case)}

@@ -6,19 +6,24 @@ configuration files are not (reference: operators' incidents §7).
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
+import pandas as pd
+
 from kit.analysis import refs
-from kit.analysis.access import denials, reach
+from kit.analysis.access import reach
 from kit.analysis.sends import sends
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
 from kit.i18n import T
+from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+    from kit.inventory.references import Ref
 
 SLUG = "acl-denied"
 KIND: Kind = "neighbour"
@@ -42,6 +47,14 @@ WORDS = {
     "no-right": T("no right on"),
     "other": T("refused:"),
 }
+
+QUOTED: Final = {
+    "wrong-secret": ("ignature", "ignature failed"),
+    "unknown-user": ("No acl config|not found", "Exception: "),
+    "no-right": ("ermission for|no permission", "ermission "),
+    "other": ("", "Exception: "),
+}
+"""Of each reason what a refusal that is quoted names, and what is in the line of it."""
 
 FIXES = {
     "wrong-secret": Remedy(
@@ -103,12 +116,17 @@ def examine(case: Case) -> Finding:
         }
         finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, WANT_CLIENT)]
         return finding
-    every = denials.every(case)
-    said: list[Any] = [REASON.say(reason=WORDS[d.why], names=list(d.names), count=d.count) for d in every]
-    finding.steps = [deciding("denied", DENIED.say(count=seen.count, reasons=said), True, denials.refs(case, every))]
-    own = sum(refs.count(case, "access-denied", source) for source in ("remoting", "broker", "broker_default"))
-    if own:
-        finding.steps.append(supporting("in-broker-log", IN_BROKER.say(count=own), True, denials.broker_refs(case)))
+    entries = case.facts("denials")
+    every = _by_reason(entries)
+    said: list[Any] = [REASON.say(reason=WORDS[why], names=names, count=count) for why, (names, count) in every.items()]
+    by_broker = entries["source"].isin(BROKER_SIDE)
+    own = entries if by_broker.all() else entries[~by_broker]
+    quoted = [ref for why in every for ref in _quote(case, own, why)]
+    finding.steps = [deciding("denied", DENIED.say(count=seen.count, reasons=said), True, tuple(quoted))]
+    logged = sum(refs.count(case, "access-denied", source) for source in ("remoting", "broker", "broker_default"))
+    if logged:
+        first = refs.earliest(case, entries[by_broker], 1, within="AclException")
+        finding.steps.append(supporting("in-broker-log", IN_BROKER.say(count=logged), True, first))
     alone = refs.seen(case, "no-consumer-list")
     if alone:
         finding.steps.append(
@@ -117,9 +135,53 @@ def examine(case: Case) -> Finding:
     setting = setup.setting(case, "aclEnable")
     if setting.value == "true" and setting.where is not None:
         finding.steps.append(supporting("acl-on", ON, True, (setting.where,)))
-    failed = denials.failed_sends(case)
-    finding.figures = {"denied": seen.count, "reasons": {d.why: list(d.names) for d in every}, "failed_sends": failed}
+    failed = _failed_sends(case)
+    reasons = {why: names for why, (names, _) in every.items()}
+    finding.figures = {"denied": seen.count, "reasons": reasons, "failed_sends": failed}
     finding.summary = SUMMARY_ALONE.say(reasons=said) if failed is None else SUMMARY.say(reasons=said, failed=failed)
     finding.window = None if seen.first is None or seen.last is None else (seen.first, seen.last)
-    finding.remedies = [FIXES[d.why] for d in every if d.why in FIXES]
+    finding.remedies = [FIXES[why] for why in every if why in FIXES]
     return finding
+
+
+def _by_reason(entries: pd.DataFrame) -> dict[str, tuple[list[str], int]]:
+    """Return {reason: (accounts or resources, entries)}, in the order of `WORDS`."""
+    names: dict[str, set[str]] = {why: set() for why in WORDS}
+    counts = dict.fromkeys(WORDS, 0)
+    for row in entries.astype(object).where(entries.notna(), None).to_dict("records"):
+        why, name = _why(row)
+        names[why].add(name)
+        counts[why] += row["n"]
+    return {why: (sorted(names[why] - {""}), counts[why]) for why in WORDS if counts[why]}
+
+
+def _why(row: dict[Any, Any]) -> tuple[str, str]:
+    reason = row["reason"] or ""
+    if row["access_key"] or "ignature" in reason:
+        return "wrong-secret", row["access_key"] or ""
+    if row["unknown_key"] or row["unknown_user"] or " not found." in reason:
+        return "unknown-user", row["unknown_key"] or row["unknown_user"] or reason
+    if row["permission"]:
+        return "no-right", f"{(row['kind'] or '').lower()} {row['permission']} ({row['user']})"
+    if row["resource"] or "no permission" in reason:
+        return "no-right", f"{row['resource_type']} {row['resource']}" if row["resource"] else reason
+    return "other", reason
+
+
+def _quote(case: Case, entries: pd.DataFrame, why: str) -> tuple[Ref, ...]:
+    words, within = QUOTED[why]
+    return refs.earliest(case, entries[entries["reason"].fillna("").str.contains(words)], 1, within=within)
+
+
+def _failed_sends(case: Case) -> int | None:
+    """Return how many sends access control refused: the rows of ledgers in whose client's folder it refused, else by
+    application logs; None if unknown.
+    """
+    ledger = sends.ledger(case)
+    if ledger.source is None:
+        return None
+    folders = {str(PurePosixPath(file).parent) for file, _ in refs.seen(case, "access-denied").places}
+    inside = ledger.failed["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in folders)
+    failed = ledger.failed[inside.astype(bool) & (ledger.failed["kind"] != "CLIENT_TIMEOUT")]
+    place = failed["file"].astype(str) + failed["line"].astype(str)
+    return int(failed["key"].fillna(failed["uniq_key"]).fillna(place).nunique())

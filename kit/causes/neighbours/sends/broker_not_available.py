@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import pandas as pd
-
 from kit.analysis import refs
 from kit.analysis.sends import sends
-from kit.case import log_events
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds
 from kit.causes.neighbours.sends.disk_full import LIMIT, answers
@@ -84,10 +81,7 @@ def _store_lines(case: Case, *, refused: bool) -> tuple[int, tuple[Ref, ...]]:
 
     Every stop ends with reads and writes that come too late (reference §8.2): they count only if somebody was refused.
     """
-    own = log_events.event(case, "store-not-writable", ("source", "events", *refs.QUOTED))
-    answered = ["service-not-available" in events for events in own["events"]]
-    found = [own[own["source"].notna() & (own["source"] != "client") & ~pd.Series(answered, own.index, dtype=bool)]]
-    if refused:
-        stopped = log_events.event(case, "store-shutdown", refs.QUOTED)
-        found.append(stopped[stopped["what"] == "putMessage"])
-    return sum(map(len, found)), tuple(ref for frame in found for ref in refs.earliest(case, frame, 1))
+    shown = ("store-not-writable", "store-shutdown") if refused else ("store-not-writable",)
+    rows = [row for row in case.fact_rows("unwritable_stores") if row["event"] in shown]
+    firsts = [next(row for row in rows if row["event"] == event) for event in dict.fromkeys(r["event"] for r in rows)]
+    return sum(row["n"] for row in rows), case.refs((row["file"], row["line"]) for row in firsts)

@@ -1,0 +1,33 @@
+-- One row per what logs say of the addresses of brokers, file, source and values: event (connect, and the texts route-found, broker-registered,
+-- broker-boot, consumer-list-failed, client-created), address, how (success, failed, …), brokers (several addresses as printed), client_id,
+-- n (entries), line (the smallest), first, last, name_server (the failed request was one that goes to a name server). At most 20,000 of each event.
+-- A failed connect is printed by the attempt (remoting/netty/NettyRemotingClient.createChannel) and by the exception of the call that waited for it.
+with asked as (
+  select distinct file, line from entries
+  where (array_contains(events, 'client-connect-failed') or array_contains(events, 'client-connect')) and (
+    concat_ws(' ', message, trace) like '%RouteInfoFromNameServer%' or concat_ws(' ', message, trace) like '%BrokerOuterAPI.registerBroker%'
+    or concat_ws(' ', message, trace) like '%MQClientAPIImpl.getBrokerClusterInfo%'
+  )
+), connects as (
+  select 'connect' as event, e.file, e.source, e.line, min(e.ts) as ts,
+    coalesce(max(case when e.event = 'client-connect' then e.values['address'] end), max(e.values['address'])) as address,
+    max(case when e.event = 'client-connect' then e.values['how'] end) as how, max(case when a.line is not null then 1 else 0 end) as name_server
+  from events e left join asked a on e.file = a.file and e.line = a.line
+  where e.event in ('client-connect', 'client-connect-failed')
+  group by e.file, e.source, e.line
+), said as (
+  select event, file, source, line, ts, address, how, cast(null as string) as brokers, cast(null as string) as client_id, name_server from connects
+  union all
+  select e.event, e.file, e.source, e.line, e.ts, e.values['address'] as address, cast(null as string) as how, e.values['brokers'] as brokers,
+    e.values['client_id'] as client_id, 0 as name_server
+  from events e
+  where e.event in ('route-found', 'broker-registered', 'broker-boot', 'consumer-list-failed', 'client-created')
+), counted as (
+  select event, file, source, address, how, brokers, client_id, count(*) as n, min(line) as line, min(ts) as first, max(ts) as last,
+    max(name_server) > 0 as name_server
+  from said group by event, file, source, address, how, brokers, client_id
+), numbered as (
+  select *, row_number() over (partition by event order by file, line, address, how, brokers, client_id) as nth from counted
+)
+select event, file, source, address, how, brokers, client_id, n, line, first, last, name_server
+from numbered where nth <= 20000 order by event, nth

@@ -1,0 +1,18 @@
+-- One row per topic that was found without a route, group that asked for it, file and source: event (topic-unknown-to-consumer, no-route),
+-- by_send (printed below DefaultMQProducerImpl), n (entries), line (the smallest), first, last. At most 1,000 rows, the earliest.
+-- Source: client/impl/factory/MQClientInstance.updateTopicRouteInfoFromNameServer, client/impl/producer/DefaultMQProducerImpl.sendDefaultImpl.
+with said as (
+  select e.file, e.source, e.line, min(e.ts) as ts, max(e.event) as event,
+    coalesce(max(case when e.event = 'topic-unknown-to-consumer' then e.values['topic'] end), max(e.values['topic'])) as topic,
+    coalesce(max(case when e.event = 'topic-unknown-to-consumer' then e.values['group'] end), max(e.values['group'])) as consumer_group
+  from events e where e.event in ('topic-unknown-to-consumer', 'no-route')
+  group by e.file, e.source, e.line
+), marked as (
+  select s.*, coalesce(concat_ws(' ', e.message, e.trace) like '%DefaultMQProducerImpl%', false) as by_send
+  from said s left join entries e on s.file = e.file and s.line = e.line
+)
+select event, file, source, topic, consumer_group, by_send, count(*) as n, min(line) as line, min(ts) as first, max(ts) as last
+from marked where topic is not null
+group by event, file, source, topic, consumer_group, by_send
+order by first nulls last, file, line, event, topic, consumer_group, by_send
+limit 1000

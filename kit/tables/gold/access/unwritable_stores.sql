@@ -1,0 +1,13 @@
+-- One row per file in which a store says itself that it takes no writes: event (store-not-writable, or store-shutdown for a write after the shutdown),
+-- file, n (entries), first (time), line (of the earliest). Answers to clients and their logs are left out. At most two rows a file.
+-- Source: store/DefaultMessageStore.checkStoreStatus.
+with said as (
+  select e.event, e.file, e.line, e.ts from events e
+  where (e.event = 'store-not-writable' and e.source <> 'client') or (e.event = 'store-shutdown' and e.values['what'] = 'putMessage')
+), own as (
+  select s.* from said s left anti join (select file, line from events where event = 'service-not-available') a
+    on s.event = 'store-not-writable' and s.file = a.file and s.line = a.line
+), numbered as (
+  select *, count(*) over (partition by event, file) as n, row_number() over (partition by event, file order by ts nulls first, line) as nth from own
+)
+select event, file, n, ts as first, line from numbered where nth = 1 order by event, first nulls first, file
