@@ -1,23 +1,15 @@
 """Harmless texts in the logs of a case: which, how often, and why; and those of a start or stop that do not end and so
 are a symptom.
-
-No Spark once the logs are read.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
-import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
-from kit.case import columnar, log_events, statements
 from kit.case.memoize import per_case
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq.log_events import passing
@@ -50,26 +42,15 @@ def harmless_texts(case: Case, lang: Lang | None = None) -> pd.DataFrame:
 
     Columns: text (the first line with it), count (entries), first (UTC, null without times), file, line, why, slug.
     """
-    symptoms = going_on(case)
-    parts = [part for batch in _batches(case) if len(part := _counted(batch))]
-    every = pd.concat(parts) if parts else pd.DataFrame({"event": []})
-    every = every[~every["event"].isin(list(symptoms))]
-    if every.empty:
+    texts = case.facts("known_texts")
+    texts = texts[texts["event"].isin(list(BY_SLUG)) & ~texts["event"].isin(list(going_on(case)))]
+    if texts.empty:
         return pd.DataFrame(columns=pd.Index(COLUMNS)).astype({"line": "Int64"})
-    by_file = (
-        every.groupby(["event", "file"], sort=True)
-        .agg(n=("n", "sum"), first=("first", "min"), line=("line", "min"))
-        .reset_index()
-    )
-    heads = (
-        by_file.sort_values(["first", "file"], na_position="last", kind="stable")
-        .drop_duplicates("event")
-        .set_index("event")
-    )
-    frame = heads.assign(count=by_file.groupby("event")["n"].sum(), slug=heads.index)
-    frame["text"] = case.lines(
-        [(str(file), int(line)) for file, line in zip(frame["file"], frame["line"], strict=True)]
-    )
+    ordered = texts.sort_values(["first", "file"], na_position="last", kind="stable")
+    frame = ordered.drop_duplicates("event").set_index("event")
+    frame = frame.assign(count=texts.groupby("event")["n"].sum(), slug=frame.index)
+    frame["first"] = frame["first"].dt.tz_localize("UTC")
+    frame["text"] = case.lines((str(file), int(line)) for file, line in zip(frame["file"], frame["line"], strict=True))
     frame["why"] = [_why(case, str(slug)).render(lang or case.lang) for slug in frame["slug"]]
     shown = frame[list(COLUMNS)].astype({"line": "Int64"})
     return shown.sort_values(["count", "slug"], ascending=[False, True], ignore_index=True)
@@ -118,11 +99,11 @@ def going_on(case: Case) -> dict[str, Judged]:
 @per_case
 def _judged(case: Case) -> dict[str, Judged]:
     """Return each text of `passing` that is in the logs."""
-    seen = _seconds(case)
-    if not (slugs := set(seen["event"]) & set(passing.BY_SLUG)):
+    if not any(row["event"] in passing.BY_SLUG for row in case.fact_rows("known_texts")):
         return {}
+    seen = case.facts("passing_seconds")
     found = {}
-    for slug in sorted(slugs):
+    for slug in sorted(set(seen["event"]) & set(passing.BY_SLUG)):
         text = passing.BY_SLUG[slug]
         starts = seen[seen["event"].isin(text.starts) & (seen["second"] >= 0)]
         parts = [
@@ -134,24 +115,23 @@ def _judged(case: Case) -> dict[str, Judged]:
 
 
 def _of_group(text: Passing, group: str, own: pd.DataFrame, starts: pd.DataFrame) -> Judged:
-    """Judge one text of one group; `own`, `starts`: rows of `_seconds`."""
+    """Judge one text of one group; `own`, `starts`: rows of `passing_seconds`."""
     own = own[own["second"] >= 0].sort_values(["second", "file", "line"])
     timed = int(own["n"].sum())
     # A start that names another group is not this one's.
     mine = starts if not group else starts[starts["group"].isin(["", group])]
-    moments = np.unique(mine["second"].to_numpy(dtype="int64"))
-    at = own["second"].to_numpy(dtype="int64")
-    if len(moments) and len(at):
-        near = np.searchsorted(moments, at)
-        behind = np.abs(at - moments[np.maximum(near - 1, 0)])
-        ahead = np.abs(moments[np.minimum(near, len(moments) - 1)] - at)
-        own = own[np.minimum(behind, ahead) > text.around]
-        at = own["second"].to_numpy(dtype="int64")
+    if len(mine) and len(own):
+        moments = mine[["second"]].drop_duplicates().sort_values("second").rename(columns={"second": "start"})
+        near = pd.merge_asof(own, moments, left_on="second", right_on="start", direction="nearest")
+        own = near[(near["second"] - near["start"]).abs() > text.around]
     outside = int(own["n"].sum())
-    long = len(at) > 0 and at[-1] - at[0] >= text.lasts and len(np.unique(at // 60)) >= text.minutes
+    lasted = int(own["second"].max() - own["second"].min()) if len(own) else 0
+    long = lasted >= text.lasts and (own["second"] // 60).nunique() >= text.minutes
     if not long or outside < text.least:
         return Judged(text, timed, outside)
-    first, last = (dt.datetime.fromtimestamp(int(t), dt.UTC).replace(tzinfo=None) for t in (at[0], at[-1]))
+    first, last = (
+        dt.datetime.fromtimestamp(int(at), dt.UTC).replace(tzinfo=None) for at in own["second"].iloc[[0, -1]]
+    )
     place = (str(own["file"].iloc[0]), int(own["line"].iloc[0]))
     return Judged(text, timed, outside, first, last, (group,) if group else (), place)
 
@@ -171,59 +151,3 @@ def _together(text: Passing, parts: list[Judged]) -> Judged:
         tuple(group for part in on for group in part.groups),
         min(on, key=lambda part: part.first or dt.datetime.max).place,  # noqa: DTZ901 - both naive UTC
     )
-
-
-def _seconds(case: Case) -> pd.DataFrame:
-    """Return how often each text of `passing`, and each start and stop, was printed in each second: event, group ("" if
-    none is named), second (Unix time, -1 without), file, n (entries), line (the first).
-    """
-    columns = ["event", "group", "second", "file", "n", "line"]
-    parts = [part for table in _timed(case) for part in [_by_second(table)] if len(part)]
-    if not parts:
-        return pd.DataFrame(columns=pd.Index(columns))
-    every = pd.concat(parts)
-    return every.groupby(columns[:4], as_index=False, sort=True).agg(n=("n", "sum"), line=("line", "min"))
-
-
-def _timed(case: Case) -> Iterator[pa.Table]:
-    if not case.found.of_kind("log", "text", "mqadmin"):
-        return
-    if not any(log_events.hits(case, tuple(passing.BY_SLUG), ("line",))):
-        return
-    yield from statements.batches(case, [*passing.BY_SLUG, *passing.STARTS], _second, ("group", "group_2"))
-
-
-def _second(batch: pa.RecordBatch) -> pa.Array:
-    second = pc.floor_temporal(batch["ts"], unit="second").cast(pa.timestamp("s", "UTC")).cast(pa.int64())
-    return pc.fill_null(second, -1)
-
-
-def _by_second(table: pa.Table) -> pd.DataFrame:
-    names = [name for name in ("group", "group_2") if name in table.column_names]
-    group = pc.coalesce(*(columnar.decoded(table[name]) for name in names), "") if names else pa.repeat("", len(table))
-    kept = {name: columnar.decoded(table[name]) for name in ("event", "file", "n", "line")}
-    return pa.table({**kept, "group": group, "second": table["own"]}).to_pandas()
-
-
-def _batches(case: Case) -> Any:
-    if not case.found.of_kind("log", "text", "mqadmin"):
-        return ()
-    time, cut = ds.field("ts"), ds.scalar(True)
-    if case.options.since is not None:
-        cut = cut & (time.is_null() | (time >= pa.scalar(case.options.since)))
-    if case.options.until is not None:
-        cut = cut & (time.is_null() | (time <= pa.scalar(case.options.until)))
-    return ds.dataset(case.folder("logs"), format="parquet").to_batches(
-        columns=["file", "line", "ts", "events"], filter=cut
-    )
-
-
-def _counted(batch: pa.RecordBatch) -> pd.DataFrame:
-    """Count the harmless texts of a batch by file: event, file, n, first time and first line."""
-    wanted = pa.array(list(BY_SLUG), pa.string())
-    parents, events = pc.list_parent_indices(batch["events"]), pc.list_flatten(batch["events"])
-    mine = pc.is_in(events, value_set=wanted)
-    at = parents.filter(mine)
-    table = pa.table({"event": events.filter(mine), **{name: batch[name].take(at) for name in ("file", "ts", "line")}})
-    counted = table.group_by(["event", "file"]).aggregate([("line", "count"), ("ts", "min"), ("line", "min")])
-    return counted.rename_columns({"line_count": "n", "ts_min": "first", "line_min": "line"}).to_pandas()

@@ -1,0 +1,27 @@
+"""One row for each second in which a text of `kit.rocketmq.log_events.passing`, or of a start or stop, was printed: event, group (the consumer or
+producer group it names, "" for none), second (Unix time, -1 without a time), file, n (entries), line (the smallest). At most 300,000 rows, the
+first seconds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kit.rocketmq.log_events import passing
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+READS: Final = ("events",)
+MOST: Final = 300_000
+
+
+def query(spark: SparkSession) -> DataFrame:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    printed = spark.table("events").where(F.col("event").isin([*passing.BY_SLUG, *passing.STARTS]))
+    group = "coalesce(values['group'], values['group_2'], '') as `group`"
+    second = "coalesce(unix_seconds(ts), -1) as second"
+    counted = printed.selectExpr("event", group, second, "file", "line").groupBy("event", "group", "second", "file")
+    found = counted.agg(F.count("*").alias("n"), F.min("line").alias("line"))
+    return found.orderBy("second", "event", "group", "file").limit(MOST)
