@@ -18,6 +18,7 @@ import pandas as pd
 from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import Wanted, promoted
 from kit.inventory import quotes
+from kit.inventory.model import STORES
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def stored(case: Case, file: str, physical_offset: int, columns: tuple[str, ...]
     from kit.formats.commitlog import segments  # its kernels take a moment to load
 
     item = case.found.get(file)
-    if item is None:
+    if item is None or item.kind not in STORES:
         raise KeyError(file)
     path, base = str(item.path), item.base
     log = once(case, f"commitlog {file}", lambda: segments.examine(file, path, base))
@@ -207,6 +208,14 @@ def stored(case: Case, file: str, physical_offset: int, columns: tuple[str, ...]
         for row in batch.to_pylist():
             return {"file": file, **row}
     raise KeyError(f"{file} @ {physical_offset}")
+
+
+def stored_at(case: Case, file: str, physical_offset: int) -> dt.datetime | None:
+    """Return when a record was stored, None where that cannot be read or is no time."""
+    with contextlib.suppress(KeyError, OSError, ValueError, OverflowError):
+        at: dt.datetime | None = stored(case, file, physical_offset, ("store_timestamp",))["store_timestamp"]
+        return at
+    return None
 
 
 def record(row: Any) -> Ref:

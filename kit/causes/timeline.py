@@ -6,18 +6,14 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import pandas as pd
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from kit.analysis import noise, refs
 from kit.analysis.sends import busy, measurements
-from kit.case import columnar, log_events, setup
+from kit.case import setup
 from kit.causes.findings import Finding
 from kit.formats.printed_times import utc
 from kit.i18n import Sentence, T
@@ -28,7 +24,6 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = ("at", "until", "lane", "en", "zh", "count", "file", "line", "physical_offset", "decides")
 TABLE: Final = "timeline"
-MOST_OF_A_KIND: Final = 40
 GOING_ON = T("{what}, without a start or stop")
 LONG_PAUSE: Final = 10
 """How many JVM pauses are shown, the longest first."""
@@ -45,7 +40,7 @@ EACH: Final[dict[str, tuple[str, T]]] = {
     "topic-updated": ("deployment", T("Topic created or changed")),
     "client-started": ("deployment", T("RocketMQ client started")),
 }
-"""Known texts whose entries are each shown as a moment: what somebody did."""
+"""Known texts whose entries are each shown as a moment: what somebody did (the table `first_moments`)."""
 
 SPANS: Final[dict[str, tuple[str, T]]] = {
     "flow-control": ("refusals", T("Flow-control refusals reach clients")),
@@ -132,13 +127,9 @@ def _of_findings(case: Case, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
 
 def _each(case: Case) -> list[tuple[Any, ...]]:
     """Return what somebody did: starts, stops, changes. The first entries of each kind."""
-    found = log_events.entries(case, tuple(EACH), ("ts", "file", "line", "events"), ds.field("ts").is_valid())
-    rows = columnar.to_pandas(found.select(["ts", "file", "line"]))
-    rows["event"] = np.array([*EACH, None])[log_events.firsts(found["events"].combine_chunks(), tuple(EACH))]
-    first = rows.sort_values(["ts", "file", "line"], kind="stable").groupby("event", sort=False).head(MOST_OF_A_KIND)
     return [
-        _row(row["ts"].to_pydatetime(), *EACH[row["event"]], Ref(row["file"], "", line=row["line"]))
-        for row in first.to_dict("records")
+        _row(row["ts"], *EACH[row["event"]], Ref(row["file"], "", line=row["line"]))
+        for row in case.fact_rows("first_moments")
     ]
 
 
@@ -199,7 +190,19 @@ def _pauses(case: Case) -> list[tuple[Any, ...]]:
     return rows
 
 
+EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 Place = tuple[str, int | None, int | None]
+_AROUND: Final = """
+with wanted as (
+  select split(place, '\\u0001')[0] as file, cast(split(place, '\\u0001')[1] as int) as line
+  from (select explode(split(:places, '\\u0002')) as place) p
+)
+select w.file, w.line, min(unix_micros(e.ts)) as at
+from wanted w join all_entries e on w.file = e.file and w.line between e.line and e.line + e.lines - 1
+where e.ts is not null
+group by w.file, w.line
+"""
+"""The time of the log entry around each of some lines: a quoted line may be a continuation line."""
 
 
 def _place(ref: Mapping[str, Any]) -> Place:
@@ -207,37 +210,14 @@ def _place(ref: Mapping[str, Any]) -> Place:
 
 
 def times_of(case: Case, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.datetime]:
-    """Return the time of each reference, if its log entry or record has one: {(file, line, physical offset): UTC}. Needs no Spark."""
-    records: dict[str, set[int]] = defaultdict(set)
-    lines: dict[str, set[int]] = defaultdict(set)
-    for file, line, offset in map(_place, found):
-        if offset is not None:
-            records[file].add(offset)
-        elif line is not None:
-            lines[file].add(line)
+    """Return the time of each reference, if its log entry or record has one: {(file, line, physical offset): UTC}."""
+    places = sorted(set(map(_place, found)), key=str)
     times: dict[Place, dt.datetime] = {}
-    if records:
-        stored = ds.dataset(case.folder("messages"), format="parquet")
-        chosen = pc.field("file").isin(sorted(records)) & pc.field("physical_offset").isin(
-            sorted(set().union(*records.values()))
-        )
-        columns = ["file", "physical_offset", "store_timestamp"]
-        for row in stored.to_table(columns=columns, filter=chosen).to_pylist():
-            if row["physical_offset"] in records[row["file"]] and row["store_timestamp"] is not None:
-                times[row["file"], None, row["physical_offset"]] = utc(row["store_timestamp"])
-    entries = ds.dataset(case.folder("logs"), format="parquet") if lines else None
-    for file, wanted in sorted(lines.items()):
-        assert entries is not None
-        first, last = pc.field("line"), pc.field("line") + pc.field("lines")
-        within = (pc.field("file") == file) & (first <= max(wanted)) & (last > min(wanted))
-        found_lines = entries.to_table(columns=["line", "lines", "ts"], filter=within)
-        for line in wanted:
-            # A quoted line may be a continuation line of an entry.
-            covers = pc.and_(
-                pc.less_equal(found_lines["line"], line),
-                pc.greater(pc.add(found_lines["line"], found_lines["lines"]), line),
-            )
-            ts = [at for at in found_lines["ts"].filter(covers).to_pylist() if at is not None]
-            if ts:
-                times[file, line, None] = utc(ts[0])
+    for file, _, offset in places:
+        if offset is not None and (at := refs.stored_at(case, file, offset)) is not None:
+            times[file, None, offset] = utc(at)
+    lines = [f"{file}\x01{line}" for file, line, offset in places if offset is None and line is not None]
+    if lines:
+        for row in case.sql(_AROUND, places="\x02".join(lines)).collect():
+            times[row.file, row.line, None] = EPOCH + dt.timedelta(microseconds=row.at)
     return times
