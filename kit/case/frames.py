@@ -54,7 +54,7 @@ BRONZE: Final = (
     *("files", "limits", "stored_messages", "messages_within", "messages", "all_entries", "entries", "logs"),
 )
 """What was read, by the names queries use. `stored_messages` and `all_entries`: whatever their times, with the columns of the workspace."""
-_MAP: Final = f"""case when {TEXT} <> '' then str_to_map({TEXT}, '\\u0002', '\\u0001') else cast(map() as map<string,string>) end"""
+AS_MAP: Final = f"""case when {TEXT} <> '' then str_to_map({TEXT}, '\\u0002', '\\u0001') else cast(map() as map<string,string>) end"""
 
 
 def _table(name: str, holds: str) -> Any:
@@ -125,12 +125,6 @@ class Frames(Stoppable, ABC):
         """Return the text behind a silver or gold table."""
         return self.tables.text(name)
 
-    def event(self, slug: str) -> DataFrame:
-        """Return the entries with a known text, with a column for each named group of its pattern."""
-        from kit.spark import known_texts
-
-        return known_texts.select(self.entries, slug)
-
     def read_messages(self, *, body: bool = False) -> DataFrame:
         """Return `messages` read from the commitlog itself, with decompressed bodies if asked for."""
         import json
@@ -162,7 +156,7 @@ class Frames(Stoppable, ABC):
             columns = countable(specs()["messages"].schema)
             return self.tables.frame("stored_messages").where(self._within("store_timestamp")).selectExpr(*columns)
         if name == "messages":
-            columns = [f"{_MAP} as properties" if each == "properties" else each for each in FIELDS if each != "body"]
+            columns = [f"{AS_MAP} as properties" if each == "properties" else each for each in FIELDS if each != "body"]
             return self.tables.frame("stored_messages").where(self._within("store_timestamp")).selectExpr(*columns)
         if name == "all_entries":
             return self._stored("logs").selectExpr(*countable(specs()["logs"].schema))

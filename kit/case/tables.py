@@ -185,9 +185,9 @@ class _Reader:
         for batch in numbers:
             for number in batch.column(0).to_pylist():
                 name, read = self.tasks[number]
-                for rows in read():
-                    if rows.num_rows:
-                        yield from self._fitting(name.removeprefix("part="), rows)
+                for found in read():
+                    if found.num_rows:
+                        yield from self._fitting(name.removeprefix("part="), found)
 
     def _fitting(self, name: str, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         try:

@@ -21,6 +21,7 @@ import pyarrow.dataset as ds
 from kit.case import output
 from kit.collection import cut_files
 from kit.evidence.files import open_readonly
+from kit.formats.commitlog.schema import promoted
 from kit.formats.tables import configs
 from kit.i18n import Lang, T
 from kit.inventory import mentions
@@ -214,9 +215,11 @@ def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
     from kit.analysis.transactions import owners
-    from kit.spark.properties import prop
 
-    target = [F.col("topic"), *(prop(name) for name in (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC"))]
+    target = [
+        F.col("topic"),
+        *(F.col(promoted(name)) for name in (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC")),
+    ]
     meant = F.exists(F.array(*target), lambda name: name == topic)
     keys = frame.where(meant).where(F.col("uniq_key").isNotNull()).select("uniq_key").distinct()
     mine = frame.where(meant).unionByName(

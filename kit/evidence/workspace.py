@@ -85,7 +85,8 @@ def code_hash(*packages: str) -> str:
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for package in packages or (".",):
-        for path in sorted((root / package).rglob("*.py")) if (root / package).is_dir() else [root / package]:
+        parts = [path for path in (root / package).rglob("*") if path.suffix in (".py", ".sql")]
+        for path in sorted(parts) or [root / package]:
             digest.update(path.relative_to(root).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

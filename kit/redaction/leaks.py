@@ -20,10 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
-from kit.case import datasets
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import CATALOGUE, LANGS
 from kit.redaction import stock_names
@@ -60,11 +57,11 @@ _DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b|sha256-[A-Za-z0-9+/=]+")
 _OPAQUE: Final = re.compile(r"^data:image/.*$")
 _FIXED: Final = frozenset({"bdata", "sha256", "findings_sha256", "manifest_sha256", "kit_version"})
 _WHERE: Final = (
-    ("messages", "topic"),
-    ("messages", promoted(names.REAL_TOPIC)),
-    ("messages", promoted(names.RETRY_TOPIC)),
-    ("messages", promoted(names.PGROUP)),
-    ("messages", "keys"), ("messages", "born_host"), ("messages", "store_host"), ("offsets", "topic"), ("offsets", "group"),
+    ("stored_messages", "topic"),
+    ("stored_messages", promoted(names.REAL_TOPIC)),
+    ("stored_messages", promoted(names.RETRY_TOPIC)),
+    ("stored_messages", promoted(names.PGROUP)),
+    ("stored_messages", "keys"), ("stored_messages", "born_host"), ("stored_messages", "store_host"), ("offsets", "topic"), ("offsets", "group"),
     ("rows", "key"), ("sends", "key"),
 )  # fmt: skip
 _NAMED: Final = frozenset(
@@ -118,11 +115,11 @@ def _address(text: str) -> Address | None:
 
 def _values(case: Case) -> Iterator[str]:
     for table, column in _WHERE:
-        for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
-            yield from (value for value in pc.unique(batch.column(0)).to_pylist() if value)
-    for row in datasets.rows(case, "configs", ["subject", "name", "value"]):
-        if row["name"] in _NAMED and row["value"]:
-            for part in re.split("[;,]", row["value"]):
+        every = case.sql(f"select distinct `{column}` from {table}").toLocalIterator()
+        yield from (row[0] for row in every if row[0])
+    for row in case.sql("select distinct name, value from configs where value is not null").collect():
+        if row.name in _NAMED:
+            for part in re.split("[;,]", row.value):
                 # A line of a log may go on in words of any language behind the setting that it prints.
                 yield from (word for place, word in enumerate(part.split()) if not place or "." in word or ":" in word)
 

@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from kit.case import setup
+from kit.case.frames import AS_MAP
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.commitlog.schema import TEXT, promoted
@@ -31,6 +29,8 @@ from kit.redaction.redactor import Redactor
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from kit.case.case import Case
 
 SALT: Final = "redact-salt"
@@ -234,27 +234,32 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
 
 
 def _distinct(case: Case, table: str, column: str, inner: str | None = None) -> Iterator[str]:
-    """Yield the different values of each batch of a text column, or of one key of a map: a hundred million keys are never held at once."""
-    for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
-        values = batch.column(0)
-        if inner is not None:
-            values = pc.map_lookup(values, pa.scalar(inner), "first")
-        yield from (value for value in pc.unique(values).to_pylist() if value)
+    """Yield the different values of a text column, or of one key of a map: a hundred million keys are never held at once."""
+    value = f"try_element_at({column}, :inner)" if inner is not None else column
+    values = {} if inner is None else {"inner": inner}
+    yield from _each(case.sql(f"select distinct {value} as value from {ALL.get(table, table)}", **values))
 
 
 def _own_properties(case: Case) -> Iterator[str]:
     """Yield the different values of the properties that applications added."""
-    rocketmq = f"^(?:{'|'.join(map(re.escape, sorted(names.PROPERTIES)))}){names.NAME_VALUE_SEPARATOR}"
-    for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=[TEXT]):
-        items = pc.split_pattern(batch.column(0), names.PROPERTY_SEPARATOR).flatten()
-        added = pc.unique(items.filter(pc.invert(pc.match_substring_regex(items, rocketmq)))).to_pylist()
-        yield from filter(None, (item.partition(names.NAME_VALUE_SEPARATOR)[2] for item in added))
+    from pyspark.sql import functions as F  # noqa: N812
+
+    every = case.stored_messages.where(f"{TEXT} <> ''").selectExpr(f"explode({AS_MAP}) as (name, value)")
+    yield from _each(every.where(~F.col("name").isin(sorted(names.PROPERTIES))).select("value").distinct())
 
 
 def _inner(case: Case, table: str, column: str) -> Iterator[str]:
     """Yield the different values of a column of maps, whatever their keys."""
-    for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
-        yield from (value for value in pc.unique(batch.column(0).items).to_pylist() if value)
+    yield from _each(case.sql(f"select distinct value from (select explode({column}) as (name, value) from {table})"))
+
+
+def _each(frame: DataFrame) -> Iterator[str]:
+    """Yield the texts of the only column, without those that are empty."""
+    yield from (row[0] for row in frame.toLocalIterator() if row[0])
+
+
+ALL: Final = {"messages": "stored_messages", "logs": "all_entries"}
+"""Tables whose every row counts, whatever its time."""
 
 
 def _names_somebody(cell: str) -> bool:
@@ -266,13 +271,8 @@ def _names_somebody(cell: str) -> bool:
 
 
 def _rows(case: Case, table: str, *columns: str) -> list[dict[str, Any]]:
-    return list(
-        ds.dataset(case.folder(table), format="parquet")
-        .to_table(columns=list(columns))
-        .group_by(list(columns))
-        .aggregate([])
-        .to_pylist()
-    )
+    asked = case.sql(f"select distinct {', '.join(f'`{name}`' for name in columns)} from {ALL.get(table, table)}")
+    return [row.asDict() for row in asked.collect()]
 
 
 def _hosts(value: str) -> Iterator[str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pandas as pd
-import pyarrow.dataset as ds
 
 from kit.analysis import noise
 from kit.case.failures import unreadable
@@ -139,10 +138,6 @@ def _damage(case: Case) -> pd.DataFrame:
 
 
 def _skipped(case: Case) -> pd.DataFrame:
-    kept = ds.dataset(case.folder("skipped"), format="parquet").to_table(columns=["file", "start", "end", "reason"])
-    ranges = kept.to_pandas()
     reasons = {name: text.in_(case.lang) for name, text in SKIPPED.items()}
-    ranges = ranges.assign(bytes=ranges["end"] - ranges["start"], reason=[reasons.get(r, r) for r in ranges["reason"]])
-    return ranges.groupby("reason", as_index=False).agg(
-        files=("file", "nunique"), ranges=("start", "size"), bytes=("bytes", "sum")
-    )
+    ranges = case.facts("skipped_ranges")
+    return ranges.assign(reason=[reasons.get(reason, reason) for reason in ranges["reason"]])

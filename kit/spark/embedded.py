@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -61,8 +62,7 @@ def memory() -> int:
         total = 4 << 30
     for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
-            with open(limit, encoding="ascii") as file:
-                total = min(total, int(file.read()))
+            total = min(total, int(Path(limit).read_text(encoding="ascii")))
         except (OSError, ValueError):  # no container, or `max`
             continue
     return max(512 << 20, total // MEMORY_SHARE)

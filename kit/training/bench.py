@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
+from kit.case.frames import AS_MAP
 from kit.charts import Chart, Table, Undrawn
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import Lang, T
@@ -141,13 +142,11 @@ class Bench:
     def _chosen(self, n: int, columns: Mapping[str, str | None], properties: Mapping[str, str]) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812
 
-        from kit.spark.properties import as_map
-
         frame = self.spark_case(n).records
         for name, value in columns.items():
             frame = frame if value is None else frame.where(F.col(name) == F.lit(value))
         for name, value in properties.items():
-            frame = frame.where(F.try_element_at(as_map(), F.lit(name)) == F.lit(value))
+            frame = frame.where(F.try_element_at(F.expr(AS_MAP), F.lit(name)) == F.lit(value))
         return frame
 
     def _table(self, frame: pd.DataFrame, caption: Any) -> Table:

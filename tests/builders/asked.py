@@ -57,7 +57,7 @@ class Given:
     """Evidence of a few rows, as the runner of queries wants it."""
 
     given: dict[str, pa.Table]
-    options: Options = Options()
+    options: Options = attrs.field(factory=Options)
     found: Any = None
     lang: str = "en"
     memo: dict[str, Any] = attrs.field(factory=dict)

@@ -19,8 +19,7 @@ from rich.console import Console
 from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
 from kit.rocketmq import stages
 from kit.rocketmq.log_events.catalogue import BY_SLUG, PROBLEM
-from kit.watch import stretches
-from kit.watch import lag, metrics, outlets, run, state_folder
+from kit.watch import lag, metrics, outlets, run, state_folder, stretches
 from kit.watch.capture import capture
 from kit.watch.episodes import CLEAR, Episodes
 from kit.watch.loop import Watch

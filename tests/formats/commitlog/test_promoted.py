@@ -102,7 +102,7 @@ def test_columns_of_many_values(count: int) -> None:
 
 @pytest.mark.spark
 def test_the_map_of_a_case_is_rocketmqs(spark: Any) -> None:
-    from kit.spark.properties import as_map
+    from kit.case.frames import AS_MAP
 
     raws = [
         b"",
@@ -113,7 +113,12 @@ def test_the_map_of_a_case_is_rocketmqs(spark: Any) -> None:
     ]
     made = stores.store([stores.Record(properties=raw) for raw in raws])
     rows = [(n, row[schema.TEXT]) for n, row in enumerate(stored(made))]
-    found = spark.createDataFrame(rows, f"n int, {schema.TEXT} string").select("n", as_map()).orderBy("n").collect()
+    found = (
+        spark.createDataFrame(rows, f"n int, {schema.TEXT} string")
+        .selectExpr("n", f"{AS_MAP} as properties")
+        .orderBy("n")
+        .collect()
+    )
     assert [row.properties for row in found] == [
         oracle.row(made.data, start, 0, [])["properties"] for start, _ in made.spans
     ]
