@@ -71,7 +71,7 @@ class Given:
     def bronze(self, name: str) -> Any:
         if name == "limits" and name not in self.given:
             return local(self.session, pa.Table.from_pylist([{"since": None, "until": None}], schema=LIMITS))
-        return local(self.session, self.given.get(name, SCHEMAS[name].empty_table()))
+        return local(self.session, self.given[name] if name in self.given else SCHEMAS[name].empty_table())
 
     def table_key(self, name: str) -> str:
         return name

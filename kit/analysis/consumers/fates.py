@@ -14,7 +14,7 @@ import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.analysis.consumers import consumption, lag, members, offset_moves, positions, replicas
+from kit.analysis.consumers import consumption, lag, members, offset_ranges, positions, replicas
 from kit.case import brokers, scan
 from kit.case.memoize import per_case
 from kit.i18n import Sentence, T
@@ -196,8 +196,8 @@ def _expressions(case: Case, group: str, topic: str) -> dict[str, Ref]:
 
 
 @per_case
-def _moves(case: Case) -> list[offset_moves.Move]:
-    return offset_moves.moves(case)
+def _moves(case: Case) -> list[offset_ranges.Move]:
+    return [offset_ranges.move(row) for row in case.fact_rows("offset_moves")]
 
 
 def _position(case: Case, record: dict[str, Any], group: str) -> tuple[int, int | None, tuple[Ref, ...]] | None:

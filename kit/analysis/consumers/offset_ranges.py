@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import pandas as pd
-import pyarrow as pa
-import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.consumers import admin_output, consumer_logs, consumption, offset_lines, offset_moves, positions
-from kit.case import log_events, scan
+from kit.analysis.consumers import admin_output, consumer_logs, offset_lines, positions
 from kit.case.memoize import per_case
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    from kit.analysis.consumers.offset_moves import Kind, Move
     from kit.case.case import Case
 
 NOTABLE: Final = 10
@@ -32,14 +26,44 @@ waited, and are then handled in any order, each with the offset of its time.
 """
 FROM_FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"
 """common/consumer/ConsumeFromWhere"""
-_POLICY: Final = re.compile(r"consumeFromWhere=(\w+)")
+
+
+@attrs.frozen
+class Move:
+    """One queue that moved, a row of the table `offset_moves`. `start`: the offset that the group had reached, None if unknown; `end`: where it
+    continued; `exact`: whether `start` is what it had handled; `queue_id`: None if only the broker's lines show it.
+    """
+
+    kind: str
+    group: str
+    topic: str
+    broker: str | None
+    queue_id: int | None
+    start: int | None
+    end: int
+    exact: bool
+    at: dt.datetime | None
+    file: str
+    line: int
+
+    def name(self, *, several: bool) -> str:
+        """Return the queue's name in findings.json: its id, with the broker if there are several."""
+        return f"{self.broker}/{self.queue_id}" if several else str(self.queue_id)
+
+    @property
+    def skipped(self) -> int | None:
+        return None if self.start is None else max(0, self.end - self.start)
+
+    @property
+    def repeated(self) -> int | None:
+        return None if self.start is None else max(0, self.start - self.end)
 
 
 @attrs.frozen
 class Jump:
     """Every moved queue of one group and topic. Numbers are messages, None where the evidence does not say."""
 
-    kind: Kind
+    kind: str
     group: str
     topic: str
     moves: tuple[Move, ...]
@@ -58,126 +82,65 @@ class Jump:
         return (min(times), max(times)) if times else None
 
 
+@per_case
+def moves(case: Case) -> list[dict[str, Any]]:
+    """Return the rows of `offset_moves`, of `moved_ranges` where there are records that tell more."""
+    rows = case.fact_rows("offset_moves")
+    return case.fact_rows("moved_ranges") if rows and case.has("messages") else rows
+
+
+@per_case
+def jumps(case: Case) -> list[Jump]:
+    """Return what moved, the most messages first."""
+    by = groupby(moves(case), key=lambda row: (row["kind"], row["group"], row["topic"]))
+    found = [_jump(case, key, list(rows)) for key, rows in by]
+    return sorted(found, key=lambda j: (-(j.skipped or 0) - (j.handled_again or 0), j.group, j.topic))
+
+
+def _jump(case: Case, key: tuple[str, str, str], rows: list[dict[str, Any]]) -> Jump:
+    """Count what a move skipped or repeated: by what the group handled where its ledgers tell, else by offsets that are known exactly."""
+    kind, counted = key[0], bool(rows[0].get("counted"))
+    reset = kind in ("reset", "skip")
+    queues = tuple(move(_by_ledger(row) if reset and counted else row) for row in rows)
+    exact = all(m.start is not None and m.exact for m in queues)
+    skipped: int | None = sum(m.skipped or 0 for m in queues)
+    again: int | None = 0
+    if kind == "reset":
+        skipped = 0
+        again = sum(m.repeated or 0 for m in queues) if exact else None
+        again = sum(row["repeated"] for row in rows) if counted else again
+    elif kind == "skip" and not exact:
+        skipped = None
+    still = None
+    if not reset and case.has("messages"):
+        low = [(m, row["first_stored"]) for m, row in zip(queues, rows, strict=True) if kind == "first-start"]
+        still = sum(max(0, m.end - max(first, m.start or 0)) for m, first in low if first is not None)
+    return Jump(*key, queues, skipped, again, still, rows[0]["asked"])
+
+
+def move(row: dict[str, Any]) -> Move:
+    return Move(**{field.name: row[field.name] for field in attrs.fields(Move)})
+
+
+def _by_ledger(row: dict[str, Any]) -> dict[str, Any]:
+    """Set where a queue stood by what was handled, where no line says it exactly."""
+    last = row["repeated_last"] if row["kind"] == "reset" else row["handled_before"]
+    return row if row["exact"] or last is None else row | {"start": last + 1, "exact": True}
+
+
+# --- what only points to a move ----------------------------------------------------------------------------------------------
+
+
 @attrs.frozen
 class Behind:
-    """A queue whose group is at an offset in front of the first message that is still stored."""
+    """A queue whose group is at an offset in front of the first message that is still stored; `first`: its offset, None where nothing says it."""
 
     group: str
     topic: str
     queue_id: int
     offset: int
     first: int | None
-    """The first offset still stored, None where nothing says it."""
     ref: Ref
-
-
-@attrs.frozen
-class Start:
-    """A group that the broker had just created while no log shows where it began. `skips`: the first offset of a topic of its where that is above 0, so that a start from the end skips."""
-
-    group: str
-    policy: str
-    topic: str
-    skips: int | None
-    ref: Ref
-
-
-@per_case
-def jumps(case: Case) -> list[Jump]:
-    """Return what moved, the most messages first."""
-    asked = {(r.group, r.topic): r.at for r in offset_moves.requests(case)}
-    found = []
-    for (kind, group, topic), mine in groupby(offset_moves.moves(case), key=lambda m: (m.kind, m.group, m.topic)):
-        moves = tuple(mine)
-        at = asked.get((group, topic))
-        when = None if at is None else at.to_pydatetime()
-        if kind in ("reset", "skip"):
-            found.append(_counted(case, kind, moves, when))
-        else:
-            still = _still_stored(case, moves) if kind == "first-start" else 0 if case.has("messages") else None
-            found.append(Jump(kind, group, topic, moves, sum(m.skipped or 0 for m in moves), 0, still))
-    return sorted(found, key=lambda j: (-(j.skipped or 0) - (j.handled_again or 0), j.group, j.topic))
-
-
-def _counted(case: Case, kind: Kind, moves: tuple[Move, ...], asked: dt.datetime | None) -> Jump:
-    """Count what a reset repeated or skipped: by what the group handled where its ledgers tell, else by offsets that are known exactly."""
-    group, topic = moves[0].group, moves[0].topic
-    by_queue = _handled(case, group, topic)
-    if by_queue is not None:
-        moves = tuple(_by_ledger(kind, move, by_queue) for move in moves)
-    exact = all(m.start is not None and m.exact for m in moves)
-    skipped: int | None = 0
-    again: int | None = 0
-    if kind == "reset":
-        again = (
-            _repeated(moves, by_queue)
-            if by_queue is not None
-            else sum(m.repeated or 0 for m in moves)
-            if exact
-            else None
-        )
-    else:
-        skipped = sum(m.skipped or 0 for m in moves) if exact else None
-    return Jump(kind, group, topic, moves, skipped, again, None, asked)
-
-
-def _handled(case: Case, group: str, topic: str) -> dict[int, pd.Series] | None:
-    """Return {queue: how often each queue offset was handled} by the ledgers of the group; None where they or the records are not all there."""
-    done = consumption.rows(case, group) if case.has("messages") and case.has("rows") else None
-    if done is None:
-        return None
-    times = pa.Table.from_struct_array(done["offset_msg_id"].drop_null().value_counts())
-    where = (ds.field("topic") == topic) & ds.field("offset_msg_id").isin(times["values"].combine_chunks())
-    stored = scan.records(case, ["offset_msg_id", "queue_id", "queue_offset"], where)
-    both = stored.join(times, "offset_msg_id", "values", join_type="inner").group_by(["queue_id", "queue_offset"])
-    joined = both.aggregate([("counts", "sum")]).rename_columns({"counts_sum": "times"}).to_pandas()
-    if joined.empty:
-        return None
-    return {
-        queue: rows.set_index("queue_offset")["times"].sort_index()
-        for queue in joined["queue_id"].astype(int).unique().tolist()
-        if len(rows := joined[joined["queue_id"] == queue])
-    }
-
-
-def _by_ledger(kind: Kind, move: Move, by_queue: dict[int, pd.Series]) -> Move:
-    """Set where a queue stood by what was handled, where no line says it exactly."""
-    times = by_queue.get(move.queue_id) if move.queue_id is not None else None
-    if move.exact or times is None:
-        return move
-    if kind == "reset":
-        repeated = times.index[(times > 1) & (times.index >= move.end)]
-        return attrs.evolve(move, start=int(repeated.max()) + 1, exact=True) if len(repeated) else move
-    before = times.index[times.index < move.end]
-    return attrs.evolve(move, start=int(before.max()) + 1, exact=True) if len(before) else move
-
-
-def _repeated(moves: tuple[Move, ...], by_queue: dict[int, pd.Series]) -> int:
-    total = 0
-    for move in moves:
-        times = by_queue.get(move.queue_id) if move.queue_id is not None else None
-        if times is not None:
-            total += int(
-                (
-                    (times > 1)
-                    & (times.index >= move.end)
-                    & (times.index < (move.start if move.start is not None else times.index.max() + 1))
-                ).sum()
-            )
-    return total
-
-
-def _still_stored(case: Case, moves: tuple[Move, ...]) -> int | None:
-    """Return how many of the skipped messages the store still holds."""
-    if not case.has("messages"):
-        return None
-    where = ds.field("topic") == moves[0].topic
-    first = scan.extremes(case, ["queue_id"], [("queue_offset", "min")], where)
-    low = dict(zip(first["queue_id"].to_pylist(), first["queue_offset_min"].to_pylist(), strict=True))
-    return sum(max(0, m.end - max(low[m.queue_id], m.start or 0)) for m in moves if m.queue_id in low)
-
-
-# --- what only points to a move ----------------------------------------------------------------------------------------------
 
 
 @per_case
@@ -194,35 +157,28 @@ def behind_the_first(case: Case) -> list[Behind]:
         if block["command"] != "consumerProgress" or block.get("#LastTime") != "N/A" or not group or not topic:
             continue
         if queue is not None and offset is not None and diff is not None and offset > 0 and diff > 0:
-            first = offset_moves.first_stored(case, topic).get(queue)
+            first = offset_lines.first_stored(case, topic).get(queue)
             if first is None or first > offset:
                 found.append(Behind(group, topic, queue, offset, first, case.ref(block["file"], block["line"])))
     return found
 
 
 @per_case
-def once_back(case: Case) -> pd.DataFrame:
-    """Return the queues of which the broker says once that a client committed a smaller offset, by a notable number of messages (`offset_lines.COLUMNS`).
+def once_back(case: Case) -> list[int]:
+    """Return by how many messages queues went back of which the broker says once that a client committed a smaller offset, if that is notable.
 
     Two clients that share an id make a stream of such lines; a reset makes one for each queue; one queue that goes back
     by no more than a pull brings is a request that was late.
     """
-    rows = offset_lines.of(case, "consumer-offset-back").dropna(
-        subset=["group", "topic", "queue_id", "requested", "stored"]
-    )
-    # A broker up to 4.5 prints it for its own place in the op queue.
-    rows = rows[rows["group"].map(names.of_users).astype(bool)]
-    queues = rows.groupby(["group", "topic", "queue_id"])["n"].sum()
-    calm = {key for key, part in queues.groupby(level=["group", "topic"]) if (part == 1).all()}
-    back = rows["stored"] - rows["requested"]
-    alone = rows.groupby(["group", "topic"])["queue_id"].transform("nunique") == 1
-    far = back.ge(NOTABLE) & ~(alone & back.le(A_PULL))
-    return rows[
-        far.fillna(False).astype(bool)
-        & pd.Series(
-            [(g, t) in calm for g, t in zip(rows["group"], rows["topic"], strict=True)], index=rows.index, dtype=bool
-        )
-    ]
+    queues: dict[tuple[str, str], dict[int, list[dict[str, Any]]]] = {}
+    for row in offset_lines.lines(case, "consumer-offset-back"):
+        whole = None not in (row["group"], row["topic"], row["queue_id"], row["requested"], row["stored"])
+        # A broker up to 4.5 prints it for its own place in the op queue.
+        if whole and names.of_users(row["group"]):
+            queues.setdefault((row["group"], row["topic"]), {}).setdefault(row["queue_id"], []).append(row)
+    calm = [each for each in queues.values() if all(sum(r["n"] for r in rows) == 1 for rows in each.values())]
+    back = [(rows[0]["stored"] - rows[0]["requested"], len(each) == 1) for each in calm for rows in each.values()]
+    return [messages for messages, alone in back if messages >= NOTABLE and not (alone and messages <= A_PULL)]
 
 
 @attrs.frozen
@@ -263,20 +219,33 @@ def looks_back(case: Case) -> list[WentBack]:
     return sorted(found, key=lambda each: (-each.messages, each.group, each.topic))
 
 
+@attrs.frozen
+class Start:
+    """A group that the broker had just created while no log shows where it began. `skips`: the first offset of a topic of its where that is
+    above 0, so that a start from the end skips.
+    """
+
+    group: str
+    policy: str
+    topic: str
+    skips: int | None
+    ref: Ref
+
+
 @per_case
 def unseen_starts(case: Case) -> list[Start]:
     """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message.
 
     CONSUME_FROM_LAST_OFFSET, the default, begins at the end of a queue whose first message is deleted (`ConsumerManageProcessor.queryConsumerOffset`).
     """
-    shown = set(offset_lines.of(case, "pull-started")["group"].dropna())
+    shown = {row["group"] for row in offset_lines.lines(case, "pull-started")}
     found = []
-    for group in sorted(set(offset_moves.created(case)) - shown):
+    for group in sorted(offset_lines.created(case).keys() - shown):
         policy = start_policy(case, group) if names.of_users(group) else None
         if policy is None or policy[0] == FROM_FIRST:
             continue
         topics = [topic for topic in _subscribed(case, group) if not topic.startswith(names.RETRY_PREFIX)]
-        first = {topic: min(offset_moves.first_stored(case, topic).values(), default=0) for topic in topics}
+        first = {topic: min(offset_lines.first_stored(case, topic).values(), default=0) for topic in topics}
         topic = max(sorted(first), key=lambda name: first[name], default="")
         found.append(Start(group, policy[0], topic, first.get(topic) or None, policy[1]))
     return found
@@ -288,25 +257,23 @@ def _subscribed(case: Case, group: str) -> set[str]:
 
 
 @per_case
-def loose_starts(case: Case) -> pd.DataFrame:
+def loose_starts(case: Case) -> list[dict[str, Any]]:
     """Return first pulls behind the beginning of a queue that nothing explains: in a paste, or beside a topic of the same group that begins at 0."""
-    starts = offset_lines.of(case, "pull-started").dropna(subset=["group", "topic", "queue_id", "offset"])
-    starts = starts[~starts["topic"].str.startswith(names.RETRY_PREFIX)]
-    first = starts.sort_values(["first", "file", "line"]).drop_duplicates(["group", "topic", "broker", "queue_id"])
-    if offset_moves.copies(case) or offset_moves.created(case):
-        return first.iloc[:0]
+    if offset_lines.copies(case) or offset_lines.created(case):
+        return []
+    first: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in offset_lines.lines(case, "pull-started"):  # in order of time
+        queue = (row["group"], row["topic"], row["queue_id"], row["broker"])
+        if None not in (*queue[:3], row["offset"]) and not row["topic"].startswith(names.RETRY_PREFIX):
+            first.setdefault(queue, row)
     # A whole log begins with the start of its client; a few lines out of one do not.
     excerpt = not refs.seen(case, "client-started", "client-created")
-    zero = set(first.loc[first["offset"] == 0, "group"])
-    late = (first["offset"] > 0).fillna(False) & (first["source"].eq("text") | first["group"].isin(zero) | excerpt)
-    return first[late.astype(bool)]
+    zero = {row["group"] for row in first.values() if row["offset"] == 0}
+    late = [row for row in first.values() if row["offset"] > 0]
+    return [row for row in late if excerpt or row["source"] == "text" or row["group"] in zero]
 
 
 def start_policy(case: Case, group: str) -> tuple[str, Ref] | None:
     """Return the group's ConsumeFromWhere and the line that says it (`ConsumerData` in the broker's log)."""
-    rows = log_events.event(case, "consumer-registered", ("ts", "file", "line", "message"))
-    printed = rows[(rows["group"] == group) & rows["message"].fillna("").str.contains("consumeFromWhere=", regex=False)]
-    for row in printed.sort_values(["ts", "file", "line"], na_position="first").head(1).to_dict("records"):
-        if said := _POLICY.search(row["message"]):
-            return said[1], case.ref(row["file"], row["line"])
-    return None
+    rows = (row for row in case.fact_rows("start_policies") if row["group"] == group)
+    return next(((row["policy"], case.ref(row["file"], row["line"])) for row in rows), None)

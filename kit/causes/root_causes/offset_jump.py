@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.consumers import offset_lines, offset_moves, offset_ranges
+from kit.analysis.consumers import offset_lines, offset_ranges
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
@@ -93,7 +93,7 @@ def _would_show(case: Case) -> bool:
     """
     if case.has_source("broker"):
         return not offset_ranges.unseen_starts(case)
-    return bool(refs.seen(case, "pull-started")) and not len(offset_ranges.loose_starts(case))
+    return bool(refs.seen(case, "pull-started")) and not offset_ranges.loose_starts(case)
 
 
 def _quotes(case: Case, jump: Jump) -> tuple[Ref, ...]:
@@ -104,8 +104,10 @@ def _quotes(case: Case, jump: Jump) -> tuple[Ref, ...]:
         "first-start": ("group-created",),
         "deleted-before-consumed": ("offset-too-small",),
     }[jump.kind]
-    asked = offset_lines.of(case, *slugs, group=jump.group)
-    places = _places(asked.drop_duplicates("event"), 2)
+    asked: dict[str, tuple[str, int]] = {}
+    for row in offset_lines.lines(case, *slugs, group=jump.group):
+        asked.setdefault(row["event"], (row["file"], row["line"]))
+    places = [*asked.values()][:2]
     places += [(m.file, m.line) for m in jump.moves[:MOST]]
     return case.refs(dict.fromkeys(places))
 
@@ -144,8 +146,8 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
         )
         steps.append(supporting("deleted-in-front", claim, True, tuple(b.ref for b in behind[:2])))
     back = offset_ranges.once_back(case)
-    if len(back):
-        claim = Claim.WENT_BACK.say(queues=len(back), messages=int((back["stored"] - back["requested"]).sum()))
+    if back:
+        claim = Claim.WENT_BACK.say(queues=len(back), messages=sum(back))
         steps.append(supporting("went-back", claim, True, refs.quote(case, refs.seen(case, "consumer-offset-back"), 2)))
     smaller = next(iter(offset_ranges.looks_back(case)), None) if jump is None else None
     if smaller is not None:
@@ -156,17 +158,11 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
     if new is not None:
         claim = Claim.NEW_FROM_LAST.say(group=new.group, policy=new.policy, topic=new.topic, first=new.skips)
         steps.append(supporting("starts-late", claim, True, (new.ref,)))
-    late = offset_ranges.loose_starts(case) if jump is None else None
-    if late is not None and len(late):
-        quoted = case.refs(_places(late, 2))
-        steps.append(
-            supporting(
-                "starts-late",
-                Claim.STARTS_LATE.say(queues=len(late), group=late["group"].iloc[0], topic=late["topic"].iloc[0]),
-                True,
-                quoted,
-            )
-        )
+    late = offset_ranges.loose_starts(case) if jump is None else []
+    if late:
+        claim = Claim.STARTS_LATE.say(queues=len(late), group=late[0]["group"], topic=late[0]["topic"])
+        quoted = case.refs((row["file"], row["line"]) for row in late[:2])
+        steps.append(supporting("starts-late", claim, True, quoted))
     deleted = refs.seen(case, "store-file-deleted")
     if deleted and jump is not None and jump.kind in ("deleted-before-consumed", "first-start"):
         steps.append(
@@ -179,12 +175,6 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
     ):
         steps.append(supporting("consume-from", Claim.POLICY.say(policy=policy[0]), True, (policy[1],)))
     return steps
-
-
-def _places(rows: pd.DataFrame, most: int) -> list[tuple[str, int]]:
-    """Return (file, line) of the first rows."""
-    first = rows.head(most)
-    return list(zip(first["file"].astype(str), first["line"].astype(int), strict=True))
 
 
 def _figures(jump: Jump | None, *, looked: bool) -> dict[str, Any]:
@@ -212,11 +202,6 @@ def _figures(jump: Jump | None, *, looked: bool) -> dict[str, Any]:
 
 def _table(jumps: list[Jump]) -> pd.DataFrame:
     """Return every move: one row for each queue."""
-    rows = [
-        (j.kind, m.group, m.topic, m.broker, m.queue_id, m.start, m.end, m.skipped, m.repeated, m.at, m.file, m.line)
-        for j in jumps
-        for m in j.moves
-    ]
     names = [
         "kind",
         "group",
@@ -231,6 +216,7 @@ def _table(jumps: list[Jump]) -> pd.DataFrame:
         "file",
         "line",
     ]
+    rows = [[getattr(move, name) for name in names] for jump in jumps for move in jump.moves]
     frame = pd.DataFrame(rows, columns=pd.Index(names))
     whole = dict.fromkeys(("queue_id", "start", "end", "skipped", "repeated", "line"), "Int64")
     return frame.astype(whole).assign(at=pd.to_datetime(frame["at"]))
@@ -246,7 +232,7 @@ def _missing(case: Case, jump: Jump | None, *, suspicious: bool) -> list[Missing
         unsure or (jump is not None and any(m.queue_id is None or m.start is None for m in jump.moves))
     ) and not refs.seen(case, "pull-started"):
         wanted.append(collect_next.client_log(collect_next.CONSUMER, Text.WANT_CLIENT_LOG))
-    if (unsure or (jump is not None and any(m.start is None for m in jump.moves))) and not offset_moves.copies(case):
+    if (unsure or (jump is not None and any(m.start is None for m in jump.moves))) and not offset_lines.copies(case):
         wanted.append(collect_next.offset_copies(Text.WANT_COPIES))
     if unsure and (jump is None and suspicious):
         wanted.append(collect_next.consumer_progress(None, Text.WANT_PROGRESS))

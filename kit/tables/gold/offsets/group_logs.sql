@@ -1,0 +1,14 @@
+-- One row per consumer group and log that shows a client of it at work: group, file. At most as many rows as groups times logs.
+-- Queues (client/impl/consumer/RebalanceImpl), saved offsets (RemoteBrokerOffsetStore), and the groups of a printed HeartbeatData.
+with named as (
+  select distinct file, values['group'] as `group` from events
+  where event in ('queues-assigned', 'queues-assigned-go', 'queue-taken', 'pull-started', 'consumer-offset-saved')
+), beats as (
+  select distinct file, values['data'] as data from events where event = 'heartbeat-data'
+), listed as (
+  select file, explode(split(data, 'groupName=')) as part from beats
+)
+select `group`, file from named where `group` is not null
+union
+select substring_index(part, ',', 1) as `group`, file from listed where not startswith(part, 'ConsumerData [')
+order by `group`, file
