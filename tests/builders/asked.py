@@ -81,7 +81,8 @@ class Given:
         return self.folder / name
 
     def read_back(self, folder: Path, columns: Any) -> Any:
-        return self.session.read.parquet(str(folder))
+        reader = self.session.read if columns is None else self.session.read.schema(columns)
+        return reader.parquet(str(folder))
 
     def results_folder(self) -> Path:
         return self.folder

@@ -199,7 +199,7 @@ def test_stages_count_every_record_once(case: Case) -> None:
             else "original"
         ] += 1
     counted: Counter[str] = Counter()
-    for row in record_stage.copies(case).itertuples():
+    for row in case.facts("message_stages").itertuples():
         counted[row.stage] += row.records
     assert counted == expected
 
@@ -212,11 +212,11 @@ def test_funnel_follows_the_records(case: Case) -> None:
     )
     said = {
         (row.consumer_group, row.level, {"retry": "RETRY", "dlq": "DLQ"}[row.step]): row.messages
-        for row in record_stage.funnel(case).itertuples()
+        for row in case.facts("retry_funnel").itertuples()
         if row.step in ("retry", "dlq")
     }
     assert said == dict(expected)
-    assert record_stage.never_came(case).empty
+    assert case.facts("not_arrived").empty
 
 
 def test_cause_and_figures(case: Case) -> None:

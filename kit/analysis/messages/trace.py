@@ -95,7 +95,7 @@ def example(case: Case) -> str | None:
     """Return the UNIQ_KEY of the message with the longest journey; None where no record has one."""
     if not case.has("messages"):
         return None
-    every = record_stage.journeys(case)
+    every = case.facts("journeys")
     longest = every.assign(n=-every["path"].str.len()).sort_values(["n", "example"]) if len(every) else every
     return str(longest["example"].iloc[0]) if len(longest) else None
 

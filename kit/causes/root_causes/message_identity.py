@@ -16,7 +16,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.messages import deliveries as handled
-from kit.analysis.messages import lookups, pasted_ids, record_stage
+from kit.analysis.messages import lookups, pasted_ids
 from kit.case import columnar, log_events, setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -77,7 +77,8 @@ def examine(case: Case) -> Finding:
     store = case.has("messages")
     seen = lookups.lookups(case)
     twice = _twice(case)
-    keys, several = record_stage.identities(case) if store else (None, None)
+    counts = case.fact_rows("id_counts")[0] if store else {}
+    keys, several = counts.get("uniq_keys"), counts.get("several")
     wrong = [one for one in seen if one.wrong]
     failed = [one for one in wrong if one.failed_by_kind]
     finding.figures = {
@@ -242,10 +243,10 @@ def _tables(case: Case, twice: Twice | None, wrong: list[lookups.Lookup]) -> dic
     if not case.has("messages"):
         return tables
     tables |= {
-        "identity_copies": record_stage.copies(case).head(MOST_ROWS),
-        "identity_journeys": record_stage.journeys(case).head(200),
-        "identity_funnel": record_stage.funnel(case).head(MOST_ROWS),
-        "identity_never_came": record_stage.never_came(case).head(MOST_ROWS),
+        "identity_copies": case.facts("message_stages"),
+        "identity_journeys": case.facts("journeys").head(200),
+        "identity_funnel": case.facts("retry_funnel"),
+        "identity_never_came": case.facts("not_arrived"),
     }
     examples = (
         list(twice.frame["uniq_key"].head(3))

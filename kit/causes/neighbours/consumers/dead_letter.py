@@ -8,18 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
-
 from kit.analysis import refs
-from kit.analysis.messages import record_stage
-from kit.case import columnar, scan
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step, deciding, supporting
-from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
-from kit.rocketmq import names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,12 +43,6 @@ RISK = T(
     "Before 4.9.2 the topic is created write-only (set perm 6 to read it); messages sent again must be handled idempotently."
 )
 VERIFY = T("The dead letter topic stops growing, and the business rows of these keys exist.")
-
-_LETTERS = ds.field("stage") == record_stage.DLQ
-_WAITS = (ds.field("stage") == record_stage.SCHEDULE) & pc.starts_with(
-    scan.text(promoted(names.REAL_TOPIC)), names.DLQ_PREFIX
-)
-"""Records that wait for a delay on their way to a dead letter topic."""
 
 LOOKS_LIKE = (
     ("send-back-refused", T("the message never reaches a retry topic: it stays in the consumer's memory")),
@@ -90,45 +77,30 @@ def examine(case: Case) -> Finding:
     """Report which messages were dead-lettered, by which group."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     store = case.has("messages")
-    groups = _by_group(case) if store else None
-    frame = (
-        None
-        if groups is None
-        else groups[groups["stage"] == record_stage.DLQ].drop(columns="stage").reset_index(drop=True)
-    )
-    waiting = 0 if groups is None else int(groups["waiting"].sum())
+    every = case.facts("dead_letter_groups")
+    groups = every[every["records"] > 0].drop(columns="waiting")
     logged = refs.seen(case, "dlq-sent")
-    count = int(frame["messages"].sum()) if frame is not None else None
-    if frame is not None and len(frame):
-        finding.steps = [
-            deciding(
-                "in-dead-letter-queue",
-                IN_DLQ.say(records=int(frame["records"].sum()), count=count, groups=_groups(frame)),
-                True,
-                refs.records_where(case, _LETTERS),
-            )
-        ]
-    elif logged:
-        finding.steps = [
-            deciding("in-dead-letter-queue", LOGGED.say(count=logged.count), True, refs.quote(case, logged))
-        ]
-    else:
-        finding.steps = [deciding("in-dead-letter-queue", LIES_IN, False if store and not waiting else None)]
-    finding.steps += [
-        _on_the_way(case) if waiting else supporting("on-the-way", NONE_WAITS, None),
-        _failed_step(case, bool(count or logged)),
-    ]
-    finding.figures = {"dead_lettered": count if store else (logged.count or None)}
-    if frame is not None and count:
-        finding.summary = SUMMARY.say(count=count, groups=_groups(frame))
-        finding.window = (frame["first"].min().to_pydatetime(), frame["last"].max().to_pydatetime())
+    count = int(groups["messages"].sum())
+    if count:
+        said = IN_DLQ.say(records=int(groups["records"].sum()), count=count, groups=_names(groups))
+        letters = case.facts("dead_letters")
+        finding.steps = [deciding("in-dead-letter-queue", said, True, refs.records_at(case, letters))]
+        finding.summary = SUMMARY.say(count=count, groups=_names(groups))
+        finding.window = (groups["first"].min().to_pydatetime(), groups["last"].max().to_pydatetime())
         finding.tables = {
-            "dead_letters": _listed(case),
-            "dead_letter_groups": frame.drop(columns="waiting"),
-            "dead_letter_funnel": record_stage.funnel(case).head(5_000),
+            "dead_letters": letters,
+            "dead_letter_groups": groups,
+            "dead_letter_funnel": case.facts("retry_funnel"),
         }
     elif logged:
+        said = LOGGED.say(count=logged.count)
+        finding.steps = [deciding("in-dead-letter-queue", said, True, refs.quote(case, logged))]
         finding.summary = SUMMARY_LOG.say(count=logged.count)
+    else:
+        waits = bool(every["waiting"].sum())
+        finding.steps = [deciding("in-dead-letter-queue", LIES_IN, False if store and not waits else None)]
+    finding.steps += [_on_the_way(case, every), _failed_step(case, bool(count or logged))]
+    finding.figures = {"dead_lettered": count if store else (logged.count or None)}
     if count or logged:
         finding.remedies = [
             Remedy(ACTION, WHY.say(count=count or logged.count), RISK, VERIFY),
@@ -141,64 +113,18 @@ def examine(case: Case) -> Finding:
     return finding
 
 
-def _by_group(case: Case) -> pd.DataFrame:
-    """Count dead letters by group, and records that wait for a delay before a dead letter topic (`waiting`: more than have arrived)."""
-    columns = ("consumer_group", "stage", "uniq_key", "offset_msg_id", "reconsume_times", "store_timestamp")
-    where = _LETTERS | _WAITS
-    letters = scan.records(case, columns, where).to_pandas().astype({"consumer_group": object, "stage": object})
-    letters["message"] = letters["uniq_key"].fillna(letters["offset_msg_id"])
-    letters["store_timestamp"] = letters["store_timestamp"].dt.tz_localize(None)
-    frame = (
-        letters.groupby(["consumer_group", "stage"], dropna=False)
-        .agg(
-            records=("stage", "size"),
-            messages=("message", "nunique"),
-            reconsume_times=("reconsume_times", "max"),
-            first=("store_timestamp", "min"),
-            last=("store_timestamp", "max"),
-        )
-        .reset_index()
-        .sort_values(["consumer_group", "stage"], na_position="first", ignore_index=True)
-    )
-    arrived = frame[frame["stage"] == record_stage.DLQ].groupby("consumer_group", dropna=False)["messages"].sum()
-    sent = frame["messages"].where(frame["stage"] == record_stage.SCHEDULE, 0)
-    return frame.assign(waiting=(sent - frame["consumer_group"].map(arrived).fillna(0)).clip(lower=0))
+def _names(groups: pd.DataFrame) -> list[str]:
+    return [str(group) for group in groups["consumer_group"].head(5)] + (["…"] if len(groups) > 5 else [])
 
 
-def _groups(frame: pd.DataFrame) -> list[str]:
-    return [str(group) for group in frame["consumer_group"].head(5)] + (["…"] if len(frame) > 5 else [])
-
-
-def _listed(case: Case) -> pd.DataFrame:
-    """Return the first records in dead letter topics."""
-    origin = {promoted(names.RETRY_TOPIC): "retry_topic", promoted(names.ORIGIN_MESSAGE_ID): "origin_message_id"}
-    columns = (
-        "consumer_group",
-        "uniq_key",
-        "keys",
-        "tags",
-        "offset_msg_id",
-        "reconsume_times",
-        "born_timestamp",
-        "store_timestamp",
-        "file",
-        "physical_offset",
-    )
-    letters = columnar.to_pandas(scan.records(case, (*columns, *origin), _LETTERS)).rename(columns=origin)
-    return letters.sort_values(["store_timestamp", "physical_offset"], ignore_index=True).head(5_000)
-
-
-def _on_the_way(case: Case) -> Step:
+def _on_the_way(case: Case, groups: pd.DataFrame) -> Step:
     """Return the step that messages wait for a delay before a dead letter topic, as with brokers before 4.9.2."""
-    same = ["uniq_key", "consumer_group"]
-    keyed = ds.field("uniq_key").is_valid()
-    late = columnar.to_pandas(scan.records(case, (*same, "file", "physical_offset", "store_timestamp"), _WAITS & keyed))
-    arrived = columnar.to_pandas(scan.records(case, same, _LETTERS & keyed)).drop_duplicates().dropna()
-    both = late.merge(arrived.assign(arrived=True), "left", same)
-    open_ = both[both["arrived"].isna()]
-    count = int(open_["uniq_key"].nunique())
+    if not groups["waiting"].sum():
+        return supporting("on-the-way", NONE_WAITS, None)
+    late = case.facts("late_dead_letters")
+    count = int(late["messages"].iloc[0]) if len(late) else 0
     said = ON_THE_WAY.say(count=count) if count else NONE_WAITS
-    return supporting("on-the-way", said, count, refs.records_at(case, open_, 2) if count else ())
+    return supporting("on-the-way", said, count, refs.records_at(case, late, 2))
 
 
 def _failed_step(case: Case, happened: bool) -> Step:

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow.dataset as ds
-
-from kit.case import datasets
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding
 from kit.formats.values import integer
@@ -46,8 +43,7 @@ FIGURES: Final = {"unreadable_dlq_topics": Figure(T("dead letter topics that nob
 def examine(case: Case) -> Finding:
     """Report which dead letter topics lack the read permission."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
-    wanted = (ds.field("origin") == "topics") & (ds.field("name") == "perm") & ~ds.field("backup")
-    rows = datasets.rows(case, "configs", where=wanted)
+    rows = case.fact_rows("topic_permissions")
     shut = closed(rows)
     topics = list(dict.fromkeys(row["subject"] for row in shut))
     if shut:

@@ -9,16 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
-
 from kit.analysis import refs
-from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds
 from kit.i18n import T
-from kit.rocketmq import names, stages
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -43,11 +38,6 @@ VERIFY = T("Let one message fail: its retry is consumed.")
 RESEND = T("Send the lost messages again from their original topic (RETRY_TOPIC, by UNIQ_KEY).")
 RESEND_WHY = T("Nothing else delivers them to the group again.")
 RESEND_RISK = T("Groups that already consumed them get them twice.")
-
-_UNREAD = (ds.field("stage") == stages.RETRY) & (
-    pc.bit_wise_and(ds.field("sys_flag"), names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
-)
-"""Retries stored as prepared messages, which have no consume queue entry."""
 
 LOOKS_LIKE = (
     (
@@ -75,9 +65,10 @@ def examine(case: Case) -> Finding:
     """Report whether retries were accepted and lost, by the broker's log or by the store."""
     logged, stored = case.has_source("store") or case.has_source("broker"), case.has("messages")
     dropped = refs.seen(case, "schedule-half-discard")
-    count = len(scan.records(case, ("file",), _UNREAD)) if stored else 0
+    unread = case.facts("unread_retries")
+    count = int(unread["records"].iloc[0]) if len(unread) else 0
     said = {"dropped": dropped.count, "prepared": count}
-    quoted = (*refs.quote(case, dropped, 2), *(refs.records_where(case, _UNREAD, 2) if count else ()))
+    quoted = (*refs.quote(case, dropped, 2), *refs.records_at(case, unread, 2))
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     # Which of the two a broker does depends on its release: only the absence of both rules it out.
     finding.steps = [deciding("retries-lost", LOST.say(**said), holds(quoted, logged and stored), quoted)]
