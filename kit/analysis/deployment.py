@@ -1,8 +1,7 @@
 """The deployment according to the evidence: settings of each broker, consumer groups, releases. `doctor` searches it
 for hazards.
 
-If the evidence has nothing but configuration, it is read straight from the files: no Spark, no Java, no workspace.
-Otherwise from the tables of the case.
+If the evidence has nothing but configuration, it is read straight from the files: no engine, no workspace. Otherwise from the tables of the case.
 """
 
 from __future__ import annotations
@@ -15,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit.case import datasets, setup
+from kit.case import setup
 from kit.evidence import files
-from kit.formats.commitlog.schema import promoted
 from kit.formats.tables import configs
 from kit.rocketmq import names
 from kit.rocketmq.config import Settings
@@ -34,14 +32,6 @@ MOST: Final = 4 << 20
 _HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
 _BROKER_JAR: Final = re.compile(r"(?:^|/)rocketmq-(?:broker|store|namesrv)-(\d+\.\d+\.\d+)\.jar$")
 """A library of the broker's installation: its release."""
-_SPOKEN: Final = re.compile(
-    r"(?:sendMessageBack Exception, |\[persistAll\] Group: |doRebalance, |consumerGroup=)(?P<group>[%|a-zA-Z0-9_-]{1,300})"
-)
-"""Log lines that name a consumer group (client/impl/consumer/DefaultMQPushConsumerImpl, RemoteBrokerOffsetStore, RebalanceImpl; printed requests);
-
-its letters are those that client/Validators allows, so that a bracket behind it does not count.
-"""
-_SIZE_LIMIT: Final = re.compile(r"the message body size over max value, MAX: (?P<limit>\d+)")
 _GROUP_CELLS: Final = ("consumerGroup", "#Group")
 _TOPIC_CELLS: Final = ("#Topic", "topicName", "Topic")
 
@@ -139,8 +129,8 @@ def from_files(path: Path, version: Version | None = None) -> Deployment | None:
 
 def from_case(case: Case, version: Version | None = None) -> Deployment:
     """Return the deployment in all tables of a case."""
-    rows = datasets.rows(case, "configs", list(configs.CONFIGS.names))
-    offsets = datasets.rows(case, "offsets", ["file", "topic", "group", "backup"])
+    rows = case.fact_rows("settings")
+    offsets = case.fact_rows("offset_groups")
     versions = (version,) if version else tuple(Version.parse(v) for v in setup.broker_versions(case))
     named = [*_connected(case), *_configured(rows, offsets), *_spoken(case), *_shown(case)]
     clients = tuple(Version.parse(v) for v in setup.client_versions(case))
@@ -231,7 +221,11 @@ def _connected(case: Case) -> Iterable[Group]:
 
 def _spoken(case: Case) -> Iterable[Group]:
     """Return the groups that client logs name."""
-    return [Group(hit["group"], place) for hit, place in _hits(case, _SPOKEN)]
+    return [Group(row["value"], Place(row["file"], row["line"])) for row in _in_logs(case) if row["kind"] == "group"]
+
+
+def _in_logs(case: Case) -> list[dict[str, Any]]:
+    return case.fact_rows("named_in_logs") if case.found.of_kind("log", "text") else []
 
 
 def _shown(case: Case) -> Iterable[Group]:
@@ -240,7 +234,7 @@ def _shown(case: Case) -> Iterable[Group]:
     """
     if not case.found.of_mqadmin():
         return
-    for row in datasets.rows(case, "admin", ["file", "line", "name", "value"]):
+    for row in case.fact_rows("admin_names"):
         value = row["value"] or ""
         group = value if row["name"] in _GROUP_CELLS else group_of(value) if row["name"] in _TOPIC_CELLS else None
         if group:
@@ -251,45 +245,14 @@ def _client_limit(case: Case) -> tuple[str, Place] | None:
     """Return the largest limit that a client printed when it refused a body, and where: a body below it reaches the
     broker's limit.
     """
-    told = [(int(hit["limit"]), place) for hit, place in _hits(case, _SIZE_LIMIT)]
-    limit = max(told, key=lambda t: t[0], default=None)
-    return None if limit is None else (str(limit[0]), limit[1])
+    limits = [(int(row["value"]), row) for row in _in_logs(case) if row["kind"] == "limit"]
+    limit, row = max(limits, key=lambda each: each[0], default=(None, {}))
+    return None if limit is None else (str(limit), Place(row["file"], row["line"]))
 
 
 def _immunity(case: Case) -> Mapping[str, Place]:
     """Return each value of CHECK_IMMUNITY_TIME_IN_SECONDS in half messages, with the first record of it."""
-    import pyarrow.compute as pc
-    import pyarrow.dataset as ds
-
     if not case.found.of_kind("commitlog", "dledger"):
         return {}
-    column = promoted(names.CHECK_IMMUNITY)
-    table = ds.dataset(case.folder("messages"), format="parquet")
-    found: dict[str, Place] = {}
-    halves = table.to_batches(columns=["file", "physical_offset", column], filter=ds.field("topic") == names.HALF_TOPIC)
-    for batch in halves:
-        values = batch[column]
-        for value in pc.unique(values.drop_null()).to_pylist():
-            at = pc.index(values, value).as_py()
-            found.setdefault(value, Place(batch["file"][at].as_py(), offset=batch["physical_offset"][at].as_py()))
-    return dict(sorted(found.items()))
-
-
-def _hits(case: Case, wanted: re.Pattern[str]) -> list[tuple[re.Match[str], Place]]:
-    """Return the first match in each log entry, its folded trace included, with its line; in order of file and line."""
-    import pyarrow.compute as pc
-    import pyarrow.dataset as ds
-
-    if not case.found.of_kind("log", "text"):
-        return []
-    plain = re.sub(r"\?P<\w+>", "", wanted.pattern)
-    said = (
-        pc.match_substring_regex(ds.field("message"), plain),
-        pc.match_substring_regex(pc.coalesce(ds.field("trace"), pc.scalar("")), plain),
-    )
-    found = []
-    for row in datasets.rows(case, "logs", ["file", "line", "message", "trace"], said[0] | said[1]):
-        text = f"{row['message']}\n{row['trace'] or ''}"
-        if hit := wanted.search(text):
-            found.append((hit, Place(row["file"], row["line"] + text.count("\n", 0, hit.start()))))
-    return found
+    rows = case.fact_rows("immunity_times")
+    return {row["seconds"]: Place(row["file"], offset=row["physical_offset"]) for row in rows}

@@ -8,14 +8,13 @@ from __future__ import annotations
 import datetime as dt
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import attrs
-import pyarrow.compute as pc
 
 from kit.analysis import unseen
 from kit.analysis.consumers import connections, positions
-from kit.case import datasets, setup
+from kit.case import setup
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T
 from kit.rocketmq import names as rocketmq
@@ -41,6 +40,7 @@ ON = T("hosts {hosts}")
 BOTH = T("{hosts}, {when}")
 HOSTS: Final = 5
 """Most hosts that a request lists; with more it names none."""
+MOST_HOSTS: Final = 10_000
 MARGIN: Final = dt.timedelta(minutes=5)
 OF_TOPIC: Final = " -t TOPIC"
 ONE_TOPIC: Final = " --topic TOPIC"
@@ -289,12 +289,8 @@ def _group_of(case: Case) -> str | None:
 
 def _topic(case: Case) -> str | None:
     """Return the only user topic with records here, None where there are several or none."""
-    seen: set[str] = set()
-    for batch in datasets.dataset(case, "messages").to_batches(columns=["topic"]):
-        seen |= {topic for topic in pc.unique(batch["topic"]).to_pylist() if topic and not _own(topic)}
-        if len(seen) > 1:
-            return None
-    return next(iter(seen), None)
+    topics = [topic for topic in _of_records(case, "topic") if not _own(topic)]
+    return topics[0] if len(topics) == 1 else None
 
 
 def _own(topic: str) -> bool:
@@ -315,11 +311,11 @@ def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None) -> 
     return BOTH.say(hosts=on, when=when) if on else when
 
 
-def _hosts(case: Case, column: str) -> list[str]:
-    """Return the distinct addresses in a column of the records, without their ports. It reads one column and needs no Spark."""
-    seen: set[Any] = set()
-    for batch in datasets.dataset(case, "messages").to_batches(columns=[column]):
-        seen |= set(pc.unique(batch[column]).to_pylist())
-        if len(seen) > 10_000:
-            return []
-    return sorted({host.rsplit(":", 1)[0] for host in seen if host})
+def _hosts(case: Case, kind: str) -> list[str]:
+    """Return the distinct addresses of records without their ports; none where there are too many."""
+    hosts = _of_records(case, kind)
+    return sorted({host.rsplit(":", 1)[0] for host in hosts}) if len(hosts) <= MOST_HOSTS else []
+
+
+def _of_records(case: Case, kind: str) -> list[str]:
+    return [row["value"] for row in case.fact_rows("record_names") if row["kind"] == kind]

@@ -114,3 +114,63 @@ def test_only_cluster_lists_and_broker_status_name_releases_of_brokers() -> None
         for n, (command, name, value) in enumerate(cells)
     ]
     assert [row["line"] for row in asked.rows("admin_names", admin=admin)] == [0, 2, 3]
+
+
+def test_names_of_records_are_listed_once() -> None:
+    records = [{"topic": t, "store_host": "1.1.1.1:10911", "born_host": b} for t, b in (("a", "x:1"), ("b", "x:1"))]
+    found = asked.rows("record_names", stored_messages=records)
+    assert [(row["kind"], row["value"]) for row in found] == [
+        ("born_host", "x:1"),
+        ("store_host", "1.1.1.1:10911"),
+        ("topic", "a"),
+        ("topic", "b"),
+    ]
+
+
+def test_groups_and_limits_that_logs_print_have_the_line_they_stand_in() -> None:
+    refused = "the message body size over max value, MAX: 4194304"
+    texts = [
+        ("doRebalance, points, add a new mq", None),
+        ("send failed", f"MQClientException: x\n\tat y\nCaused by: {refused}\n\tat z"),
+        ("PullRequest [consumerGroup=orders]]", None),
+        ("doRebalance, points, remove", None),
+    ]
+    entries = [{"file": "c.log", "line": 10 * n, "message": m, "trace": t} for n, (m, t) in enumerate(texts)]
+    found = asked.rows("named_in_logs", all_entries=entries)
+    # The limit is in the third line behind the message of the entry of line 10.
+    assert [(row["kind"], row["value"], row["line"]) for row in found] == [
+        ("group", "points", 0),
+        ("group", "orders", 20),
+        ("limit", "4194304", 13),
+    ]
+
+
+def test_immunity_times_of_half_messages_only() -> None:
+    half = {"topic": "RMQ_SYS_TRANS_HALF_TOPIC", "property_CHECK_IMMUNITY_TIME_IN_SECONDS": "60", "file": "0"}
+    records = [half | {"physical_offset": 9}, half | {"physical_offset": 3}, half | {"topic": "t"}]
+    found = asked.rows("immunity_times", stored_messages=records)
+    assert [(row["seconds"], row["physical_offset"]) for row in found] == [("60", 3)]
+
+
+def test_groups_with_offsets() -> None:
+    offsets = [{"file": f, "group": g} for f, g in (("b", "g"), ("a", "g"), ("a", None), ("a", ""))]
+    assert [(r["group"], r["file"]) for r in asked.rows("offset_groups", offsets=offsets)] == [("g", "a")]
+
+
+def test_texts_of_a_start_are_counted_by_second_and_group() -> None:
+    refused = {"event": "consumer-group-missing", "file": "f", "values": [("group", "orders")]}
+    events = [refused | {"line": n, "ts": asked.at(at)} for n, at in ((5, 1.2), (4, 1.9), (6, 2))]
+    events += [{"event": "broker-boot", "file": "f", "line": 1}, {"event": "disk-full", "file": "f", "line": 2}]
+    found = asked.rows("passing_seconds", events=events)
+    begin = int(asked.at(0).timestamp())
+    assert [(r["event"], r["group"], r["second"], r["n"], r["line"]) for r in found] == [
+        ("broker-boot", "", -1, 1, 1),
+        ("consumer-group-missing", "orders", begin + 1, 2, 4),
+        ("consumer-group-missing", "orders", begin + 2, 1, 6),
+    ]
+
+
+def test_the_first_forty_starts_are_moments() -> None:
+    events = [{"event": "client-started", "file": "f", "line": n, "ts": asked.at(100 - n)} for n in range(50)]
+    found = asked.rows("first_moments", events=[*events, {"event": "broker-boot", "file": "f", "line": 99}])
+    assert [row["line"] for row in found] == list(range(49, 9, -1))
