@@ -44,7 +44,7 @@ PATHS = {
     "local": TEXT, "checks": st.sampled_from([0, 1, 15]), "last_check": TEXT, "state": TEXT, "commits": st.sampled_from([0, 1, 2]), "consumer": TEXT, "transactions": COUNT,
 }  # fmt: skip
 REFUSED = {
-    "file": FILE, "writer": TEXT, "event": st.sampled_from([*refusals.SIZE, *refusals.FAILED]), "first": TIME, "last": TIME, "line": LINE, "last_line": LINE, "count": COUNT,
+    "file": FILE, "writer": TEXT, "event": st.sampled_from([*refusals.SIZE, "put-back-failed"]), "first": TIME, "last": TIME, "line": LINE, "last_line": LINE, "count": COUNT,
 }  # fmt: skip
 WRONG = {"kind": TEXT, "cause": TEXT, "state": TEXT}
 MOMENTS = {"at": TIME, "until": TIME, "lane": TEXT, "en": TEXT, "zh": TEXT, "count": NUMBER, "file": FILE, "line": LINE, "decides": TRUTH}  # fmt: skip

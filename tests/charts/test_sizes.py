@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from incidents import HOSTILE, START
 
-from kit.analysis.sizes import refusals
 from kit.charts import Table
 from kit.charts.sizes import growth, limit
 from kit.i18n import LANGS
@@ -73,25 +72,15 @@ def test_near_limit_leaves_out_what_is_far_below() -> None:
 
 
 def test_refusals_are_one_row_a_file() -> None:
-    row = (
-        "store.log",
-        "store",
-        "put_back",
-        "message-size-exceeded",
-        None,
-        4001,
-        3700,
-        4000,
-        None,
-        None,
-        None,
-        900_000,
-        START,
-        START,
-        1,
-        900_000,
-    )
-    text = limit.refusals(pd.DataFrame([row], columns=refusals.COLUMNS), lang="zh").as_text()
+    row = {
+        "file": "store.log",
+        "writer": "put_back",
+        "event": "message-size-exceeded",
+        "count": 900_000,
+        "msg_id": None,
+    }
+    row |= {"first": START, "last": START, "total": 4001, "limit": 4000}
+    text = limit.refusals(pd.DataFrame([row]), lang="zh").as_text()
     assert "900,000" in text
     assert "4,001" in text
     assert "回查：回写" in text

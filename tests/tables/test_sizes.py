@@ -131,3 +131,38 @@ def test_a_store_that_takes_no_writes_speaks_for_itself() -> None:
     events += [entry(7, "store-shutdown", 7, what="getMessage") | broker]
     rows = asked.rows("unwritable_stores", events=events)
     assert [(r["event"], r["n"], r["line"]) for r in rows] == [("store-not-writable", 2, 2), ("store-shutdown", 1, 6)]
+
+
+# --- refusals -------------------------------------------------------------------------------------------------------------------
+
+
+def test_refused_writes_are_counted_by_what_they_say() -> None:
+    check, send = {"thread": "TransactionalMessageCheckService"}, {"thread": "SendMessageThread_1"}
+    store = {"file": "store.log", "source": "store"}
+    again = [
+        entry(n, "message-size-exceeded", n, total="4001", body="9", limit="4000") | store | check for n in (1, 2, 3)
+    ]
+    sends = [
+        entry(n, "message-size-exceeded", n, total=f"500{n}", body="9", limit="4000") | store | send for n in (5, 6)
+    ]
+    failed = [entry(7, "put-back-failed", 7, msg_id="AB") | {"file": "transaction.log", "source": "transaction"}]
+    odd = [entry(9, "properties-too-long", 9, length="9" * 30) | store]
+    rows = asked.rows("size_refusals", events=again + sends + failed + odd)
+    assert [
+        (r["writer"], r["event"], r["msg_id"], r["total"], r["limit"], r["count"], r["line"], r["last_line"])
+        for r in rows
+    ] == [
+        ("put_back", "message-size-exceeded", None, 4001, 4000, 3, 1, 3),
+        ("send", "message-size-exceeded", None, 5006, 4000, 2, 5, 6),
+        ("put_back", "put-back-failed", "AB", None, None, 1, 7, 7),
+        (None, "properties-too-long", None, None, None, 1, 9, 9),
+    ]
+
+
+def test_refused_sends_are_counted_a_second_and_long_topics_left_out() -> None:
+    """store/CommitLog up to 4.6.0 refuses a topic of more than 127 characters with the words of a large body."""
+    events = [entry(1, "message-illegal", 1.2), entry(2, "message-illegal", 1.8), entry(3, "message-illegal", 2)]
+    for line, length in ((4, 127), (5, 128)):
+        events += [entry(line, "message-illegal", 3), entry(line, "send-attempt-failed", 3, topic="t" * length)]
+    rows = asked.rows("size_rejects", events=events)
+    assert [(r["attempt"], r["count"], r["line"]) for r in rows] == [(False, 2, 1), (False, 1, 3), (True, 1, 4)]

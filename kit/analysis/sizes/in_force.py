@@ -64,7 +64,7 @@ def limits(case: Case, owner: str | None = None) -> Limits:
 def _concerned(case: Case) -> str | None:
     """Return the broker whose half messages were refused according to the log, or else the only one with half messages."""
     known = owners.by_host(case) if case.has("messages") else {}
-    refused = refusals.refused_writes(case)
+    refused = case.facts("size_refusals")
     looping = refused.loc[refused["event"] == "put-back-failed", "msg_id"].dropna().str.upper()
     meant = {known[host] for host in looping.str[:-16].unique() if host in known} or set(known.values())
     return next(iter(meant)) if len(meant) == 1 else None
@@ -76,8 +76,9 @@ def _limits(case: Case, owner: str | None) -> Limits:
         bool(case.found.of_kind("dledger"))
         or (setup.setting(case, "enableDLegerCommitLog", hosts).value or "").lower() == "true"
     )
-    refused = refusals.refused_writes(case)
-    refused = refused[np.array([brokers.is_of(case, hosts, file) is not False for file in refused["file"]], bool)]
+    refused = case.facts("size_refusals")
+    others = [file for file in refused["file"].unique() if brokers.is_of(case, hosts, file) is False]
+    refused = refused[~refused["file"].isin(others)]
     when = refused["first"].dropna()
     known = setup.releases_at(case, hosts, None if when.empty else utc(when.iloc[-1].to_pydatetime()))
     version = Version.parse(known[0]) if known else _writer(case, owner)

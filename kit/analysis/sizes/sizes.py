@@ -216,7 +216,7 @@ def looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
 
 
 def _looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
-    rows = refusals.refused_writes(case)
+    rows = case.facts("size_refusals")
     ids = sorted(rows.loc[rows["event"] == "put-back-failed", "msg_id"].dropna().str.upper().unique())
     if ids:
         return (with_ids(case, ids[: in_force.IDS]) if case.has("messages") else None), len(ids)

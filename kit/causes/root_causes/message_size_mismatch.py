@@ -144,7 +144,7 @@ def examine(case: Case) -> Finding:
 
 
 def _seen(case: Case) -> Seen:
-    rows = refusals.refused_writes(case)
+    rows = case.facts("size_refusals")
     stuck, count = sizes.looping(case)
     records = [_Half(row) for row in stuck.head(SHOWN).astype(object).to_dict("records")] if stuck is not None else []
     failed = rows[rows["event"] == "put-back-failed"]
@@ -289,7 +289,7 @@ def _figures(found: Seen, rejects: refusals.Rejects) -> dict[str, Any]:
 
 def _tables(case: Case, found: Seen) -> dict[str, Any]:
     tables = {
-        "size_refusals": refusals.refused_writes(case),
+        "size_refusals": case.facts("size_refusals"),
         "size_near_limit": half_queue.near_limit(case),
         "size_half_queue": half_queue.timeline(case),
     }

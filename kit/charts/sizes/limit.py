@@ -64,8 +64,8 @@ TIME, WHICH = T("time (UTC)"), T("line", "sizes")
 
 
 def refusals(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Return refused writes, one row per file and text: who wrote, what was printed, how often, when. `frame`: from
-    `kit.analysis.sizes.refusals.refused_writes`.
+    """Return refused writes, one row per file and text: who wrote, what was printed, how often, when. `frame`: the table
+    `size_refusals`.
     """
     shown = frame[["writer", "file", "event", "count", "first", "last", "total", "limit", "msg_id"]].copy()
     shown["writer"] = [WRITERS[w].render(lang) if w in WRITERS else None for w in shown["writer"]]

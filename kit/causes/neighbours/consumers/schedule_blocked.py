@@ -79,7 +79,7 @@ ALERTS: Final = (
 
 def examine(case: Case) -> Finding:
     """Report whether a delay level is blocked, by which record, and what waits behind it."""
-    rows = refusals.refused_writes(case)
+    rows = case.facts("size_refusals")
     failed, named = _again(rows), refusals.for_size(rows, "schedule")
     happened = bool(len(failed) or len(named))
     too_large = _too_large(case)

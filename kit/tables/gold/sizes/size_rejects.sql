@@ -1,0 +1,18 @@
+-- One row per thread, logger and second in which a client or an application reported a send refused for its size: event (message-illegal,
+-- client-body-too-large), attempt (the client's own line of a failed attempt), file, thread, logger, count (entries), line (the smallest), first, last.
+-- At most 200,000 rows, in order of file and line. Refusals of topics that are too long (more than 127 characters up to 4.6.0), which have the same
+-- words, are left out. Source: client/Validators.checkMessage, broker/processor/SendMessageProcessor.
+with refused as (
+  select event, file, line, min(ts) as ts, min(thread) as thread, min(logger) as logger
+  from events where event in ('message-illegal', 'client-body-too-large') group by event, file, line
+), attempts as (
+  select e.file, e.line, max(e.values['topic']) as topic from events e where e.event = 'send-attempt-failed' group by e.file, e.line
+), told as (
+  select r.*, a.line is not null as attempt, date_trunc('SECOND', r.ts) as second
+  from refused r left join attempts a on r.file = a.file and r.line = a.line
+  where a.topic is null or length(a.topic) <= 127
+)
+select event, attempt, file, thread, logger, count(*) as count, min(line) as line, min(ts) as first, max(ts) as last
+from told group by event, attempt, file, thread, logger, second
+order by event, file, line
+limit 200000
