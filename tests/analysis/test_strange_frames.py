@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import effort
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 
 from kit.analysis.sends import attempts, busy_config, sends
 from kit.analysis.sizes import half_records, refusals
-from kit.analysis.transactions import paths, reconcile, transactions
+from kit.analysis.transactions import paths, reconcile
 from kit.causes import timeline
 
 TEXT = st.none() | st.sampled_from(
@@ -111,28 +110,6 @@ def test_failed_sends_from_logs_are_each_there_once(told: pd.DataFrame, calls: p
 def test_failed_sends_of_a_ledger_stay_as_many(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> None:
     failed, others = sends.from_ledger(rows, told, calls)
     assert len(failed) == len(rows) and len(others) <= len(calls)
-
-
-def test_a_file_of_which_no_op_record_is_left_is_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Spark writes parts whose dictionary holds more files than the rows that a condition leaves.
-    file = pa.DictionaryArray.from_arrays(pa.array([1, 1], pa.int32()), ["none-left", "00000000000000000000"])
-    at = pa.array([1_790_000_000_000_000, None], pa.timestamp("us", "UTC"))
-    ops = pa.table([at, [7, 9], file, [3, 4]], ["store_timestamp", "physical_offset", "file", "half_queue_offset"])
-    monkeypatch.setattr(transactions.scan, "table", lambda *_: ops)
-    monkeypatch.setattr(transactions.owners, "brokers", lambda _, files: np.zeros(len(files), np.int64))
-    found = transactions._ended(None)  # type: ignore[arg-type]
-    assert found["half_queue_offset"].to_pylist() == [3, 4]
-
-
-def test_the_first_op_record_of_a_message_ends_its_half_records() -> None:
-    ended = pa.table({"broker": [-1, 0, 0, 1, 1], "half_queue_offset": [3, 3, 5, 3, 4], "nth": [4, 3, 2, 0, 1]})
-    # broker, offset in the half queue, message, physical offset: message 0 has two half records, 1 none that was ended,
-    # 2 one on the other broker, 3 two that lie at one offset of two brokers, 4 one that no queue has.
-    halves = [(0, 3, 0, 70), (0, 5, 0, 90), (0, 4, 1, 80), (1, 3, 2, 10), (0, 5, 3, 20), (1, 4, 3, 20), (2, 3, 4, 5)]
-    op, op_half, count = transactions._ops(tuple(np.array(halves).T), ended, 6)
-    assert op.tolist() == [2, -1, 3, 4, -1, -1]
-    assert op_half.tolist() == [90, -1, 10, 20, -1, -1]
-    assert count.tolist() == [2, 0, 1, 1, 0, 0]
 
 
 def test_half_records_that_are_alike_are_counted() -> None:

@@ -104,11 +104,15 @@ class Given:
 
 
 def case(*, options: Options | None = None, found: Any = None, **tables: list[dict[str, Any]]) -> Given:
-    """Return evidence with these rows. A table that is no bronze one has the columns of its rows, typed by their values."""
+    """Return evidence with these rows. A table that is no bronze one has the columns of its rows, typed by their values, or those of its fold."""
+    from kit.tables.queries import catalogue
+
     given = {}
     for name, rows in tables.items():
         known = GIVEN_AS.get(name, name)
-        given[known] = pa.Table.from_pylist(rows, schema=SCHEMAS.get(known))
+        query = catalogue().get(known)
+        schema = query.python.SCHEMA if query and query.is_fold else SCHEMAS.get(known)
+        given[known] = pa.Table.from_pylist(rows, schema=schema)
     return Given(given, options or Options(), found)
 
 
