@@ -17,7 +17,6 @@ from click.testing import CliRunner
 
 import kit
 from kit import causes
-from kit.case import case as case_module
 from kit.case.failures import bug_report
 from kit.causes import known_problems, results
 from kit.causes.findings import Finding, Step
@@ -51,7 +50,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     }
     monkeypatch.setattr(causes, "discover", lambda: tuple(three.values()))
     monkeypatch.setattr(known_problems, "examine", lambda case: [])
-    monkeypatch.setattr(case_module.Case, "warm", lambda self: None)
     monkeypatch.setattr("kit.causes.timeline.table", lambda case, findings: pd.DataFrame())
     monkeypatch.setattr("kit.cli.shared.java", lambda *_: None)
     # The figures of all causes are worked out once a process.

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 import attrs
-import pyarrow.dataset as ds
 
 from kit.case.memoize import per_case
 from kit.evidence.files import open_readonly
@@ -22,12 +21,13 @@ PASTE: Final = 200
 LARGEST: Final = 1 << 20
 
 
+@per_case
 def is_paste(case: Case) -> bool:
     """Return whether the evidence is one short text: a few copied lines."""
     files = [item for item in case.found.items if item.replica_of is None]
     if len(files) != 1 or files[0].kind not in ("log", "text", "mqadmin") or files[0].bytes > LARGEST:
         return False
-    return bool(ds.dataset(case.folder("logs"), format="parquet").count_rows() <= PASTE)
+    return bool(case.tables.frame("all_entries").count() <= PASTE)
 
 
 @per_case

@@ -9,8 +9,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow.dataset as ds
-
 import kit
 from kit.case.failures.failure import Failure
 from kit.case.output import BUG_REPORT
@@ -19,7 +17,7 @@ from kit.evidence import disk
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-_LIBRARIES: Final = ("pyspark", "pandas", "pyarrow", "numpy", "numba", "plotly", "papermill")
+_LIBRARIES: Final = ("pyspark", "pysail", "pandas", "pyarrow", "numpy", "numba", "plotly", "papermill")
 
 
 def write(folder: Path, case: Case, options: Mapping[str, Any] | None = None) -> Path:
@@ -60,6 +58,16 @@ def _shape(case: Case) -> Iterator[str]:
     yield from (f"  {kind}: {files[kind]} files, {size[kind]:,} bytes" for kind in sorted(files))
     yield f"  not recognised: {len(case.found.not_recognised)}, refused: {len(case.found.refused)}"
     for folder in sorted(case.workspace.tables.glob("*-*")):
-        table = ds.dataset(folder, format="parquet")
-        nulls = [field.name for field in table.schema if not table.count_rows(filter=ds.field(field.name).is_valid())]
-        yield f"  {folder.name.rpartition('-')[0]}: {table.count_rows():,} rows, without any value: {', '.join(nulls)}"
+        yield f"  {folder.name.rpartition('-')[0]}: {_rows(case, folder)}"
+
+
+def _rows(case: Case, folder: Path) -> str:
+    try:
+        table = case.session.read.parquet(case.uri(folder))
+        counted = table.selectExpr("count(*)", *(f"count(`{name}`)" for name in table.columns)).first()
+    except Exception as error:
+        return f"cannot be read: {type(error).__name__}"
+    assert counted is not None
+    count, *values = counted
+    empty = [name for name, known in zip(table.columns, values, strict=True) if not known]
+    return f"{count:,} rows, without any value: {', '.join(empty)}"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import pyarrow.dataset as ds
 
-from kit.case import datasets, unknown_values
+from kit.case import unknown_values
 from kit.case.reading import small_tables
 from kit.i18n import T
 from kit.inventory.model import STORES
@@ -23,8 +22,6 @@ SPANS: Final = {
     "corrupt": T("{file}: bytes {start}–{end} corrupt"),
 }
 RECORDS = T("{file}: {count} {count:record|records} between bytes {start} and {end} damaged")
-DAMAGING: Final = ("crc", "topic", "properties", "timestamp", "host")
-"""Problems of a record that only damage explains: no release of RocketMQ writes it so."""
 ZEROS = T("{file}: bytes {start}–{end} are zeros, although the log goes on in {following}")
 BROKEN_CONFIG = T("{file}: invalid JSON, not read")
 DISAGREE = T("{file}: differs from {other}, a copy of the same commitlog")
@@ -49,12 +46,14 @@ class Damage:
 def of(case: Case) -> list[Damage]:
     """Return which parts of the evidence are truncated, corrupt or unreadable, in order of file."""
     found, lang = case.found, case.lang
-    skipped = datasets.rows(case, "skipped", where=ds.field("reason").isin(list(SPANS)))
+    ranges = case.fact_rows("unread_ranges")
     lost = [Damage(r.file, r.reason, NOT_READ.say(file=r.file, why=r.say(lang)).render(lang)) for r in case.unread()]
     lost += [
-        Damage(r["file"], r["reason"], SPANS[r["reason"]].say(**r).render(lang), r["start"], r["end"]) for r in skipped
+        Damage(r["file"], r["reason"], SPANS[r["reason"]].say(**r).render(lang), r["start"], r["end"])
+        for r in ranges
+        if r["reason"] in SPANS
     ]
-    lost += [*_zeros(case), *_records(case)]
+    lost += [*_zeros(case, ranges), *_records(case)]
     lost += [
         Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(lang))
         for file in small_tables.broken_configs(found)
@@ -69,11 +68,11 @@ def of(case: Case) -> list[Damage]:
     return sorted(lost, key=lambda d: (d.file, d.start or 0, d.what))
 
 
-def _zeros(case: Case) -> list[Damage]:
+def _zeros(case: Case, ranges: list[dict[str, Any]]) -> list[Damage]:
     """Return the unwritten ends of files that the log goes on behind: a broker fills a file up before it begins the next
     (`CommitLog` blank), but allocates the next one, of zeros, ahead.
     """
-    ends = {row["file"]: row for row in datasets.rows(case, "skipped", where=ds.field("reason") == "zero_tail")}
+    ends = {row["file"]: row for row in ranges if row["reason"] == "zero_tail"}
     logs = [
         (str(PurePosixPath(item.file).parent), item.base or 0, item)
         for item in case.found.of_kind(*STORES)
@@ -92,19 +91,13 @@ def _zeros(case: Case) -> list[Damage]:
 
 def _records(case: Case) -> list[Damage]:
     """Return for each file with damaged records how many these are and between which bytes, if a command read the records."""
-    folder = case.written_records()
-    if folder is None:
+    if case.written_records() is None:
         return []
-    columns = ["file", "physical_offset", "store_size", "problem"]
-    found = ds.dataset(folder, format="parquet").to_table(columns, filter=ds.field("problem").is_valid())
-    bases = {item.file: item.base or 0 for item in case.inventory.items}
-    rows = found.to_pandas().astype({"file": object})
-    rows = rows[rows["problem"].str.split(",").map(lambda said: not set(DAMAGING).isdisjoint(said)).astype(bool)]
+    bases = {item.file: item.base or 0 for item in case.found.items}
     damaged = []
-    for file, mine in rows.groupby("file"):
+    for row in case.fact_rows("damaged_records"):
         # `start` and `end` count in the file, as those of skipped ranges do.
-        start = int(mine["physical_offset"].min()) - bases.get(file, 0)
-        end = int((mine["physical_offset"] + mine["store_size"]).max()) - bases.get(file, 0)
-        said = RECORDS.say(file=file, count=len(mine), start=start, end=end).render(case.lang)
-        damaged.append(Damage(str(file), "corrupt", said, start, end))
+        start, end = (row[name] - bases.get(row["file"], 0) for name in ("start", "end"))
+        said = RECORDS.say(file=row["file"], count=row["records"], start=start, end=end).render(case.lang)
+        damaged.append(Damage(row["file"], "corrupt", said, start, end))
     return damaged
