@@ -6,7 +6,6 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.case import datasets
 from kit.case.memoize import per_case
 from kit.formats.values import real
 
@@ -34,7 +33,7 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
     blocks: dict[tuple[str, int, str | None], dict[str, Any]] = {}
     arguments: dict[str, dict[str, str]] = {}
     call: dict[str, int] = {}
-    for row in datasets.rows(case, "admin"):
+    for row in case.fact_rows("admin_cells"):
         file, name = row["file"], row["name"] or ""
         if name.startswith("argument:"):
             if call.get(file) != row["line"]:
@@ -48,7 +47,7 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
                 **arguments.get(file, {}),
                 "file": file,
                 "line": row["line"],
-                "time": naive(row["time"]),
+                "time": row["time"],
                 "command": row["command"],
             },
         )

@@ -1,74 +1,27 @@
-"""Statements of client and broker logs about consuming, read in one pass: each once, with its count and its first and
-last place.
-"""
+"""Statements of client and broker logs about consuming: each once, with its count and its first and last place."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator
 from functools import partial
 from operator import itemgetter
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import pandas as pd
 
-from kit.case import statements
 from kit.case.memoize import once, per_case
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-SLUGS: Final = (
-    "client-created", "heartbeat-data", "queues-assigned", "queues-assigned-go", "queue-taken", "queue-left", "pull-started", "pull-held-back", "pull-held-back-cpp",
-    "pull-offset-illegal", "pull-offset-fixed", "queue-lock-failed", "orderly-not-done", "consume-exception", "consume-null", "expired-sent-back",
-    "consumer-stopped", "consumer-connected", "consumer-disconnected", "consumer-registered", "consumer-offset-back", "subscription-replaced", "subscription-removed",
-    "subscription-added", "subscription-missing", "subscription-not-latest", "consumer-offset-saved", "consumer-group-changed",
-    "receive-held-back", "grpc-consumer-created", "group-falls-behind",
+TEXTS: Final = (
+    "group", "topic", "broker", "queue_id", "client_id", "address", "set", "clients", "data", "old", "new", "queue_offset", "uniq_key", "msg_id",
 )  # fmt: skip
-SAME: Final = (
-    "file",
-    "source",
-    "group",
-    "topic",
-    "broker",
-    "queue_id",
-    "client_id",
-    "address",
-    "set",
-    "clients",
-    "data",
-    "old",
-    "new",
-    "queue_offset",
-    "uniq_key",
-    "msg_id",
-)
 """Values that make a statement another one; numbers that only move (offsets, counts) do not."""
-EACH: Final = (
-    "client-created", "queues-assigned", "queues-assigned-go", "queue-taken", "queue-left", "pull-started", "consumer-stopped", "consumer-connected", "consumer-disconnected",
-    "subscription-replaced", "subscription-removed", "subscription-added", "expired-sent-back",
-)  # fmt: skip
-"""Events whose order shows who held what: none of them is put together with another."""
-NUMBERS: Final = (
-    "offset",
-    "min_offset",
-    "max_offset",
-    "next",
-    "times",
-    "count",
-    "limit",
-    "requested",
-    "stored",
-    "reconsume_times",
-    "behind_ms",
-)
-SECOND: Final = {name: f"{name}_2" for name in ("group", "topic", "broker", "queue_id", "address")}
-"""What patterns with two places for a value call the second one."""
-
+NUMBERS: Final = {"low": ("min_offset",), "high": ("min_offset", "count", "reconsume_times", "behind_ms")}
 _SUBSCRIBED: Final = re.compile(r"topic=(?P<topic>[^,]*), subString=(?P<expression>.*?), tagsSet=")
 _QUEUE: Final = re.compile(r"topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,\]]*), queueId=(?P<queue_id>\d+)")
 
@@ -113,62 +66,48 @@ class Statement:
 
 
 @per_case
-def _found(case: Case) -> dict[str, pd.DataFrame]:
-    """Return every statement of `SLUGS` by event; the index is its rank by time, file and line."""
+def _rows(case: Case) -> dict[str, list[tuple[int, dict[str, Any]]]]:
+    """Return every statement by event, each with its rank by time, file and line."""
     if not case.found.of_kind("log", "text", "mqadmin"):
         return {}
-    found = statements.counted(case, SLUGS, by=(*SAME, *SECOND.values()), ranges=NUMBERS, each=EACH)
-    for name, other in SECOND.items():
-        if other in found:
-            found[name] = found[name].where(found[name].notna(), found[other]) if name in found else found[other]
-    own = found["event"] == "grpc-consumer-created"
-    groups = dict(zip(found.loc[own, "client_id"], found.loc[own, "group"], strict=True))
-    if groups:
+    rows = case.fact_rows("consumer_statements")
+    groups = {row["client_id"]: row["group"] for row in rows if row["event"] == "grpc-consumer-created"}
+    by_event: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    for rank, row in enumerate(rows):
         # A gRPC client names its group once, at its start.
-        found["group"] = found["group"].where(found["group"].notna(), found["client_id"].map(groups))
-    return {str(event): rows for event, rows in found.groupby("event", sort=False)}
+        row["group"] = row["group"] or groups.get(row["client_id"])
+        by_event.setdefault(row["event"], []).append((rank, row))
+    return by_event
 
 
-def _statements(found: pd.DataFrame) -> Iterator[Statement]:
-    """Yield a statement for each row; converted column by column, since the logs of a day have a hundred thousand of
-    them.
-    """
-    found = found.dropna(axis="columns", how="all").assign(
-        first=found["first"], last=found["last"], source=found["source"]
+def _statement(row: dict[str, Any]) -> Statement:
+    values = {name: row[name] for name in TEXTS if row[name] is not None}
+    lowest, highest = (
+        {name: row[f"{end}_{name}"] for name in names if row[f"{end}_{name}"] is not None}
+        for end, names in NUMBERS.items()
     )
-    texts = {name: found[name].tolist() for name in SAME if name in found and name not in ("file", "source")}
-    ranges = [
-        {name: found[f"{end}_{name}"].tolist() for name in NUMBERS if f"{end}_{name}" in found}
-        for end in ("low", "high")
-    ]
-    times = [found[name].to_numpy("datetime64[us]").tolist() for name in ("first", "last")]  # NaT is None
-    plain = [found[name].tolist() for name in ("event", "file", "source", "n", "line", "last_line")]
-    for row, (event, file, source, n, line, last_line) in enumerate(zip(*plain, strict=True)):
-        values = {name: said for name, column in texts.items() if (said := column[row]) is not None}
-        low, high = (
-            {name: int(column[row]) for name, column in numbers.items() if column[row] is not None}
-            for numbers in ranges
-        )
-        yield Statement(event, file, source, values, n, line, last_line, times[0][row], times[1][row], low, high)
+    place = row["event"], row["file"], row["source"]
+    return Statement(
+        *place, values, row["n"], row["line"], row["last_line"], row["first"], row["last"], lowest, highest
+    )
 
 
 def of(case: Case, *slugs: str, group: str | None = None) -> list[Statement]:
     """Return the statements of these events, of one group if given, in order of time, file and line."""
     # Statements are created only on request.
-    parts = [once(case, f"said {slug}", partial(_numbered, case, slug)) for slug in slugs]
+    parts = [once(case, f"statements {slug}", partial(_ranked, case, slug)) for slug in slugs]
     every = sorted((each for part in parts for each in part), key=itemgetter(0))
     return [s for _, s in every if group is None or s.group == group]
 
 
-def _numbered(case: Case, slug: str) -> list[tuple[int, Statement]]:
-    found = _found(case).get(slug)
-    return [] if found is None else list(zip(found.index.tolist(), _statements(found), strict=True))
+def _ranked(case: Case, slug: str) -> list[tuple[int, Statement]]:
+    return [(rank, _statement(row)) for rank, row in _rows(case).get(slug, ())]
 
 
 def last_time(case: Case) -> dt.datetime | None:
-    """Return the latest time of any statement of `SLUGS` (naive UTC)."""
-    lasts = [rows["last"].max() for rows in _found(case).values()]
-    return max((last.to_pydatetime() for last in lasts if not pd.isna(last)), default=None)
+    """Return the latest time of any statement about consuming (naive UTC)."""
+    lasts = (row["last"] for rows in _rows(case).values() for _, row in rows)
+    return max((last for last in lasts if last is not None), default=None)
 
 
 def subscriptions(data: str) -> dict[str, dict[str, str]]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
-import pyarrow.dataset as ds
 
 from kit.analysis.consumers import replicas
-from kit.case import datasets
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 
@@ -19,8 +17,8 @@ if TYPE_CHECKING:
 @per_case
 def reported_end(case: Case) -> tuple[int, Ref] | None:
     """Return commitLogMaxOffset of a slave's brokerStatus, and the line: where its log ends when its store is not there."""
-    for row in datasets.rows(case, "admin", ["file", "line", "value"], ds.field("name") == "commitLogMaxOffset"):
-        if (row["value"] or "").strip().isdecimal() and replicas.slaves(case):
+    for row in case.fact_rows("admin_cells"):
+        if row["name"] == "commitLogMaxOffset" and (row["value"] or "").strip().isdecimal() and replicas.slaves(case):
             return int(row["value"]), case.ref(row["file"], row["line"])
     return None
 

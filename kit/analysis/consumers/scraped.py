@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import pyarrow.dataset as ds
 
 from kit.formats.tables.host_tools.monitoring import labels
 from kit.rocketmq import names
@@ -34,10 +33,8 @@ class Lag:
 
 def lags(case: Case) -> list[Lag]:
     """Return the lag of each group of users, the largest first. Brokers of 5.x have a series each: they are added up."""
-    table = ds.dataset(case.folder("metrics"), format="parquet").to_table(filter=ds.field("name").isin(list(LAGS)))
-    rows = sorted(table.to_pylist(), key=lambda row: (row["ts"] is not None, row["ts"], row["file"], row["line"]))
     last: dict[tuple[str, str, str], dict[tuple[str | None, ...], dict[str, Any]]] = {}
-    for row in rows:
+    for row in case.fact_rows("scraped_lags"):
         said = labels(row["subject"])
         group, topic = said.get(LAGS[row["name"]], ""), said.get("topic", "")
         inner = (
@@ -45,7 +42,7 @@ def lags(case: Case) -> list[Lag]:
             or topic.startswith("%")
             or names.is_system_topic(topic)
         )
-        if names.of_users(group) and topic and not inner and row["value"] is not None:
+        if names.of_users(group) and topic and not inner:
             last.setdefault((row["name"], group, topic), {})[tuple(map(said.get, IDENTITY))] = row
     found: dict[tuple[str, str], Lag] = {}
     for (_, group, topic), parts in last.items():

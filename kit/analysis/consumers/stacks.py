@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from kit.analysis.consumers.admin_output import naive
-from kit.case import datasets
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 
@@ -89,7 +87,7 @@ def is_own(frame: str) -> bool:
 def consuming(case: Case) -> list[Consuming]:
     """Return the consuming threads of every dump, in order of file, dump and line."""
     found = []
-    for row in datasets.rows(case, "threads"):
+    for row in case.fact_rows("consuming_threads"):
         named = CONSUMING.match(row["thread"] or "")
         if not named:
             continue
@@ -100,7 +98,7 @@ def consuming(case: Case) -> list[Consuming]:
         ]
         found.append(
             Consuming(
-                row["file"], row["dump"], naive(row["time"]), named["group"], row["thread"], row["state"], row["line"],
+                row["file"], row["dump"], row["time"], named["group"], row["thread"], row["state"], row["line"],
                 tuple(frame for frame, _ in own), tuple(line for _, line in own), row["waiting_for"], tuple(row["locked"] or ()), bool(row["deadlocked"]),
             )
         )  # fmt: skip

@@ -1,0 +1,36 @@
+-- One row per statement of client and broker logs about consuming: event, file, source, the values that make it another one (group, topic, broker,
+-- queue_id, address, client_id, set, clients, data, old, new, queue_offset, uniq_key, msg_id: as printed), n (entries), line, last_line, first, last,
+-- and the range of each number (low_…, high_…; behind_ms in ms). At most 200,000 rows, in order of time.
+-- Events whose order shows who held what (client/impl/consumer/RebalanceImpl, broker/client/ConsumerManager) have a row for each entry (`own`).
+-- Patterns with two places for a value call the second one group_2, topic_2, …
+with printed as (
+  select event, file, source, line, ts,
+    case when event in (
+      'client-created', 'queues-assigned', 'queues-assigned-go', 'queue-taken', 'queue-left', 'pull-started', 'consumer-stopped', 'consumer-connected',
+      'consumer-disconnected', 'subscription-replaced', 'subscription-removed', 'subscription-added', 'expired-sent-back'
+    ) then line end as own,
+    coalesce(values['group'], values['group_2']) as `group`, coalesce(values['topic'], values['topic_2']) as topic,
+    coalesce(values['broker'], values['broker_2']) as broker, coalesce(values['queue_id'], values['queue_id_2']) as queue_id,
+    coalesce(values['address'], values['address_2']) as address, values['client_id'] as client_id, values['set'] as `set`,
+    values['clients'] as clients, values['data'] as data, values['old'] as old, values['new'] as new, values['queue_offset'] as queue_offset,
+    values['uniq_key'] as uniq_key, values['msg_id'] as msg_id,
+    try_cast(values['min_offset'] as bigint) as min_offset, try_cast(values['count'] as bigint) as count,
+    try_cast(values['reconsume_times'] as bigint) as reconsume_times, try_cast(values['behind_ms'] as bigint) as behind_ms
+  from events
+  where event in (
+    'client-created', 'heartbeat-data', 'queues-assigned', 'queues-assigned-go', 'queue-taken', 'queue-left', 'pull-started', 'pull-held-back',
+    'pull-held-back-cpp', 'pull-offset-illegal', 'pull-offset-fixed', 'queue-lock-failed', 'orderly-not-done', 'consume-exception', 'consume-null',
+    'expired-sent-back', 'consumer-stopped', 'consumer-connected', 'consumer-disconnected', 'consumer-registered', 'consumer-offset-back',
+    'subscription-replaced', 'subscription-removed', 'subscription-added', 'subscription-missing', 'subscription-not-latest',
+    'consumer-offset-saved', 'consumer-group-changed', 'receive-held-back', 'grpc-consumer-created', 'group-falls-behind'
+  )
+)
+select event, file, source, `group`, topic, broker, queue_id, address, client_id, `set`, clients, data, old, new, queue_offset, uniq_key, msg_id,
+  count(*) as n, min(line) as line, max(line) as last_line, min(ts) as first, max(ts) as last,
+  min(min_offset) as low_min_offset, max(min_offset) as high_min_offset, max(count) as high_count,
+  max(reconsume_times) as high_reconsume_times, max(behind_ms) as high_behind_ms
+from printed
+group by event, file, source, `group`, topic, broker, queue_id, address, client_id, `set`, clients, data, old, new, queue_offset, uniq_key, msg_id, own
+order by first nulls last, file, line, event, source, `group`, topic, broker, queue_id, address, client_id, `set`, clients, data, old, new, queue_offset,
+  uniq_key, msg_id
+limit 200000
