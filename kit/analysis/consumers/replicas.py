@@ -6,62 +6,57 @@ its record, so an acknowledged record is missing if that offset is at or after t
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
-import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.consumers import admin_output, refused_pulls
-from kit.case import brokers, datasets, log_events, scan
+from kit.case import brokers
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
+from kit.rocketmq import ids
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 ACKNOWLEDGED: Final = "SEND_OK"
 """client/producer/SendStatus: stored by the master, and by its slave where the master waits for it. FLUSH_SLAVE_TIMEOUT and SLAVE_NOT_AVAILABLE say it was not."""
-MOST: Final = 200_000
 SLAVES_OWN: Final = (
-    "ha-read-failed",
-    "ha-expired",
-    "ha-closed",
-    "ha-connect-failed",
-    "ha-offset-mismatch",
-    "slave-sync-failed",
-    "slave-master-known",
+    "ha-read-failed", "ha-expired", "ha-closed", "ha-connect-failed", "ha-offset-mismatch", "slave-sync-failed", "slave-master-known",
     "offset-not-corrected",
-)
+)  # fmt: skip
 """Lines of store/ha/HAClient, of broker/slave/SlaveSynchronize, and of pulls that only a slave leaves uncorrected."""
 
 
 @attrs.frozen
 class End:
-    """Where the records of one broker end in the stores of the evidence. `end`: physical offset behind the last; times naive UTC."""
+    """Where the records of one broker begin and end in the stores of the evidence, a row of `store_ends`; times naive UTC."""
 
     store_host: str
-    end: int
-    first_time: pd.Timestamp
-    last_time: pd.Timestamp
-    file: str
+    begin: int
     last_offset: int
+    end: int
+    first_time: dt.datetime
+    last_time: dt.datetime
+    file: str
 
     @property
     def ref(self) -> Ref:
-        text = f"the last record of {self.store_host}: physicalOffset={self.last_offset}, end={self.end}, storeTimestamp={self.last_time.isoformat(sep=' ', timespec='milliseconds')} UTC"
+        time = self.last_time.isoformat(sep=" ", timespec="milliseconds")
+        text = f"the last record of {self.store_host}: physicalOffset={self.last_offset}, end={self.end}, storeTimestamp={time} UTC"
         return Ref(self.file, text, physical_offset=self.last_offset)
 
 
 @attrs.frozen
 class Ledger:
-    """Acknowledged sends against the replica. `missing`: the rows of those it lacks (key, uniq_key, offset_msg_id, start, file, line)."""
+    """Acknowledged sends against the replica. `missing`: of these it lacks; `latest`: when the last of them was sent, None if unknown."""
 
     acknowledged: int
-    missing: pd.DataFrame
-    rows: pd.DataFrame
-    by_id: bool
+    missing: int
+    latest: dt.datetime | None
 
 
 @attrs.frozen
@@ -73,7 +68,10 @@ class Beyond:
     queue_id: int
     offset: int
     end: int
-    ref: Ref
+    file: str
+
+    def ref(self, case: Case) -> Ref | None:
+        return refs.first_with(case, self.file, f"{self.topic}@{self.group}")
 
 
 @per_case
@@ -82,30 +80,24 @@ def slaves(case: Case) -> tuple[brokers.Broker, ...]:
     return tuple(b for b in brokers.all_of(case) if b.slave)
 
 
+def _ends(case: Case, name: str) -> dict[str, End]:
+    rows = case.fact_rows(name) if case.has("messages") else []
+    return {row["store_host"]: End(**{f.name: row[f.name] for f in attrs.fields(End)}) for row in rows}
+
+
 @per_case
 def ends(case: Case) -> dict[str, End]:
     """Return {store host: the end of its records}, over every copy and replica."""
-    if not case.has("messages"):
-        return {}
-    right = ds.field("problem").is_null() & ds.field("store_host").is_valid() & ds.field("store_size").is_valid()
-    asked = [("physical_offset", "max"), ("store_timestamp", "min"), ("store_timestamp", "max")]
-    found = {}
-    for host, offset, *times in scan.extremes(case, ["store_host"], asked, right).to_pandas().to_numpy().tolist():
-        at = (ds.field("store_host") == host) & (ds.field("physical_offset") == offset)
-        record = scan.records(case, ["file", "store_size"], right & at).to_pylist()[0]
-        first, last = (pd.Timestamp(time).tz_localize(None) for time in times)
-        found[host] = End(host, offset + record["store_size"], first, last, record["file"], offset)
-    return found
+    return _ends(case, "store_ends")
 
 
 @per_case
 def replica_ends(case: Case) -> dict[str, End]:
     """Return those `ends` that are of slaves' stores; all of them where none is known to be a slave's."""
-    hosts = _copied(case)
-    return {host: end for host, end in ends(case).items() if not hosts or host in hosts}
+    return _ends(case, "replica_ends")
 
 
-def _copied(case: Case) -> set[str]:
+def copied(case: Case) -> set[str]:
     """Return the addresses of the masters whose records are in the stores of slaves."""
     roots = {slave.root for slave in slaves(case)}
     return (
@@ -116,127 +108,106 @@ def _copied(case: Case) -> set[str]:
 @per_case
 def ledger(case: Case) -> Ledger | None:
     """Return the acknowledged sends of the send ledgers against the stores; None without a ledger or without a store."""
-    known = replica_ends(case)
-    if not known or not case.has("sends"):
+    if not case.has("sends") or not replica_ends(case):
         return None
-    rows = (
-        answered(case, (ACKNOWLEDGED,), ["key", "uniq_key", "offset_msg_id", "start", "file", "line"]).head(MOST).copy()
-    )
-    rows["start"] = pd.to_datetime(rows["start"], utc=True).dt.tz_localize(None)
-    place = [of_id(text) for text in rows["offset_msg_id"]]
-    rows["store_host"], rows["physical_offset"] = (
-        [p[0] if p else None for p in place],
-        pd.array([p[1] if p else None for p in place], dtype="Int64"),
-    )
-    if rows["store_host"].notna().any():
-        # Sends to another broker say nothing about this one's replica.
-        of_master = rows[rows["store_host"].isin(list(known))]
-        end = of_master["store_host"].map({name: e.end for name, e in known.items()}).astype("Int64")
-        return Ledger(len(of_master), of_master[of_master["physical_offset"] >= end], of_master, by_id=True)
-    stored = _stored(case)
-    first, last = min(e.first_time for e in known.values()), max(e.last_time for e in known.values())
-    # What is older than the store was deleted, not lost; what was sent long before its end and is not there is another broker's.
-    late = rows["start"] >= max(first, last - pd.Timedelta(seconds=10))
-    lacks = ~(rows["key"].isin(stored) | rows["uniq_key"].isin(stored)) & (
-        rows["key"].notna() | rows["uniq_key"].notna()
-    )
-    return Ledger(len(rows), rows[lacks & late], rows, by_id=False)
+    rows = case.fact_rows("replica_seconds")
+    latest = max((row["last_missing"] for row in rows if row["last_missing"] is not None), default=None)
+    return Ledger(sum(r["acknowledged"] for r in rows), sum(r["missing"] for r in rows), latest)
+
+
+def seconds(case: Case) -> pd.DataFrame:
+    """Return what was acknowledged and what the replica stored, second by second: second, acknowledged, on_replica, missing."""
+    rows = case.facts("replica_seconds").dropna(subset=["second"]).astype({"acknowledged": "int64", "missing": "int64"})
+    both = rows.assign(on_replica=rows["acknowledged"] - rows["missing"])
+    return both[["second", "acknowledged", "on_replica", "missing"]].reset_index(drop=True)
+
+
+def answers(case: Case) -> dict[str, int]:
+    """Return {SendStatus: sends answered with it}."""
+    return {row["status"]: row["sends"] for row in case.fact_rows("send_answers")} if case.has("sends") else {}
 
 
 def of_id(text: str | None) -> tuple[str, int] | None:
     """Return (store host, physical offset) of an offset message id, of a batch the first (`MessageDecoder.createMessageId`); None for anything else."""
-    from kit.rocketmq import ids
-
     return ids.tried((text or "").split(",")[0].strip())
-
-
-def _stored(case: Case) -> set[str]:
-    found: set[str] = set()
-    for batch in scan.batches(case, ["uniq_key", "keys"], repeated=True):
-        found.update(batch["uniq_key"].drop_null().to_pylist())
-        found.update(word for text in batch["keys"].drop_null().to_pylist() for word in (text, *text.split()))
-        if len(found) > MOST * 10:
-            break
-    return found
-
-
-def answered(case: Case, answers: tuple[str, ...], columns: list[str]) -> pd.DataFrame:
-    """Return columns of the sends with this result."""
-    rows = scan.table(case, "sends", [*columns, "outcome"]).to_pandas()
-    said = rows["outcome"].fillna("").str.strip(" ").str.upper()
-    return rows.loc[said.isin(answers), columns]
 
 
 @per_case
 def beyond(case: Case) -> list[Beyond]:
-    """Return the queues in which a group's last known offset is beyond the end: by a slave's copies of offsets, or by
-    the pulls in its log.
-    """
-    known = queue_ends(case)
+    """Return the queues in which a group's last known offset is beyond the end, by a slave's copies of offsets."""
     places = {b.root for b in slaves(case)}
     found: dict[tuple[str, str, int], Beyond] = {}
-    where = (ds.field("kind") == "consumer") & ~ds.field("backup") & ds.field("value").is_valid()
-    for row in datasets.rows(case, "offsets", where=where):
+    for row in case.fact_rows("offsets_beyond"):
         at = brokers.of_file(case, row["file"])
-        end = known.get((row["topic"], row["queue_id"]))
-        if end is not None and row["value"] > end and (not places or (at is not None and at.root in places)):
-            text = f"{row['topic']}@{row['group']}"
-            ref = refs.first_with(case, row["file"], text)
-            if ref is not None:
-                found[row["group"], row["topic"], row["queue_id"]] = Beyond(
-                    row["group"], row["topic"], row["queue_id"], row["value"], end, ref
-                )
-    return sorted(found.values(), key=lambda b: (b.group, b.topic, b.queue_id))
+        if not places or (at is not None and at.root in places):
+            queue = (row["group"], row["topic"], row["queue_id"])
+            found[queue] = Beyond(*queue, row["offset"], row["end_offset"], row["file"])
+    return list(found.values())
+
+
+# --- what brokerStatus reports -------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Reported:
+    """Where a slave's log ends by brokerStatus, and how many of the `sends` acknowledged by one broker are behind that; None where no ledger names
+    them by offset id.
+    """
+
+    end: int
+    ref: Ref
+    sends: int
+    behind: int | None
+    whole: bool
+    """All are in front of it, and it is the end of another broker than the one that answered (-b)."""
 
 
 @per_case
-def queue_ends(case: Case) -> dict[tuple[str, int], int]:
-    """Return {(topic, queue): its end} by the records, else by topicStatus (of a name server that knows no master any more: the slave's)."""
-    if case.has("messages"):
-        right, by = ds.field("problem").is_null() & ds.field("queue_offset").is_valid(), ["topic", "queue_id"]
-        rows = scan.extremes(case, by, [("queue_offset", "max")], right).to_pylist()
-        return {(r["topic"], r["queue_id"]): r["queue_offset_max"] + 1 for r in rows}
-    return status_ends(case)
+def reported(case: Case) -> Reported | None:
+    rows = case.fact_rows("reported_end") if case.found.of_mqadmin() and slaves(case) else []
+    for row in rows:
+        behind = row["behind"] if row["one_host"] else None
+        asked = {block.get("-b") for block in _blocks(case, "brokerStatus")}
+        master = of_id(row["offset_msg_id"])
+        whole = behind == 0 and master is not None and None not in asked and master[0] not in asked
+        return Reported(row["end"], case.ref(row["file"], row["line"]), row["sends"], behind, whole)
+    return None
 
 
-def status_ends(case: Case) -> dict[tuple[str, int], int]:
-    """Return {(topic, queue): max offset} of topicStatus outputs, the largest if several have it."""
-    found: dict[tuple[str, int], int] = {}
-    for block in blocks(case, "topicStatus"):
-        topic, queue, end = block.get("-t"), block.get("#QID"), block.get("#Max Offset")
-        if topic and queue and end and queue.isdecimal() and end.isdecimal():
-            found[topic, int(queue)] = max(int(end), found.get((topic, int(queue)), 0))
-    return found
-
-
-def blocks(case: Case, command: str) -> list[dict[str, Any]]:
+def _blocks(case: Case, command: str) -> list[dict[str, Any]]:
     """Return the rows of one command's tables: {column: cell}, with `file`, `line` and the command's arguments."""
     return [block for block in admin_output.admin_blocks(case) if block["command"] == command]
+
+
+# --- the master ----------------------------------------------------------------------------------------------------------------
 
 
 @per_case
 def master_gone(case: Case) -> tuple[Ref, ...]:
     """Quote what shows that the master is gone: the name server lost it, clusterList has no broker 0, its slave cannot reach it."""
     found = list(_absent_in_cluster_list(case))
+    listed = {b["#Addr"] for b in _blocks(case, "clusterList") if b.get("#BID") == "0" and "#Addr" in b}
     if refs.seen(case, "broker-lost"):
-        masters = set(ends(case)) | _masters(case)
-        lost = log_events.event(case, "broker-lost", refs.QUOTED)
-        address = lost["address"].where(lost["address"].notna(), lost["address_2"])
-        found += refs.earliest(case, lost[(lost["broker_id"] == "0") | address.isin(masters)], 1)
-    broken = _broken(case)
-    found += [*broken, *refs.quote(case, refs.seen(case, "ha-closed"), 1)] if broken else []
+        masters = ends(case).keys() | listed
+        found += _first(case, "broker-lost", lambda row: row["broker_id"] == "0" or row["address"] in masters)
+    if broken := _broken(case):
+        found += [*broken, *refs.quote(case, refs.seen(case, "ha-closed"), 1)]
     for slug in ("ha-connect-failed", "slave-sync-failed"):
         found += refs.quote(case, refs.seen(case, slug), 1)
     return tuple(found[:4])
 
 
+def _first(case: Case, event: str, wanted: Any) -> list[Ref]:
+    rows = (row for row in case.fact_rows("replica_statements") if row["event"] == event and wanted(row))
+    return [case.ref(row["file"], row["line"]) for row in rows][:1]
+
+
 @per_case
-def _broken(case: Case) -> tuple[Ref, ...]:
+def _broken(case: Case) -> list[Ref]:
     """Quote where a slave's connection to its master broke; "read socket < 0" is an orderly end."""
     if not refs.seen(case, "ha-read-failed"):
-        return ()
-    failed = log_events.event(case, "ha-read-failed", refs.QUOTED)
-    return refs.earliest(case, failed[failed["what"] == "exception"], 1)
+        return []
+    return _first(case, "ha-read-failed", lambda row: row["what"] == "exception")
 
 
 def ended(case: Case) -> tuple[Ref, ...]:
@@ -258,7 +229,7 @@ def told_by_a_slave(case: Case) -> bool:
 def _absent_in_cluster_list(case: Case) -> list[Ref]:
     """Quote the first row of each clusterList output in which a broker has slaves and no master."""
     by_file: dict[str, list[dict[str, Any]]] = {}
-    for block in blocks(case, "clusterList"):
+    for block in _blocks(case, "clusterList"):
         if "#BID" in block:
             by_file.setdefault(block["file"], []).append(block)
     found = []
@@ -272,58 +243,14 @@ def _absent_in_cluster_list(case: Case) -> list[Ref]:
 
 
 @per_case
-def _masters(case: Case) -> frozenset[str]:
-    """Return the addresses that slaves fetched from, and those that clusterList gives for broker 0."""
-    listed = {block["#Addr"] for block in blocks(case, "clusterList") if block.get("#BID") == "0" and "#Addr" in block}
-    return frozenset(listed)
-
-
-@per_case
 def master_stored(case: Case) -> bool:
     """Return whether the store of a slave's master is in the evidence: one with records of the same broker."""
-    copied, stored = _copied(case), brokers.addresses(case)
+    hosts, stored = copied(case), brokers.addresses(case)
     masters = [b.root for b in brokers.all_of(case) if b.stored and not b.slave]
-    return any(not copied or copied & stored.get(root, set()) for root in masters)
-
-
-@per_case
-def answered_alone(case: Case) -> int:
-    """Return how many sends were answered that the master stored them without its slave."""
-    if not case.has("sends"):
-        return 0
-    return len(answered(case, ("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE"), ["line"]))
+    return any(not hosts or hosts & stored.get(root, set()) for root in masters)
 
 
 @per_case
 def refused_reads(case: Case) -> tuple[Ref, ...]:
     """Quote pulls that were refused as busy: a slave with slaveReadEnable=false (`PullMessageProcessor.rejectRequest`, 5.0.0 and later)."""
     return refused_pulls.quotes(case)
-
-
-def seconds(compared: Ledger) -> pd.DataFrame:
-    """Return what was acknowledged and what the replica stored, second by second: second, acknowledged, on_replica, missing."""
-    rows = compared.rows.dropna(subset=["start"])
-    missing = set(compared.missing.index)
-    each = pd.DataFrame({"second": rows["start"].dt.floor("s"), "missing": [i in missing for i in rows.index]})
-    if each.empty:
-        return pd.DataFrame(
-            {
-                "second": pd.Series(dtype="datetime64[ns]"),
-                "acknowledged": pd.Series(dtype="int64"),
-                "on_replica": pd.Series(dtype="int64"),
-                "missing": pd.Series(dtype="int64"),
-            }
-        )
-    by = (
-        each.groupby("second")["missing"]
-        .agg(["size", "sum"])
-        .rename(columns={"size": "acknowledged", "sum": "missing"})
-        .reset_index()
-    )
-    step = max(1, len(by) // 2_000)
-    by = by.groupby(by.index // step).agg(
-        second=("second", "first"), acknowledged=("acknowledged", "sum"), missing=("missing", "sum")
-    )
-    return by.assign(on_replica=by["acknowledged"] - by["missing"])[
-        ["second", "acknowledged", "on_replica", "missing"]
-    ].reset_index(drop=True)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-
 from kit.analysis import refs
-from kit.analysis.consumers import replicas, reported_ends
+from kit.analysis.consumers import replicas
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
@@ -133,10 +131,12 @@ def examine(case: Case) -> Finding:
     compared = replicas.ledger(case)
     slave = bool(replicas.slaves(case)) or replicas.told_by_a_slave(case)
     beyond = replicas.beyond(case) if slave else []
-    gone = replicas.master_gone(case) if slave else ()
-    if beyond or (compared is not None and len(compared.missing)):
-        gone = (*gone, *replicas.ended(case))[:4] if slave else ()
-    applies = slave or bool(replicas.master_gone(case))
+    gone = replicas.master_gone(case)
+    applies = slave or bool(gone)
+    if not slave:
+        gone = ()
+    elif beyond or (compared is not None and compared.missing):
+        gone = (*gone, *replicas.ended(case))[:4]
     finding = Finding(SLUG, KIND, TITLE, NONE)
     finding.steps = [
         _lacks(case, compared, applies=slave),
@@ -150,48 +150,43 @@ def examine(case: Case) -> Finding:
     return finding
 
 
+def _last(case: Case) -> replicas.End | None:
+    return max(replicas.replica_ends(case).values(), key=lambda e: e.end, default=None)
+
+
 def _tell(case: Case, finding: Finding, compared: replicas.Ledger | None) -> None:
-    ends = list(replicas.replica_ends(case).values())
-    missing = compared.missing if compared is not None else None
-    if missing is not None and len(missing) and compared is not None:
-        last = max(ends, key=lambda e: e.end)
-        finding.summary = SUMMARY.say(
-            missing=len(missing), acknowledged=compared.acknowledged, end=last.end, time=_utc(last.last_time)
-        )
-        times = [t.to_pydatetime() for t in missing["start"].dropna()]
-        finding.window = (last.last_time.to_pydatetime(), max(times)) if times else None
-        finding.remedies = [
-            Remedy(FIXES[0].action, RESEND_WHY.say(missing=len(missing)), FIXES[0].risk, FIXES[0].verify),
-            *FIXES[1:],
-        ]
-        columns = ["key", "uniq_key", "offset_msg_id", "start", "file", "line"]
-        finding.tables = {
-            "missing_on_replica": missing[columns].reset_index(drop=True),
-            "replica_seconds": replicas.seconds(compared),
-        }
-    else:
+    last = _last(case)
+    if compared is None or not compared.missing or last is None:
         lacks = any(step.holds and step.id in ("offsets-beyond-end", "pulls-beyond-end") for step in finding.steps)
         finding.summary = SUMMARY_OPEN if lacks else SUMMARY_GONE
+        return
+    time = last.last_time.isoformat(sep=" ", timespec="milliseconds") + " UTC"
+    count = {"missing": compared.missing, "acknowledged": compared.acknowledged}
+    finding.summary = SUMMARY.say(**count, end=last.end, time=time)
+    finding.window = (last.last_time, compared.latest) if compared.latest else None
+    again = Remedy(FIXES[0].action, RESEND_WHY.say(missing=compared.missing), FIXES[0].risk, FIXES[0].verify)
+    finding.remedies = [again, *FIXES[1:]]
+    finding.tables = {
+        "missing_on_replica": case.facts("acknowledged_missing"),
+        "replica_seconds": replicas.seconds(case),
+    }
 
 
 def _lacks(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> Step:
     if not applies:
         whole = bool(replicas.replica_ends(case)) and not replicas.master_gone(case)
         return deciding("acknowledged-missing", NO_REPLICA if whole else NOT_COMPARED, False if whole else None)
-    reported = reported_ends.all_reported(case) if compared is None else None
-    if reported is not None:
-        return deciding("acknowledged-missing", LACKS_NONE.say(acknowledged=reported[0]), False, (reported[1],))
-    if compared is None or not compared.acknowledged:
+    reported = replicas.reported(case) if compared is None else None
+    if reported is not None and reported.whole:
+        return deciding("acknowledged-missing", LACKS_NONE.say(acknowledged=reported.sends), False, (reported.ref,))
+    last = _last(case)
+    if compared is None or not compared.acknowledged or last is None:
         return deciding("acknowledged-missing", NOT_COMPARED, None)
-    if not len(compared.missing):
+    if not compared.missing:
         return deciding("acknowledged-missing", LACKS_NONE.say(acknowledged=compared.acknowledged), False)
-    last = max(replicas.replica_ends(case).values(), key=lambda e: e.end)
-    rows = compared.missing.head(2)
-    quoted = tuple(
-        case.ref(file, line) for file, line in zip(rows["file"].astype(str), rows["line"].astype(int), strict=True)
-    )
-    said = LACKS.say(missing=len(compared.missing), acknowledged=compared.acknowledged, end=last.end)
-    return deciding("acknowledged-missing", said, True, (*quoted, last.ref))
+    quoted = case.refs((row["file"], row["line"]) for row in case.fact_rows("acknowledged_missing")[:2])
+    claim = LACKS.say(missing=compared.missing, acknowledged=compared.acknowledged, end=last.end)
+    return deciding("acknowledged-missing", claim, True, (*quoted, last.ref))
 
 
 def _gone(case: Case, gone: tuple[Ref, ...], *, slave: bool) -> Step:
@@ -203,46 +198,35 @@ def _gone(case: Case, gone: tuple[Ref, ...], *, slave: bool) -> Step:
 def _supporting(case: Case, beyond: list[replicas.Beyond], *, slave: bool) -> list[Step]:
     steps = []
     if beyond:
-        most = max(b.offset - b.end for b in beyond)
-        steps.append(
-            supporting(
-                "offsets-beyond-end", BEYOND.say(queues=len(beyond), most=most), True, tuple(b.ref for b in beyond[:2])
-            )
-        )
-    asked = refs.seen(case, "offset-not-corrected")
-    if asked:
-        steps.append(
-            supporting("pulls-beyond-end", NOT_CORRECTED.say(count=asked.count), True, refs.quote(case, asked, 1))
-        )
-    over = refs.seen(case, "offset-overflow")
-    if over and not asked:
-        steps.append(supporting("pulls-beyond-end", OVERFLOW.say(count=over.count), True, refs.quote(case, over, 1)))
-    reported = reported_ends.reported_end(case)
+        claim = BEYOND.say(queues=len(beyond), most=max(b.offset - b.end for b in beyond))
+        quoted = tuple(ref for b in beyond[:2] if (ref := b.ref(case)))
+        steps.append(supporting("offsets-beyond-end", claim, True, quoted))
+    asked, over = refs.seen(case, "offset-not-corrected"), refs.seen(case, "offset-overflow")
+    if asked or over:
+        claim = NOT_CORRECTED.say(count=asked.count) if asked else OVERFLOW.say(count=over.count)
+        steps.append(supporting("pulls-beyond-end", claim, True, refs.quote(case, asked or over, 1)))
+    reported = replicas.reported(case)
     if reported is not None and not replicas.replica_ends(case):
-        lacking = reported_ends.behind(case, reported[0])
-        said = STATUS_END.say(end=reported[0], missing=lacking)
-        steps.append(supporting("status-end", said, lacking, (reported[1],)))
+        claim = STATUS_END.say(end=reported.end, missing=reported.behind)
+        steps.append(supporting("status-end", claim, reported.behind, (reported.ref,)))
     refused = replicas.refused_reads(case) if slave else ()
     if refused:
         steps.append(supporting("reads-refused", READ_REFUSED, True, refused))
-    alone = replicas.answered_alone(case)
-    if alone and slave:
+    answers = replicas.answers(case) if slave else {}
+    if alone := sum(answers.get(status, 0) for status in ("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")):
         steps.append(supporting("answered-alone", OTHER_ANSWERS.say(count=alone), None))
     return steps
 
 
 def _figures(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> dict[str, Any]:
     if not applies:
-        return dict.fromkeys(
-            ("acknowledged", "acknowledged_missing", "replica_end_physical_offset", "replica_last_store_timestamp")
-        )
-    last = max(replicas.replica_ends(case).values(), key=lambda e: e.end, default=None)
-    reported = reported_ends.reported_end(case)
+        return dict.fromkeys(FIGURES)
+    last, reported = _last(case), replicas.reported(case)
     return {
         "acknowledged": None if compared is None else compared.acknowledged,
-        "acknowledged_missing": None if compared is None else len(compared.missing),
-        "replica_end_physical_offset": last.end if last is not None else None if reported is None else reported[0],
-        "replica_last_store_timestamp": None if last is None else last.last_time.to_pydatetime(),
+        "acknowledged_missing": None if compared is None else compared.missing,
+        "replica_end_physical_offset": last.end if last is not None else None if reported is None else reported.end,
+        "replica_last_store_timestamp": None if last is None else last.last_time,
     }
 
 
@@ -255,10 +239,6 @@ def _missing(
         wanted.append(collect_next.sends(WANT_SENDS))
     if not stored or (applies and not slave):
         wanted.append(collect_next.replica_store(WANT_STORE))
-    if slave and not gone and not replicas.master_stored(case) and (compared is None or len(compared.missing)):
+    if slave and not gone and not replicas.master_stored(case) and (compared is None or compared.missing):
         wanted.append(collect_next.cluster_list(WANT_CLUSTER))
     return wanted
-
-
-def _utc(at: pd.Timestamp) -> str:
-    return at.isoformat(sep=" ", timespec="milliseconds") + " UTC"
