@@ -54,7 +54,6 @@ class Case(Frames):
         self._building: dict[str, threading.Lock] = {}
         self._broken: dict[str, Exception] = {}
         self._held: list[IO[str]] = []
-        self._builds_messages = False
         self._noted: set[Refused] = set()
         self.failures: list[Failure] = []
         """Faults of the kit while this case was examined or shown."""
@@ -83,7 +82,7 @@ class Case(Frames):
         """The zone in which each floating file is read, and how it was found."""
         from kit.case.reading import zones
 
-        return zones.by_file(self, from_table=self._builds_messages)
+        return zones.by_file(self)
 
     @cached_property
     def inventory(self) -> inv.Inventory:
@@ -210,7 +209,6 @@ class Case(Frames):
         """Build several tables at once."""
         from kit.case import tables
 
-        self._builds_messages |= "messages" in names or not names
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(self.folder, names or (*tables.specs(), "ops", "configs")))
 

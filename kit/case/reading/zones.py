@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from kit.evidence import workspace as ws
-from kit.evidence.unread import QUIET, Unread
 from kit.formats.printed_times import converter
 from kit.inventory import inventory as inv
 from kit.inventory import spans, zones
@@ -22,32 +21,50 @@ if TYPE_CHECKING:
     from kit.case.reading.readable_case import ReadableCase
     from kit.inventory.model import Item
 
+_MOMENTS: Final = """
+with wanted as (select explode(split(:names, '\\u0002')) as name),
+named as (
+  select w.name, m.born_timestamp, m.store_timestamp from wanted w join stored_messages m on m.uniq_key = w.name
+  union all
+  select w.name, m.born_timestamp, m.store_timestamp from wanted w join stored_messages m on m.offset_msg_id = w.name
+  union all
+  select w.name, m.born_timestamp, m.store_timestamp from wanted w join stored_messages m on m.keys = w.name
+), moments as (
+  select name, unix_millis(born_timestamp) as at from named
+  union
+  select name, unix_millis(store_timestamp) as at from named
+), ranked as (
+  select name, at, row_number() over (partition by name order by at) as nth from moments where at <> 0
+)
+select name, at from ranked where nth <= 40
+"""
+"""When the records with some ids or keys were born and stored. A message in a loop has thousands of records."""
 
-def by_file(case: ReadableCase, *, from_table: bool) -> dict[str, zones.Zone]:
-    """Return the zone in which each file with floating times is read. `from_table`: the table of messages will be
-    built anyway.
-    """
+
+def by_file(case: ReadableCase) -> dict[str, zones.Zone]:
+    """Return the zone in which each file with floating times is read."""
     key = f"zones-{ws.code_hash(*ws.READING)}-{case.options.digest()}"
     kept = case.workspace.read_json(key)
     if kept is None:
         items = [i for i in case.found.items if i.replica_of is None]
-        found = zones.settle(items, partial(_moments, case, from_table), case.options.tz_app)
-        kept = [attrs.asdict(zone) for zone in found.values()]
+        try:
+            settled = zones.settle(items, partial(_moments, case), case.options.tz_app)
+        except Exception:  # whoever needs the table of messages gets the error again
+            case.go_on()
+            return zones.settle(items, lambda names: {}, case.options.tz_app)
+        kept = [attrs.asdict(zone) for zone in settled.values()]
         case.workspace.write_json(key, kept)
     return {zone["file"]: zones.Zone(**zone) for zone in kept}
 
 
-def _moments(case: ReadableCase, from_table: bool, names: Collection[str]) -> Mapping[str, tuple[int, ...]]:
-    """Return the times of the records with these ids or keys."""
+def _moments(case: ReadableCase, names: Collection[str]) -> Mapping[str, tuple[int, ...]]:
+    """Return the times (ms) of the records with these ids or keys."""
     if not names or not case.found.of_kind("commitlog", "dledger"):
         return {}
-    from kit.case.reading import big_tables, message_times  # kernels take a moment to load
-
-    if from_table:
-        with contextlib.suppress(Exception):  # whoever needs the table will get the error again
-            copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
-            return message_times.in_table(case.folder("messages"), copies, names)
-    return message_times.of(big_tables.stores(case.found, Unread(mode=QUIET), replicas=False), names)
+    times: dict[str, list[int]] = defaultdict(list)
+    for row in case.tables.sql(_MOMENTS, names="\x02".join(sorted(names))).collect():
+        times[row.name].append(row.at)
+    return {name: tuple(sorted(each)) for name, each in times.items()}
 
 
 def zoned(case: ReadableCase, item: Item) -> Item:
