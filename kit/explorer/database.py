@@ -175,7 +175,7 @@ def connect(scratch: Path) -> duckdb.DuckDBPyConnection:
 
 def parquet(folder: Path) -> str:
     """Return a folder of Parquet files as a source of SQL."""
-    return f"read_parquet({quoted(str(folder / '*.parquet'))})"
+    return f"read_parquet({quoted(str(folder / '**' / '*.parquet'))}, hive_partitioning = false)"
 
 
 def _kept(case: Case, part: Part, con: duckdb.DuckDBPyConnection) -> Path:
