@@ -32,7 +32,7 @@ NO_JAVA = (
 )
 MIXED = (
     "pyspark-client {pyspark-client} and pyspark {pyspark} are in one environment: they are the same files under two names, and the one installed "
-    "last has overwritten half of the other. Install both in one release: pip install --force-reinstall --no-deps pyspark-client=={pyspark} pyspark=={pyspark}"
+    "last has overwritten half of the other. Install both in one release: pip install -r requirements-spark.lock"
 )
 VERSIONS = """
 from importlib.metadata import PackageNotFoundError, version
