@@ -11,9 +11,9 @@ import pandas as pd
 from stores import Record, store
 
 import kit
-from kit.analysis.consumers import lag, positions, queue_ends
+from kit.analysis.consumers import lag, positions
 
-SPAN = 14 * queue_ends.BUCKETS
+SPAN = 14 * 7200
 """Seconds between the first records and the last: one point of the curves then covers 14 of them."""
 
 
@@ -45,7 +45,7 @@ def test_without_records_the_consume_queues_say_where_a_queue_ends(tmp_path: Pat
     saved.parent.mkdir()
     saved.write_text(json.dumps({"offsetTable": {"orders@billing": {"0": 3}}}))
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
-    (row,) = queue_ends.curve(case).to_dict("records")
+    (row,) = positions.curve(case).to_dict("records")
     # 20 bytes a unit: the file begins with the queue's third message (40 / 20 = 2) and holds five, 2 to 6.
     assert (row["topic"], row["queue_id"], row["begin"], row["end"]) == ("orders", 0, 2, 7)
     assert not [f for f in kit.triage(case)["findings"] if f["verdict"] == "failed"]
@@ -111,6 +111,6 @@ def test_a_copy_whose_time_was_lost_shows_that_all_was_handled(tmp_path: Path) -
 
 def test_a_copy_of_an_unknown_time_beside_an_output_that_shows_the_same() -> None:
     same = {"time": pd.Timestamp("2024-05-14 10:00"), "offset": 30, "end": 40, "begin": 0, "lag": 10}
-    looks = queue_ends.typed(pd.DataFrame([same | {"at_least": True}, same | {"at_least": False}]))
+    looks = positions.typed(pd.DataFrame([same | {"at_least": True}, same | {"at_least": False}]))
     course = lag._course("billing", "orders", "broker-a", 0, looks)
     assert (course.last_lag, course.looks) == (10, 1)

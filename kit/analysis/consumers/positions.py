@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import pandas as pd
-import pyarrow.dataset as ds
 
-from kit.analysis.consumers import admin_output, queue_ends
-from kit.case import brokers, datasets
+from kit.analysis.consumers import admin_output
+from kit.case import brokers
 from kit.case.memoize import per_case
 from kit.formats.values import integer
 from kit.rocketmq import names
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
 COLUMNS: Final = ("time", "source", "file", "line", "group", "topic", "broker", "queue_id", "offset", "end", "begin")
 """`source`: copy, progress or status; `time`: naive UTC, NaT where nothing shows it; `offset`: the next to be handled, <NA> for a queue the group has none for;
 `end`, `begin`: the queue's max and min offset then, <NA> where not known."""
-KEYS: Final = ["group", "topic", "broker", "queue_id"]
+QUEUE: Final = ["topic", "broker", "queue_id"]
+KEYS: Final = ["group", *QUEUE]
 PRESERVED: Final = 120.0
 """Seconds a file may have been changed behind the last time it prints, if its time of change is that of the system it was taken from."""
 OWN_COPY: Final = 60.0
@@ -38,42 +38,34 @@ def every(case: Case) -> pd.DataFrame:
     frame = frame[frame["group"].map(names.of_users).astype(bool)]
     if frame.empty:
         return frame.assign(lag=pd.array([], dtype="Int64"), at_least=False)
-    ends = queue_ends.curve(case)
+    ends = curve(case)
     frame = _with_ends(case, _timed(case, _together(frame, _absent(frame, ends)), ends), ends)
     frame["lag"] = (frame["end"] - frame["offset"].fillna(frame["begin"]).fillna(0)).clip(lower=0)
     return frame.sort_values(["time", "file", *KEYS], na_position="first").reset_index(drop=True)
 
 
+def typed(frame: pd.DataFrame) -> pd.DataFrame:
+    numbers = dict.fromkeys(("line", "queue_id", "offset", "end", "begin", "lag"), "Int64")
+    texts = dict.fromkeys(("source", "file", "group", "topic", "broker"), "object")
+    types = numbers | texts | {"time": "datetime64[us]"}
+    return frame.astype({name: kind for name, kind in types.items() if name in frame.columns})
+
+
 def _together(*frames: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of all frames; pandas looks at the types of empty ones, so these are left out."""
-    some = [queue_ends.typed(frame) for frame in frames if len(frame)]
-    return pd.concat(some, ignore_index=True) if some else queue_ends.typed(pd.DataFrame([], columns=list(COLUMNS)))
+    some = [typed(frame) for frame in frames if len(frame)]
+    return pd.concat(some, ignore_index=True) if some else typed(pd.DataFrame([], columns=list(COLUMNS)))
 
 
 def _copies(case: Case) -> pd.DataFrame:
     """One row per group and queue of every copy of consumerOffset.json; a slave's copies, which only follow its master's, where there is no other."""
-    wanted = (ds.field("kind") == "consumer") & ~ds.field("backup")
-    rows = datasets.rows(case, "offsets", where=wanted)
-    place = {file: brokers.of_file(case, file) for file in {row["file"] for row in rows}}
+    rows = case.facts("saved_offsets").rename(columns={"value": "offset"})
+    place = {file: brokers.of_file(case, file) for file in rows["file"].unique()}
     masters = {b.name for b in brokers.all_of(case) if not b.slave}
-    kept = [row for row in rows if not ((b := place[row["file"]]) and b.slave and b.name in masters)]
-    found = [
-        (
-            admin_output.naive(row["time"]),
-            "copy",
-            row["file"],
-            row["line"],
-            row["group"],
-            row["topic"],
-            b.name if (b := place[row["file"]]) else "",
-            row["queue_id"],
-            row["value"],
-            None,
-            None,
-        )
-        for row in kept
-    ]
-    return pd.DataFrame(found, columns=list(COLUMNS))
+    follow = [file for file, b in place.items() if b and b.slave and b.name in masters]
+    broker = rows["file"].map({file: b.name if b else "" for file, b in place.items()})
+    rows = rows.assign(source="copy", broker=broker, end=None, begin=None)
+    return rows.loc[~rows["file"].isin(follow), list(COLUMNS)]
 
 
 def _progress(case: Case) -> pd.DataFrame:
@@ -88,33 +80,29 @@ def _progress(case: Case) -> pd.DataFrame:
         for b in rows
         if b["#Topic"].startswith(names.RETRY_PREFIX)
     }
-    found = [
-        (b["time"], "progress", b["file"], b["line"], b.get("-g") or by_file.get(b["file"], ""), b["#Topic"], b["#Broker Name"], integer(b["#QID"]),
-         integer(b["#Consumer Offset"]), integer(b["#Broker Offset"]), None)
+    return _printed(
+        _row(b, "progress", b, b.get("-g") or by_file.get(b["file"], "")) | {"end": integer(b["#Broker Offset"])}
         for b in rows
-    ]  # fmt: skip
-    return pd.DataFrame(found, columns=list(COLUMNS))
+    )
 
 
 def _status(case: Case) -> pd.DataFrame:
-    found = [
-        (
-            info["time"],
-            "status",
-            info["file"],
-            row["line"],
-            info["group"],
-            row["#Topic"],
-            row["#Broker Name"],
-            integer(row["#QID"]),
-            integer(row["#Consumer Offset"]),
-            None,
-            None,
-        )
+    return _printed(
+        _row(info, "status", row, info["group"])
         for info in admin_output.running(case)
         for row in info.get("offsets", ())
-    ]
-    return pd.DataFrame(found, columns=list(COLUMNS))
+    )
+
+
+def _row(output: dict[str, Any], source: str, row: dict[str, Any], group: str) -> dict[str, Any]:
+    """Return the position that a row of an output shows."""
+    queue = {"topic": row["#Topic"], "broker": row["#Broker Name"], "queue_id": integer(row["#QID"])}
+    place = {"time": output["time"], "source": source, "file": output["file"], "line": row["line"], "group": group}
+    return place | queue | {"offset": integer(row["#Consumer Offset"])}
+
+
+def _printed(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
+    return pd.DataFrame(list(rows), columns=list(COLUMNS), dtype=object)
 
 
 # --- times ---------------------------------------------------------------------------------------------------------------
@@ -155,7 +143,7 @@ def _timed(case: Case, frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
         # A slave that takes over stores other records at offsets that its master had used.
         behind[:] = pd.NaT
     lowest = stored.groupby(frame["file"]).transform("max")
-    highest = behind.groupby(frame["file"]).transform("min") + pd.Timedelta(seconds=queue_ends.step(case) + 2)
+    highest = behind.groupby(frame["file"]).transform("min") + pd.Timedelta(seconds=_step(case) + 2)
     known = frame["time"].where((frame["source"] == "status") | preserved(case))
     wrong = known.isna() | (known < lowest - pd.Timedelta(seconds=2))
     copy = frame["source"] == "copy"
@@ -173,23 +161,42 @@ def _collected(case: Case) -> Any:
 
 def _stored_at(frame: pd.DataFrame, ends: pd.DataFrame, after: int) -> pd.Series:
     """Return when the newest record that each position shows had been stored (`after` 0) or the first one it does not show (1), NaT where no record shows it."""
-    found = pd.Series(pd.NaT, index=frame.index, dtype="datetime64[us]")
-    if ends.empty:
-        return found
     newest = (frame["end"].fillna(frame["offset"]).fillna(0) + after).astype("int64")
-    by_queue = dict(list(ends.groupby(["topic", "broker", "queue_id"], sort=False)))
-    for key, rows in frame.groupby(["topic", "broker", "queue_id"], sort=False):
-        queue = by_queue.get(key)
-        if queue is None:
-            continue
-        wanted = newest[rows.index].to_numpy()
-        at = np.searchsorted(queue["end"].to_numpy(), wanted)
-        inside = (at < len(queue)) & (wanted > 0)
-        found.loc[rows.index[inside]] = queue["time"].to_numpy()[at[inside]]
-    return found
+    wanted = frame[QUEUE].assign(end=newest)[frame["queue_id"].notna() & (newest > 0)]
+    reached = ends.dropna(subset=["end", "time"]).astype({"end": "int64"}).sort_values("end", kind="stable")
+    if wanted.empty or reached.empty:
+        return pd.Series(pd.NaT, index=frame.index, dtype="datetime64[us]")
+    wanted = wanted.sort_values("end").reset_index()
+    at = pd.merge_asof(wanted, reached[[*QUEUE, "end", "time"]], on="end", by=QUEUE, direction="forward")
+    return at.set_index("index")["time"].reindex(frame.index)
 
 
 # --- ends ----------------------------------------------------------------------------------------------------------------
+
+
+@per_case
+def curve(case: Case) -> pd.DataFrame:
+    """Return how the queues of consumed topics grew: topic, broker, queue_id, time (begin of a second or more), end (max offset after it), begin.
+
+    From the records; if absent from the consume queues (then without times: one row a queue, NaT).
+    """
+    known = brokers.names(case)
+    columns = [*QUEUE, "time", "end", "begin"]
+    if not case.has("messages"):
+        name = next(iter(known.values())) if len(known) == 1 else ""
+        return typed(case.facts("consumequeue_ends").assign(broker=name, time=None)[columns])
+    frame = case.facts("queue_curve")
+    # One broker, or a root nobody names: whatever is consumed is of this broker.
+    frame["broker"] = frame["root"].map(lambda root: known.get(root or ".", known.get(root, root)))
+    frame = frame.groupby([*QUEUE, "time"], as_index=False).agg({"end": "max", "begin": "min"})
+    queue = frame.groupby(QUEUE)
+    return typed(frame.assign(end=queue["end"].cummax(), begin=queue["begin"].transform("min"))[columns])
+
+
+def _step(case: Case) -> int:
+    """Return how many seconds one point of the curves covers."""
+    steps = case.facts("queue_curve")["step"] if case.has("messages") else ()
+    return int(steps.iloc[0]) if len(steps) else 1
 
 
 def _absent(frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
@@ -200,10 +207,10 @@ def _absent(frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
     there = copies.groupby(["file", "group", "topic", "broker"], as_index=False).agg(
         time=("time", "first"), line=("line", "first")
     )
-    every_queue = there.merge(ends[["topic", "broker", "queue_id"]].drop_duplicates(), on=["topic", "broker"])
+    every_queue = there.merge(ends[QUEUE].drop_duplicates(), on=["topic", "broker"])
     marked = every_queue.merge(copies[["file", *KEYS]], on=["file", *KEYS], how="left", indicator=True)
     absent = marked[marked["_merge"] == "left_only"].drop(columns="_merge")
-    return queue_ends.typed(absent.assign(source="copy", offset=None, end=None, begin=None)[list(COLUMNS)])
+    return typed(absent.assign(source="copy", offset=None, end=None, begin=None)[list(COLUMNS)])
 
 
 def _with_ends(case: Case, frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
@@ -224,27 +231,22 @@ def _with_ends(case: Case, frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFr
     own &= unknown | (frame["time"] >= latest - pd.Timedelta(seconds=OWN_COPY))
     frame["time"] = frame["time"].mask(own & unknown & pd.notna(latest), latest)
     frame["at_least"] &= ~own
-    by_queue = dict(list(ends.groupby(["topic", "broker", "queue_id"], sort=False)))
-    for key, rows in frame.groupby(["topic", "broker", "queue_id"], sort=False):
-        queue = by_queue.get(key)
-        if queue is None:
-            continue
-        frame.loc[rows.index, "begin"] = frame.loc[rows.index, "begin"].fillna(int(queue["begin"].iloc[0]))
-        open_ = rows.index[rows["end"].isna() & (rows["source"] == "copy")]
-        times = frame.loc[open_, "time"]
-        before = np.searchsorted(queue["time"].to_numpy(), times.to_numpy(), side="left")
-        grown = np.concatenate([[int(queue["begin"].iloc[0])], queue["end"].to_numpy(dtype="int64")])
-        values = pd.array(grown[before], dtype="Int64")
-        frame.loc[open_, "end"] = values if queue["time"].notna().all() else pd.NA
-        frame.loc[open_[times.isna()], "end"] = pd.NA
-        frame.loc[rows.index[own[rows.index]], "end"] = int(queue["end"].iloc[-1])
-    return _at_the_end(frame, ends)
+    of_queue = ends.groupby(QUEUE).agg(first=("begin", "first"), last=("end", "last"))
+    frame = frame.join(of_queue, on=QUEUE)
+    open_ = frame["first"].notna() & frame["end"].isna() & (frame["source"] == "copy")
+    dated = frame.loc[open_ & frame["time"].notna(), [*QUEUE, "time", "first"]].sort_values("time").reset_index()
+    if len(dated) and ends["time"].notna().all():
+        grown = ends[[*QUEUE, "time", "end"]].sort_values("time", kind="stable")
+        before = pd.merge_asof(dated, grown, on="time", by=QUEUE, allow_exact_matches=False).set_index("index")
+        frame.loc[before.index, "end"] = before["end"].fillna(before["first"])
+    frame["begin"] = frame["begin"].fillna(frame["first"])
+    frame["end"] = frame["end"].mask(own & frame["last"].notna(), frame["last"])
+    return _at_the_end(frame)
 
 
-def _at_the_end(frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
+def _at_the_end(frame: pd.DataFrame) -> pd.DataFrame:
     """Give copies of an unknown time their lag, nothing, where their group had handled all records of a topic's queues: no time of theirs makes it more."""
-    last = ends.groupby(["topic", "broker", "queue_id"])["end"].max().rename("last")
-    reached = frame.join(last, on=["topic", "broker", "queue_id"])["last"]
-    done = frame["at_least"] & (frame["offset"] >= reached).fillna(value=False).astype(bool)
+    done = frame["at_least"] & (frame["offset"] >= frame["last"]).fillna(value=False).astype(bool)
     done &= done.groupby([frame[name] for name in ("file", "group", "topic", "broker")]).transform("all")
-    return frame.assign(end=frame["end"].mask(done, reached), at_least=frame["at_least"] & ~done)
+    frame = frame.assign(end=frame["end"].mask(done, frame["last"]), at_least=frame["at_least"] & ~done)
+    return frame.drop(columns=["first", "last"])
