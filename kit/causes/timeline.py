@@ -177,7 +177,7 @@ DAY: Final = 86_400_000
 
 def _pauses(case: Case) -> list[tuple[Any, ...]]:
     """Return the longest pauses of the JVM that its log prints."""
-    metrics = measurements.host_metrics(case, ["pause_ms", "stopped_ms"])
+    metrics = measurements.host_metrics(case, "pause_ms", "stopped_ms")
     long = metrics[metrics["value"].between(busy.LONG_GC, DAY) & metrics["ts"].notna()]
     longest = long.sort_values(["value", "file", "line"], ascending=[False, True, True]).head(LONG_PAUSE)
     rows = []

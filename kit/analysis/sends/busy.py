@@ -7,20 +7,14 @@ be exhausted, a replica can be slow, or there was simply too much to do (referen
 
 from __future__ import annotations
 
-import datetime as dt
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.sends import attempts, measurements, own_load, sends, stalls, when
-from kit.case import columnar, log_events, scan, setup
+from kit.analysis.sends import attempts, measurements, sends, stalls, times
+from kit.case import setup
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
 
@@ -37,9 +31,8 @@ WAITS: Final = 50.0
 """Percent of time from which processors that wait for a disk show that the disk is the limit."""
 FOREIGN: Final = 4.0
 """Written bytes for each byte stored: commitlog, consume queue and index together write about twice what is stored."""
-
-_BUSY: Final = re.compile(r"(?:^|[{, ])2:(\d{1,18})")
-"""Code 2 (SYSTEM_BUSY) among the counted answers."""
+LEAST: Final = 0.5
+"""Part of the stored records from which on those of a half topic that feeds itself are the load."""
 
 STOOD = T("the broker process was paused {count} {count:time|times}, {seconds} s in all")
 GC = T("garbage collection stopped the process for up to {ms} ms")
@@ -80,7 +73,7 @@ def frame(whys: list[Why]) -> pd.DataFrame:
 
 
 def standing(found: list[stalls.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
-    """Return the holes in watermark.log that show a stalled process: long ones, and short ones in which the records
+    """Return the gaps of watermark.log that show a stalled process: long ones, and short ones in which the records
     stall too.
     """
     with_records = [
@@ -94,92 +87,73 @@ def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list
     """Return the explanations of the refusals, the one that covers most failed sends first; empty if the evidence shows
     none.
     """
-    under_way = when.intervals(ledger)
-    stood = standing(found, measurements.holes(case))
+    under_way = times.intervals(ledger.failed)
+    stood = standing(found, measurements.watermark_gaps(case))
     ways = [
         *_stood(case, found, stood, under_way),
         *_gc(case, under_way),
         *_appends(case, under_way),
         *_pool(case),
         *_replicas(case, under_way),
+        *_host(case),
+        *_half_topic(case),
     ]
-    ways += _host(case)
-    ways += _own_load(case, when.window(ledger, found))
     # That nothing stalled has to be seen: in records and in watermark.log.
-    seen = case.has("messages") and len(measurements.watermarks(case)) > 0
-    if (
-        seen
-        and not found
-        and not len(stood)
-        and not ways
-        and ledger.errors_by_kind
-        and "TIMEOUT_CLEAN_QUEUE" in ledger.errors_by_kind
-    ):
-        limit, threads = (
-            setup.setting(case, "waitTimeMillsInSendQueue"),
-            setup.setting(case, "sendMessageThreadPoolNums"),
-        )
-        ways.append(
-            Why(
-                "queue-wait",
-                FEW.say(limit=limit.value, threads=threads.value),
-                None,
-                tuple(s.where for s in (limit, threads) if s.where),
-            )
-        )
+    if not (found or len(stood) or ways) and "TIMEOUT_CLEAN_QUEUE" in (ledger.errors_by_kind or {}):
+        ways += _few_threads(case)
     return sorted(ways, key=lambda w: -(w.share or 0))
 
 
-def _stood(case: Case, found: list[stalls.Stall], stood: pd.DataFrame, under_way: np.ndarray) -> list[Why]:
-    windows = [(when.ms(s.start), when.ms(s.end)) for s in found]
+def _few_threads(case: Case) -> list[Why]:
+    if not (case.has("messages") and refs.seen(case, "watermark")):
+        return []
+    limit, threads = setup.setting(case, "waitTimeMillsInSendQueue"), setup.setting(case, "sendMessageThreadPoolNums")
+    places = tuple(setting.where for setting in (limit, threads) if setting.where)
+    return [Why("queue-wait", FEW.say(limit=limit.value, threads=threads.value), None, places)]
+
+
+def _stood(case: Case, found: list[stalls.Stall], stood: pd.DataFrame, under_way: pd.DataFrame) -> list[Why]:
+    windows = [(times.ms(s.start), times.ms(s.end)) for s in found]
     seconds = round(sum(s.stood for s in found), 1)
     if not len(stood):
-        return (
-            [Why("stall", HUNG.say(count=len(found), seconds=seconds), when.share(under_way, windows))] if found else []
-        )
-    windows += when.windows(stood)
-    times = sum(s.pauses for s in found) or len(stood)
-    # The second of the block before a hole and that behind it are not part of the standstill.
+        hung = HUNG.say(count=len(found), seconds=seconds)
+        return [Why("stall", hung, times.share(under_way, windows))] if found else []
+    windows += times.windows(stood)
+    count = sum(s.pauses for s in found) or len(stood)
+    # The second of the block before a gap and that behind it are not part of the standstill.
     seconds = seconds or round(float((stood["seconds"] - 1).sum()), 1)
     quoted = refs.lines(case, stood.sort_values("seconds", ascending=False), 3)
-    return [Why("process-stood-still", STOOD.say(count=times, seconds=seconds), when.share(under_way, windows), quoted)]
+    paused = STOOD.say(count=count, seconds=seconds)
+    return [Why("process-stood-still", paused, times.share(under_way, windows), quoted)]
 
 
-def _gc(case: Case, under_way: np.ndarray) -> list[Why]:
-    metrics = measurements.host_metrics(case, ["pause_ms", "stopped_ms"])
+def _gc(case: Case, under_way: pd.DataFrame) -> list[Why]:
+    metrics = measurements.host_metrics(case, "pause_ms", "stopped_ms")
     long = metrics[metrics["value"] >= LONG_GC].sort_values("value", ascending=False)
     if long.empty:
         return []
     timed = long[long["ts"].notna()]
     # A collection is printed when it is over.
-    windows = [(when.ms(end) - pause, when.ms(end)) for end, pause in zip(timed["ts"], timed["value"], strict=True)]
+    windows = [(times.ms(end) - pause, times.ms(end)) for end, pause in zip(timed["ts"], timed["value"], strict=True)]
     said = GC.say(ms=round(float(long["value"].max())))
-    return [Why("gc", said, when.share(under_way, windows) if windows else None, refs.lines(case, long, 2))]
+    return [Why("gc", said, times.share(under_way, windows) if windows else None, refs.lines(case, long, 2))]
 
 
-def _appends(case: Case, under_way: np.ndarray) -> list[Why]:
+def _appends(case: Case, under_way: pd.DataFrame) -> list[Why]:
     """Slow appends and flushes in store.log (over 500 ms): inside the lock, or waiting for it."""
     ways = []
-    for slug, event, text in (
-        ("page-cache", "put-slow-in-lock", SLOW),
-        ("lock", "put-slow", LOCK),
-        ("flush", "flush-slow", FLUSH),
-    ):
-        where = refs.seen(case, event)
-        if not where:
+    texts = (("page-cache", "put-slow-in-lock", SLOW), ("lock", "put-slow", LOCK), ("flush", "flush-slow", FLUSH))
+    for slug, event, text in texts:
+        if not (where := refs.seen(case, event)):
             continue
-        entries = log_events.events(case, (event,), ("ts",), ds.field("ts").is_valid())
-        mine = columnar.to_pandas(entries.slice(0, 20_000))
-        mine["cost"] = pd.to_numeric(mine["cost"], errors="coerce")
-        mine = mine[mine["cost"].notna()]
+        slow = case.facts("slow_writes")
+        slow = slow[slow["event"] == event]
         # Whole seconds, written when the append or flush was over.
-        windows = [
-            (when.ms(end) - took, when.ms(end) + 1000) for end, took in zip(mine["ts"], mine["cost"], strict=True)
-        ]
-        worst = int(mine["cost"].max()) if len(mine) else None
-        ways.append(
-            Why(slug, text.say(count=where.count, ms=worst), when.share(under_way, windows), refs.quote(case, where, 2))
-        )
+        ends = [(times.ms(end), took) for end, took in zip(slow["ts"], slow["cost_ms"], strict=True)]
+        windows = [(end - took, end + 1000) for end, took in ends]
+        worst = int(slow["cost_ms"].max()) if len(slow) else None
+        said = text.say(count=where.count, ms=worst)
+        ways.append(Why(slug, said, times.share(under_way, windows), refs.quote(case, where, 2)))
     return ways
 
 
@@ -188,31 +162,30 @@ def _pool(case: Case) -> list[Why]:
     return [Why("transient-pool", POOL, None, refs.quote(case, short, 2))] if short else []
 
 
-def _own_load(case: Case, busy: tuple[dt.datetime, dt.datetime] | None) -> list[Why]:
-    share_and_refs = own_load.of_half_topic(case, *busy) if busy else None
-    if share_and_refs is None:
+def _half_topic(case: Case) -> list[Why]:
+    """Load caused by the broker's own fault: a half topic that feeds itself wrote most of what was stored meanwhile."""
+    leaked = case.facts("half_topic_load") if case.has("messages") and times.window(case) else pd.DataFrame()
+    if leaked.empty or (part := leaked["leaked"].iloc[0] / leaked["stored"].iloc[0]) < LEAST:
         return []
-    part, quoted = share_and_refs
-    return [Why("half-topic", FED_ITSELF.say(percent=round(100 * part)), None, quoted)]
+    return [Why("half-topic", FED_ITSELF.say(percent=round(100 * part)), None, refs.records_at(case, leaked, 2))]
 
 
-def _replicas(case: Case, under_way: np.ndarray) -> list[Why]:
+def _replicas(case: Case, under_way: pd.DataFrame) -> list[Why]:
     waited = refs.seen(case, "slave-wait-failed", "replicas-not-enough")
     if not waited:
         return []
-    windows = [(when.ms(waited.first), when.ms(waited.last))] if waited.first and waited.last else []
-    return [
-        Why("replication", REPLICA.say(count=waited.count), when.share(under_way, windows), refs.quote(case, waited, 2))
-    ]
+    windows = [(times.ms(waited.first), times.ms(waited.last))] if waited.first and waited.last else []
+    said, quoted = REPLICA.say(count=waited.count), refs.quote(case, waited, 2)
+    return [Why("replication", said, times.share(under_way, windows), quoted)]
 
 
 def _host(case: Case) -> list[Why]:
     """Co-located load: a device that writes much more than the broker stores; a host without CPU or disk time left."""
-    metrics = measurements.host_metrics(case, ["%util", "wkB/s"])
-    times, processors = metrics[metrics["ts"].notna()], measurements.processors(case)
-    processors = processors[processors["ts"].notna()]
-    ways = _foreign_writes(case, times)
-    util = times[times["name"] == "%util"]
+    if not case.has("metrics"):
+        return []
+    util, processors = measurements.host_metrics(case, "%util"), measurements.processors(case)
+    util, processors = util[util["ts"].notna()], processors[processors["ts"].notna()]
+    ways = _foreign_writes(case)
     cpu = float(processors["busy"].max()) if len(processors) else None
     disk = float(util["value"].max()) if len(util) else None
     waiting = float(processors["waiting"].max()) if len(processors) else 0.0
@@ -227,33 +200,27 @@ def _host(case: Case) -> list[Why]:
     return ways
 
 
-def _foreign_writes(case: Case, times: pd.DataFrame) -> list[Why]:
-    writes = times[times["name"] == "wkB/s"]
+def _foreign_writes(case: Case) -> list[Why]:
+    writes = measurements.host_metrics(case, "wkB/s")
     if writes.empty or not case.has("messages"):
         return []
-    rates = writes.groupby("subject")["value"].sum()
-    device = str(rates.idxmax())
-    mine = writes[writes["subject"] == device]
-    first, last = mine["ts"].min(), mine["ts"].max()
-    step = (last - first).total_seconds() / max(len(mine) - 1, 1)
-    at, unit = ds.field("store_timestamp"), pa.timestamp("us", "UTC")
-    during = (at >= pa.scalar(first.to_pydatetime(), unit)) & (at <= pa.scalar(last.to_pydatetime(), unit))
-    stored = sum(pc.sum(batch["store_size"]).as_py() or 0 for batch in scan.batches(case, ["store_size"], during))
-    written = float(rates.max()) * 1024 * step
-    if not stored or written < FOREIGN * stored:
-        return []
-    worst = refs.lines(case, mine.sort_values("value", ascending=False), 2)
-    return [Why("co-located-load", OTHERS.say(device=device, times=round(written / stored)), None, worst)]
+    for row in case.fact_rows("device_writes"):
+        step = (row["last"] - row["first"]).total_seconds() / max(row["n"] - 1, 1)
+        written = row["rate"] * 1024 * step
+        if not row["stored"] or written < FOREIGN * row["stored"]:
+            continue
+        of_device = writes[(writes["subject"] == row["device"]) & writes["ts"].notna()]
+        worst = refs.lines(case, of_device.sort_values("value", ascending=False), 2)
+        said = OTHERS.say(device=row["device"], times=round(written / row["stored"]))
+        return [Why("co-located-load", said, None, worst)]
+    return []
 
 
 def counted_busy(case: Case) -> int | None:
     """Return how many responses with code 2 the broker counted (broker_traffic.log, 5.1.0 and later), None without that
     log.
     """
-    if not refs.seen(case, "response-codes"):
-        return None
-    counts = log_events.event(case, "response-codes")["counts"].fillna("")
-    return sum(int(found[1]) for text in counts if (found := _BUSY.search(text)))
+    return case.fact_rows("busy_answers")[0]["busy"] if refs.seen(case, "response-codes") else None
 
 
 def refusal_kinds(case: Case) -> list[str]:
@@ -270,7 +237,10 @@ def unanswered(case: Case, found: list[stalls.Stall]) -> tuple[int, tuple[Ref, .
     Their half message was stored during a stall or within a second of it. END_TRANSACTION is one-way: dropped from the
     broker's queue, it leaves no error.
     """
+    import pyarrow.dataset as ds
+
     from kit.analysis.transactions import transactions
+    from kit.case import columnar, scan
     from kit.rocketmq import names
 
     half = ds.field("topic") == names.HALF_TOPIC

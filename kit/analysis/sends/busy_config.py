@@ -6,13 +6,13 @@ Sources: common/BrokerConfig, store/config/MessageStoreConfig, client/producer/D
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import numpy as np
 import pandas as pd
 
-from kit.analysis.sends import attempts, when
+from kit.analysis.sends import attempts, times
 from kit.case import setup
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq import versions
@@ -77,104 +77,75 @@ class Audited:
     where: Ref | None = None
 
 
-def audit(case: Case, ledger: Ledger, found: list[Stall]) -> list[Audited]:
+def audit(case: Case, ledger: Ledger, stalls: list[Stall]) -> list[Audited]:
     """Return the settings that matter, each with what it would have changed in this incident; `changed` in failed
     sends, None if unknown.
     """
+    return [*_broker_settings(case, ledger, stalls), *_client_settings(case, ledger)]
+
+
+def _broker_settings(case: Case, ledger: Ledger, stalls: list[Stall]) -> Iterator[Audited]:
     # Of several brokers the settings of that count which stalled.
-    hosts = frozenset(stall.store_host for stall in found)
-    entries = attempts.entries(case)
-    errors = ledger.errors_by_kind or {}
-    lines = []
+    hosts = frozenset(stall.store_host for stall in stalls)
 
-    def add(name: str, said: Sentence, changed: int | None = None) -> None:
+    def value(name: str) -> str | None:
+        return setup.setting(case, name, hosts).value
+
+    def line(name: str, text: T, changed: int | None = None, **values: Any) -> Audited:
         setting = setup.setting(case, name, hosts)
-        lines.append(Audited(name, setting.value, setting.known, said, changed, setting.where))
+        return Audited(
+            name, setting.value, setting.known, text.say(value=setting.value, **values), changed, setting.where
+        )
 
-    periods = printed_periods(entries)
+    periods = printed_periods(attempts.entries(case))
     spared = int((periods < LONGER_WAIT).sum()) if len(periods) else None
-    wait = setup.setting(case, "waitTimeMillsInSendQueue", hosts).value
-    add("waitTimeMillsInSendQueue", WAIT.say(value=wait, longer=LONGER_WAIT, spared=spared, count=len(periods)), spared)
-    short, locked = in_short_stalls(ledger, found, LONGER_LOCK)
-    lock = setup.setting(case, "osPageCacheBusyTimeOutMills", hosts).value
-    add("osPageCacheBusyTimeOutMills", LOCK.say(value=lock, longer=LONGER_LOCK, spared=short, count=locked), short)
-    reentrant = setup.setting(case, "useReentrantLockWhenPutMessage", hosts).value
-    add(
-        "sendMessageThreadPoolNums",
-        THREADS.say(value=setup.setting(case, "sendMessageThreadPoolNums", hosts).value, reentrant=reentrant),
-    )
-    role, dledger = (
-        setup.setting(case, "brokerRole", hosts).value,
-        setup.setting(case, "enableDLegerCommitLog", hosts).value or "false",
-    )
-    add(
-        "transientStorePoolEnable",
-        POOL.say(value=setup.setting(case, "transientStorePoolEnable", hosts).value, role=role, dledger=dledger),
-    )
-    flush = setup.setting(case, "flushDiskType", hosts).value
+    yield line("waitTimeMillsInSendQueue", WAIT, spared, longer=LONGER_WAIT, spared=spared, count=len(periods))
+    short, locked = in_short_stalls(ledger, stalls, LONGER_LOCK)
+    yield line("osPageCacheBusyTimeOutMills", LOCK, short, longer=LONGER_LOCK, spared=short, count=locked)
+    yield line("sendMessageThreadPoolNums", THREADS, reentrant=value("useReentrantLockWhenPutMessage"))
+    role, flush = value("brokerRole"), value("flushDiskType")
+    yield line("transientStorePoolEnable", POOL, role=role, dledger=value("enableDLegerCommitLog") or "false")
     waits = flush == "SYNC_FLUSH" or role == "SYNC_MASTER"
     not_ok = sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None
-    add(
-        "flushDiskType",
-        FLUSH.say(flush=flush, role=role, why=(FLUSH_WAITS if waits else FLUSH_FREE).say(count=not_ok)),
-        not_ok,
-    )
-    add("brokerFastFailureEnable", FAST_FAIL.say(value=setup.setting(case, "brokerFastFailureEnable", hosts).value))
-    clients = setup.client_versions(case)
-    busy = (
-        sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
-        if ledger.errors_by_kind is not None
-        else None
-    )
-    retried = attempts.busy_is_retried(case)
-    lines.append(
-        Audited(
-            "retryResponseCodes",
-            ", ".join(clients) or None,
-            "evidence" if clients else None,
-            RETRY.say(value=list(clients) or None, count=busy),
-            0 if retried else busy,
-        )
-    )
-    timed = errors.get("CLIENT_TIMEOUT", 0) if ledger.errors_by_kind is not None else None
-    kept = (
-        ledger.outcome_by_kind.get("CLIENT_TIMEOUT", {}).get("stored", 0)
-        if ledger.outcome_by_kind is not None
-        else None
-    )
-    lines.append(
-        Audited(
-            "sendMsgTimeout",
-            str(versions.rule("sendMsgTimeout", versions.OLDEST)),
-            "default",
-            TIMEOUT.say(value=versions.rule("sendMsgTimeout", versions.OLDEST), count=timed, stored=kept),
-            timed,
-        )
-    )
-    return lines
+    why = (FLUSH_WAITS if waits else FLUSH_FREE).say(count=not_ok)
+    yield line("flushDiskType", FLUSH, not_ok, flush=flush, role=role, why=why)
+    yield line("brokerFastFailureEnable", FAST_FAIL)
 
 
-def printed_periods(entries: pd.DataFrame | None) -> np.ndarray:
+def _client_settings(case: Case, ledger: Ledger) -> Iterator[Audited]:
+    clients, errors = setup.client_versions(case), ledger.errors_by_kind
+    busy = None if errors is None else sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
+    text = RETRY.say(value=list(clients) or None, count=busy)
+    changed = 0 if attempts.busy_is_retried(case) else busy
+    yield Audited("retryResponseCodes", ", ".join(clients) or None, "evidence" if clients else None, text, changed)
+    timed = None if errors is None else errors.get("CLIENT_TIMEOUT", 0)
+    outcome = ledger.outcome_by_kind
+    stored = None if outcome is None else outcome.get("CLIENT_TIMEOUT", {}).get("stored", 0)
+    timeout = versions.rule("sendMsgTimeout", versions.OLDEST)
+    text = TIMEOUT.say(value=timeout, count=timed, stored=stored)
+    yield Audited("sendMsgTimeout", str(timeout), "default", text, timed)
+
+
+def printed_periods(entries: pd.DataFrame | None) -> pd.Series:
     """Return the times in the queue (ms) printed by TIMEOUT_CLEAN_QUEUE refusals, each refusal once: from clients, else
     from applications.
     """
     if entries is None or entries.empty:
-        return np.empty(0)
+        return pd.Series(dtype="float64")
     printed = entries[(entries["kind"] == "TIMEOUT_CLEAN_QUEUE") & entries["period"].notna()]
     of_attempts = printed[printed["role"] == "attempt"]
-    return (of_attempts if len(of_attempts) else printed)["period"].to_numpy("float64")
+    return (of_attempts if len(of_attempts) else printed)["period"].astype("float64")
 
 
-def in_short_stalls(ledger: Ledger, found: list[Stall], limit: int) -> tuple[int | None, int]:
+def in_short_stalls(ledger: Ledger, stalls: list[Stall], limit: int) -> tuple[int | None, int]:
     """Return how many page-cache refusals were in a stall of less than `limit` ms, and how many there are; None if
     stalls or times are unknown.
     """
-    mine = ledger.failed[ledger.failed["kind"].isin(["REJECTREQUEST", "PCBUSY_CLEAN_QUEUE", "PC_SYNCHRONIZED"])]
-    if not found or mine["ts"].isna().any():
-        return None, len(mine)
-    short = [(when.ms(s.start), when.ms(s.end)) for s in found if s.stood / s.pauses * 1000 < limit]
-    under_way = when.intervals(attrs.evolve(ledger, failed=mine))
-    return int(when.inside(under_way, short).sum()), len(mine)
+    refused = ledger.failed[ledger.failed["kind"].isin(["REJECTREQUEST", "PCBUSY_CLEAN_QUEUE", "PC_SYNCHRONIZED"])]
+    if not stalls or refused["ts"].isna().any():
+        return None, len(refused)
+    short = [(times.ms(s.start), times.ms(s.end)) for s in stalls if s.stood / s.pauses * 1000 < limit]
+    return int(times.inside(times.intervals(refused), short).sum()), len(refused)
 
 
 def frame(lines: list[Audited], lang: Lang = "en") -> pd.DataFrame:

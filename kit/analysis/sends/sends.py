@@ -9,28 +9,20 @@ refusal was ever seen stored (reference §7.1, §7.3).
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import numpy as np
 import pandas as pd
 
 from kit.analysis import unseen
-from kit.analysis.sends import attempts
-from kit.analysis.sends.stored import copies_of, covered, parts, stored_twice
-from kit.case import scan
+from kit.analysis.sends import attempts, stored
+from kit.analysis.sends.stored import parts
 from kit.case.memoize import once
-from kit.rocketmq import names
 from kit.rocketmq.log_events.catalogue import BY_SLUG
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-STORED: Final = ("SEND_OK", *names.SEND_STATUS_STORED)
-"""Answers with which a send did not throw: client/producer/SendStatus."""
-_FAILED: Final = re.compile(r"(?i)exception|error|fail|timeout|busy|refus|CODE: ?\d")
-"""What a ledger may hold for a send that threw."""
 _TIMEOUT: Final = re.compile(r"RemotingTimeoutException|RemotingTooMuchRequestException")
 """Exceptions that are a client's own time-out whatever their text: remoting/exception."""
 
@@ -83,74 +75,53 @@ def ledger(case: Case) -> Ledger:
     return once(case, "send ledger", lambda: _ledger(case))
 
 
-def _ledger(case: Case) -> Ledger:
-    told = attempts.thrown(case)
-    calls = attempts.calls(case)
+def failed(case: Case) -> pd.DataFrame:
+    """Return the rows of the table `failed_sends`."""
+    entries = attempts.entries(case)
     listed = case.has("sends")
+    told, calls = attempts.thrown(case), attempts.calls(case)
     if listed:
-        failed, more = from_ledger(_failing_rows(case), told, calls)
-        failed["source"] = "ledger"
+        rows = case.facts("ledger_failures").rename(columns={"ts_ms": "ts"}).astype({"ts": "float64"})
+        rows, others = from_ledger(rows, told, calls)
     else:
-        failed, more = from_logs(told, calls)
-    looked = listed or not failed.empty or attempts.has_producer_log(case)
-    if attempts.entries(case) is None or not looked:
-        return Ledger(None, sends=len(scan.table(case, "sends", ["file"])) if listed else None)
-    kinds = failed["kind"].dropna()
-    errors = attempts.counted(pd.concat([kinds, more["kind"]]))
-    counted, not_ok = _outcomes(case) if listed else (None, {})
+        rows, others = from_logs(told, calls)
+    rows = rows.iloc[:0] if entries is None else rows
+    rows = rows.assign(identity=_identity(rows), other=False)
+    others = others.reindex(columns=list(FAILED_COLUMNS)).assign(identity=None, other=True)
+    return pd.concat([each for each in (rows, others) if len(each)] or [rows], ignore_index=True)
+
+
+def _ledger(case: Case) -> Ledger:
+    listed = case.has("sends")
+    answers = {row["outcome"]: row["n"] for row in case.fact_rows("ledger_answers")} if listed else {}
+    count = sum(answers.values()) if listed else None
+    entries = attempts.entries(case)
+    rows = case.facts("failed_sends")
+    if entries is None or not (listed or len(rows) or attempts.has_producer_log(case)):
+        return Ledger(None, sends=count)
+    failed = rows[~rows["other"]].drop(columns="other").reset_index(drop=True)
     unknown = int(failed["kind"].isna().sum())
-    told_by = set() if (found := attempts.entries(case)) is None else set(found["source"].dropna())
+    sources = set(entries["source"].dropna())
     known = Ledger(
         source="ledger" if listed else "logs",
-        sends=counted,
-        sends_failed=_distinct(failed),
-        errors_by_kind=None if unknown else errors,
+        sends=count,
+        sends_failed=int(failed["identity"].nunique()),
+        errors_by_kind=None if unknown else attempts.counted(rows["kind"]),
         kind_unknown=unknown,
-        whole=listed or attempts.has_producer_log(case) or not told_by.isdisjoint({"app", "client"}),
-        failed=failed.assign(originals=None, brokers=None),
-        answered_not_ok=not_ok,
+        whole=listed or attempts.has_producer_log(case) or not sources.isdisjoint({"app", "client"}),
+        failed=failed.drop(columns="identity").assign(originals=None, brokers=None),
+        answered_not_ok={outcome: n for outcome, n in sorted(answers.items(), key=str) if outcome},
     )
-    return _settled(case, known) if case.has("messages") else known
-
-
-def _distinct(failed: pd.DataFrame) -> int:
-    """Count failed sends: by key, else by UNIQ_KEY, else each row for itself."""
-    return int(_identity(failed).nunique())
+    return _settled(case, known, failed) if case.has("messages") else known
 
 
 def _identity(failed: pd.DataFrame) -> pd.Series:
-    own = failed["key"].fillna(failed["uniq_key"])
-    return own.fillna(pd.Series([f"{attempts.NO_ID}{n}" for n in range(len(failed))], index=failed.index, dtype=object))
+    """Return by what failed sends count: their key, else their UNIQ_KEY, else each row for itself."""
+    alone = pd.Series([f"{attempts.NO_ID}{n}" for n in range(len(failed))], index=failed.index, dtype=object)
+    return failed["key"].fillna(failed["uniq_key"]).fillna(alone)
 
 
 # --- from a ledger -----------------------------------------------------------------------------------------------------------
-
-
-_WORKS: Final = re.compile("|".join(STORED))
-
-
-def _threw(said: str, outcome: str | None) -> bool:
-    stored = (outcome or "").strip(" ").upper() in STORED or _WORKS.search(said)
-    return bool(_FAILED.search(said)) and not stored
-
-
-def _failing_rows(case: Case) -> pd.DataFrame:
-    rows = scan.table(
-        case, "sends", ["key", "uniq_key", "outcome", "error", "start", "cost_ms", "file", "line"]
-    ).to_pandas()
-    said = [" ".join(filter(None, both)) for both in zip(rows["outcome"], rows["error"], strict=True)]
-    threw = [_threw(text, outcome) for text, outcome in zip(said, rows["outcome"], strict=True)]
-    start = rows.pop("start")
-    rows = rows.assign(outcome=said, ts=(start.astype("int64") // 1000).where(start.notna())).drop(columns="error")
-    shown = ["key", "uniq_key", "outcome", "ts", "cost_ms", "file", "line"]
-    return rows[np.array(threw, dtype=bool)].sort_values(["file", "line"], ignore_index=True).head(attempts.MOST)[shown]
-
-
-def _outcomes(case: Case) -> tuple[int, dict[str, int]]:
-    """Return how many sends the ledgers list, and the answers that are neither SEND_OK nor an exception."""
-    counts = Counter(scan.table(case, "sends", ["outcome"])["outcome"].to_pylist())
-    not_ok = {outcome: n for outcome, n in counts.items() if outcome in names.SEND_STATUS_STORED}
-    return counts.total(), dict(sorted(not_ok.items()))
 
 
 def from_ledger(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -242,34 +213,33 @@ def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd
     return failed[list(FAILED_COLUMNS)], failed.iloc[0:0]
 
 
-# --- what the commitlog says
-# -----------------------------------------------------------------------------------------------
+# --- what the commitlog says -------------------------------------------------------------------------------------------------
 
 
-def _settled(case: Case, known: Ledger) -> Ledger:
+def _settled(case: Case, known: Ledger, failed: pd.DataFrame) -> Ledger:
     """Look up every failed send among the originals, and find what is stored more than once."""
-    failed = known.failed.assign(identity=_identity(known.failed))
-    copies = copies_of(case, failed)
+    copies = stored.copies(case, failed)
     by_send = copies.groupby("identity")
-    found = failed["identity"].map(by_send["offset_msg_id"].nunique()).fillna(0)
+    found = failed["identity"].map(by_send["offset_msg_id"].nunique()).astype("float64").fillna(0)
     named = failed["key"].notna() | failed["uniq_key"].notna()
-    failed["originals"] = found.where(named & ((found > 0) | covered(case, failed)))
-    failed["brokers"] = failed["identity"].map(by_send["store_host"].nunique())
-    once = failed.drop_duplicates("identity")
-    certain = bool(once["originals"].notna().all())
-    stored = once["originals"] > 0
+    originals = found.where(named & ((found > 0) | stored.covered(case, failed)))
+    failed = failed.assign(originals=originals, brokers=failed["identity"].map(by_send["store_host"].nunique()))
+    each = failed.drop_duplicates("identity")
+    certain = bool(each["originals"].notna().all())
+    is_stored = each["originals"] > 0
     outcome = {
-        kind: {"stored": int(stored[once["kind"] == kind].sum()), "lost": int((~stored)[once["kind"] == kind].sum())}
+        kind: {"stored": int(is_stored[of_kind].sum()), "lost": int((~is_stored)[of_kind].sum())}
         for kind in attempts.KINDS
-        if (once["kind"] == kind).any()
+        if (of_kind := each["kind"] == kind).any()
     }
-    duplicated = stored_twice(case, failed, copies, listed=known.source == "ledger")
+    twice = stored.stored_twice(case, failed, copies, listed=known.source == "ledger")
+    unsure = any(stretch.large for stretch in unseen.stretches(case))
     return attrs.evolve(
         known,
         failed=failed.drop(columns="identity"),
-        failed_but_stored=int(stored.sum()) if certain else None,
-        lost=int((~stored).sum()) if certain else None,
+        failed_but_stored=int(is_stored.sum()) if certain else None,
+        lost=int((~is_stored).sum()) if certain else None,
         outcome_by_kind=outcome if certain and not known.kind_unknown else None,
-        stored_twice=int(duplicated["key"].nunique()) or (None if any(s.large for s in unseen.stretches(case)) else 0),
-        duplicated=duplicated,
+        stored_twice=int(twice["key"].nunique()) or (None if unsure else 0),
+        duplicated=twice,
     )

@@ -19,7 +19,7 @@ from kit.analysis import refs
 from kit.analysis.access import reach
 from kit.analysis.consumers import refused_pulls
 from kit.analysis.messages import pasted_ids
-from kit.analysis.sends import attempts, busy, busy_config, load_timeline, measurements, sends, stalls, stored, when
+from kit.analysis.sends import attempts, busy, busy_config, measurements, sends, stalls, stored, times
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -125,7 +125,7 @@ def examine(case: Case) -> Finding:
     finding.figures = _figures(case, seen, whys)
     finding.missing = _missing(case, seen)
     if happened:
-        finding.window = when.window(seen.ledger, seen.stalls)
+        finding.window = times.window(case)
         finding.summary = _summary(seen, whys)
         finding.tables = _tables(case, seen, whys)
         finding.moments = _moments(seen)
@@ -161,7 +161,7 @@ def _refused(case: Case, seen: Seen) -> Step:
 def _stalled(case: Case, seen: Seen) -> Step:
     count, waiters = sum(s.pauses for s in seen.stalls), sum(s.waiters for s in seen.stalls)
     claim = Claim.STALLED.say(stalls=len(seen.stalls), count=count, seconds=seen.stood, waiters=waiters)
-    behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
+    behind = stalls.released(case) if seen.stalls else ()
     return supporting("stood-still", claim, count, behind)
 
 
@@ -264,7 +264,6 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
 
 def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
     ledger = seen.ledger
-    window = when.window(ledger, seen.stalls)
     outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
     audit = busy_config.audit(case, ledger, seen.stalls)
     tables: dict[str, Any] = {
@@ -276,10 +275,10 @@ def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
         "lost": ledger.lost_rows,
         "duplicated": ledger.duplicated,
     }
-    if window is not None:
-        tables["busy_axis"] = load_timeline.seconds(case, window, ledger, seen.stalls)
-        tables["busy_arrivals"] = load_timeline.arrivals(case, window)
-        tables["busy_pauses"] = load_timeline.pauses(case, window)
+    if times.window(case) is not None:
+        tables["busy_axis"] = times.axis(case, ledger.failed)
+        tables["busy_arrivals"] = times.arrivals(case)
+        tables["busy_pauses"] = times.pauses(case)
     return tables
 
 

@@ -165,7 +165,7 @@ def test_a_processor_is_not_the_host(tmp_path: Path) -> None:
 
     (tmp_path / "mpstat.txt").write_text(MPSTAT)
     case = kit.open_case(tmp_path / "mpstat.txt", tmp_path / "ws")
-    assert measurements.host_metrics(case, ["%idle"])["value"].tolist() == [20.4]
+    assert measurements.host_metrics(case, "%idle")["value"].tolist() == [20.4]
 
 
 def test_iotop(tmp_path: Path) -> None:

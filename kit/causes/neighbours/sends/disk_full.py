@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sends import disk_use, sends
+from kit.analysis.sends import measurements, sends
 from kit.case import log_events
 from kit.causes import collect_next
 from kit.causes.alerts import DISK_FULL, Alert
@@ -78,9 +78,9 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     claim = FULL.say(marks=marks, refused=refused, limit=str(LIMIT))
     finding.steps = [deciding("marked-full", claim, holds(happened, looked), (*quoted, *told)[:3])]
-    if not (measured := disk_use.over(case, 100 * LIMIT)).empty:
+    if not (measured := measurements.full_disks(case, 100 * LIMIT)).empty:
         worst = measured.iloc[0]
-        said = MEASURED_STORE if disk_use.store_paths(case) else MEASURED
+        said = MEASURED_STORE if measurements.store_paths(case) else MEASURED
         claim = said.say(mount=str(worst["subject"]), percent=round(worst["value"]), limit=round(100 * LIMIT))
         finding.steps.append(supporting("df", claim, True, refs.lines(case, measured, 1)))
     finding.figures = {

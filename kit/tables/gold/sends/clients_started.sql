@@ -1,0 +1,5 @@
+-- One row per producer or consumer that a log shows starting: file, role, group, n. At most 20,000.
+-- DefaultMQProducerImpl.start and DefaultMQPushConsumerImpl.start print it.
+select file, values['role'] as role, values['group'] as group, count(*) as n
+from events where event = 'client-started'
+group by file, values['role'], values['group'] order by file, role, group limit 20000

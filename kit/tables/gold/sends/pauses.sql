@@ -1,0 +1,53 @@
+-- One row per time of at least 200 ms in which a broker stored nothing although clients went on sending: store_host, start_ms, end_ms
+-- (since 1970), waiters (originals that had waited at least 150 ms for its end). At most 20,000, those with most waiters.
+-- storeTimestamp is taken inside the append lock (CommitLog.putMessage), bornTimestamp when the request is built (DefaultMQProducerImpl).
+-- Three originals that waited prove a hole; one proves one of 1 to 60 s. A hole between two proven ones, no more than 500 ms from both, counts
+-- if at least 10 records were to be expected in it. The first messages of a connection wait for their client's start.
+-- A flipped bit moves a time: a record that lies between two others in order is left out unless it is one of many (a clock that was put back).
+with stored as (
+  select store_host, physical_offset, unix_millis(store_timestamp) as ms from records
+  where store_timestamp is not null and store_host is not null
+), beside as (
+  select store_host, ms, lag(ms) over (partition by store_host order by physical_offset, ms) as before,
+    lead(ms) over (partition by store_host order by physical_offset, ms) as behind
+  from stored
+), placed as (
+  select store_host, ms, coalesce((ms > behind or ms < before) and behind >= before, false) as misplaced from beside
+), hosts as (
+  select store_host, count(*) as n, count_if(misplaced) as misplaced from placed group by store_host
+), bins as (
+  select p.store_host, p.ms div 200 as bin, count(*) as n, min(p.ms) as first, max(p.ms) as last
+  from placed p join hosts h on h.store_host = p.store_host cross join (select max(n) as most from hosts) m
+  where (h.n >= 20 or h.n >= 0.02 * m.most) and not (p.misplaced and h.misplaced <= 0.02 * h.n)
+  group by p.store_host, p.ms div 200
+), steps as (
+  select store_host, bin, first as end_ms, lag(last) over (partition by store_host order by bin) as start_ms,
+    lag(first) over (partition by store_host order by bin) as first_before, lag(n) over (partition by store_host order by bin) as n_before
+  from bins
+), holes as (
+  select store_host, bin, start_ms, end_ms, n_before / (start_ms - first_before + 1) as rate from steps where end_ms - start_ms >= 200
+), late as (
+  select o.store_host, unix_millis(o.store_timestamp) as stored, unix_millis(o.born_timestamp) + c.skew as born, c.since
+  from originals o join client_clocks c on c.born_host = o.born_host and c.hour = unix_millis(o.store_timestamp) div 3600000
+  where unix_millis(o.store_timestamp) - unix_millis(o.born_timestamp) - c.skew >= 150
+), ends as (
+  select store_host, end_ms, bin from holes union all select store_host, end_ms, bin + 1 as bin from holes
+), waits as (
+  select e.store_host, e.end_ms, count(*) as waiters, min(l.born) as since
+  from ends e join late l on l.store_host = e.store_host and l.stored div 200 = e.bin
+  where l.stored >= e.end_ms and l.born <= e.end_ms - 150 and l.since < e.end_ms
+  group by e.store_host, e.end_ms
+), judged as (
+  select h.store_host, greatest(h.start_ms, coalesce(w.since, h.start_ms)) as start_ms, h.end_ms, h.rate, coalesce(w.waiters, 0) as waiters,
+    coalesce(w.waiters >= 3 or h.end_ms - h.start_ms between 1000 and 60000, false) and w.waiters is not null as proven
+  from holes h left join waits w on w.store_host = h.store_host and w.end_ms = h.end_ms
+), bursts as (
+  select store_host, start_ms, end_ms, waiters, rate, proven,
+    lag(proven) over (partition by store_host order by end_ms) and lead(proven) over (partition by store_host order by end_ms)
+      and start_ms - lag(end_ms) over (partition by store_host order by end_ms) <= 500
+      and lead(start_ms) over (partition by store_host order by end_ms) - end_ms <= 500 as between_proven
+  from judged
+)
+select store_host, start_ms, end_ms, waiters from bursts
+where proven or (coalesce(between_proven, false) and coalesce(rate, 0) * (end_ms - start_ms) >= 10)
+order by waiters desc, store_host, start_ms, end_ms limit 20000

@@ -1,0 +1,56 @@
+-- One row per log entry about a failed send, or with the message of a failed attempt: file, line, at (the line that names the kind), ts_ms
+-- (since 1970), source, thread, logger, role (attempt, message, call), kind (null for a message), key, uniq_key, said (first 2,000 characters,
+-- of a call), period (ms in the queue), queue (its size), broker, thrown (the client makes no further attempt).
+-- At most 800,000, in order of file and line. A client logs each failed attempt (DefaultMQProducerImpl.sendDefaultImpl), up to 5.1.1 with the
+-- message as an entry of its own; what an application logs is the exception of the whole call.
+-- What a client logs of another request (pull, heartbeat, send-back) is no failed send; what an application does is one, unless its trace
+-- shows such a request.
+with marked as (
+  select file, line,
+    bool_or(event = 'send-attempt-failed') as attempt, bool_or(event = 'flow-control') as refused,
+    bool_or(event in ('client-wait-timeout', 'client-call-timeout', 'client-async-timeout')) as late,
+    bool_or(event <> 'send-attempt-message') as failed,
+    max(case when event = 'flow-control' then values['kind'] end) as kind,
+    max(case when event = 'flow-control' then values['period'] end) as period,
+    max(case when event = 'flow-control' then values['queue'] end) as queue,
+    max(case when event = 'send-attempt-failed' then values['broker'] end) as broker,
+    max(case when event = 'send-attempt-failed' then values['what'] end) as what,
+    max(case when event = 'send-attempt-message' then values['keys'] end) as printed_key,
+    max(case when event = 'send-attempt-message' then values['msg_id'] end) as printed_id
+  from events
+  where event in (
+    'send-attempt-failed', 'send-attempt-message', 'flow-control', 'client-wait-timeout', 'client-call-timeout', 'client-async-timeout',
+    'broker-exception', 'client-exception', 'client-connect-failed', 'client-send-request-failed', 'client-too-many-requests',
+    'map-file-failed', 'service-not-available', 'replicas-not-enough', 'send-given-up', 'no-permission')
+  group by file, line
+), texts as (
+  select m.*, e.lines, e.ts, e.source, e.thread, e.logger, e.layout, e.message, concat_ws(chr(10), coalesce(e.message, ''), e.trace) as text
+  from marked m join entries e on e.file = m.file and e.line = m.line
+), roles as (
+  select *, contains(text, 'DefaultMQProducerImpl.send') as from_send,
+    case when attempt then 'attempt' when not failed then 'message' else 'call' end as role,
+    case when not failed then null when refused then coalesce(kind, 'OTHER') when late then 'CLIENT_TIMEOUT' else 'OTHER' end as named,
+    case when refused then coalesce(concat('[', kind), 'start flow control')
+      when contains(text, 'wait response on the channel') then 'wait response on the channel'
+      when contains(text, 'call timeout') then 'call timeout' end as words
+  from texts
+), kept as (
+  select * from roles
+  where role <> 'call' or from_send or (named <> 'OTHER' and coalesce(source, 'client') <> 'client' and not (late and text rlike
+    'execute the pull request exception|pullKernelImpl|processPullResponse|pullMessageAsync|PullCallback|PullMessageService|popMessage|updateConsumeOffsetToBroker|getConsumerIdListByGroup|HeartBeat|heart beat|queryConsumerOffset|lockBatchMQ|checkClientInBroker|DefaultMQPushConsumerImpl[.]start|ListenerContainerConfiguration|MQAdminExt'))
+)
+select file, line,
+  cast(case when lines > 1 and coalesce(layout, '') <> 'json' and instr(text, words) > 0
+    then least(line + length(substring(text, 1, instr(text, words) - 1)) - length(replace(substring(text, 1, instr(text, words) - 1), chr(10), '')),
+      line + lines - 1)
+    else line end as bigint) as at,
+  unix_millis(ts) as ts_ms, source, thread, logger, role, named as kind,
+  case role when 'message' then printed_key
+    when 'call' then nullif(regexp_extract(message, '(?i)(?:^|[^a-z0-9_])keys?[\\x27"]?[ \\t\\r\\n]*[:=：][ \\t\\r\\n]*\\[?[\\x27"]?([^ \\t\\r\\n,;，；。\\x27"\\])}]+)', 1), '')
+    end as key,
+  case role when 'message' then printed_id
+    when 'call' then nullif(regexp_extract(message, '(?:^|[^A-Za-z0-9_])([0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?)(?:$|[^A-Za-z0-9_])', 1), '')
+    end as uniq_key,
+  case when role = 'call' then substring(message, 1, 2000) end as said,
+  try_cast(period as bigint) as period, try_cast(queue as bigint) as queue, broker, coalesce(what = 'throw exception', false) as thrown
+from kept order by file, line limit 800000
