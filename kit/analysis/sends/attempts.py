@@ -162,10 +162,12 @@ def thrown(case: Case) -> pd.DataFrame:
     named = rows["key"].notna() | rows["uniq_key"].notna()
     loose = rows[~named & rows["thread"].notna()]
     same = ["file", "thread", "kind", "period", "queue", "second"]
-    counts = loose.groupby([*same, "logger"], dropna=False).size().rename("n").reset_index()
+    printed = loose[[*same, "logger"]].astype(object)
+    printed = printed.where(printed.notna(), "")
+    counts = printed.groupby([*same, "logger"], sort=False).size().rename("n").reset_index()
     # The logger that prints most of the calls reports them all; of two the first by name.
-    most = counts.sort_values(["n", "logger"], ascending=[False, True], na_position="first").drop_duplicates(same)
-    reported = loose.reset_index().merge(most[[*same, "logger"]], on=[*same, "logger"])["index"]
+    most = counts.sort_values(["n", "logger"], ascending=[False, True]).drop_duplicates(same)
+    reported = printed.reset_index().merge(most.drop(columns="n").astype(object), on=[*same, "logger"])["index"]
     rows = pd.concat([rows[named | rows["thread"].isna()], loose.loc[reported]])
     return rows.sort_values(["file", "line"], ignore_index=True)[list(THROWN)]
 
