@@ -12,5 +12,5 @@ echo "Installing into $to"
 case $(echo "$here"/wheels/pyspark-[0-9]*) in *.whl) what='rmq-kit[spark]' ;; *) what=rmq-kit ;; esac
 "$to/bin/python" -m pip install -q --no-index --find-links "$here/wheels" "$what"
 echo "Compiling"
-"$to/bin/python" -m kit.cli.warm
+"$to/bin/python" -m kit.spark.kernels
 echo "Ready. Try: $to/bin/rmq-kit report $here/sample_data/half-topic-blowup.tar.zst --out report"

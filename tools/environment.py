@@ -171,9 +171,9 @@ def agree(python: Path) -> None:
 def warm(python: Path) -> None:
     """Compile the kernels."""
     with step("Compiling"):
-        done = subprocess.run([str(python), "-m", "kit.cli.warm"], cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+        done = subprocess.run([str(python), "-m", "kit.spark.kernels"], cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
     if done.returncode != 0:
-        raise Failed(f"Compiling failed: {python} -m kit.cli.warm")
+        raise Failed(f"Compiling failed: {python} -m kit.spark.kernels")
 
 
 def main(folder: Path, *, as_it_is: bool = False, with_tools: bool = False, with_spark: bool = False) -> None:

@@ -1,12 +1,4 @@
-"""Finds the Java that runs Spark, and keeps a class archive that halves its start-up time.
-
-Runs by itself too, with the standard library alone: `python kit/spark/jvm.py` says where a fitting Java is, or leaves
-with 1. `make env` asks it before anything is installed.
-
-Spark loads some 15,000 classes at every start, and most of that work can be kept: the archive is made once, by `make
-env` (`python -m kit.cli.warm`), with the JDK's own class-data sharing (JEP 350). A JVM that does not fit it, or finds
-it broken, starts without it.
-"""
+"""Finds the Java that runs Apache Spark; the embedded engine needs none."""
 
 from __future__ import annotations
 
@@ -30,9 +22,6 @@ LAUNCHER: Final = Path(__file__).with_name("launcher")
 RUNTIME: Final = "RMQ_KIT_JAVA_RUNTIME"
 OWN: Final = "RMQ_KIT_JAVA"
 """Names a Java home or a `java` for the kit alone; where it is set, no other is tried."""
-
-QUIET: Final = "-Xlog:disable -Xlog:all=error:stderr"
-"""What the JVM prints about classes that cannot be archived: hundreds of lines."""
 
 
 class Java(NamedTuple):
@@ -137,36 +126,6 @@ def use(java: Java) -> None:
         os.environ.pop("JAVA_HOME", None)
     else:
         os.environ["JAVA_HOME"] = str(home)
-
-
-def archive() -> Path:
-    """Return the path of the archive for this Spark and this Java; it belongs to the environment, as Spark does."""
-    import pyspark
-
-    return Path(sys.prefix, "share", "rmq-kit", f"spark-{pyspark.__version__}-java-{version()}.jsa")
-
-
-def options(*, record: bool = False) -> str:
-    """Return the JVM options that use the archive if there is one, or with `record` those that write it when the JVM
-    ends.
-    """
-    place = archive()
-    if " " in str(place):
-        return ""
-    if record:
-        return f"-XX:ArchiveClassesAtExit={place} {QUIET}"
-    return f"-XX:SharedArchiveFile={place} {QUIET}" if place.exists() else ""
-
-
-def share(java: Java) -> None:
-    """Write the archive of the JDK's own classes next to a trimmed runtime that came without one: any other archive
-    builds on it.
-    """
-    server = java.executable.resolve().parent.parent / "lib" / "server"
-    if trimmed(java) and not (server / "classes.jsa").exists() and os.access(server, os.W_OK):
-        subprocess.run(
-            [java.executable, "-Xshare:dump", "-Xlog:disable"], capture_output=True, timeout=120, check=False
-        )
 
 
 if __name__ == "__main__":

@@ -82,7 +82,11 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
 def _apache(master: str | None, brief: bool, conf: dict[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
+    from kit.spark import embedded
+
     require_java(master)
+    if not embedded.runs():  # what a process with an embedded engine leaves to those that it starts
+        os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
     # Workers must be the same interpreter, with the kit and numba's cache at hand.
     # On a cluster somebody may have named the interpreter of the environment that is shipped.
     if is_local(master) or "PYSPARK_PYTHON" not in os.environ:
@@ -248,7 +252,7 @@ def _settings(master: str | None, *, local: bool, brief: bool) -> dict[str, str]
             # Little is kept, and not for long: compressing it costs more than the room.
             "spark.sql.inMemoryColumnarStorage.compressed": str(not brief).lower(),
             "spark.driver.extraJavaOptions": " ".join(
-                filter(None, (JAVA_OPTIONS, BRIEF if brief else "", jvm.options()))
+                filter(None, (JAVA_OPTIONS, BRIEF if brief else ""))
             ),
         }
     return settings

