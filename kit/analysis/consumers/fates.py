@@ -1,6 +1,6 @@
 """What became of one message in each consumer group that could have consumed it, and why nobody did.
 
-From subscriptions, offsets, queue owners, jumps of offsets, ledgers and the end of a replica. No Spark.
+From subscriptions, offsets, queue owners, jumps of offsets, ledgers and the end of a replica.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 import pandas as pd
-import pyarrow.dataset as ds
 
 from kit.analysis.consumers import consumption, lag, members, offset_ranges, positions, replicas
-from kit.case import brokers, scan
+from kit.case import brokers
 from kit.case.memoize import per_case
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
@@ -70,6 +69,11 @@ VISIBLE: Final = (stages.ORIGINAL, stages.COMMIT, stages.DUE, stages.RETRY)
 """Stages in which a copy can be consumed."""
 MOST: Final = 200
 """Copies of which it is told."""
+SENT: Final = f"""select file, line, offset_msg_id from acknowledged
+where offset_msg_id is not null and (array_contains(:names, uniq_key) or array_contains(:names, key))
+order by file, line limit {MOST}"""
+"""The acknowledged sends of a message."""
+HANDLED: Final = "select line from group_deliveries where `group` = :group and offset_msg_id = :copy"
 _TAGS: Final = re.compile(r"[^'\"=<>()]*")
 
 
@@ -163,7 +167,7 @@ def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, 
         if (move.group, move.topic, move.queue_id) == (group, topic, queue) and move.kind != "reset" and (move.start or 0) <= offset < move.end:  # fmt: skip
             line = (case.ref(move.file, move.line),)
             return told("skipped", line, f"skipped-{move.kind}", start=move.start, end=move.end)
-    complete = consumption.ledgers(case, group) is not None
+    complete = bool(consumption.ledgers(case, group))
     expressions = _expressions(case, group, topic)
     fits = {text: matches(text, record["tags"]) for text in expressions}
     refused = [text for text, fit in fits.items() if fit is False]
@@ -257,47 +261,34 @@ def _without_record(case: Case, sent: Sequence[str]) -> Iterable[KnownFate]:
     """Yield the fate of a message that no store has, by senders' ledgers: deleted since, or lost with its master."""
     if not case.has("sends") or not sent:
         return
-    columns = ["file", "line", "outcome", "offset_msg_id"]
-    where = scan.one_of("uniq_key", sent) | scan.one_of("key", sent)
-    rows = scan.table(case, "sends", columns, where & ds.field("offset_msg_id").is_valid()).slice(0, MOST).to_pylist()
+    rows = case.sql(SENT, names=list(sent)).toArrow().to_pylist()
     for row in rows:
         place = replicas.of_id(row["offset_msg_id"])
         end = replicas.ends(case).get(place[0]) if place else None
-        if place is None or end is None or (row["outcome"] or "").strip().upper() != replicas.ACKNOWLEDGED:
+        if place is None or end is None:
             continue
-        ref = (case.ref(row["file"], row["line"]), end.ref)
-        begin = _begins(case).get(place[0])
+        ref, copy = case.ref(row["file"], row["line"]), row["offset_msg_id"]
         if place[1] >= end.end and replicas.slaves(case) and not replicas.master_stored(case):
-            yield KnownFate("lost-with-master", WHY["lost-with-master"].say(end=end.end), offset_msg_id=row["offset_msg_id"], evidence=ref)  # fmt: skip
-        elif begin is not None and place[1] < begin:
-            yield KnownFate(
-                "deleted", WHY["deleted"].say(begin=begin), offset_msg_id=row["offset_msg_id"], evidence=ref[:1]
-            )
-            yield from _jumped_over(case, row["offset_msg_id"], ref[:1])
+            why = WHY["lost-with-master"].say(end=end.end)
+            yield KnownFate("lost-with-master", why, offset_msg_id=copy, evidence=(ref, end.ref))
+        elif place[1] < end.begin:
+            yield KnownFate("deleted", WHY["deleted"].say(begin=end.begin), offset_msg_id=copy, evidence=(ref,))
+            yield from _jumped_over(case, copy, ref)
 
 
-@per_case
-def _begins(case: Case) -> dict[str, int]:
-    """Return {store host: the physical offset of its first record}."""
-    right = ds.field("problem").is_null() & ds.field("store_host").is_valid()
-    rows = scan.extremes(case, ["store_host"], [("physical_offset", "min")], right).to_pylist()
-    return {row["store_host"]: row["physical_offset_min"] for row in rows}
-
-
-def _jumped_over(case: Case, copy: str, ref: tuple[Ref, ...]) -> Iterable[KnownFate]:
+def _jumped_over(case: Case, copy: str, ref: Ref) -> Iterable[KnownFate]:
     """Yield the groups whose offset jumped over deleted messages, if it can only have been in one topic and their
     ledgers lack it.
     """
     jumped = [m for m in _moves(case) if m.kind == "deleted-before-consumed"]
     topics = {topic for topic in _groups(case) if not topic.startswith(names.RETRY_PREFIX)}
     for group in sorted({m.group for m in jumped if topics == {m.topic}}):
-        done = consumption.rows(case, group)
-        if done is not None and copy not in set(done["offset_msg_id"].to_pylist()):
+        if consumption.ledgers(case, group) and not case.sql(HANDLED, group=group, copy=copy).count():
             moves = [m for m in jumped if m.group == group]
             line = case.ref(moves[0].file, moves[0].line)
             queues = sorted({m.queue_id for m in moves if m.queue_id is not None})
             why = WHY["skipped-deleted"].say(group=group, queues=queues)
-            yield KnownFate("skipped", why, group, moves[0].topic, offset_msg_id=copy, evidence=(*ref, line))
+            yield KnownFate("skipped", why, group, moves[0].topic, offset_msg_id=copy, evidence=(ref, line))
 
 
 def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iterable[KnownFate]:
