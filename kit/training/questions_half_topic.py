@@ -61,13 +61,13 @@ def _store(bench: Bench, records: int, messages: int) -> dict[str, Any]:
     import pandas as pd
     from pyspark.sql import functions as F  # noqa: N812
 
-    from kit.analysis.transactions import leaks
     from kit.rocketmq import names
 
     counts, fixes = bench.table("half_topic_counts"), bench.table("half_topic_fixes")
     kept = counts[counts["place"] != "discarded"]
     # The first one in the order of the store: what the others descend from.
-    first: Any = leaks.leaked(bench.case).sort_values(["store_timestamp", "physical_offset"]).iloc[0]
+    places = bench.case.facts("leak_places")
+    first: Any = places[places["role"] == "leaked"].iloc[0]
     writer = (
         "consumer"
         if first.reconsume_times

@@ -8,7 +8,7 @@ from busy_evidence import sent, write_store
 
 import kit
 from kit.analysis.sends import stored
-from kit.analysis.transactions import leaks, transactions
+from kit.analysis.transactions import transactions
 from kit.case.case import Case
 
 HALF = b"RMQ_SYS_TRANS_HALF_TOPIC"
@@ -24,14 +24,15 @@ def test_a_damaged_key_is_no_leaked_message(tmp_path: Path) -> None:
     """Two messages leaked, born 10 ms apart and copied 250 times each; one copy has another letter in its UNIQ_KEY."""
     records = [sent(f"L{n % 2}", n % 2 * 10, 100 + n, topic=HALF, **LEAKED) for n in range(500)]
     records.append(sent("M0", 0, 700, topic=HALF, **LEAKED))
-    assert leaks.half_records(case(tmp_path, list(records)))["uniq_key"].nunique() == 2
+    assert case(tmp_path, list(records)).facts("leak_counts")["of_place"].tolist() == [2]
 
 
 def test_a_blow_up_whose_beginning_is_missing_is_not_counted_from_the_middle(tmp_path: Path) -> None:
     first = [sent("L0", 0, 100, topic=HALF, **LEAKED)]
     later = [sent("L0", 0, 200 + n, topic=HALF, **LEAKED, TRANSACTION_CHECK_TIMES="4") for n in range(20)]
-    assert leaks.from_the_beginning(case(tmp_path / "whole", [*first, *later]))
-    assert not leaks.from_the_beginning(case(tmp_path / "cut", list(later)))
+    whole, cut = (case(tmp_path / name, list(some)) for name, some in (("whole", [*first, *later]), ("cut", later)))
+    assert whole.facts("leak_growth")["from_the_beginning"].all()
+    assert not cut.facts("leak_growth")["from_the_beginning"].any()
 
 
 def test_a_copy_in_a_topic_with_a_damaged_name_is_no_commit(tmp_path: Path) -> None:

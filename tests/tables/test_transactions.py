@@ -124,3 +124,86 @@ def test_business_rows_belong_to_a_transaction_by_key_or_by_message_id() -> None
     ]
     found = transactions(half(1, keys="SO0 SO1"), half(2, "B"), half(3, "C", keys="SO3"), rows=rows)
     assert [row["with_row"] for row in found] == [True, True, False]
+
+
+# --- leaked messages -----------------------------------------------------------------------------------------------------------
+
+
+def leaked(offset: int, key: str = "L", **more: Any) -> dict[str, Any]:
+    """A half record whose REAL_TOPIC is the half topic, born at second 0."""
+    born = {"born_timestamp": asked.at(0), "born_host": "10.0.0.9:1", "store_host": "h", "property_DELAY": "3"}
+    return half(offset, key, **{"property_REAL_TOPIC": HALF, "stage": "leaked", **born, **more})
+
+
+FIRST = leaked(1, topic=SCHEDULE, reconsume_times=1, property_RECONSUME_TIME="1")
+AGAIN = leaked(5, topic=SCHEDULE, sys_flag=8, prepared_transaction_offset=2, property_TRANSACTION_CHECK_TIMES="1")
+GONE = leaked(
+    9, topic=SCHEDULE, property_REAL_TOPIC="TRANS_CHECK_MAX_TIME_TOPIC", property_TRANSACTION_CHECK_TIMES="15"
+)
+STORY = [FIRST, leaked(2), AGAIN, leaked(7, sys_flag=8, property_TRANSACTION_CHECK_TIMES="1"), GONE, half(3, "B")]
+
+
+def test_leaked_records_are_counted_by_place_and_descent() -> None:
+    found = asked.rows("leak_counts", records=STORY)
+    columns = ("place", "committed", "records", "commits", "messages", "of_place", "max_check_times")
+    assert [tuple(row[name] for name in columns) for row in found] == [
+        ("discarded", False, 1, 0, 1, 1, 15),
+        ("half", False, 1, 0, 1, 1, None),
+        ("half", True, 1, 0, 1, 1, 1),
+        ("schedule", False, 1, 0, 1, 1, None),
+        ("schedule", True, 1, 1, 1, 1, 1),
+    ]
+    assert found[1]["first"] == asked.at(2).replace(tzinfo=None)
+
+
+def test_who_wrote_leaked_records() -> None:
+    found = {(row["writer"], row["target"]): row["records"] for row in asked.rows("leak_flow", records=STORY)}
+    assert found == {("consumer", HALF): 1, ("commit", HALF): 1, ("check", "TRANS_CHECK_MAX_TIME_TOPIC"): 1}
+
+
+def test_a_rare_key_of_one_birth_is_damaged() -> None:
+    copies = [leaked(n) for n in range(1, 202)] + [leaked(300, "M")]
+    (row,) = asked.rows("leak_counts", records=copies)
+    assert (row["records"], row["messages"]) == (202, 1)
+
+
+def test_the_curve_of_leaked_half_records_keeps_each_doubling() -> None:
+    """Two messages, 9,000 half records: every second one, the first and last, and 2 × 2^k."""
+    records = [leaked(n, "LM"[n % 2], born_timestamp=asked.at(n % 2)) for n in range(9_000)]
+    found = asked.rows("leak_growth", records=records)
+    doubled = [row["seq"] for row in found if row["doubling"]]
+    assert doubled == [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192]
+    assert [row["seq"] for row in found[:3]] == [1, 2, 4] and len(found) == 4_501
+    assert found[-1] | {"store_timestamp": None} == {
+        "seq": 9_000, "store_timestamp": None, "half_queue_offset": 8_999, "check_times": None, "uniq_key": "M",
+        "doubling": False, "from_the_beginning": True,
+    }  # fmt: skip
+
+
+def test_leaked_records_that_are_quoted() -> None:
+    found = asked.rows("leak_places", records=[*STORY, leaked(8, sys_flag=8, property_TRANSACTION_CHECK_TIMES="1")])
+    places = {role: [row["physical_offset"] for row in found if row["role"] == role] for role in ("resent", "twin")}
+    assert places == {"resent": [1], "twin": [7, 8]}
+    assert {row["role"]: row["records"] for row in found} == {
+        "resent": 1,
+        "leaked": 5,
+        "committed": 3,
+        "twin": 2,
+        "discarded": 1,
+    }
+
+
+def test_an_answer_to_a_leaked_record_names_its_schedule_record() -> None:
+    def answer(line: int, offset: int, event: str = "check-answer-commit") -> dict[str, Any]:
+        values = [("msg_id", "L"), ("commit_log_offset", str(offset))]
+        return {"event": event, "file": "transaction.log", "line": line, "ts": asked.at(line), "values": values}
+
+    answers = [answer(3, 1), answer(4, 5), answer(2, 2), answer(1, 1, "check-answer-rollback")]
+    expected = [{"answers": 2, "file": "transaction.log", "line": 3}]
+    assert asked.rows("leak_answers", records=STORY, events=answers) == expected
+
+
+def test_all_records_of_a_leaked_message_are_its_timeline() -> None:
+    found = asked.rows("leak_timelines", records=[half(0, "L"), *STORY])
+    assert [row["physical_offset"] for row in found] == [0, 1, 2, 5, 7, 9]
+    assert [row["committed"] for row in found] == [False, False, False, True, True, False]

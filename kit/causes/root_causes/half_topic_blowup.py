@@ -8,23 +8,23 @@ store/CommitLog.putMessage, broker/transaction/queue/TransactionalMessageService
 
 from __future__ import annotations
 
+import itertools
+import statistics
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.transactions import answers, leaks, owners, send_back
+from kit.analysis.transactions import owners, send_back
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, with_ids
 from kit.causes.root_causes.texts.half_topic_blowup import Claim, Fix, Text
 from kit.i18n import Sentence, T
-from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from kit.case.case import Case
 
 SLUG = "half-topic-blowup"
@@ -72,6 +72,14 @@ class Leak:
     discarded: int
     max_check_times: int | None
     counts: pd.DataFrame
+    places: pd.DataFrame
+    """The tables `leak_counts` and `leak_places`."""
+
+    def of(self, role: str) -> pd.DataFrame:
+        return self.places[self.places["role"] == role]
+
+    def records(self, role: str) -> int:
+        return int(self.of(role)["records"].max()) if len(self.of(role)) else 0
 
 
 def examine(case: Case) -> Finding:
@@ -109,19 +117,20 @@ def examine(case: Case) -> Finding:
 
 
 def _leak(case: Case) -> Leak:
-    counts = leaks.counts(case)
-    half = counts[counts["place"] == "half"]
-    checks = half["max_check_times"].dropna()
+    counts = case.facts("leak_counts")
+    half, discarded = counts[counts["place"] == "half"], counts[counts["place"] == "discarded"]
     stored = counts[counts["place"] != "discarded"]
+    checks = half["max_check_times"].dropna()
     return Leak(
         half=int(half["records"].sum()),
-        messages=int(leaks.half_records(case)["uniq_key"].nunique()),
+        messages=int(half["of_place"].max()) if len(half) else 0,
         committed=int(stored[stored["committed"]]["records"].sum()),
-        put_back=int(stored[~stored["committed"].astype(bool)]["records"].sum()),
+        put_back=int(stored[~stored["committed"]]["records"].sum()),
         commits=int(counts["commits"].sum()),
-        discarded=int(counts[counts["place"] == "discarded"]["records"].sum()),
+        discarded=int(discarded["records"].sum()),
         max_check_times=int(checks.max()) if len(checks) else None,
-        counts=counts,
+        counts=counts.drop(columns="of_place"),
+        places=case.facts("leak_places") if len(counts) else pd.DataFrame({"role": []}),
     )
 
 
@@ -148,21 +157,19 @@ def _refusal_steps(case: Case, back: send_back.SendBack) -> list[Step]:
 def _resent_step(case: Case, leak: Leak | None) -> Step:
     if not leak or not (leak.half or leak.put_back):
         return Step(Claim.RESENT_UNKNOWN, "supporting", None)
-    first = leaks.resent(case)
-    count = len(first)
+    count = leak.records("resent")
     if not count:
         return Step(Claim.RESENT_UNKNOWN, "supporting", None)
-    return Step(Claim.RESENT.say(count=count), "supporting", True, refs.records_at(case, first))
+    return Step(Claim.RESENT.say(count=count), "supporting", True, refs.records_at(case, leak.of("resent")))
 
 
 def _leaked_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
     if leak is not None and (leak.half or leak.put_back or leak.committed):
-        every = leaks.leaked(case)
         return Step(
             Claim.LEAKED.say(records=leak.half, messages=leak.messages),
             "deciding",
             True,
-            refs.records_at(case, every[every["place"] != "discarded"], 2) + refs.quote(case, printed, 1),
+            refs.records_at(case, leak.of("leaked"), 2) + refs.quote(case, printed, 1),
         )
     if printed:
         return Step(Claim.LEAKED_PRINTED.say(lines=printed.count), "deciding", True, refs.quote(case, printed))
@@ -176,10 +183,12 @@ def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
                 Claim.DIVERTED.say(commits=leak.commits, records=_of_commits(leak)),
                 "deciding",
                 True,
-                refs.records_at(case, leaks.committed_again(case)),
+                refs.records_at(case, leak.of("committed")),
             )
-        twins = refs.records_at(case, leaks.twins(case), 2)
-        return Step(Claim.TWINS, "deciding", True, twins) if twins else Step(Claim.ONLY_PUT_BACK, "deciding", None)
+        twins = leak.of("twin")
+        if len(twins):
+            return Step(Claim.TWINS, "deciding", True, refs.records_at(case, twins, 2))
+        return Step(Claim.ONLY_PUT_BACK, "deciding", None)
     committed = refs.seen(case, "leaked-commit-printed")
     if committed:
         return Step(Claim.DIVERTED_PRINTED.say(lines=committed.count), "deciding", True, refs.quote(case, committed))
@@ -188,15 +197,10 @@ def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
 
 def _answer_step(case: Case, leak: Leak | None) -> Step:
     """Return the step that the check listener answered COMMIT for a leaked record: the answer contains the schedule record's offset."""
-    said = answers.answers(case) if refs.seen(case, "check-answer-commit") else None
-    if not leak or not leak.half or said is None:
+    if not leak or not leak.half or not (said := case.fact_rows("leak_answers")):
         return Step(Claim.ANSWERED_UNKNOWN, "supporting", None)
-    every = leaks.leaked(case)
-    named = every[every["topic"] == names.SCHEDULE_TOPIC]["physical_offset"]
-    commits = said[said["from_check"] & (said["said"] == "COMMIT")]
-    fitting = commits[commits["commit_log_offset"].isin(named)].sort_values(["ts", "file", "line"])
-    claim = Claim.ANSWERED.say(count=len(fitting)) if len(fitting) else Claim.ANSWERED_UNKNOWN
-    return Step(claim, "supporting", True if len(fitting) else None, refs.lines(case, fitting, 1))
+    quoted = case.refs([(said[0]["file"], said[0]["line"])])
+    return Step(Claim.ANSWERED.say(count=said[0]["answers"]), "supporting", True, quoted)
 
 
 def _limit_step(case: Case, leak: Leak | None) -> Step:
@@ -204,12 +208,11 @@ def _limit_step(case: Case, leak: Leak | None) -> Step:
     if not leak or not leak.discarded:
         return Step(Claim.BOUNDED_UNKNOWN, "supporting", None)
     limit = setup.setting(case, "transactionCheckMax", owners.addresses(case)).value
-    every = leaks.leaked(case)
-    discarded = every[every["place"] == "discarded"]
     # Each copy has two records: one that waits for its delay, which may be in a file that is missing, and one where it arrives.
-    arrived = int((discarded["topic"] == names.DISCARD_TOPIC).sum())
-    claim = Claim.BOUNDED.say(count=max(arrived, len(discarded) - arrived), arrived=arrived, limit=limit)
-    return Step(claim, "supporting", True, refs.records_at(case, discarded, 1) + refs.quote(case, given_up, 1))
+    arrived = leak.records("arrived")
+    claim = Claim.BOUNDED.say(count=max(arrived, leak.discarded - arrived), arrived=arrived, limit=limit)
+    quoted = refs.records_at(case, leak.of("discarded"), 1) + refs.quote(case, given_up, 1)
+    return Step(claim, "supporting", True, quoted)
 
 
 def _figures(leak: Leak | None, back: send_back.SendBack) -> dict[str, Any]:
@@ -227,18 +230,25 @@ def _figures(leak: Leak | None, back: send_back.SendBack) -> dict[str, Any]:
 
 
 def _measure(case: Case, leak: Leak, finding: Finding) -> None:
-    growth = leaks.growth(case, leak.messages, leak.half)
-    if leaks.from_the_beginning(case):
-        finding.figures["doubling_seconds"] = leaks.doubling_seconds(growth, leak.messages, leak.half)
+    growth = case.facts("leak_growth")
+    if growth["from_the_beginning"].all():
+        finding.figures["doubling_seconds"] = doubling_seconds(growth)
         finding.moments = _doublings(growth)
     finding.window = (leak.counts["first"].min().to_pydatetime(), leak.counts["last"].max().to_pydatetime())
     finding.tables = {
-        "half_topic_growth": growth,
-        "half_topic_flow": leaks.flow(case),
-        "half_topic_timeline": leaks.timelines(case),
+        "half_topic_growth": growth.drop(columns="from_the_beginning"),
+        "half_topic_flow": case.facts("leak_flow"),
+        "half_topic_timeline": case.facts("leak_timelines"),
         "half_topic_fixes": _fixes(leak),
         "half_topic_counts": leak.counts,
     }
+
+
+def doubling_seconds(growth: pd.DataFrame) -> float | None:
+    """Return the median time between two doublings of the leaked half records; None below three of them."""
+    marks = growth.loc[growth["doubling"], "store_timestamp"]
+    terms = [(b - a).total_seconds() for a, b in itertools.pairwise(marks)]
+    return round(statistics.median(terms), 3) if len(terms) >= 3 else None
 
 
 def _doublings(growth: pd.DataFrame) -> list[Moment]:
@@ -251,8 +261,6 @@ def _doublings(growth: pd.DataFrame) -> list[Moment]:
 
 def _fixes(leak: Leak) -> pd.DataFrame:
     """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix, prevented, left, retries."""
-    import pandas as pd
-
     everything = leak.committed + leak.put_back + leak.discarded
     twice = _of_commits(leak)
     return pd.DataFrame(

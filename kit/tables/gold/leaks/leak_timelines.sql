@@ -1,0 +1,27 @@
+-- One row per record of the first 8 leaked messages, in order of message and store: uniq_key, store_timestamp, file, physical_offset, topic, queue_id,
+-- queue_offset, offset_msg_id, sys_flag, reconsume_times, real_topic, check_times (null before the first check), committed (boolean: written by a commit).
+-- At most 300 rows a message.
+with begun as (
+  select uniq_key, rank, store_timestamp from (
+    select uniq_key, rank, store_timestamp, row_number() over (partition by uniq_key order by rank, store_timestamp) as nth from (
+      select uniq_key, 0 as rank, store_timestamp from leaked_records
+      where place = 'schedule' and reconsume_times > 0 and resent and check_times is null
+      union all
+      select uniq_key, 1, store_timestamp from leaked_records where place = 'half'
+    ) where uniq_key is not null
+  ) where nth = 1
+), chosen as (
+  select uniq_key, row_number() over (order by rank, store_timestamp, uniq_key) as message from begun
+), numbered as (
+  select r.uniq_key, r.store_timestamp, r.file, r.physical_offset, r.topic, r.queue_id, r.queue_offset, r.offset_msg_id, r.sys_flag, r.reconsume_times,
+    r.property_REAL_TOPIC as real_topic,
+    case when r.property_TRANSACTION_CHECK_TIMES rlike '^[0-9]{1,9}$' then try_cast(r.property_TRANSACTION_CHECK_TIMES as int) end as check_times,
+    r.sys_flag & 12 = 8 and (r.topic <> 'SCHEDULE_TOPIC_XXXX' or r.prepared_transaction_offset <> 0) as committed,
+    c.message, row_number() over (partition by c.message order by r.store_timestamp, r.physical_offset, r.file) as nth
+  from records r join chosen c on c.uniq_key = r.uniq_key
+  where c.message <= 8
+)
+select uniq_key, store_timestamp, file, physical_offset, topic, queue_id, queue_offset, offset_msg_id, sys_flag, reconsume_times, real_topic,
+  check_times, committed
+from numbered where nth <= 300
+order by message, nth
