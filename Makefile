@@ -14,7 +14,7 @@ PYTHON ?= python3
 NB := notebooks
 SAMPLE ?= sample_data/half-topic-blowup.tar.zst
 OUT ?= out/demo
-# `make demo ENGINE=spark`: Apache Spark on this machine's cores instead of the embedded engine.
+# `make demo ENGINE=spark`: Apache Spark on this machine's cores, and nothing of what the embedded engine kept.
 ENGINE ?= embedded
 ON_SPARK := $(filter spark,$(ENGINE))
 
@@ -48,7 +48,7 @@ $(SPARK): $(STAMP) requirements-spark.lock
 	@touch $@
 
 demo: env $(if $(ON_SPARK),$(SPARK)) ## the main job on the sample: what it found, and where the report is; OPEN=1 opens it in the browser, ENGINE=spark runs Apache Spark
-	@$(PY) -m kit report $(SAMPLE) --out $(OUT) $(if $(ON_SPARK),--master 'local[*]')
+	@$(PY) -m kit report $(SAMPLE) --out $(OUT) $(if $(ON_SPARK),--master 'local[*]' --workspace out/workspace-spark)
 	@$(if $(OPEN),$(PY) -m webbrowser -t "file://$(abspath $(OUT))/report.html")
 
 lint: env $(DEV) ## formatter, ruff, mypy, import contracts, texts, stripped notebooks
