@@ -8,13 +8,12 @@ from typing import Any
 
 import effort
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.analysis.sends import attempts, busy_config, sends
-from kit.analysis.sizes import half_records, refusals
+from kit.analysis.sizes import refusals
 from kit.analysis.transactions import paths, reconcile
 from kit.causes import timeline
 
@@ -110,9 +109,3 @@ def test_failed_sends_from_logs_are_each_there_once(told: pd.DataFrame, calls: p
 def test_failed_sends_of_a_ledger_stay_as_many(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> None:
     failed, others = sends.from_ledger(rows, told, calls)
     assert len(failed) == len(rows) and len(others) <= len(calls)
-
-
-def test_half_records_that_are_alike_are_counted() -> None:
-    rows = pa.table({"topic": ["a", "a", "a", "b", None], "queue_offset": [9, 7, 10, 10, None], "store_size": [5] * 5})
-    alike = half_records._alike(rows).sort_by([("topic", "ascending"), ("queue_offset", "ascending")]).to_pylist()
-    assert [tuple(row.values()) for row in alike] == [("a", 1, 5, 2), ("a", 10, 5, 1), ("b", 10, 5, 1), (None, 1, 5, 1)]

@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pytest
 import recorded
 import size_evidence as made
@@ -16,7 +15,7 @@ from click.testing import CliRunner
 from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
 
 import kit
-from kit.analysis.sizes import half_records, refusals, sizes
+from kit.analysis.sizes import refusals
 from kit.causes.neighbours.consumers import schedule_blocked
 from kit.causes.neighbours.sends import client_oversize_reject
 from kit.causes.root_causes import message_size_mismatch
@@ -66,7 +65,7 @@ def test_columns_say_what_the_bytes_say(tmp_path: Path) -> None:
     """Length of properties, growth and refusal of random half records, worked out here from their property strings."""
     rng = random.Random(7)
     evidence = Evidence(tmp_path / "e", limit=700, v6=True)
-    wanted = {}
+    wanted, keys = {}, {}
     for n in range(60):
         times = rng.choice((None, 1, 8, 9, 14, 15))
         immune = rng.random() < 0.4
@@ -81,10 +80,15 @@ def test_columns_say_what_the_bytes_say(tmp_path: Path) -> None:
             add += len("TRAN_PREPARED_QUEUE_OFFSET") + 2 + len(str(n)) + 1
         size = len(record.encode(0))
         wanted[f"k{n}"] = (len(record.properties), size + add, "total" if size + add > 700 else None)
-    case = opened(evidence.write())
-    rows = pd.concat(sizes.halves(case, columns=(*half_records.READ, "keys")))
-    rows["p"] = half_records.properties_bytes(rows)
-    assert {r.keys: (r.p, r.last_size, r.refused) for r in rows.itertuples()} == wanted
+        keys[record.properties.decode().split("UNIQ_KEY\x01")[1][:32]] = f"k{n}"
+    sized = opened(evidence.write()).sql(
+        "select uniq_key, last_properties, last_size, store_size, refused from sized_halves"
+    )
+    rows = {
+        keys[r.uniq_key]: (r.last_properties - (r.last_size - r.store_size), r.last_size, r.refused)
+        for r in sized.collect()
+    }
+    assert rows == wanted
     assert {None, "total"} == {refused for _, _, refused in wanted.values()}
 
 

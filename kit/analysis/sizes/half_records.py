@@ -1,88 +1,93 @@
-"""Half records by broker, and the bytes of their property strings."""
+"""Half messages against the size limit: which fit at every put-back up to the check limit, which will be refused so that the check loops, and
+where in the half queue the check is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
-from kit.analysis.transactions import owners, transactions
-from kit.case import columnar, scan
-from kit.formats.commitlog.schema import promoted
-from kit.rocketmq import binary_format, names, size
+from kit.analysis import refs
+from kit.analysis.sizes import in_force, refusals
+from kit.case.memoize import per_case
+from kit.rocketmq import names, size
+from kit.rocketmq.versions import OLDEST, Version
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+    from kit.inventory.references import Ref
 
-_TOGETHER: Final = {False: 100_000, True: 1_000_000}
-"""Records that are looked at together; of those that are alike few are left."""
-
-SIZES: Final = (
-    *("topic", "queue_offset", "sys_flag", "store_size", "body_size", "body_codec", owners.TARGET),
-    *map(promoted, (names.CHECK_TIMES, names.CHECK_IMMUNITY, names.PREPARED_QUEUE_OFFSET)),
-)
-"""What the sizes of a half record and its put-backs follow from."""
-READ: Final = (*SIZES, "uniq_key", "file", "physical_offset", "store_timestamp", "offset_msg_id")
+KEY: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
+"""How consumerOffset.json names the position of the check: broker/offset/ConsumerOffsetManager."""
+TOPICS: Final = ("topic", "half_records", "overhead", "properties", "refused", "safe_body")
+RISK: Final = ("uniq_key", "state", "topic", "queue_offset", "offset_msg_id", "store_size", "next_size", "last_size")
 
 
-def renewed() -> pc.Expression:
-    return reduce(lambda a, b: a | b, [ds.field(name).is_valid() for name in transactions.RENEWED])
-
-
-def octets(texts: pd.Series[str]) -> np.ndarray:
-    return pc.binary_length(pa.array(texts, pa.string())).fill_null(0).to_numpy()
-
-
-def digits(numbers: Any) -> np.ndarray:
-    """Return the number of digits of whole numbers."""
-    return 1 + np.searchsorted(10 ** np.arange(1, 19), numbers, side="right")
-
-
-def properties_bytes(rows: pd.DataFrame) -> pd.Series[int]:
-    """Return the bytes of the stored property string of a version 1 record: its size less that of its other fields."""
-    hosts = sum(
-        np.where(rows["sys_flag"] & flag != 0, size.HOST[True], size.HOST[False])
-        for flag in (binary_format.BORN_HOST_V6, binary_format.STORE_HOST_V6)
-    )
-    # Length fields: 4 of the body, 1 of the topic, 2 of the properties.
-    return rows["store_size"] - rows["body_size"] - octets(rows["topic"]) - (size.HEADER + 4 + 1 + 2) - hosts
-
-
-def by_broker(
-    case: Case, where: pc.Expression | None, columns: tuple[str, ...], *, alike: bool = False, least: int | None = None
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield (broker, half records of it that `where` keeps), about `_TOGETHER` (or `least`) rows at a time: `columns`,
-    which include `SIZES`, and check_times (-1: none). Brokers as in `owners.by_host`.
-
-    `alike`: each combination of the columns once, with the number of its records as `n`; of queue_offset only the
-    number of digits counts.
+@per_case
+def topics(case: Case) -> pd.DataFrame:
+    """Return `TOPICS`: how much each topic's transactions leave for a body. `overhead` (largest, growth included), `properties` (longest,
+    grown), `refused` (half records that some put-back would exceed), `safe_body` (None if no body is safe, or no limit known).
     """
-    wanted = owners.HALF if where is None else owners.HALF & where
-    known = owners.by_file(case)
-    several = len(set(known.values())) > 1
-    read = dict.fromkeys((*columns, "file") if several else columns)
-    for table in scan.together(scan.batches(case, tuple(read), wanted), least or _TOGETHER[alike]):
-        rows = columnar.zero_filled(_alike(table) if alike else table)
-        found = columnar.to_pandas(rows).assign(check_times=columnar.integers(rows[promoted(names.CHECK_TIMES)]))
-        if several:
-            yield from found.groupby(found["file"].map(known), sort=False)
-        else:
-            for owner in set(known.values()):
-                yield owner, found
+    if not case.has("messages"):
+        return pd.DataFrame(columns=pd.Index(TOPICS))
+    rows: dict[str, dict[str, Any]] = {}
+    for row in case.fact_rows("half_topics"):
+        safe = _safe(row["overhead"], row["properties"], in_force.limits(case, row["broker"]))
+        one = rows.setdefault(row["topic"], {**row, "half_records": 0, "refused": 0, "safe_body": safe})
+        for name in ("half_records", "refused"):
+            one[name] += row[name]
+        for name in ("overhead", "properties"):
+            one[name] = max(one[name], row[name])
+        # What one broker cannot say is open; else the strictest of a topic's brokers counts.
+        one["safe_body"] = None if safe is None or one["safe_body"] is None else min(one["safe_body"], safe)
+    frame = pd.DataFrame(list(rows.values()), columns=pd.Index(TOPICS))
+    return frame.assign(safe_body=pd.Series([row["safe_body"] for row in rows.values()], dtype=object))
 
 
-def _alike(rows: pa.Table) -> pa.Table:
-    """Return each combination of the columns once, `n` of them; queue_offset is the smallest number with as many
-    digits.
-    """
-    at = rows.schema.get_field_index("queue_offset")
-    short = 10 ** (digits(rows[at].fill_null(0).to_numpy()) - 1)
-    rows = rows.set_column(at, "queue_offset", pa.array(short)).unify_dictionaries()
-    grouped = rows.group_by(rows.column_names, use_threads=False).aggregate([([], "count_all")])
-    return grouped.rename_columns([*rows.column_names, "n"])
+def _safe(overhead: int, properties: int, known: in_force.Limits) -> int | None:
+    if known.limit is None or known.how is None or properties > known.properties:
+        return None
+    # `body`, `body+64k` and `total` do not change within the releases of one rule.
+    version = {"total": OLDEST, "body": Version(4, 9, 4), "body+64k": Version(4, 9, 5)}[known.how]
+    most = size.safe_stored_body(overhead, version, known.limit)
+    most = min(most, size.DLEDGER_MAX_RECORD - overhead) if known.dledger else most
+    return most if most >= 0 else None
+
+
+@per_case
+def at_risk(case: Case) -> pd.DataFrame | None:
+    """Return the table `half_misfits`: the open transactions whose record some put-back would exceed; None if it cannot be known."""
+    if not case.has("messages"):
+        return None
+    brokers = {row["broker"] for row in case.fact_rows("half_brokers")}
+    known = [in_force.limits(case, broker) for broker in brokers or (None,)]
+    if not topics(case)["refused"].sum():
+        return None if any(each.limit is None for each in known) else pd.DataFrame(columns=pd.Index(RISK))
+    return None if any(each.how is None for each in known) else case.facts("half_misfits")
+
+
+@per_case
+def looping(case: Case) -> tuple[list[dict[str, Any]], int | None]:
+    """Return the table `half_looping` and how many half messages a log names as refused; ([], None) if none does."""
+    rows = case.facts("size_refusals")
+    ids = rows.loc[rows["event"] == "put-back-failed", "msg_id"].dropna().str.upper().unique()
+    printed = refusals.for_size(rows, "put_back")[["total", "body"]].dropna()
+    stored = case.fact_rows("half_looping") if case.has("messages") and (len(ids) or len(printed)) else []
+    return stored, len(ids) or len(stored) or None
+
+
+def saved(case: Case) -> list[tuple[str, int]]:
+    """Return (file, next half offset to be checked) from the newest offset files, in order of file."""
+    return sorted((row["file"], row["offset"]) for row in case.fact_rows("half_queue") if row["line"] == "saved")
+
+
+def saved_refs(case: Case) -> tuple[Ref, ...]:
+    """Quote the line of each offset file with the position of the check."""
+    return tuple(ref for file, _ in saved(case) if (ref := refs.first_with(case, file, KEY)))
+
+
+def timeline(case: Case) -> pd.DataFrame:
+    """Return the half queue over time: columns ts, offset, line: `checked` (where a round of checks began), `stored` (end of the queue)."""
+    rows = case.facts("half_queue")
+    return rows.loc[rows["line"] != "saved", ["ts", "offset", "line"]].reset_index(drop=True)

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import attrs
-import numpy as np
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sizes import half_records, refusals
 from kit.analysis.transactions import owners
 from kit.case import brokers, setup
 from kit.case.memoize import once, per_case
-from kit.formats.commitlog.schema import TEXT, promoted
 from kit.formats.printed_times import utc
 from kit.formats.values import integer
-from kit.rocketmq import names, size
+from kit.rocketmq import size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
 
 if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.inventory.references import Ref
-
-
-IDS: Final = 1_000
-PRINTED: Final = tuple(name for name in (*refs.PRINTED, TEXT) if name not in half_records.READ)
 
 
 @attrs.frozen
@@ -130,31 +123,14 @@ def _how_printed(told: pd.DataFrame, configured: int | None) -> str | None:
 
 
 def _writer(case: Case, owner: str | None) -> Version | None:
-    """Return a release that writes half records like those of this broker, None if more than one rule fits.
-
-    CLUSTER since 4.6.0, MSG_REGION since 5.0.0, __transactionId__ since 5.1.0; no separator at the end from 4.9.1 to
-    5.1.x (`kit.rocketmq.versions`).
-    """
+    """Return a release that writes half records like those of this broker, None if more than one rule fits."""
     if not case.has("messages"):
         return None
-    marks = (TEXT, *map(promoted, (names.CLUSTER, names.MSG_REGION, names.TRANSACTION_ID)))
-    rows = next(
-        (
-            rows
-            for its, rows in half_records.by_broker(
-                case, ~half_records.renewed(), (*half_records.SIZES, *marks), least=10 * IDS
-            )
-            if owner in (None, its)
-        ),
-        None,
-    )
-    if rows is None:
+    marks = next((row for row in case.fact_rows("half_writers") if owner in (None, row["broker"])), None)
+    if marks is None:
         return None
-    some = rows.head(IDS)
-    if some[promoted(names.MSG_REGION)].notna().any():
-        return Version(5, 1, 0) if some[promoted(names.TRANSACTION_ID)].notna().any() else Version(5, 0, 0)
-    if not some[promoted(names.CLUSTER)].notna().any():
+    if marks["region"]:
+        return Version(5, 1, 0) if marks["transaction_id"] else Version(5, 0, 0)
+    if not marks["cluster"]:
         return Version(4, 5, 2)
-    return (
-        Version(4, 6, 0) if (half_records.octets(some[TEXT]) + 1 == half_records.properties_bytes(some)).any() else None
-    )
+    return Version(4, 6, 0) if marks["unseparated"] else None

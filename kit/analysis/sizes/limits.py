@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
-import pyarrow.dataset as ds
 
 from kit.analysis.transactions import owners, totals
 from kit.case import setup
@@ -49,8 +48,11 @@ def _retries(case: Case) -> list[tuple[Any, ...]]:
     """Return the retries before the dead letter queue of each consumer group in the broker's configuration; the default
     16 if it has none.
     """
-    wanted = (ds.field("origin") == "subscriptionGroup") & (ds.field("name") == "retryMaxTimes") & ~ds.field("backup")
-    found = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=wanted).to_pylist()
+    found = [
+        row
+        for row in case.fact_rows("settings")
+        if row["origin"] == "subscriptionGroup" and row["name"] == "retryMaxTimes" and not row["backup"]
+    ]
     limits = {
         (r["subject"], r["value"]): r
         for r in sorted(found, key=lambda r: (r["subject"] or "", r["file"], r["line"]))

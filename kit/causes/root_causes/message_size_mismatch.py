@@ -7,23 +7,25 @@ failed" for a record whose put-back exceeds the known limit. Source: client/Vali
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sizes import half_queue, in_force, refusals, sizes, what_if
+from kit.analysis.sizes import half_records, in_force, refusals, what_if
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, supporting, with_ids
 from kit.causes.root_causes.texts.message_size_mismatch import MEASURES, UNKNOWN, Claim, Fix, Text
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import T
-from kit.rocketmq import record_fields, size
+from kit.rocketmq import names, record_fields, size
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+    from kit.inventory.references import Ref
 
 SLUG = "message-size-mismatch"
 KIND: Kind = "root_cause"
@@ -88,19 +90,11 @@ class Seen:
 
     @property
     def at_risk(self) -> int | None:
-        return None if self.risk is None else len(self.risk)
+        return None if self.risk is None else int(self.risk["transactions"].max()) if len(self.risk) else 0
 
     @property
     def over(self) -> list[Any]:
         return [row for row in self.records if row.next_refused is not None]
-
-
-class _Half(dict[Any, Any]):
-    """A row of `sizes.halves`, by name or attribute; what it lacks is None."""
-
-    def __init__(self, row: dict[Any, Any]) -> None:
-        super().__init__({name: None if value is pd.NA or value != value else value for name, value in row.items()})
-        self.__dict__ = self
 
 
 def examine(case: Case) -> Finding:
@@ -116,7 +110,7 @@ def examine(case: Case) -> Finding:
         _rejects_step(rejects, shown),
         _risk_step(case, found),
         refused,
-        _tied_step(found),
+        _tied_step(case, found),
         _queue_step(case, found),
         _volume_step(case, found),
     ]
@@ -145,8 +139,8 @@ def examine(case: Case) -> Finding:
 
 def _seen(case: Case) -> Seen:
     rows = case.facts("size_refusals")
-    stuck, count = sizes.looping(case)
-    records = [_Half(row) for row in stuck.head(SHOWN).astype(object).to_dict("records")] if stuck is not None else []
+    stuck, count = half_records.looping(case)
+    records = [SimpleNamespace(**row) for row in stuck[:SHOWN]]
     failed = rows[rows["event"] == "put-back-failed"]
     return Seen(
         in_force.limits(case),
@@ -154,8 +148,8 @@ def _seen(case: Case) -> Seen:
         failed,
         records,
         count if count or not _looked(case) else 0,
-        sizes.at_risk(case),
-        sizes.topics(case),
+        half_records.at_risk(case),
+        half_records.topics(case),
     )
 
 
@@ -171,7 +165,7 @@ def _refused(case: Case, found: Seen) -> Step:
         quoted = (
             *refs.lines(case, found.named, 2),
             *refs.lines(case, found.failed, 2),
-            *(refs.record(row) for row in (found.over or found.records)[:1]),
+            *_quote(case, (found.over or found.records)[:1]),
         )
         first, last = found.lines["first"].min(), found.lines["last"].max()
         totals = found.named["total"].dropna()
@@ -234,7 +228,7 @@ def _risk_step(case: Case, found: Seen) -> Step:
     return Step(claim, "supporting", True, refs.records_at(case, found.risk.head(3)))
 
 
-def _tied_step(found: Seen) -> Step:
+def _tied_step(case: Case, found: Seen) -> Step:
     row = next(iter(found.over or found.records), None)
     if row is None or found.limits.limit is None:
         return Step(Claim.NOT_TIED, "supporting", None)
@@ -242,26 +236,22 @@ def _tied_step(found: Seen) -> Step:
     claim = Claim.TIED.say(
         msg_id=row.offset_msg_id, topic=row.real_topic, stored=row.store_size, wanted=row.next_size, over=over
     )
-    return Step(claim, "supporting", True if found.over else None, tuple(refs.record(each) for each in found.over[:3]))
+    return Step(claim, "supporting", True if found.over else None, _quote(case, found.over[:3]))
 
 
 def _queue_step(case: Case, found: Seen) -> Step:
-    stuck = _stuck(found)
-    if stuck is None:
+    if not found.records and not found.at_risk:
         return Step(Claim.NOT_STANDS, "supporting", None)
-    before = [value for _, value in half_queue.saved(case) if value <= stuck]
+    at = case.fact_rows("half_waiting")[0]
+    before = [value for _, value in half_records.saved(case) if value <= at["stuck"]]
     if not before:
         return Step(Claim.NOT_STANDS, "supporting", None)
-    claim = Claim.STANDS.say(saved=max(before), offset=stuck, waiting=half_queue.waiting(case, stuck))
-    return Step(claim, "supporting", True, half_queue.saved_refs(case))
+    claim = Claim.STANDS.say(saved=max(before), offset=at["stuck"], waiting=at["waiting"])
+    return Step(claim, "supporting", True, half_records.saved_refs(case))
 
 
-def _stuck(found: Seen) -> int | None:
-    """Return the half queue offset at which the check is stuck, or will be."""
-    at = [row.queue_offset for row in found.over or found.records]
-    if not at and found.risk is not None:
-        at = list(found.risk["queue_offset"])
-    return int(min(at)) if (at := [offset for offset in at if pd.notna(offset)]) else None
+def _quote(case: Case, records: list[Any]) -> tuple[Ref, ...]:
+    return tuple(refs.record(refs.stored(case, row.file, row.physical_offset)) for row in records)
 
 
 def _volume_step(case: Case, found: Seen) -> Step:
@@ -290,17 +280,18 @@ def _figures(found: Seen, rejects: refusals.Rejects) -> dict[str, Any]:
 def _tables(case: Case, found: Seen) -> dict[str, Any]:
     tables = {
         "size_refusals": case.facts("size_refusals"),
-        "size_near_limit": half_queue.near_limit(case),
-        "size_half_queue": half_queue.timeline(case),
+        "size_near_limit": case.facts("half_near_limit"),
+        "size_half_queue": half_records.timeline(case),
     }
     if found.risk is not None:
-        tables["size_at_risk"] = found.risk.head(sizes.CHART_ROWS)
+        tables["size_at_risk"] = found.risk
     first = next(iter(found.over or found.records), None)
-    if first is None and found.risk is not None and len(found.risk):
-        rows = sizes.with_ids(case, [str(found.risk["offset_msg_id"].iloc[0])])
-        first = next((_Half(row) for row in rows.astype(object).to_dict("records")), None)
+    if first is None and found.at_risk:
+        row = case.fact_rows("half_misfits")[0]
+        first = SimpleNamespace(**row, real_topic=row["topic"])
     if first is not None:
-        first.properties = as_dict(first[TEXT])
+        first.topic = names.HALF_TOPIC
+        first.properties = as_dict(refs.stored(case, first.file, first.physical_offset, (TEXT,))[TEXT])
         tables["size_fields"] = record_fields.stages(first, first.put_back_body, found.limits.limit)
         safe = dict(zip(found.topics["topic"], found.topics["safe_body"], strict=True))
         tables["size_what_if"] = what_if.start(first, found.limits, safe.get(first.real_topic))
@@ -309,7 +300,7 @@ def _tables(case: Case, found: Seen) -> dict[str, Any]:
 
 def _remedies(found: Seen) -> list[Remedy]:
     wanted = (
-        [int(found.risk["last_size"].max())]
+        [int(found.risk["largest"].max())]
         if found.risk is not None and len(found.risk)
         else [row.last_size for row in found.over]
     )

@@ -7,33 +7,22 @@ stop). Source: store/schedule/ScheduleMessageService (4.x), broker/schedule/Sche
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.sizes import half_records, in_force, refusals, sizes
-from kit.case import columnar, scan
+from kit.analysis.sizes import in_force, refusals
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds, supporting
-from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
-from kit.rocketmq import names, stages
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 SLUG = "schedule-blocked"
 KIND: Kind = "neighbour"
-_WAITS: Final = (ds.field("topic") == names.SCHEDULE_TOPIC) & ds.field("stage").isin([stages.SCHEDULE, stages.LEAKED])
-_TARGET: Final = promoted(names.REAL_TOPIC)
-_READ: Final = ("file", "physical_offset", "store_timestamp", "queue_id", "queue_offset", "offset_msg_id")
-_TOGETHER: Final = 100_000
 FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
 """store/PutMessageStatus of a record that is too large."""
 AGAIN: Final = 5
@@ -83,8 +72,8 @@ def examine(case: Case) -> Finding:
     failed, named = _again(rows), refusals.for_size(rows, "schedule")
     happened = bool(len(failed) or len(named))
     too_large = _too_large(case)
-    count = len(too_large) if too_large is not None else None
-    blocked = _blocked(case, failed, too_large if count else None)
+    count = None if too_large is None else int(too_large["records"].max()) if len(too_large) else 0
+    blocked = _blocked(case, failed, too_large)
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     lines = max(int(failed["count"].sum()), int(named["count"].sum()))
     sized = max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), int(named["count"].sum()))
@@ -101,7 +90,7 @@ def examine(case: Case) -> Finding:
             refs.records_at(case, too_large) if too_large is not None and count else (),
         ),
     ]
-    waiting = _waiting(case, blocked) if len(blocked) else None
+    waiting = int(blocked["waiting"].sum()) if len(blocked) else None
     if len(blocked):
         finding.steps.append(
             supporting("waiting-behind", BEHIND.say(waiting=waiting), waiting, refs.records_at(case, blocked))
@@ -140,31 +129,17 @@ def _again(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _too_large(case: Case) -> pd.DataFrame | None:
-    """Return the waiting records that the broker would refuse under their real topic (`_READ`); None if that is not known."""
+    """Return waiting records that the broker would refuse under their real topic (`schedule_misfits`); None if that is not known."""
     known = in_force.limits(case)
     if not case.has("messages") or known.limit is None or known.how is None:
         return None
-    found = [pd.DataFrame(columns=list(_READ))]
-    read = scan.batches(case, (*_READ, "topic", "store_size", "body_size", "sys_flag", _TARGET), _WAITS)
-    for table in scan.together(read, _TOGETHER):
-        rows = columnar.to_pandas(columnar.zero_filled(table)).dropna(subset=[_TARGET])
-        names_ = pc.binary_length(pa.array(rows[_TARGET], pa.string())).to_numpy()
-        delivered = rows["store_size"] - len(names.SCHEDULE_TOPIC) + names_
-        why = sizes.refused(delivered, rows["body_size"], half_records.properties_bytes(rows), known)
-        found.append(rows[pd.notna(why)][list(_READ)])
-    return pd.concat(found[1:] or found, ignore_index=True)
+    rows = case.facts("schedule_misfits")
+    return rows[rows["kind"] == "too_large"]
 
 
 def _blocked(case: Case, failed: pd.DataFrame, too_large: pd.DataFrame | None) -> pd.DataFrame:
     """Return the first record of each level that cannot be delivered: those the log names, else those that are too large."""
-    ids = sorted(failed["msg_id"].dropna().str.upper().unique())[: in_force.IDS]
-    rows = pd.DataFrame(columns=list(_READ)) if too_large is None else too_large
-    if case.has("messages") and ids:
-        rows = columnar.to_pandas(scan.records(case, _READ, _WAITS & scan.one_of("offset_msg_id", ids)))
-    return rows.sort_values(["queue_id", "queue_offset"]).drop_duplicates("queue_id")
-
-
-def _waiting(case: Case, blocked: pd.DataFrame) -> int:
-    places = zip(blocked["queue_id"], blocked["queue_offset"], strict=True)
-    behind = [(ds.field("queue_id") == int(queue)) & (ds.field("queue_offset") > int(at)) for queue, at in places]
-    return len(scan.records(case, ("queue_id",), _WAITS & reduce(lambda a, b: a | b, behind)))
+    if case.has("messages") and failed["msg_id"].notna().any():
+        rows = case.facts("schedule_misfits")
+        return rows[rows["kind"] == "named"]
+    return pd.DataFrame({"queue_id": []}) if too_large is None else too_large[too_large["nth"] == 1]

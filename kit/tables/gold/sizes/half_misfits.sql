@@ -1,0 +1,13 @@
+-- One row per open transaction whose record some put-back exceeds: uniq_key, state (pending, discarded), topic, and of its last such half record
+-- queue_offset, store_timestamp, file, physical_offset, offset_msg_id, store_size, body_size, put_back_body,
+-- next_size, last_size (bytes), sys_flag, refused (why); transactions (all of
+-- them), largest (last_size of all). At most 4,000 rows, in order of the half queue.
+with misfits as (
+  select *, row_number() over (partition by id order by store_timestamp desc, physical_offset desc, file) as nth from sized_halves where refused is not null
+)
+select m.uniq_key, t.state, m.real_topic as topic, m.queue_offset, m.store_timestamp, m.file, m.physical_offset, m.offset_msg_id, m.store_size,
+  m.body_size, m.put_back_body, m.sys_flag, m.next_size, m.last_size, m.refused, count(*) over () as transactions, max(m.last_size) over () as largest
+from misfits m join transactions t on m.id = t.id
+where m.nth = 1 and t.state in ('pending', 'discarded')
+order by queue_offset, uniq_key, physical_offset
+limit 4000
