@@ -55,7 +55,7 @@ def seen(case: Case, *slugs: str, outside: Collection[str] = ()) -> Seen:
         for row in _known_texts(case)
         if row["event"] in slugs and str(PurePosixPath(row["file"]).parent) not in outside
     ]
-    return _of(slugs, rows)
+    return of_rows(slugs, rows)
 
 
 @per_case
@@ -63,7 +63,8 @@ def _known_texts(case: Case) -> list[dict[str, Any]]:
     return case.fact_rows("known_texts")
 
 
-def _of(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
+def of_rows(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
+    """Return the same by rows of `known_texts`, or others with file, source, n, line, first and last."""
     rows.sort(key=lambda r: (r["first"] or dt.datetime.max, r["file"]))  # noqa: DTZ901 - both naive UTC
     firsts = [r["first"] for r in rows if r["first"] is not None]
     lasts = [r["last"] for r in rows if r["last"] is not None]
@@ -75,19 +76,6 @@ def _of(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
         places=tuple((r["file"], r["line"]) for r in rows),
         sources=frozenset(r["source"] for r in rows if r["source"]),
     )
-
-
-def among(entries: pd.DataFrame, *slugs: str) -> Seen:
-    """Return the same for some entries, all of which have one of the texts: a frame with file, source, line, ts (naive
-    UTC).
-    """
-    times = {"n": ("line", "size"), "first": ("ts", "min"), "last": ("ts", "max")}
-    found = entries.groupby(["file", "source"], dropna=False).agg(**times, line=("line", "min"))
-    rows = found.reset_index().to_dict("records")
-    for row in rows:
-        row |= {name: None if row[name] is pd.NaT else row[name].to_pydatetime() for name in ("first", "last")}
-        row["source"] = row["source"] if isinstance(row["source"], str) else None
-    return _of(slugs, [{str(name): value for name, value in row.items()} for row in rows])
 
 
 def count(case: Case, slug: str, source: str) -> int:

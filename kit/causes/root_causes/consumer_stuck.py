@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow.dataset as ds
-
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import consumer_logs, consumption, lag, positions, stacks
-from kit.case import scan
 from kit.causes import collect_next
 from kit.causes import message_in_work as work
 from kit.causes.alerts import QUEUE_STANDS, Alert
@@ -162,10 +159,9 @@ def _without(case: Case, finding: Finding) -> Finding:
 
 def _record(case: Case, queue: lag.Stuck) -> tuple[Ref, str | None] | None:
     """Quote the record at which a queue is stuck; with its UNIQ_KEY."""
-    at = (ds.field("topic") == queue.topic) & (ds.field("queue_id") == queue.queue_id)
-    columns = ["file", "physical_offset", "store_timestamp", "uniq_key"]
-    found = scan.records(case, columns, at & (ds.field("queue_offset") == queue.offset)).to_pandas()
-    first = found.astype({"file": object}).sort_values("file").head(1)
+    found = case.facts("stuck_records")
+    place = (found["topic"] == queue.topic) & (found["queue_id"] == queue.queue_id)
+    first = found[place & (found["queue_offset"] == queue.offset)].head(1)
     return (quoting.records_at(case, first)[0], first["uniq_key"].iloc[0]) if len(first) else None
 
 

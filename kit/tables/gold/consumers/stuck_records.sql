@@ -1,0 +1,10 @@
+-- One row per record at which a queue is stuck (`stuck_queues`), of several brokers one each: topic, queue_id, queue_offset, file, physical_offset,
+-- store_timestamp, uniq_key. At most ten rows per queue.
+with found as (
+  select r.topic, r.queue_id, r.queue_offset, r.file, r.physical_offset, r.store_timestamp, r.uniq_key,
+    row_number() over (partition by r.topic, r.queue_id, r.queue_offset order by r.file, r.physical_offset) as nth
+  from records r join stuck_queues s on r.topic = s.topic and r.queue_id = s.queue_id and r.queue_offset = s.queue_offset
+)
+select topic, queue_id, queue_offset, file, physical_offset, store_timestamp, uniq_key
+from found where nth <= 10
+order by topic, queue_id, queue_offset, file, physical_offset
