@@ -207,3 +207,84 @@ def test_all_records_of_a_leaked_message_are_its_timeline() -> None:
     found = asked.rows("leak_timelines", records=[half(0, "L"), *STORY])
     assert [row["physical_offset"] for row in found] == [0, 1, 2, 5, 7, 9]
     assert [row["committed"] for row in found] == [False, False, False, True, True, False]
+
+
+# --- what transactions came to ---------------------------------------------------------------------------------------------------
+
+
+def answer(line: int, key: str, event: str, **values: str) -> dict[str, Any]:
+    """An answer to a check, or the producer's own, as transaction.log prints it."""
+    named = [("msg_id", key), *values.items()]
+    return {"event": event, "file": "transaction.log", "line": line, "ts": asked.at(line), "values": named}
+
+
+def outcome(key: str, **more: Any) -> dict[str, Any]:
+    """A row of `transactions`, committed by the producer's own answer."""
+    offset = sum(key.encode())
+    return {
+        "id": offset, "uniq_key": key, "keys": f"SO{key}", "topic": "orders", "producer_group": "g", "born_host": "10.0.0.1:40000",
+        "half_time": asked.at(offset), "half_offset": offset, "half_file": "log", "half_records": 1, "last_time": asked.at(offset),
+        "last_file": "log", "last_offset": offset, "check_times": 0, "renewed_offset": 0, "commits": 1, "with_row": True, "state": "committed",
+        "immune": False, "cluster": True, "dead": False, "discard_offset": 0, "discard_time": None, "discard_file": "", "ops": 1,
+        "named_first": offset, "named_last": offset, "named_commit": 900, "commit_time": asked.at(900), "commit_file": "log", "commit_offset": 900,
+        "second_time": asked.at(910), "second_file": "log", "second_offset": 910, "of_original": True, "of_copy": False, "op_half": offset,
+        "op_time": asked.at(901), "op_file": "log", "op_offset": 901, "reconsumed": 0,
+        **more,
+    }  # fmt: skip
+
+
+def test_transactions_are_counted_by_producer_group() -> None:
+    rows = [
+        outcome("A"), outcome("B", with_row=False, commits=2), outcome("C", state="pending", with_row=False, check_times=3, half_records=4),
+        outcome("D", state=None, producer_group=None, dead=True, half_records=0, with_row=False),
+    ]  # fmt: skip
+    nobody, group = asked.rows("transaction_totals", transactions=rows)
+    assert (nobody["producer_group"], nobody["half_messages"], nobody["dead"]) == (None, 0, 1)
+    expected = {
+        "half_messages": 3, "committed": 2, "rolled_back": 0, "pending": 1, "committed_twice": 1, "checked": 1, "renewed": 3, "without_row": 1,
+        "covered_from": asked.at(65).replace(tzinfo=None), "covered_until": asked.at(65).replace(tzinfo=None), "last": asked.at(67).replace(tzinfo=None),
+    }  # fmt: skip
+    assert {name: group[name] for name in expected} == expected
+
+
+def test_how_transactions_came_to_be_committed_twice() -> None:
+    late = outcome("A", commits=2, named_last=700, renewed_offset=700, named_commit=900)
+    early = outcome("B", commits=2, named_last=950, renewed_offset=950, named_commit=900)
+    same = outcome("C", commits=2)
+    found = asked.rows("committed_twice", transactions=[late, early, same, outcome("D")])
+    assert {row["uniq_key"]: row["way"] for row in found} == {"A": "late_commit", "B": "late_op", "C": "same_half"}
+
+
+def test_what_producers_had_answered_for_discarded_transactions() -> None:
+    given_up = {"state": "discarded", "discard_offset": None, "check_times": 3}
+    events = [answer(n, "a", "check-answer-pending") for n in (7, 5)] + [answer(3, "a", "end-transaction-pending")]
+    events.append({"event": "local-transaction-exception", "file": "transaction.log", "line": 3})
+    rows = [outcome("A", **given_up), outcome("B", **given_up)]
+    first, second = asked.rows("discarded_transactions", transactions=rows, events=events)
+    assert (first["unknown"], first["thrown"], first["log_line"], first["first_line"]) == (2, True, 5, 3)
+    assert (first["physical_offset"], second["unknown"], second["thrown"]) == (65, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("address", "event", "wrong"),
+    [
+        ("10.0.0.1:40001", "check-answer-rollback", None),  # the same host behind another port
+        ("[10.0.0.1]:5", "check-answer-rollback", None),
+        ("10.0.0.2:40000", "check-answer-rollback", True),  # its row exists
+        ("10.0.0.2:40000", "check-answer-commit", False),
+    ],
+)
+def test_an_answer_of_another_host_is_wrong_if_it_contradicts(address: str, event: str, wrong: bool | None) -> None:
+    own = answer(1, "B", "check-answer-commit", address="10.0.0.1:40000")
+    events = [own, answer(2, "A", event, address=address)]
+    found = asked.rows("foreign_answers", transactions=[outcome("A"), outcome("B")], events=events)
+    assert [row["wrong"] for row in found] == ([] if wrong is None else [wrong])
+
+
+def test_a_copy_put_back_with_another_body_cannot_be_read() -> None:
+    packed = half(1, sys_flag=5, body_crc=7, body_size=10)
+    copies = [half(n, sys_flag=5, body_crc=8, body_size=90, **CHECKED) for n in (3, 5)]
+    found = asked.rows(
+        "unreadable_copies", records=[packed, *copies, half(7, sys_flag=5, body_crc=7, body_size=10, **CHECKED)]
+    )
+    assert [(row["physical_offset"], row["again"]) for row in found] == [(3, False), (5, True)]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from kit.analysis import unseen
-from kit.analysis.transactions import transactions
-from kit.case import columnar
 from kit.case.memoize import once
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+
+STATES: Final = ("committed", "rolled_back", "discarded", "pending")
 
 
 @attrs.frozen
@@ -62,7 +59,7 @@ class Summary:
 
     def states(self) -> dict[str, int | None]:
         known = {"discarded": self.knows_discarded, "pending": self.whole or not self.total("pending")}
-        return {state: self.total(state) if known.get(state, True) else None for state in transactions.STATES}
+        return {state: self.total(state) if known.get(state, True) else None for state in STATES}
 
 
 def summary(case: Case) -> Summary:
@@ -71,44 +68,22 @@ def summary(case: Case) -> Summary:
 
 
 def _summary(case: Case) -> Summary:
-    every = transactions.accounts(case)
-    state = every["state"].combine_chunks()
-    is_ = {name: pc.fill_null(pc.equal(state, name), fill_value=False) for name in transactions.STATES}
-    covered = pc.if_else(every["with_row"], every["half_time"], None)
-    counted = {
-        "half_messages": pc.is_valid(state),
-        **is_,
-        "committed_twice": pc.and_(pc.is_valid(state), pc.greater(every["commits"], 1)),
-        "checked": pc.fill_null(pc.greater(every["check_times"], 0), fill_value=False),
-        "renewed": pc.if_else(pc.is_valid(state), pc.subtract(every["half_records"], 1), 0),
-        "without_row": pc.and_(is_["committed"], pc.invert(every["with_row"])),
-        "immune": every["immune"],
-        "dead": every["dead"],
-        "cluster": every["cluster"],
-    }
-    sums = {name: column.cast(pa.int64()) for name, column in counted.items()}
-    spans = {"first": every["half_time"], "last": every["last_time"], "from": covered, "until": covered}
-    grouped = pa.table({"name": every["producer_group"], **sums, **spans}).group_by("name")
-    over = zip(spans, ("min", "max", "min", "max"), strict=True)
-    found = grouped.aggregate([*((name, "sum") for name in sums), *over])
-    rows = columnar.to_pandas(found).sort_values("name", na_position="first").astype(object).to_dict("records")
-    numbers = [a.name for a in attrs.fields(Group) if a.name not in ("name", "covered", "first", "last")]
+    rows = case.fact_rows("transaction_totals")
+    numbers = [a.name for a in attrs.fields(Group) if a.name not in ("name", "covered")]
     groups = [
         Group(
-            name=r["name"] if isinstance(r["name"], str) else None,
-            covered=(r["from_min"], r["until_max"]) if pd.notna(r["from_min"]) else None,
-            first=r["first_min"],
-            last=r["last_max"],
-            **{name: int(r[f"{name}_sum"]) for name in numbers},
+            name=row["producer_group"],
+            covered=(row["covered_from"], row["covered_until"]) if row["covered_from"] is not None else None,
+            **{name: row[name] for name in numbers},
         )
-        for r in rows
-        if r["half_messages_sum"]
+        for row in rows
+        if row["half_messages"]
     ]
     # CLUSTER is stored by 4.6.0 and later, which all keep what they discard.
     knows = (
         not groups
-        or transactions.keeps_discarded(case)
-        or any(r["discarded_sum"] or r["cluster_sum"] for r in rows)
+        or case.fact_rows("discards_stored")[0]["kept"]
+        or any(row["discarded"] or row["cluster"] for row in rows)
         or case.has_source("transaction")
     )
-    return Summary(tuple(groups), int(sum(r["dead_sum"] for r in rows)), knows, not unseen.stretches(case))
+    return Summary(tuple(groups), sum(row["dead"] for row in rows), knows, not unseen.stretches(case))

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-import pyarrow.dataset as ds
-
 from kit.analysis import refs
-from kit.analysis.transactions import answers, owners, totals, transactions
+from kit.analysis.transactions import owners, totals
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -22,6 +19,8 @@ from kit.i18n import T
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from kit.case.case import Case
 
 SLUG = "check-unknown-until-discard"
@@ -73,7 +72,7 @@ def examine(case: Case) -> Finding:
     states = totals.summary(case).states() if stored else {}
     limit = setup.setting(case, "transactionCheckMax", owners.addresses(case))
     count = states.get("discarded")
-    found = _discarded(case) if count else None
+    found = case.facts("discarded_transactions") if count else None
     unknown = found[found["unknown"] > 0] if found is not None else None
     given_up = deciding("discarded", NOT_DISCARDED, None if count is None else False)
     if found is not None:
@@ -119,38 +118,6 @@ def examine(case: Case) -> Finding:
     if not logged and count != 0:
         finding.missing.append(collect_next.broker_log("transaction.log", WANT_LOG))
     return finding
-
-
-def _discarded(case: Case) -> pd.DataFrame:
-    """Return the discarded transactions (100,000 at most): key, uniq_key, stored, time, file, physical_offset,
-    check_times, unknown (answers), thrown, …
-    """
-    discarded = transactions.transactions(case, ds.field("state") == "discarded")
-    columns = ["unknown", "first_exception", "unsure_file", "unsure_line", "first_file", "first_line"]
-    answered = answers.per_transaction(case)
-    said = discarded.join(answered[columns] if answered is not None else pd.DataFrame(columns=columns), on="uniq_key")
-    places = {
-        name: said[f"discard_{name}"].where(said["discard_offset"].notna(), said[f"last_{name}"])
-        for name in ("time", "file", "offset")
-    }
-    frame = pd.DataFrame(
-        {
-            "key": said["keys"],
-            "uniq_key": said["uniq_key"],
-            "stored": said["half_time"],
-            "time": places["time"],
-            "file": places["file"],
-            "physical_offset": places["offset"],
-            "check_times": said["check_times"],
-            "unknown": said["unknown"].fillna(0).astype(int),
-            "thrown": said["first_exception"].eq(True),
-            "log_file": said["unsure_file"],
-            "log_line": said["unsure_line"],
-            "first_file": said["first_file"],
-            "first_line": said["first_line"],
-        }
-    )
-    return frame.sort_values(["stored", "uniq_key"], ignore_index=True).head(100_000)
 
 
 def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:

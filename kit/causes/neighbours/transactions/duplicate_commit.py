@@ -12,17 +12,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-import pyarrow.dataset as ds
-
-from kit.analysis.transactions import owners, totals, transactions
-from kit.case import columnar, setup
+from kit.analysis.transactions import owners, totals
+from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
 from kit.i18n import T
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from kit.case.case import Case
 
 SLUG = "duplicate-commit"
@@ -80,7 +79,7 @@ def examine(case: Case) -> Finding:
         finding.missing = [collect_next.commitlog(WANT)]
         return finding
     count = totals.summary(case).total("committed_twice")
-    found = twice(case) if count else None
+    found = case.facts("committed_twice") if count else None
     late = int((found["way"] == "late_commit").sum()) if found is not None else 0
     early = int((found["way"] == "late_op").sum()) if found is not None else 0
     finding.figures = {"committed_twice": count, "late_commits": late, "late_op_records": early}
@@ -104,33 +103,6 @@ def examine(case: Case) -> Finding:
     finding.window = (found["first_time"].min().to_pydatetime(), found["second_time"].max().to_pydatetime())
     finding.tables = {"committed_twice": found}
     return finding
-
-
-def twice(case: Case) -> pd.DataFrame:
-    """Return the transactions committed more than once (100,000 at most): key, uniq_key, topic, commits, way, and place
-    and time of the first two records.
-
-    way: `late_commit` (the commit of the original half record follows the first renewed copy), `late_op` (it precedes that copy), `same_half` (all
-    commits name one half record).
-    """
-    repeated = transactions.transactions(case, ds.field("commits") > 1)
-    before = repeated["named_commit"] < repeated["renewed_offset"]
-    same = repeated["named_first"] == repeated["named_last"]
-    places = {
-        f"{which}_{name}": repeated[f"{prefix}_{column}"]
-        for which, prefix in (("first", "commit"), ("second", "second"))
-        for name, column in (("time", "time"), ("file", "file"), ("physical_offset", "offset"))
-    }
-    frame = pd.DataFrame(
-        {
-            "key": repeated["keys"],
-            **{name: repeated[name] for name in ("uniq_key", "topic", "commits")},
-            "way": columnar.choose([same, before], ["same_half", "late_op"], "late_commit").astype(object),
-            "checks": repeated["check_times"],
-            **places,
-        }
-    )
-    return frame.sort_values(["first_time", "uniq_key"], ignore_index=True).head(100_000)
 
 
 def _refs(frame: pd.DataFrame) -> tuple[Ref, ...]:

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import pyarrow.compute as pc
-
 from kit.analysis import refs
 from kit.analysis.transactions import totals
-from kit.case import log_events
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
@@ -80,7 +77,7 @@ def examine(case: Case) -> Finding:
     null, empty = refs.seen(case, "check-channel-null"), refs.seen(case, "producer-table-empty", "producer-list-empty")
     left = refs.seen(case, "producer-unregistered", "producer-group-unregistered", "producer-channel-removed")
     looked = case.has_source("transaction") or case.has_source("broker")
-    groups = _groups(case) if empty else []
+    groups = [row["producer_group"] for row in case.fact_rows("offline_groups")] if empty else []
     checks = null.count or empty.count
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     if checks:
@@ -122,8 +119,3 @@ def examine(case: Case) -> Finding:
     if not looked:
         finding.missing.append(collect_next.broker_log("transaction.log", WANT_TRANSACTION))
     return finding
-
-
-def _groups(case: Case) -> list[str]:
-    found = log_events.events(case, ("producer-table-empty", "producer-list-empty"))
-    return sorted(pc.unique(found["group"]).drop_null().to_pylist())[:50]

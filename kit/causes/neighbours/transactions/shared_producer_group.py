@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import refs
-from kit.analysis.transactions import answers
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding
 from kit.i18n import T
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
 SLUG = "shared-producer-group"
 KIND: Kind = "neighbour"
 LEADS_TO = ("transaction-consistency",)
-ENOUGH = 3
-"""Number of answers from another host from which "never COMMIT" means something."""
+BY_CHECK: Final = ("check-answer-commit", "check-answer-rollback", "check-answer-pending")
 
 TITLE = T("Different applications share a producer group")
 SUMMARY = T(
@@ -65,7 +63,7 @@ def examine(case: Case) -> Finding:
     """Report whether checks were answered by hosts of another application."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     stored, logged = case.has("messages"), case.has_source("transaction")
-    found = _foreign(case) if stored and refs.seen(case, *answers.BY_CHECK) and not answers.one_host(case) else None
+    found = case.facts("foreign_answers") if stored and refs.seen(case, *BY_CHECK) else None
     known = stored and logged
     if found is None or found.empty:
         finding.steps = [
@@ -103,42 +101,6 @@ def examine(case: Case) -> Finding:
         finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
         finding.window = (wrong["ts"].min().to_pydatetime(), wrong["ts"].max().to_pydatetime())
     return finding
-
-
-def _foreign(case: Case) -> pd.DataFrame:
-    """Return the check answers of foreign hosts (100,000 at most): columns of `answers.group_answers`, key, row_stands, committed, wrong."""
-    every = answers.group_answers(case)
-    assert every is not None
-    renamed = {"keys": "key", "with_row": "row_stands", "half_offset": "half_physical_offset"}
-    every = every.rename(columns=renamed).assign(committed=every["state"] == "committed")
-    every["bad"] = (every["said"] == "ROLLBACK") & (every["row_stands"] | every["committed"])
-    away, commits, group = every["foreign"], every["said"] == "COMMIT", every["producer_group"]
-
-    def count(which: Any) -> Any:
-        """Count these answers in the group of each answer."""
-        return group.map(which.groupby(group).sum()).fillna(0)
-
-    home = count(~away)
-    # Where its own hosts answer wrongly too, the application is at fault, not the group.
-    unlike = (home > 0) & (count(~away & every["bad"]) == 0)
-    apart = (home > 0) & (count(~away & ~commits) == 0) & (count(away & commits) == 0) & (count(away) >= ENOUGH)
-    every["wrong"] = (every["bad"] & unlike) | (~commits & apart)
-    columns = [
-        "uniq_key",
-        "key",
-        "producer_group",
-        "said",
-        "address",
-        "born_host",
-        "row_stands",
-        "committed",
-        "wrong",
-        "ts",
-        "file",
-        "line",
-    ]
-    shown = every.loc[away & group.notna(), [*columns, "half_file", "half_physical_offset"]]
-    return shown.sort_values(["ts", "file", "line"], ignore_index=True).head(100_000)
 
 
 def _hosts(frame: pd.DataFrame) -> list[str]:

@@ -10,28 +10,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
-
 from kit.analysis import refs
-from kit.analysis.transactions import owners, totals, transactions
-from kit.case import columnar, scan, setup
+from kit.analysis.transactions import totals
+from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
-from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
-from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from kit.case.case import Case
 
 SLUG = "undecodable-half-message"
 KIND: Kind = "neighbour"
-COMPRESSED = 0x1
-"""common/sysflag/MessageSysFlag.COMPRESSED_FLAG."""
 
 TITLE = T("A half message the checker cannot read stops every check round")
 SUMMARY = T(
@@ -76,7 +67,7 @@ def examine(case: Case) -> Finding:
         finding.missing = [collect_next.commitlog(WANT)]
         return finding
     # Only copies that a check renewed can be broken; most stores have none.
-    found = _changed(case) if totals.summary(case).total("renewed") and _may_have_fault(case) else None
+    found = case.facts("unreadable_copies") if totals.summary(case).total("renewed") and _may_have_fault(case) else None
     if found is None or found.empty:
         finding.steps = [deciding("other-body", NO_COPIES, False), deciding("rounds-broken", NOT_BROKEN, None)]
         finding.figures = {"messages": 0, "copies": 0}
@@ -107,19 +98,3 @@ def _may_have_fault(case: Case) -> bool:
 
     known = setup.broker_versions(case)
     return not known or any(versions.rule("decompressesOnPutBack", version) for version in known)
-
-
-def _changed(case: Case) -> pd.DataFrame:
-    """Return the put-back copies, still flagged as compressed, whose stored body differs from the original's: place, time,
-    uniq_key and `again` (its check count was written before).
-    """
-    flagged = owners.HALF & (pc.bit_wise_and(ds.field("sys_flag"), COMPRESSED) != 0)
-    count = promoted(names.CHECK_TIMES)
-    columns = ("uniq_key", "file", "physical_offset", "store_timestamp", "body_crc", "body_size", count)
-    rows = scan.records(case, (*columns, *(name for name in transactions.RENEWED if name != count)), flagged)
-    frame = columnar.to_pandas(rows).sort_values("physical_offset")
-    renewed = frame[list(transactions.RENEWED)].notna().any(axis=1)
-    first = frame[~renewed].groupby("uniq_key")[["body_crc", "body_size"]].min()
-    copies = frame[renewed].join(first, on="uniq_key", how="inner", rsuffix="_was")
-    copies["again"] = copies.duplicated(["uniq_key", count])
-    return copies[(copies["body_crc"] != copies["body_crc_was"]) | (copies["body_size"] != copies["body_size_was"])]
