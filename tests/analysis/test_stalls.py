@@ -6,13 +6,11 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from busy_evidence import START, A, B, sent, traffic, write_store
+from busy_evidence import START, B, sent, traffic, write_store
 from stores import Record
 
 import kit
-from kit.analysis.messages import originals
 from kit.analysis.sends import stalls
-from kit.case import scan
 
 CHANCES = ((1000, 1900), (4000, 4400), (4600, 5000))
 
@@ -69,28 +67,6 @@ def test_a_burst_goes_on_over_a_pause_whose_waiters_were_all_refused(tmp_path: P
     (burst,) = found(tmp_path, records)
     assert burst.pauses == 3
     assert burst.seconds == pytest.approx(1.6, abs=0.02)
-
-
-def test_half_messages_are_originals_but_commits_are_not(tmp_path: Path) -> None:
-    half = sent("X", 0, 1, topic=b"RMQ_SYS_TRANS_HALF_TOPIC", REAL_TOPIC="orders", TRAN_MSG="true")
-    renewed = sent(
-        "X", 0, 2, topic=b"RMQ_SYS_TRANS_HALF_TOPIC", REAL_TOPIC="orders", TRAN_MSG="true", TRANSACTION_CHECK_TIMES="1"
-    )
-    commit = sent("X", 0, 3, REAL_TOPIC="orders", TRAN_MSG="true")
-    commit.sys_flag, commit.prepared = 8, 1
-    delayed = sent("Y", 0, 4, topic=b"SCHEDULE_TOPIC_XXXX", REAL_TOPIC="orders", DELAY="3")
-    delivered = sent("Y", 0, 5, REAL_TOPIC="orders", DELAY="3")
-    trace = sent("X", 0, 6, topic=b"RMQ_SYS_TRACE_TOPIC")
-    write_store(
-        tmp_path / "evidence" / "commitlog", [half, renewed, commit, delayed, delivered, trace, sent("Z", 0, 7, A)]
-    )
-    case = kit.open_case(tmp_path / "evidence", tmp_path / "ws")
-    written = scan.records(case, {name: scan.text(name) for name in ("keys", "topic")}, originals.which(case))
-    assert sorted(zip(*written.to_pydict().values(), strict=True)) == [
-        ("X", "RMQ_SYS_TRANS_HALF_TOPIC"),
-        ("Y", "SCHEDULE_TOPIC_XXXX"),
-        ("Z", "orders"),
-    ]
 
 
 @pytest.mark.parametrize("bit", [17, 22, 36])

@@ -230,34 +230,17 @@ def refusal_kinds(case: Case) -> list[str]:
     return [kind for kind in attempts.REFUSALS if kind in named]
 
 
-def unanswered(case: Case, found: list[stalls.Stall]) -> tuple[int, tuple[Ref, ...]]:
+def unanswered(case: Case) -> tuple[int, tuple[Ref, ...]]:
     """Return how many transactions that met a stalled broker had to be checked or are still open, and the half records
-    of some.
-
-    Their half message was stored during a stall or within a second of it. END_TRANSACTION is one-way: dropped from the
-    broker's queue, it leaves no error.
+    of some (the table `stalled_transactions`).
     """
-    import pyarrow.dataset as ds
-
-    from kit.analysis.transactions import transactions
-    from kit.case import columnar, scan
-    from kit.rocketmq import names
-
-    half = ds.field("topic") == names.HALF_TOPIC
-    if not found or not any(batch.num_rows for batch in scan.batches(case, ["queue_id"], half, repeated=True)):
-        return 0, ()
-    columns = ["uniq_key", "state", "check_times", "half_time", "half_file", "half_offset"]
-    every = columnar.to_pandas(transactions.accounts(case).select(columns))
-    met = pd.Series(False, every.index)
-    second = pd.Timedelta(seconds=1)
-    for stall in found[:100]:
-        met |= every["half_time"].between(pd.Timestamp(stall.start) - second, pd.Timestamp(stall.end) + second)
-    mine = every[met & ((every["state"] == "pending") | every["check_times"].notna())].sort_values("uniq_key")
-    return len(mine), tuple(
+    rows = case.fact_rows("stalled_transactions")
+    quoted = [
         Ref(
-            str(row["half_file"]),
+            row["half_file"],
             f"UNIQ_KEY={row['uniq_key']}, TRANSACTION_CHECK_TIMES={row['check_times']}, {row['state']}",
-            physical_offset=int(row["half_offset"]),
+            physical_offset=row["half_offset"],
         )
-        for row in mine.head(2).to_dict("records")
-    )
+        for row in rows
+    ]
+    return (rows[0]["n"] if rows else 0), tuple(quoted)

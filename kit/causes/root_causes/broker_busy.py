@@ -144,7 +144,7 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     if seen.counted is not None:
         counted = refs.quote(case, refs.seen(case, "response-codes"), 1) if seen.counted else ()
         steps.append(supporting("counted", Claim.COUNTED.say(count=seen.counted), seen.counted, counted))
-    open_, places = busy.unanswered(case, seen.stalls) if seen.stalls else (0, ())
+    open_, places = busy.unanswered(case) if seen.stalls else (0, ())
     if open_:
         steps.append(supporting("left-open", Claim.PENDING.say(count=open_), True, places))
     return steps

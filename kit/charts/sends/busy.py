@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -75,7 +75,7 @@ BETWEEN: Final = 40
 
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart one time axis. `frame`: from `kit.analysis.sends.load_timeline.seconds`, one row per step; columns without evidence are null."""
+    """Chart one time axis. `frame`: from `kit.analysis.sends.times.axis`, one row per step; columns without evidence are null."""
     series = {
         "time": TIME,
         "born": BORN,
@@ -166,11 +166,10 @@ def _line(frame: pd.DataFrame, column: str, name: str, colour: str, dash: str, y
 
 def _spans(frame: pd.DataFrame) -> list[tuple[pd.Timestamp, pd.Timestamp]]:
     """Return start and end of each run of stalled steps."""
-    stalled = frame["stalled"].to_numpy(bool)
-    edges = np.flatnonzero(np.diff(np.r_[False, stalled, False].astype("int8")))
+    stalled = frame[frame["stalled"]]
     step = pd.Timedelta(float(frame["step_ms"].iloc[0]), unit="ms")
-    times = frame["time"].tolist()
-    return [(times[a], times[b - 1] + step) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    runs = stalled["time"].groupby((stalled.index.to_series().diff() != 1).cumsum())
+    return [(run.iloc[0], run.iloc[-1] + step) for _, run in runs]
 
 
 def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -226,7 +225,7 @@ def replay(
         cliponaxis=False,
     )
     chart = figure(bar, height=260, showlegend=False)
-    top = float(np.log10(max(int(shown["sends"].max()), 10))) + 0.6
+    top = math.log10(max(int(shown["sends"].max()), 10)) + 0.6
     chart.update_xaxes(
         type="log", title=SENDS.render(lang), range=[-0.1, top], dtick=1, exponentformat="none", tickformat=",d"
     )

@@ -12,7 +12,7 @@ from kit.analysis import refs
 from kit.analysis.sends import sends
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds
-from kit.causes.neighbours.sends.disk_full import LIMIT, answers
+from kit.causes.neighbours.sends import disk_full
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ FIGURES: Final = {
 
 def examine(case: Case) -> Finding:
     """Report whether a broker refused messages because of its role, a shutdown or a permission."""
-    answers, quoted = _answers(case)
+    answers, _, quoted = disk_full.answers(case, "room")
     forbidden = refs.seen(case, "no-permission")
     lines, own = _store_lines(case, refused=bool(answers or forbidden))
     happened = bool(answers or forbidden or lines)
@@ -68,12 +68,6 @@ def examine(case: Case) -> Finding:
     elif not looked:
         finding.missing = [collect_next.client_log(collect_next.PRODUCER, WANT)]
     return finding
-
-
-def _answers(case: Case) -> tuple[int, tuple[Ref, ...]]:
-    said = answers(case)
-    with_room = said[said["ratio"].fillna(0) < LIMIT]
-    return len(with_room), refs.earliest(case, with_room, 2, within="service not available now")
 
 
 def _store_lines(case: Case, *, refused: bool) -> tuple[int, tuple[Ref, ...]]:

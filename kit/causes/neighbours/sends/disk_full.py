@@ -13,7 +13,6 @@ import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.sends import measurements, sends
-from kit.case import log_events
 from kit.causes import collect_next
 from kit.causes.alerts import DISK_FULL, Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds, supporting
@@ -71,8 +70,10 @@ ALERTS: Final = (
 
 def examine(case: Case) -> Finding:
     """Report whether a disk was full, by the broker's log or by its answers."""
-    marks, quoted = _marked(case)
-    refused, ratio, told = _answered(case)
+    marks, _, quoted = answers(case, "marked")
+    refused, ratio, told = answers(case, "full")
+    if ratio is None:
+        ratio = answers(case, "room")[1]
     happened = bool(marks or refused)
     looked = case.has_source("store") or sends.ledger(case).knows_kinds
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
@@ -98,25 +99,15 @@ def examine(case: Case) -> Finding:
     return finding
 
 
-def _marked(case: Case) -> tuple[int, tuple[Ref, ...]]:
-    if not refs.seen(case, "disk-full"):
-        return 0, ()
-    # "so reclaim space" is the normal clean-up at diskMaxUsedSpaceRatio.
-    marked = log_events.event(case, "disk-full", refs.QUOTED)
-    marked = marked[marked["message"].fillna("").str.contains("mark disk full", regex=False)]
-    return len(marked), refs.earliest(case, marked, 2)
-
-
-def _answered(case: Case) -> tuple[int, float | None, tuple[Ref, ...]]:
-    """Return the answers of code 14 that print a full disk, and the highest ratio printed."""
-    said = answers(case)
-    full = said[said["ratio"] >= LIMIT]
-    highest = None if said["ratio"].isna().all() else float(said["ratio"].max())
-    return len(full), highest, refs.earliest(case, full, 2, within="service not available now")
-
-
-def answers(case: Case) -> pd.DataFrame:
-    """Return the answers of code 14: the columns of `refs.QUOTED`, and `ratio`, the larger one of the disks, null where none is printed."""
-    said = log_events.event(case, "service-not-available", refs.QUOTED)
-    disks = said[["commitlog", "consumequeue"]].apply(pd.to_numeric, errors="coerce")
-    return said.assign(ratio=disks.max(axis=1))
+def answers(case: Case, state: str) -> tuple[int, float | None, tuple[Ref, ...]]:
+    """Return how many entries of the table `disk_answers` have a state, the highest ratio they print, and the first two."""
+    if not refs.seen(case, "disk-full", "service-not-available"):
+        return 0, None, ()
+    rows = case.facts("disk_answers")
+    rows = rows[rows["state"] == state]
+    if rows.empty:
+        return 0, None, ()
+    highest = rows["highest"].iloc[0]
+    within = None if state == "marked" else "service not available now"
+    quoted = refs.earliest(case, rows, 2, within=within)
+    return int(rows["n"].iloc[0]), None if pd.isna(highest) else float(highest), quoted

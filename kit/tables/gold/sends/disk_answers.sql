@@ -1,0 +1,21 @@
+-- One row for each of the first three entries in which a store marks its disk full (state marked), or a broker answers code 14 and prints a disk
+-- used to 0.90 or more (full) or less, or nothing (room): state, n (entries of that state), highest (ratio, of that state), ts, file, line, message,
+-- trace. At most 9. DefaultMessageStore.CleanCommitLogService (its clean-up at diskMaxUsedSpaceRatio marks nothing), SendMessageProcessor
+-- (diskSpaceWarningLevelRatio 0.90).
+with printed as (
+  select file, line, ts, event, greatest(try_cast(values['commitlog'] as double), try_cast(values['consumequeue'] as double)) as ratio
+  from events where event in ('disk-full', 'service-not-available')
+), states as (
+  select p.file, p.line, p.ts, p.ratio,
+    case when p.event = 'service-not-available' and p.ratio >= 0.9 then 'full' when p.event = 'service-not-available' then 'room' else 'marked' end
+      as state
+  from printed p join entries e on e.file = p.file and e.line = p.line
+  where p.event = 'service-not-available' or contains(e.message, 'mark disk full')
+), numbered as (
+  select file, line, ts, state, row_number() over (partition by state order by ts nulls first, file, line) as nth,
+    count(*) over (partition by state) as n, max(ratio) over (partition by state) as highest
+  from states
+)
+select s.state, s.n, s.highest, s.ts, s.file, s.line, e.message, e.trace
+from numbered s join entries e on e.file = s.file and e.line = s.line
+where s.nth <= 3 order by s.state, s.nth
