@@ -28,8 +28,6 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
     brokerConsumeStats prints all groups of a broker: its rows are returned like those of consumerProgress for one
     group.
     """
-    if not case.found.of_mqadmin():
-        return []
     blocks: dict[tuple[str, int, str | None], dict[str, Any]] = {}
     arguments: dict[str, dict[str, str]] = {}
     call: dict[str, int] = {}

@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from kit.inventory.references import Ref
 
 REFUSED: Final = ("flow-control", "thread-pool-busy")
-OF_PULLS: Final = (
-    "execute the pull request exception", "pullKernelImpl", "processPullResponse", "pullMessageAsync", "PullCallback", "PullMessageService", "popMessage",
-    "updateConsumeOffsetToBroker", "getConsumerIdListByGroup", "HeartBeat", "heart beat", "queryConsumerOffset", "lockBatchMQ",
-    "checkClientInBroker", "DefaultMQPushConsumerImpl.start", "ListenerContainerConfiguration", "MQAdminExt",
-)  # fmt: skip
-"""What a client prints around the refusal of anything that is no send: client/impl/consumer, MQClientAPIImpl, MQClientInstance, tools/admin, the listeners of rocketmq-spring; no sender's frame has one."""
 
 
 def count(case: Case) -> int:
