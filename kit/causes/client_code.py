@@ -7,9 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis import client_settings
 from kit.analysis.deployment import Place
+from kit.case.memoize import per_case
 from kit.causes.hazards import Hazard
+from kit.evidence.files import open_readonly
+from kit.formats.tables import client_settings
 from kit.formats.values import integer
 from kit.i18n import T
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.formats.tables.client_settings import Client, Value
 
+KINDS: Final = ("source_code", "text", "broker_conf", "log")
+"""What sources and settings of applications are recognised as."""
 FIXED_NAME: Final = T("instanceName is fixed: {name}")
 FIXED_NAME_BECOMES: Final = T(
     "all processes with it on one address have the same client id: in one group they pull the same queues, and nobody pulls the others"
@@ -74,7 +78,7 @@ _OWN: Final = re.compile(r"(?i)^(?:DEFAULT|\d*)$|pid|uuid|random|host|nano|time"
 
 def hazards(case: Case) -> Iterable[Hazard]:
     """Return the hazards in the application sources and settings of the evidence; nothing if absent."""
-    clients = client_settings.clients(case)
+    clients = _clients(case)
     for file, client in clients:
         yield from _ids(file, client)
         if client.consumer:
@@ -154,3 +158,18 @@ def _words(client: Client) -> str:
 
 def _number(value: Value | None) -> int | None:
     return None if value is None else integer(value.text)
+
+
+@per_case
+def _clients(case: Case) -> list[tuple[str, Client]]:
+    """Return (file, client) of each; files too large for source code or configuration are left out."""
+    items = [item for item in case.found.of_kind(*KINDS, replicas=False) if item.bytes <= client_settings.MOST]
+    return [(item.file, client) for item in items for client in _of(item.path, item.file)]
+
+
+def _of(path: str, name: str) -> list[Client]:
+    try:
+        with open_readonly(path) as stream:
+            return client_settings.read(stream.read(client_settings.MOST).decode("utf-8", "replace"), name)
+    except OSError:
+        return []  # the inventory names it

@@ -174,3 +174,31 @@ def test_the_first_forty_starts_are_moments() -> None:
     events = [{"event": "client-started", "file": "f", "line": n, "ts": asked.at(100 - n)} for n in range(50)]
     found = asked.rows("first_moments", events=[*events, {"event": "broker-boot", "file": "f", "line": 99}])
     assert [row["line"] for row in found] == list(range(49, 9, -1))
+
+
+def test_values_out_of_range_are_counted_by_file() -> None:
+    entries = [
+        {"file": "a.log", "ts_text": text}
+        for text in ("9999999-01-01 00:00:00", "2024-13-40 00:00:00", "12:00:00", "N/A")
+    ]
+    offsets = [{"file": "o.json", "kind": kind, "queue_id": 0, "value": None} for kind in ("consumer", "checkpoint")]
+    found = asked.rows("values_out_of_range", all_entries=entries, offsets=offsets)
+    # `9999999-` begins with more than four digits, so it is no date with its year.
+    assert [(row["file"], row["n"]) for row in found] == [("a.log", 1), ("o.json", 1)]
+
+
+def test_damaged_records_have_a_range_in_their_file() -> None:
+    records = [
+        {"file": "0", "physical_offset": at, "store_size": 100, "problem": problem}
+        for at, problem in ((0, None), (100, "crc"), (300, "queue,topic"), (500, "queue"))
+    ]
+    (row,) = asked.rows("damaged_records", stored_messages=records)
+    assert (row["records"], row["start"], row["end"]) == (2, 100, 400)
+
+
+def test_ranges_that_were_not_read_are_in_order() -> None:
+    skipped = [
+        {"file": "0", "start": at, "end": at + 1, "reason": why}
+        for at, why in ((9, "corrupt"), (3, "blank"), (1, "truncated"))
+    ]
+    assert [row["start"] for row in asked.rows("unread_ranges", skipped=skipped)] == [1, 9]

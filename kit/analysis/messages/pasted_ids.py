@@ -1,4 +1,4 @@
-"""The ids in a paste that compares two kinds of message ids."""
+"""What a paste says: ids of two kinds that it compares, and checks that overtake a slow local transaction."""
 
 from __future__ import annotations
 
@@ -53,6 +53,12 @@ def mixed(case: Case) -> Mixed | None:
     """Return the ids of a paste that compares both kinds; None for other evidence."""
     found = complaints.mixed(text_of(case)) if is_paste(case) else None
     return None if found is None else Mixed(found.offset_ids, found.uniq_keys, found.paired, quoted(case, found.at))
+
+
+@per_case
+def overtaken(case: Case) -> tuple[Ref, ...]:
+    """Return the lines of a paste in which a check arrives during the local transaction; () for other evidence."""
+    return quoted(case, complaints.overtaken(text_of(case))) if is_paste(case) else ()
 
 
 def quoted(case: Case, numbers: Iterable[int]) -> tuple[Ref, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit.case import unknown_values
 from kit.case.reading import small_tables
 from kit.i18n import T
 from kit.inventory.model import STORES
@@ -26,6 +26,8 @@ ZEROS = T("{file}: bytes {start}–{end} are zeros, although the log goes on in 
 BROKEN_CONFIG = T("{file}: invalid JSON, not read")
 DISAGREE = T("{file}: differs from {other}, a copy of the same commitlog")
 NOT_READ = T("{file}: {why}")
+LARGE: Final = r"^\s*[+-]?([0-9]{10,}|[0-9]+([.][0-9]*)?[eE][+]?[0-9]+)([.][0-9]*)?\s*$"
+"""A number that needs more than 32 bits; whether it fits 64 says the column, which is null where it does not."""
 OUT_OF_RANGE = T("{file}: {count} {count:time|times} or numbers out of range, treated as unknown")
 
 
@@ -63,9 +65,21 @@ def of(case: Case) -> list[Damage]:
     ]
     lost += [
         Damage(file, "values", OUT_OF_RANGE.say(file=file, count=count).render(lang))
-        for file, count in unknown_values.of(case).items()
+        for file, count in _out_of_range(case).items()
     ]
     return sorted(lost, key=lambda d: (d.file, d.start or 0, d.what))
+
+
+def _out_of_range(case: Case) -> dict[str, int]:
+    """Return how many times and numbers of each file are out of range, and so null in the tables, without files that have none."""
+    counts = Counter({row["file"]: row["n"] for row in case.fact_rows("values_out_of_range")})
+    for table, field in (("rows", "reconsume_times"), ("sends", "cost_ms")):
+        for item in case.found.of_kind(table, replicas=False):
+            if column := item.detail.get("columns", {}).get(field):
+                large = f"select count(*) as n from {table} where file = :file and {field} is null and cells[:column] rlike :large"
+                row = case.sql(large, file=item.file, column=column, large=LARGE).first()
+                counts[item.file] += row.n if row else 0
+    return {file: n for file, n in counts.items() if n}
 
 
 def _zeros(case: Case, ranges: list[dict[str, Any]]) -> list[Damage]:

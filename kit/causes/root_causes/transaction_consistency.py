@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import refs
-from kit.analysis.messages import pasted_checks
+from kit.analysis.messages import pasted_ids
 from kit.analysis.sizes import limits
 from kit.analysis.transactions import answers, paths, reconcile, totals, transactions
 from kit.analysis.transactions.reconcile import fates
@@ -131,7 +131,7 @@ def _exceptions(case: Case, thrown: int | None) -> Step:
 
 def _overtaken(case: Case) -> list[Step]:
     """Return the step that a check came while the local transaction was still running, if a paste shows it."""
-    said = pasted_checks.overtaken(case)
+    said = pasted_ids.overtaken(case)
     return [supporting("check-overtakes", Claim.OVERTAKEN, True, said)] if said else []
 
 
