@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import asked
+import pytest
 
 
 def printed(event: str, line: int, **values: str) -> dict[str, Any]:
@@ -82,10 +83,124 @@ def test_ledgers_tell_what_a_reset_repeated() -> None:
     ]
     given: dict[str, Any] = {"records": records, "group_deliveries": deliveries, "offset_moves": moves}
     found = asked.rows("moved_ranges", **given)
-    assert [row["repeated"] for row in found] == [0, 3, 2, 0]
-    assert [row["repeated_last"] for row in found] == [None, 6, 6, None]
-    assert [row["handled_before"] for row in found] == [None, 3, 3, None]
-    assert [row["first_stored"] for row in found] == [7, 0, 0, 7]
+    assert [row["handled_again"] for row in found] == [0, 3, 2, 0]
+    assert [(row["start"], row["end"], row["exact"]) for row in found] == [
+        (0, 9, True),
+        (7, 4, True),
+        (6, 4, True),
+        (None, 4, False),
+    ]
+    assert [(row["skipped"], row["repeated"]) for row in found] == [(9, 0), (0, 3), (0, 2), (None, None)]
+    assert [row["still_stored"] for row in found] == [2, 0, 0, 0]  # 7 and 8, of 0 to 8
     assert all(row["counted"] for row in found)
     given["group_deliveries"] = [{**deliveries[0], "group": "other"}]
-    assert not any(row["counted"] for row in asked.rows("moved_ranges", **given))
+    found = asked.rows("moved_ranges", **given)
+    assert [(row["counted"], row["start"]) for row in found] == [(False, 0), (False, None), (False, 6), (False, None)]
+
+
+def ranged(kind: str, queue: int, *, exact: bool = True, **other: Any) -> dict[str, Any]:
+    row = {
+        **MOVE,
+        "number": queue,
+        "kind": kind,
+        "queue_id": queue,
+        "start": 1,
+        "end": 5,
+        "exact": exact,
+        "counted": False,
+    }
+    return (
+        row
+        | {
+            "skipped": 4,
+            "repeated": 4,
+            "handled_again": 3,
+            "still_stored": 2,
+            "at": asked.at(queue),
+            "asked": asked.at(9),
+        }
+        | other
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "skipped", "again", "still"),
+    [
+        ([ranged("first-start", 0), ranged("first-start", 1)], 8, 0, 4),
+        ([ranged("reset", 0), ranged("reset", 1)], 0, 8, None),
+        ([ranged("reset", 0), ranged("reset", 1, exact=False)], 0, None, None),
+        ([ranged("reset", 0, counted=True), ranged("reset", 1, exact=False, counted=True)], 0, 6, None),
+        ([ranged("skip", 0), ranged("skip", 1)], 8, 0, None),
+        ([ranged("skip", 0), ranged("skip", 1, start=None, skipped=None, exact=False)], None, 0, None),
+    ],
+)
+def test_what_moves_come_to(
+    rows: list[dict[str, Any]], skipped: int | None, again: int | None, still: int | None
+) -> None:
+    (row,) = asked.rows("offset_jumps", moved_ranges=rows)
+    assert (row["queues"], row["skipped"], row["handled_again"], row["still_stored"]) == (2, skipped, again, still)
+    assert (row["first"], row["last"]) == tuple(asked.at(n).replace(tzinfo=None) for n in (0, 9))
+
+
+def look(second: int, queue: int, offset: int, end: int, file: str | None = None) -> dict[str, Any]:
+    place = {
+        "source": "copy",
+        "file": file or f"{second}.json",
+        "line": second,
+        "group": "g",
+        "topic": "t",
+        "broker": "b",
+    }
+    return {**place, "time": asked.at(second), "queue_id": queue, "offset": offset, "end": end}
+
+
+def test_offsets_that_a_later_look_shows_smaller() -> None:
+    """By 3 in both queues, or by 10 in one of them; a queue whose end is smaller too belongs to an older copy."""
+    both = [look(0, 0, 9, 20), look(0, 1, 9, 20), look(1, 0, 7, 21), look(1, 1, 8, 21)]
+    found = asked.rows("smaller_offsets", known_positions=both)
+    assert [(row["queues"], row["messages"], row["file"]) for row in found] == [(2, 3, "1.json")] * 2
+    assert not asked.rows("smaller_offsets", known_positions=[*both[:3], look(1, 1, 9, 21)])
+    assert not asked.rows("smaller_offsets", known_positions=[*both[:2], look(1, 0, 7, 19), look(1, 1, 7, 19)])
+    far = [look(0, 0, 19, 20), look(0, 1, 9, 20), look(1, 0, 9, 21), look(1, 1, 9, 21)]
+    assert [row["messages"] for row in asked.rows("smaller_offsets", known_positions=far)] == [10]
+
+
+def test_queues_that_went_back_once() -> None:
+    """A pull brings up to 32: one queue back by that is a late request, two are not; the third topic has a stream of lines."""
+    rows = [
+        ("one", 0, 32),
+        ("far", 0, 33),
+        ("two", 0, 10),
+        ("two", 1, 9),
+        ("many", 0, 50),
+        ("many", 0, 60),
+        ("many", 1, 70),
+    ]
+    events = [
+        printed(
+            "consumer-offset-back",
+            n,
+            group="g",
+            topic=topic,
+            queue_id=str(queue),
+            stored="100",
+            requested=str(100 - by),
+        )
+        for n, (topic, queue, by) in enumerate(rows)
+    ]
+    found = asked.rows("once_back", events=events)
+    assert [(row["topic"], row["queue_id"], row["messages"]) for row in found] == [("far", 0, 33), ("two", 0, 10)]
+
+
+def test_first_pulls_behind_the_beginning() -> None:
+    """In a few lines out of a log, or where another queue of the group begins at 0; not where a copy of the offsets is there."""
+    pulls = [
+        printed("pull-started", n, group="g", topic=topic, broker="b", queue_id=str(queue), offset=str(offset))
+        for n, (topic, queue, offset) in enumerate((("t", 0, 5), ("t", 0, 0), ("%RETRY%g", 0, 7)))
+    ]
+    assert [row["line"] for row in asked.rows("late_starts", events=pulls, known_positions=[])] == [0]
+    whole = [*pulls, printed("client-started", 9)]
+    assert not asked.rows("late_starts", events=whole, known_positions=[])
+    zero = printed("pull-started", 10, group="g", topic="u", broker="b", queue_id="0", offset="0")
+    assert [row["line"] for row in asked.rows("late_starts", events=[*whole, zero], known_positions=[])] == [0]
+    assert not asked.rows("late_starts", events=pulls, known_positions=[look(0, 0, 1, 2)])

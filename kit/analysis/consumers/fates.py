@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import attrs
 import pandas as pd
 
-from kit.analysis.consumers import consumption, lag, members, offset_ranges, positions, replicas
+from kit.analysis.consumers import consumption, lag, members, positions, replicas
 from kit.case import brokers
 from kit.case.memoize import per_case
 from kit.i18n import Sentence, T
@@ -163,10 +163,11 @@ def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequen
 def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, ref: tuple[Ref, ...]) -> KnownFate:
     """Return why a copy at or after the group's offset was not handled."""
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
-    for move in _moves(case):
-        if (move.group, move.topic, move.queue_id) == (group, topic, queue) and move.kind != "reset" and (move.start or 0) <= offset < move.end:  # fmt: skip
-            line = (case.ref(move.file, move.line),)
-            return told("skipped", line, f"skipped-{move.kind}", start=move.start, end=move.end)
+    for move in case.fact_rows("offset_moves"):
+        same = (move["group"], move["topic"], move["queue_id"]) == (group, topic, queue) and move["kind"] != "reset"
+        if same and (move["start"] or 0) <= offset < move["end"]:
+            line = (case.ref(move["file"], move["line"]),)
+            return told("skipped", line, f"skipped-{move['kind']}", start=move["start"], end=move["end"])
     complete = bool(consumption.ledgers(case, group))
     expressions = _expressions(case, group, topic)
     fits = {text: matches(text, record["tags"]) for text in expressions}
@@ -197,11 +198,6 @@ def _expressions(case: Case, group: str, topic: str) -> dict[str, Ref]:
         if each.group == group and topic in each.topics:
             found.setdefault(each.topics[topic], each.ref)
     return found
-
-
-@per_case
-def _moves(case: Case) -> list[offset_ranges.Move]:
-    return [offset_ranges.move(row) for row in case.fact_rows("offset_moves")]
 
 
 def _position(case: Case, record: dict[str, Any], group: str) -> tuple[int, int | None, tuple[Ref, ...]] | None:
@@ -280,15 +276,15 @@ def _jumped_over(case: Case, copy: str, ref: Ref) -> Iterable[KnownFate]:
     """Yield the groups whose offset jumped over deleted messages, if it can only have been in one topic and their
     ledgers lack it.
     """
-    jumped = [m for m in _moves(case) if m.kind == "deleted-before-consumed"]
+    jumped = [m for m in case.fact_rows("offset_moves") if m["kind"] == "deleted-before-consumed"]
     topics = {topic for topic in _groups(case) if not topic.startswith(names.RETRY_PREFIX)}
-    for group in sorted({m.group for m in jumped if topics == {m.topic}}):
+    for group in sorted({m["group"] for m in jumped if topics == {m["topic"]}}):
         if consumption.ledgers(case, group) and not case.sql(HANDLED, group=group, copy=copy).count():
-            moves = [m for m in jumped if m.group == group]
-            line = case.ref(moves[0].file, moves[0].line)
-            queues = sorted({m.queue_id for m in moves if m.queue_id is not None})
+            moves = [m for m in jumped if m["group"] == group]
+            line = case.ref(moves[0]["file"], moves[0]["line"])
+            queues = sorted({m["queue_id"] for m in moves if m["queue_id"] is not None})
             why = WHY["skipped-deleted"].say(group=group, queues=queues)
-            yield KnownFate("skipped", why, group, moves[0].topic, offset_msg_id=copy, evidence=(ref, line))
+            yield KnownFate("skipped", why, group, moves[0]["topic"], offset_msg_id=copy, evidence=(ref, line))
 
 
 def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iterable[KnownFate]:

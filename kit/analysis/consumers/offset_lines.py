@@ -5,16 +5,20 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis.consumers import admin_output, positions
+import attrs
+
+from kit.analysis.consumers import admin_output, consumer_logs, positions
 from kit.case.memoize import per_case
 from kit.formats.values import integer
+from kit.inventory.references import Ref
+from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from kit.case.case import Case
 
 RESETS: Final = ("offset-reset-started", "offset-reset-done", "offset-reset-client", "offset-reset-command")
+FROM_FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"
+"""common/consumer/ConsumeFromWhere"""
 
 
 @per_case
@@ -23,7 +27,7 @@ def _statements(case: Case) -> list[dict[str, Any]]:
 
 
 def lines(case: Case, *slugs: str, group: str | None = None, topic: str | None = None) -> list[dict[str, Any]]:
-    """Return the rows of the table `offset_statements` with these texts, of one group and topic if given."""
+    """Return the rows of the table `offset_statements` with these texts, of one group and topic if given, in order of time."""
     return [
         row
         for row in _statements(case)
@@ -34,51 +38,122 @@ def lines(case: Case, *slugs: str, group: str | None = None, topic: str | None =
 @per_case
 def created(case: Case) -> dict[str, dt.datetime]:
     """Return {group: when the broker created it}: a client of the group connected for the first time (autoCreateSubscriptionGroup)."""
-    found: dict[str, dt.datetime] = {}
-    for row in lines(case, "group-created"):  # in order of time
-        if row["group"] and row["first"] is not None:
-            found.setdefault(row["group"], row["first"])
-    return found
+    rows = lines(case, "group-created")
+    return {r["group"]: r["first"] for r in reversed(rows) if r["group"] and r["first"] is not None}
 
 
 @per_case
 def copies(case: Case) -> list[dict[str, Any]]:
-    """Return the offsets of groups in copies of consumerOffset.json and in consumerProgress outputs: file, group, topic, queue_id, offset, time."""
-    known = positions.every(case)
-    known = known[known["source"].isin(["copy", "progress"]) & known["offset"].notna()]
-    return _rows(known[["file", "group", "topic", "queue_id", "offset", "time"]])
+    """Return the offsets of groups in copies of consumerOffset.json and in consumerProgress outputs (`known_positions`)."""
+    rows = case.fact_rows("known_positions")
+    return [row for row in rows if row["source"] in ("copy", "progress") and row["offset"] is not None]
 
 
 @per_case
 def copy_times(case: Case) -> dict[str, dt.datetime]:
     """Return {copy of consumerOffset.json: when it was taken}, if that is known."""
-    known = positions.every(case)
-    timed = known[(known["source"] == "copy") & known["time"].notna()]
-    found = {str(file): at.to_pydatetime() for file, at in timed.groupby("file")["time"].min().items()}
+    rows = [row for row in case.fact_rows("known_positions") if row["source"] == "copy"]
+    found = {row["file"]: row["time"] for row in reversed(rows) if row["time"] is not None}
     # A copy in which no group has an offset yet has no positions.
     if positions.preserved(case):
         for item in case.found.of_kind("store_json"):
             copy = item.detail.get("name") == "consumerOffset" and not item.detail.get("backup")
-            if copy and item.modified is not None and item.file not in set(known["file"]):
+            if copy and item.modified is not None and item.file not in {row["file"] for row in rows}:
                 found[item.file] = admin_output.naive(item.modified)
+    return found
+
+
+@per_case
+def _first_offsets(case: Case) -> dict[str, dict[int, int]]:
+    found: dict[str, dict[int, int]] = {}
+    for block in admin_output.admin_blocks(case):
+        low, queue, topic = integer(block.get("#Min Offset")), integer(block.get("#QID")), block.get("-t")
+        if low is not None and queue is not None and topic is not None:
+            queues = found.setdefault(topic, {})
+            queues[queue] = max(low, queues.get(queue, 0))
     return found
 
 
 def first_stored(case: Case, topic: str) -> dict[int, int]:
     """Return {queue: the first offset still stored} from the latest topicStatus."""
-    return {queue: low for (name, queue), low in _first_offsets(case).items() if name == topic}
+    return _first_offsets(case).get(topic, {})
+
+
+# --- what only points to a move ------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Behind:
+    """A queue whose group is at an offset in front of the first message that is still stored; `first`: its offset, None where nothing says it."""
+
+    group: str
+    topic: str
+    offset: int
+    first: int | None
+    ref: Ref
 
 
 @per_case
-def _first_offsets(case: Case) -> dict[tuple[str, int], int]:
-    found: dict[tuple[str, int], int] = {}
+def behind_the_first(case: Case) -> list[Behind]:
+    """Return the queues whose next message is deleted: consumerProgress finds no store time for the message in front of an offset that has a lag.
+
+    `#LastTime` is that of the message at offset − 1 (`AdminBrokerProcessor.getConsumeStats`); N/A with a difference and an offset above 0 means that it,
+    and what follows up to the queue's first offset, is no longer stored.
+    """
+    found = []
     for block in admin_output.admin_blocks(case):
-        low, queue, topic = integer(block.get("#Min Offset")), integer(block.get("#QID")), block.get("-t")
-        if low is not None and queue is not None and topic is not None:
-            found[topic, queue] = max(low, found.get((topic, queue), 0))
+        queue, offset, diff = (integer(block.get(name)) for name in ("#QID", "#Consumer Offset", "#Diff"))
+        group, topic, command = block.get("-g"), block.get("#Topic"), block["command"]
+        if (
+            command != "consumerProgress"
+            or block.get("#LastTime") != "N/A"
+            or not (group and topic and offset and diff)
+        ):
+            continue
+        first = None if queue is None else first_stored(case, topic).get(queue)
+        if queue is not None and offset > 0 and diff > 0 and (first is None or first > offset):
+            found.append(Behind(group, topic, offset, first, case.ref(block["file"], block["line"])))
     return found
 
 
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    whole = frame.astype(object)
-    return whole.where(whole.notna(), None).to_dict("records")  # type: ignore[return-value]
+@attrs.frozen
+class Start:
+    """A group that the broker had just created while no log shows where it began. `skips`: the first offset of a topic of its where that is
+    above 0, so that a start from the end skips.
+    """
+
+    group: str
+    policy: str
+    topic: str
+    skips: int | None
+    ref: Ref
+
+
+@per_case
+def unseen_starts(case: Case) -> list[Start]:
+    """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message.
+
+    CONSUME_FROM_LAST_OFFSET, the default, begins at the end of a queue whose first message is deleted (`ConsumerManageProcessor.queryConsumerOffset`).
+    """
+    new = created(case).keys() - {row["group"] for row in lines(case, "pull-started")}
+    found = []
+    for group in sorted(filter(names.of_users, new)):
+        policy = start_policy(case, group)
+        if policy is None or policy[0] == FROM_FIRST:
+            continue
+        told = consumer_logs.of(case, "consumer-registered", group=group)
+        topics = {each for s in told for each in consumer_logs.subscriptions(s.values.get("data", "")).get(group, {})}
+        first = {
+            topic: min(first_stored(case, topic).values(), default=0)
+            for topic in sorted(topics)
+            if not topic.startswith(names.RETRY_PREFIX)
+        }
+        topic = max(first, key=lambda name: first[name], default="")
+        found.append(Start(group, policy[0], topic, first.get(topic) or None, policy[1]))
+    return found
+
+
+def start_policy(case: Case, group: str) -> tuple[str, Ref] | None:
+    """Return the group's ConsumeFromWhere and the line that says it (`ConsumerData` in the broker's log)."""
+    rows = (row for row in case.fact_rows("start_policies") if row["group"] == group)
+    return next(((row["policy"], case.ref(row["file"], row["line"])) for row in rows), None)

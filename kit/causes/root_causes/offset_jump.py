@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-
 from kit.analysis import refs
-from kit.analysis.consumers import offset_lines, offset_ranges
+from kit.analysis.consumers import offset_lines
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
 from kit.causes.root_causes.texts.offset_jump import FIXES, LOOKS_LIKE, Claim, Text
 from kit.i18n import T
-from kit.inventory.references import Ref
+from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    from kit.analysis.consumers.offset_ranges import Jump
     from kit.case.case import Case
 
 SLUG = "offset-jump"
@@ -50,40 +47,60 @@ __all__ = ["KIND", "LOOKS_LIKE", "SLUG", "examine"]
 MOST = 4
 """Most lines quoted of one kind."""
 
+Row = dict[str, Any]
+
 
 def examine(case: Case) -> Finding:
     """Report whose offset moved, from where to where, why, and how many messages were skipped or handled again."""
-    jumps = offset_ranges.jumps(case)
-    worst = jumps[0] if jumps else None
-    hints = _hints(case, worst)
+    jumps = case.fact_rows("offset_jumps") if case.fact_rows("offset_moves") else []
+    jump = jumps[0] if jumps else None
+    hints = _hints(case, jump)
+    suspicious = any(step.holds for step in hints)
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE)
-    finding.steps = [_moved(case, worst, hinted=any(s.holds for s in hints)), _range(case, worst), *hints]
-    finding.figures = _figures(worst, looked=finding.steps[0].holds is False)
-    finding.missing = _missing(case, worst, suspicious=any(s.holds for s in hints))
-    if worst is not None:
-        finding.summary = _summary(worst)
-        finding.window = worst.window
-        finding.remedies = [Remedy(*fix) for fix in FIXES[worst.kind]]
-        finding.tables = {"offset_moves": _table(jumps)}
+    finding.steps = [_moved(case, jump, hinted=suspicious), _range(case, jump), *hints]
+    finding.figures = _figures(case, jump, looked=finding.steps[0].holds is False)
+    finding.missing = _missing(case, jump, suspicious=suspicious)
+    if jump is not None:
+        finding.summary = Text.SUMMARY[jump["kind"]].say(**_said(jump))
+        finding.window = (jump["first"], jump["last"]) if jump["first"] else None
+        finding.remedies = [Remedy(*fix) for fix in FIXES[jump["kind"]]]
+        columns = [
+            "kind",
+            "group",
+            "topic",
+            "broker",
+            "queue_id",
+            "start",
+            "end",
+            "skipped",
+            "repeated",
+            "at",
+            "file",
+            "line",
+        ]
+        finding.tables = {"offset_moves": case.facts("moved_ranges")[columns]}
     return finding
 
 
-def _summary(jump: Jump) -> Any:
-    said = {
-        "group": jump.group,
-        "topic": jump.topic,
-        "queues": len(jump.moves),
-        "skipped": jump.skipped,
-        "again": jump.handled_again,
-    }
-    return Text.SUMMARY[jump.kind].say(**said)
+def _said(jump: Row) -> Row:
+    return {**{name: jump[name] for name in ("group", "topic", "queues", "skipped")}, "again": jump["handled_again"]}
 
 
-def _moved(case: Case, jump: Jump | None, *, hinted: bool) -> Step:
+def _moves(case: Case, jump: Row) -> list[Row]:
+    """Return the moved queues of a jump, rows of `moved_ranges`."""
+    key = [jump[name] for name in ("kind", "group", "topic")]
+    return [row for row in case.fact_rows("moved_ranges") if [row[name] for name in ("kind", "group", "topic")] == key]
+
+
+def _moved(case: Case, jump: Row | None, *, hinted: bool) -> Step:
     if jump is None:
         return deciding("moved", Claim.NOT_MOVED, False if _would_show(case) and not hinted else None)
-    claim = Claim.MOVED[jump.kind].say(group=jump.group, topic=jump.topic, queues=len(jump.moves))
-    return deciding("moved", claim, True, _quotes(case, jump))
+    slugs = {"first-start": ("group-created",), "deleted-before-consumed": ("offset-too-small",)}
+    asked: dict[str, tuple[str, int]] = {}  # who asked for a reset, then the lines of the moves
+    for row in offset_lines.lines(case, *slugs.get(jump["kind"], offset_lines.RESETS), group=jump["group"]):
+        asked.setdefault(row["event"], (row["file"], row["line"]))
+    places = [*asked.values()][:2] + [(m["file"], m["line"]) for m in _moves(case, jump)[:MOST]]
+    return deciding("moved", Claim.MOVED[jump["kind"]].say(**_said(jump)), True, case.refs(dict.fromkeys(places)))
 
 
 def _would_show(case: Case) -> bool:
@@ -92,150 +109,108 @@ def _would_show(case: Case) -> bool:
     Where a new group started is only in its clients' logs.
     """
     if case.has_source("broker"):
-        return not offset_ranges.unseen_starts(case)
-    return bool(refs.seen(case, "pull-started")) and not offset_ranges.loose_starts(case)
+        return not offset_lines.unseen_starts(case)
+    return bool(refs.seen(case, "pull-started")) and not case.fact_rows("late_starts")
 
 
-def _quotes(case: Case, jump: Jump) -> tuple[Ref, ...]:
-    """Quote who asked for a reset, then the lines of the moves."""
-    slugs = {
-        "reset": offset_lines.RESETS,
-        "skip": offset_lines.RESETS,
-        "first-start": ("group-created",),
-        "deleted-before-consumed": ("offset-too-small",),
-    }[jump.kind]
-    asked: dict[str, tuple[str, int]] = {}
-    for row in offset_lines.lines(case, *slugs, group=jump.group):
-        asked.setdefault(row["event"], (row["file"], row["line"]))
-    places = [*asked.values()][:2]
-    places += [(m.file, m.line) for m in jump.moves[:MOST]]
-    return case.refs(dict.fromkeys(places))
-
-
-def _range(case: Case, jump: Jump | None) -> Step:
+def _range(case: Case, jump: Row | None) -> Step:
     if jump is None:
         return deciding("range", Claim.NO_RANGE, None)
-    known = [m for m in jump.moves if m.start is not None]
+    known = [m for m in _moves(case, jump) if m["start"] is not None]
     if not known:
-        return deciding("range", Claim.RANGE_UNKNOWN.say(queues=len(jump.moves)), None)
-    said = [
-        Claim.QUEUE.say(queue="?" if m.queue_id is None else m.queue_id, start=m.start, end=m.end) for m in known[:8]
+        return deciding("range", Claim.RANGE_UNKNOWN.say(queues=jump["queues"]), None)
+    ranges = [
+        Claim.QUEUE.say(queue="?" if m["queue_id"] is None else m["queue_id"], start=m["start"], end=m["end"])
+        for m in known[:8]
     ]
-    quoted = case.refs(dict.fromkeys((m.file, m.line) for m in known[:MOST]))
-    claim = Claim.RANGE.say(ranges=said, skipped=jump.skipped, again=jump.handled_again)
-    return deciding("range", claim, True, quoted)
+    quoted = case.refs(dict.fromkeys((m["file"], m["line"]) for m in known[:MOST]))
+    return deciding("range", Claim.RANGE.say(ranges=ranges, **_said(jump)), True, quoted)
 
 
-def _hints(case: Case, jump: Jump | None) -> list[Step]:
+def _hints(case: Case, jump: Row | None) -> list[Step]:
     """Return signs of a jump that do not prove one, and what supports a jump that is shown."""
+    kind = None if jump is None else jump["kind"]
     steps = []
     asked = refs.seen(case, *offset_lines.RESETS)
-    if asked or (jump is not None and jump.kind in ("reset", "skip")):
+    if asked or kind in ("reset", "skip"):
         steps.append(supporting("reset-asked", Claim.ASKED.say(count=asked.count), asked, refs.quote(case, asked, 2)))
     small = refs.seen(case, "offset-too-small", "offset-corrected", "pull-offset-illegal", "pull-offset-fixed")
-    if small and (jump is None or jump.kind == "deleted-before-consumed"):
+    if small and kind in (None, "deleted-before-consumed"):
         steps.append(supporting("corrected", Claim.CORRECTED.say(count=small.count), True, refs.quote(case, small, 2)))
-    behind = offset_ranges.behind_the_first(case)
-    if behind:
+    if behind := offset_lines.behind_the_first(case):
         named = {"group": behind[0].group, "topic": behind[0].topic}
-        known = [b.first - b.offset for b in behind if b.first is not None]
-        claim = (
-            Claim.IN_FRONT_OF_FIRST.say(messages=sum(known), **named)
-            if len(known) == len(behind)
-            else Claim.IN_FRONT_DELETED.say(queues=len(behind), **named)
-        )
+        waiting = [b.first - b.offset for b in behind if b.first is not None]
+        claim = Claim.IN_FRONT_DELETED.say(queues=len(behind), **named)
+        if len(waiting) == len(behind):
+            claim = Claim.IN_FRONT_OF_FIRST.say(messages=sum(waiting), **named)
         steps.append(supporting("deleted-in-front", claim, True, tuple(b.ref for b in behind[:2])))
-    back = offset_ranges.once_back(case)
-    if back:
-        claim = Claim.WENT_BACK.say(queues=len(back), messages=sum(back))
-        steps.append(supporting("went-back", claim, True, refs.quote(case, refs.seen(case, "consumer-offset-back"), 2)))
-    smaller = next(iter(offset_ranges.looks_back(case)), None) if jump is None else None
-    if smaller is not None:
-        named = {"group": smaller.group, "topic": smaller.topic}
-        claim = Claim.LOOKS_BACK.say(queues=smaller.queues, messages=smaller.messages, **named)
-        steps.append(supporting("smaller-later", claim, True, case.refs(smaller.places[:2])))
-    new = next((s for s in offset_ranges.unseen_starts(case) if s.skips), None) if jump is None else None
+    back = refs.seen(case, "consumer-offset-back")
+    # A broker up to 4.5 prints it for its own place in the op queue.
+    queues = [row for row in case.fact_rows("once_back") if names.of_users(row["group"])] if back else []
+    if queues:
+        claim = Claim.WENT_BACK.say(queues=len(queues), messages=sum(row["messages"] for row in queues))
+        steps.append(supporting("went-back", claim, True, refs.quote(case, back, 2)))
+    return [*steps, *(_without_jump(case) if jump is None else _with_jump(case, jump))]
+
+
+def _without_jump(case: Case) -> list[Step]:
+    steps = []
+    if rows := case.fact_rows("smaller_offsets"):
+        named = {name: rows[0][name] for name in ("group", "topic", "queues", "messages")}
+        quoted = case.refs((r["file"], r["line"]) for r in rows[: min(2, rows[0]["queues"])])
+        steps.append(supporting("smaller-later", Claim.LOOKS_BACK.say(**named), True, quoted))
+    new = next((s for s in offset_lines.unseen_starts(case) if s.skips), None)
     if new is not None:
         claim = Claim.NEW_FROM_LAST.say(group=new.group, policy=new.policy, topic=new.topic, first=new.skips)
         steps.append(supporting("starts-late", claim, True, (new.ref,)))
-    late = offset_ranges.loose_starts(case) if jump is None else []
-    if late:
+    if late := case.fact_rows("late_starts") if refs.seen(case, "pull-started") else []:
         claim = Claim.STARTS_LATE.say(queues=len(late), group=late[0]["group"], topic=late[0]["topic"])
-        quoted = case.refs((row["file"], row["line"]) for row in late[:2])
-        steps.append(supporting("starts-late", claim, True, quoted))
+        steps.append(supporting("starts-late", claim, True, case.refs((r["file"], r["line"]) for r in late[:2])))
+    return steps
+
+
+def _with_jump(case: Case, jump: Row) -> list[Step]:
+    steps = []
     deleted = refs.seen(case, "store-file-deleted")
-    if deleted and jump is not None and jump.kind in ("deleted-before-consumed", "first-start"):
-        steps.append(
-            supporting("files-deleted", Claim.DELETED.say(count=deleted.count), True, refs.quote(case, deleted, 1))
-        )
-    if (
-        jump is not None
-        and jump.kind == "first-start"
-        and (policy := offset_ranges.start_policy(case, jump.group)) is not None
-    ):
+    if deleted and jump["kind"] in ("deleted-before-consumed", "first-start"):
+        claim = Claim.DELETED.say(count=deleted.count)
+        steps.append(supporting("files-deleted", claim, True, refs.quote(case, deleted, 1)))
+    policy = offset_lines.start_policy(case, jump["group"]) if jump["kind"] == "first-start" else None
+    if policy is not None:
         steps.append(supporting("consume-from", Claim.POLICY.say(policy=policy[0]), True, (policy[1],)))
     return steps
 
 
-def _figures(jump: Jump | None, *, looked: bool) -> dict[str, Any]:
+def _figures(case: Case, jump: Row | None, *, looked: bool) -> Row:
     if jump is None:
-        none = 0 if looked else None
-        return {
-            "group": None,
-            "topic": None,
-            "kind": None,
-            "moved": {} if looked else None,
-            "skipped": none,
-            "handled_again": none,
-            "skipped_still_stored": none,
-        }
+        numbers = dict.fromkeys(("skipped", "handled_again", "skipped_still_stored"), 0 if looked else None)
+        return {"group": None, "topic": None, "kind": None, "moved": {} if looked else None, **numbers}
+    several = jump["brokers"] > 1
     return {
-        "group": jump.group,
-        "topic": jump.topic,
-        "kind": jump.kind,
-        "moved": {m.name(several=jump.several_brokers): [m.start, m.end] for m in jump.moves if m.queue_id is not None},
-        "skipped": jump.skipped,
-        "handled_again": jump.handled_again,
-        "skipped_still_stored": jump.still_stored,
+        **{name: jump[name] for name in ("group", "topic", "kind", "skipped", "handled_again")},
+        "moved": {
+            f"{m['broker']}/{m['queue_id']}" if several else str(m["queue_id"]): [m["start"], m["end"]]
+            for m in _moves(case, jump)
+            if m["queue_id"] is not None
+        },
+        "skipped_still_stored": jump["still_stored"] if case.has("messages") else None,
     }
 
 
-def _table(jumps: list[Jump]) -> pd.DataFrame:
-    """Return every move: one row for each queue."""
-    names = [
-        "kind",
-        "group",
-        "topic",
-        "broker",
-        "queue_id",
-        "start",
-        "end",
-        "skipped",
-        "repeated",
-        "at",
-        "file",
-        "line",
-    ]
-    rows = [[getattr(move, name) for name in names] for jump in jumps for move in jump.moves]
-    frame = pd.DataFrame(rows, columns=pd.Index(names))
-    whole = dict.fromkeys(("queue_id", "start", "end", "skipped", "repeated", "line"), "Int64")
-    return frame.astype(whole).assign(at=pd.to_datetime(frame["at"]))
-
-
-def _missing(case: Case, jump: Jump | None, *, suspicious: bool) -> list[Missing]:
+def _missing(case: Case, jump: Row | None, *, suspicious: bool) -> list[Missing]:
     """Request what would decide: the copies of the offsets, the broker's log, the consumer's client log, its ledger."""
     wanted: list[Missing] = []
     unsure = jump is None and (suspicious or not _would_show(case))
+    open_start = jump is not None and jump["without_start"] > 0
     if unsure and not case.has_source("broker"):
         wanted.append(collect_next.broker_log("broker.log", Text.WANT_BROKER_LOG))
-    if (
-        unsure or (jump is not None and any(m.queue_id is None or m.start is None for m in jump.moves))
-    ) and not refs.seen(case, "pull-started"):
+    no_queue = jump is not None and jump["without_queue"] > 0
+    if (unsure or open_start or no_queue) and not refs.seen(case, "pull-started"):
         wanted.append(collect_next.client_log(collect_next.CONSUMER, Text.WANT_CLIENT_LOG))
-    if (unsure or (jump is not None and any(m.start is None for m in jump.moves))) and not offset_lines.copies(case):
+    if (unsure or open_start) and not offset_lines.copies(case):
         wanted.append(collect_next.offset_copies(Text.WANT_COPIES))
-    if unsure and (jump is None and suspicious):
+    if unsure and suspicious:
         wanted.append(collect_next.consumer_progress(None, Text.WANT_PROGRESS))
-    if jump is not None and (jump.skipped is None or jump.handled_again is None):
+    if jump is not None and None in (jump["skipped"], jump["handled_again"]):
         wanted.append(collect_next.deliveries(Text.WANT_LEDGER))
     return wanted

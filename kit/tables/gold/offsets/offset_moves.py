@@ -23,7 +23,7 @@ from kit.rocketmq.names import RETRY_PREFIX
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-READS: Final = ("offset_statements", "offsets", "admin", "messages_within", "files")
+READS: Final = ("offset_statements", "known_positions", "admin", "files")
 _TIME: Final = pa.timestamp("us", "UTC")
 SCHEMA: Final = pa.schema(
     [

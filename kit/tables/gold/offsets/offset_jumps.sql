@@ -1,0 +1,19 @@
+-- One row per consumer group, topic and kind of move (`moved_ranges`): kind, group, topic, queues, brokers (known ones), skipped, handled_again
+-- (messages, null where the evidence does not say), still_stored (of the skipped, null for resets), without_queue, without_start (queues), first,
+-- last (times of the moves and of the reset that was requested). In order of messages, the most first; as many rows as moved queues at most.
+with counted as (
+  select kind, `group`, topic, count(*) as queues, count(distinct broker) as brokers, sum(skipped) as skipped, sum(repeated) as repeated,
+    min(case when exact and start is not null then 1 else 0 end) = 1 as exact, max(case when counted then 1 else 0 end) = 1 as counted,
+    sum(handled_again) as handled_again, sum(still_stored) as still_stored, count(*) - count(queue_id) as without_queue,
+    count(*) - count(start) as without_start, min(at) as first, max(at) as last, min(asked) as asked
+  from moved_ranges group by kind, `group`, topic
+), told as (
+  select *, case when kind = 'reset' then 0 when kind = 'skip' and not exact then null else coalesce(skipped, 0) end as skipped_of_kind,
+    case when kind <> 'reset' then 0 when counted then handled_again when exact then coalesce(repeated, 0) end as again_of_kind
+  from counted
+)
+select kind, `group`, topic, queues, brokers, skipped_of_kind as skipped, again_of_kind as handled_again,
+  case when kind not in ('reset', 'skip') then still_stored end as still_stored, without_queue, without_start,
+  least(coalesce(first, asked), coalesce(asked, first)) as first, greatest(coalesce(last, asked), coalesce(asked, last)) as last
+from told
+order by coalesce(skipped_of_kind, 0) + coalesce(again_of_kind, 0) desc, `group`, topic, kind
