@@ -6,7 +6,7 @@ from typing import Any
 
 import asked
 
-CLIENT = {"file": "app/rocketmq_client.log", "source": "client"}
+CLIENT: dict[str, Any] = {"file": "app/rocketmq_client.log", "source": "client"}
 
 
 def entry(line: int, event: str, second: float | None = None, **values: str) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def examine(case: Case) -> Finding:
         finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, WANT_CLIENT)]
         return finding
     entries = case.facts("denials")
-    every = _by_reason(entries)
+    every = _by_reason(case.fact_rows("denials"))
     said: list[Any] = [REASON.say(reason=WORDS[why], names=names, count=count) for why, (names, count) in every.items()]
     by_broker = entries["source"].isin(BROKER_SIDE)
     own = entries if by_broker.all() else entries[~by_broker]
@@ -144,18 +144,18 @@ def examine(case: Case) -> Finding:
     return finding
 
 
-def _by_reason(entries: pd.DataFrame) -> dict[str, tuple[list[str], int]]:
+def _by_reason(rows: list[dict[str, Any]]) -> dict[str, tuple[list[str], int]]:
     """Return {reason: (accounts or resources, entries)}, in the order of `WORDS`."""
     names: dict[str, set[str]] = {why: set() for why in WORDS}
     counts = dict.fromkeys(WORDS, 0)
-    for row in entries.astype(object).where(entries.notna(), None).to_dict("records"):
+    for row in rows:
         why, name = _why(row)
         names[why].add(name)
         counts[why] += row["n"]
     return {why: (sorted(names[why] - {""}), counts[why]) for why in WORDS if counts[why]}
 
 
-def _why(row: dict[Any, Any]) -> tuple[str, str]:
+def _why(row: dict[str, Any]) -> tuple[str, str]:
     reason = row["reason"] or ""
     if row["access_key"] or "ignature" in reason:
         return "wrong-secret", row["access_key"] or ""
