@@ -50,8 +50,8 @@ be in another file."""
 LIMITS: Final = pa.schema([("since", pa.timestamp("us", "UTC")), ("until", pa.timestamp("us", "UTC"))])
 """One row: what the user wants to see, null where nothing limits it."""
 BRONZE: Final = (
-    *(name for name in specs() if name not in ("messages", "logs")),
-    *("files", "limits", "stored_messages", "messages_within", "messages", "all_entries", "entries", "logs"),
+    *(name for name in specs() if name not in ("messages", "logs", "consumequeue")),
+    *("queue_units", "files", "limits", "stored_messages", "messages_within", "messages", "all_entries", "entries", "logs"),
 )
 """What was read, by the names queries use. `stored_messages` and `all_entries`: whatever their times, with the columns of the workspace."""
 AS_MAP: Final = f"""case when {TEXT} <> '' then str_to_map({TEXT}, '\\u0002', '\\u0001') else cast(map() as map<string,string>) end"""
@@ -164,6 +164,7 @@ class Frames(Stoppable, ABC):
             return self.tables.frame("all_entries").where(self._within("ts"))
         if name == "logs":
             return self.tables.frame("entries").drop(*HIDDEN)
+        name = "consumequeue" if name == "queue_units" else name
         spec = specs()[name]
         return self._stored(name).selectExpr(*countable(spec.schema)).where(self._within(spec.time))
 

@@ -15,7 +15,10 @@ from typing import IO, Any, Final
 
 IN_USE: Final = "in-use.lock"
 """A file in the folder of each case and each spool: locked while a process works there."""
-_FULL: Final = re.compile(r"java\.\S*Exception: (?:No space left on device|Disk quota exceeded)")
+_FULL: Final = re.compile(
+    r"java\.\S*Exception: (?:No space left on device|Disk quota exceeded)|^OSError: \[Errno (?:28|122)\]|\(os error (?:28|122)\)",
+    re.MULTILINE,
+)
 
 
 def is_full(error: BaseException | None) -> bool:

@@ -69,11 +69,3 @@ def notes(folder: Path) -> list[Refused]:
         (Refused(**json.loads(path.read_text(encoding="utf-8"))) for path in folder.glob(f"{PREFIX}*.json")),
         key=lambda r: r.file,
     )
-
-
-def take_notes(folder: Path) -> list[Refused]:
-    """Return the notes in a folder and remove them from it."""
-    found = notes(folder)
-    for path in folder.glob(f"{PREFIX}*.json"):
-        path.unlink()
-    return found

@@ -162,8 +162,11 @@ class Workspace:
             if not missing or any(done.parent.glob(f"{PREFIX}*")):
                 continue  # what could not be read there may be readable here
             for part in missing & {path.name for path in done.parent.iterdir()}:
-                with contextlib.suppress(OSError):  # cleaned in the meantime
+                try:
                     shutil.copytree(done.parent / part, folder / part, copy_function=_link)
+                except OSError:  # cleaned in the meantime
+                    shutil.rmtree(folder / part, ignore_errors=True)
+                else:
                     missing.discard(part)
 
     def read_json(self, name: str) -> Any | None:

@@ -251,9 +251,7 @@ def _settings(master: str | None, *, local: bool, brief: bool) -> dict[str, str]
             "spark.sql.adaptive.enabled": str(not brief).lower(),
             # Little is kept, and not for long: compressing it costs more than the room.
             "spark.sql.inMemoryColumnarStorage.compressed": str(not brief).lower(),
-            "spark.driver.extraJavaOptions": " ".join(
-                filter(None, (JAVA_OPTIONS, BRIEF if brief else ""))
-            ),
+            "spark.driver.extraJavaOptions": " ".join(filter(None, (JAVA_OPTIONS, BRIEF if brief else ""))),
         }
     return settings
 

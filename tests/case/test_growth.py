@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import pyarrow.dataset as ds
 import pytest
 from busy_evidence import sent, write_store
 
 import kit
-from kit.case import scan
 from kit.case.case import Case
-from kit.evidence.workspace import Workspace
 from kit.spark import commitlog_source, log_source
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 LINE = "2024-05-04 10:00:{:02} INFO main - start {}\n"
 
@@ -42,12 +34,13 @@ def every_file_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def parts(case: Case, table: str) -> dict[str, int]:
-    """Return the parts of a table by name, each with its number on disk: a linked file keeps it."""
-    return {path.name: path.stat().st_ino for path in case.folder(table).iterdir() if "part-" in path.name}
+    """Return the files of a table by name, each with its number on disk: a linked file keeps it."""
+    folder = case.folder(table)
+    return {path.relative_to(folder).as_posix(): path.stat().st_ino for path in folder.rglob("part=*/*.parquet")}
 
 
 def ids(case: Case) -> list[str]:
-    return sorted(scan.records(case, ["keys"])["keys"].cast("string").to_pylist())
+    return sorted(row.keys for row in case.records.select("keys").collect())
 
 
 def test_only_the_new_file_is_read(tmp_path: Path) -> None:
@@ -61,38 +54,11 @@ def test_only_the_new_file_is_read(tmp_path: Path) -> None:
     same_as_alone(tmp_path, grown)
 
 
-def test_spark_too_reads_only_the_new_file(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Case, "reads_here", False)
-    wanted: dict[str, set[str]] = {}
-    adopt = Workspace.adopt_parts
-
-    def noted(place: Workspace, name: str, part: Path, names: Collection[str]) -> None:
-        wanted[name] = set(names)
-        adopt(place, name, part, names)
-
-    monkeypatch.setattr(Workspace, "adopt_parts", noted)
-    # Who plans what records are read from is a process of Spark's, which has its own sizes.
-    monkeypatch.setattr(commitlog_source, "SHARED", 8 << 20)
-    monkeypatch.setattr(commitlog_source, "CHUNK", 64 << 20)
-    before = kit.open_case(evidence(tmp_path / "before", files=3), tmp_path / "ws")
-    old = parts(before, "logs")
-    grown = kit.open_case(evidence(tmp_path / "grown", files=4), tmp_path / "ws")
-    assert old.items() < parts(grown, "logs").items()
-    for name in ("messages", "skipped", "logs"):
-        written = {each.removeprefix(".").removeprefix("part-").split(".")[0] for each in parts(grown, name)}
-        assert written - {"empty"} == wanted[name], name
-    same_as_alone(tmp_path, grown)
-
-
 def same_as_alone(tmp_path: Path, grown: Case) -> None:
     alone = kit.open_case(tmp_path / "grown", tmp_path / "another")
     assert ids(grown) == ids(alone) == sorted(f"H{n}M{m}" for n in range(4) for m in range(50))
-    entries = [ds.dataset(case.folder("logs")).to_table(["file", "line", "message"]) for case in (grown, alone)]
-    order = [("file", "ascending"), ("line", "ascending")]
-    assert entries[0].sort_by(order).equals(entries[1].sort_by(order))
-    assert entries[0].num_rows == 4 * 400
+    lines = [sorted(map(tuple, case.logs.select("file", "line", "message").collect())) for case in (grown, alone)]
+    assert lines[0] == lines[1] and len(lines[0]) == 4 * 400
 
 
 def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
@@ -101,7 +67,7 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     grown = kit.open_case(evidence(tmp_path / "grown", files=2, end=LINE.format(9, "once more")), tmp_path / "ws")
     new = parts(grown, "logs")
     assert old.keys() - new.keys() and old.keys() & new.keys()
-    assert ds.dataset(grown.folder("logs")).count_rows() == 801
+    assert grown.logs.count() == 801
 
 
 def test_what_could_not_be_read_whole_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,18 +129,28 @@ def test_torn_json_counts_as_none(tmp_path: Path) -> None:
     assert here.read_json("a") is None
 
 
-def test_a_table_that_is_being_cleaned_is_not_adopted_in_part(tmp_path: Path) -> None:
+def test_a_part_that_is_being_cleaned_is_not_adopted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cases = [ws.Workspace(tmp_path / "cases" / name) for name in ("a", "b")]
-    with cases[0].writing("t-1") as part:
-        assert part is not None
+    with cases[0].writing("t-1") as table:
+        assert table is not None
+        (table / "part=p1").mkdir()
         for name in ("one.parquet", "two.parquet"):
-            (part / name).write_text(name)
+            (table / "part=p1" / name).write_text(name)
     fresh = [tmp_path / "x", tmp_path / "y"]
     for folder in fresh:
         folder.mkdir()
-    assert cases[1].adopt("t-1", fresh[0]) and {p.name for p in fresh[0].iterdir()} == {"one.parquet", "two.parquet"}
-    (cases[0].tables / "t-1" / "two.parquet").unlink()
-    assert not cases[1].adopt("t-1", fresh[1]) and not list(fresh[1].iterdir())
+    cases[1].adopt_parts("t", fresh[0], ["1", "2"])
+    assert {p.relative_to(fresh[0]).as_posix() for p in fresh[0].rglob("*.parquet")} == {
+        "part=p1/one.parquet",
+        "part=p1/two.parquet",
+    }
+
+    def cleaned(*_: object) -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(ws, "_link", cleaned)
+    cases[1].adopt_parts("t", fresh[1], ["1"])
+    assert not list(fresh[1].iterdir())
 
 
 def _work(root: str, ready: str) -> None:
