@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -44,14 +43,6 @@ def stretches(case: Case) -> list[Stretch]:
         Stretch(r["store_host"], r["start"], r["end"], _ms(r["after"], -math.inf), _ms(r["before"], math.inf))
         for r in case.fact_rows("stretches")
     ]
-
-
-def may_hold(missing: Sequence[Stretch], begin: Any, end: Any) -> Any:
-    """Return for each span (columns of ms since 1970) whether something written in it may lie in one of the stretches."""
-    held = begin < -math.inf
-    for each in missing:
-        held = held | ((each.after <= end) & (each.before >= begin))
-    return held
 
 
 def _ms(at: dt.datetime | None, unknown: float) -> float:
