@@ -19,7 +19,8 @@ from kit.formats.commitlog.schema import FIELDS, TEXT
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.inventory.inventory import Inventory
 from kit.spark import sessions
-from kit.tables.runner import Tables, local
+from kit.tables import frames
+from kit.tables.runner import Tables, local, plain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -112,6 +113,10 @@ class Frames(Stoppable, ABC):
     def sql(self, text: str, **values: Any) -> DataFrame:
         """Return the answer to a query over bronze, silver and gold tables; `values` are bound to `:name` in it."""
         return self.tables.sql(text, **values)
+
+    def answers(self, text: str, **values: Any) -> list[dict[str, Any]]:
+        """Return the few rows that answer a query, as dicts of plain values like `fact_rows`."""
+        return frames.rows(plain(self.sql(text, **values).toArrow()))
 
     def facts(self, name: str) -> pd.DataFrame:
         """Return a gold table as a small frame. Raise `KeyError`, `TableFailed`."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from kit.analysis.messages import lineage, record_stage
-from kit.rocketmq import names
+from kit.analysis.messages import lineage
+from kit.rocketmq import names, stages
 
 START = dt.datetime(2024, 5, 14, 2, tzinfo=dt.UTC)
 HOST = "0A140D0B00002A9F"
@@ -46,17 +46,17 @@ def life() -> list[dict[str, Any]]:
     first = f"{HOST}{3:016X}"
     back = {"consumer_group": GROUP, "origin_message_id": first}
     return [
-        record(1, record_stage.HALF, names.HALF_TOPIC, real_topic="orders"),
-        record(2, record_stage.CHECK_BACK, names.HALF_TOPIC, real_topic="orders", check_times=1),
-        record(3, record_stage.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=2),
+        record(1, stages.HALF, names.HALF_TOPIC, real_topic="orders"),
+        record(2, stages.CHECK_BACK, names.HALF_TOPIC, real_topic="orders", check_times=1),
+        record(3, stages.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=2),
         record(
-            4, record_stage.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=1, real_topic=retry, delay_level=3, **back
+            4, stages.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=1, real_topic=retry, delay_level=3, **back
         ),
-        record(5, record_stage.RETRY, retry, reconsume_times=1, real_topic=retry, **back),
+        record(5, stages.RETRY, retry, reconsume_times=1, real_topic=retry, **back),
         record(
-            6, record_stage.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=2, real_topic=dlq, delay_level=4, **back
+            6, stages.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=2, real_topic=dlq, delay_level=4, **back
         ),
-        record(7, record_stage.DLQ, dlq, reconsume_times=2, **back),
+        record(7, stages.DLQ, dlq, reconsume_times=2, **back),
     ]
 
 
@@ -98,7 +98,7 @@ def test_transactions_that_never_ended() -> None:
     assert kinds(life()[:1]) == ["pending"]
     assert kinds(life()[:1], [op(1)]) == []
     assert kinds(life()[:3], [op(1)]) == ["op-missing"]
-    assert kinds([*life()[:1], record(2, record_stage.CHECK_BACK, names.HALF_TOPIC, check_times=3)]) == [
+    assert kinds([*life()[:1], record(2, stages.CHECK_BACK, names.HALF_TOPIC, check_times=3)]) == [
         "check-missing",
         "pending",
     ]
@@ -111,8 +111,8 @@ def test_what_waits_is_late_only_when_the_evidence_outlasts_it() -> None:
 
 
 def test_a_second_send_and_a_second_commit_are_told_apart() -> None:
-    twice = [record(1, record_stage.ORIGINAL, "orders"), record(2, record_stage.ORIGINAL, "orders")]
+    twice = [record(1, stages.ORIGINAL, "orders"), record(2, stages.ORIGINAL, "orders")]
     assert "sent the same message again" in lineage.with_lineage(twice)[1]["why"].render("en")
     assert "new offset id" in lineage.with_lineage(twice)[1]["why"].render("en")
-    commits = [*life()[:3], record(9, record_stage.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=1)]
+    commits = [*life()[:3], record(9, stages.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=1)]
     assert "second time" in lineage.with_lineage(commits)[-1]["why"].render("en")

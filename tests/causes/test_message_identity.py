@@ -17,11 +17,11 @@ from click.testing import CliRunner
 from pyspark.sql import functions as F  # noqa: N812
 
 import kit
-from kit.analysis.messages import deliveries, lookups, record_stage
+from kit.analysis.messages import lookups
 from kit.causes.neighbours.consumers import dead_letter
 from kit.causes.root_causes import message_identity
 from kit.cli.main import cli
-from kit.rocketmq import ids, names
+from kit.rocketmq import ids, names, stages
 from kit.rocketmq.ids import misread
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def ledger_twice(name: str, member: str) -> set[str]:
 def test_every_message_has_exactly_its_records_from_any_of_its_ids(case: Case) -> None:
     """One pass for all keys: the join key of `trace` is unique to the message for each of its offset ids too."""
     said = (
-        case.records.where(F.col("stage") != record_stage.OP)
+        case.records.where(F.col("stage") != stages.OP)
         .select("uniq_key", "physical_offset", "offset_msg_id", "keys")
         .toArrow()
         .to_pylist()
@@ -288,7 +288,7 @@ def test_success_again_without_a_retry_copy_is_another_fault(folder: Path, tmp_p
         return [copy for row in first for copy in (row, row)]
 
     case = kit.open_case(rewritten(folder, tmp_path / "a", change))
-    assert deliveries.twice(case).empty
+    assert case.facts("handled_twice").empty
 
 
 def test_two_groups_each_handle_a_message_once(folder: Path, tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_two_groups_each_handle_a_message_once(folder: Path, tmp_path: Path) -> 
     (place / "other" / "grants.csv").write_text(
         "\n".join([lines[0], *(line for line in lines[1:] if line.split(",")[3] != "0")])
     )
-    assert deliveries.twice(kit.open_case(place)).empty
+    assert kit.open_case(place).facts("handled_twice").empty
 
 
 @pytest.mark.spark
@@ -319,25 +319,3 @@ def test_no_other_recording_confirms_it(name: str) -> None:
     assert message_identity.examine(case).verdict in ("ruled_out", "insufficient_evidence")
     named = "dead-letter" in recorded.label(name).get("neighbours", [])
     assert (dead_letter.examine(case).verdict == "confirmed") is named
-
-
-@pytest.mark.parametrize(
-    ("result", "good"),
-    [
-        ("OK", True),
-        ("SUCCESS", True),
-        ("CONSUME_SUCCESS", True),
-        ("true", True),
-        ("成功", True),
-        ("FAIL", False),
-        ("RECONSUME_LATER", False),
-        ("SKIPPED_DUPLICATE", False),
-        ("失败", False),
-        ("false", False),
-        ("transferred", None),
-        ("7", None),
-    ],
-)
-def test_words_of_results(result: str, good: bool | None) -> None:
-    assert deliveries.verdict(result) is good
-    assert deliveries.verdict(result, share=0.9) is (True if good is None else good)

@@ -1,4 +1,4 @@
-"""The copies of messages: every record of one message, found by any of its ids, for many ids in one pass.
+"""The copies of messages: every record of one message, found by any of its ids.
 
 Copies are joined by UNIQ_KEY; if one lost it, by ORIGIN_MESSAGE_ID or by the prepared offset of a commit; op records by
 broker and half-queue offset.
@@ -7,24 +7,14 @@ broker and half-queue offset.
 from __future__ import annotations
 
 import datetime as dt
-import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
-
-from kit.analysis.messages import client_traces, lineage, record_stage
-from kit.analysis.transactions import owners
-from kit.case import columnar, scan, tables
-from kit.case.memoize import per_case
-from kit.formats.commitlog.schema import TEXT, as_dict, promoted
-from kit.formats.values import integer
-from kit.rocketmq import names
+from kit.analysis.messages import lineage
+from kit.formats.commitlog.schema import as_dict
+from kit.rocketmq import names, stages
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -33,33 +23,40 @@ Record = dict[str, Any]
 MOST_RECORDS: Final = 100_000
 """Copies listed of one message; one caught in a doubling half topic has tens of thousands."""
 MOST_LINKED: Final = 1_000
-MOST_KEYLESS: Final = 200_000
-_FIELDS: Final = (
-    "uniq_key",
-    "file",
-    "physical_offset",
-    "offset_msg_id",
-    "topic",
-    "stage",
-    "store_timestamp",
-    "store_size",
-    "queue_id",
-    "queue_offset",
-    "sys_flag",
-    "reconsume_times",
-    "prepared_transaction_offset",
-    "born_timestamp",
-    "born_host",
-    "store_host",
-    "keys",
-    "tags",
-    "consumer_group",
-)
 
-
-_OF_OP: Final = ("file", "physical_offset", "offset_msg_id", "queue_id", "store_timestamp", "half_queue_offset")
-_ORIGIN: Final = promoted(names.ORIGIN_MESSAGE_ID)
-_LINKS: Final = ("uniq_key", "offset_msg_id", "keys", "sys_flag", "prepared_transaction_offset", _ORIGIN)
+NAMED: Final = """
+select uniq_key, offset_msg_id, keys, property_ORIGIN_MESSAGE_ID as origin, if((sys_flag & 12) = 8 and prepared_transaction_offset > 0,
+  concat(left(offset_msg_id, length(offset_msg_id) - 16), lpad(hex(prepared_transaction_offset), 16, '0')), null) as half
+from records
+where stage <> 'op' and not array_contains(:traces, topic) and (
+  array_contains(:ids, uniq_key) or array_contains(:upper, uniq_key) or array_contains(:upper, offset_msg_id)
+  or array_contains(:upper, property_ORIGIN_MESSAGE_ID) or array_contains(cast(:halves as array<bigint>), prepared_transaction_offset)
+  or array_contains(:ids, keys) or (keys rlike '[ \\t\\n\\r\\f\\x0B]' and arrays_overlap(split(keys, '[ \\t\\n\\r\\f\\x0B]+'), :ids)))
+order by file, physical_offset
+"""
+"""The records that ids name: by UNIQ_KEY, offset id, key, or as the copy they were made from."""
+COPIES: Final = f"""
+select * from message_copies
+where array_contains(cast(:keys as array<string>), uniq_key) or array_contains(cast(:offset_ids as array<string>), offset_msg_id)
+order by store_timestamp nulls last, file, physical_offset limit {MOST_RECORDS}
+"""
+ENDED: Final = """
+select o.offset_msg_id as op, h.uniq_key, h.offset_msg_id
+from ops o
+  join (select distinct file, broker from half_brokers) b on o.file = b.file
+  join records h on h.queue_offset = o.half_queue_offset
+  join (select distinct file, broker from half_brokers) c on h.file = c.file and b.broker = c.broker
+where o.queue_id = 0 and array_contains(:upper, o.offset_msg_id)
+  and h.stage in ('half', 'check-back') and h.uniq_key is not null and h.property_REAL_TOPIC is not null
+order by h.file, h.physical_offset
+"""
+"""The half records that op records ended."""
+OPS: Final = """
+select distinct o.file, o.physical_offset, o.offset_msg_id, o.queue_id, o.store_timestamp, o.half_queue_offset, b.broker
+from ops o join half_brokers b on o.file = b.file
+where o.queue_id = 0 and array_contains(cast(:offsets as array<bigint>), o.half_queue_offset)
+order by o.store_timestamp nulls last, o.physical_offset, o.file
+"""
 
 
 def of(case: Case, ids: Sequence[str]) -> dict[str, list[Record]]:
@@ -71,185 +68,108 @@ def of(case: Case, ids: Sequence[str]) -> dict[str, list[Record]]:
     elsewhere = [each for each in ids if not named[each]]
     if elsewhere:
         named |= _ended_by(case, elsewhere)
-    keys = {each: {row["uniq_key"] for row in named[each] if row["uniq_key"]} for each in ids}
-    loose = {
-        each: {row["offset_msg_id"] for row in named[each] if not row["uniq_key"] or each in elsewhere} for each in ids
-    }
-    mine = scan.one_of("uniq_key", _texts_of(set().union(*keys.values())))
-    mine |= scan.one_of("offset_msg_id", _texts_of(set().union(*loose.values())))
-    if len(ids) > 1 and scan.records(case, ["offset_msg_id"], mine).num_rows > MOST_RECORDS:
+    keys = {each: {key for key, _ in named[each] if key} for each in ids}
+    loose = {each: {copy for key, copy in named[each] if not key or each in elsewhere} for each in ids}
+    rows = _copies(case, set().union(*keys.values()), set().union(*loose.values()))
+    if len(ids) > 1 and len(rows) == MOST_RECORDS:
         return {each: of(case, [each])[each] for each in ids}
     of_key: defaultdict[str, list[Record]] = defaultdict(list)
-    of_copy: dict[str, Record] = {}
-    for row in fetch(case, mine) if any(named.values()) else ():
+    for row in rows:
         of_key[row["uniq_key"]].append(row)
-        of_copy[row["offset_msg_id"]] = row
-    found = {}
+    of_copy = {row["offset_msg_id"]: row for row in rows}
+    copies = {}
     for each in ids:
-        rows = [*(row for key in sorted(keys[each]) for row in of_key[key])]
-        rows += [of_copy[one] for one in sorted(loose[each]) if one in of_copy]
-        found[each] = _with_linked(case, rows)
-    return found
+        mine = [row for key in sorted(keys[each]) for row in of_key[key]]
+        mine += [of_copy[copy] for copy in sorted(loose[each]) if copy in of_copy]
+        copies[each] = _with_linked(case, mine)
+    return copies
+
+
+def _named(case: Case, ids: Sequence[str]) -> dict[str, list[tuple[str | None, str]]]:
+    """Return for each id the records it names, as (UNIQ_KEY, offset id)."""
+    upper = [each.upper() for each in ids]
+    offsets = [int(each[-16:], 16) for each in upper if re.fullmatch(r"[0-9A-F]{32,}", each)]
+    traces = [row["topic"] for row in case.fact_rows("trace_topics")] if case.has("traces") else [names.TRACE_TOPIC]
+    halves = [str(offset) for offset in offsets if 0 < offset < 1 << 63]  # numbers in a list have to be of one size
+    by_id: defaultdict[str | None, dict[tuple[str | None, str], None]] = defaultdict(dict)
+    by_word: defaultdict[str | None, dict[tuple[str | None, str], None]] = defaultdict(dict)
+    for row in case.answers(NAMED, ids=list(ids), upper=upper, halves=halves, traces=traces):
+        record = row["uniq_key"], row["offset_msg_id"]
+        for name in (*record, row["origin"], row["half"]):
+            by_id[name][record] = None
+        for word in (row["uniq_key"], *re.split(r"\s+", row["keys"] or "", flags=re.ASCII)):
+            by_word[word][record] = None
+    return {each: list(by_id[each.upper()] | by_word[each])[:MOST_RECORDS] for each in ids}
+
+
+def _ended_by(case: Case, ids: Sequence[str]) -> dict[str, list[tuple[str | None, str]]]:
+    """Return for each id of an op record the half records that it ended."""
+    ended: dict[str, list[tuple[str | None, str]]] = {each.upper(): [] for each in ids}
+    for row in case.answers(ENDED, upper=list(ended)):
+        ended[row["op"]].append((row["uniq_key"], row["offset_msg_id"]))
+    return {each: ended[each.upper()] for each in ids}
+
+
+def _copies(case: Case, keys: set[str], offset_ids: set[str]) -> list[Record]:
+    if not keys and not offset_ids:
+        return []
+    return [completed(row) for row in case.answers(COPIES, keys=sorted(keys), offset_ids=sorted(offset_ids))]
+
+
+def completed(row: Record) -> Record:
+    """Return a row of `message_copies` with its properties as a dict and its times in UTC."""
+    copy = {
+        name: utc(value) if isinstance(value, dt.datetime) else value for name, value in row.items() if name != "id"
+    }
+    return copy | {"properties": as_dict(copy.pop("properties_text") or "")}
+
+
+def utc(at: dt.datetime | None) -> dt.datetime | None:
+    """Return a naive UTC time with its zone."""
+    return None if at is None else at.replace(tzinfo=dt.UTC)
 
 
 def _with_linked(case: Case, rows: Iterable[Record]) -> list[Record]:
     known = {row["offset_msg_id"]: {**row, "link": None} for row in rows}
-    if linked := _linked(case, known) if known else {}:
-        more = fetch(case, scan.one_of("offset_msg_id", _texts_of(linked)))
-        known |= {row["offset_msg_id"]: {**row, "link": linked[row["offset_msg_id"]]} for row in more}
-    return sorted(known.values(), key=lineage.store_order)[:MOST_RECORDS]
-
-
-def _texts_of(values: Iterable[str]) -> pa.Array:
-    return pa.array(sorted(values), pa.string())
-
-
-def _named(case: Case, ids: Sequence[str]) -> dict[str, list[Record]]:
-    """Return for each id the records it names: by UNIQ_KEY, offset id, key, or as the copy they were made from."""
-    upper = sorted({each.upper() for each in ids})
-    mine = (
-        scan.one_of("uniq_key", _texts_of({*ids, *upper}))
-        | scan.one_of("offset_msg_id", upper)
-        | pc.match_substring_regex(ds.field("keys"), "|".join(map(re.escape, ids)))
-        | scan.one_of(_ORIGIN, upper)
-    )
-    offsets = [int(each[-16:], 16) for each in upper if re.fullmatch(r"[0-9A-F]{32,}", each)]
-    if halves := [offset for offset in offsets if 0 < offset < 1 << 63]:
-        mine |= ds.field("prepared_transaction_offset").isin(pa.array(halves, pa.int64()))
-    # The KEYS of a trace record are the ids and keys of the messages it is about: it is no copy of any of them.
-    copies = (ds.field("stage") != record_stage.OP) & ~scan.one_of("topic", client_traces.topics(case))
-    by_id: defaultdict[str | None, list[Record]] = defaultdict(list)
-    by_word: defaultdict[str | None, list[Record]] = defaultdict(list)
-    for batch in scan.batches(case, _LINKS, copies & mine):
-        for row in columnar.zero_filled(pa.Table.from_batches([batch])).to_pylist():
-            for name in {row["uniq_key"], row["offset_msg_id"], row[_ORIGIN], _half_id(row)}:
-                by_id[name].append(row)
-            for word in {row["uniq_key"], *re.split(r"\s+", row["keys"] or "", flags=re.ASCII)}:
-                by_word[word].append(row)
-    found = {}
-    for each in ids:
-        rows = {row["offset_msg_id"]: row for row in (*by_id[each.upper()], *by_word[each])}
-        found[each] = list(rows.values())[:MOST_RECORDS]
-    return found
-
-
-def _half_id(row: dict[str, Any]) -> str | None:
-    """Return the offset id of the half record that a commit was made from; None for other records."""
-    committed = (row["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
-    return lineage.half_id(row) if committed and row["prepared_transaction_offset"] > 0 else None
+    linked = _linked(case, known) if known else {}
+    for row in _copies(case, set(), set(linked)):
+        known[row["offset_msg_id"]] = {**row, "link": linked[row["offset_msg_id"]]}
+    return sorted(known.values(), key=lineage.store_order)
 
 
 def _linked(case: Case, known: dict[str, Record]) -> dict[str, str]:
     """Return {offset id: link} of copies that lost their UNIQ_KEY but name a copy of this message, or are named by one."""
-    loose = [row for row in _keyless(case) if row["offset_msg_id"] not in known]
+    loose = [row for row in case.fact_rows("keyless_records") if row["offset_msg_id"] not in known]
     mine = set(known)
-    named = {r["origin_message_id"] for r in known.values()} | {
-        lineage.half_id(r) for r in known.values() if r["stage"] == record_stage.COMMIT
-    }
-    found: dict[str, str] = {}
+    named = {row["origin_message_id"] for row in known.values()}
+    named |= {lineage.half_id(row) for row in known.values() if row["stage"] == stages.COMMIT}
+    links: dict[str, str] = {}
     grown = bool(loose)
     while grown:
         grown = False
         for row in loose:
-            if row["offset_msg_id"] in found:
+            if row["offset_msg_id"] in links:
                 continue
             by_origin = row["origin"] in mine or row["offset_msg_id"] in named
             if by_origin or row["half"] in mine:
-                found[row["offset_msg_id"]] = names.ORIGIN_MESSAGE_ID if by_origin else "preparedTransactionOffset"
+                links[row["offset_msg_id"]] = names.ORIGIN_MESSAGE_ID if by_origin else "preparedTransactionOffset"
                 mine.add(row["offset_msg_id"])
                 named |= {row["origin"], row["half"]} - {None}
                 grown = True
-    return dict(list(found.items())[:MOST_LINKED])
-
-
-@per_case
-def _keyless(case: Case) -> list[Record]:
-    """Return the records without a UNIQ_KEY (except op records) with what they name: few, unless a client writes none."""
-    mine = ds.field("uniq_key").is_null() & (ds.field("stage") != record_stage.OP)
-    rows = itertools.chain.from_iterable(
-        columnar.zero_filled(pa.Table.from_batches([batch])).to_pylist() for batch in scan.batches(case, _LINKS, mine)
-    )
-    kept = itertools.islice(rows, MOST_KEYLESS)
-    return [{"offset_msg_id": r["offset_msg_id"], "origin": r[_ORIGIN], "half": _half_id(r)} for r in kept]
-
-
-def fetch(case: Case, condition: pc.Expression) -> list[Record]:
-    """Return the records that a condition on the columns of `messages` keeps, by store time, with the records they
-    name.
-    """
-    more = {
-        "real_topic": names.REAL_TOPIC,
-        "check_times": names.CHECK_TIMES,
-        "delay_level": names.DELAY,
-        "origin_message_id": names.ORIGIN_MESSAGE_ID,
-        "resent": names.MIN_OFFSET,
-        "timer": "TIMER_OUT_MS",
-    }
-    columns = {name: ds.field(name) for name in (*_FIELDS, TEXT)} | {n: ds.field(promoted(p)) for n, p in more.items()}
-    found = columnar.countable(
-        scan.records(
-            case, columns, condition & ds.field("stage").isin([s for s in record_stage.STAGES if s != record_stage.OP])
-        )
-    )
-    found = found.sort_by("store_timestamp").slice(0, MOST_RECORDS)
-    timed = columnar.to_pandas(found.select(["topic", "queue_id", "store_timestamp", "timer"]))
-    due = record_stage.due(case, timed.rename(columns={"timer": promoted("TIMER_OUT_MS")}))
-    rows = found.drop_columns("timer").to_pylist()
-    for row, at in zip(rows, due, strict=True):
-        row |= {name: integer(row[name]) for name in ("check_times", "delay_level")}
-        waits = row["stage"] == record_stage.SCHEDULE and pd.notna(at)
-        row |= {"resent": row["resent"] is not None, "due": utc(at) if waits else None}
-        row["properties"] = as_dict(row.pop(TEXT))
-    return rows
-
-
-def utc(at: pd.Timestamp) -> dt.datetime | None:
-    """Return a naive UTC time of a frame with its zone, as rows of Arrow have it."""
-    return None if pd.isna(at) else at.tz_localize(dt.UTC).to_pydatetime()
+    return dict(list(links.items())[:MOST_LINKED])
 
 
 def ops(case: Case, halves: list[Record]) -> list[Record]:
-    """Return the op records that end one of these half records, with `decision`: a commit names the half record, or it was a rollback."""
+    """Return the op records that end one of these half records, each once and in store order."""
     if not halves:
         return []
-    brokers = owners.brokers(case, pa.chunked_array([[h["file"] for h in halves]], pa.string()))
-    mine = {(broker, h["queue_offset"]): h for broker, h in zip(brokers.tolist(), halves, strict=True)}
-    said = ds.field("half_queue_offset").isin(sorted({offset for _, offset in mine}))
-    found = []
-    for broker, row in _op_records(case, said):
-        half = mine.get((broker, row["half_queue_offset"]))
+    brokers = {row["file"]: row["broker"] for row in case.fact_rows("half_brokers")}
+    mine = {(brokers.get(half["file"]), half["queue_offset"]): half for half in halves}
+    ended: dict[tuple[str, int], Record] = {}
+    for row in case.answers(OPS, offsets=[str(offset) for offset in sorted({offset for _, offset in mine})]):
+        half = mine.get((row.pop("broker"), row["half_queue_offset"]))
         if half is not None:
-            kept = {name: row[name] for name in _OF_OP}
-            ended = {"uniq_key": half["uniq_key"], "half_offset_msg_id": half["offset_msg_id"]}
-            found.append(kept | {"stage": record_stage.OP} | ended)
-    return found
-
-
-def _op_records(case: Case, where: pc.Expression) -> list[tuple[int, dict[str, Any]]]:
-    """Return the op records that `where` keeps, each once and in store order, with the number of their broker."""
-    said = columnar.countable(scan.table(case, "ops", tables.OPS.names, where & (ds.field("queue_id") == 0)))
-    said = said.sort_by([("store_timestamp", "ascending"), ("physical_offset", "ascending")])
-    brokers = owners.brokers(case, said["file"]).tolist()
-    once = {
-        (r["offset_msg_id"], r["half_queue_offset"]): (b, r) for b, r in zip(brokers, said.to_pylist(), strict=True)
-    }
-    return list(once.values())
-
-
-def _ended_by(case: Case, op_ids: Sequence[str]) -> dict[str, list[Record]]:
-    """Return for each id the half records that the op record with this id ended."""
-    ended: dict[tuple[int, int], str] = {}
-    named = {each.upper(): each for each in op_ids}
-    for broker, row in _op_records(case, scan.one_of("offset_msg_id", sorted(named))):
-        if row["half_queue_offset"] is not None:
-            ended[broker, row["half_queue_offset"]] = named[row["offset_msg_id"]]
-    found: dict[str, list[Record]] = {each: [] for each in op_ids}
-    if not ended:
-        return found
-    at = ds.field("queue_offset").isin(sorted({offset for _, offset in ended}))
-    rows = scan.records(case, ("uniq_key", "offset_msg_id", "queue_offset", "file"), owners.HALF & at)
-    brokers = owners.brokers(case, rows["file"]).tolist()
-    for broker, row in zip(brokers, rows.to_pylist(), strict=True):
-        if each := ended.get((broker, row["queue_offset"])):
-            found[each].append(row)
-    return found
+            of_half = {"uniq_key": half["uniq_key"], "half_offset_msg_id": half["offset_msg_id"]}
+            stored = {"store_timestamp": utc(row["store_timestamp"]), "stage": stages.OP}
+            ended[row["offset_msg_id"], row["half_queue_offset"]] = row | stored | of_half
+    return list(ended.values())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kit.analysis.messages import record_stage as stages
 from kit.i18n import Lang
+from kit.rocketmq import stages
 from kit.rocketmq.id_calls import CALLS
 from kit.rocketmq.versions import Version
 

@@ -12,9 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any, Final
 
-from kit.analysis.messages import record_stage
 from kit.i18n import T
-from kit.rocketmq import names
+from kit.rocketmq import names, stages
 
 Record = dict[str, Any]
 
@@ -71,7 +70,7 @@ GAPS: Final[dict[str, T]] = {
     "short-key": T("The key is too short to be searched in texts."),
     "unquoted": T("{file}: {count} {count:line mentions|lines mention} it, {kept} of them {kept:is|are} listed."),
 }
-_SENT_BACK: Final = (record_stage.SCHEDULE, record_stage.RETRY, record_stage.DLQ)
+_SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
 _NEVER: Final = dt.datetime.max.replace(tzinfo=dt.UTC)
 LAST_SENTENCE: Final = T("{why} {more}")
 
@@ -95,11 +94,11 @@ class _Seen:
 
     def add(self, record: Record) -> None:
         stage = record["stage"]
-        if stage in (record_stage.HALF, record_stage.CHECK_BACK, record_stage.LEAKED):
+        if stage in (stages.HALF, stages.CHECK_BACK, stages.LEAKED):
             self.half = record
-        if stage in (record_stage.SCHEDULE, record_stage.LEAKED):
+        if stage in (stages.SCHEDULE, stages.LEAKED):
             self.waits[record.get("real_topic"), record["reconsume_times"]] = record
-        elif stage not in (record_stage.HALF, record_stage.CHECK_BACK):
+        elif stage not in (stages.HALF, stages.CHECK_BACK):
             self.visible[record["reconsume_times"]] = record
         self.counts[stage, record["topic"]] += 1
 
@@ -140,7 +139,7 @@ def _values(record: Record) -> Record:
 def _reason(record: Record, before: _Seen) -> str:
     stage = record["stage"]
     earlier = sum(n for (seen, _), n in before.counts.items() if seen == stage)
-    if stage == record_stage.SCHEDULE:
+    if stage == stages.SCHEDULE:
         if record.get("resent"):
             return "resent"
         to = record.get("real_topic") or ""
@@ -153,13 +152,13 @@ def _reason(record: Record, before: _Seen) -> str:
             if earlier
             else "delayed"
         )
-    if stage in (record_stage.ORIGINAL, record_stage.HALF):
+    if stage in (stages.ORIGINAL, stages.HALF):
         return "again" if before.counts[stage, record["topic"]] else stage
-    if stage == record_stage.CHECK_BACK:
+    if stage == stages.CHECK_BACK:
         return "check-back" if record.get("check_times") is not None else "immunity"
-    if stage == record_stage.COMMIT:
+    if stage == stages.COMMIT:
         return "commit-again" if earlier else "commit"
-    if stage == record_stage.RETRY:
+    if stage == stages.RETRY:
         prepared = (record["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
         return "retry-prepared" if prepared else "retry"
     return str(stage)
@@ -169,15 +168,15 @@ def _source(record: Record, before: _Seen, ids: set[str]) -> str | None:
     """Return the offset id of the record this one was written from: the latest one before it that the hop could have read."""
     stage, times = record["stage"], record["reconsume_times"]
     found: Record | None = None
-    if stage == record_stage.COMMIT:
+    if stage == stages.COMMIT:
         return half_id(record) if half_id(record) in ids else None
-    if stage in (record_stage.CHECK_BACK, record_stage.DISCARDED):
+    if stage in (stages.CHECK_BACK, stages.DISCARDED):
         found = before.half
-    elif stage == record_stage.SCHEDULE and record.get("consumer_group") is not None:
+    elif stage == stages.SCHEDULE and record.get("consumer_group") is not None:
         found = before.before(times)
-    elif stage in (record_stage.DUE, record_stage.RETRY, record_stage.DLQ, record_stage.LEAKED):
+    elif stage in (stages.DUE, stages.RETRY, stages.DLQ, stages.LEAKED):
         found = before.waits.get((record["topic"], times))
-        if found is None and stage in (record_stage.RETRY, record_stage.DLQ):
+        if found is None and stage in (stages.RETRY, stages.DLQ):
             found = before.before(times)
     return found["offset_msg_id"] if found else None
 
@@ -212,8 +211,8 @@ def gap(kind: str, record: Record | None, **values: Any) -> dict[str, Any]:
 
 def _beginning(mine: list[Record]) -> Iterable[dict[str, Any]]:
     first = mine[0]
-    waits = first["stage"] == record_stage.SCHEDULE and first.get("consumer_group") is None
-    if first["stage"] not in (record_stage.ORIGINAL, record_stage.HALF) and not waits:
+    waits = first["stage"] == stages.SCHEDULE and first.get("consumer_group") is None
+    if first["stage"] not in (stages.ORIGINAL, stages.HALF) and not waits:
         yield gap("first-missing", first)
     yield from (gap("uniq-missing", r, link=r.get("link") or "?") for r in mine if r["uniq_key"] is None)
 
@@ -222,7 +221,7 @@ def _broken(mine: list[Record]) -> Iterable[dict[str, Any]]:
     ids = {r["offset_msg_id"] for r in mine}
     for record in mine[1:]:
         origin = record.get("origin_message_id")
-        if record["stage"] == record_stage.COMMIT and half_id(record) not in ids:
+        if record["stage"] == stages.COMMIT and half_id(record) not in ids:
             yield gap("half-missing", record)
         elif (
             origin
@@ -233,14 +232,14 @@ def _broken(mine: list[Record]) -> Iterable[dict[str, Any]]:
         ):
             yield gap("origin-missing", record, origin=origin)
         elif not record["copied_from"] and record["stage"] not in (
-            record_stage.ORIGINAL,
-            record_stage.HALF,
-            record_stage.SCHEDULE,
-            record_stage.LEAKED,
+            stages.ORIGINAL,
+            stages.HALF,
+            stages.SCHEDULE,
+            stages.LEAKED,
         ):
             yield gap("source-missing", record)
     checks = sorted(
-        {r["check_times"] for r in mine if r["stage"] == record_stage.CHECK_BACK and r["check_times"] is not None}
+        {r["check_times"] for r in mine if r["stage"] == stages.CHECK_BACK and r["check_times"] is not None}
     )
     for before, after in zip([0, *checks], checks, strict=False):
         if after > before + 1:
@@ -252,18 +251,18 @@ def _broken(mine: list[Record]) -> Iterable[dict[str, Any]]:
 def _waiting(mine: list[Record], end: dt.datetime | None) -> Iterable[dict[str, Any]]:
     reached = {r["copied_from"] for r in mine}
     for record in mine:
-        if record["stage"] == record_stage.SCHEDULE and record["offset_msg_id"] not in reached:
+        if record["stage"] == stages.SCHEDULE and record["offset_msg_id"] not in reached:
             due = record.get("due")
             late = due is not None and end is not None and due <= end
             yield gap("due-missing" if late else "not-due", record, due=when(due), target=record.get("real_topic"))
 
 
 def _transaction(mine: list[Record], ops: list[Record]) -> Iterable[dict[str, Any]]:
-    halves = [r for r in mine if r["stage"] in (record_stage.HALF, record_stage.CHECK_BACK)]
+    halves = [r for r in mine if r["stage"] in (stages.HALF, stages.CHECK_BACK)]
     ended = {op["half_offset_msg_id"] for op in ops}
     half_ids = {r["offset_msg_id"] for r in halves}
-    commits = [r for r in mine if r["stage"] == record_stage.COMMIT]
-    if halves and not commits and not any(r["stage"] == record_stage.DISCARDED for r in mine) and not ended & half_ids:
+    commits = [r for r in mine if r["stage"] == stages.COMMIT]
+    if halves and not commits and not any(r["stage"] == stages.DISCARDED for r in mine) and not ended & half_ids:
         yield gap("pending", halves[0])
     for commit in commits:
         if half_id(commit) not in ended and half_id(commit) in half_ids:

@@ -13,12 +13,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 import attrs
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.case import columnar, log_events, scan
 from kit.case.memoize import per_case
 from kit.rocketmq import ids
 
@@ -34,12 +30,8 @@ WANTS: Final[dict[str, ids.Kind]] = {
 }
 """mqadmin command → the kind of id it takes."""
 EVENTS: Final = ("lookup-command", "lookup-failed", "lookup-found", "query-no-message")
-MOST: Final = 5_000
 
 _COMMAND: Final = re.compile(rf"\b({'|'.join(WANTS)})\b([^\n]*)")
-FALLBACK: Final = "the msgId maybe created by new client"
-"""tools/admin/DefaultMQAdminExtImpl.viewMessage: queryMsgByUniqueKey tries its id as an offset id first, says so in the client log, and goes on."""
-
 _OTHER: Final = re.compile(r"\bmqadmin(?:\.cmd)?\s+(?!-)([A-Za-z]\w+)|\b(\w+?)(?:SubCommand|Command) command failed")
 _CLASS: Final = re.compile(
     r"\b(QueryMsgById|QueryMsgByUniqueKey|QueryMsgTraceById|DecodeMessageId)(?:SubCommand|Command|Commond)\b"
@@ -144,20 +136,9 @@ def lookups(case: Case) -> list[Lookup]:
 
 def _lines(case: Case) -> Iterable[tuple[str, int, str]]:
     """Yield the physical lines of the entries that show a look-up."""
-    # Connections fail for many reasons; only behind a command does it belong to a look-up.
-    columns = ("file", "line", "message", "trace")
-    of_tool = scan.text("source").isin(["mqadmin", "text"])
-    parts = [
-        log_events.entries(case, (*EVENTS, "mqadmin-command"), columns),
-        log_events.entries(case, ("client-connect-failed",), (*columns, "source"), of_tool).select(columns),
-    ]
-    every = columnar.to_pandas(pa.concat_tables([part.cast(parts[0].schema) for part in parts]))
-    rows = every.drop_duplicates(["file", "line"]).sort_values(["file", "line"]).head(MOST)
-    for each in rows.to_dict("records"):
-        if FALLBACK in (each["message"] or ""):
-            continue
-        for offset, text in enumerate("\n".join(filter(None, (each["message"], each["trace"]))).split("\n")):
-            yield str(each["file"]), int(each["line"]) + offset, text
+    for row in case.fact_rows("lookup_entries"):
+        for offset, text in enumerate("\n".join(filter(None, (row["message"], row["trace"]))).split("\n")):
+            yield row["file"], row["line"] + offset, text
 
 
 def _judged(case: Case, seen: list[Lookup]) -> list[Lookup]:
@@ -190,28 +171,19 @@ def _once(seen: list[Lookup]) -> list[Lookup]:
 
 
 def kinds(case: Case, texts: set[str]) -> dict[str, ids.Kind]:
-    """Return {id: kind} of well-formed ids: exact if a record has it, else by form if that is more than possible. gRPC
-    ids count as UNIQ_KEYs.
+    """Return {id: kind} of well-formed ids that a look-up or an application's log names: exact if a record has it, else
+    by form if that is more than possible. gRPC ids count as UNIQ_KEYs.
     """
-    wanted = sorted(texts)
-    if not wanted:
+    if not texts:
         return {}
-    said: dict[str, ids.Kind] = {}
-    hosts: set[str] = set()
-    if case.has("messages"):
-        mine = scan.one_of("uniq_key", wanted) | scan.one_of("offset_msg_id", wanted)
-        rows = scan.records(case, ("uniq_key", "offset_msg_id"), mine)
-        said |= {key: "uniq" for key in pc.unique(rows["uniq_key"]).to_pylist() if key in texts}
-        said |= {id_: "offset" for id_ in pc.unique(rows["offset_msg_id"]).to_pylist() if id_ in texts}
-        if set(wanted) - set(said):
-            for batch in scan.batches(case, ("store_host",)):
-                hosts |= set(pc.unique(batch["store_host"]).to_pylist())
-    for text in wanted:
-        if text not in said:
-            kind, sure = ids.classify(text, hosts)
-            if sure != "possible":
-                said[text] = "uniq" if kind == "grpc" else kind
-    return said
+    known: dict[str, ids.Kind] = {row["id"]: row["kind"] for row in case.fact_rows("known_ids") if row["id"] in texts}
+    unknown = sorted(texts - set(known))
+    hosts = set(case.facts("store_extent")["store_host"].dropna()) if unknown else set()
+    for text in unknown:
+        kind, sure = ids.classify(text, hosts)
+        if sure != "possible":
+            known[text] = "uniq" if kind == "grpc" else kind
+    return known
 
 
 def _is_producers(case: Case, address: str) -> bool:
@@ -221,11 +193,8 @@ def _is_producers(case: Case, address: str) -> bool:
         prefix = ids.encode_offset_id(host.strip("[]"), int(port), 0)[:-16]
     except (ValueError, OverflowError):
         return False
-    if not case.has("messages"):
-        return False
-    key = ds.field("uniq_key")
-    mine = pc.starts_with(key, prefix) & (pc.utf8_length(key) == len(prefix) + 16)
-    return any(batch.num_rows for batch in scan.batches(case, ("uniq_key",), mine))
+    asked = "select count(*) from records where startswith(uniq_key, :prefix) and length(uniq_key) = :size"
+    return bool(case.sql(asked, prefix=prefix, size=len(prefix) + 16).collect()[0][0])
 
 
 def ref(case: Case, lookup: Lookup) -> tuple[Ref, ...]:

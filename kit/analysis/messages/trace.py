@@ -7,22 +7,29 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
-
 from kit.analysis.consumers import fates
-from kit.analysis.messages import client_traces, copies, deliveries, lineage, record_stage
-from kit.case import columnar, scan
+from kit.analysis.messages import client_traces, copies, lineage
 from kit.case.failures.failure import Failure
-from kit.case.memoize import per_case
 from kit.evidence import disk
 from kit.formats.printed_times import utc_text
 from kit.inventory import mentions
-from kit.rocketmq import ids
+from kit.rocketmq import ids, stages
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
+HANDLED: Final = f"""
+select file, line, consumer, uniq_key, offset_msg_id, reconsume_times, result, success, time from deliveries
+where array_contains(cast(:keys as array<string>), uniq_key) or array_contains(:offset_ids, offset_msg_id)
+order by time nulls first, file, line limit {copies.MOST_RECORDS}
+"""
+ELSEWHERE: Final = {
+    table: f"""
+select distinct uniq_key from {table} where uniq_key is not null and (uniq_key = :id or offset_msg_id = :id or key = :key)
+order by uniq_key limit 200"""
+    for table in ("rows", "sends")
+}
+"""The UNIQ_KEYs that tables of consumers and senders give for an id or a key."""
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
 
 
@@ -55,14 +62,14 @@ class _Life:
         self.case, self.wanted, self.found = case, wanted, found
         known = list(dict.fromkeys(r["uniq_key"] for r in found if r["uniq_key"]))
         self.keys = known or _keys_elsewhere(case, wanted)
-        halves = [r for r in found if r["stage"] in (record_stage.HALF, record_stage.CHECK_BACK)]
+        halves = [r for r in found if r["stage"] in (stages.HALF, stages.CHECK_BACK)]
         self.ops = copies.ops(case, halves)
         self.records = lineage.with_lineage(found)
         self.handled = _handled(case, self.keys, self.records, wanted)
 
     def words(self) -> set[str]:
         """Return its ids and keys, which texts may contain."""
-        business = {key for r in self.records if r["stage"] != record_stage.OP for key in (r["keys"] or "").split()}
+        business = {key for r in self.records if r["stage"] != stages.OP for key in (r["keys"] or "").split()}
         return {self.wanted, *self.keys, *business, *(r["offset_msg_id"] for r in (*self.records, *self.ops))}
 
     def as_dict(self, texts: list[mentions.Mention], counts: dict[str, int]) -> dict[str, Any]:
@@ -100,19 +107,17 @@ def example(case: Case) -> str | None:
     return str(longest["example"].iloc[0]) if len(longest) else None
 
 
-def lives(case: Case, keys: Sequence[str], most: int = 300) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return (records, deliveries) of several messages at once, as in `trace` without texts and op records; each row has `id`, the UNIQ_KEY.
-
-    At most `most` of each of a message.
-    """
-    rows = copies.fetch(case, scan.one_of("uniq_key", keys)) if keys else []
-    rows.sort(key=lineage.store_order)
-    done = [(key, lineage.with_lineage([r for r in rows if r["uniq_key"] == key][:most])) for key in keys]
-    handed = _handled(case, list(keys), [r for _, mine in done for r in mine], "") if keys else []
-    records = [{"id": key, **_shown(r, case.lang)} for key, mine in done for r in mine]
-    return records, [{"id": h["uniq_key"], **_shown(h, case.lang)} for h in handed if h["uniq_key"] in keys][
-        : most * len(keys)
+def lives(case: Case, keys: Sequence[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return (records, deliveries) of messages of `identity_records`, as in `trace` without texts and op records; each row has `id`, the UNIQ_KEY."""
+    listed = set(keys)
+    rows = [copies.completed(row) for row in case.fact_rows("identity_records") if row["uniq_key"] in listed]
+    records = [
+        {"id": key, **_shown(row, case.lang)}
+        for key in keys
+        for row in lineage.with_lineage([row for row in rows if row["uniq_key"] == key])
     ]
+    handled = [_delivery(row) for row in case.fact_rows("identity_deliveries") if row["uniq_key"] in listed]
+    return records, [{"id": row["uniq_key"], **_shown(row, case.lang)} for row in handled]
 
 
 def _kind(wanted: str, found: list[dict[str, Any]], keys: list[str]) -> str:
@@ -133,11 +138,9 @@ def _keys_elsewhere(case: Case, wanted: str) -> list[str]:
     """Return the UNIQ_KEYs that tables of senders and consumers give for an id or key no record has."""
     up = wanted.upper()
     found: list[str] = []
-    for table in ("rows", "sends"):
+    for table, asked in ELSEWHERE.items():
         if case.has(table):
-            mine = (ds.field("uniq_key") == up) | (ds.field("offset_msg_id") == up) | (ds.field("key") == wanted)
-            keys = pc.unique(scan.table(case, table, ["uniq_key"], mine)["uniq_key"]).to_pylist()
-            found += sorted(filter(None, keys))[:200]
+            found += [row["uniq_key"] for row in case.answers(asked, id=up, key=wanted)]
     if found:
         return list(dict.fromkeys(found))
     try:
@@ -151,14 +154,12 @@ def _handled(case: Case, keys: list[str], records: list[dict[str, Any]], wanted:
     if not case.has("rows") and not case.has_source("app"):
         return []
     keyless = sorted({r["offset_msg_id"] for r in records if r["uniq_key"] is None})[: copies.MOST_LINKED]
-    every = deliveries.deliveries(case)
-    mine = every[every["uniq_key"].isin(keys) | every["offset_msg_id"].isin([*keyless, wanted.upper()])]
-    names_ = ["file", "line", "consumer", "uniq_key", "offset_msg_id", "reconsume_times", "result", "success", "time"]
-    rows = (
-        mine.sort_values(["time", "file", "line"], na_position="first").head(copies.MOST_RECORDS)[names_].astype(object)
-    )
-    listed: list[dict[str, Any]] = columnar.none_for_null(rows).to_dict("records")
-    return [{**row, "time": None if row["time"] is None else copies.utc(row["time"])} for row in listed]
+    rows = case.answers(HANDLED, keys=keys, offset_ids=[*keyless, wanted.upper()])
+    return [_delivery(row) for row in rows]
+
+
+def _delivery(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "time": copies.utc(row["time"])}
 
 
 def _consumers(
@@ -204,7 +205,7 @@ def _gaps(
         # What follows is not listed, so nothing can be said to be missing.
         found = [lineage.gap("cut", None, count=copies.MOST_RECORDS)]
     else:
-        end = copies.utc(record_stage.last_stored(case))
+        end = copies.utc(case.fact_rows("last_stored")[0]["last"])
         found = (
             lineage.gaps(records, ops, end)
             + list(_never_handled(case, records, told, end))
@@ -215,13 +216,6 @@ def _gaps(
     return found
 
 
-@per_case
-def _covered(case: Case) -> set[str]:
-    """Return the topics of which consumers wrote down their deliveries."""
-    every = deliveries.deliveries(case) if case.has("rows") else None
-    return set() if every is None else set(every.loc[every["by"] == "ledger", "topic"].dropna())
-
-
 def _never_handled(
     case: Case, records: list[dict[str, Any]], told: list[dict[str, Any]], end: dt.datetime | None
 ) -> Iterable[dict[str, Any]]:
@@ -230,12 +224,12 @@ def _never_handled(
     visible = [
         r
         for r in records
-        if r["stage"] in (record_stage.ORIGINAL, record_stage.COMMIT, record_stage.DUE, record_stage.RETRY)
-        and r["offset_msg_id"] not in seen
+        if r["stage"] in (stages.ORIGINAL, stages.COMMIT, stages.DUE, stages.RETRY) and r["offset_msg_id"] not in seen
     ]
     if not visible:
         return
-    covered = _covered(case)
+    handled = case.facts("handled")
+    covered = set(handled["topic"][~handled["logged"]].dropna())
     for record in visible:
         stored = record["store_timestamp"]
         if record["topic"] in covered and stored and end and stored + dt.timedelta(seconds=2) < end:
@@ -265,6 +259,6 @@ def _shown(row: dict[str, Any], lang: Any) -> dict[str, Any]:
             shown[name] = value.render(lang)
         else:
             shown[name] = value
-    if shown.get("stage") == record_stage.RETRY:
-        shown["stage"] = f"{record_stage.RETRY} {shown['reconsume_times']}"
+    if shown.get("stage") == stages.RETRY:
+        shown["stage"] = f"{stages.RETRY} {shown['reconsume_times']}"
     return shown

@@ -12,12 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import pyarrow.dataset as ds
+import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.messages import deliveries as handled
 from kit.analysis.messages import lookups, pasted_ids
-from kit.case import columnar, log_events, setup
+from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, supporting, with_ids
@@ -26,16 +25,11 @@ from kit.i18n import T
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from kit.case.case import Case
 
 SLUG = "message-identity"
 KIND: Kind = "root_cause"
 IDS = ("effect", "look-up-failed", "handled-twice", "compared-by", "several-offset-ids")
-MOST_ROWS = 5_000
-"""Rows of a result table that charts draw."""
-
 LOOKS_LIKE = (
     (
         "producer-retry-duplicate",
@@ -141,17 +135,15 @@ def _shows_lookups(case: Case) -> bool:
 
 def _twice(case: Case) -> Twice | None:
     """Return what took effect twice; None if nothing shows how deliveries ended."""
-    if not (case.has("rows") or case.has_source("app")) or not handled.count_ended(case):
+    if not (case.has("rows") or case.has_source("app")):
         return None
-    frame = handled.twice(case)
-    mine = frame[~frame["same"].eq(False)]
-    return Twice(frame["uniq_key"].nunique(), mine["uniq_key"].nunique(), mine.head(MOST_ROWS))
-
-
-def _nothing() -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame()
+    if not case.facts("handled")["success"].notna().any():
+        return None
+    rows = case.facts("handled_twice")
+    if rows.empty:
+        return Twice(0, 0, rows)
+    mine = rows[rows["same"].fillna(value=True)]
+    return Twice(int(rows["messages"].iloc[0]), int(rows["messages_stored_once"].iloc[0]), mine)
 
 
 def _lookup_step(
@@ -182,33 +174,30 @@ def _twice_refs(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
             item = case.found.get(file)
             if item is not None and (item.kind not in ("rows", "sends") or item.detail.get("dialect")):
                 quoted.append(case.ref(file, line))
-    copies = [one for row in rows for one in (row["first_offset_msg_id"], row["offset_msg_id"]) if isinstance(one, str)]
-    records = (
-        refs.records_where(case, ds.field("offset_msg_id").isin(copies), 4) if copies and case.has("messages") else ()
-    )
-    return (*quoted, *records)
+    place = ["record_file", "physical_offset", "store_timestamp"]
+    firsts = frame[[f"first_{name}" for name in place]].set_axis(place, axis=1)
+    records = pd.concat([firsts.head(2), frame[place].head(2)]).rename(columns={"record_file": "file"})
+    return (*quoted, *refs.records_at(case, records.drop_duplicates(), 4))
 
 
 def _dedup_step(case: Case, *, effect: bool) -> Step:
     """Return the step that the application's log uses an offset id as its key, which is why the consumer took the retry for a new
     message.
     """
-    said = refs.seen(case, "dedup-key")
-    if not said or not effect:
+    if not effect or not refs.seen(case, "dedup-key"):
         return Step(Claim.DEDUP_UNKNOWN, "supporting", None)
-    lines = columnar.to_pandas(log_events.events(case, ["dedup-key"], refs.QUOTED))
-    said_ids = lines["id"].str.upper()
-    named = set(said_ids.dropna().unique()[:MOST_ROWS])
-    offsets = {text for text, kind in lookups.kinds(case, named).items() if kind == "offset"}
-    mine = lines[said_ids.isin(offsets)]
-    return Step(
-        Claim.DEDUP.say(count=len(mine)), "supporting", True if len(mine) else None, refs.earliest(case, mine, 2)
-    )
+    lines = case.facts("dedup_lines")
+    offsets = {text for text, kind in lookups.kinds(case, set(lines["id"])).items() if kind == "offset"}
+    lines = lines[lines["id"].isin(offsets)]
+    count = int(lines.drop_duplicates("id")["lines"].sum())
+    return Step(Claim.DEDUP.say(count=count), "supporting", True if count else None, refs.lines(case, lines, 2))
 
 
 def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:
-    key = twice.frame["uniq_key"].iloc[0] if twice and len(twice.frame) else None
-    return refs.records_where(case, ds.field("uniq_key") == key, 4) if key else ()
+    if not twice or twice.frame.empty:
+        return ()
+    rows = case.facts("identity_records")
+    return refs.records_at(case, rows[rows["uniq_key"] == twice.frame["uniq_key"].iloc[0]], 4)
 
 
 def _tell(
@@ -230,15 +219,13 @@ def _tell(
 
 
 def _tables(case: Case, twice: Twice | None, wrong: list[lookups.Lookup]) -> dict[str, Any]:
-    import pandas as pd
-
     columns = ["file", "line", "command", "ids", "found", "reason", "address"]
     tables: dict[str, Any] = {
         "identity_lookups": pd.DataFrame(
             [(o.file, o.line, o.command, ",".join(o.ids), o.found, o.reason, o.address) for o in wrong],
             columns=pd.Index(columns),
         ),
-        "identity_twice": twice.frame if twice else _nothing(),
+        "identity_twice": twice.frame if twice else pd.DataFrame(),
     }
     if not case.has("messages"):
         return tables
@@ -258,8 +245,6 @@ def _tables(case: Case, twice: Twice | None, wrong: list[lookups.Lookup]) -> dic
 
 def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, Any]:
     """Return the lineage of a few messages: those concerned, and the one with the most records."""
-    import pandas as pd
-
     from kit.analysis.messages import id_by_api
     from kit.analysis.messages.trace import lives
 
