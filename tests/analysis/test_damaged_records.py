@@ -8,7 +8,6 @@ from busy_evidence import sent, write_store
 
 import kit
 from kit.analysis.sends import stored
-from kit.analysis.transactions import transactions
 from kit.case.case import Case
 
 HALF = b"RMQ_SYS_TRANS_HALF_TOPIC"
@@ -41,8 +40,8 @@ def test_a_copy_in_a_topic_with_a_damaged_name_is_no_commit(tmp_path: Path) -> N
     retried = sent("X", 0, 5, topic=b"SCHEDULE_TOPIC_XXXH", REAL_TOPIC="%RETRY%points", TRAN_MSG="true")
     for record in (commit, retried):
         record.sys_flag = 8
-    (row,) = transactions.accounts(case(tmp_path, [half, commit, retried])).to_pylist()
-    assert (row["commits"], row["state"]) == (1, "committed")
+    (row,) = case(tmp_path, [half, commit, retried]).tables.frame("transactions").collect()
+    assert (row.commits, row.state) == (1, "committed")
 
 
 def test_a_delivered_copy_with_a_damaged_property_is_no_retried_send(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kit.analysis.sends import attempts, busy_config, sends
 from kit.analysis.sizes import refusals
-from kit.analysis.transactions import paths, reconcile
+from kit.analysis.transactions import paths
 from kit.causes import timeline
 
 TEXT = st.none() | st.sampled_from(
@@ -44,7 +44,6 @@ PATHS = {
 REFUSED = {
     "file": FILE, "writer": TEXT, "event": st.sampled_from([*refusals.SIZE, "put-back-failed"]), "first": TIME, "last": TIME, "line": LINE, "last_line": LINE, "count": COUNT,
 }  # fmt: skip
-WRONG = {"kind": TEXT, "cause": TEXT, "state": TEXT}
 MOMENTS = {"at": TIME, "until": TIME, "lane": TEXT, "en": TEXT, "zh": TEXT, "count": NUMBER, "file": FILE, "line": LINE, "decides": TRUTH}  # fmt: skip
 
 
@@ -67,7 +66,6 @@ ONE: dict[str, tuple[Callable[[pd.DataFrame], Any], dict[str, st.SearchStrategy[
     "paired": (attempts.paired, ENTRIES),
     "printed periods": (busy_config.printed_periods, ENTRIES),
     "flow": (paths.flow, PATHS),
-    "finished": (reconcile.finished, WRONG),
     "for size": (lambda rows: [refusals.for_size(rows, writer) for writer in (None, "send")], REFUSED),
     "rate": (refusals.rate, REFUSED),
     "window": (refusals.window, REFUSED),

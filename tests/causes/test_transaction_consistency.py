@@ -13,7 +13,7 @@ import recorded
 from fakebroker import HALF, Broker, answer, key
 
 import kit
-from kit.analysis.transactions import paths, reconcile, totals, transactions
+from kit.analysis.transactions import paths, totals
 from kit.case.case import Case
 from kit.causes.neighbours.consumers import dlq_unreadable
 from kit.causes.neighbours.transactions import (
@@ -66,13 +66,13 @@ def expected(name: str) -> dict[str, Any]:
     keys = {k: set((r["properties"].get("KEYS") or "").split()) for k, r in originals.items()}
     tables = [m for m in recorded.members(name) if m.endswith(".csv")]
     rows = [row for m in tables for row in recorded.rows(name, m) if "status" in row]
-    of_state = {s: set().union(*(keys[k] for k in state if state[k] == s), set()) for s in transactions.STATES}
+    of_state = {s: set().union(*(keys[k] for k in state if state[k] == s), set()) for s in totals.STATES}
     alone = {row["order_id"] for row in rows} - of_state["committed"]
     logs = [data for m, data in recorded.members(name).items() if m.endswith("rocketmq_client.log")]
     counted = Counter(state.values())
     return {
         "half_messages": len(originals),
-        **{s: counted[s] for s in transactions.STATES},
+        **{s: counted[s] for s in totals.STATES},
         "committed_twice": sum(n > 1 for n in commits.values()),
         "dead_lettered": len({r["properties"]["UNIQ_KEY"] for r in records if r["topic"].startswith("%DLQ%")}),
         "rows_without_message": len(alone) if rows else None,
@@ -161,7 +161,7 @@ def test_each_injected_fault_is_found_with_its_keys(told: Case) -> None:
         if r["topic"] == "trade-order-event"
         for k in r["properties"]["KEYS"].split()
     }
-    wrong = reconcile.inconsistent(told).set_index("key")
+    wrong = told.facts("disagreements").set_index("key")
     assert set(wrong.index[wrong["kind"] == "row_without_message"]) == rows - committed
     assert set(wrong.index[wrong["kind"] == "message_without_row"]) == committed - rows
     assert set(wrong.index[wrong["cause"] == "error"]) == failed & set(wrong.index)
@@ -182,7 +182,7 @@ def test_paths_account_for_every_transaction(told: Case) -> None:
     assert taken["transactions"].sum() == total
     flow = paths.flow(taken)
     assert flow.loc[flow["source"] == "half", "count"].sum() == total
-    timeline = paths.timeline(told, taken)
+    timeline = paths.timeline(told)
     assert len(timeline) <= 5000 and (timeline["seconds"] >= 0).all()
     assert set(timeline["path"]) == set(taken["path"])
 
@@ -208,11 +208,11 @@ def failure(service: str, local: str, checks: int, row: bool) -> str:
 def test_the_placement_model_has_every_path_of_the_recording(told: Case) -> None:
     """Of each placement: what the records show (row, commits, how the half message ended) is among the ends the model
     computes."""
-    rows = set(transactions.rows(told)["uniq_key"])
+    rows = {row.uniq_key for row in told.tables.frame("transaction_rows").collect()}
     halves = {"committed": "ended", "rolled_back": "ended", "discarded": "discarded"}
     seen = set()
-    for one in paths.by_transaction(told).itertuples():
-        service = one.keys[:2]
+    for one in told.tables.frame("transaction_steps").collect():
+        service = one["keys"][:2]
         seen.add(
             (
                 service,
@@ -339,7 +339,8 @@ def scripted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Case, dict[str, 
 
 def test_every_state_is_told_apart(scripted: tuple[Case, dict[str, int]]) -> None:
     case, _ = scripted
-    states = {row.keys: row.state for row in transactions.transactions(case).itertuples() if row.uniq_key != key(11)}
+    rows = case.sql("select keys, uniq_key, state from transactions where state is not null").collect()
+    states = {row["keys"]: row.state for row in rows if row.uniq_key != key(11)}
     assert states == {
         "K1": "committed",
         "K2a K2b": "committed",
@@ -375,7 +376,7 @@ def test_every_state_is_told_apart(scripted: tuple[Case, dict[str, int]]) -> Non
 
 def test_only_what_is_over_and_stands_alone_is_inconsistent(scripted: tuple[Case, dict[str, int]]) -> None:
     case, at = scripted
-    wrong = reconcile.inconsistent(case)
+    wrong = case.facts("disagreements")
     told = [
         (
             r["key"],
@@ -404,7 +405,7 @@ def test_transactions_whose_producers_name_no_group(tmp_path: Path) -> None:
     (tmp_path / "evidence" / "orders.csv").write_text(
         "order_id,status,created_at\n" + "".join(f"K{n},PAID,2023-11-15 06:13:2{n}.000\n" for n in (1, 2, 3))
     )
-    wrong = reconcile.inconsistent(kit.open_case(tmp_path / "evidence", tmp_path / "ws"))
+    wrong = kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts("disagreements")
     assert list(zip(wrong["key"], wrong["kind"], strict=True)) == [("K2", "row_without_message")]
 
 

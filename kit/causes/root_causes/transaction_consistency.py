@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
+import pandas as pd
+
 from kit.analysis import refs
 from kit.analysis.messages import pasted_ids
 from kit.analysis.sizes import limits
-from kit.analysis.transactions import answers, paths, reconcile, totals, transactions
-from kit.analysis.transactions.reconcile import fates
+from kit.analysis.transactions import paths, totals
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, supporting, with_ids
@@ -26,12 +28,19 @@ from kit.i18n import T
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from kit.case.case import Case
 
 SLUG = "transaction-consistency"
 KIND: Kind = "root_cause"
+LOCAL: Final = "local-transaction-exception"
+PRODUCING: Final = (
+    "local-transaction-answer",
+    "client-check-rollback",
+    "client-check-unknown",
+    "end-transaction-failed",
+)
+"""Texts that only a transaction producer's client prints."""
+COLUMNS: Final = ["kind", "uniq_key", "state", "cause", "stored", "end_physical_offset", "row_line"]
 IDS = ("disagree", "local-step", "exceptions", "discarded-rows")
 
 LOOKS_LIKE = (
@@ -63,14 +72,26 @@ ALERTS: Final = (
 )  # fmt: skip
 
 
+@attrs.frozen
+class Counts:
+    """Rows against messages, in business keys. All None if the evidence has no business table; `joined`: keys of transactions."""
+
+    rows: int | None = None
+    joined: int | None = None
+    rows_without_message: int | None = None
+    rows_pending: int | None = None
+    messages_without_row: int | None = None
+
+
 def examine(case: Case) -> Finding:
     """Account for every transaction and compare the finished ones with the business rows."""
     stored = case.has("messages")
     summary = totals.summary(case) if stored else None
-    counts = reconcile.counts(case)
-    wrong = reconcile.inconsistent(case)
-    finished = reconcile.finished(wrong)
-    thrown = answers.exception_count(case)
+    counts = _row_counts(case, summary)
+    wrong = case.facts("disagreements") if counts.rows is not None else pd.DataFrame(columns=COLUMNS)
+    # Discarded ones are another cause's matter.
+    finished = wrong[wrong["state"].isin(["committed", "rolled_back"])]
+    thrown = _exception_count(case)
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
     steps = [
         _disagreement(case, summary, counts, finished),
@@ -85,12 +106,28 @@ def examine(case: Case) -> Finding:
         finding.window = (wrong["stored"].min().to_pydatetime(), wrong["stored"].max().to_pydatetime())
         finding.remedies = _remedies(wrong)
     if summary is not None and _worth_telling(summary, wrong):
-        finding.tables = _tables(case, wrong)
+        finding.tables = _tables(case)
     finding.missing = _missing(case, summary, counts, finished)
     return finding
 
 
-def _disagreement(case: Case, summary: totals.Summary | None, counts: reconcile.Counts, finished: pd.DataFrame) -> Step:
+def _row_counts(case: Case, summary: totals.Summary | None) -> Counts:
+    row = case.fact_rows("row_counts")[0] if summary is not None and case.has("rows") else None
+    if row is None or summary is None or not row["present"]:
+        return Counts()
+    return Counts(row["rows"], row["joined"], row["without_message"], row["pending"], summary.total("without_row"))
+
+
+def _exception_count(case: Case) -> int | None:
+    """Return how many exceptions of local transactions the client logs report; None if there is no producer's client log."""
+    thrown = refs.count(case, LOCAL, "client")
+    if thrown or any(refs.count(case, slug, "client") for slug in PRODUCING):
+        return thrown
+    started = refs.count(case, "client-started", "client") and case.fact_rows("producers_started")[0]["clients"]
+    return 0 if started else None
+
+
+def _disagreement(case: Case, summary: totals.Summary | None, counts: Counts, finished: pd.DataFrame) -> Step:
     if not finished.empty:
         claim = Claim.DISAGREE.say(
             rows=_of(finished, "row_without_message"), messages=_of(finished, "message_without_row")
@@ -112,9 +149,9 @@ def _local_step(case: Case, summary: totals.Summary | None, finished: pd.DataFra
         first = caused.groupby("cause", sort=True).head(2).head(6)
         quoted = case.refs((str(row["evidence_file"]), int(row["evidence_line"])) for row in first.to_dict("records"))
         return Step(Claim.LOCAL.say(caused=len(caused), wrong=len(finished), reasons=reasons), "deciding", True, quoted)
-    seen = refs.seen(case, answers.LOCAL)
+    seen = refs.seen(case, LOCAL)
     if seen and finished.empty and (summary is None or summary.half_messages):
-        return Step(Claim.THROWN.say(count=answers.exception_count(case)), "deciding", True, refs.quote(case, seen))
+        return Step(Claim.THROWN.say(count=_exception_count(case)), "deciding", True, refs.quote(case, seen))
     return Step(Claim.NO_LOCAL, "deciding", None)
 
 
@@ -124,7 +161,7 @@ def _reason(frame: pd.DataFrame) -> pd.Series[str]:
 
 
 def _exceptions(case: Case, thrown: int | None) -> Step:
-    seen = refs.seen(case, answers.LOCAL)
+    seen = refs.seen(case, LOCAL)
     quoted = refs.quote(case, seen, 2) if thrown else ()
     return Step(Claim.EXCEPTIONS.say(count=thrown), "supporting", True if thrown else None, quoted)
 
@@ -164,9 +201,9 @@ def _rows(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
     )
 
 
-def _figures(summary: totals.Summary | None, counts: reconcile.Counts, thrown: int | None) -> dict[str, Any]:
+def _figures(summary: totals.Summary | None, counts: Counts, thrown: int | None) -> dict[str, Any]:
     """Return the fixed figures; without a store those from records are unknown."""
-    states: dict[str, int | None] = summary.states() if summary else dict.fromkeys(transactions.STATES)
+    states: dict[str, int | None] = summary.states() if summary else dict.fromkeys(totals.STATES)
     # What is open here may be committed where the logs at hand have nothing.
     sure = summary is None or summary.whole or not counts.rows_pending
     return {
@@ -225,23 +262,19 @@ def _worth_telling(summary: totals.Summary, wrong: pd.DataFrame) -> bool:
     )
 
 
-def _tables(case: Case, wrong: pd.DataFrame) -> dict[str, Any]:
+def _tables(case: Case) -> dict[str, Any]:
     taken = paths.paths(case)
     return {
-        "inconsistent": wrong,
+        "inconsistent": case.facts("disagreements"),
         "transaction_flow": paths.flow(taken),
-        "transaction_paths": taken.drop(columns=["examples"]),
-        "transaction_timeline": paths.timeline(
-            case, taken, list(wrong.groupby(["kind", "cause"], dropna=False).head(1)["uniq_key"])
-        ),
+        "transaction_paths": taken.drop(columns=["first", "any_of_them", "last"]),
+        "transaction_timeline": paths.timeline(case),
         "transaction_limits": limits.table(case),
-        "transaction_rows": fates(case),
+        "transaction_rows": case.facts("row_fates"),
     }
 
 
-def _missing(
-    case: Case, summary: totals.Summary | None, counts: reconcile.Counts, finished: pd.DataFrame
-) -> list[Missing]:
+def _missing(case: Case, summary: totals.Summary | None, counts: Counts, finished: pd.DataFrame) -> list[Missing]:
     if summary is not None and not summary.half_messages:
         return []
     wanted = []
