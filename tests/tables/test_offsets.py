@@ -204,3 +204,28 @@ def test_first_pulls_behind_the_beginning() -> None:
     zero = printed("pull-started", 10, group="g", topic="u", broker="b", queue_id="0", offset="0")
     assert [row["line"] for row in asked.rows("late_starts", events=[*whole, zero], known_positions=[])] == [0]
     assert not asked.rows("late_starts", events=pulls, known_positions=[look(0, 0, 1, 2)])
+
+
+def test_rows_about_queues_in_outputs() -> None:
+    """A row's own group and topic count before the arguments of the last command above it."""
+
+    def cell(line: int, block: int, name: str, value: str, command: str = "consumerProgress") -> dict[str, Any]:
+        return {"file": "a.txt", "line": line, "block": block, "command": command, "name": name, "value": value}
+
+    admin = [cell(1, 0, "argument:-g", "old"), cell(1, 0, "argument:-t", "u"), cell(5, 0, "argument:-g", "g")]
+    admin += [
+        cell(7, 1, name, value)
+        for name, value in (("#Topic", "t"), ("#QID", "3"), ("#Consumer Offset", "9"), ("#LastTime", "N/A"))
+    ]
+    admin += [cell(8, 2, "#QID", "4"), cell(8, 2, "#Diff", "x"), cell(9, 3, "#Topic", "no queue")]
+    admin += [
+        cell(3, 1, name, value, "topicStatus")
+        for name, value in (("#QID", "0"), ("#Min Offset", "5"), ("#Max Offset", "6"))
+    ]
+    reset = (("#queueId", "1"), ("#brokerName", "b"), ("#rollbackOffset", "2"), ("#consumerOffset", "8"))
+    admin += [cell(12, 1, name, value, "resetOffsetByTime") for name, value in reset]
+    status, progress, cut, back = asked.rows("admin_queues", admin=admin)
+    assert (status["group"], status["topic"], status["min_offset"], status["max_offset"]) == ("old", "u", 5, 6)
+    assert (progress["group"], progress["topic"], progress["queue_id"], progress["offset"]) == ("g", "t", 3, 9)
+    assert (progress["last_time"], cut["topic"], cut["diff"]) == ("N/A", None, None)
+    assert (back["broker"], back["queue_id"], back["offset"], back["reset_to"]) == ("b", 1, 8, 2)

@@ -63,15 +63,25 @@ def test_what_a_broker_status_reports() -> None:
 
 
 def test_offsets_beyond_the_end_of_a_queue() -> None:
-    ends = [{"topic": "t", "queue_id": n, "end_offset": 10} for n in (0, 1)]
     saved = {"file": "o.json", "kind": "consumer", "topic": "t", "group": "g", "backup": False}
     offsets = [{**saved, "queue_id": n, "value": value} for n, value in ((0, 10), (1, 11), (2, 99))]
     offsets += [
         {**saved, "queue_id": 0, "value": 99, "backup": True},
         {**saved, "queue_id": 0, "value": 99, "kind": "delay"},
     ]
-    (row,) = asked.rows("offsets_beyond", offsets=offsets, replica_queue_ends=ends)
+    records = [{"file": "f", "topic": "t", "queue_id": n, "queue_offset": 9} for n in (0, 1)]
+    status = [
+        {"file": "s.txt", "line": n + 3, "block": n, "command": "topicStatus", "name": name, "value": value}
+        for n, queue in ((1, "1"), (2, "2"))
+        for name, value in (("#QID", queue), ("#Max Offset", "20"))
+    ]
+    status.append(
+        {"file": "s.txt", "line": 1, "block": 0, "command": "topicStatus", "name": "argument:-t", "value": "t"}
+    )
+    (row,) = asked.rows("offsets_beyond", offsets=offsets, records=records, admin=status)
     assert (row["group"], row["queue_id"], row["offset"], row["end_offset"]) == ("g", 1, 11, 10)
+    (row,) = asked.rows("offsets_beyond", offsets=offsets, admin=status)
+    assert (row["group"], row["queue_id"], row["offset"], row["end_offset"]) == ("g", 2, 99, 20)
 
 
 def test_the_end_of_a_queue_is_behind_its_last_undamaged_record() -> None:

@@ -9,7 +9,6 @@ import attrs
 
 from kit.analysis.consumers import admin_output, consumer_logs, positions
 from kit.case.memoize import per_case
-from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
@@ -64,55 +63,33 @@ def copy_times(case: Case) -> dict[str, dt.datetime]:
 
 
 @per_case
-def _first_offsets(case: Case) -> dict[str, dict[int, int]]:
-    found: dict[str, dict[int, int]] = {}
-    for block in admin_output.admin_blocks(case):
-        low, queue, topic = integer(block.get("#Min Offset")), integer(block.get("#QID")), block.get("-t")
-        if low is not None and queue is not None and topic is not None:
-            queues = found.setdefault(topic, {})
-            queues[queue] = max(low, queues.get(queue, 0))
-    return found
+def admin_queues(case: Case) -> list[dict[str, Any]]:
+    """Return the rows of the table `admin_queues`."""
+    return case.fact_rows("admin_queues") if case.found.of_mqadmin() else []
 
 
 def first_stored(case: Case, topic: str) -> dict[int, int]:
     """Return {queue: the first offset still stored} from the latest topicStatus."""
-    return _first_offsets(case).get(topic, {})
+    rows = [row for row in admin_queues(case) if row["topic"] == topic and row["min_offset"] is not None]
+    return {row["queue_id"]: row["min_offset"] for row in sorted(rows, key=lambda row: row["min_offset"])}
 
 
 # --- what only points to a move ------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class Behind:
-    """A queue whose group is at an offset in front of the first message that is still stored; `first`: its offset, None where nothing says it."""
-
-    group: str
-    topic: str
-    offset: int
-    first: int | None
-    ref: Ref
-
-
 @per_case
-def behind_the_first(case: Case) -> list[Behind]:
-    """Return the queues whose next message is deleted: consumerProgress finds no store time for the message in front of an offset that has a lag.
+def behind_the_first(case: Case) -> list[dict[str, Any]]:
+    """Return the queues whose next message is deleted: rows of `admin_queues` with `first`, the first offset still stored, None where nothing says it.
 
     `#LastTime` is that of the message at offset − 1 (`AdminBrokerProcessor.getConsumeStats`); N/A with a difference and an offset above 0 means that it,
     and what follows up to the queue's first offset, is no longer stored.
     """
     found = []
-    for block in admin_output.admin_blocks(case):
-        queue, offset, diff = (integer(block.get(name)) for name in ("#QID", "#Consumer Offset", "#Diff"))
-        group, topic, command = block.get("-g"), block.get("#Topic"), block["command"]
-        if (
-            command != "consumerProgress"
-            or block.get("#LastTime") != "N/A"
-            or not (group and topic and offset and diff)
-        ):
-            continue
-        first = None if queue is None else first_stored(case, topic).get(queue)
-        if queue is not None and offset > 0 and diff > 0 and (first is None or first > offset):
-            found.append(Behind(group, topic, offset, first, case.ref(block["file"], block["line"])))
+    for row in admin_queues(case):
+        named = row["group"] and row["topic"] and row["command"] in ("consumerProgress", "brokerConsumeStats")
+        if named and row["last_time"] == "N/A" and (row["offset"] or 0) > 0 and (row["diff"] or 0) > 0:
+            first = first_stored(case, row["topic"]).get(row["queue_id"])
+            found += [row | {"first": first}] if first is None or first > row["offset"] else []
     return found
 
 

@@ -16,6 +16,7 @@ from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
 from kit.causes.root_causes.texts.offset_jump import FIXES, LOOKS_LIKE, Claim, Text
 from kit.i18n import T
+from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -123,8 +124,11 @@ def _range(case: Case, jump: Row | None) -> Step:
         Claim.QUEUE.say(queue="?" if m["queue_id"] is None else m["queue_id"], start=m["start"], end=m["end"])
         for m in known[:8]
     ]
-    quoted = case.refs(dict.fromkeys((m["file"], m["line"]) for m in known[:MOST]))
-    return deciding("range", Claim.RANGE.say(ranges=ranges, **_said(jump)), True, quoted)
+    return deciding("range", Claim.RANGE.say(ranges=ranges, **_said(jump)), True, _quoted(case, known, MOST))
+
+
+def _quoted(case: Case, rows: list[Row], most: int = 2) -> tuple[Ref, ...]:
+    return case.refs(dict.fromkeys((row["file"], row["line"]) for row in rows[:most]))
 
 
 def _hints(case: Case, jump: Row | None) -> list[Step]:
@@ -138,12 +142,12 @@ def _hints(case: Case, jump: Row | None) -> list[Step]:
     if small and kind in (None, "deleted-before-consumed"):
         steps.append(supporting("corrected", Claim.CORRECTED.say(count=small.count), True, refs.quote(case, small, 2)))
     if behind := offset_lines.behind_the_first(case):
-        named = {"group": behind[0].group, "topic": behind[0].topic}
-        waiting = [b.first - b.offset for b in behind if b.first is not None]
+        named = {name: behind[0][name] for name in ("group", "topic")}
+        waiting = [row["first"] - row["offset"] for row in behind if row["first"] is not None]
         claim = Claim.IN_FRONT_DELETED.say(queues=len(behind), **named)
         if len(waiting) == len(behind):
             claim = Claim.IN_FRONT_OF_FIRST.say(messages=sum(waiting), **named)
-        steps.append(supporting("deleted-in-front", claim, True, tuple(b.ref for b in behind[:2])))
+        steps.append(supporting("deleted-in-front", claim, True, _quoted(case, behind)))
     back = refs.seen(case, "consumer-offset-back")
     # A broker up to 4.5 prints it for its own place in the op queue.
     queues = [row for row in case.fact_rows("once_back") if names.of_users(row["group"])] if back else []
@@ -157,7 +161,7 @@ def _without_jump(case: Case) -> list[Step]:
     steps = []
     if rows := case.fact_rows("smaller_offsets"):
         named = {name: rows[0][name] for name in ("group", "topic", "queues", "messages")}
-        quoted = case.refs((r["file"], r["line"]) for r in rows[: min(2, rows[0]["queues"])])
+        quoted = _quoted(case, rows, min(2, rows[0]["queues"]))
         steps.append(supporting("smaller-later", Claim.LOOKS_BACK.say(**named), True, quoted))
     new = next((s for s in offset_lines.unseen_starts(case) if s.skips), None)
     if new is not None:
@@ -165,7 +169,7 @@ def _without_jump(case: Case) -> list[Step]:
         steps.append(supporting("starts-late", claim, True, (new.ref,)))
     if late := case.fact_rows("late_starts") if refs.seen(case, "pull-started") else []:
         claim = Claim.STARTS_LATE.say(queues=len(late), group=late[0]["group"], topic=late[0]["topic"])
-        steps.append(supporting("starts-late", claim, True, case.refs((r["file"], r["line"]) for r in late[:2])))
+        steps.append(supporting("starts-late", claim, True, _quoted(case, late)))
     return steps
 
 

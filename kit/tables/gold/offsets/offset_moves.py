@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 import pyarrow as pa
 
-from kit.formats.values import integer
 from kit.rocketmq.names import RETRY_PREFIX
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-READS: Final = ("offset_statements", "known_positions", "admin", "files")
+READS: Final = ("offset_statements", "known_positions", "admin_queues", "files")
 _TIME: Final = pa.timestamp("us", "UTC")
 SCHEMA: Final = pa.schema(
     [
@@ -131,20 +130,16 @@ def _requests(case: Case) -> dict[tuple[str, str], Row]:
 
 def _commands(case: Case) -> list[Row]:
     """Return the queues in the output of resetOffsetByTime and skipAccumulatedMessage: group, topic, timestamp, queue_id, start, end, file, line."""
-    from kit.analysis.consumers import admin_output
-    from kit.analysis.consumers.offset_lines import lines
+    from kit.analysis.consumers.offset_lines import admin_queues, lines
 
     asked = {row["file"]: row for row in lines(case, "offset-reset-command")}
     found = []
-    for block in admin_output.admin_blocks(case):
-        end = integer(next((block[n] for n in ("#offset", "#rollbackOffset", "#resetOffset") if n in block), None))
-        queue, line = integer(block.get("#queueId")), asked.get(block["file"], {})
-        group, topic = block.get("-g") or line.get("group"), block.get("-t") or line.get("topic")
-        if end is not None and queue is not None and "#brokerName" in block and group and topic:
-            start = integer(block.get("#consumerOffset"))
-            place = {"broker": block["#brokerName"], "file": block["file"], "line": block["line"], "first": None}
-            moved = {"queue_id": queue, "start": start, "end": end, "timestamp": line.get("timestamp")}
-            found.append({"group": group, "topic": topic, **moved, **place})
+    for row in admin_queues(case):
+        line = asked.get(row["file"], {})
+        group, topic = (row[name] or line.get(name) for name in ("group", "topic"))
+        if row["reset_to"] is not None and row["broker"] and group and topic:
+            moved = {"start": row["offset"], "end": row["reset_to"], "timestamp": line.get("timestamp"), "first": None}
+            found.append(row | moved | {"group": group, "topic": topic})
     return found
 
 
