@@ -190,14 +190,13 @@ def _pauses(case: Case) -> list[tuple[Any, ...]]:
     return rows
 
 
-EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 Place = tuple[str, int | None, int | None]
 _AROUND: Final = """
 with wanted as (
   select split(place, '\\u0001')[0] as file, cast(split(place, '\\u0001')[1] as int) as line
   from (select explode(split(:places, '\\u0002')) as place) p
 )
-select w.file, w.line, min(unix_micros(e.ts)) as at
+select w.file, w.line, min(e.ts) as at
 from wanted w join all_entries e on w.file = e.file and w.line between e.line and e.line + e.lines - 1
 where e.ts is not null
 group by w.file, w.line
@@ -218,6 +217,6 @@ def times_of(case: Case, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.d
             times[file, None, offset] = utc(at)
     lines = [f"{file}\x01{line}" for file, line, offset in places if offset is None and line is not None]
     if lines:
-        for row in case.sql(_AROUND, places="\x02".join(lines)).collect():
-            times[row.file, row.line, None] = EPOCH + dt.timedelta(microseconds=row.at)
+        for row in case.answers(_AROUND, places="\x02".join(lines)):
+            times[row["file"], row["line"], None] = utc(row["at"])
     return times

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
-import pyarrow.dataset as ds
 
 from kit.analysis.messages.stored_record import SHOWN, stored_record
 from kit.analysis.messages.trace import trace
-from kit.case import scan
 from kit.charts import Chart, Table, clean
 from kit.charts.messages import life
 from kit.i18n import Lang, Sentence, T
@@ -49,6 +47,19 @@ NAMES: Final = {
     "field": T("field", "places"),
     "value": T("value", "places"),
 }
+
+
+_AROUND: Final = """
+with copies as (
+  select store_timestamp, stage, topic, offset_msg_id, file, physical_offset,
+    row_number() over (order by store_timestamp nulls last, file, physical_offset) as nth, count(*) over () as n
+  from records where uniq_key = :key
+)
+select c.* from copies c join (select min(nth) as nth from copies where offset_msg_id = :offset_msg_id) m
+  on c.nth between m.nth - :copies and m.nth + :copies
+order by c.nth
+"""
+"""The copies of a message around one of them, in store order; those without a time come last."""
 
 
 class BadReference(ValueError):
@@ -109,7 +120,7 @@ def place(case: Case, said: Reference | str | tuple[str, int]) -> Shown:
         if ref.get("line"):
             return Shown((_line(case, ref["file"], int(ref["line"])),))
         return _record(case, ref["file"], int(ref["physical_offset"]))
-    except (KeyError, IndexError):
+    except (KeyError, IndexError, OSError):
         raise BadReference(GONE.say(file=clean(ref["file"], 200)).render(case.lang)) from None
 
 
@@ -148,27 +159,15 @@ def _said(value: Any) -> Any:
 
 def _lineage(case: Case, key: str, offset_msg_id: str) -> Linked:
     """Return the copies of a message around one of them; for a message in a loop without why each was written, which is slow."""
-    columns = ["store_timestamp", "stage", "topic", "offset_msg_id", "file", "physical_offset"]
-    rows = scan.records(case, columns, ds.field("uniq_key") == key)
-    if len(rows) <= MANY:
-        told = trace(case, key)["records"]
-    else:
-        told = sorted(rows.to_pylist(), key=_in_store)
+    copies = case.answers(_AROUND, key=key, offset_msg_id=offset_msg_id, copies=COPIES)
+    told = copies if copies and copies[0]["n"] > MANY else trace(case, key)["records"]
     ids = [record["offset_msg_id"] for record in told]
     at = ids.index(offset_msg_id) if offset_msg_id in ids else 0
     near = told[max(0, at - COPIES) : at + COPIES + 1]
-    copies = life.copies({"id": key, "records": near}, case.lang)
-    table = attrs.evolve(
-        copies, caption=LINEAGE.render(case.lang), frame=copies.frame.dropna(axis="columns", how="all")
-    )
+    shown = life.copies({"id": key, "records": near}, case.lang)
+    table = attrs.evolve(shown, caption=LINEAGE.render(case.lang), frame=shown.frame.dropna(axis="columns", how="all"))
     here = frozenset(n for n, record in enumerate(near) if record["offset_msg_id"] == offset_msg_id)
     return Linked(table, _places(near), here)
-
-
-def _in_store(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the place of a row in store order; those whose time cannot be shown come last."""
-    at = row["store_timestamp"]
-    return at is None, 0 if at is None else at, row["file"], row["physical_offset"]
 
 
 def traced(case: Case, id: str, within: Selection | None = None) -> Shown:  # noqa: A002 - as in `kit.trace`
