@@ -222,7 +222,7 @@ def outcome(key: str, **more: Any) -> dict[str, Any]:
     """A row of `transactions`, committed by the producer's own answer."""
     offset = sum(key.encode())
     return {
-        "id": offset, "uniq_key": key, "keys": f"SO{key}", "topic": "orders", "producer_group": "g", "born_host": "10.0.0.1:40000",
+        "id": offset, "uniq_key": key, "keys": f"SO10{key}", "topic": "orders", "producer_group": "g", "born_host": "10.0.0.1:40000",
         "half_time": asked.at(offset), "half_offset": offset, "half_file": "log", "half_records": 1, "last_time": asked.at(offset),
         "last_file": "log", "last_offset": offset, "check_times": 0, "renewed_offset": 0, "commits": 1, "with_row": True, "state": "committed",
         "immune": False, "cluster": True, "dead": False, "discard_offset": 0, "discard_time": None, "discard_file": "", "ops": 1,
@@ -288,3 +288,156 @@ def test_a_copy_put_back_with_another_body_cannot_be_read() -> None:
         "unreadable_copies", records=[packed, *copies, half(7, sys_flag=5, body_crc=7, body_size=10, **CHECKED)]
     )
     assert [(row["physical_offset"], row["again"]) for row in found] == [(3, False), (5, True)]
+
+
+def test_a_path_counts_its_transactions_and_names_its_first_and_last() -> None:
+    rows = [outcome(key) for key in "CAB"] + [
+        outcome("Z", state="pending", of_original=False, check_times=2, commits=0)
+    ]
+    common, rare = asked.rows("transaction_paths", transactions=rows)
+    expected = {
+        "local": "COMMIT",
+        "checks": 0,
+        "last_check": None,
+        "state": "committed",
+        "commits": 1,
+        "consumer": None,
+    }
+    assert {name: common[name] for name in expected} == expected
+    assert (common["transactions"], common["first"], common["last"]) == (3, "A", "C")
+    assert (rare["local"], rare["checks"], rare["state"], rare["transactions"]) == ("none", 2, "pending", 1)
+
+
+ROLLED_BACK = {"state": "rolled_back", "commits": 0, "of_original": False}
+ROWS = [
+    {"role": "business", "key": "SO10B", "file": "rows.csv", "line": 2, "status": "PAID"},
+    {"role": "business", "key": "SO10C", "file": "rows.csv", "line": 3, "status": "CANCELLED"},
+    {"role": "business", "key": "SO10D", "file": "rows.csv", "line": 4, "status": "PAID"},
+    {"role": "business", "key": "SO10G", "file": "rows.csv", "line": 5, "status": "PAID"},
+    {"role": "business", "key": "none", "file": "rows.csv", "line": 6, "status": "PAID"},
+]
+OUTCOMES = [
+    outcome("B", **ROLLED_BACK),
+    outcome("C", **ROLLED_BACK),  # its row was taken back too
+    outcome("D"),
+    outcome("E", with_row=False),  # after D, before G: its row is missing
+    outcome("G"),
+    outcome("H", with_row=False),  # after the last row that the table has
+]
+
+
+def test_transactions_and_rows_that_disagree() -> None:
+    thrown = {
+        "ts": asked.at(70),
+        "file": "app.log",
+        "source": "app",
+        "level": "ERROR",
+        "lines": 1,
+        "trace": None,
+        "events": [],
+    }
+    errors = [
+        thrown | {"line": 1, "message": "sendMessageInTransaction failed for SO10B: no stock"},
+        thrown | {"line": 2, "message": "sendMessageInTransaction failed for SO10BER"},
+    ]
+    events = [answer(9, "B", "check-answer-rollback")]
+    found = asked.rows("disagreements", transactions=OUTCOMES, rows=ROWS, events=events, entries=errors)
+    assert [(row["uniq_key"], row["kind"], row["repair"], row["cause"]) for row in found] == [
+        ("B", "row_without_message", "re-send", "error"),
+        ("E", "message_without_row", "compensate", None),
+    ]
+    first = found[0]
+    assert (first["evidence_file"], first["evidence_line"], first["all_causes"]) == (
+        "app.log",
+        1,
+        "error + rollback_answer",
+    )
+    assert (first["row_line"], first["end_physical_offset"], found[1]["end_physical_offset"]) == (2, 901, 900)
+
+
+def test_a_row_whose_order_was_repeated_does_not_stand_alone() -> None:
+    again = [outcome("B", **ROLLED_BACK), outcome("X", keys="SO10B")]
+    assert asked.rows("disagreements", transactions=again, rows=ROWS, entries=[]) == []
+
+
+def test_rows_are_counted_by_key() -> None:
+    (row,) = asked.rows("row_counts", transactions=OUTCOMES, rows=ROWS)
+    assert row == {"present": True, "rows": 5, "joined": 4, "without_message": 3, "pending": 0}
+    (row,) = asked.rows("row_counts", transactions=OUTCOMES, rows=[ROWS[0] | {"role": "tx_log"}])
+    assert row == {"present": False, "rows": 0, "joined": 0, "without_message": 0, "pending": 0}
+
+
+def test_what_became_of_rows() -> None:
+    found = asked.rows("row_fates", transactions=OUTCOMES, rows=ROWS)
+    fates = {(row["status"], row["state"]): row["rows"] for row in found}
+    assert fates == {
+        ("PAID", "committed"): 2,
+        ("PAID", "rolled_back"): 1,
+        ("CANCELLED", "rolled_back"): 1,
+        ("PAID", None): 1,
+    }
+
+
+def test_the_exception_of_a_local_transaction_belongs_to_the_message_printed_behind_it() -> None:
+    client = {"file": "client.log", "source": "client"}
+    events = [
+        {**client, "event": "local-transaction-exception", "line": 10, "ts": asked.at(1)},
+        {**client, "event": "send-attempt-message", "line": 100, "values": [("msg_id", "a")]},
+        {**client, "event": "local-transaction-exception", "line": 200, "ts": asked.at(2)},
+        {**client, "event": "send-attempt-message", "line": 900, "values": [("msg_id", "b")]},
+        {
+            **client,
+            "event": "send-result",
+            "line": 901,
+            "ts": None,
+            "values": [("msg_id", "c"), ("status", "FLUSH_DISK_TIMEOUT")],
+        },
+        {**client, "event": "send-result", "line": 902, "ts": None, "values": [("msg_id", "d"), ("status", "SEND_OK")]},
+    ]
+    entries = [{"file": "client.log", "line": n, "lines": 40} for n in (10, 200)]
+    found = asked.rows("transaction_errors", events=events, entries=entries)
+    assert sorted((row["uniq_key"], row["how"], row["line"]) for row in found) == [
+        ("A", "exception", 10),
+        ("C", "FLUSH_DISK_TIMEOUT", 901),
+    ]
+
+
+def test_the_story_of_an_example_has_its_records_and_answers() -> None:
+    stored = [half(1), half(3, **CHECKED), commit(5, 3), record(6, topic=SCHEDULE, stage="schedule"), half(4, "other")]
+    chosen = [{"uniq_key": "A"}]
+    ended = outcome("A", op_time=asked.at(6), op_offset=6)
+    found = asked.rows(
+        "transaction_timeline",
+        records=stored,
+        transactions=[ended],
+        transaction_examples=chosen,
+        events=[answer(4, "a", "check-answer-commit")],
+    )
+    assert [row["stage"] for row in found] == ["half", "check", "answer COMMIT", "commit", "op"]
+
+
+def test_why_send_backs_were_refused() -> None:
+    texts = [
+        "MQBrokerException: CODE: 13  DESC: the message is illegal, maybe length too long",
+        "MQBrokerException: CODE: 2  DESC: [REJECTREQUEST]system busy",
+        "RemotingTimeoutException: wait response timeout",
+    ]
+    place = {"file": "client.log", "source": "client"}
+    entries = [
+        {**place, "line": n, "message": "sendMessageBack Exception, g", "trace": text}
+        for n, text in enumerate([*texts, texts[0]])
+    ]
+    events = [{**place, "line": n, "event": "send-back-exception", "values": [("group", "g")]} for n in range(4)]
+    found = asked.rows("refused_send_backs", entries=entries, events=events)
+    assert [(row["consumer_group"], row["reason"], row["entries"]) for row in found] == [
+        ("g", "name-too-long", 2), ("g", "busy", 1), ("g", "timeout", 1),
+    ]  # fmt: skip
+
+
+def test_a_refused_name_may_be_that_of_a_known_group() -> None:
+    events = [
+        {"event": "topic-too-long", "file": "store.log", "line": n, "values": [("length", length)]}
+        for n, length in enumerate(["149", "149", "131"])
+    ]
+    found = asked.rows("refused_names", events=events, offsets=[{"group": "g" * 142}])
+    assert [(row["length"], row["entries"], row["of_group"]) for row in found] == [(131, 1, False), (149, 2, True)]

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.case import columnar, log_events, scan, setup
+from kit.case import setup
 from kit.case.memoize import per_case
 from kit.i18n import T
 from kit.rocketmq import names, versions
@@ -39,26 +37,6 @@ REASONS: Final = {
     "other": T("for a reason the log does not name"),
 }
 REASON_UNKNOWN: Final = T("why is not known from this evidence")
-
-_ANSWERS: Final = (
-    # What the exception behind "sendMessageBack Exception" says → reason. MESSAGE_ILLEGAL alone has two causes, told
-    # apart below.
-    ("length too long", "name-too-long"),
-    ("longer than topic max length", "name-too-long"),
-    ("subscription group not exist", "group-unknown"),
-    ("look message by offset failed", "record-gone"),
-    ("PROPERTIES_SIZE_EXCEEDED", "properties-too-long"),
-    ("RemotingTimeoutException", "timeout"),
-    ("RemotingConnectException", "connection"),
-    ("RemotingSendRequestException", "connection"),
-    ("CLEAN_QUEUE]", "busy"),
-    ("REJECTREQUEST]", "busy"),
-    # store/PutMessageStatus, which is the remark where a put-back is not stored (broker/processor/SendMessageProcessor).
-    ("OS_PAGECACHE_BUSY", "busy"),
-    ("SERVICE_NOT_AVAILABLE", "store-unavailable"),
-    ("CREATE_MAPEDFILE_FAILED", "store-unavailable"),
-    ("MESSAGE_ILLEGAL", "illegal"),
-)
 
 
 @attrs.frozen
@@ -84,29 +62,24 @@ class SendBack:
 @per_case
 def examine(case: Case) -> SendBack:
     """Return what the evidence shows about refused send-backs; computed once per case."""
-    return _examine(case)
-
-
-def _examine(case: Case) -> SendBack:
     refused = refs.seen(case, "send-back-exception")
     too_long = refs.seen(case, "topic-too-long")
     if not refused and not too_long:
         return SendBack()
-    answers = _answers(case) if refused else []
-    groups = Counter({group: n for group, _, n in answers if group})
+    groups: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    for _, answer, n in answers:
-        reasons[answer] += n
-    lengths = _printed_lengths(case) if too_long else Counter()
+    for row in case.fact_rows("refused_send_backs") if refused else ():
+        reasons[row["reason"]] += row["entries"]
+        if row["consumer_group"]:
+            groups[row["consumer_group"]] += row["entries"]
+    lengths = case.fact_rows("refused_names") if too_long else []
     reason, length = _reason(case, reasons, list(groups), lengths)
     again = refs.seen(case, "send-back-resend-failed")
     quoted = refs.first_lines(case, "send-back-exception", 2, within="CODE:") if refused else ()
-    if reason == "name-too-long" and too_long:
-        why = refs.quote(case, too_long, 2)
-    else:
-        why = quoted[:1] if reason else ()
+    by_name = reason == "name-too-long"
+    why = refs.quote(case, too_long, 2) if by_name and too_long else quoted[:1] if reason else ()
     return SendBack(
-        refusals=refused.count or (sum(lengths.values()) if reason == "name-too-long" else 0),
+        refusals=refused.count or (sum(row["entries"] for row in lengths) if by_name else 0),
         resent_failed=again.count,
         reason=reason,
         retry_topic_length=length,
@@ -119,36 +92,17 @@ def _examine(case: Case) -> SendBack:
     )
 
 
-def _answers(case: Case) -> list[tuple[str | None, str, int]]:
-    """Return (group, reason, entries) of the exceptions in the client's "sendMessageBack Exception"."""
-    rows = log_events.events(case, ["send-back-exception"], ("message", "trace"))
-    # 5.1.0 and later print the group elsewhere in the line.
-    groups = pc.coalesce(rows["group"], rows["group_5"]).to_pylist()
-    found: Counter[tuple[str | None, str]] = Counter()
-    for group, text in zip(groups, log_events.texts(rows).to_pylist(), strict=True):
-        found[group, next((reason for said, reason in _ANSWERS if said in text), "other")] += 1
-    return sorted(((*pair, n) for pair, n in found.items()), key=lambda r: (-r[2], str(r)))
-
-
-def _printed_lengths(case: Case) -> Counter[int]:
-    lengths = columnar.integers(log_events.events(case, ["topic-too-long"])["length"])
-    return Counter(length for length in lengths.tolist() if length > 0)
-
-
 def _reason(
-    case: Case, answers: Counter[str], groups: list[str], lengths: Counter[int]
+    case: Case, answers: Counter[str], groups: list[str], lengths: list[dict[str, Any]]
 ) -> tuple[str | None, int | None]:
     """Return the reason. MESSAGE_ILLEGAL means a name or properties too long: the group's own length and store.log
     decide.
     """
-    limit = store_limit(case)
-    by_name = {len(names.RETRY_PREFIX) + len(group) for group in groups} | {
-        n for n in map(len, retry_topics(case)) if n in lengths
-    }
-    long_names = {n for n in by_name if n > limit}
-    if long_names and (answers["illegal"] or answers["name-too-long"] or long_names & set(lengths)):
-        confirmed = long_names & set(lengths)
-        return "name-too-long", max(confirmed or long_names)
+    limit, printed = store_limit(case), {row["length"] for row in lengths}
+    by_name = {len(names.RETRY_PREFIX) + len(group) for group in groups}
+    long_names = {n for n in by_name | {row["length"] for row in lengths if row["of_group"]} if n > limit}
+    if long_names and (answers["illegal"] or answers["name-too-long"] or long_names & printed):
+        return "name-too-long", max(long_names & printed or long_names)
     if answers["illegal"]:
         return ("properties-too-long" if refs.seen(case, "properties-too-long") else "other"), None
     named = [reason for reason, _ in answers.most_common() if reason not in ("illegal", "name-too-long")]
@@ -164,11 +118,3 @@ def store_limit(case: Case) -> int:
         (int(versions.rule("brokerRetryTopicMax", version)) for version in known),
         default=int(versions.rule("brokerRetryTopicMax", versions.OLDEST)),
     )
-
-
-def retry_topics(case: Case) -> tuple[str, ...]:
-    """Return the %RETRY% names of the consumer groups in the configuration and the offsets of the evidence."""
-    own = ds.field("origin") == "subscriptionGroup"
-    named = [scan.table(case, "offsets", ["group"])["group"], scan.table(case, "configs", ["subject"], own)["subject"]]
-    groups = {group for column in named for group in pc.unique(column).to_pylist() if group}
-    return tuple(sorted(names.RETRY_PREFIX + group for group in groups))

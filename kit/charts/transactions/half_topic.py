@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from typing import Any, Final
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -95,8 +95,8 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     named = {"doubling": ROUND, "records": RECORDS, "reached": REACHED, "seconds": TOOK}
     if frame.empty:
         return Chart(figure(), marks, NOTHING, NOTHING, GROWTH, named, lang)
-    ticks = when.astype("datetime64[ns]").astype("int64").to_numpy()
-    kept = downsample(np.maximum.accumulate(ticks), seq)
+    ticks = when.astype("datetime64[ns]").astype("int64")
+    kept = downsample(ticks.cummax().to_numpy(), seq)
     chart = figure(
         go.Scatter(
             x=when.iloc[kept],
@@ -219,7 +219,7 @@ def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 def _log(chart: go.Figure, largest: int, lang: Lang) -> None:
     """Set a logarithmic count axis with space for labels above the largest value."""
-    top = float(np.log10(max(largest, 10)) + 0.35)
+    top = math.log10(max(largest, 10)) + 0.35
     chart.update_yaxes(
         type="log", title=RECORDS.render(lang), range=[-0.1, top], dtick=1, exponentformat="none", tickformat=",d"
     )

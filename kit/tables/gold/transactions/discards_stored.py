@@ -10,7 +10,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-READS: Final = ("half_brokers", "configs", "admin")
+READS: Final = ("half_brokers", "settings", "admin_names")
 SCHEMA: Final = pa.schema([("kept", pa.bool_())])
 
 

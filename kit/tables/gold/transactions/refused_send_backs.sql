@@ -1,0 +1,20 @@
+-- One row per consumer group (null: not printed) and reason of a refused send-back, as the exception behind "sendMessageBack Exception" gives it:
+-- consumer_group, reason (illegal: MESSAGE_ILLEGAL, a name or properties too long), entries. At most 14 rows a group, most common first.
+-- DefaultMQPushConsumerImpl.sendMessageBack; the remarks come from SendMessageProcessor and store/PutMessageStatus.
+with refused as (
+  select coalesce(try_element_at(v.values, 'group'), try_element_at(v.values, 'group_5')) as consumer_group,
+    concat_ws('\n', e.message, e.trace) as text
+  from events v join entries e on e.file = v.file and e.line = v.line
+  where v.event = 'send-back-exception'
+)
+select consumer_group,
+  case when text like '%length too long%' or text like '%longer than topic max length%' then 'name-too-long'
+    when text like '%subscription group not exist%' then 'group-unknown' when text like '%look message by offset failed%' then 'record-gone'
+    when text like '%PROPERTIES_SIZE_EXCEEDED%' then 'properties-too-long' when text like '%RemotingTimeoutException%' then 'timeout'
+    when text like '%RemotingConnectException%' or text like '%RemotingSendRequestException%' then 'connection'
+    when instr(text, 'CLEAN_QUEUE]') > 0 or instr(text, 'REJECTREQUEST]') > 0 or instr(text, 'OS_PAGECACHE_BUSY') > 0 then 'busy'
+    when instr(text, 'SERVICE_NOT_AVAILABLE') > 0 or instr(text, 'CREATE_MAPEDFILE_FAILED') > 0 then 'store-unavailable'
+    when instr(text, 'MESSAGE_ILLEGAL') > 0 then 'illegal' else 'other' end as reason,
+  count(*) as entries
+from refused group by 1, 2
+order by entries desc, consumer_group, reason
