@@ -1,0 +1,88 @@
+"""The engine inside this process: loopback, bounded, quiet, with views of its own for each case, usable after an interrupt."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import kit
+from kit.spark import embedded, session
+
+ENV = {**os.environ, "PYTHONPATH": str(Path(next(iter(kit.__path__))).parent)}
+
+
+def test_it_listens_on_loopback_only() -> None:
+    session()
+    host, port = embedded.url().removeprefix("sc://").split(":")
+    assert host == "127.0.0.1"
+    others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {host}
+    for other in (each for each in others if not each.startswith("127.")):
+        with pytest.raises(OSError), socket.create_connection((other, int(port)), timeout=1):
+            pass
+
+
+def test_a_query_may_hold_a_quarter_of_the_memory_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 4 << 20}
+    monkeypatch.setattr(os, "sysconf", pages.__getitem__)
+    monkeypatch.setattr(Path, "read_text", lambda self, **_: "max")
+    assert embedded.memory() == 4 << 30
+    monkeypatch.setattr(Path, "read_text", lambda self, **_: str(2 << 30))
+    assert embedded.memory() == 512 << 20, "a container of 2 GiB"
+
+
+def test_views_of_one_session_are_not_in_another() -> None:
+    one, other = session(), session()
+    one.range(3).createOrReplaceTempView("mine")
+    assert one.table("mine").count() == 3
+    with pytest.raises(Exception, match="mine"):
+        other.table("mine").count()
+
+
+def test_times_are_in_utc_whatever_the_zone_of_the_machine() -> None:
+    row = session().sql("select timestamp_millis(0) as at, current_timezone() as zone").toArrow().to_pylist()[0]
+    assert (row["at"].isoformat(), row["zone"]) == ("1970-01-01T00:00:00+00:00", "UTC")
+
+
+def test_an_interrupted_query_leaves_the_session_usable() -> None:
+    spark = session()
+    slow = spark.range(20).mapInArrow(_slowly, "id long")
+    failed: list[Exception] = []
+
+    def ask() -> None:
+        try:
+            slow.count()
+        except Exception as error:
+            failed.append(error)
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    time.sleep(1)
+    begun = time.monotonic()
+    spark.interruptAll()
+    asking.join(10)
+    assert not asking.is_alive() and failed and time.monotonic() - begun < 8
+    assert spark.range(7).count() == 7
+
+
+def _slowly(batches):  # type: ignore[no-untyped-def]
+    for batch in batches:
+        time.sleep(1)
+        yield batch
+
+
+def test_it_needs_no_java_prints_nothing_and_ends_with_the_process(tmp_path: Path) -> None:
+    code = "from kit.spark import session, embedded; print(session().range(5).count(), embedded.url())"
+    env = {**ENV, "PATH": str(tmp_path), "JAVA_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    count, url = done.stdout.split()
+    assert count == "5" and done.stderr == ""
+    host, port = url.removeprefix("sc://").split(":")
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((host, int(port)), timeout=1)
