@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis.consumers import ages, consumer_logs, members
+from kit.analysis.consumers import admin_output, consumer_logs, members
 from kit.analysis.deployment import Deployment, Place
 from kit.causes.hazards import Hazard
+from kit.formats import printed_times
+from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.inventory import TEXTS
 
@@ -62,18 +64,32 @@ def hazards(case: Case) -> Iterable[Hazard]:
 def near_deletion(case: Case, seen: Deployment) -> list[Hazard]:
     """Return the groups whose next message is older than half of fileReservedTime: messages deleted before they are consumed are skipped."""
     kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
-    return [
-        Hazard(
-            "near-deletion",
-            OLD.say(group=age.group, topic=age.topic, hours=round(age.hours, 1), kept=int(kept)),
-            Place(age.file, age.line),
-            "offset-jump",
-            OLD_BECOMES,
-            OLD_SET,
-        )
-        for age in (ages.ages(case) if kept else [])
-        if kept and age.hours >= NEAR * kept
-    ]
+    found = []
+    for group, topic, hours, place in _ages(case) if kept else ():
+        if kept and hours >= NEAR * kept:
+            what = OLD.say(group=group, topic=topic, hours=round(hours, 1), kept=int(kept))
+            found.append(Hazard("near-deletion", what, place, "offset-jump", OLD_BECOMES, OLD_SET))
+    return found
+
+
+def _ages(case: Case) -> Iterable[tuple[str, str, float, Place]]:
+    """Yield for each topic of each group with messages waiting: by how many hours the next message of its oldest queue is older than the newest one handled.
+
+    consumerProgress prints as #LastTime when the message before the offset was stored. All times of an output are in one zone, so they are
+    compared with each other, not with a clock.
+    """
+    times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
+    for block in admin_output.admin_blocks(case):
+        last, diff = printed_times.when(block.get("#LastTime")), integer(block.get("#Diff"))
+        if block["command"] == "consumerProgress" and last is not None and diff is not None and block.get("-g"):
+            named = (block["-g"], block.get("#Topic", ""), block["file"])
+            times.setdefault(named, []).append((last.ms, diff, block["line"]))
+    for (group, topic, file), rows in sorted(times.items()):
+        newest = max(last for last, _, _ in rows)
+        waiting = [(newest - last, line) for last, diff, line in rows if diff > 0]
+        if waiting:
+            behind, line = max(waiting)
+            yield group, topic, behind / 3_600_000, Place(file, line)
 
 
 def _words(subscription: members.Subscription) -> str:

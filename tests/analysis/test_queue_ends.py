@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import struct
 from pathlib import Path
 
-import pandas as pd
 from stores import Record, store
 
 import kit
@@ -110,7 +110,7 @@ def test_a_copy_whose_time_was_lost_shows_that_all_was_handled(tmp_path: Path) -
 
 
 def test_a_copy_of_an_unknown_time_beside_an_output_that_shows_the_same() -> None:
-    same = {"time": pd.Timestamp("2024-05-14 10:00"), "offset": 30, "end": 40, "begin": 0, "lag": 10}
-    looks = positions.typed(pd.DataFrame([same | {"at_least": True}, same | {"at_least": False}]))
-    course = lag._course("billing", "orders", "broker-a", 0, looks)
+    at = dt.datetime(2024, 5, 14, 10)  # noqa: DTZ001 - naive UTC
+    looks = [lag.Look(at, 30, 40, 0, 10, at_least) for at_least in (True, False)]
+    course = lag.course("billing", "orders", "broker-a", 0, looks)
     assert (course.last_lag, course.looks) == (10, 1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import pandas as pd
 
 from kit.analysis.consumers import positions
 from kit.case.memoize import per_case
+from kit.formats.tables.host_tools.monitoring import labels
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
@@ -145,19 +146,55 @@ class Pair:
         }
 
 
+@attrs.frozen
+class Look:
+    """One sample of a queue's position. `at_least`: it was taken then or later, so that `end` and `lag` are at least these."""
+
+    time: dt.datetime | None
+    offset: int | None
+    end: int
+    begin: int | None
+    lag: int
+    at_least: bool = False
+
+
+Looks = dict[tuple[str, int], list[Look]]
+"""The samples of each queue (broker, queue id) of a topic, in order of time."""
+
+
+@per_case
+def _looks(case: Case) -> dict[tuple[str, str], Looks]:
+    """Return the samples of each topic of each group, by saved offsets and consumerProgress, in order of group, topic and queue."""
+    every = positions.every(case)
+    every = every[every["source"].isin(["copy", "progress"]) & every["end"].notna() & every["queue_id"].notna()]
+    columns = ["group", "topic", "broker", "queue_id", *(field.name for field in attrs.fields(Look))]
+    plain = every[columns].astype(object)
+    found: dict[tuple[str, str], Looks] = {}
+    for group, topic, broker, queue_id, time, *look in plain.where(plain.notna(), None).itertuples(index=False):
+        by_queue = found.setdefault((group, topic), {})
+        by_queue.setdefault((broker, queue_id), []).append(Look(time.to_pydatetime() if time else None, *look))
+    return {pair: dict(sorted(looks.items())) for pair, looks in sorted(found.items())}
+
+
+def _distinct(looks: Iterable[Look]) -> list[Look]:
+    """Return samples without those that show the same at the same time."""
+    found: dict[tuple[Any, ...], Look] = {}
+    for look in looks:
+        found.setdefault((look.time, look.offset, look.end), look)
+    return list(found.values())
+
+
 @per_case
 def pairs(case: Case) -> list[Pair]:
     """Return every topic of every user's group with a known lag, the largest lag first; retry topics only if something
     waits in them.
     """
-    every = positions.every(case)
-    every = every[every["source"].isin(["copy", "progress"]) & every["end"].notna()]
     found = []
-    for (group, topic), rows in _by(every, "group", "topic"):
+    for (group, topic), by_queue in _looks(case).items():
         queues = tuple(
-            _course(group, topic, broker, int(queue_id), mine)
-            for (broker, queue_id), mine in _by(rows, "broker", "queue_id")
-            if not mine["at_least"].all()
+            course(group, topic, broker, queue_id, looks)
+            for (broker, queue_id), looks in by_queue.items()
+            if not all(look.at_least for look in looks)
         )
         pair = Pair(group, topic, queues)
         if queues and (pair.lag or not topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX))):
@@ -165,30 +202,16 @@ def pairs(case: Case) -> list[Pair]:
     return sorted(found, key=lambda p: (-p.lag, p.name))
 
 
-def _course(group: str, topic: str, broker: str, queue_id: int, rows: pd.DataFrame) -> Course:
-    shown = ["time", "offset", "end"]
+def course(group: str, topic: str, broker: str, queue_id: int, looks: list[Look]) -> Course:
+    """Return the course of a queue by its samples, of which one at least is of a known time."""
     # What stands does so whenever these were taken; how far behind it was, copies of an unknown time cannot show.
-    stands = _longest_stand(rows.drop_duplicates(shown))[0] is not None
-    rows = rows[~rows["at_least"]].drop_duplicates(shown)
-    first, last = rows.iloc[0], rows.iloc[-1]
-    timed = rows["time"].nunique()
+    stands = _longest_stand(_distinct(looks)) is not None
+    looks = _distinct(look for look in looks if not look.at_least)
+    first, last, timed = looks[0], looks[-1], {look.time for look in looks if look.time is not None}
     return Course(
-        group, topic, broker, queue_id, _int(first["offset"]), int(first["end"]), _int(last["offset"]), int(last["end"]), int(first["lag"]), int(last["lag"]),
-        int(rows["lag"].max()), _time(first["time"]), _time(last["time"]), max(1, timed), stands, _int(first["begin"]),
+        group, topic, broker, queue_id, first.offset, first.end, last.offset, last.end, first.lag, last.lag, max(look.lag for look in looks),
+        first.time, last.time, max(1, len(timed)), stands, first.begin,
     )  # fmt: skip
-
-
-def _by(frame: pd.DataFrame, *columns: str) -> list[tuple[Any, pd.DataFrame]]:
-    """Return the rows of each group with its key, in order of key."""
-    return list(frame.groupby(list(columns), sort=True))
-
-
-def _int(value: object) -> int | None:
-    return None if pd.isna(value) else int(value)  # type: ignore[call-overload]
-
-
-def _time(value: object) -> dt.datetime | None:
-    return None if pd.isna(value) else pd.Timestamp(value).to_pydatetime()  # type: ignore[call-overload, arg-type]
 
 
 @attrs.frozen
@@ -215,60 +238,50 @@ def stuck(case: Case) -> list[Stuck]:
     """Return the queues whose offset stayed the same between two samples while another queue of the topic handled what
     had waited, the longest wait first.
     """
-    every = positions.every(case)
-    every = every[every["source"].isin(["copy", "progress"]) & every["end"].notna() & every["time"].notna()]
     found = []
-    for (group, topic), rows in _by(every, "group", "topic"):
+    for (group, topic), every in _looks(case).items():
         if topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX)):
             continue
-        by_queue = {
-            key: mine.drop_duplicates(["time", "offset", "end"]) for key, mine in _by(rows, "broker", "queue_id")
-        }
-        for (broker, queue_id), mine in by_queue.items():
-            begin, last = _longest_stand(mine)
-            if begin is None or last is None:
+        by_queue = {queue: _distinct(look for look in looks if look.time) for queue, looks in every.items()}
+        for queue, looks in by_queue.items():
+            stand = _longest_stand(looks)
+            if stand is None:
                 continue
-            others = sum(
-                _passed(other, begin.time, last.time) for key, other in by_queue.items() if key != (broker, queue_id)
-            )
+            first, last = stand
+            since, until = first.time, last.time
+            assert since is not None and until is not None
+            others = sum(_passed(other, since, until) for key, other in by_queue.items() if key != queue)
             if others:
-                offset, low, end = _int(last.offset) or 0, _int(last.begin) or 0, int(last.end)
-                since, until = begin.time.to_pydatetime(), last.time.to_pydatetime()
-                found.append(Stuck(group, topic, broker, int(queue_id), offset, low, end, since, until, others))
+                place = group, topic, *queue, last.offset or 0, last.begin or 0, last.end
+                found.append(Stuck(*place, since, until, others))
     return sorted(found, key=lambda s: (s.begin >= s.offset, -(s.end - s.offset), s.group, s.topic, s.queue_id))
 
 
-def _longest_stand(rows: pd.DataFrame) -> tuple[Any, Any]:
+def _longest_stand(looks: list[Look]) -> tuple[Look, Look] | None:
     """Return the first and last sample of the longest time in which the offset stayed at a waiting message while the
-    end grew, (None, None) if it never stood still.
+    end grew, None if it never stood still.
     """
-    best: tuple[Any, Any] = (None, None)
-    begin: Any = None
-    before: Any = None
-    looks: list[Any] = [row for row in rows.itertuples() if pd.notna(row.time)]
-    for row in [*looks, None]:
-        still = row is not None and before is not None and _int(row.offset) == _int(before.offset)
-        if not (still and row.end >= before.end and before.lag > 0):
-            stood = before is not None and before.end > begin.end
-            if stood and (before.time - begin.time).total_seconds() >= PATIENCE:
-                longer = best[0] is None or before.time - begin.time > best[1].time - best[0].time
-                best = (begin, before) if longer else best
-            begin = row
-        before = row
-    return best
+    best: tuple[float, Look, Look] | None = None
+    timed = [look for look in looks if look.time is not None]
+    first = before = timed[0] if timed else None
+    for look in [*timed[1:], None]:
+        if look and before and look.offset == before.offset and look.end >= before.end and before.lag > 0:
+            before = look
+            continue
+        if first and before and first.time and before.time and before.end > first.end:
+            seconds = (before.time - first.time).total_seconds()
+            if seconds >= PATIENCE and (best is None or seconds > best[0]):
+                best = seconds, first, before
+        first = before = look
+    return best and best[1:]
 
 
-def _passed(rows: pd.DataFrame, start: pd.Timestamp, end: pd.Timestamp) -> bool:
+def _passed(looks: list[Look], start: dt.datetime, end: dt.datetime) -> bool:
     """Return whether a queue handled, between two times, what waited in it at the first, and advanced."""
-    inside = rows[(rows["time"] >= start) & (rows["time"] <= end)]
-    if len(inside) < 2:
+    inside = [look for look in looks if look.time and start <= look.time <= end]
+    if len(inside) < 2 or inside[-1].offset is None:
         return False
-    first, last = inside.iloc[0], inside.iloc[-1]
-    return bool(
-        pd.notna(last["offset"])
-        and last["offset"] >= first["end"]
-        and last["offset"] > (first["offset"] if pd.notna(first["offset"]) else 0)
-    )
+    return inside[0].end <= inside[-1].offset > (inside[0].offset or 0)
 
 
 def refs(case: Case, group: str, topic: str, queue_id: int | None = None, most: int = 2) -> tuple[Ref, ...]:
@@ -282,3 +295,40 @@ def refs(case: Case, group: str, topic: str, queue_id: int | None = None, most: 
     rows = [looks.iloc[0], looks.iloc[-1]] if most > 1 else [looks.iloc[-1]]
     places = dict.fromkeys((row["file"], int(row["line"])) for row in rows)
     return case.refs(places)
+
+
+# --- as monitoring scraped it: rocketmq-exporter, and brokers from 5.1.0 on --------------------------------------------------
+
+
+SCRAPED: Final = {"rocketmq_group_diff": "group", "rocketmq_consumer_lag_messages": "consumer_group"}
+"""Metrics of lag and the label that names the group: exporter/collector/RMQMetricsCollector, broker/metrics/BrokerMetricsConstant."""
+IDENTITY: Final = ("cluster", "node_id", "broker", "queue_id")
+"""Labels that tell the parts of one lag apart; others change from one scrape to the next, such as countOfOnlineConsumers."""
+
+
+@attrs.frozen
+class Scraped:
+    """Messages of a topic that a group has not handled, in the last scrape; `line` is that of its largest part."""
+
+    group: str
+    topic: str
+    messages: int
+    file: str
+    line: int
+
+
+def scraped(case: Case) -> list[Scraped]:
+    """Return the lag of each group of users, the largest first. Brokers of 5.x have a series each: they are added up."""
+    last: dict[tuple[str, str, str], dict[tuple[str | None, ...], dict[str, Any]]] = {}
+    for row in case.fact_rows("scraped_lags"):
+        known = labels(row["subject"])
+        group, topic = known.get(SCRAPED[row["name"]], ""), known.get("topic", "")
+        inner = "true" in (known.get("is_retry"), known.get("is_system"))
+        if names.of_users(group) and topic and not (inner or topic.startswith("%") or names.is_system_topic(topic)):
+            last.setdefault((row["name"], group, topic), {})[tuple(map(known.get, IDENTITY))] = row
+    found: dict[tuple[str, str], Scraped] = {}
+    for (_, group, topic), parts in last.items():
+        most = max(parts.values(), key=lambda row: float(row["value"]))
+        lag = Scraped(group, topic, round(sum(row["value"] for row in parts.values())), most["file"], most["line"])
+        found[group, topic] = max(lag, found.get((group, topic), lag), key=lambda each: each.messages)
+    return sorted(found.values(), key=lambda lag: (-lag.messages, lag.group, lag.topic))

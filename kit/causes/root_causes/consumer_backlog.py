@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, positions, scraped, stacks
+from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, positions, stacks
 from kit.causes import collect_next
 from kit.causes.alerts import LAG_GROWS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
@@ -66,7 +66,7 @@ def examine(case: Case) -> Finding:
     finding.steps = [_grew(case, pairs, worst), _reason(case, worst, group, shared), _others(case, pairs, worst)]
     finding.steps += _statistics(case, worst)
     finding.steps += _totals(case) if not pairs else []
-    seen = next((each for each in scraped.lags(case) if each.messages >= MUCH), None) if worst is None else None
+    seen = next((each for each in lag.scraped(case) if each.messages >= MUCH), None) if worst is None else None
     if seen is not None:
         finding.steps.append(supporting("lags-in-scrape", _scraped(seen), True, (case.ref(seen.file, seen.line),)))
         group = group or seen.group
@@ -141,7 +141,7 @@ def _totals(case: Case) -> list[Step]:
     return [supporting("lags-in-all", text.TOTAL.say(group=row["#Group"], lag=most), True, (ref,))]
 
 
-def _scraped(seen: scraped.Lag) -> Sentence:
+def _scraped(seen: lag.Scraped) -> Sentence:
     return text.SCRAPED.say(group=seen.group, topic=seen.topic, lag=seen.messages)
 
 
