@@ -180,6 +180,7 @@ class Case(Frames):
         if name in ("files", "limits"):
             return f"{self.found.content_key}-{self.options.digest()}"
         stored = {
+            "queue_units": "consumequeue",
             "stored_messages": "messages",
             "messages_within": "messages",
             "all_entries": "logs",

@@ -19,7 +19,7 @@ SENT_BACK, RETRIED, GIVEN_UP, DEAD = T("sent back {n}"), T("retry {n}"), T("give
 
 
 def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the retry funnel: `consumer_group`, `level`, `step` (`sent back`, `retry`, `given up`, `dlq`), `messages`, `seconds`, of `kit.analysis.messages.record_stage.funnel`."""
+    """Chart the retry funnel: `consumer_group`, `level`, `step` (`sent back`, `retry`, `given up`, `dlq`), `messages`, `seconds`, of the table `retry_funnel`."""
     named = {"consumer_group": GROUP, "step": STEP, "messages": MESSAGES, "seconds": SECONDS}
     says = {"sent back": SENT_BACK, "retry": RETRIED, "given up": GIVEN_UP, "dlq": DEAD}
     shown = frame[frame["step"].isin(says)] if len(frame) else frame
