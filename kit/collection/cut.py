@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import numpy as np
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
+import pandas as pd
 
 from kit.case import output
+from kit.case.frames import within
 from kit.collection import cut_files
 from kit.evidence.files import open_readonly
 from kit.formats.commitlog.schema import promoted
@@ -171,29 +171,24 @@ def _lives(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
 
 def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, cut_files.Longs]:
     """Return the physical offsets of the records to keep, by file, sorted."""
-    from kit.case.frames import within
-
     frame = case.stored_messages.where(within("store_timestamp", wish.since, wish.until))
     if wish.ids:
         frame = _of_messages(case, frame, lives)
     if wish.topic is not None:
         frame = _of_topic(case, frame, wish.topic)
-    rows = frame.select("file", "physical_offset").toArrow()
-    at: dict[str, cut_files.Longs] = {}
-    for name in pc.unique(rows["file"]).to_pylist():
-        at[name] = np.unique(np.asarray(rows.filter(pc.equal(rows["file"], name))["physical_offset"], np.int64))
-    return at
+    rows = frame.select("file", "physical_offset").toPandas()
+    return {str(file): np.unique(mine.to_numpy(np.int64)) for file, mine in rows.groupby("file")["physical_offset"]}
 
 
 def _of_messages(case: Case, frame: DataFrame, lives: list[dict[str, Any]]) -> DataFrame:
+    """Return the records of these messages, and the message trace records about them."""
     from pyspark.sql import functions as F  # noqa: N812
 
     known = {r["offset_msg_id"] for life in lives for r in (*life["records"], *life["ops"])}
     keys = {key for life in lives for key in life["uniq_keys"]}
     kept = frame.where(F.col("offset_msg_id").isin(sorted(known)) | F.col("uniq_key").isin(sorted(keys)))
-    return _with_traces(
-        case, frame, kept, case.spark.createDataFrame([(key,) for key in sorted(keys)], "uniq_key string")
-    )
+    listed = case.session.createDataFrame([(key,) for key in sorted(keys)], "uniq_key string")
+    return _with_traces(case, frame, kept, listed)
 
 
 def _with_traces(case: Case, frame: DataFrame, kept: DataFrame, keys: DataFrame) -> DataFrame:
@@ -202,11 +197,8 @@ def _with_traces(case: Case, frame: DataFrame, kept: DataFrame, keys: DataFrame)
 
     if not case.has("traces"):
         return kept
-    places = (
-        case.traces.join(keys, F.col("msg_id") == F.col("uniq_key"), "left_semi")
-        .select("file", "physical_offset")
-        .distinct()
-    )
+    about = case.traces.join(keys, F.col("msg_id") == F.col("uniq_key"), "left_semi")
+    places = about.select("file", "physical_offset").distinct()
     return kept.unionByName(frame.join(places, ["file", "physical_offset"], "left_semi").select(*frame.columns))
 
 
@@ -214,31 +206,22 @@ def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
     """Return the records of all messages sent to a topic, wherever their copies are, and the op records of their half messages."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    from kit.analysis.transactions import owners
-
-    target = [
-        F.col("topic"),
-        *(F.col(promoted(name)) for name in (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC")),
+    names_topic = [
+        F.col(column) == topic
+        for column in ("topic", *map(promoted, (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC")))
     ]
-    meant = F.exists(F.array(*target), lambda name: name == topic)
-    keys = frame.where(meant).where(F.col("uniq_key").isNotNull()).select("uniq_key").distinct()
-    mine = frame.where(meant).unionByName(
-        frame.where(~F.coalesce(meant, F.lit(False))).join(keys, "uniq_key", "left_semi").select(*frame.columns)
+    meant = F.coalesce(F.greatest(*(F.coalesce(each, F.lit(False)) for each in names_topic)), F.lit(False))
+    keys = frame.where(meant).where("uniq_key is not null").select("uniq_key").distinct()
+    others = frame.where(~meant).join(keys, "uniq_key", "left_semi").select(*frame.columns)
+    mine = frame.where(meant).unionByName(others)
+    brokers = case.tables.frame("half_brokers").select("file", "broker").distinct()
+    halves = mine.where(F.col("topic") == names.HALF_TOPIC).join(brokers, "file")
+    halves = halves.selectExpr("broker", "queue_offset as half_queue_offset")
+    ending = case.ops.join(brokers, "file").join(halves, ["broker", "half_queue_offset"], "left_semi")
+    ops = frame.where(F.col("topic") == names.OP_TOPIC).join(
+        ending.select("offset_msg_id").distinct(), "offset_msg_id", "left_semi"
     )
-    halves = mine.where(F.col("topic") == names.HALF_TOPIC).select(
-        owners.owner(case).alias("broker"), F.col("queue_offset").alias("half_queue_offset")
-    )
-    ending = (
-        case.ops.withColumn("broker", owners.owner(case))
-        .join(halves, ["broker", "half_queue_offset"], "left_semi")
-        .select("offset_msg_id")
-    )
-    ops = (
-        frame.where(F.col("topic") == names.OP_TOPIC)
-        .join(ending.distinct(), "offset_msg_id", "left_semi")
-        .select(*frame.columns)
-    )
-    return _with_traces(case, frame, mine, keys).unionByName(ops)
+    return _with_traces(case, frame, mine, keys).unionByName(ops.select(*frame.columns))
 
 
 # --- texts ---------------------------------------------------------------------------------------------------------------
@@ -259,36 +242,34 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
 
 def _entries(case: Case, item: Item, wish: Wish, lines: list[int] | None) -> tuple[cut_files.Longs, np.ndarray]:
     """Return where the entries of a log begin and which are kept: those in the window, or that mention a message; settings printed at a start always."""
-    field = ds.field
-    started = (
-        pc.match_substring_regex(field("message"), configs.DUMPED)
-        & (field("source") == "broker")
-        & (field("thread") == "main")
-    )
-    columns = {"offset": field("offset"), "line": field("line"), "ts": field("ts"), "started": started}
-    table = (
-        ds.dataset(case.folder("logs"), format="parquet")
-        .to_table(columns=columns, filter=field("file") == item.file)
-        .sort_by("offset")
-    )
-    begins = np.asarray(table["offset"], np.int64)
+    asked = case.sql(
+        """
+        select `offset`, line, ts,
+          coalesce(source = 'broker' and thread = 'main' and message rlike :printed, false) as started
+        from all_entries where file = :file order by `offset`""",
+        file=item.file,
+        printed=configs.DUMPED,
+    ).toPandas()
+    begins = asked["offset"].to_numpy(np.int64)
     if not (wish.window or wish.ids):
         return begins, np.ones(begins.size, bool)
-    keep = np.asarray(pc.fill_null(table["started"], False))
+    keep = asked["started"].to_numpy(bool)
     if wish.window:
-        keep = keep | _inside(table["ts"], wish)
+        keep = keep | _inside(asked["ts"], wish)
     if lines:
         keep = keep.copy()
-        keep[np.searchsorted(np.asarray(table["line"]), np.array(lines), "right") - 1] = True
+        keep[np.searchsorted(asked["line"].to_numpy(np.int64), np.array(lines), "right") - 1] = True
     return begins, keep
 
 
-def _inside(times: Any, wish: Wish) -> np.ndarray:
+def _inside(times: pd.Series, wish: Wish) -> np.ndarray:
     """Return which times are in the window; a missing time counts as inside."""
+    known = pd.to_datetime(times, utc=True)
     inside = np.ones(len(times), bool)
-    for limit, compare in ((wish.since, pc.greater_equal), (wish.until, pc.less_equal)):
-        if limit is not None:
-            inside &= np.asarray(pc.fill_null(compare(times, limit), True))
+    if wish.since is not None:
+        inside &= (known.isna() | (known >= wish.since)).to_numpy()
+    if wish.until is not None:
+        inside &= (known.isna() | (known <= wish.until)).to_numpy()
     return inside
 
 
@@ -302,20 +283,18 @@ def _runs(begins: cut_files.Longs, keep: np.ndarray, size: int) -> Iterator[tupl
 
 def _rows(case: Case, item: Item, wish: Wish, target: Path) -> cut_files.Part:
     """Keep the rows of a table whose time is in the window or unknown, and all lines before the first row."""
-    name, time = ("sends", "start") if item.kind == "sends" else ("rows", "time")
-    table = (
-        ds.dataset(case.folder(name), format="parquet")
-        .to_table(columns=["line", time], filter=ds.field("file") == item.file)
-        .sort_by("line")
-    )
-    keep = _inside(table[time], wish)
+    table, time = ("sends", "start") if item.kind == "sends" else ("rows", "time")
+    rows = case.sql(
+        f"select line, {time} as time from {table} where file = :file order by line", file=item.file
+    ).toPandas()
+    keep = _inside(rows["time"], wish)
     with open_readonly(item.path) as source:
         feeds, at = [np.zeros(1, np.int64)], 0
         while data := source.read(4 << 20):
             feeds.append(np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + at + 1)
             at += len(data)
     lines = np.concatenate(feeds)
-    begins = lines[np.minimum(np.asarray(table["line"], np.int64) - 1, lines.size - 1)]
+    begins = lines[np.minimum(rows["line"].to_numpy(np.int64) - 1, lines.size - 1)]
     runs = list(_runs(begins, keep, item.bytes))
     head = int(begins[0]) if begins.size else item.bytes
     wanted = [(0, head), *((max(a, head), b) for a, b in runs)]
