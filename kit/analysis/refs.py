@@ -22,8 +22,6 @@ from kit.inventory.model import STORES
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    import pyarrow.compute as pc
-
     from kit.case.case import Case
 
 
@@ -157,14 +155,6 @@ PRINTED = (
     "offset_msg_id",
     *map(promoted, SHOWN),
 )
-
-
-def records_where(case: Case, where: pc.Expression, most: int = 3) -> tuple[Ref, ...]:
-    """Quote the first records, by store time, that a condition on the columns of `stored_messages` keeps."""
-    from kit.case import scan
-
-    places = scan.records(case, ("file", "physical_offset", "store_timestamp"), where)
-    return records_at(case, places.to_pandas(), most)
 
 
 def records_at(case: Case, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
