@@ -205,7 +205,7 @@ def of_halves(table: str, *records: dict[str, Any], **given: Any) -> list[dict[s
     known = {
         "half_brokers": [{"file": "log", "host": "H", "broker": "host H"}],
         "size_limits": [{"broker": each, "raw_put_backs": False, **LIMITS} for each in (None, "host H")],
-        "raw_half_bodies": [{"offset_msg_id": "none", "raw_size": 1}],
+        "raw_half_bodies": [{"file": "none", "physical_offset": 0, "raw_size": 1}],
     }
     return asked.rows(table, records=list(records), **{**known, **given})
 
@@ -241,7 +241,7 @@ def test_what_a_put_back_adds_to_a_half_record() -> None:
 
 def test_old_brokers_put_a_compressed_body_back_as_it_was() -> None:
     limits = [{"broker": "host H", "raw_put_backs": True, **LIMITS}]
-    raw = [{"offset_msg_id": f"{6:032X}", "raw_size": 700}]
+    raw = [{"file": "log", "physical_offset": 6000, "raw_size": 700}]
     (row,) = of_halves("sized_halves", half(6, 900, body_codec="zlib"), size_limits=limits, raw_half_bodies=raw)
     assert (row["put_back_body"], row["next_size"], row["overhead"], row["refused"]) == (
         700,

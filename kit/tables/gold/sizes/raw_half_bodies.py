@@ -1,4 +1,4 @@
-"""One row per half record with a compressed body that a put-back writes uncompressed: offset_msg_id, raw_size (bytes; undecodable bodies are left out).
+"""One row per half record with a compressed body that a put-back writes uncompressed: file, physical_offset, raw_size (bytes; undecodable bodies are left out).
 Brokers of 4.3.0 to 4.5.2 only (`size_limits.raw_put_backs`), no rows for any other.
 Source: broker/transaction/queue/TransactionalMessageBridge.renewHalfMessageInner.
 """
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 READS: Final = ("size_limits", "stored_messages")
-SCHEMA: Final = pa.schema([("offset_msg_id", pa.string()), ("raw_size", pa.int64())])
+SCHEMA: Final = pa.schema([("file", pa.string()), ("physical_offset", pa.int64()), ("raw_size", pa.int64())])
 PACKED: Final = "topic = 'RMQ_SYS_TRANS_HALF_TOPIC' and body_codec <> 'none'"
 
 
@@ -22,5 +22,5 @@ def fold(case: Case) -> pd.DataFrame:
     raw = any(row["raw_put_backs"] and row["broker"] for row in case.fact_rows("size_limits"))
     if not raw or not case.tables.frame("records").where(PACKED).limit(1).count():
         return pd.DataFrame(columns=SCHEMA.names)
-    bodies = case.read_messages(body=True).where(PACKED).selectExpr("offset_msg_id", "length(body) as raw_size")
+    bodies = case.read_messages(body=True).where(PACKED).selectExpr("file", "physical_offset", "length(body) as raw_size")
     return bodies.where("raw_size is not null").toPandas()

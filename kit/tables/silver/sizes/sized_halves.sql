@@ -25,7 +25,8 @@ with brokers as (
     length(cast(greatest(h.times, 0) + 1 as string)) as next_digits,
     case when h.times < 0 then 25 else -length(cast(h.times as string)) end + case when h.immune then 29 + length(cast(h.queue_offset as string)) else 0 end
       as added
-  from half h join size_limits l on h.broker = l.broker left join raw_half_bodies w on h.offset_msg_id = w.offset_msg_id
+  from half h join size_limits l on h.broker = l.broker left join raw_half_bodies w
+    on h.file = w.file and h.physical_offset = w.physical_offset
 ), grown as (
   select *, rest + added + last_digits as overhead, rest + put_back_body + added + last_digits as last_size,
     rest + put_back_body + added + next_digits as next_size, properties + added + last_digits as last_properties,
