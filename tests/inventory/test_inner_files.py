@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import kit
-from kit.case import datasets
 from kit.formats.logs import thread_dumps
 from kit.inventory import inner_files, inventory, quotes
 
@@ -215,7 +214,10 @@ def test_a_saved_log_search_is_read_as_the_lines_it_found(write: Any, tmp_path: 
     (item,) = inventory.take(tmp_path / "e", tmp_path / "w").items
     assert (item.file, item.kind) == (name, "log")
     case = kit.open_case(tmp_path / "e", tmp_path / "w")
-    rows = datasets.rows(case, "logs", ["file", "line", "layout", "thread", "message"])
+    rows = [
+        row.asDict()
+        for row in case.logs.select("file", "line", "layout", "thread", "message").orderBy("file", "line").collect()
+    ]
     rows = [row for row in rows if row["message"]]  # the header is an empty line
     assert [(r["layout"], r["thread"]) for r in rows] == [("broker", "SendMessageThread_1")] * 9
     assert [r["message"].split("\r")[0] for r in rows] == [f"message {n} is long" for n in range(9)]
@@ -270,7 +272,8 @@ def test_a_log_search_in_csv_is_quoted_from_its_own_lines(tmp_path: Path) -> Non
     (tmp_path / "e").mkdir()
     search_as_csv(tmp_path / "e")
     found = inventory.take(tmp_path / "e", tmp_path / "w")
-    rows = datasets.rows(kit.open_case(tmp_path / "e", tmp_path / "w"), "logs", ["file", "line", "message"])
+    logs = kit.open_case(tmp_path / "e", tmp_path / "w").logs
+    rows = [row.asDict() for row in logs.select("file", "line", "message").orderBy("file", "line").collect()]
     rows = [row for row in rows if row["message"]]
     # A row takes two lines of the file, below its header.
     assert [r["line"] for r in rows] == [2 + 2 * n for n in range(9)]

@@ -110,7 +110,7 @@ def test_stopped_while_tables_are_read_it_reads_them_the_next_time(kernel: Any, 
     how = run.stopped(start, lambda: unfinished(workspace, "logs-"))
     assert how == "KeyboardInterrupt" and unfinished(workspace) == []
     how, said = run.run(
-        f"{start}\nfrom kit.case import datasets\nprint('rows', datasets.dataset(inquiry.case, 'logs').count_rows())"
+        f"{start}\nprint('rows', inquiry.case.logs.count())"
     )()
     assert how == "ok" and "rows 400000" in said
 
