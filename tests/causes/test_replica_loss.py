@@ -114,7 +114,7 @@ def test_a_lost_master_alone_says_nothing_of_offsets(tmp_path: Path) -> None:
         ["2026-11-20 10:00:00 INFO HAClient - HAClient, processReadEvent read socket exception"],
     )
     found = replica_loss.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
-    assert (found.verdict, found.summary) == ("suspected", replica_loss.SUMMARY_GONE)
+    assert (found.verdict, found.summary) == ("suspected", replica_loss.text.SUMMARY_GONE)
 
 
 @pytest.mark.recordings

@@ -27,44 +27,28 @@ Fate = Literal[
     "consumed", "failed", "filtered", "skipped", "not-handled", "passed",
     "holds-queue", "behind-stuck", "queue-of-nobody", "not-reached", "later", "unknown", "deleted", "lost-with-master",
 ]  # fmt: skip
+# fmt: off
 WHY: Final[dict[str, T]] = {
     "consumed": T("Group {group} handled it (deliveries in its ledgers: {count})."),
     "failed": T("Group {group} was given it and did not succeed (deliveries in its ledgers: {count})."),
     "filtered": T("Passed over: no client of group {group} subscribes to tag {tag} (subscribed: {expressions})."),
-    "filtered-differing": T(
-        "Passed over: clients of group {group} subscribe differently ({expressions}). The broker keeps one of these for all of them, and tag {tag} was filtered."
-    ),
-    "skipped-deleted-before-consumed": T(
-        "Skipped: deleted before group {group} came to it; its offset in queue {queue} jumped from {start} to {end}."
-    ),
-    "skipped-deleted": T(
-        "Skipped: deleted before group {group} came to it. Its ledgers do not have it, and its offsets jumped in queues {queues}."
-    ),
+    "filtered-differing": T("Passed over: clients of group {group} subscribe differently ({expressions}). The broker keeps one of these for all of them, and tag {tag} was filtered."),
+    "skipped-deleted-before-consumed": T("Skipped: deleted before group {group} came to it; its offset in queue {queue} jumped from {start} to {end}."),
+    "skipped-deleted": T("Skipped: deleted before group {group} came to it. Its ledgers do not have it, and its offsets jumped in queues {queues}."),
     "skipped-skip": T("Skipped: the offset of group {group} in queue {queue} was moved ahead from {start} to {end}."),
-    "skipped-first-start": T(
-        "Skipped: group {group} was new and began queue {queue} at offset {end}, behind this message."
-    ),
+    "skipped-first-start": T("Skipped: group {group} was new and began queue {queue} at offset {end}, behind this message."),
     "not-handled": T("The offset of group {group} ({offset}) has passed it, and none of its ledgers has it."),
-    "passed": T(
-        "The offset of group {group} ({offset}) has passed it: as far as offsets show it was delivered. No ledger says more."
-    ),
+    "passed": T("The offset of group {group} ({offset}) has passed it: as far as offsets show it was delivered. No ledger says more."),
     "holds-queue": T("Not finished: it is the message at which queue {queue} stays for group {group}."),
     "behind-stuck": T("Waits behind the message at offset {offset}, at which queue {queue} stays for group {group}."),
-    "queue-of-nobody": T(
-        "Waits in front of the offset of group {group} ({offset}) in queue {queue}, which no client of the group pulls."
-    ),
-    "not-reached": T(
-        "Not reached yet: group {group} is at offset {offset}, with {before} {before:message|messages} in front of it."
-    ),
+    "queue-of-nobody": T("Waits in front of the offset of group {group} ({offset}) in queue {queue}, which no client of the group pulls."),
+    "not-reached": T("Not reached yet: group {group} is at offset {offset}, with {before} {before:message|messages} in front of it."),
     "later": T("Stored after the last known offset of group {group} ({offset})."),
     "unknown": T("Where group {group} is in queue {queue} is not in the evidence."),
-    "deleted": T(
-        "Its record is no longer stored: it was in front of the first byte of the commitlog that is left ({begin})."
-    ),
-    "lost-with-master": T(
-        "Answered SEND_OK and on the lost master only: its record lies behind the end of the surviving replica ({end})."
-    ),
+    "deleted": T("Its record is no longer stored: it was in front of the first byte of the commitlog that is left ({begin})."),
+    "lost-with-master": T("Answered SEND_OK and on the lost master only: its record lies behind the end of the surviving replica ({end})."),
 }
+# fmt: on
 VISIBLE: Final = (stages.ORIGINAL, stages.COMMIT, stages.DUE, stages.RETRY)
 """Stages in which a copy can be consumed."""
 MOST: Final = 200
@@ -257,18 +241,18 @@ def _without_record(case: Case, sent: Sequence[str]) -> Iterable[KnownFate]:
     """Yield the fate of a message that no store has, by senders' ledgers: deleted since, or lost with its master."""
     if not case.has("sends") or not sent:
         return
-    rows = case.sql(SENT, names=list(sent)).toArrow().to_pylist()
+    rows, ends = case.sql(SENT, names=list(sent)).toArrow().to_pylist(), replicas.ends(case)
     for row in rows:
         place = replicas.of_id(row["offset_msg_id"])
-        end = replicas.ends(case).get(place[0]) if place else None
+        end = ends.get(place[0]) if place else None
         if place is None or end is None:
             continue
         ref, copy = case.ref(row["file"], row["line"]), row["offset_msg_id"]
-        if place[1] >= end.end and replicas.slaves(case) and not replicas.master_stored(case):
-            why = WHY["lost-with-master"].say(end=end.end)
-            yield KnownFate("lost-with-master", why, offset_msg_id=copy, evidence=(ref, end.ref))
-        elif place[1] < end.begin:
-            yield KnownFate("deleted", WHY["deleted"].say(begin=end.begin), offset_msg_id=copy, evidence=(ref,))
+        if place[1] >= end["end"] and replicas.slaves(case) and not replicas.master_stored(case):
+            why = WHY["lost-with-master"].say(end=end["end"])
+            yield KnownFate("lost-with-master", why, offset_msg_id=copy, evidence=(ref, replicas.last_record(end)))
+        elif place[1] < end["begin"]:
+            yield KnownFate("deleted", WHY["deleted"].say(begin=end["begin"]), offset_msg_id=copy, evidence=(ref,))
             yield from _jumped_over(case, copy, ref)
 
 

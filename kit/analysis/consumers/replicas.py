@@ -13,7 +13,7 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.consumers import admin_output, refused_pulls
+from kit.analysis.consumers import admin_output
 from kit.case import brokers
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
@@ -32,25 +32,6 @@ SLAVES_OWN: Final = (
 
 
 @attrs.frozen
-class End:
-    """Where the records of one broker begin and end in the stores of the evidence, a row of `store_ends`; times naive UTC."""
-
-    store_host: str
-    begin: int
-    last_offset: int
-    end: int
-    first_time: dt.datetime
-    last_time: dt.datetime
-    file: str
-
-    @property
-    def ref(self) -> Ref:
-        time = self.last_time.isoformat(sep=" ", timespec="milliseconds")
-        text = f"the last record of {self.store_host}: physicalOffset={self.last_offset}, end={self.end}, storeTimestamp={time} UTC"
-        return Ref(self.file, text, physical_offset=self.last_offset)
-
-
-@attrs.frozen
 class Ledger:
     """Acknowledged sends against the replica. `missing`: of these it lacks; `latest`: when the last of them was sent, None if unknown."""
 
@@ -59,42 +40,27 @@ class Ledger:
     latest: dt.datetime | None
 
 
-@attrs.frozen
-class Beyond:
-    """A queue in which a group's offset is beyond the replica's end."""
-
-    group: str
-    topic: str
-    queue_id: int
-    offset: int
-    end: int
-    file: str
-
-    def ref(self, case: Case) -> Ref | None:
-        return refs.first_with(case, self.file, f"{self.topic}@{self.group}")
-
-
 @per_case
 def slaves(case: Case) -> tuple[brokers.Broker, ...]:
     """Return the slaves whose store or configuration is in the evidence."""
     return tuple(b for b in brokers.all_of(case) if b.slave)
 
 
-def _ends(case: Case, name: str) -> dict[str, End]:
-    rows = case.fact_rows(name) if case.has("messages") else []
-    return {row["store_host"]: End(**{f.name: row[f.name] for f in attrs.fields(End)}) for row in rows}
+def ends(case: Case) -> dict[str, dict[str, Any]]:
+    """Return {store host: its row of `store_ends`}, over every copy and replica."""
+    return {row["store_host"]: row for row in case.fact_rows("store_ends")} if case.has("messages") else {}
 
 
-@per_case
-def ends(case: Case) -> dict[str, End]:
-    """Return {store host: the end of its records}, over every copy and replica."""
-    return _ends(case, "store_ends")
-
-
-@per_case
-def replica_ends(case: Case) -> dict[str, End]:
+def replica_ends(case: Case) -> list[dict[str, Any]]:
     """Return those `ends` that are of slaves' stores; all of them where none is known to be a slave's."""
-    return _ends(case, "replica_ends")
+    return case.fact_rows("replica_ends") if case.has("messages") else []
+
+
+def last_record(row: dict[str, Any]) -> Ref:
+    """Quote the last record of a row of `store_ends`."""
+    host, offset, time = row["store_host"], row["last_offset"], row["last_time"]
+    stored = f"end={row['end']}, storeTimestamp={time.isoformat(sep=' ', timespec='milliseconds')} UTC"
+    return Ref(row["file"], f"the last record of {host}: physicalOffset={offset}, {stored}", physical_offset=offset)
 
 
 def copied(case: Case) -> set[str]:
@@ -132,46 +98,31 @@ def of_id(text: str | None) -> tuple[str, int] | None:
     return ids.tried((text or "").split(",")[0].strip())
 
 
-@per_case
-def beyond(case: Case) -> list[Beyond]:
-    """Return the queues in which a group's last known offset is beyond the end, by a slave's copies of offsets."""
+def beyond(case: Case) -> list[dict[str, Any]]:
+    """Return the queues in which a group's last known offset is beyond the end, by a slave's copies of offsets: rows of `offsets_beyond`."""
     places = {b.root for b in slaves(case)}
-    found: dict[tuple[str, str, int], Beyond] = {}
+    found: dict[tuple[str, str, int], dict[str, Any]] = {}
     for row in case.fact_rows("offsets_beyond"):
         at = brokers.of_file(case, row["file"])
         if not places or (at is not None and at.root in places):
-            queue = (row["group"], row["topic"], row["queue_id"])
-            found[queue] = Beyond(*queue, row["offset"], row["end_offset"], row["file"])
+            found[row["group"], row["topic"], row["queue_id"]] = row
     return list(found.values())
 
 
-# --- what brokerStatus reports -------------------------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class Reported:
-    """Where a slave's log ends by brokerStatus, and how many of the `sends` acknowledged by one broker are behind that; None where no ledger names
-    them by offset id.
+def reported(case: Case) -> dict[str, Any] | None:
+    """Return the row of `reported_end` of a slave's brokerStatus, `behind` None where no ledger names records of one broker by offset id; with
+    `whole`: all are in front of the end, which is that of another broker than the one that answered (-b).
     """
-
-    end: int
-    ref: Ref
-    sends: int
-    behind: int | None
-    whole: bool
-    """All are in front of it, and it is the end of another broker than the one that answered (-b)."""
-
-
-@per_case
-def reported(case: Case) -> Reported | None:
     rows = case.fact_rows("reported_end") if case.found.of_mqadmin() and slaves(case) else []
-    for row in rows:
-        behind = row["behind"] if row["one_host"] else None
-        asked = {block.get("-b") for block in _blocks(case, "brokerStatus")}
-        master = of_id(row["offset_msg_id"])
-        whole = behind == 0 and master is not None and None not in asked and master[0] not in asked
-        return Reported(row["end"], case.ref(row["file"], row["line"]), row["sends"], behind, whole)
-    return None
+    if not rows:
+        return None
+    behind = rows[0]["behind"] if rows[0]["one_host"] else None
+    asked = {block.get("-b") for block in _blocks(case, "brokerStatus")}
+    master = of_id(rows[0]["offset_msg_id"])
+    return rows[0] | {
+        "behind": behind,
+        "whole": behind == 0 and master is not None and asked.isdisjoint({None, master[0]}),
+    }
 
 
 def _blocks(case: Case, command: str) -> list[dict[str, Any]]:
@@ -228,18 +179,13 @@ def told_by_a_slave(case: Case) -> bool:
 
 def _absent_in_cluster_list(case: Case) -> list[Ref]:
     """Quote the first row of each clusterList output in which a broker has slaves and no master."""
-    by_file: dict[str, list[dict[str, Any]]] = {}
-    for block in _blocks(case, "clusterList"):
-        if "#BID" in block:
-            by_file.setdefault(block["file"], []).append(block)
-    found = []
-    for file, rows in sorted(by_file.items()):
-        headed = {r.get("#Broker Name") for r in rows if r["#BID"] == "0"}
-        copies = [r for r in rows if r["#BID"] != "0" and r["#BID"].isdecimal()]
-        alone = next((r for r in copies if r.get("#Broker Name") not in headed), None)
-        if alone is not None:
-            found.append(case.ref(file, alone["line"]))
-    return found
+    rows = [block for block in _blocks(case, "clusterList") if "#BID" in block]
+    headed = {(row["file"], row.get("#Broker Name")) for row in rows if row["#BID"] == "0"}
+    alone: dict[str, int] = {}
+    for row in rows:
+        if row["#BID"].isdecimal() and row["#BID"] != "0" and (row["file"], row.get("#Broker Name")) not in headed:
+            alone.setdefault(row["file"], row["line"])
+    return [case.ref(file, line) for file, line in sorted(alone.items())]
 
 
 @per_case
@@ -248,9 +194,3 @@ def master_stored(case: Case) -> bool:
     hosts, stored = copied(case), brokers.addresses(case)
     masters = [b.root for b in brokers.all_of(case) if b.stored and not b.slave]
     return any(not hosts or hosts & stored.get(root, set()) for root in masters)
-
-
-@per_case
-def refused_reads(case: Case) -> tuple[Ref, ...]:
-    """Quote pulls that were refused as busy: a slave with slaveReadEnable=false (`PullMessageProcessor.rejectRequest`, 5.0.0 and later)."""
-    return refused_pulls.quotes(case)
