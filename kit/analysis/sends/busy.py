@@ -72,25 +72,25 @@ def frame(whys: list[Why]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=pd.Index(["rank", "why", "said_en", "said_zh", "share"]))
 
 
-def standing(found: list[stalls.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
+def standing(stalled: list[stalls.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
     """Return the gaps of watermark.log that show a stalled process: long ones, and short ones in which the records
     stall too.
     """
     with_records = [
-        any(s.start < end and s.end > start for s in found)
+        any(s.start < end and s.end > start for s in stalled)
         for start, end in zip(gaps["start"], gaps["end"], strict=True)
     ]
     return gaps[(gaps["seconds"] >= HOLE) | pd.Series(with_records, index=gaps.index, dtype=bool)]
 
 
-def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list[Why]:
+def explain(case: Case, ledger: sends.Ledger, stalled: list[stalls.Stall]) -> list[Why]:
     """Return the explanations of the refusals, the one that covers most failed sends first; empty if the evidence shows
     none.
     """
     under_way = times.intervals(ledger.failed)
-    stood = standing(found, measurements.watermark_gaps(case))
-    ways = [
-        *_stood(case, found, stood, under_way),
+    stood = standing(stalled, measurements.watermark_gaps(case))
+    whys = [
+        *_stood(case, stalled, stood, under_way),
         *_gc(case, under_way),
         *_appends(case, under_way),
         *_pool(case),
@@ -99,9 +99,9 @@ def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list
         *_half_topic(case),
     ]
     # That nothing stalled has to be seen: in records and in watermark.log.
-    if not (found or len(stood) or ways) and "TIMEOUT_CLEAN_QUEUE" in (ledger.errors_by_kind or {}):
-        ways += _few_threads(case)
-    return sorted(ways, key=lambda w: -(w.share or 0))
+    if not (stalled or len(stood) or whys) and "TIMEOUT_CLEAN_QUEUE" in (ledger.errors_by_kind or {}):
+        whys += _few_threads(case)
+    return sorted(whys, key=lambda w: -(w.share or 0))
 
 
 def _few_threads(case: Case) -> list[Why]:
@@ -112,14 +112,14 @@ def _few_threads(case: Case) -> list[Why]:
     return [Why("queue-wait", FEW.say(limit=limit.value, threads=threads.value), None, places)]
 
 
-def _stood(case: Case, found: list[stalls.Stall], stood: pd.DataFrame, under_way: pd.DataFrame) -> list[Why]:
-    windows = [(times.ms(s.start), times.ms(s.end)) for s in found]
-    seconds = round(sum(s.stood for s in found), 1)
+def _stood(case: Case, stalled: list[stalls.Stall], stood: pd.DataFrame, under_way: pd.DataFrame) -> list[Why]:
+    windows = [(times.ms(s.start), times.ms(s.end)) for s in stalled]
+    seconds = round(sum(s.stood for s in stalled), 1)
     if not len(stood):
-        hung = HUNG.say(count=len(found), seconds=seconds)
-        return [Why("stall", hung, times.share(under_way, windows))] if found else []
+        hung = HUNG.say(count=len(stalled), seconds=seconds)
+        return [Why("stall", hung, times.share(under_way, windows))] if stalled else []
     windows += times.windows(stood)
-    count = sum(s.pauses for s in found) or len(stood)
+    count = sum(s.pauses for s in stalled) or len(stood)
     # The second of the block before a gap and that behind it are not part of the standstill.
     seconds = seconds or round(float((stood["seconds"] - 1).sum()), 1)
     quoted = refs.lines(case, stood.sort_values("seconds", ascending=False), 3)
@@ -141,7 +141,7 @@ def _gc(case: Case, under_way: pd.DataFrame) -> list[Why]:
 
 def _appends(case: Case, under_way: pd.DataFrame) -> list[Why]:
     """Slow appends and flushes in store.log (over 500 ms): inside the lock, or waiting for it."""
-    ways = []
+    whys = []
     texts = (("page-cache", "put-slow-in-lock", SLOW), ("lock", "put-slow", LOCK), ("flush", "flush-slow", FLUSH))
     for slug, event, text in texts:
         if not (where := refs.seen(case, event)):
@@ -153,8 +153,8 @@ def _appends(case: Case, under_way: pd.DataFrame) -> list[Why]:
         windows = [(end - took, end + 1000) for end, took in ends]
         worst = int(slow["cost_ms"].max()) if len(slow) else None
         said = text.say(count=where.count, ms=worst)
-        ways.append(Why(slug, said, times.share(under_way, windows), refs.quote(case, where, 2)))
-    return ways
+        whys.append(Why(slug, said, times.share(under_way, windows), refs.quote(case, where, 2)))
+    return whys
 
 
 def _pool(case: Case) -> list[Why]:
@@ -185,7 +185,7 @@ def _host(case: Case) -> list[Why]:
         return []
     util, processors = measurements.host_metrics(case, "%util"), measurements.processors(case)
     util, processors = util[util["ts"].notna()], processors[processors["ts"].notna()]
-    ways = _foreign_writes(case)
+    whys = _foreign_writes(case)
     cpu = float(processors["busy"].max()) if len(processors) else None
     disk = float(util["value"].max()) if len(util) else None
     waiting = float(processors["waiting"].max()) if len(processors) else 0.0
@@ -193,11 +193,11 @@ def _host(case: Case) -> list[Why]:
         full = (disk or 0) >= FULL
         worst = util.sort_values("value", ascending=False) if full else processors.sort_values("busy", ascending=False)
         said = HOST.say(cpu=None if cpu is None else round(cpu), util=None if disk is None else round(disk))
-        ways.append(Why("host", said, None, refs.lines(case, worst, 1)))
+        whys.append(Why("host", said, None, refs.lines(case, worst, 1)))
     elif waiting >= WAITS:
         worst = processors.sort_values("waiting", ascending=False)
-        ways.append(Why("host", WAITED.say(wait=round(waiting)), None, refs.lines(case, worst, 1)))
-    return ways
+        whys.append(Why("host", WAITED.say(wait=round(waiting)), None, refs.lines(case, worst, 1)))
+    return whys
 
 
 def _foreign_writes(case: Case) -> list[Why]:
@@ -225,8 +225,8 @@ def counted_busy(case: Case) -> int | None:
 
 def refusal_kinds(case: Case) -> list[str]:
     """Return the kinds of refusal the logs name, in the order of `attempts.KINDS`."""
-    found = attempts.entries(case)
-    named = set() if found is None else set(found["kind"].dropna())
+    stalled = attempts.entries(case)
+    named = set() if stalled is None else set(stalled["kind"].dropna())
     return [kind for kind in attempts.REFUSALS if kind in named]
 
 

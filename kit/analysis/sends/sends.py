@@ -220,9 +220,9 @@ def _settled(case: Case, known: Ledger, failed: pd.DataFrame) -> Ledger:
     """Look up every failed send among the originals, and find what is stored more than once."""
     copies = stored.copies(case, failed)
     by_send = copies.groupby("identity")
-    found = failed["identity"].map(by_send["offset_msg_id"].nunique()).astype("float64").fillna(0)
+    counts = failed["identity"].map(by_send["offset_msg_id"].nunique()).astype("float64").fillna(0)
     named = failed["key"].notna() | failed["uniq_key"].notna()
-    originals = found.where(named & ((found > 0) | stored.covered(case, failed)))
+    originals = counts.where(named & ((counts > 0) | stored.covered(case, failed)))
     failed = failed.assign(originals=originals, brokers=failed["identity"].map(by_send["store_host"].nunique()))
     each = failed.drop_duplicates("identity")
     certain = bool(each["originals"].notna().all())

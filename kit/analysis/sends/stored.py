@@ -40,8 +40,7 @@ def covered(case: Case, failed: pd.DataFrame) -> pd.Series:
     """Return for each failed send whether the commitlogs at hand would contain it: all brokers it may have gone to, at
     its time.
     """
-    hosts = case.facts("store_hosts")
-    if failed.empty or hosts.empty:
+    if failed.empty or (hosts := case.facts("store_hosts")).empty:
         return pd.Series(False, failed.index)
     # A store copied after the last line of the broker's logs cannot be told from one copied at that line.
     logs = [item for item in case.inventory.items if item.kind == "log" and item.source in BROKER_SIDE]
@@ -56,14 +55,14 @@ def covered(case: Case, failed: pd.DataFrame) -> pd.Series:
 def _unseen(case: Case, failed: pd.DataFrame) -> pd.Series:
     """Return for each failed send whether its message may have been written where the logs at hand have nothing."""
     # One damaged record among thousands does not leave open what became of every send around it.
-    stretches = [each for each in unseen.stretches(case) if each.large]
+    large = [each for each in unseen.stretches(case) if each.large]
     # A ledger has the begin of a send, a log its failure; what a client gave up may be stored when the broker's stall ends.
     early = failed["ts"] - LONGEST_CALL * SECOND
     early = early.where(failed["source"] != "ledger", failed["ts"] - SECOND)
     late = failed["ts"] + failed["cost_ms"].fillna(0).astype("float64") + LONGEST_STALL * SECOND
-    hidden = pd.Series(False, failed.index)
-    for each in stretches:
-        hidden |= failed["ts"].isna() | ((each.after <= late) & (each.before >= early))
+    hidden = failed["ts"].isna() & bool(large)
+    for each in large:
+        hidden |= (each.after <= late) & (each.before >= early)
     return hidden
 
 
