@@ -195,8 +195,8 @@ def curve(case: Case) -> pd.DataFrame:
 
 def _step(case: Case) -> int:
     """Return how many seconds one point of the curves covers."""
-    steps = case.facts("queue_curve")["step"] if case.has("messages") else ()
-    return int(steps.iloc[0]) if len(steps) else 1
+    steps = case.facts("queue_curve")["step"].head(1).tolist() if case.has("messages") else []
+    return int(steps[0]) if steps else 1
 
 
 def _absent(frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:

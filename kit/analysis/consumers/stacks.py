@@ -91,17 +91,18 @@ def consuming(case: Case) -> list[Consuming]:
         named = CONSUMING.match(row["thread"] or "")
         if not named:
             continue
-        own = [
-            (frame, line)
-            for frame, line in zip(row["frames"] or (), row["frame_lines"] or (), strict=False)
-            if is_own(frame)
-        ]
+        frames = zip(row["frames"] or (), row["frame_lines"] or (), strict=False)
+        own = [(frame, line) for frame, line in frames if is_own(frame)]
         found.append(
             Consuming(
-                row["file"], row["dump"], row["time"], named["group"], row["thread"], row["state"], row["line"],
-                tuple(frame for frame, _ in own), tuple(line for _, line in own), row["waiting_for"], tuple(row["locked"] or ()), bool(row["deadlocked"]),
+                **{name: row[name] for name in ("file", "dump", "time", "thread", "state", "line", "waiting_for")},
+                group=named["group"],
+                own=tuple(frame for frame, _ in own),
+                lines=tuple(line for _, line in own),
+                locked=tuple(row["locked"] or ()),
+                deadlocked=bool(row["deadlocked"]),
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -169,20 +170,8 @@ def table(case: Case) -> pd.DataFrame:
     """Return what each consuming thread was doing in each dump: file, dump, time, group, thread, state, frame (its topmost own one), waiting_for, deadlocked."""
     import pandas as pd
 
+    columns = ["file", "dump", "time", "group", "thread", "state", "frame", "waiting_for", "deadlocked"]
     rows = [
-        (
-            t.file,
-            t.dump,
-            t.time,
-            t.group,
-            t.thread,
-            t.state,
-            method(t.own[0]) if t.own else None,
-            t.waiting_for,
-            t.deadlocked,
-        )
-        for t in consuming(case)
+        attrs.asdict(t, recurse=False) | {"frame": method(t.own[0]) if t.own else None} for t in consuming(case)[:5_000]
     ]
-    return pd.DataFrame(
-        rows, columns=["file", "dump", "time", "group", "thread", "state", "frame", "waiting_for", "deadlocked"]
-    ).head(5_000)
+    return pd.DataFrame(rows, columns=columns)
