@@ -81,7 +81,7 @@ def test_the_moment_of_a_copy_divides_a_long_bucket() -> None:
 def test_without_records_a_queue_ends_behind_its_last_unit() -> None:
     units = [{"topic": "orders", "queue_id": 1, "logical_offset": n, "kind": "plain"} for n in (5, 6, 7)]
     other = [units[0] | {"logical_offset": 90, "kind": "batch"}, units[0] | {"logical_offset": 91, "problem": "zero"}]
-    found = asked.rows("consumequeue_ends", consumequeue=units + other, consumed_topics=[{"topic": "orders"}])
+    found = asked.rows("consumequeue_ends", queue_units=units + other, consumed_topics=[{"topic": "orders"}])
     assert found == [{"topic": "orders", "queue_id": 1, "end": 8, "begin": 5}]
 
 
