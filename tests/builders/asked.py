@@ -36,6 +36,7 @@ SCHEMAS = {
     **{name: spec.schema for name, spec in specs().items()},
     **dict.fromkeys(("stored_messages", "messages_within"), specs()["messages"].schema),
     **dict.fromkeys(("all_entries", "entries", "logs"), specs()["logs"].schema),
+    "queue_units": specs()["consumequeue"].schema,
     "files": FILES,
     "limits": LIMITS,
     "all_events": EVENTS,
