@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from kit.analysis import refs
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -42,12 +43,15 @@ class Unknown:
 @per_case
 def unknown(case: Case) -> list[Unknown]:
     """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first."""
+    if not refs.seen(case, "topic-unknown-to-consumer", "no-route"):
+        return []
     rows = sorted(
         case.fact_rows("unknown_topics"), key=lambda row: (not row["by_send"], row["event"], row["file"], row["line"])
     )
-    exist = existing(case)
+    topics = sorted({row["topic"] for row in rows if not row["topic"].startswith(NORMAL)})
+    exist = existing(case) if topics else frozenset()
     result = []
-    for topic in sorted({row["topic"] for row in rows if not row["topic"].startswith(NORMAL)}):
+    for topic in topics:
         of_topic = [row for row in rows if row["topic"] == topic]
         # An application's exception and its client's warning report one send: the fuller log counts.
         sends: dict[str, int] = {}
@@ -80,7 +84,7 @@ def existing(case: Case) -> frozenset[str]:
     return frozenset(row["topic"] for row in case.fact_rows("known_topics"))
 
 
-def refs(case: Case, found: Unknown, most: int = 3) -> tuple[Ref, ...]:
+def quote(case: Case, found: Unknown, most: int = 3) -> tuple[Ref, ...]:
     """Quote the entries that report the missing topic: the line that names it."""
     quoted = []
     for file, line in found.places[:most]:

@@ -11,15 +11,15 @@ import datetime as dt
 import ipaddress
 import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 
 from kit.analysis import refs
-from kit.analysis.access import host_addresses
 from kit.analysis.sends import attempts
 from kit.case.memoize import per_case
 from kit.rocketmq import ids
+from kit.rocketmq.config import DOCKER_BRIDGE
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
@@ -31,6 +31,30 @@ NAME_SERVER_PORT: Final = 9876
 _ADDRESS: Final = re.compile(r"(?<![\w.])(?:\[[\da-fA-F:.]+\]|[\w.-]+):\d{1,5}(?![\w.])")
 _IN_BRACKETS: Final = re.compile(r"^\[([^\[\]\s]+:\d+)\]$")
 """What a client was given is printed in brackets (remoting/netty/NettyRemotingClient.getAndCreateNameserverChannel): a name server, even without a port."""
+
+
+Known = Literal["loopback", "bridge", "link-local"]
+BRIDGE: Final = re.compile(
+    r"^(?:docker|br-|virbr|cni|flannel|cali|veth|podman|lxcbr|lxdbr|weave|kube-bridge|cbr|tunl|vmnet|vboxnet)",
+    re.IGNORECASE,
+)
+"""Interfaces whose network ends at the host: container and virtual machine bridges."""
+
+
+@attrs.frozen
+class Own:
+    """An address of a broker's host: its interface, network bits, the line."""
+
+    address: str
+    interface: str
+    prefix: int | None
+    file: str
+    line: int
+
+    @property
+    def only_the_host(self) -> bool:
+        """Whether nothing outside the host can reach it."""
+        return ipaddress.ip_address(self.address).is_loopback or bool(BRIDGE.match(self.interface))
 
 
 @attrs.frozen
@@ -60,6 +84,56 @@ class Advertised:
     text: str
 
 
+def host(address: str) -> str:
+    """Return the host of `host:port`, `[v6]:port` or `/host:port`."""
+    return address.lstrip("/").rpartition(":")[0].strip("[]") or address
+
+
+def port(address: str) -> int | None:
+    last = address.rpartition(":")[2]
+    return int(last) if last.isdecimal() else None
+
+
+def known_as(address: str) -> Known | None:
+    """Return why an address is not reachable from other hosts: loopback, link-local; None for any other."""
+    try:
+        ip = ipaddress.ip_address(host(address))
+    except ValueError:
+        return "loopback" if host(address).lower() == "localhost" else None
+    return "loopback" if ip.is_loopback else "link-local" if ip.is_link_local else None
+
+
+def is_docker_default(address: str) -> bool:
+    """Return whether an address is in Docker's default bridge network, and so is probably known to its host only."""
+    try:
+        return ipaddress.ip_address(host(address)) in DOCKER_BRIDGE
+    except ValueError:
+        return False
+
+
+@per_case
+def own_addresses(case: Case) -> list[Own]:
+    """Return the addresses that `ip addr` and `ifconfig` outputs list, without IPv6 link-local ones."""
+    found = []
+    for row in case.fact_rows("host_addresses"):
+        try:
+            ip = ipaddress.ip_address(row["address"])
+        except ValueError:
+            continue
+        if row["origin"] == "addresses" and not ip.is_link_local:
+            found.append(Own(row["address"], row["interface"] or "", row["prefix"], row["file"], row["line"]))
+    return found
+
+
+def listening(case: Case, number: int) -> list[tuple[str, str, int]]:
+    """Return (address, file, line) of the sockets that listen on a port; `0.0.0.0` and `::` are every address."""
+    return [
+        (row["address"], row["file"], row["line"])
+        for row in case.fact_rows("host_addresses")
+        if row["origin"] == "sockets" and row["port"] == number
+    ]
+
+
 def _statements(case: Case, *events: str) -> list[dict[str, Any]]:
     return [row for row in case.fact_rows("reach_statements") if row["event"] in events]
 
@@ -72,7 +146,7 @@ def tried(case: Case) -> list[Tried]:
     If a connect failed, also the addresses that answered the senders (`source` sends).
     """
     servers, tools = name_servers(case), _tools(case)
-    brokers = {host_addresses.host(a.address) for a in advertised(case)}
+    brokers = {host(a.address) for a in advertised(case)}
     by_place: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in _statements(case, "connect"):
         # `connect to null failed`: no name server could be used, and no address was tried.
@@ -81,13 +155,13 @@ def tried(case: Case) -> list[Tried]:
             by_place.setdefault((row["file"], address), []).append(row)
     found = []
     for (file, address), rows in sorted(by_place.items()):
-        is_broker = host_addresses.host(address) in brokers
+        is_broker = host(address) in brokers
         if (
             rows[0]["source"] in BROKER_SIDE
             or file in tools
             or address in servers
             or any(row["name_server"] for row in rows)
-            or (not is_broker and host_addresses.port(address) in (NAME_SERVER_PORT, None))
+            or (not is_broker and port(address) in (NAME_SERVER_PORT, None))
         ):
             continue
         found.append(_tried(file, address, rows))
@@ -126,7 +200,7 @@ def inner_of_failed_lists(case: Case) -> tuple[str, int, str, int] | None:
     rows = [
         (str(row["address"]), row["n"], row["file"], row["line"])
         for row in _statements(case, "consumer-list-failed")
-        if host_addresses.known_as(str(row["address"])) or host_addresses.is_docker_default(str(row["address"]))
+        if known_as(str(row["address"])) or is_docker_default(str(row["address"]))
     ]
     return min(rows, key=lambda row: (-row[1], row[2], row[3]), default=None)
 
@@ -180,28 +254,23 @@ def advertised(case: Case) -> list[Advertised]:
     return list(found.values())
 
 
-def reachable_instead(case: Case, address: str) -> tuple[str, host_addresses.Own, tuple[str, int] | None] | None:
+def reachable_instead(case: Case, address: str) -> tuple[str, Own, tuple[str, int] | None] | None:
     """Return (ip:port, the address of the host, where it listens) of an address of the same host that others can reach;
     None if nothing shows one.
 
     The host is known by its output of `ip addr`, which lists the advertised address. Of several addresses the one in a
     network of name servers or clients is returned.
     """
-    own = host_addresses.own_addresses(case)
-    files = {o.file for o in own if o.address == host_addresses.host(address)} or {
-        o.file for o in own if host_addresses.known_as(address) and o.file
-    }
+    own = own_addresses(case)
+    files = {o.file for o in own if o.address == host(address)} or {o.file for o in own if known_as(address) and o.file}
     others = [
         o
         for o in own
-        if o.file in files
-        and not o.only_the_host
-        and o.address != host_addresses.host(address)
-        and ":" not in o.address
+        if o.file in files and not o.only_the_host and o.address != host(address) and ":" not in o.address
     ]
-    number = host_addresses.port(address) or PORT
-    sockets = host_addresses.listening(case, number)
-    peers = [host_addresses.host(s) for s in name_servers(case)] + client_hosts(case)
+    number = port(address) or PORT
+    sockets = listening(case, number)
+    peers = [host(s) for s in name_servers(case)] + client_hosts(case)
     for candidate in sorted(others, key=lambda o: not any(_same_network(o, peer) for peer in peers)):
         socket = next(((f, line) for a, f, line in sockets if a in ("0.0.0.0", "::", candidate.address)), None)
         if socket or not sockets:
@@ -209,7 +278,7 @@ def reachable_instead(case: Case, address: str) -> tuple[str, host_addresses.Own
     return None
 
 
-def _same_network(own: host_addresses.Own, peer: str) -> bool:
+def _same_network(own: Own, peer: str) -> bool:
     try:
         return ipaddress.ip_address(peer) in ipaddress.ip_network(f"{own.address}/{own.prefix or 24}", strict=False)
     except ValueError:

@@ -13,7 +13,7 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.access import host_addresses, reach
+from kit.analysis.access import reach
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -164,11 +164,11 @@ def _target(case: Case) -> Target | None:
     for one in reach.tried(case):
         by_address.setdefault(one.address, []).append(one)
     known = {a.address: a for a in reach.advertised(case)}
-    hosts = {host_addresses.host(a): one for a, one in known.items()}
+    hosts = {reach.host(a): one for a, one in known.items()}
     found = []
     for address, tried in by_address.items():
         bad = tuple(t for t in tried if t.failed)
-        advertised = known.get(address) or hosts.get(host_addresses.host(address))
+        advertised = known.get(address) or hosts.get(reach.host(address))
         # Clients connect to name servers and others too: if advertised addresses are known, only those count.
         if bad and (advertised is not None or not known):
             found.append(Target(address, bad, advertised, tuple(t for t in tried if t.reached)))
@@ -192,11 +192,11 @@ def _differs(case: Case, target: Target | None, instead: Any) -> Step:
     if target is None or target.reached:
         return deciding("address-differs", NOT_SHOWN, None)
     address = target.address
-    own = [o for o in host_addresses.own_addresses(case) if o.address == host_addresses.host(address)]
+    own = [o for o in reach.own_addresses(case) if o.address == reach.host(address)]
     bridge = next((o for o in own if o.only_the_host), None)
     place = target.advertised
     quoted: tuple[Ref, ...]
-    if host_addresses.known_as(address) == "loopback":
+    if reach.known_as(address) == "loopback":
         quoted = (case.ref(place.file, place.line),) if place else ()
         return deciding("address-differs", LOOPBACK.say(address=address), True if place else None, quoted)
     if bridge is not None:
@@ -236,7 +236,7 @@ def _supporting(case: Case, target: Target | None) -> list[Step]:
                 "advertised", ADVERTISED.say(address=target.address), True, (_line(case, place.file, place.line),)
             )
         )
-    if target is not None and never and host_addresses.is_docker_default(target.address):
+    if target is not None and never and reach.is_docker_default(target.address):
         first = target.tried[0]
         steps.append(
             supporting(
@@ -301,11 +301,11 @@ def _missing(case: Case, target: Target | None, instead: Any) -> list[Missing]:
 
 def _table(case: Case, target: Target, instead: Any) -> pd.DataFrame:
     """Return one row for each address of a broker or its host: address, interface, role (advertised, host), failed, reached."""
-    rows: list[tuple[Any, ...]] = [(target.address, next((o.interface for o in host_addresses.own_addresses(case) if o.address == host_addresses.host(target.address)), None), "advertised",
+    rows: list[tuple[Any, ...]] = [(target.address, next((o.interface for o in reach.own_addresses(case) if o.address == reach.host(target.address)), None), "advertised",
              target.failed, sum(t.reached for t in target.reached), None)]  # fmt: skip
-    number = host_addresses.port(target.address) or reach.PORT
-    for own in host_addresses.own_addresses(case):
-        if own.address != host_addresses.host(target.address):
+    number = reach.port(target.address) or reach.PORT
+    for own in reach.own_addresses(case):
+        if own.address != reach.host(target.address):
             role = (
                 "reachable"
                 if instead is not None and own is instead[1]

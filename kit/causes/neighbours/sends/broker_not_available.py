@@ -76,6 +76,8 @@ def _store_lines(case: Case, *, refused: bool) -> tuple[int, tuple[Ref, ...]]:
     Every stop ends with reads and writes that come too late (reference §8.2): they count only if somebody was refused.
     """
     shown = ("store-not-writable", "store-shutdown") if refused else ("store-not-writable",)
+    if not refs.seen(case, *shown):
+        return 0, ()
     rows = [row for row in case.fact_rows("unwritable_stores") if row["event"] in shown]
     firsts = [next(row for row in rows if row["event"] == event) for event in dict.fromkeys(r["event"] for r in rows)]
     return sum(row["n"] for row in rows), case.refs((row["file"], row["line"]) for row in firsts)

@@ -62,7 +62,7 @@ def examine(case: Case) -> Finding:
         return finding
     worst = found[0]
     finding.steps = [
-        deciding("no-route", FAILED.say(sends=worst.sends, topic=worst.topic), True, missing_topics.refs(case, worst))
+        deciding("no-route", FAILED.say(sends=worst.sends, topic=worst.topic), True, missing_topics.quote(case, worst))
     ]
     finding.summary = SUMMARY.say(sends=worst.sends, topic=worst.topic)
     if worst.first is not None and worst.last is not None:

@@ -83,7 +83,7 @@ def examine(case: Case) -> Finding:
         finding.steps = [deciding("no-route", NOT_MISSED, False if looked else None)]
         finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, WANT_CLIENT)]
         return finding
-    quoted = missing_topics.refs(case, worst)
+    quoted = missing_topics.quote(case, worst)
     if worst.exists:
         finding.steps = [deciding("no-route", EXISTS.say(topic=worst.topic), False, quoted)]
         return finding
