@@ -18,6 +18,7 @@ from kit.evidence import disk
 from kit.i18n import Lang
 from kit.report import html, manifest, notebooks
 from kit.report.labels import SKIPPED
+from kit.spark import sessions
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -97,9 +98,10 @@ def neutral(case: Case) -> dict[str, Any]:
 
 
 def places(case: Case, out: Path) -> dict[str, str]:
-    """Return where this run read and wrote, for run.json."""
+    """Return where this run read and wrote, and which engine answered, for run.json."""
     at = {"evidence": case.path, "workspace": case.workspace.folder.parents[1], "out": out}
-    return {name: str(path.resolve()) for name, path in at.items()}
+    engine = {"engine": sessions.engine(case.options.master, case.options.remote)}
+    return {name: str(path.resolve()) for name, path in at.items()} | engine
 
 
 def declared(case: Case, cause: str) -> dict[str, Any]:

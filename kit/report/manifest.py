@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from kit.evidence import disk
 
-LIBRARIES: Final = ("jinja2", "numba", "numpy", "pandas", "papermill", "plotly", "pyarrow", "pyspark")
+LIBRARIES: Final = ("jinja2", "numba", "numpy", "pandas", "papermill", "plotly", "pyarrow")
 
 
 def manifest(
@@ -40,11 +40,11 @@ def manifest(
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of the programs that made the report: Python, Java (None where there is none) and the libraries."""
-    from kit.spark import jvm
+    """Return the versions of the programs that made the report: Python and the libraries. Which engine answered is in run.json."""
+    import pyspark  # from `pyspark-client` or `pyspark`
 
     libraries = {name: metadata.version(name) for name in LIBRARIES}
-    return {"python": platform.python_version(), "java": jvm.version(), **libraries}
+    return {"python": platform.python_version(), **libraries, "pyspark": pyspark.__version__}
 
 
 def digest(content: Any) -> str:

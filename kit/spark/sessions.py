@@ -133,6 +133,18 @@ def is_local(master: str | None = None, remote: str | None = None) -> bool:
     return not (remote or _submitted()) and (not master or _LOCAL.fullmatch(master) is not None)
 
 
+def engine(master: str | None = None, remote: str | None = None) -> str:
+    """Return the name and release of the engine that answers, as run.json tells it."""
+    import pyspark
+
+    remote, master = _where(master, remote)
+    if is_embedded(master, remote):
+        from kit.spark import embedded
+
+        return f"Sail {embedded.version()}, embedded, PySpark {pyspark.__version__}"
+    return f"Apache Spark at {remote or master or 'spark-submit'}, PySpark {pyspark.__version__}"
+
+
 def _where(master: str | None, remote: str | None) -> tuple[str | None, str | None]:
     return remote or os.environ.get("SPARK_REMOTE"), master or os.environ.get("RMQ_KIT_MASTER")
 

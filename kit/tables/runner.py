@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import pandas as pd
 import pyarrow as pa
 
+from kit.evidence.workspace import code_hash
 from kit.tables import frames
 from kit.tables.queries import Query, catalogue
 
@@ -179,8 +180,8 @@ class Tables:
                 else:
                     known = {*catalogue(), *self._case.bronze_names()}
                     parts = [query.text, *(self.key(each) for each in query.reads if each in known)]
-                    if query.is_fold:
-                        parts.append(self._case.table_key("files"))
+                    if query.is_fold:  # what it calls is part of it
+                        parts += [self._case.table_key("files"), code_hash("analysis", "case", "rocketmq", "tables")]
                     self._keys[name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
             return self._keys[name]
 
