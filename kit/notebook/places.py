@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis.messages.stored_record import SHOWN, stored_record
+from kit.analysis import refs
 from kit.analysis.messages.trace import trace
 from kit.charts import Chart, Table, clean
 from kit.charts.messages import life
+from kit.formats.commitlog import schema
 from kit.i18n import Lang, Sentence, T
 from kit.inventory import quotes
 
@@ -32,6 +33,9 @@ MANY: Final = 2000
 """Up to this many copies are all shown; a message in a loop can have a hundred thousand, of which the first are drawn."""
 PIECE: Final = 500
 """Characters of a line in one row; the line meant is shown in full, the others are cut."""
+PREVIEW: Final = 1000
+"""Bytes of a body that are shown."""
+SHOWN: Final = tuple(name for name in schema.FIELDS if name not in ("body", "properties"))
 HERE: Final = "▶"
 _AT: Final = re.compile(r"(?P<file>.*?)(?:\s*@\s*(?P<offset>\d+)|:(?P<line>\d+))", re.DOTALL)
 
@@ -135,6 +139,16 @@ def _line(case: Case, file: str, line: int) -> Linked:
             rows.append((HERE if number == line else "", str(number) if n == 0 else "", piece))
     frame = pd.DataFrame(rows, columns=pd.Index(["here", "line", "text"]))
     return Linked(_table(frame, LINE.say(file=file, line=line), case.lang), (), frozenset(marked))
+
+
+def stored_record(case: Case, file: str, physical_offset: int) -> dict[str, Any]:
+    """Return {field: value} of a record, its `stage`, `properties` as {name: value} and `body`: the first `PREVIEW`
+    decompressed bytes, None where they cannot be read. Raise `KeyError` for a file or an offset without a record.
+    """
+    record = refs.stored(case, file, physical_offset, (*SHOWN, "stage", schema.TEXT, "body"))
+    body = record["body"]
+    properties = schema.as_dict(record.pop(schema.TEXT) or "")
+    return record | {"properties": properties, "body": None if body is None else bytes(body[:PREVIEW])}
 
 
 def _record(case: Case, file: str, offset: int) -> Shown:

@@ -7,6 +7,7 @@ are given as read (`messages_within`, `all_events`), so that what is worked out 
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import os
 import tempfile
 from pathlib import Path
@@ -50,7 +51,14 @@ def at(seconds: float) -> dt.datetime:
 
 
 def _new_session() -> Any:
-    return session(os.environ.get("RMQ_KIT_TEST_MASTER"))
+    master = os.environ.get("RMQ_KIT_TEST_MASTER")
+    return _shared(master) if master else session(None)
+
+
+@functools.cache
+def _shared(master: str) -> Any:
+    """Return the only session of a JVM, which knows the data sources from the first time."""
+    return session(master)
 
 
 @attrs.define(eq=False)

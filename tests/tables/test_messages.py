@@ -185,7 +185,7 @@ def test_the_group_of_a_ledger_is_that_of_its_retries_or_of_its_column() -> None
     ]
     declared = [{**row, "cells": [("consumer_group", "declared")]} for row in rows]
     assert {r["consumer"] for r in asked.rows("deliveries", rows=declared, records=records)} == {"declared"}
-    assert asked.rows("handled", rows=rows, records=records)[0]["consumer"] == "points"
+    assert asked.rows("delivery_counts", rows=rows, records=records)[0]["consumer"] == "points"
 
 
 def test_without_a_ledger_the_lines_of_the_application_tell() -> None:

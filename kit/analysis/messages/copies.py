@@ -28,7 +28,7 @@ NAMED: Final = """
 select uniq_key, offset_msg_id, keys, property_ORIGIN_MESSAGE_ID as origin, if((sys_flag & 12) = 8 and prepared_transaction_offset > 0,
   concat(left(offset_msg_id, length(offset_msg_id) - 16), lpad(hex(prepared_transaction_offset), 16, '0')), null) as half
 from records
-where stage <> 'op' and not array_contains(:traces, topic) and (
+where stage <> 'op' and not array_contains(:trace_names, topic) and (
   array_contains(:ids, uniq_key) or array_contains(:upper, uniq_key) or array_contains(:upper, offset_msg_id)
   or array_contains(:upper, property_ORIGIN_MESSAGE_ID) or array_contains(cast(:halves as array<bigint>), prepared_transaction_offset)
   or array_contains(:ids, keys) or (keys rlike '[ \\t\\n\\r\\f\\x0B]' and arrays_overlap(split(keys, '[ \\t\\n\\r\\f\\x0B]+'), :ids)))
@@ -54,7 +54,7 @@ order by h.file, h.physical_offset
 OPS: Final = """
 select distinct o.file, o.physical_offset, o.offset_msg_id, o.queue_id, o.store_timestamp, o.half_queue_offset, b.broker
 from ops o join half_brokers b on o.file = b.file
-where o.queue_id = 0 and array_contains(cast(:offsets as array<bigint>), o.half_queue_offset)
+where o.queue_id = 0 and array_contains(cast(:queue_offsets as array<bigint>), o.half_queue_offset)
 order by o.store_timestamp nulls last, o.physical_offset, o.file
 """
 
@@ -89,11 +89,13 @@ def _named(case: Case, ids: Sequence[str]) -> dict[str, list[tuple[str | None, s
     """Return for each id the records it names, as (UNIQ_KEY, offset id)."""
     upper = [each.upper() for each in ids]
     offsets = [int(each[-16:], 16) for each in upper if re.fullmatch(r"[0-9A-F]{32,}", each)]
-    traces = [row["topic"] for row in case.fact_rows("trace_topics")] if case.has("traces") else [names.TRACE_TOPIC]
+    trace_names = (
+        [row["topic"] for row in case.fact_rows("trace_topics")] if case.has("traces") else [names.TRACE_TOPIC]
+    )
     halves = [str(offset) for offset in offsets if 0 < offset < 1 << 63]  # numbers in a list have to be of one size
     by_id: defaultdict[str | None, dict[tuple[str | None, str], None]] = defaultdict(dict)
     by_word: defaultdict[str | None, dict[tuple[str | None, str], None]] = defaultdict(dict)
-    for row in case.answers(NAMED, ids=list(ids), upper=upper, halves=halves, traces=traces):
+    for row in case.answers(NAMED, ids=list(ids), upper=upper, halves=halves, trace_names=trace_names):
         record = row["uniq_key"], row["offset_msg_id"]
         for name in (*record, row["origin"], row["half"]):
             by_id[name][record] = None
@@ -166,7 +168,7 @@ def ops(case: Case, halves: list[Record]) -> list[Record]:
     brokers = {row["file"]: row["broker"] for row in case.fact_rows("half_brokers")}
     mine = {(brokers.get(half["file"]), half["queue_offset"]): half for half in halves}
     ended: dict[tuple[str, int], Record] = {}
-    for row in case.answers(OPS, offsets=[str(offset) for offset in sorted({offset for _, offset in mine})]):
+    for row in case.answers(OPS, queue_offsets=[str(offset) for offset in sorted({offset for _, offset in mine})]):
         half = mine.get((row.pop("broker"), row["half_queue_offset"]))
         if half is not None:
             of_half = {"uniq_key": half["uniq_key"], "half_offset_msg_id": half["offset_msg_id"]}

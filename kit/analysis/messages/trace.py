@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.consumers import fates
-from kit.analysis.messages import client_traces, copies, lineage
+from kit.analysis.messages import copies, lineage
 from kit.case.failures.failure import Failure
 from kit.evidence import disk
 from kit.formats.printed_times import utc_text
@@ -30,6 +30,18 @@ order by uniq_key limit 200"""
     for table in ("rows", "sends")
 }
 """The UNIQ_KEYs that tables of consumers and senders give for an id or a key."""
+TOLD: Final = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
+ENTRIES: Final = f"""
+with named as (
+  select m.file, m.physical_offset from stored_messages m left semi join trace_topics t on m.topic = t.topic
+  where m.uniq_key = :id or m.offset_msg_id = :id
+)
+select t.msg_id as uniq_key, t.file, t.physical_offset, {", ".join(f"t.{name}" for name in TOLD)}, t.topic, t.tags, t.keys, t.store_host, t.offset_msg_id
+from traces t left join named n on t.file = n.file and t.physical_offset = n.physical_offset
+where array_contains(cast(:keys as array<string>), t.msg_id) or n.file is not null
+order by t.time nulls last, t.physical_offset, t.file, t.type, t.offset_msg_id limit {mentions.MOST}
+"""
+"""What clients wrote about a message into the message trace topic, or the entries of one record of that topic."""
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
 
 
@@ -75,7 +87,7 @@ class _Life:
     def as_dict(self, texts: list[mentions.Mention], counts: dict[str, int]) -> dict[str, Any]:
         """Return all of it as `trace` does. `texts`: the lines that mention it; `counts`: how many of each file do."""
         case, wanted = self.case, self.wanted
-        traces = client_traces.entries(case, self.keys, wanted, itself=not self.found)
+        traces = _traces(case, self.keys, wanted, itself=not self.found)
         missing = _gaps(case, wanted, self.records, self.ops, self.handled) if self.found or not traces else []
         kept = Counter(m.file for m in texts)
         missing += [
@@ -147,6 +159,20 @@ def _keys_elsewhere(case: Case, wanted: str) -> list[str]:
         return [up] if ids.classify(wanted)[0] != "offset" else []
     except ids.BadId:
         return []
+
+
+def _traces(case: Case, keys: list[str], wanted: str, *, itself: bool) -> list[dict[str, Any]]:
+    """Return what clients wrote about this message into the message trace topic, at most `mentions.MOST` entries.
+
+    `itself`: `wanted` may be the id of a trace record; then its entries are returned.
+    """
+    if not case.has("traces"):
+        return []
+    rows = case.answers(ENTRIES, keys=keys, id=wanted.upper() if itself else "")
+    for row in rows:
+        row["time"] = copies.utc(row["time"])
+        row["text"] = ", ".join(f"{name}={row[name]}" for name in TOLD if row[name] is not None)
+    return rows
 
 
 def _handled(case: Case, keys: list[str], records: list[dict[str, Any]], wanted: str) -> list[dict[str, Any]]:
@@ -228,8 +254,8 @@ def _never_handled(
     ]
     if not visible:
         return
-    handled = case.facts("handled")
-    covered = set(handled["topic"][~handled["logged"]].dropna())
+    counts = case.facts("delivery_counts")
+    covered = set(counts["topic"][~counts["logged"]].dropna())
     for record in visible:
         stored = record["store_timestamp"]
         if record["topic"] in covered and stored and end and stored + dt.timedelta(seconds=2) < end:

@@ -137,7 +137,7 @@ def _twice(case: Case) -> Twice | None:
     """Return what took effect twice; None if nothing shows how deliveries ended."""
     if not (case.has("rows") or case.has_source("app")):
         return None
-    if not case.facts("handled")["success"].notna().any():
+    if not case.facts("delivery_counts")["success"].notna().any():
         return None
     rows = case.facts("handled_twice")
     if rows.empty:
