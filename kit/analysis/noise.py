@@ -130,7 +130,8 @@ def _of_group(text: Passing, group: str, own: pd.DataFrame, starts: pd.DataFrame
     if not long or outside < text.least:
         return Judged(text, timed, outside)
     first, last = (
-        dt.datetime.fromtimestamp(int(at), dt.UTC).replace(tzinfo=None) for at in own["second"].iloc[[0, -1]]
+        dt.datetime.fromtimestamp(int(at), dt.UTC).replace(tzinfo=None)
+        for at in (own["second"].iloc[0], own["second"].iloc[-1])
     )
     place = (str(own["file"].iloc[0]), int(own["line"].iloc[0]))
     return Judged(text, timed, outside, first, last, (group,) if group else (), place)

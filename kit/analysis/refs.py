@@ -88,7 +88,8 @@ def quote(case: Case, where: Seen, most: int = 3) -> tuple[Ref, ...]:
 
 def lines(case: Case, rows: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
     """Quote the lines of the first rows of a frame with `file` and `line`."""
-    return case.refs((str(row.file), int(row.line)) for row in rows[["file", "line"]].head(most).itertuples())
+    places = rows[["file", "line"]].head(most).to_dict("records")
+    return case.refs((str(row["file"]), int(row["line"])) for row in places)
 
 
 QUOTED = ("ts", "file", "line", "message", "trace")
@@ -107,11 +108,15 @@ def earliest(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | 
     `within`: the quoted line is the first one of the entry that contains this text (a folded trace has many).
     """
     first = entries.astype({"file": object}).sort_values(["ts", "file", "line"], na_position="first").head(most)
-    texts = first[["message", "trace"]].astype(object)
-    first = first.assign(**texts.where(texts.notna(), None))
     return tuple(
-        entry(case, row.file, int(row.line), row.message, row.trace, within) for row in first.itertuples(index=False)
+        entry(case, row["file"], int(row["line"]), text(row["message"]), text(row["trace"]), within)
+        for row in first.to_dict("records")
     )
+
+
+def text(cell: Any) -> str | None:
+    """Return a text of a frame, None for whatever pandas keeps where there is none."""
+    return cell if isinstance(cell, str) else None
 
 
 def entry(case: Case, file: str, line: int, message: str | None, trace: str | None, within: str | None) -> Ref:

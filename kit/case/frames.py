@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -52,7 +53,17 @@ LIMITS: Final = pa.schema([("since", pa.timestamp("us", "UTC")), ("until", pa.ti
 """One row: what the user wants to see, null where nothing limits it."""
 BRONZE: Final = (
     *(name for name in specs() if name not in ("messages", "logs", "consumequeue")),
-    *("queue_units", "files", "limits", "stored_messages", "messages_within", "messages", "all_entries", "entries", "logs"),
+    *(
+        "queue_units",
+        "files",
+        "limits",
+        "stored_messages",
+        "messages_within",
+        "messages",
+        "all_entries",
+        "entries",
+        "logs",
+    ),
 )
 """What was read, by the names queries use. `stored_messages` and `all_entries`: whatever their times, with the columns of the workspace."""
 AS_MAP: Final = f"""case when {TEXT} <> '' then str_to_map({TEXT}, '\\u0002', '\\u0001') else cast(map() as map<string,string>) end"""
@@ -80,6 +91,12 @@ class Frames(Stoppable, ABC):
     def inventory(self) -> Inventory: ...
     @abstractmethod
     def folder(self, name: str) -> Path: ...
+    @abstractmethod
+    def table_key(self, name: str) -> str: ...
+    @abstractmethod
+    def write_table(self, name: str, write: Callable[[Path], None]) -> Path: ...
+    @abstractmethod
+    def results_folder(self) -> Path: ...
 
     messages = _table("messages", "One row per commitlog record and file, replicas included.")
     stored_messages = _table(

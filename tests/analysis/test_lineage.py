@@ -49,13 +49,9 @@ def life() -> list[dict[str, Any]]:
         record(1, stages.HALF, names.HALF_TOPIC, real_topic="orders"),
         record(2, stages.CHECK_BACK, names.HALF_TOPIC, real_topic="orders", check_times=1),
         record(3, stages.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=2),
-        record(
-            4, stages.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=1, real_topic=retry, delay_level=3, **back
-        ),
+        record(4, stages.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=1, real_topic=retry, delay_level=3, **back),
         record(5, stages.RETRY, retry, reconsume_times=1, real_topic=retry, **back),
-        record(
-            6, stages.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=2, real_topic=dlq, delay_level=4, **back
-        ),
+        record(6, stages.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=2, real_topic=dlq, delay_level=4, **back),
         record(7, stages.DLQ, dlq, reconsume_times=2, **back),
     ]
 

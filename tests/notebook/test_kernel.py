@@ -109,9 +109,7 @@ def test_stopped_while_tables_are_read_it_reads_them_the_next_time(kernel: Any, 
     start = f"from kit import notebook\ninquiry = notebook.start({str(evidence)!r}, {str(workspace)!r})"
     how = run.stopped(start, lambda: unfinished(workspace, "logs-"))
     assert how == "KeyboardInterrupt" and unfinished(workspace) == []
-    how, said = run.run(
-        f"{start}\nprint('rows', inquiry.case.logs.count())"
-    )()
+    how, said = run.run(f"{start}\nprint('rows', inquiry.case.logs.count())")()
     assert how == "ok" and "rows 400000" in said
 
 

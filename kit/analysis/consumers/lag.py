@@ -168,10 +168,9 @@ def _looks(case: Case) -> dict[tuple[str, str], Looks]:
     every = positions.every(case)
     every = every[every["source"].isin(["copy", "progress"]) & every["end"].notna() & every["queue_id"].notna()]
     columns = ["group", "topic", "broker", "queue_id", *(field.name for field in attrs.fields(Look))]
-    nothing: Any = None
-    plain = every[columns].astype(object)
+    plain: Any = every[columns].astype(object)
     found: dict[tuple[str, str], Looks] = {}
-    for group, topic, broker, queue_id, time, *look in plain.where(plain.notna(), nothing).itertuples(index=False):
+    for group, topic, broker, queue_id, time, *look in plain.where(plain.notna(), None).itertuples(index=False):
         by_queue = found.setdefault((group, topic), {})
         by_queue.setdefault((broker, queue_id), []).append(Look(time.to_pydatetime() if time else None, *look))
     return {pair: dict(sorted(looks.items())) for pair, looks in sorted(found.items())}

@@ -123,7 +123,7 @@ def completed(row: Record) -> Record:
     copy = {
         name: utc(value) if isinstance(value, dt.datetime) else value for name, value in row.items() if name != "id"
     }
-    return copy | {"properties": as_dict(copy.pop("properties_text") or "")}
+    return copy | {"properties": as_dict(str(copy.pop("properties_text") or ""))}
 
 
 def utc(at: dt.datetime | None) -> dt.datetime | None:

@@ -22,5 +22,7 @@ def fold(case: Case) -> pd.DataFrame:
     raw = any(row["raw_put_backs"] and row["broker"] for row in case.fact_rows("size_limits"))
     if not raw or not case.tables.frame("records").where(PACKED).limit(1).count():
         return pd.DataFrame(columns=SCHEMA.names)
-    bodies = case.read_messages(body=True).where(PACKED).selectExpr("file", "physical_offset", "length(body) as raw_size")
+    bodies = (
+        case.read_messages(body=True).where(PACKED).selectExpr("file", "physical_offset", "length(body) as raw_size")
+    )
     return bodies.where("raw_size is not null").toPandas()
