@@ -36,28 +36,24 @@ ALIASES: Final = {
     "keys": "business-key",
     "origin-msg-id": "origin-message-id",
 }
+COPIES: Final = """
+select sum(copies) as records, max(copies) as most, count_if(retries > 0) as retried
+from (select count(*) as copies, max(reconsume_times) as retries from records where uniq_key is not null group by uniq_key)
+"""
 
 
 def facts(bench: Bench) -> dict[str, Any]:
     """Return the figures of the cause, what one message went through, and what they are mistaken for."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     figures = bench.figures(CAUSE)
-    keyed = bench.case.records.where(F.col("uniq_key").isNotNull())
-    per_key = keyed.groupBy("uniq_key").agg(
-        F.count_distinct("offset_msg_id").alias("ids"), F.max("reconsume_times").alias("retries")
-    )
-    total: Any = per_key.agg(
-        F.sum("ids").alias("records"), F.max("ids").alias("most"), F.count_if(F.col("retries") > 0).alias("retried")
-    ).first()
+    (total,) = bench.case.answers(COPIES)
     dead = bench.figures("dead-letter")["dead_lettered"]
     return {
         "messages": figures["uniq_keys"],
         "several": figures["uniq_keys_with_several_offset_ids"],
         "twice": figures["handled_twice_by_offset_id"],
-        "records": total.records,
-        "most": total.most,
-        "retried": total.retried,
+        "records": total["records"],
+        "most": total["most"],
+        "retried": total["retried"],
         "dead": dead,
         "by": _steady(bench),
         **_lookup(bench),
