@@ -1,4 +1,4 @@
-"""The broker that a half message belongs to: hosts that share files are one broker."""
+"""The broker that a half message belongs to: hosts that share files are one broker (the table `half_brokers`)."""
 
 from __future__ import annotations
 
