@@ -7,20 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal
 
 from kit.i18n import T
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    from kit.spark.doing import Doing
-
-R = TypeVar("R")
 Stage = Literal["reading", "asking", "writing"]
 STAGES: Final[dict[Stage, T]] = {
     "reading": T("Reading the evidence"),
@@ -57,14 +52,10 @@ class Stoppable:
         started = self._spark
         if started is None or not started.done() or started.exception() is not None:
             return
-        spark = started.result()
-        with contextlib.suppress(Exception):
-            if hasattr(spark, "sparkContext") and not _is_connect(spark):
-                from kit.spark import doing
+        from kit.spark import interrupt
 
-                doing.cancel(spark.sparkContext)
-            else:
-                spark.interruptAll()
+        with contextlib.suppress(Exception):
+            interrupt.cancel(started.result())
 
     def go_on(self) -> None:
         """Raise `KeyboardInterrupt` after `cancel`: threads that work for a case call this between two pieces of work."""
@@ -74,28 +65,3 @@ class Stoppable:
     def resume(self) -> None:
         """Allow work again after `cancel`."""
         self._stopping.clear()
-
-    def begun(self) -> int:
-        """Return how many jobs Spark has started; a session that starts later counts from 0."""
-        from kit.spark import doing
-
-        return self._asked(doing.begun) or 0
-
-    def doing(self, since: int = 0) -> Doing | None:
-        """Return what Spark is doing, jobs counted from number `since`; None if it is idle or unavailable."""
-        from kit.spark import doing
-
-        return self._asked(lambda context: doing.doing(context, since))
-
-    def _asked(self, ask: Callable[[SparkContext], R]) -> R | None:
-        """Return the answer of Spark's context; None before it starts, after it stops, and in a remote session."""
-        started = self._spark
-        if started is None or not started.done() or started.exception() is not None:
-            return None
-        with contextlib.suppress(Exception):
-            return ask(started.result().sparkContext)
-        return None
-
-
-def _is_connect(spark: SparkSession) -> bool:
-    return type(spark).__module__.startswith("pyspark.sql.connect")

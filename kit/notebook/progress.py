@@ -10,32 +10,19 @@ import contextlib
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.case.progress import STAGES, Progress, Stage
-from kit.i18n import Filled, Lang, T
+from kit.i18n import Lang
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.spark.doing import Doing
 
-LOOK: Final = 0.5
-"""Seconds between two looks at Spark's progress."""
-PATIENCE: Final = 10.0
-"""Seconds between two lines without a live display."""
 COUNTED: Final = "{desc} {bar:20} {n_fmt}/{total_fmt} {elapsed}{postfix}"
 BEGUN: Final = "{desc} {elapsed}{postfix}"
-SPARK = T("Spark: {jobs_done} of {jobs} jobs, {stages_done} of {stages} stages, {tasks_done} of {tasks} tasks done")
 _WATCHING: Final[list[Watch]] = []
 """What watches this kernel's cells."""
-
-
-def spark_text(doing: Doing) -> Filled:
-    import attrs
-
-    return SPARK.say(**attrs.asdict(doing))
 
 
 class Bar(Progress):
@@ -58,20 +45,6 @@ class Bar(Progress):
             if self._stage is not None:
                 self._bar.update()
 
-    def spark(self, doing: Doing | None) -> None:
-        """Show Spark's progress: after the kit's current stage, or in a separate bar."""
-        with self._lock:
-            text = "" if doing is None else spark_text(doing).render(self._lang)
-            if self._stage is not None:
-                self._bar.set_postfix_str(text)
-            elif doing is None:
-                self._close()
-            else:
-                if self._bar is None:
-                    self._open(text, doing.tasks)
-                self._bar.total, self._bar.n = doing.tasks, doing.tasks_done
-                self._bar.set_description_str(text)
-
     def end(self) -> None:
         with self._lock:
             self._stage = None
@@ -91,60 +64,31 @@ class Bar(Progress):
             self._bar = None
 
 
-class Lines(Progress):
-    """A plain line now and then while Spark works long, without a live display."""
-
-    def __init__(self, lang: Lang) -> None:
-        self._lang = lang
-        self._last = time.monotonic()
-
-    def spark(self, doing: Doing | None) -> None:
-        """Print Spark's progress if it is working and nothing was printed for a while."""
-        if doing is None or time.monotonic() - self._last < PATIENCE:
-            return
-        self._last = time.monotonic()
-        line = spark_text(doing).render(self._lang)
-        if (shell := _shell()) is None:
-            print(line, file=sys.stderr)
-        else:  # marked, since stored notebooks leave out what differs from run to run
-            shell.display_pub.publish({"text/plain": line}, {"rmq-kit": {"passing": True}})
-
-
 class Watch:
     """Watches the work for a case in each cell: `begin` and `end`."""
 
     def __init__(self, case: Case, lang: Lang, interactive: bool) -> None:
         self._case, self._lang, self._interactive = case, lang, interactive
-        self._over: threading.Event | None = None
+        self._watching = False
 
     def begin(self, *_: Any) -> None:
         """Show progress, and let an interrupt stop the work for the case, from now on."""
-        if self._over is not None:
+        if self._watching:
             return
         self._case.resume()
         self._before, self._handler = self._case.progress, None
-        shown: Bar | Lines = Bar(self._lang) if self._interactive else Lines(self._lang)
-        self._case.progress, self._over = shown, threading.Event()
-        self._looks = threading.Thread(target=self._look, args=(shown, self._over), name="spark-progress", daemon=True)
-        self._looks.start()
+        self._case.progress, self._watching = Bar(self._lang) if self._interactive else Progress(), True
         if threading.current_thread() is threading.main_thread():
             self._handler = signal.signal(signal.SIGINT, self._stop)
 
     def end(self, *_: Any) -> None:
         """Restore everything."""
-        if self._over is None:
+        if not self._watching:
             return
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
-        self._over.set()
-        self._looks.join()
         self._case.progress.end()
-        self._case.progress, self._over = self._before, None
-
-    def _look(self, shown: Bar | Lines, over: threading.Event) -> None:
-        since = self._case.begun()
-        while not over.wait(LOOK):
-            shown.spark(self._case.doing(since))
+        self._case.progress, self._watching = self._before, False
 
     def _stop(self, number: int, frame: Any) -> None:
         # Otherwise jobs and threads would go on, and those that wait for them. PySpark's own handler is not used: it talks

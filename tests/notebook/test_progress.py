@@ -26,11 +26,6 @@ class Case:
 
     def resume(self) -> None: ...
 
-    def begun(self) -> int:
-        return 0
-
-    def doing(self, since: int) -> None: ...
-
 
 @pytest.mark.parametrize("interactive", [True, False])
 def test_a_bar_only_where_somebody_watches(interactive: bool, capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,35 +51,6 @@ def test_an_interrupt_stops_the_jobs_and_leaves_everything_as_it_was() -> None:
     with watched(case, "en", interactive=False):
         pass  # and again
     assert case.cancelled == 1
-
-
-@pytest.mark.spark
-def test_spark_is_usable_after_a_cancelled_job(spark: Any, tmp_path: Path) -> None:
-    import threading
-    from concurrent.futures import Future
-
-    import kit
-
-    (tmp_path / "app.log").write_text("x\n")
-    case = kit.open_case(tmp_path / "app.log", tmp_path / "ws")
-    case.cancel()  # before there is a session nothing happens
-    case._spark = Future()
-    case._spark.set_result(spark)
-    failed: list[Exception] = []
-
-    def work() -> None:
-        try:
-            spark.range(10**12).selectExpr("sum(id * id % 7)").collect()
-        except Exception as error:
-            failed.append(error)
-
-    job = threading.Thread(target=work)
-    job.start()
-    while not spark.sparkContext.statusTracker().getActiveJobsIds():
-        assert job.is_alive()
-    case.cancel()
-    job.join(300)
-    assert not job.is_alive() and failed and spark.range(5).count() == 5
 
 
 @pytest.mark.seconds

@@ -1,4 +1,4 @@
-"""Spark's progress (jobs started, stages and tasks of the running ones), and how to stop it."""
+"""How to stop the queries of a session, on either engine."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-import attrs
-
 if TYPE_CHECKING:
     from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
 PATIENCE: Final = 10.0
 """How many seconds Java has to confirm that it cancelled its jobs."""
@@ -20,19 +19,15 @@ TRIES: Final = 10
 """How often a connection to Java is tried."""
 
 
-@attrs.frozen
-class Doing:
-    """Jobs done and started; stages and tasks of the running jobs, done and in total."""
-
-    jobs_done: int
-    jobs: int
-    stages_done: int
-    stages: int
-    tasks_done: int
-    tasks: int
+def cancel(spark: SparkSession) -> None:
+    """Stop every query of a session; a signal handler may call it. The session stays usable."""
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        spark.interruptAll()
+    else:
+        _cancel_jobs(spark.sparkContext)
 
 
-def cancel(context: SparkContext) -> None:
+def _cancel_jobs(context: SparkContext) -> None:
     """Cancel every job; a signal handler may call it. The calling thread no longer waits for its answer."""
     # The connection of this thread may be waiting for the answer of the very job: Java would not read the request from it
     # before the job is over, and the answer, when it comes, would be taken for that to the next question.
@@ -77,28 +72,3 @@ def _reconnect(client: Any) -> None:
             # Java sometimes closes a connection that is opened while it ends another.
             client.thread_connection.connection = None
             time.sleep(0.1 if left else 0)
-
-
-def begun(context: SparkContext) -> int:
-    """Return how many jobs have been started so far; they are numbered from 0."""
-    return 1 + max(context.statusTracker().getJobIdsForGroup(), default=-1)
-
-
-def doing(context: SparkContext, since: int = 0) -> Doing | None:
-    """Return what is running now, with jobs counted from number `since`; None if nothing is."""
-    tracker = context.statusTracker()
-    active = list(tracker.getActiveJobsIds())
-    if not active:
-        return None
-    jobs = [info for job in active if (info := tracker.getJobInfo(job)) is not None]
-    ids = {stage for job in jobs for stage in job.stageIds}
-    stages = [of for stage in ids if (of := tracker.getStageInfo(stage)) is not None]
-    # A stage whose result is still there from an earlier job is skipped: it never has tasks under way, nor any done.
-    return Doing(
-        jobs_done=max(active) + 1 - since - len(active),
-        jobs=max(active) + 1 - since,
-        stages_done=sum(s.numCompletedTasks >= s.numTasks for s in stages),
-        stages=len(stages),
-        tasks_done=sum(s.numCompletedTasks for s in stages),
-        tasks=sum(s.numTasks for s in stages),
-    )
