@@ -215,7 +215,7 @@ def _bands(chart: go.Figure, first: pd.DataFrame, lanes: dict[str, int]) -> None
 
 
 def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the inconsistent keys with cause and repair. `frame`: from `kit.analysis.transactions.reconcile.inconsistent`."""
+    """Show the inconsistent keys with cause and repair. `frame`: the table `disagreements`."""
     said = [CAUSES[c].render(lang) if c in CAUSES else c for c in frame["cause"]]
     shown = pd.DataFrame(
         {
