@@ -20,11 +20,13 @@ with stores as (
 ), numbered as (
   select at, row_number() over (order by at) as nth, row_number() over (order by at desc) as nth_last from saved
 ), cuts as (
-  select collect_list(at) as saved from numbered where nth <= 32 or nth_last <= 32
+  select at - pmod(at, step * 1000000) as bucket, collect_list(at) as saved
+  from numbered cross join steps where step > 1 and (nth <= 32 or nth_last <= 32) group by at - pmod(at, step * 1000000)
+), bucketed as (
+  select root, topic, queue_id, queue_offset, at, step, at - pmod(at, step * 1000000) as bucket from stored cross join steps
 ), placed as (
-  select root, topic, queue_id, queue_offset, step, at - pmod(at, step * 1000000) as bucket,
-    case when step > 1 then array_max(filter(saved, cut -> cut <= at)) end as cut
-  from stored cross join steps cross join cuts
+  select b.root, b.topic, b.queue_id, b.queue_offset, b.step, b.bucket, array_max(filter(c.saved, moment -> moment <= b.at)) as cut
+  from bucketed b left join cuts c on b.bucket = c.bucket
 )
 select root, topic, queue_id, timestamp_micros(greatest(bucket, cut)) as time,
   case when max(queue_offset) < 9223372036854775807 then max(queue_offset) + 1 end as `end`, min(queue_offset) as begin, max(step) as step
