@@ -31,7 +31,7 @@ from records
 where stage <> 'op' and not array_contains(:trace_names, topic) and (
   array_contains(:ids, uniq_key) or array_contains(:upper, uniq_key) or array_contains(:upper, offset_msg_id)
   or array_contains(:upper, property_ORIGIN_MESSAGE_ID) or array_contains(cast(:halves as array<bigint>), prepared_transaction_offset)
-  or array_contains(:ids, keys) or (keys rlike '[ \\t\\n\\r\\f\\x0B]' and arrays_overlap(split(keys, '[ \\t\\n\\r\\f\\x0B]+'), :ids)))
+  or array_contains(:ids, keys) or (keys rlike r'[ \\t\\n\\r\\f\\x0B]' and arrays_overlap(split(keys, r'[ \\t\\n\\r\\f\\x0B]+'), :ids)))
 order by file, physical_offset
 """
 """The records that ids name: by UNIQ_KEY, offset id, key, or as the copy they were made from."""
