@@ -158,7 +158,11 @@ def register(spark: SparkSession, *, embedded: bool = False) -> None:
     from kit.spark.sources import data_sources
 
     for source in data_sources(embedded=embedded):
-        spark.dataSource.register(source)
+        try:
+            spark.dataSource.register(source)
+        except Exception as error:
+            if "DATA_SOURCE_ALREADY_EXISTS" not in str(error):  # sessions of one application share them
+                raise
 
 
 def require_java(master: str | None = None, remote: str | None = None) -> None:
