@@ -56,7 +56,7 @@ def test_addresses_that_settings_and_mqadmin_name() -> None:
 
 
 def test_sockets_that_listen_are_no_connections() -> None:
-    network = [
+    network: list[dict[str, Any]] = [
         {"origin": "addresses", "address": "10.0.0.1", "interface": "eth0", "prefix": 24},
         {"origin": "sockets", "address": "0.0.0.0", "port": 10911, "peer": "0.0.0.0:*", "state": "LISTEN"},
         {"origin": "sockets", "address": "10.0.0.1", "port": 10911, "peer": "10.0.0.7:5000", "state": "ESTAB"},
