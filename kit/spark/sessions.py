@@ -153,16 +153,22 @@ def _submitted() -> bool:
     return "SPARK_ENV_LOADED" in os.environ and "PYSPARK_GATEWAY_PORT" in os.environ
 
 
+_APPLICATIONS: Final[set[str]] = set()
+"""The Spark applications that know the kit's formats: all sessions of one share them."""
+
+
 def register(spark: SparkSession, *, embedded: bool = False) -> None:
     """Make the kit's formats readable by `spark.read.format(...)`."""
     from kit.spark.sources import data_sources
 
+    is_connect = type(spark).__module__.startswith("pyspark.sql.connect")
+    application = None if is_connect else str(spark.sparkContext.applicationId)
+    if application in _APPLICATIONS:
+        return
     for source in data_sources(embedded=embedded):
-        try:
-            spark.dataSource.register(source)
-        except Exception as error:
-            if "DATA_SOURCE_ALREADY_EXISTS" not in str(error):  # sessions of one application share them
-                raise
+        spark.dataSource.register(source)
+    if application is not None:
+        _APPLICATIONS.add(application)
 
 
 def require_java(master: str | None = None, remote: str | None = None) -> None:
