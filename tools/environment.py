@@ -171,7 +171,9 @@ def agree(python: Path) -> None:
 def warm(python: Path) -> None:
     """Compile the kernels."""
     with step("Compiling"):
-        done = subprocess.run([str(python), "-m", "kit.spark.kernels"], cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+        done = subprocess.run(
+            [str(python), "-m", "kit.spark.kernels"], cwd=ROOT, stdout=subprocess.DEVNULL, check=False
+        )
     if done.returncode != 0:
         raise Failed(f"Compiling failed: {python} -m kit.spark.kernels")
 
