@@ -16,7 +16,7 @@ from typing import Any, Final
 import attrs
 import yaml
 
-from kit.formats import printed_times
+from kit.formats import plain_yaml, printed_times
 from kit.i18n import Lang, T
 
 MOST_BYTES: Final = 1 << 20
@@ -79,15 +79,6 @@ class BadNotes(ValueError):
     """The notes cannot be read; the message says why."""
 
 
-class _Loader(yaml.BaseLoader):
-    """Loads strings, lists and mappings only. An alias could expand one line to a page."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise BadNotes("alias")
-        return super().compose_node(parent, index)
-
-
 @attrs.frozen
 class Notes:
     """Content of the file. `texts`, `lists`, `tables` by section, empty if nothing is written; `unknown`: sections
@@ -137,16 +128,14 @@ def read(path: str | Path, lang: Lang = "en") -> Notes:
     if len(raw) > MOST_BYTES:
         raise bad(TOO_LARGE.say(most=MOST_BYTES))
     try:
-        every = list(yaml.load_all(raw.decode("utf-8-sig"), _Loader))
+        every = list(plain_yaml.documents(raw.decode("utf-8-sig")))
     except UnicodeDecodeError:
         raise bad(NOT_TEXT) from None
-    except BadNotes:
-        raise bad(ALIASES) from None
+    except plain_yaml.Endless as error:
+        raise bad(ALIASES if error.alias else NOT_NOTES) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise bad(NOT_YAML.say(line=mark.line + 1 if mark else None)) from None
-    except RecursionError:
-        raise bad(NOT_NOTES) from None
     if any(not isinstance(said, Mapping) and said not in (None, "") for said in every):
         raise bad(NOT_NOTES)
     return _sorted(where, _together(every))

@@ -149,6 +149,37 @@ def test_config_maps_without_files(text: str, tmp_path: Path) -> None:
     assert not found.refused and not [i for i in found.items if "#" in i.file]
 
 
+_LAUGHS = "\n".join(f"k{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}" for n in range(1, 26))
+_LISTS = "\n".join(f"- &a{n} {{kind: List, items: [*a{n - 1}, *a{n - 1}]}}" for n in range(1, 26))
+_DEEP = "[" * 90 + "]" * 90
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"kind: ConfigMap\nk0: &a0 {{x: 1}}\n{_LAUGHS}\n",
+        f"kind: List\nitems:\n- &a0 {{kind: List}}\n{_LISTS}\n",
+        f"kind: ConfigMap\ndata: {_DEEP}\n",
+        "kind: List\nitems: [" + "1," * 60_000 + "]\n",
+    ],
+)
+def test_what_would_never_be_read_to_its_end_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "cm.yaml").write_text(text)
+    (tmp_path / "e" / "ok.yaml").write_text(CONFIG_MAP.format(name="a"))
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert [(r.file, r.reason) for r in found.refused] == [("cm.yaml", "broken")]
+    assert "ok.yaml#broker-a broker.conf" in {i.file for i in found.items}
+
+
+def test_tags_are_no_orders(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    odd = "odd:\n- !!timestamp 7\n- !!binary '*'\n- !!python/object/apply:os.system [true]\n- 2026-99-99\n"
+    (tmp_path / "e" / "cm.yaml").write_text(odd + CONFIG_MAP.format(name="a"))
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert not found.refused and "cm.yaml#broker-a broker.conf" in {i.file for i in found.items}
+
+
 def test_the_threads_of_spring_boot(tmp_path: Path) -> None:
     frame = {"className": "com.acme.L", "methodName": "consume", "fileName": "L.java", "lineNumber": 44}
     thread = {"threadName": "ConsumeMessageThread_1", "threadId": 81, "threadState": "BLOCKED", "stackTrace": [frame]}

@@ -119,6 +119,8 @@ def test_what_nobody_reads_in_an_entry_is_kept_with_it(tmp_path: Path) -> None:
         ("- a list", "mapping"),
         ("just words", "mapping"),
         ("a: " + "[" * 5000, "mapping"),
+        ("a: " + "[" * 90 + "]" * 90, "mapping"),
+        ('a: "\\UFFFFFFFF"', "not YAML"),
         ("title: !!python/object/apply:os.system [true]\n", None),
         (b"x" * ((1 << 20) + 1), "larger"),
         ("a: \x07", "not YAML"),

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import yaml
 
+from kit.formats import plain_yaml
+
 LARGEST: Final = 1 << 20
 """Characters of a document that is read: Kubernetes keeps no larger ConfigMap."""
 _KIND: Final = re.compile(r"^\s*[\"']?kind[\"']?:\s*[\"']?(?:ConfigMap|List)\b", re.MULTILINE)
@@ -20,12 +22,12 @@ def holds(head: str) -> bool:
 
 def files(text: str) -> Iterator[tuple[str, str]]:
     """Yield (name, content) of the files in all ConfigMaps of a YAML or JSON text, named by map and file; nothing behind
-    what is damaged.
+    what is damaged. Raise `plain_yaml.Endless`.
     """
     try:
-        for document in yaml.safe_load_all(text):
+        for document in plain_yaml.documents(text):
             yield from _files(document)
-    except (yaml.YAMLError, RecursionError, ValueError):
+    except yaml.YAMLError:
         return
 
 
