@@ -52,7 +52,10 @@ def test_the_snippet_of_readme_shows_the_messages_of_each_topic(here: Path) -> N
 
 
 def test_nothing_else_on_the_page_is_python() -> None:
-    assert len(snippet("README.md").splitlines()) == 4
+    assert len(snippet("README.md").splitlines()) == 7
+    assert [line.partition("  #")[0].rstrip() for line in snippet("README.zh.md").splitlines()] == [
+        line.partition("  #")[0].rstrip() for line in snippet("README.md").splitlines()
+    ]
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv", "jsonl"])
