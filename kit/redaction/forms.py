@@ -19,7 +19,7 @@ CUT: Final = MAX_TEXT
 
 _WORDS: Final = [
     *PEOPLE,
-    r"(?P<mail>(?<![\w.+-])[A-Za-z][\w.+-]*@[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)+)",
+    r"(?P<mail>(?<![\w.+-])[A-Za-z0-9][\w.+-]*@[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)+)",
     rf"(?P<quad>{QUAD.pattern})",
     rf"(?P<dashed>{DASHED.pattern})",
     r"(?P<cut>(?<![\d.])\d{1,3}\.\d{1,3}\.[\d.]*(?=…))",
@@ -32,7 +32,7 @@ _BODY: Final = r"(?i:(?:msg|message)?_?(?:body|payload|content)|消息体|消息
 _NESTED: Final = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}?"
 _VALUE: Final = rf"""\\?"(?:[^"\\]|\\.)*"?|'[^']*'?|\[B@\w+|\[[^\]]*\]?|{_NESTED}"""
 # Message.toString prints the bytes as a list of numbers; applications print words, up to the next `name=` or the end of the line.
-_BARE: Final = r"[^\n\s,;}\]][^\n]*?(?=(?:[,;]\s*|\s)[A-Za-z_][\w.]*\s*[=:]|[}\]]|$|\n)"
+_BARE: Final = r"[^\n\s,;}\]][^\n]*?(?=(?:[,;]\s*[A-Za-z_][\w.]*\s*[=:]|\s[A-Za-z_][\w.]*\s*=)|[}\]]|$|\n)"
 BODIES: Final = [
     rf"(?P<body>(?<![A-Za-z]){_BODY}\s*[=＝]\s*(?:{_VALUE}|{_BARE}))",
     rf"""(?P<json>\\?["']{_BODY}\\?["']\s*:\s*(?:{_VALUE}|[^\s,}}]+))""",
@@ -40,21 +40,27 @@ BODIES: Final = [
     rf"(?P<element><(?:{_BODY})>[^<]+)",
 ]
 """A message body wherever its name is printed before it."""
+SCHEMES: Final = (
+    r"https?|s?ftps?|jdbc:[\w:]+|rediss?|mongodb(?:\+srv)?|amqps?|postgres(?:ql)?|mysql|oracle|tcp|ssl|tls|wss?|grpcs?"
+)
 _CONTEXTS: Final = [
     *BODIES,
     *SECRETS,
     r"(?P<properties>\bproperties=\{[^}]*)",
-    r"""(?P<url>\b(?:https?|ftp|jdbc:\w+|redis|mongodb|tcp)://[^\s"'<>)\]},]+)""",
+    rf"""(?P<url>\b(?:{SCHEMES})://(?:[^\s"'<>/@]*@)?[^\s"'<>)\]}},]+)""",
     r"""(?P<windows>(?<![\w])[A-Za-z]:\\[^\s"'<>|,;:*]+)""",
-    r"(?P<absolute>(?<![A-Za-z0-9_.:/%)-])/[A-Za-z_.~][\w.%+~@$!#-]*(?:/[\w.%+~@$!#-]+)+/?)",
-    r"(?P<path>(?<![\w/.%-])[\w.%@$#+-]+(?:!?/[\w.%@$#+-]+)+)",
+    r"(?P<absolute>(?u:(?<![A-Za-z0-9_.:/%)-])/[A-Za-z_.~][\w.%+~@$!#-]*(?:/[\w.%+~@$!#-]+)+/?))",
+    r"(?P<path>(?u:(?<![\w/.%-])[\w.%@$#+-]+(?:!?/[\w.%@$#+-]+)+))",
 ]
 
 
 def _numbered(parts: list[str]) -> Form:
-    """Join alternatives; the one back reference, of the MAC address, is by name since its number depends on what is before it."""
+    """Join alternatives; the one back reference, of the MAC address, is by name since its number depends on what is before it.
+
+    In ASCII: Chinese is written without blanks around numbers and names.
+    """
     joined = "|".join(parts).replace("([:-])", "(?P<sep>[:-])").replace(r"\2", "(?P=sep)")
-    return re.compile(joined)
+    return re.compile(joined, re.ASCII)
 
 
 PLAIN: Final = _numbered(_WORDS)
@@ -62,15 +68,18 @@ PLAIN: Final = _numbered(_WORDS)
 FORMS: Final = _numbered(_CONTEXTS + _WORDS)
 
 KEY_BEFORE: Final = re.compile(
-    r"""(?i)(?:(?:^|[^A-Za-z])(?:\w*?keys?|order_?(?:id|no)|biz_?(?:id|no))\s*=\s*['"\[]?|\\?["']\w*?keys?\\?["']\s*:\s*\\?["'])$"""
+    r"""(?i)(?:(?:^|[^A-Za-z])\w*?keys?\s*=\s*['"\[]?|\\?["']\w*?keys?\\?["']\s*:\s*\\?["']"""
+    r"""|(?:(?:^|[^A-Za-z])\w*?(?:order|biz|trade)_?(?:id|no|sn)\\?["']?\s*[=:：]|(?:订单|业务|交易|流水)编?号\\?["']?\s*[=:：为是]?)\s*\\?["'\[]?)$"""
 )
-"""What is before a key: `keys=`, `KEYS=`, `dedupKey=`, `"key": "`."""
+"""What is before a key: `keys=`, `KEYS=`, `dedupKey=`, `"key": "`, `orderNo: `, `订单号`."""
 NAME_BEFORE: Final = re.compile(
     r"""(?i)(?:(?:topics?|groups?|groupname|producer|consumer|broker|brokername|cluster|clustername|pgroup|host)\\?["']?(?:\s*[=:]\s*|\s+|\s*[(\[<]\s*)"""
     r"""["'`\[(<]?|[%@`])$"""
 )
 """What is before a name that is also an ordinary word."""
-KEY_FIELD: Final = re.compile(r"(?i)^(?:business[ _]|msg_|message_|row_|dedup_?)?keys?$|^业务 ?key$|^键$")
+KEY_FIELD: Final = re.compile(
+    r"(?i)^(?:business[ _]|msg_|message_|row_|dedup_?)?keys?$|^业务 ?key$|^键$|^\w*(?:order|biz|trade)_?(?:id|no|sn)$|(?:订单|业务|交易|流水)编?号$"
+)
 """Columns and fields of business keys; `uniq_keys` is a count."""
 NAME_FIELD: Final = re.compile(
     r"(?i)topic|group|consumer|producer|broker|cluster|host|target|safe_body|主题|消费者|生产者|组$"

@@ -32,7 +32,9 @@ DASHED: Final = re.compile(
 )
 """An address inside the name of a host: `ip-10-1-2-3`."""
 
-COLONS: Final = re.compile(r"(?<![\w:.])(?=[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:)[0-9A-Fa-f:][0-9A-Fa-f:.]{1,44}(?![\w:])")
+COLONS: Final = re.compile(
+    r"(?<![\w:.])(?=[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:)[0-9A-Fa-f:][0-9A-Fa-f:.]{1,44}(?![\w:])", re.ASCII
+)
 """What may be an IPv6 address; times of day look like one from afar."""
 
 _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -72,6 +74,15 @@ def parsed(text: str) -> Address | None:
         )
     except ValueError:
         return None
+
+
+def host(text: str) -> tuple[Address | None, str]:
+    """Return an address and the port behind it, "" for none: Java prints `/fd00:0:0:0:0:0:0:1:9876`."""
+    bare, colon, port = text.rpartition(":")
+    ip = parsed(text)
+    if ip is None and ":" in bare and port.isdigit():
+        return parsed(bare), colon + port
+    return ip, ""
 
 
 def says_nothing(ip: Address) -> bool:
@@ -114,14 +125,14 @@ class Addresses:
 
     def text(self, text: str) -> str | None:
         """Return an address in its usual form replaced, None where the text is not an address."""
-        ip = parsed(text)
+        ip, port = host(text)
         if ip is None:
             return None
         mapped = getattr(ip, "ipv4_mapped", None)
         if mapped is not None:
-            return f"::ffff:{self.of(mapped)}"
+            return f"::ffff:{self.of(mapped)}{port}"
         new = self.of(ip)
-        return text if new == ip else str(new)
+        return text if new == ip else f"{new}{port}"
 
     def dashed(self, text: str) -> str | None:
         """Return the address in a host name such as `ip-10-1-2-3` replaced, None where it is not one."""

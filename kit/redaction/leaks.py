@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-TOKEN: Final = re.compile(r"\w+")
+TOKEN: Final = re.compile(r"[A-Za-z0-9_]+|[^\W\x00-\x7f]+")
 _PIECE: Final = re.compile(r"[A-Za-z0-9]+")
 _ESCAPED: Final = re.compile(r"\\+(?:[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4})")
 """Line ends and control characters as JSON and the kit spell them: they end a word, as they did before."""
@@ -46,11 +46,21 @@ PSEUDONYMOUS: Final = tuple(
 _FORMS: Final = {
     "address": re.compile(
         r"(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(?![\d.]*\d)|(?<![A-Za-z\d-])ip-(\d{1,3}(?:-\d{1,3}){3})(?!\d)"
+        r"|(?<![A-Za-z\d_:.])((?:[0-9A-Fa-f]{0,4}:){2,8}[0-9A-Fa-f]{0,5})(?![A-Za-z\d_:]|\.\d)"
     ),
-    "mail": re.compile(r"[A-Za-z][\w.+-]*@[A-Za-z][\w-]*(?:\.[A-Za-z]{2,})+"),
-    "number": re.compile(r"(?<!\w)[1-9]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx](?!\w)"),
+    "mail": re.compile(r"(?a)[A-Za-z0-9][\w.+-]*@[A-Za-z][\w-]*(?:\.[A-Za-z]{2,})+"),
+    "number": re.compile(
+        r"(?a)(?<!\w)([1-9]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx])(?!\w)"
+        r"|(?:手机|电话|联系|卡号|银行卡|身份证)[^\d\n]{0,6}([1-9](?:[- ]?\d){10,18})(?!\d)"
+    ),
     "secret": re.compile(
-        r"(?i)\bbearer\s+(?=\S*\d)[\w.~+/-]{12,}|\beyJ[\w-]{8,}\.[\w-]{8,}|\b(?:AKIA|LTAI)[0-9A-Za-z]{12,}|-----BEGIN [A-Z ]*PRIVATE KEY"
+        r"(?ai)\bbearer\s+(?=\S*\d)[\w.~+/-]{12,}|\beyJ[\w-]{8,}\.[\w-]{8,}|\b(?:AKIA|LTAI)[0-9A-Za-z]{12,}|-----BEGIN [A-Z ]*PRIVATE KEY"
+        r"|jdbc:oracle:\w+:[^\s/@]+/[^\s/@]+@|://[^\s/@:'\"<>]*:(?!\[redacted)[^\s/@'\"<>]+@|(?<![\w-])-u\s+[^\s:\[]+:\S"
+        r"|(?:--password[\s=]+|(?<![A-Za-z\d])sk\s*=\s*|(?:密码|口令)\s*[=:：]\s*)(?!\[redacted|null|true|false)[\w!+/-]{4}"
+    ),
+    "name": re.compile(
+        r"(?a)(?<![\w./-])([a-z][a-z\d-]*-[b-df-hj-np-tv-z\d]{8,10}-[b-df-hj-np-tv-z\d]{5})(?![\w-])"
+        r"|(?:(?i:order_?(?:id|no))[\"'\\\s=:：]{1,5}|订单编?号[\"'\\\s=:：为是]{0,5})(?=[\w-]*\d{4})(?![\dA-F]{32}|[\dA-F]{56})([A-Za-z\d][\w-]*)"
     ),
 }
 _DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b|sha256-[A-Za-z0-9+/=]+")
@@ -228,11 +238,13 @@ def leak(text: str, originals: Originals, own: Callable[[str], bool] = lambda te
     for form, pattern in _FORMS.items():
         for hit in pattern.finditer(text):
             if form != "address":
-                if not own(hit.group()):
+                said = hit[hit.lastindex or 0]
+                # A name that goes on, as `key-1x2y-retry` does, is the pseudonym and what was behind it.
+                if not any(own(said[: end + 1]) for end in range(len(said))):
                     return form
             elif (
                 hit[1] not in _own_versions()
-                and (ip := _address((hit[1] or hit[2]).replace("-", "."))) is not None
+                and (ip := _address(hit[1] or hit[3] or hit[2].replace("-", "."))) is not None
                 and not _is_nobodys(ip)
             ):
                 return form

@@ -8,29 +8,36 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kit.redaction import stock_names
-from kit.redaction.ids import COLONS, DASHED, HEX, QUAD
+from kit.redaction.ids import COLONS, DASHED, HEX, QUAD, host
 from kit.redaction.ordinary import is_ordinary
 
 _SAID: Final = re.compile(
-    r"""(?i)\b(?P<what>topic|real_topic|retry_topic|pgroup|(?:consumer|producer)?group|brokername|clustername|clientid"""
+    r"""(?ai)\b(?P<what>topic|real_topic|retry_topic|pgroup|(?:consumer|producer)?group|brokername|clustername|clientid"""
     r"""|instancename)\\?["']?\s*[=:]\s*\\?["'\[]?(?P<name>[%A-Za-z0-9_|.@#-]{2,300})"""
 )
 _HOST: Final = re.compile(
-    r"""(?:(?<=[\[<=;/\s"'])|^)(?P<port>[A-Za-z][\w-]*(?:\.[\w-]+)*):(?:[1-9]\d{3,4})(?![\w.])"""
+    r"""(?a)(?:(?<=[\[<=;/\s"'\u0080-\uffff])|^)(?P<port>[A-Za-z][\w-]*(?:\.[\w-]+)*):(?:[1-9]\d{3,4})(?![\w.:])"""
     r"""|(?P<slash>[A-Za-z][\w.-]*)/(?=\d{1,3}(?:\.\d{1,3}){3}:)"""
     r"""|(?i:unknown ?host(?:exception)?):? (?P<unknown>[A-Za-z][\w.-]*)|^Linux \S+ \((?P<sar>[\w.-]+)\)"""
     r"""|^(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?P<syslog>[A-Za-z][\w.-]*) """
     r"""|(?i:\b(?:host(?:name)?|server|node|machine|主机|机器))\\?["']?\s*[=:：]\s*\\?["'\[]?(?P<said>[A-Za-z][\w-]*(?:\.[\w-]+)*)"""
 )
 _DECIMAL: Final = re.compile(
-    r"""(?i:\b|(?<=_))(?:\w*(?:I[Pp]|A[Dd][Dd][Rr](?:ess|ESS)?|H[Oo][Ss][Tt])|ip|addr|address|host)\\?["']?\s*[=:]\s*\\?["']?(\d{8,10})(?!\d)"""
+    r"""(?a)(?i:\b|(?<=_))(?:\w*(?:I[Pp]|A[Dd][Dd][Rr](?:ess|ESS)?|H[Oo][Ss][Tt])|ip|addr|address|host)\\?["']?\s*[=:]\s*\\?["']?(\d{8,10})(?!\d)"""
 )
 """An IPv4 address written as one number, where a name says that it is an address."""
-_NUMBERED: Final = re.compile(r"(?<![\w./@:#%-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*\d{1,3}(?![\w(-]|\.\w)")
-"""`mqbroker7`, `web-01`: how machines are called where nothing else says that it is one."""
+_NUMBERED: Final = re.compile(
+    r"(?a)(?<![\w./@:#%-])[a-z][a-z0-9]*(?:(?:-[a-z0-9]+)*\d{1,3}|(?:-[a-z0-9]+)+-\d{1,3})(?![\w(-]|\.\w)"
+)
+"""`mqbroker7`, `web-01`, `mq-broker-0`: how machines are called where nothing else says that it is one."""
+_MADE: Final = re.compile(
+    r"(?a)(?<![\w./-])(?:[a-z][a-z0-9-]*-[bcdfghj-np-tv-xz2456789]{8,10}-[bcdfghj-np-tv-xz2456789]{5}"
+    r"|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{12})(?![\w-])"
+)
+"""How Kubernetes calls the pods of a deployment, and Docker the host in a container."""
 _NUMBERS: Final = (
     "thread pool queue exec nio level step batch retry worker times slot part lane shard page line item log sha md utf base int lz ipv jdk "
-    "java http https log4j case group topic commit version"
+    "java http https log4j case group topic commit version executor boss loop scheduler"
 )
 _COUNTED: Final = frozenset(_NUMBERS.split())
 """What is numbered and no machine: threads, queues, algorithms."""
@@ -49,9 +56,10 @@ def names(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
             if name and not is_ordinary(name) and not name.isdigit() and "." not in name:
                 yield name, kind
         for hit in _HOST.finditer(text):
-            host = next(filter(None, hit.groups())).rstrip(".")
-            if not _is_known(host) and host.rpartition(".")[2] not in stock_names.EXTENSIONS:
-                yield host, "host"
+            name = next(filter(None, hit.groups())).rstrip(".")
+            if not _is_known(name) and name.rpartition(".")[2] not in stock_names.EXTENSIONS:
+                yield name, "host"
+        yield from ((hit.group(), "host") for hit in _MADE.finditer(text))
         yield from ((hit.group(), "host") for hit in _NUMBERED.finditer(text) if _is_machine(hit.group()))
 
 
@@ -74,7 +82,7 @@ def addresses(texts: Iterable[str]) -> set[str]:
     """Return every address that is shown: dotted, with colons, in the name of a host, at the head of an id."""
     found: set[str] = set()
     for text in texts:
-        found |= set(QUAD.findall(text)) | {hit.rstrip(".") for hit in COLONS.findall(text)}
+        found |= set(QUAD.findall(text)) | {str(ip) for hit in COLONS.findall(text) if (ip := host(hit.rstrip("."))[0])}
         found |= {re.sub("[-_]", ".", hit.group()) for hit in DASHED.finditer(text)}
         found |= {str(ipaddress.IPv4Address(int(n))) for n in _DECIMAL.findall(text) if int(n) < 1 << 32}
         for run in HEX.findall(text):

@@ -15,10 +15,11 @@ _NAMES: Final = (
     r"(?:access[_.-]?key(?:[_.-]?(?:id|secret))?|(?:access[_.-]?)?secret(?:[_.-]?(?:access[_.-]?)?key|[_.-]?id)?|api[_.-]?key|private[_.-]?key"
     r"|security[_.-]?token|token|password|passwd|passphrase|pwd|credentials?|signature|cookie|session[_.-]?id|密码|口令|密钥|令牌)"
 )
-_SECRET_NAME: Final = rf"""(?i:(?<![A-Za-z0-9])[\w.-]{{0,40}}{_NAMES})\\?["']?(?:\s*[=:：]\s*|\s+is\s+)"""
-_SCHEME: Final = (
-    r"""(?i:\bbearer\s+|\bauthorization\\?["']?\s*[=:]\s*\\?["']?(?:(?:basic|bearer|digest|negotiate)\s+)?)"""
+_SECRET_NAME: Final = (
+    rf"""(?i:(?<![A-Za-z0-9])(?:(?:[\w.-]{{0,40}}{_NAMES}|[as]k)\\?["']?(?:\s*[=:：]\s*|\s+is\s+|\s*[是为]\s*(?=[!-~]))|--?[\w-]{{0,40}}{_NAMES}(?:\\?["'],)?\s+"""
+    r"""|(?:-u|--user)[\s=]+(?=["']?[^\s:"']+:\S)))"""
 )
+_SCHEME: Final = r"""(?i:\bbearer\s+|\bjdbc:oracle:\w+:|\bauthorization\\?["']?\s*[=:]\s*\\?["']?(?:(?:basic|bearer|digest|negotiate)\s+)?)"""
 SECRETS: Final = [
     r"(?P<pem>-----BEGIN [A-Z ]+-----(?:[^-]|-(?!----END))*(?:-----END [A-Z ]+-----)?)",
     rf"""(?P<bearer>{_SCHEME}(?=[^\s,;"'}})\]]{{6}})[^\s,;"'}})\]]+)""",
@@ -30,7 +31,7 @@ SECRETS: Final = [
     rf"(?P<tag><(?i:[\w.:-]{{0,40}}{_NAMES})>[^<]+)",
     (
         rf"""(?P<secret>{_SECRET_NAME}(?!null\b|true\b|false\b|\[redacted)"""
-        r"""(?:\\?"(?:[^"\\]|\\.)*\\?"?|'[^']*'?|[^\s,;}\])&"']+))"""
+        r"""(?:\\?"(?:[^"\\]|\\.)*\\?"?|'[^']*'?|[^\s,;}\])&"'，。；）]+))"""
     ),
 ]
 """A password wherever its name is before it; a token or access key by its form alone."""
@@ -38,7 +39,7 @@ SECRETS: Final = [
 PEOPLE: Final = [
     (
         r"(?P<phone>(?<![\w.+-])(?:\+\d{1,3}[ -]?(?:\(\d+\)[ -]?)?\d{2,4}(?:[ -]?\d{3,4}){2}|\(0\d{2,3}\)[ -]?\d{4}[ -]?\d{4}"
-        r"|0\d{2,3}-\d{7,8}|1[3-9]\d[ -]\d{4}[ -]\d{4}|(?:86)?1[3-9]\d{9})(?![\w-]|\.\d))"
+        r"|0\d{2,3}-\d{7,8}|1[3-9]\d[ -]\d{4}[ -]\d{4}|(?:86)?1[3-9]\d{9})(?![\w-]|\.\d|\s*(?:字节|[毫微纳]秒|条)))"
     ),
     r"(?P<identity>(?<![\w.])[1-9]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx](?!\w|\.\d))",
     (
@@ -49,7 +50,7 @@ PEOPLE: Final = [
 """Numbers of people. Offsets have eleven digits too: a bare one is no telephone where an offset is expected."""
 
 _POSITION: Final = re.compile(
-    r"(?i)(?:offset|offsets|position|pos|size|bytes|length|@|diff|lag|total|wrote|where|file)\W{0,4}$"
+    r"(?i)(?:offset|offsets|position|pos|size|bytes|length|@|diff|lag|total|wrote|where|file|位点|偏移量?|[大最]小|最大|长度|字节|文件)\W{0,4}[为是到至]?\s*$"
 )
 
 
@@ -58,7 +59,7 @@ def is_position(text: str, at: int) -> bool:
     return _POSITION.search(text, max(0, at - 24), at) is not None
 
 
-_HEAD: Final = re.compile(rf"""(?:{_SCHEME}|{_SECRET_NAME})\\?["']?""")
+_HEAD: Final = re.compile(rf"""(?:{_SCHEME}|{_SECRET_NAME})\\?["']?""", re.ASCII)
 _TAIL: Final = re.compile(r"""\\?["']$""")
 
 

@@ -192,8 +192,8 @@ class Redactor:
     def _word(self, text: str, start: int, end: int, cuts: str) -> tuple[int, int, str | None]:
         """Replace one word: a key by its place, an id by its form, or the beginning of a cut name."""
         before = text[max(0, start - 60) : start]
-        if before[-1:] in ("=", '"', "'", "[", " ") and rf.KEY_BEFORE.search(before):
-            token = re.compile(r"""[^\s,;\])}'"&<|\\]+""").match(text, start)
+        if before[-1:] in tuple("=\"'[ :：号为是") and rf.KEY_BEFORE.search(before):
+            token = re.compile(r"""[^\s,;\])}'"&<|\\，。；、）】]+""").match(text, start)
             if token and not rf.QUADS.search(token.group()):
                 return start, token.end(), self._key(token.group())
         if cuts and (cut := cuts.find("…", start, start + 300)) > 0 and (new := self._cut(text[start:cut])) is not None:
@@ -269,7 +269,7 @@ class Redactor:
             or (not home and (part.isdigit() or part in stock_names.WORDS))
         ):
             return part
-        if re.fullmatch("https?|ftp|tcp|redis|mongodb|jdbc:.*|[A-Za-z]:?", part) and whole and not home:
+        if re.fullmatch(rf"{rf.SCHEMES}|[A-Za-z]:?", part) and whole and not home:
             return part
         if part in self.names:
             return self.names[part]

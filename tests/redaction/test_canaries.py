@@ -10,7 +10,7 @@ import pytest
 import recorded
 
 import kit
-from kit.redaction import mentioned_names, ordinary
+from kit.redaction import leaks, mentioned_names, ordinary
 from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
 
@@ -50,7 +50,58 @@ PLANTED = {
     "client": ("instanceName=canary-east-3 up", "canary-east-3"),
     "package": ("at com.canarycorp.pay.Listener.run", "canarycorp"),
     "path": ("wrote /home/canaryli/dump.hprof", "canaryli"),
+    "long address as Java prints it": ("from /fd12:3456:789a:0:0:0:0:43:51234 accepted", "fd12:3456:789a"),
+    "short long address with a port": ("from /fd12:3456:789b::43:51234 accepted", "fd12:3456:789b"),
+    "password in an address of Oracle": (
+        "jdbc:oracle:thin:canaryuser/CanaryPw!three@//dbcanary3:1521/shop",
+        "CanaryPw!three",
+    ),
+    "user in an address of Oracle": ("jdbc:oracle:thin:canaryuser/CanaryPw!three@dbcanary3:1521:shop", "canaryuser"),
+    "password in an address of Postgres": ("postgresql://app:CanaryPw!four@dbcanary4/shop open", "CanaryPw!four"),
+    "password in an address of AMQP": ("amqp://app:canary,pw5@dbcanary5:5672/%2f open", "pw5"),
+    "password as an option": ("java -jar x.jar --password CanaryPw!six --x y", "CanaryPw!six"),
+    "password in a list": ('args ["--db-password", "CanaryPw!seven", "-x"]', "CanaryPw!seven"),
+    "user and password": ("curl -s -u canary:CanaryPw!eight localhost", "CanaryPw!eight"),
+    "secret key by its short name": ("ak=canaryak sk=CanarySk+nine region=a", "CanarySk+nine"),
+    "pod": ("pod canary-svc-7d9f8b6c5d-x2x7k restarted", "canary-svc"),
+    "pod of a set": ("lost mq-canary-0 again", "mq-canary-0"),
+    "container": ("hostname 3f2a9c1b7e4d changed", "3f2a9c1b7e4d"),
+    "order in JSON": ('got {"orderId":"canary20261120"} now', "canary20261120"),
+    "order as a number in JSON": ('got {"orderId":9820261120,"a":1} now', "9820261120"),
+    "order after a colon": ("orderNo: CN-20261121 paid", "CN-20261121"),
+    "telephone in Chinese": ("手机号13917720345元，已扣", "13917720345"),
+    "telephone with a sign in Chinese": ("联系电话：139-1772-0346。", "139-1772-0346"),
+    "identity card in Chinese": ("身份证310104198703124418号已核验", "310104198703124418"),
+    "bank card in Chinese": ("卡号6222021001116245704扣款", "6222021001116245704"),
+    "mail in Chinese": ("邮箱lin.wei2@canary.example.org已通知", "lin.wei2@canary"),
+    "mail of digits": ("邮箱88123456@canarymail.com已通知", "88123456@canarymail"),
+    "password in Chinese": ("密码：CanaryPw!ten，已重置", "CanaryPw!ten"),
+    "password in a Chinese sentence": ("数据库口令为CanaryPw!el", "CanaryPw!el"),
+    "order in Chinese": ("订单号：CN20261122，已支付", "CN20261122"),
+    "order without a sign": ("订单号CN20261123 已支付", "CN20261123"),
+    "address in Chinese": ("地址fd12:3456:789c::44不可达，主机10.77.3.19超时", "fd12:3456:789c::44"),
+    "host in Chinese": ("主机mqcanary8已切换", "mqcanary8"),
+    "host with dots in Chinese": ("访问ns.canary-corp2.com失败", "canary-corp2"),
+    "topic in Chinese": ("主题topic=canary_topic_y不存在", "canary_topic_y"),
+    "body in Chinese": ("消息体：请送到金丝雀路五号, queueId=3", "金丝雀路"),
+    "package in Chinese": ("类com.canarycorp2.pay.Listener异常", "canarycorp2"),
+    "token in Chinese": ("令牌eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkyIn0.s5Gn_canary失效", "eyJzdWIiOiJjYW5hcnkyIn0"),
 }
+SEEN = (
+    "long address",
+    "Oracle",
+    "Postgres",
+    "AMQP",
+    "option",
+    "user and",
+    "short name",
+    "pod",
+    "order",
+    "Chinese",
+    "digits",
+)
+"""Kinds that the check knows by their form."""
+UNSEEN = ("set", "sentence", "host", "topic", "body", "package", "number in JSON")
 
 
 def redactor() -> Redactor:
@@ -67,6 +118,30 @@ def test_every_kind_is_replaced_and_the_rest_of_the_line_stays(kind: str) -> Non
     assert new.startswith("2026-11-20 15:09:22.955 WARN ") and new.endswith("(code 2, queueOffset=13958643712)")
 
 
+@pytest.mark.parametrize("kind", PLANTED)
+def test_the_check_sees_forms_of_its_own_and_nothing_in_what_was_redacted(kind: str) -> None:
+    line, nothing = PLANTED[kind][0], leaks.Originals(frozenset(), frozenset())
+    made = redactor()
+    assert leaks.leak(made.text(line), nothing, made.is_pseudonym) is None
+    if any(part in kind for part in SEEN) and not any(part in kind for part in UNSEEN):
+        assert leaks.leak(line, nothing) is not None
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_no_place_keeps_a_canary(kind: str) -> None:
+    line, canary = PLANTED[kind]
+    made = redactor()
+    told = made.value(
+        {
+            "table": {"columns": [{"name": "text"}], "rows": [[line]]},
+            line: {"buyer": [line, {"note": f"日志{line}"}]},
+            "body": f"body={line}",
+            "file": made.path(f"logs/{line}.log"),
+        }
+    )
+    assert canary not in json.dumps(told, ensure_ascii=False)
+
+
 def test_ordinary_numbers_and_sentences_stay() -> None:
     made = redactor()
     for text in (
@@ -75,6 +150,8 @@ def test_ordinary_numbers_and_sentences_stay() -> None:
         "body size 4096, the body exceeds the limit; token bucket, secret of success, 4.6.1, 127.0.0.1:9876",
         "index 20261120150922955 rolled, thread ConsumeMessageThread_1, pool-1-thread-17, http-nio-8080-exec-3",
         "2026-11-20 15:09:22,955 INFO lz4 utf8 log4j2 sha256 p99",
+        "最大偏移量为13958643712，位点13958643712，写入13812345678字节，耗时13812毫秒，密码是否正确",
+        "disk=8 task=5 -u 7 --passwords; breaks: 3, order: 4 paid, topic-a 12:30:45:123",
     ):
         assert made.text(text) == text
     assert dict(mentioned_names.names(["pool-1-thread-17 lz4 utf8 log4j2 queue3 deadbeef12 a.b7 store0 level18"])) == {}
