@@ -17,7 +17,7 @@ _NAMES: Final = (
 )
 _SECRET_NAME: Final = (
     rf"""(?i:(?<![A-Za-z0-9])(?:(?:[\w.-]{{0,40}}{_NAMES}|[as]k)\\?["']?(?:\s*[=:：]\s*|\s+is\s+|\s*[是为]\s*(?=[!-~]))|--?[\w-]{{0,40}}{_NAMES}(?:\\?["'],)?\s+"""
-    r"""|(?:-u|--user)[\s=]+(?=["']?[^\s:"']+:\S)))"""
+    r"""|(?:-u|--user)[\s=]+(?=["']?[^\s:"']+:\S)|-u\s?\S+\s+-p(?=\S)))"""
 )
 _SCHEME: Final = r"""(?i:\bbearer\s+|\bjdbc:oracle:\w+:|\bauthorization\\?["']?\s*[=:]\s*\\?["']?(?:(?:basic|bearer|digest|negotiate)\s+)?)"""
 SECRETS: Final = [

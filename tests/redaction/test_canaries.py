@@ -62,6 +62,7 @@ PLANTED = {
     "password as an option": ("java -jar x.jar --password CanaryPw!six --x y", "CanaryPw!six"),
     "password in a list": ('args ["--db-password", "CanaryPw!seven", "-x"]', "CanaryPw!seven"),
     "user and password": ("curl -s -u canary:CanaryPw!eight localhost", "CanaryPw!eight"),
+    "password of mysql": ("mysql -uroot -pCanaryPw!nine shop", "CanaryPw!nine"),
     "secret key by its short name": ("ak=canaryak sk=CanarySk+nine region=a", "CanarySk+nine"),
     "pod": ("pod canary-svc-7d9f8b6c5d-x2x7k restarted", "canary-svc"),
     "pod of a set": ("lost mq-canary-0 again", "mq-canary-0"),
@@ -187,11 +188,12 @@ def test_no_canary_is_in_any_file_of_a_redacted_report(spark: SparkSession, tmp_
             for n, text in enumerate(said)
         ]
         log.write_text("\n".join(new), encoding="utf-8", errors="surrogateescape")
-        log.rename(log.with_name(f"canaryhost{number}-{log.name}"))
+        log.rename(log.with_name(f"主机canaryhost{number}手机13917720345-{log.name}"))
     for table in evidence.rglob("*.csv"):
         head, *rows = table.read_text(encoding="utf-8").splitlines()
-        made = [f"{row},Canary Wei {n},13917720{n % 1000:03}" for n, row in enumerate(rows)]
-        table.write_text("\n".join([f"{head},buyer,phone", *made]) + "\n", encoding="utf-8")
+        quoted = [line.replace('"', '""') for line in lines]
+        made = [f'{row},Canary Wei {n},13917720{n % 1000:03},"{quoted[n % len(lines)]}"' for n, row in enumerate(rows)]
+        table.write_text("\n".join([f"{head},buyer,phone,备注", *made]) + "\n", encoding="utf-8")
     (evidence / "notes.txt").write_text(
         "".join(f"2026-11-20 15:09:22,955 WARN x - {line}\n" for line in lines), encoding="utf-8"
     )
