@@ -92,7 +92,7 @@ lab-test: env $(DEV) ## every scenario of the live lab on real brokers (needs Ma
 
 bench: env $(DEV) $(SPARK) ## speed beside RocketMQ's decoder, DuckDB, polars, Spark; growth, memory
 	@$(PY) -c 'import duckdb, polars' 2>/dev/null || uv pip install -q --python $(PY) duckdb polars 2>/dev/null || $(PY) -m pip install -q duckdb polars || true
-	@for each in explain decode logs triage jobs growth; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
+	@for each in explain decode logs triage growth; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
 
 spark-test: env $(DEV) $(SPARK) ## what both engines have to answer alike, on Apache Spark (installs it, and a Java where there is none)
 	@$(PY) -m pytest -m apache || [ $$? -eq 5 ]

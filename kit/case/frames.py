@@ -127,11 +127,11 @@ class Frames(Stoppable, ABC):
         """Every table, by name, as view, frame and facts."""
         return Tables(self)
 
-    def sql(self, text: str, **values: Any) -> DataFrame:
+    def sql(self, text: str, /, **values: Any) -> DataFrame:
         """Return the answer to a query over bronze, silver and gold tables; `values` are bound to `:name` in it."""
         return self.tables.sql(text, **values)
 
-    def answers(self, text: str, **values: Any) -> list[dict[str, Any]]:
+    def answers(self, text: str, /, **values: Any) -> list[dict[str, Any]]:
         """Return the few rows that answer a query, as dicts of plain values like `fact_rows`."""
         return frames.rows(plain(self.sql(text, **values).toArrow()))
 

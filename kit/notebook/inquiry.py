@@ -22,6 +22,8 @@ from kit.notebook.pointing import Pointing
 from kit.notebook.progress import watched
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
     from kit.case.case import Case
     from kit.explorer import Selection
 
@@ -104,6 +106,22 @@ class Inquiry(Pointing):
         order = list(WORDS)
         key = lambda f: (order.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])  # noqa: E731
         return sorted(self.findings["findings"], key=key)
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session of the case, with every table as a temp view."""
+        return self.case.spark
+
+    def sql(self, text: str, /, **values: Any) -> DataFrame:
+        """Return the answer to a query over the tables of the case; `values` are bound to `:name` in it."""
+        return self.case.sql(text, **values)
+
+    def query(self, table: str) -> Any:
+        """Show the query behind a table. Raise `KeyError`."""
+        from IPython.display import Markdown
+
+        text = self.case.query(table).strip()
+        return Markdown(f"```{'sql' if text.startswith('--') else 'python'}\n{text}\n```")
 
     def table(self, name: str) -> pd.DataFrame:
         """Return a result table of the causes; empty if this evidence has none."""

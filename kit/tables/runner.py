@@ -78,7 +78,7 @@ class Tables:
         self._once(f"{name}:rows", partial(self._result, name))
         return self._results[name]
 
-    def sql(self, text: str, **values: Any) -> DataFrame:
+    def sql(self, text: str, /, **values: Any) -> DataFrame:
         """Return the answer to a query over any of the tables; `values` are bound to `:name` in it."""
         known = {*catalogue(), *self._case.bronze_names()}
         for name in dict.fromkeys(_NAMES.findall(text)):

@@ -214,3 +214,12 @@ def test_it_is_found_in_a_gzipped_log_and_in_parquet_rows(tmp_path: Path) -> Non
     case = kit.open_case(evidence, tmp_path / "ws", tz_app="UTC")
     (linked,) = places.place(case, ("app.log.1.gz", 5)).tables
     assert len(linked.table.frame) == 5 and linked.marked == {4}
+
+
+def test_a_notebook_asks_the_evidence_in_sql(case: Any) -> None:
+    here = inquiry(case, interactive=False)
+    rows = here.sql("select keys, count(*) as n from records where uniq_key = :key group by keys", key=KEY).collect()
+    assert [tuple(row) for row in rows] == [(IMAGE, 3)]
+    assert "known_texts" in {view.name for view in here.spark.catalog.listTables()}
+    assert here.query("known_texts").data.startswith("```sql\n-- One row per known text")
+    assert here.query("records").data.startswith("```python")
