@@ -504,12 +504,12 @@ def ids_of(findings: dict[str, Any]) -> list[str]:
 
 
 def test_a_version_is_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Java has releases of four numbers, such as 17.0.21.1."""
-    monkeypatch.setattr("kit.spark.jvm.version", lambda: "17.0.21.1")
+    """Some programs have releases of four numbers, such as 17.0.21.1."""
+    monkeypatch.setattr("kit.report.manifest.platform.python_version", lambda: "17.0.21.1")
     leaks._own_versions.cache_clear()
     nothing = leaks.Originals(frozenset(), frozenset())
-    assert leaks.leak('"java": "17.0.21.1"', nothing) is None
-    assert leaks.leak('"java": "17.0.21.2"', nothing) == "address"
+    assert leaks.leak('"python": "17.0.21.1"', nothing) is None
+    assert leaks.leak('"python": "17.0.21.2"', nothing) == "address"
     leaks._own_versions.cache_clear()
 
 
