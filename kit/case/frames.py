@@ -25,7 +25,6 @@ from kit.tables.runner import Tables, local, plain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
@@ -193,13 +192,14 @@ class Frames(Stoppable, ABC):
     def _stored(self, name: str) -> DataFrame:
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        return self.read_back(self.folder(name), from_arrow_schema(specs()[name].schema))
+        return self.read_back(self.folder(name), from_arrow_schema(specs()[name].schema).jsonValue())
 
-    def read_back(self, folder: Path, columns: StructType | None) -> DataFrame:
-        """Return a folder of Parquet files as a DataFrame with these columns."""
-        if columns is None:
-            return self.session.read.parquet(self.uri(folder))
-        return sessions.parquet(self.session, folder, columns).select(*columns.names)
+    def read_back(self, folder: Path, columns: dict[str, Any]) -> DataFrame:
+        """Return a folder of Parquet files as a DataFrame with these columns, given as PySpark writes a schema as JSON."""
+        from pyspark.sql.types import StructType
+
+        schema = StructType.fromJson(columns)
+        return sessions.parquet(self.session, folder, schema).select(*schema.names)
 
     def uri(self, folder: Path) -> str:
         return sessions.uri(folder)

@@ -6,8 +6,12 @@ It listens on loopback only, on a port the system chooses, and ends with the pro
 from __future__ import annotations
 
 import atexit
+import contextlib
+import ctypes
 import os
+import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -44,7 +48,24 @@ def session(address: str | None = None) -> SparkSession:
     """Return a new session, with views of its own, of the engine at `address` (default: the embedded one)."""
     from pyspark.sql import SparkSession
 
-    return SparkSession.builder.remote(address or url()).create()
+    with _own_interrupt():
+        spark = SparkSession.builder.remote(address or url()).create()
+        _ = spark.version  # the engine runs once it answers
+    return spark
+
+
+@contextlib.contextmanager
+def _own_interrupt() -> Iterator[None]:
+    """Keep what this process does at an interrupt: the engine takes one for its own end, and a notebook's next cell would have none.
+
+    The handler is kept as the system holds it, since Python's own functions for it work in the main thread only.
+    """
+    libc = ctypes.CDLL(None)
+    before = ctypes.create_string_buffer(512)  # more than a `struct sigaction` on any system
+    known = libc.sigaction(signal.SIGINT, None, before) == 0
+    yield
+    if known:
+        libc.sigaction(signal.SIGINT, before, None)
 
 
 def version() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import threading
@@ -21,6 +22,8 @@ from kit.tables.queries import Query, catalogue
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+SCHEMA: Final = "_columns.json"
+"""Beside the files of a stored table: its columns, as PySpark writes them. Engines leave out what begins with an underscore."""
 _NAMES: Final = re.compile(r"\w+")
 
 
@@ -137,14 +140,16 @@ class Tables:
             return local(self._case.session, self.arrow(name))
         if not query.stored:
             return self._asked(query)
-        frame: list[DataFrame] = []
 
         def write(folder: Path) -> None:
-            frame.append(self._asked(query))
-            frame[0].write.mode("append").parquet(self._case.uri(folder))
+            frame = self._asked(query)
+            frame.write.mode("append").parquet(self._case.uri(folder))
+            # A table without rows has no file that would name its columns.
+            (folder / SCHEMA).write_text(frame.schema.json(), encoding="utf-8")
 
         folder = self._case.write_table(f"{name}-{self.key(name)}", write)
-        return self._case.read_back(folder, frame[0].schema if frame else None)
+        columns = json.loads((folder / SCHEMA).read_text(encoding="utf-8"))
+        return self._case.read_back(folder, columns)
 
     def _asked(self, query: Query) -> DataFrame:
         for each in query.reads:

@@ -86,12 +86,14 @@ class Given:
         return name
 
     def write_table(self, name: str, write: Any) -> Path:
+        (self.folder / name).mkdir(exist_ok=True)
         write(self.folder / name)
         return self.folder / name
 
-    def read_back(self, folder: Path, columns: Any) -> Any:
-        reader = self.session.read if columns is None else self.session.read.schema(columns)
-        return reader.parquet(str(folder))
+    def read_back(self, folder: Path, columns: dict[str, Any]) -> Any:
+        from pyspark.sql.types import StructType
+
+        return self.session.read.schema(StructType.fromJson(columns)).parquet(str(folder))
 
     def results_folder(self) -> Path:
         return self.folder
