@@ -171,6 +171,8 @@ def narrow(wanted: Wanted, item: Filter) -> Wanted:
         return wanted
     if isinstance(value, datetime):
         value = int((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * 1000)
+    elif field == "times" and isinstance(value, int):  # the embedded engine gives microseconds
+        value //= 1000
     if not isinstance(value, int):
         return wanted
     low, high = getattr(wanted, field) or (-(2**63), 2**63 - 1)
