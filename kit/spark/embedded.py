@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,10 +49,24 @@ def session(address: str | None = None) -> SparkSession:
     """Return a new session, with views of its own, of the engine at `address` (default: the embedded one)."""
     from pyspark.sql import SparkSession
 
+    _no_doctests()
     with _own_interrupt():
         spark = SparkSession.builder.remote(address or url()).create()
         _ = spark.version  # the engine runs once it answers
     return spark
+
+
+def _no_doctests() -> None:
+    """Let PySpark's client start in `python -c` and in workers of a test run: it takes a main module without a file for its own doctests, and exits."""
+    main = sys.modules["__main__"]
+    if main.__spec__ is not None or hasattr(main, "__file__") or hasattr(sys, "ps1"):
+        return
+    sys.ps1 = ""
+    try:
+        from pyspark.sql.connect import utils
+    finally:
+        del sys.ps1
+    utils.check_dependencies = lambda: None  # asked again by each of its modules
 
 
 @contextlib.contextmanager
