@@ -64,10 +64,10 @@ test: env $(DEV) ## lint, types, unit tests, small recordings, notebooks; all of
 
 # Two workers, one of them with a Spark session.
 tests: env $(DEV)
-	@$(PY) -m pytest -n 2 --dist loadfile -m "not recordings and not browser and not slow and not cluster and not lab"
+	@$(PY) -m pytest -n 2 --dist loadfile -m "not recordings and not browser and not slow and not cluster and not lab and not apache"
 
 quick: env $(DEV) ## the tests that need no Spark and take no second each, on two workers: the loop while writing
-	@$(PY) -m pytest --no-spark -n 2 -m "not spark and not seconds and not recordings and not browser and not slow and not cluster and not lab"
+	@$(PY) -m pytest --no-spark -n 2 -m "not spark and not seconds and not recordings and not browser and not slow and not cluster and not lab and not apache"
 
 texts: env $(DEV) ## collect the sentences of the code into the catalogues; list what is not translated
 	@$(PY) tools/texts.py
