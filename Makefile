@@ -22,7 +22,7 @@ ON_SPARK := $(filter spark,$(ENGINE))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test tests quick lint texts docs notebooks recordings slow browser bench spark-test cluster-test lab-test bundle locks clean
+.PHONY: help env demo test tests quick lint texts docs notebooks recordings slow browser bench spark-test spark-recordings cluster-test lab-test bundle locks clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -79,7 +79,7 @@ notebooks: env $(DEV) ## run every notebook headless
 	@$(PY) -m pytest tests/notebook
 
 recordings: env $(DEV) ## every check on the whole recordings
-	@if ls sample_data/*.tar.zst >/dev/null 2>&1; then $(PY) -m pytest -m "recordings and not slow"; else echo "no recordings here, nothing to check"; fi
+	@if ls sample_data/*.tar.zst >/dev/null 2>&1; then $(PY) -m pytest -m "recordings and not slow and not apache"; else echo "no recordings here, nothing to check"; fi
 
 slow: env $(DEV) ## more recordings with one kind of evidence taken away at a time
 	@$(PY) -m pytest -m slow
@@ -95,7 +95,10 @@ bench: env $(DEV) $(SPARK) ## speed beside RocketMQ's decoder, DuckDB, polars, S
 	@for each in explain decode logs triage growth; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
 
 spark-test: env $(DEV) $(SPARK) ## what both engines have to answer alike, on Apache Spark (installs it, and a Java where there is none)
-	@$(PY) -m pytest -m apache || [ $$? -eq 5 ]
+	@$(PY) -m pytest -m "apache and not recordings"
+
+spark-recordings: env $(DEV) $(SPARK) ## eight whole recordings on Apache Spark, minutes long
+	@$(PY) -m pytest -m "apache and recordings"
 
 cluster-test: env $(DEV) $(SPARK) ## the same findings from a Spark standalone cluster and from object storage
 	@$(PY) -c 'import moto.server' 2>/dev/null || uv pip install -q --python $(PY) 'moto[server]' 2>/dev/null || $(PY) -m pip install -q 'moto[server]'
