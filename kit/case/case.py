@@ -70,7 +70,7 @@ class Case(Frames):
         if self.eager and not inv.looked_at(self.path, self._base):
             # The inventory needs no Java; the first table will report that it is missing.
             with contextlib.suppress(sessions.JavaMissing):
-                self.warm_if_shared()
+                self.warm()
         self.uses(inv.spool(self.path, self._base))
         found = inv.take(self.path, self._base, hashes=self.hashes, shared=self._shared)
         for declared in self.options.rows:
@@ -105,11 +105,6 @@ class Case(Frames):
     def _shared(self) -> bool:
         """Whether workers on other machines, perhaps as another user, read and write the workspace."""
         return not sessions.is_local(self.options.master, self.options.remote)
-
-    @property
-    def reads_here(self) -> bool:
-        """Whether this process reads the evidence; on a cluster its workers do."""
-        return not self._shared
 
     def has(self, table: str) -> bool:
         """Return whether a table has any row."""

@@ -214,10 +214,6 @@ class Frames(Stoppable, ABC):
 
     # --- the session ---------------------------------------------------------------------------------------------------------------
 
-    def warm_if_shared(self) -> None:
-        """Start the engine in the background. Raise `JavaMissing` if Apache Spark is asked for and cannot start."""
-        self.warm()
-
     def warm(self) -> None:
         """Start the session in the background; what needs it waits. Raise `JavaMissing` if it cannot start."""
         from kit.evidence import files as evidence

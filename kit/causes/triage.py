@@ -63,7 +63,7 @@ def triage(case: Case, lang: Lang | None = None) -> dict[str, Any]:
 
 def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
     case.progress.begin("reading")
-    case.warm_if_shared()
+    case.warm()
     with contextlib.suppress(Exception):  # the error is raised again when the table is read
         case.build("messages", "logs")
     findings = _ask(case)

@@ -76,15 +76,10 @@ def test_records_are_those_of_the_truth(case: Case, truth: list[dict[str, object
     assert "body" not in case.messages.columns
 
 
-@pytest.mark.parametrize("here", [True, False])
-def test_folders_may_have_any_name(
-    spark: SparkSession, truth: list[dict[str, object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: bool
-) -> None:
+def test_folders_may_have_any_name(truth: list[dict[str, object]], tmp_path: Path) -> None:
     odd = tmp_path / "工作 区 50% 1+1 [a]{b}*?#é%2B"
     odd.mkdir()
     shutil.copy(SAMPLE, odd / SAMPLE.name)
-    if not here:
-        monkeypatch.setattr(Case, "reads_here", False)
     case = kit.open_case(odd / SAMPLE.name, odd / "cache")
     assert case.records.count() == len(truth) and case.logs.count() > 100
     assert ("records", len(truth)) in write.decoded(case, odd / "out", body=False, form="parquet")
