@@ -22,7 +22,7 @@ ON_SPARK := $(filter spark,$(ENGINE))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test tests quick lint texts docs notebooks recordings slow browser bench spark-test spark-recordings cluster-test lab-test bundle locks clean
+.PHONY: help env demo test tests quick lint docs notebooks recordings slow browser bench spark-test spark-recordings cluster-test lab-test bundle locks clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -51,11 +51,10 @@ demo: env $(if $(ON_SPARK),$(SPARK)) ## the main job on the sample: what it foun
 	@$(PY) -m kit report $(SAMPLE) --out $(OUT) $(if $(ON_SPARK),--master 'local[*]' --workspace out/workspace-spark)
 	@$(if $(OPEN),$(PY) -m webbrowser -t "file://$(abspath $(OUT))/report.html")
 
-lint: env $(DEV) ## formatter, ruff, mypy, import contracts, texts, stripped notebooks
+lint: env $(DEV) ## formatter, ruff, mypy, import contracts, stripped notebooks
 	@$(PY) -m ruff format --check -q kit tests benchmarks tools
 	@$(PY) -m ruff check -q kit tests benchmarks tools $(NB)
 	@$(VENV)/bin/lint-imports --no-cache
-	@$(PY) tools/texts.py --check
 	@$(PY) -m mypy
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 
@@ -68,9 +67,6 @@ tests: env $(DEV)
 
 quick: env $(DEV) ## the tests that need no Spark and take no second each, on two workers: the loop while writing
 	@$(PY) -m pytest --no-spark -n 2 -m "not spark and not seconds and not recordings and not browser and not slow and not cluster and not lab and not apache"
-
-texts: env $(DEV) ## collect the sentences of the code into the catalogues; list what is not translated
-	@$(PY) tools/texts.py
 
 docs: env $(DEV) ## the documentation site into site/, offline
 	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build -q --strict -d site

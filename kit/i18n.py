@@ -1,13 +1,12 @@
-"""Every sentence the kit says. English is in the code as `T("…")`; other languages are gettext catalogues below `kit/locale`.
+"""Every sentence the kit says, in both languages.
 
-`make texts` collects the sentences into the catalogues and lists what is not translated yet (Babel extracts them).
+A sentence of the code is `T("English")` with its Chinese in `sentences.tsv` of the room it stands in, or `T("English", "中文")`; sentences of catalogues are
+`{en: …, zh: …}` in their YAML. A test names what has no Chinese and rows that nothing says any more.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import json
-import re
 from functools import cache
 from importlib import resources
 from typing import Any, Final, Literal
@@ -19,34 +18,14 @@ LANGS: Final[tuple[Lang, ...]] = ("en", "zh")
 
 
 @cache
-def translations(lang: Lang) -> dict[tuple[str, str], str]:
-    """Return {(context, English text): text} of a language from its .po file; English is the code itself."""
-    if lang == "en":
-        return {}
-    text = resources.files("kit").joinpath("locale", lang, "LC_MESSAGES", "kit.po").read_text(encoding="utf-8")
-    return entries_of(text)
-
-
-def entries_of(text: str) -> dict[tuple[str, str], str]:
-    """Return what a .po file without plurals holds, entries that are fuzzy or not translated left out.
-
-    Read here as `tools/texts.py` writes it: a general reader needs longer for it than a paste takes to be explained.
-    """
-    found: dict[tuple[str, str], str] = {}
-    for block in text.split("\n\n"):
-        before, _, texts = f"\n{block}".partition("\nmsgid ")
-        source, _, target = texts.partition("\nmsgstr ")
-        comments, _, context = before.partition("\nmsgctxt ")
-        meant = _joined(target)
-        if meant and not ("fuzzy" in comments and re.search("^#,.*fuzzy", comments, re.MULTILINE)):
-            found[_joined(context), _joined(source)] = meant
-    return found
-
-
-def _joined(lines: str) -> str:
-    """Return the text of one or several quoted lines."""
-    text = lines.replace('"\n"', "").strip()
-    return json.loads(text) if "\\" in text else text[1:-1]
+def chinese() -> dict[str, str]:
+    """Return {English text: Chinese text} of every room's `sentences.tsv`: one sentence a line, `\\n` a new line in it."""
+    kit = resources.files("kit")
+    tables = [each.joinpath("sentences.tsv") for each in (kit, *kit.iterdir()) if each.is_dir()]
+    lines = (
+        line for table in tables if table.is_file() for line in table.read_text(encoding="utf-8").split("\n") if line
+    )
+    return dict(line.replace("\\n", "\n").split("\t") for line in lines)  # type: ignore[misc]
 
 
 @attrs.frozen
@@ -63,28 +42,22 @@ class Filled:
 
 @attrs.frozen(init=False)
 class T:
-    """A sentence with `{name}` placeholders, `{name:word|words}` for what agrees with a number. `context` tells two meanings of one English text apart for translators."""
+    """A sentence with `{name}` placeholders, `{name:word|words}` for what agrees with a number."""
 
     en: str
-    context: str
+    own_zh: str
 
-    def __init__(self, en: str, context: str = "") -> None:
-        self.__attrs_init__(en, context)  # type: ignore[attr-defined]
+    def __init__(self, en: str, zh: str = "") -> None:
+        self.__attrs_init__(en, zh)  # type: ignore[attr-defined]
         CATALOGUE.append(self)
 
     @property
     def zh(self) -> str:
-        return self.in_("zh")
+        """The Chinese text, the English one where there is none."""
+        return self.own_zh or chinese().get(self.en, self.en)
 
     def in_(self, lang: Lang) -> str:
-        """Return the text in a language, the English one where it is not translated."""
-        # An empty message id is the header of a catalogue.
-        if lang == "en" or not self.en:
-            return self.en
-        # Texts entered on the way to the catalogue bring their Chinese with them.
-        if not self.context.isascii():
-            return self.context
-        return translations(lang).get((self.context, self.en), self.en)
+        return self.en if lang == "en" else self.zh
 
     def say(self, **values: Any) -> Filled:
         """Fill the placeholders; a missing one shows up when the sentence is rendered, not silently."""

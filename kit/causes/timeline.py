@@ -28,7 +28,7 @@ GOING_ON = T("{what}, without a start or stop")
 LONG_PAUSE: Final = 10
 """How many JVM pauses are shown, the longest first."""
 
-FIRST, LAST = T("First sign of: {title}", "timeline"), T("Last sign of: {title}", "timeline")
+FIRST, LAST = T("First sign of: {title}", "最初的迹象：{title}"), T("Last sign of: {title}", "最后的迹象：{title}")
 SPAN = T("{what} ({count} {count:log entry|log entries})")
 UPGRADED = T("The broker at {broker} starts with release {new}; before, it ran {old}")
 PAUSE = T("The JVM paused for {ms} ms")

@@ -23,7 +23,7 @@ LANES: Final = {
     "host": T("host and JVM"),
     "store": T("store of the broker"),
     "refusals": T("refusals and time-outs"),
-    "transactions": T("transactions", "timeline"),
+    "transactions": T("transactions", "事务"),
     "consumers": T("consumers"),
     "team": T("team"),
 }
@@ -31,9 +31,9 @@ HEADS: Final = {
     "number": T("no."),
     "at": T("time (UTC)"),
     "until": T("until"),
-    "what": T("what", "postmortem"),
+    "what": T("what", "事件"),
     "lane": T("lane"),
-    "place": T("where it says so", "timeline"),
+    "place": T("where it says so", "出处"),
     "decides": T("decides"),
 }
 NAME: Final = 60

@@ -54,7 +54,7 @@ NAMES: Final[dict[str, T]] = {
     "units": T("consume queue units"),
     "entries": T("log entries"),
     "rows": T("table rows"),
-    "files": T("files", "cut"),
+    "files": T("files", "文件"),
     "bytes": T("bytes"),
     "copies": T("left out: copies of other files"),
     "built": T("left out: files that can be built from the records (index, queue extensions, timer)"),

@@ -34,7 +34,7 @@ LABELS: Final[dict[str, T]] = {
     "groups": T("group"),
     "hosts": T("host"),
     "levels": T("level"),
-    "sources": T("log", "explorer"),
+    "sources": T("log", "日志"),
     "threads": T("thread"),
     "events": T("known text"),
     "stages": T("stage"),
@@ -43,10 +43,10 @@ HEADS: Final[Mapping[Part, Mapping[str, T]]] = {
     "entries": {
         "strftime(ts, '%Y-%m-%d %H:%M:%S.%g')": T("time (UTC)"),
         "level": T("level"),
-        "source": T("log", "explorer"),
-        "message": T("text", "inquiry"),
+        "source": T("log", "日志"),
+        "message": T("text", "原文"),
         "thread": T("thread"),
-        "concat(file, ':', line)": T("where", "explorer"),
+        "concat(file, ':', line)": T("where", "位置"),
     },
     "records": {
         "strftime(ts, '%Y-%m-%d %H:%M:%S.%g')": T("time (UTC)"),
@@ -56,7 +56,7 @@ HEADS: Final[Mapping[Part, Mapping[str, T]]] = {
         "keys": T("key"),
         "uniq_key": T("UNIQ_KEY"),
         "store_size": T("bytes"),
-        "concat(file, ' @ ', physical_offset)": T("where", "explorer"),
+        "concat(file, ' @ ', physical_offset)": T("where", "位置"),
     },
 }
 """Columns of the tables: SQL expression, heading."""
@@ -64,7 +64,7 @@ WIDTHS: Final[Mapping[Part, tuple[int, ...]]] = {
     "entries": (180, 55, 85, 430, 150, 330),
     "records": (180, 80, 190, 150, 110, 260, 70, 330),
 }
-ENTRIES, RECORDS = T("log entries"), T("records", "explorer")
+ENTRIES, RECORDS = T("log entries"), T("records", "记录")
 BEHIND, METRIC = T("messages behind"), T("host metric")
 SHOWN: Final = {"entries": "shown_entries", "records": "shown_records"}
 

@@ -35,7 +35,7 @@ HEADS: Final = {
     "same": T("the same topic, group or address"),
     "likeness": T("likeness"),
     "why": T("why"),
-    "what": T("what", "compare"),
+    "what": T("what", "内容"),
     "before": T("before"),
     "after": T("after"),
     "change": T("change"),

@@ -33,7 +33,7 @@ HYPOTHESES, OVERRULED = T("Hypotheses, in the team's words"), T("Verdicts the te
 OVERRULED_BY = T("Overruled by the team ({who}): {why}")
 HEADS: Final = {
     "time": T("noted (UTC)"),
-    "what": T("what", "postmortem"),
+    "what": T("what", "事件"),
     "who": T("who"),
     "about": T("about"),
     "references": T("where it says so"),

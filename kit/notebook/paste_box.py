@@ -14,8 +14,8 @@ CAPTION: Final = T("What the pasted lines mean")
 PASTE: Final = T("paste log lines, codes, ids, settings")
 EXPLAIN: Final = T("Explain")
 COLUMNS: Final[dict[str, T]] = {
-    "line": T("line", "inquiry"),
-    "text": T("text", "inquiry"),
+    "line": T("line", "行"),
+    "text": T("text", "原文"),
     "title": T("what it is"),
     "meaning": T("meaning"),
     "next": T("look at"),

@@ -46,10 +46,10 @@ LINEAGE = T("The copies of this message around it, in store order")
 BAD = T("{text} is not a reference: use FILE:LINE or FILE @ BYTE")
 GONE = T("{file} is not in this evidence, or is shorter")
 NAMES: Final = {
-    "line": T("line", "inquiry"),
-    "text": T("text", "inquiry"),
-    "field": T("field", "places"),
-    "value": T("value", "places"),
+    "line": T("line", "行"),
+    "text": T("text", "原文"),
+    "field": T("field", "字段"),
+    "value": T("value", "值"),
 }
 
 

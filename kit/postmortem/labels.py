@@ -47,7 +47,7 @@ WORDS: Final[dict[str, T]] = {
 COLUMNS: Final[dict[str, T]] = {
     "at": T("time (UTC)"),
     "source": T("source"),
-    "what": T("what", "postmortem"),
+    "what": T("what", "事件"),
     "place": T("where it says so"),
     "decides": T("decides"),
     "owner": T("owner"),

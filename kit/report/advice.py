@@ -25,7 +25,7 @@ NOTHING: Final = T(
 )
 FAULTS: Final = T("Known faults of the releases seen:")
 FITTING: Final = T("fits what was found")
-YES: Final = T("yes", "advice")
+YES: Final = T("yes", "是")
 
 GUIDE: Final = T("Every parameter of {broker}; defaults of {version}:")
 THE_BROKER: Final = T("the broker")

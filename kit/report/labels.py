@@ -162,7 +162,7 @@ COLUMNS: Final[dict[str, T]] = {
 
 GLOSSARY: Final[tuple[tuple[T, T], ...]] = (
     (
-        T("half message", "labels"),
+        T("half message", "半消息"),
         T(
             "A transaction message the broker keeps in RMQ_SYS_TRANS_HALF_TOPIC until the producer answers commit or rollback; consumers do not see it."
         ),

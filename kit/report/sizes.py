@@ -34,7 +34,7 @@ GROUP = T("Producer group not given (PGROUP=…): each byte of its name makes a 
 SAFE = T("Largest safe stored body")
 SAFE_PLAIN = T("Largest stored body of a plain send")
 RAW = T("Producer: setMaxMessageSize")
-NO_BODY = T("none", "sizes")
+NO_BODY = T("none", "没有")
 WHAT_SAFE = T("every put-back of a transaction fits")
 WHAT_RAW = T("the raw body, even when compression enlarges it")
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CAUSE = T("cause")
 VERDICT = T("verdict")
-REASON = T("why", "terminal")
+REASON = T("why", "理由")
 WHERE = T("first evidence")
 NEXT = T("Collect next:")
 FILE = T("file")

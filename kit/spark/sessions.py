@@ -29,7 +29,7 @@ NO_JAVA = T(
 NO_SPARK = T(
     "Apache Spark is not installed here, only PySpark's client for the embedded engine: `pip install 'rmq-kit[spark]'`"
 )
-JAVA_ABSENT = T("none was found", "sessions")
+JAVA_ABSENT = T("none was found", "未找到 Java")
 JAVA_OLD = T("{source} has Java {version}")
 JAVA_BROKEN = T("{source} names {path}, which is no Java that starts")
 

@@ -159,7 +159,7 @@ QUESTIONS: Final = (
             Slip(T("A refused request is answered and dropped; nothing of it is stored."), value="REJECTREQUEST"),
             Slip(T("Taken out of the queue means: before it was written."), value="PCBUSY_CLEAN_QUEUE"),
             Slip(
-                T("Taken out of the queue means: before it was written.", "questions_broker_busy"),
+                T("Taken out of the queue means: before it was written.", "从队列中清出，意味着还没有写入。"),
                 value="TIMEOUT_CLEAN_QUEUE",
             ),
         ),

@@ -38,7 +38,7 @@ HEADS: Final[dict[str, T]] = {
     "state": T("state"),
     "tries": T("tries"),
     "help": T("help"),
-    "what": T("what", "session"),
+    "what": T("what", "内容"),
 }
 HINTED, GIVEN = T("hint"), T("answer")
 SHORT: Final = 110

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from pathlib import Path
 
+import attrs
 import pytest
 
+import kit
 from kit import i18n
 from kit.cli import main  # noqa: F401 - every sentence of the kit
 from kit.i18n import CATALOGUE, T
+from kit.rocketmq.known_problems.catalogue import PROBLEMS
+
+KIT = Path(kit.__file__).parent
 
 
 @pytest.mark.parametrize(
@@ -25,35 +32,26 @@ def test_words_belong_to_a_number_that_is_shown() -> None:
             assert f"{{{name}}}" in text.en, text.en
 
 
-def test_catalogue_entries_are_read_as_gettext_means_them() -> None:
-    text = """# A comment with "quotes".
-msgid ""
-msgstr "Language: zh\\n"
+def _said() -> set[str]:
+    """Return the English of every sentence of the code and of the catalogues that has no Chinese beside it."""
+    calls = (
+        node
+        for path in KIT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "T" and len(node.args) == 1
+    )
+    literals = {call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)}
+    known = [text for each in PROBLEMS for text in attrs.asdict(each, recurse=False).values() if isinstance(text, T)]
+    return (literals | {text.en for text in known}) - {""}
 
-#: kit/a.py:1
-#, python-format
-msgid "One \\"line\\"\\n"
-"and a second"
-msgstr "第一行\\n"
-"第二行"
 
-msgctxt "timeline"
-msgid "Same"
-msgstr "甲"
+def test_every_sentence_has_its_chinese_and_every_row_a_sentence() -> None:
+    assert sorted(_said() ^ set(i18n.chinese())) == []
 
-msgid "Same"
-msgstr "乙"
 
-#, fuzzy, python-format
-msgid "Guessed"
-msgstr "猜"
-
-msgid "Open"
-msgstr ""
-
-#~ msgid "Old"
-#~ msgstr "旧"
-"""
-    found = i18n.entries_of(text)
-    del found["", ""]
-    assert found == {("", 'One "line"\nand a second'): "第一行\n第二行", ("timeline", "Same"): "甲", ("", "Same"): "乙"}
+def test_no_sentence_is_translated_twice() -> None:
+    rows = [line.split("\t") for path in KIT.rglob("sentences.tsv") for line in path.read_text("utf-8").splitlines()]
+    meanings: dict[str, set[str]] = {}
+    for english, chinese in rows:
+        meanings.setdefault(english, set()).add(chinese)
+    assert [english for english, texts in meanings.items() if len(texts) > 1] == []

@@ -53,7 +53,7 @@ FIGURES: Final = {
     "errors_by_kind": Figure(T("failed sends, by kind")),
     "attempts_by_kind": Figure(T("single attempts, by kind")),
     "stalls": Figure(T("stalls of the broker seen in the records")),
-    "sends": Figure(T("sends", "labels")),
+    "sends": Figure(T("sends", "次发送")),
     "sends_failed": Figure(T("sends that threw")),
     "failed_but_stored": Figure(T("failed for the sender, yet stored")),
     "lost": Figure(T("messages lost"), "lost"),

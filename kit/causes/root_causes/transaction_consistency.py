@@ -55,11 +55,11 @@ LOOKS_LIKE = (
 
 FIGURES: Final = {
     "committed": Figure(T("transactions committed")),
-    "rolled_back": Figure(T("rolled back", "labels")),
+    "rolled_back": Figure(T("rolled back", "个事务已回滚")),
     "discarded": Figure(T("discarded after the last check"), "lost"),
     "pending": Figure(T("still open"), "pending"),
     "half_messages": Figure(T("transactions in all")),
-    "committed_twice": Figure(T("committed twice", "labels"), "repeated"),
+    "committed_twice": Figure(T("committed twice", "个事务被提交两次"), "repeated"),
     "dead_lettered": Figure(T("messages in dead-letter queues")),
     "rows_without_message": Figure(T("business rows without a message"), "lost"),
     "rows_pending": Figure(T("of these still open"), "pending"),

@@ -17,10 +17,10 @@ COPIES = T("Every copy of {id}, in store order")
 DELIVERIES = T("What consumers did with it")
 MENTIONS = T("Where it is mentioned")
 CONSUMERS = T("Who could have consumed it")
-GAPS = T("What is missing", "life")
+GAPS = T("What is missing", "缺失之处")
 CALLS = T("Which id each call returns")
 HEADS = {
-    "store_timestamp": T("stored", "life"),
+    "store_timestamp": T("stored", "存储时间"),
     "stage": T("stage"),
     "topic": T("topic"),
     "offset_msg_id": T("offset id"),
@@ -37,7 +37,7 @@ HEADS = {
     "queue_id": T("queue"),
     "queue_offset": T("queue offset"),
     "call": T("call"),
-    "which": T("kind", "life"),
+    "which": T("kind", "种类"),
     "id": T("answers here"),
     "copy": T("of the copy"),
     "says": T("what it is"),

@@ -15,7 +15,7 @@ FUNNEL_READING = T(
 FUNNEL_ALT = T("Bars for each group, from the first failure through each retry to the dead letters.")
 NO_FUNNEL = T("No message was sent back.")
 GROUP, STEP, MESSAGES, SECONDS = (T("consumer group"), T("step"), T("messages"), T("median seconds before"))
-SENT_BACK, RETRIED, GIVEN_UP, DEAD = T("sent back {n}"), T("retry {n}"), T("given up", "identity"), T("dead letter")
+SENT_BACK, RETRIED, GIVEN_UP, DEAD = T("sent back {n}"), T("retry {n}"), T("given up", "放弃"), T("dead letter")
 
 
 def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

@@ -49,7 +49,7 @@ NO_WHAT_IF = T(
     "This evidence has no message whose limit and release are both known, so there is nothing to calculate with."
 )
 WHAT_IF_ALT = T("One bar for each rewrite: bytes left to the limit, to the left of zero where it is refused.")
-LEFT, FITS, TOO_LARGE = T("bytes left"), T("stored", "sizes"), T("refused")
+LEFT, FITS, TOO_LARGE = T("bytes left"), T("stored", "可存储"), T("refused")
 
 
 def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

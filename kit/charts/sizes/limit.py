@@ -21,7 +21,7 @@ WRITERS: Final = {
 REFUSAL_HEADS: Final = {
     "writer": T("what was written"),
     "file": T("file"),
-    "event": T("text", "sizes"),
+    "event": T("text", "文本"),
     "count": T("times"),
     "first": T("first"),
     "last": T("last"),
@@ -60,7 +60,7 @@ LINES: Final = {
     "stored": (T("end of the half queue"), BLUE, "solid"),
     "checked": (T("where the check begins"), VERMILLION, "dash"),
 }
-TIME, WHICH = T("time (UTC)"), T("line", "sizes")
+TIME, WHICH = T("time (UTC)"), T("line", "线")
 
 
 def refusals(frame: pd.DataFrame, lang: Lang = "en") -> Table:

@@ -45,7 +45,7 @@ WRITERS: Final = {
 }
 
 STAGES: Final = {
-    "half": T("half message", "half_topic"),
+    "half": T("half message", "半消息"),
     "committed": T("committed to its topic"),
     "resent": T("sent again by the consumer"),
     "put_back": T("put back by a check"),

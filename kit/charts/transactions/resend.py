@@ -15,7 +15,7 @@ from kit.rocketmq.size import topic_too_long
 from kit.rocketmq.versions import RULES, Version, rule
 
 CAPTION = T("A retry of group {group}: client {client}, broker {broker}")
-QUESTION, ANSWER, SOURCE = T("asked"), T("answer"), T("upstream", "resend")
+QUESTION, ANSWER, SOURCE = T("asked"), T("answer"), T("upstream", "上游源码")
 LENGTH = T("How long is the name of the retry topic?")
 MOST = T("{length} {unit}, {limit} allowed")
 UNITS: Final = {"chars": T("characters"), "bytes": T("bytes")}

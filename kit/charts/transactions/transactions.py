@@ -60,7 +60,7 @@ STAGES: Final = {
     "op": T("op record: ended"),
     "commit": T("committed record"),
     "discard": T("discarded"),
-    "retry": T("retry", "transactions"),
+    "retry": T("retry", "重试"),
     "dead letter": T("dead letter"),
     "stored": T("other record"),
     "answer COMMIT": T("answer COMMIT"),
@@ -100,7 +100,7 @@ TAKEN = T("Paths the transactions took")
 LIMITS = T("Limits in force")
 KIND, CAUSE, REPAIR_COLUMN, STATE = T("what is alone"), T("cause"), T("repair"), T("state")
 EVIDENCE, GROUP, COUNT = T("evidence"), T("producer group"), T("transactions")
-LIMIT, VALUE, UNIT, KNOWN = T("limit", "transactions"), T("value"), T("unit"), T("known from")
+LIMIT, VALUE, UNIT, KNOWN = T("limit", "限制"), T("value"), T("unit"), T("known from")
 KINDS: Final = {"row_without_message": T("the row"), "message_without_row": T("the message")}
 SOURCES: Final = {"evidence": T("evidence"), "default": T("default of the version")}
 

@@ -43,7 +43,7 @@ LOOKS_LIKE = (
 
 FIGURES: Final = {
     "copies": Figure(T("records of them")),
-    "messages": Figure(T("messages", "labels")),
+    "messages": Figure(T("messages", "条消息")),
     "on_several_brokers": Figure(T("stored on several brokers")),
 }
 

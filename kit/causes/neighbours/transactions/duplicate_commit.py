@@ -62,7 +62,7 @@ LOOKS_LIKE = (
 )
 
 FIGURES: Final = {
-    "committed_twice": Figure(T("committed twice", "labels"), "repeated"),
+    "committed_twice": Figure(T("committed twice", "个事务被提交两次"), "repeated"),
     "late_commits": Figure(T("committed twice because the local transaction was slow")),
     "late_op_records": Figure(T("committed twice because the op record came late")),
 }

@@ -50,7 +50,7 @@ LOOKS_LIKE = (
     ("duplicate-commit", T("finished transactions are checked again after an aborted round and committed twice")),
 )
 
-FIGURES: Final = {"copies": Figure(T("records of them")), "messages": Figure(T("messages", "labels"))}
+FIGURES: Final = {"copies": Figure(T("records of them")), "messages": Figure(T("messages", "条消息"))}
 
 ALERTS: Final = (
     Alert("check-round-error", T("A half message stops every check round with an error."), "rounds-broken", least=2, within=600),
