@@ -40,24 +40,19 @@ class Filled:
         return self.text.in_(lang).format_map(_Readable(self.values, lang))
 
 
-@attrs.frozen(init=False)
+@attrs.frozen
 class T:
-    """A sentence with `{name}` placeholders, `{name:word|words}` for what agrees with a number."""
+    """A sentence with `{name}` placeholders, `{name:word|words}` for what agrees with a number; in YAML `{en: …, zh: …}`."""
 
     en: str
-    own_zh: str
+    zh: str = ""
+    """"": its Chinese is a row of `sentences.tsv`."""
 
-    def __init__(self, en: str, zh: str = "") -> None:
-        self.__attrs_init__(en, zh)  # type: ignore[attr-defined]
+    def __attrs_post_init__(self) -> None:
         CATALOGUE.append(self)
 
-    @property
-    def zh(self) -> str:
-        """The Chinese text, the English one where there is none."""
-        return self.own_zh or chinese().get(self.en, self.en)
-
     def in_(self, lang: Lang) -> str:
-        return self.en if lang == "en" else self.zh
+        return self.en if lang == "en" else self.zh or chinese().get(self.en, self.en)
 
     def say(self, **values: Any) -> Filled:
         """Fill the placeholders; a missing one shows up when the sentence is rendered, not silently."""

@@ -81,11 +81,11 @@ def base(workspace: Path | str | None, evidence: Path) -> Path:
 
 @cache
 def code_hash(*packages: str) -> str:
-    """Return a digest of the kit's own code below these folders of the package: results of other code are not reused."""
+    """Return a digest of the kit's own code and data below these folders of the package: results of other code are not reused."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for package in packages or (".",):
-        parts = [path for path in (root / package).rglob("*") if path.suffix in (".py", ".sql")]
+        parts = [path for path in (root / package).rglob("*") if path.suffix in (".py", ".sql", ".yaml", ".tsv")]
         for path in sorted(parts) or [root / package]:
             digest.update(path.relative_to(root).as_posix().encode())
             digest.update(path.read_bytes())

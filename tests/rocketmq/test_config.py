@@ -129,7 +129,7 @@ def test_defaults_are_those_of_real_brokers(name):
 def test_guide_has_every_line_and_knows_what_it_does_not_know():
     rows = {row["name"]: row for row in guide(Settings({"transactionCheckMax": "3", "notAParameter": "x"}, V460))}
     assert rows["transactionCheckMax"]["default"] == 15
-    assert rows["transactionCheckMax"]["parameter"].meaning.zh
+    assert rows["transactionCheckMax"]["parameter"].meaning.in_("zh")
     assert rows["notAParameter"]["parameter"] is None
 
 
@@ -137,7 +137,7 @@ def test_data_is_whole():
     for old, new in ALIASES.items():
         assert PARAMETERS[old].until and PARAMETERS[new].since
     for conflict in CONFLICTS:
-        assert set(conflict.names) <= set(PARAMETERS) and conflict.becomes.zh and conflict.instead.zh
+        assert set(conflict.names) <= set(PARAMETERS) and conflict.becomes.in_("zh") and conflict.instead.in_("zh")
     for name, parameter in PARAMETERS.items():
         # A default is in one place only.
         assert not (name in RULES and parameter.default is not None and name != "brokerRole"), name
