@@ -43,21 +43,18 @@ def open(  # noqa: A001
     `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which `cases` are drawn; another number of the `draw`,
     others. `solve`: questions without an answer are answered by the lab. Raise `LabError` (no such lab), `FileNotFoundError`.
     """
-    from kit.notebook import inquiry
     from kit.training.bench import Bench, evidences
-    from kit.training.labs import labs
+    from kit.training.lab import labs
     from kit.training.session import LabError, Session
 
     known = labs()
     number = int(lab) if str(lab).isdecimal() else -1
     if number not in known:
         raise LabError(NO_LAB.say(lab=str(lab)[:40], known=[str(n) for n in known]).render(lang))
-    chosen = known[number]
-    paths = evidences(evidence, cases, draw) if chosen.several else [inquiry.locate(evidence)]  # type: ignore[arg-type]
-    session = Session(chosen, Bench(paths, workspace, lang, interactive, options), solve)
+    paths = evidences(evidence, known[number].several, cases, draw)
     _open.pop(number, None)
-    _open[number] = session
-    return session
+    _open[number] = Session(known[number], Bench(paths, workspace, lang, interactive, options), solve)
+    return _open[number]
 
 
 def _session(id_: str) -> Session:
@@ -76,7 +73,7 @@ def ask(id: str) -> Any:  # noqa: A002
     session = _session(id)
     if not session.bench.interactive:
         return session.ask(id)
-    from kit.training.form import form
+    from kit.training.session import form
 
     return form(session, id)
 

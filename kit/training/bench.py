@@ -27,6 +27,28 @@ WARNINGS = T("What the logs complain about most")
 FILES = T("What there is")
 FOUND = T("Log entries with {text}")
 RECORDS = T("Records, in the order of the store")
+COLUMNS: Final = (
+    "store_timestamp",
+    "topic",
+    "store_size",
+    "sys_flag",
+    "reconsume_times",
+    "prepared_transaction_offset",
+    "offset_msg_id",
+    "uniq_key",
+)
+RECORDS_BY_TOPIC: Final = """
+select topic, count(*) as records, min(store_timestamp) as first, max(store_timestamp) as last
+from records group by topic order by records desc, topic limit 40
+"""
+COMPLAINTS: Final = r"""
+select source, level, regexp_replace(substring(message, 1, 120), '[0-9A-Fa-f]{16,}|\\d+', '#') as text, count(*) as entries
+from logs where level in ('WARN', 'ERROR') group by all order by entries desc, text limit :most
+"""
+ENTRIES: Final = r"""
+select file, line, ts, level, concat_ws('\n', message, trace) as text
+from logs where contains(concat_ws('\n', message, trace), :text) order by ts, file, line limit :most
+"""
 
 
 class Bench:
@@ -77,6 +99,14 @@ class Bench:
         drawn = self.inquiry(n).draw(chart, name)
         return attrs.evolve(drawn, reading="") if isinstance(drawn, Chart) else drawn
 
+    def published_failures(self) -> Chart:
+        """Draw what each published failure does to each placement if the send status is looked at, without the sentence that reads it."""
+        from kit.charts.transactions.placement import what_if
+        from kit.rocketmq.models.placement import DOCUMENTED, PUBLISHED_ASSUMPTIONS
+
+        given = attrs.evolve(PUBLISHED_ASSUMPTIONS, looks_at_status=True)
+        return attrs.evolve(what_if(given, self.lang, DOCUMENTED), reading="")
+
     # --- to look at ------------------------------------------------------------------------------------------------------
 
     def files(self, n: int = 1) -> Table:
@@ -86,54 +116,25 @@ class Bench:
 
     def topics(self, n: int = 1) -> Table:
         """Return how many records each topic holds."""
-        from pyspark.sql import functions as F  # noqa: N812
-
-        case = self.spark_case(n)
-        times = (F.min("store_timestamp").alias("first"), F.max("store_timestamp").alias("last"))
-        frame = case.records.groupBy("topic").agg(F.count("*").alias("records"), *times)
-        return self._table(frame.orderBy(F.desc("records"), "topic").limit(40).toPandas(), TOPICS)
+        return self._query(n, RECORDS_BY_TOPIC, TOPICS)
 
     def warnings(self, n: int = 1, most: int = 15) -> Table:
         """Return the most common warnings and errors, with digits and ids folded."""
-        from pyspark.sql import functions as F  # noqa: N812
-
-        case = self.spark_case(n)
-        folded = F.regexp_replace(F.substring("message", 1, 120), r"[0-9A-Fa-f]{16,}|\d+", "#")
-        loud = (
-            case.logs.where(F.col("level").isin("WARN", "ERROR"))
-            .groupBy("source", "level", folded.alias("text"))
-            .agg(F.count("*").alias("entries"))
-        )
-        return self._table(loud.orderBy(F.desc("entries"), "text").limit(most).toPandas(), WARNINGS)
+        return self._query(n, COMPLAINTS, WARNINGS, most=most)
 
     def lines(self, text: str, n: int = 1, most: int = 8) -> Table:
         """Return the first log entries that contain a text, including their stack traces."""
-        from pyspark.sql import functions as F  # noqa: N812
-
-        case = self.spark_case(n)
-        said = F.concat_ws("\n", "message", "trace")
-        found = case.logs.where(F.contains(said, F.lit(text))).select("file", "line", "ts", "level", said.alias("text"))
-        frame = found.orderBy("ts", "file", "line").limit(most).toPandas()
+        frame = self.spark_case(n).sql(ENTRIES, text=text, most=most).toPandas()
         return self._table(frame.assign(file=[_inside(f) for f in frame["file"]]), FOUND.say(text=text))
 
     def records(
         self, n: int = 1, most: int = 8, *, topic: str | None = None, uniq_key: str | None = None, **properties: str
     ) -> Table:
         """Return the first records of a topic, of a message, or with properties of these values."""
-        shown = [
-            "store_timestamp",
-            "topic",
-            "store_size",
-            "sys_flag",
-            "reconsume_times",
-            "offset_msg_id",
-            "uniq_key",
-            TEXT,
-        ]
         frame = self._chosen(n, {"topic": topic, "uniq_key": uniq_key}, properties)
-        found = frame.orderBy("file", "physical_offset").select(*shown).limit(most).toPandas()
-        said = [", ".join(f"{k}={v}" for k, v in as_dict(p).items() if k != "UNIQ_KEY") for p in found[TEXT]]
-        return self._table(found.drop(columns=TEXT).assign(properties=said), RECORDS)
+        first = frame.orderBy("file", "physical_offset").select(*COLUMNS, TEXT).limit(most).toPandas()
+        own = [", ".join(f"{k}={v}" for k, v in as_dict(p).items() if k != "UNIQ_KEY") for p in first[TEXT]]
+        return self._table(first.drop(columns=TEXT).assign(properties=own), RECORDS)
 
     def count(self, n: int = 1, *, topic: str | None = None, uniq_key: str | None = None, **properties: str) -> int:
         """Return how many records there are of a topic, of a message, or with properties of these values."""
@@ -149,6 +150,9 @@ class Bench:
             frame = frame.where(F.try_element_at(F.expr(AS_MAP), F.lit(name)) == F.lit(value))
         return frame
 
+    def _query(self, n: int, text: str, caption: T, **values: Any) -> Table:
+        return self._table(self.spark_case(n).sql(text, **values).toPandas(), caption)
+
     def _table(self, frame: pd.DataFrame, caption: Any) -> Table:
         return Table(frame, caption, lang=self.lang)
 
@@ -162,16 +166,20 @@ def _inside(file: str) -> str:
     return file.rsplit("!/", 1)[-1]
 
 
-def evidences(said: str | Path | Sequence[str], most: int | None = None, draw: int = 1) -> list[Path]:
-    """Return the evidence sets of a lab: those named, or `most` archives drawn from a folder and its subfolders.
+def evidences(
+    evidence: str | Path | Sequence[str], several: bool, most: int | None = None, draw: int = 1
+) -> list[Path]:
+    """Return the evidence of a lab; for one on several sets those named, or `most` archives drawn from a folder and its subfolders.
 
     The order is by a hash of draw number and content, not by names or sizes, so it is the same for
     everybody and gives nothing away. Raise `FileNotFoundError`.
     """
-    if not isinstance(said, str | Path):
-        return [notebook.locate(one) for one in said]
-    path = notebook.locate(said)
-    archives = [p for p in path.rglob("*") if p.name.endswith(ARCHIVES) and p.is_file()] if path.is_dir() else []
+    if not isinstance(evidence, str | Path):
+        return [notebook.locate(one) for one in evidence]
+    path = notebook.locate(evidence)
+    archives = (
+        [p for p in path.rglob("*") if p.name.endswith(ARCHIVES) and p.is_file()] if several and path.is_dir() else []
+    )
     if not archives:
         return [path]
     return sorted(archives, key=lambda p: hashlib.sha256(b"%d" % draw + p.read_bytes()).hexdigest())[:most]

@@ -1,4 +1,4 @@
-"""One lab in progress: its questions on this evidence, the answers given, and the replies to them."""
+"""One lab in progress: its questions on this evidence, the answers given, and the replies to them; in Jupyter a question is a form."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import pandas as pd
 from markupsafe import escape
 
 from kit.charts import Table, clean
-from kit.i18n import Lang, Sentence, T
-from kit.training import compare
+from kit.charts.controls import outputs
+from kit.i18n import Lang, T
+from kit.training import compare, mixed
 from kit.training.bench import Bench
-from kit.training.question import Lab, Question, tell
+from kit.training.facts import of_lab
+from kit.training.lab import Lab, Question, Text, fill
 
 State = Literal["right", "wrong", "unanswered", "untold"]
 MARKS: Final[dict[State, str]] = {"right": "✓", "wrong": "✗", "unanswered": "…", "untold": "–"}
@@ -32,6 +34,9 @@ UNTOLD = T("This evidence does not show it; the question is not counted.")
 UNITS: Final[dict[str, T]] = {"count": T("how many"), "bytes": T("bytes"), "seconds": T("seconds")}
 CHOOSE = T("Choose one:")
 CHOOSE_SOME = T("Name one or more:")
+PUT_IN_ORDER = T("Put these into their order:", "请按顺序排列：")
+OUT_OF_ORDER = T("The steps are right, their order is not.", "步骤都对，但顺序不对。")
+CHECK, HINT, PLACE = T("Check"), T("Hint"), T("your answer")
 SCORES = T("Lab {number}: {right} of {total} right, {helped} of them with help")
 HEADS: Final[dict[str, T]] = {
     "question": T("question"),
@@ -100,6 +105,7 @@ class Session:
         self.bench = bench
         self.solve = solve
         self.marks: dict[str, Mark] = {}
+        self.said_unanswered = False
 
     @property
     def lang(self) -> Lang:
@@ -107,11 +113,15 @@ class Session:
 
     @cached_property
     def questions(self) -> dict[str, Question]:
-        return {q.id: q for q in self.lab.questions(self.bench)}
+        asked = self.lab.questions
+        if self.lab.several:
+            numbers = range(1, len(self.bench.paths) + 1)
+            asked = tuple(mixed.question(self.lab.number, n, self.bench) for n in numbers)
+        return {question.id: question for question in asked}
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        return self.lab.facts(self.bench)
+        return of_lab(self.lab, self.bench)
 
     def question(self, id_: str) -> Question:
         """Return a question. Raise `LabError` if no question has that id."""
@@ -119,16 +129,18 @@ class Session:
             raise LabError(NO_QUESTION.say(id=clean(id_, 40), known=list(self.questions)).render(self.lang))
         return self.questions[id_]
 
-    def say(self, sentence: Sentence, **values: Any) -> str:
-        return tell(sentence, {**self.facts, **values}, self.lang)
+    def say(self, text: Text) -> str:
+        return fill(text, self.facts, self.lang)
 
     def ask(self, id_: str) -> Note:
         """Return the question and what to choose from."""
         question = self.question(id_)
-        lines = [f"{question.id}  {self.say(question.ask)}"]
+        lines = [f"{question.id}  {self.say(question.prompt)}"]
         if question.options:
-            lines.append((CHOOSE_SOME if question.kind == "words" else CHOOSE).render(self.lang))
-            lines += [f"{name}: {self.say(text)}" for name, text in question.options.items()]
+            choose = {"words": CHOOSE_SOME, "order": PUT_IN_ORDER}.get(question.kind, CHOOSE)
+            # In the file the steps are in their order; by name they are not.
+            names = sorted(question.options) if question.kind == "order" else list(question.options)
+            lines += [choose.render(self.lang), *(f"{name}: {self.say(question.options[name])}" for name in names)]
         return Note("\n".join(lines))
 
     def hint(self, id_: str) -> Note:
@@ -140,86 +152,104 @@ class Session:
         """Return the answer from this evidence; None if the evidence does not show it."""
         question = self.question(id_)
         self.marks.setdefault(id_, Mark()).solved = True
-        truth = self.facts.get(question.fact)
-        return ", ".join(sorted(truth)) if isinstance(truth, frozenset) else truth
+        truth = self.facts.get(question.answer)
+        return ", ".join(_listed(truth)) if isinstance(truth, frozenset | tuple) else truth
 
     def check(self, id_: str, given: Any) -> Note:
-        """Judge an answer. A placeholder does not count as an attempt."""
+        """Judge an answer. A placeholder does not count as an attempt; that nothing is answered yet is said once."""
         question = self.question(id_)
         mark = self.marks.setdefault(id_, Mark())
-        if self.facts.get(question.fact) is None:
+        if self.facts.get(question.answer) is None:
             mark.state = "untold"
             return Note(UNTOLD.render(self.lang), "untold")
         if compare.blank(given) and not self.solve:
-            return Note(UNANSWERED.render(self.lang), "unanswered")
-        done = RIGHT
+            said, self.said_unanswered = self.said_unanswered, True
+            return Note("" if said else UNANSWERED.render(self.lang), "unanswered")
+        reply = RIGHT
         if compare.blank(given):
-            given, done = self.answer(id_), SOLVED
+            given, reply = self.answer(id_), SOLVED
         mark.tries += 1
         if self.right(question, given):
             mark.state = "right"
-            shown = self.answer_shown(question)
-            return Note(done.say(answer=shown, why=self.say(question.why)).render(self.lang), "right")
+            answer = _listed(self.facts[question.answer])
+            return Note(reply.say(answer=answer, why=self.say(question.explanation)).render(self.lang), "right")
         # A right answer stays right, whatever is tried later.
         mark.state = mark.state if mark.state == "right" else "wrong"
-        said = (
-            given
-            if isinstance(given, str | int | float)
-            else ", ".join(map(str, given))
-            if isinstance(given, list | tuple | set)
-            else str(given)
-        )
-        return Note(WRONG.say(answer=clean(said, 80), reason=self.reason(question, given)).render(self.lang), "wrong")
-
-    def answer_shown(self, question: Question) -> Any:
-        truth = self.facts[question.fact]
-        return sorted(truth) if isinstance(truth, frozenset) else truth
+        answer = given if isinstance(given, str | int | float) else ", ".join(map(str, _listed(given)))
+        return Note(WRONG.say(answer=clean(answer, 80), reason=self.reason(question, given)).render(self.lang), "wrong")
 
     def right(self, question: Question, given: Any) -> bool:
-        if compare.same(given, self.facts[question.fact], question.kind, question.tolerance, question.aliases):
+        if compare.same(given, self.facts[question.answer], question):
             return True
         also = self.facts.get(question.also) if question.also else None
-        said = compare.words(given, question.aliases) if also else frozenset()
-        return bool(said) and said <= compare.words(also)
+        said = set(compare.choices(given, question)) if also else set()
+        return bool(said) and said <= set(compare.choices(also, question))
 
     def reason(self, question: Question, given: Any) -> str:
         """Return why an answer is wrong: the misconception behind it if it is a known one."""
+        truth = self.facts[question.answer]
         for slip in question.slips:
-            taken = self.facts.get(slip.fact) if slip.fact else slip.value
+            taken = self.facts.get(slip.taken_for) if slip.taken_for else slip.value
             if taken is None or self.right(question, taken):
                 continue
-            if question.kind == "words" and compare.words(taken) <= compare.words(given, question.aliases):
-                return self.say(slip.text)
-            if question.kind != "words" and compare.same(
-                given, taken, question.kind, question.tolerance, question.aliases
-            ):
-                return self.say(slip.text)
+            if question.kind == "words":
+                fits = set(compare.choices(taken, question)) <= set(compare.choices(given, question))
+            else:
+                fits = compare.same(given, taken, question)
+            if fits:
+                return self.say(slip.feedback)
         if question.kind in compare.NUMBERS:
             value = compare.number(given, question.kind)
             if value is None:
                 return NO_NUMBER.say(unit=UNITS[question.kind]).render(self.lang)
-            return (HIGH if value > self.facts[question.fact] else LOW).render(self.lang)
-        said = (
-            compare.words(given, question.aliases)
-            if question.kind == "words"
-            else {compare.word(given, question.aliases)}
-        )
-        if question.options and not said <= {compare.word(o) for o in question.options}:
+            return (HIGH if value > truth else LOW).render(self.lang)
+        said = set(compare.choices(given, question))
+        if question.options and not said <= {compare.word(option) for option in question.options}:
             return NO_OPTION.say(options=list(question.options)).render(self.lang)
-        return OTHER.render(self.lang)
+        out_of_order = question.kind == "order" and said == set(compare.choices(truth, question))
+        return (OUT_OF_ORDER if out_of_order else OTHER).render(self.lang)
 
     def scorecard(self) -> Scorecard:
         """Return the score: every question once, without those this evidence cannot answer."""
         rows, right, total, helped = [], 0, 0, 0
         for id_, question in self.questions.items():
             mark = self.marks.get(id_, Mark())
-            untold = self.facts.get(question.fact) is None
+            untold = self.facts.get(question.answer) is None
             state: State = "untold" if untold else mark.state
             total += not untold
             right += state == "right"
             helped += state == "right" and (mark.hinted or mark.solved)
             aid = [text.render(self.lang) for text, used in ((HINTED, mark.hinted), (GIVEN, mark.solved)) if used]
-            rows.append((id_, MARKS[state], mark.tries, ", ".join(aid), clean(self.say(question.ask), SHORT)))
+            rows.append((id_, MARKS[state], mark.tries, ", ".join(aid), clean(self.say(question.prompt), SHORT)))
         heads = pd.Index([HEADS[name].render(self.lang) for name in ("question", "state", "tries", "help", "what")])
         caption = SCORES.say(number=str(self.lab.number), right=right, total=total, helped=helped).render(self.lang)
         return Scorecard(right, total, helped, Table(pd.DataFrame(rows, columns=heads), caption, lang=self.lang))
+
+
+def _listed(value: Any) -> Any:
+    """Return several words as a list, sets in the order of the alphabet; one value as it is."""
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    return list(value) if isinstance(value, list | tuple) else value
+
+
+def form(session: Session, id_: str) -> Any:
+    """Return a question with a field, two buttons and a space for notes; it only calls `check` and `hint`, which work without it."""
+    import ipywidgets
+
+    question, lang = session.question(id_), session.lang
+    label = {"description": id_, "style": {"description_width": "initial"}}
+    if question.options and question.kind == "word":
+        options = [("", None), *((clean(session.say(text), 100), name) for name, text in question.options.items())]
+        field = ipywidgets.Dropdown(options=options, layout={"width": "90%"}, **label)
+    else:
+        field = ipywidgets.Text(placeholder=PLACE.render(lang), **label)
+    asked, notes = ipywidgets.Output(), ipywidgets.Output()
+    # Notes go into an output by their data, not by a display hook: a callback may run in any thread.
+    asked.outputs = outputs([session.ask(id_)])
+    buttons = []
+    for text, act in ((CHECK, lambda: session.check(id_, field.value)), (HINT, lambda: session.hint(id_))):
+        button = ipywidgets.Button(description=text.render(lang))
+        button.on_click(lambda _, act=act: setattr(notes, "outputs", outputs([act()])))
+        buttons.append(button)
+    return ipywidgets.VBox([asked, ipywidgets.HBox([field, *buttons]), notes])

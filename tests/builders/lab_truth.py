@@ -59,6 +59,12 @@ def half_topic() -> Answers:
         "80-7": (len(commits), len([r for r in leaked if is_commit(r)]), "counts put-backs as commits"),
         # Documented: only the split tags let the retries through.
         "80-8": ("split tags", "client-4.6.1", "still refused"),
+        "80-9": (
+            "refused, sent anew, leaked, diverted, discarded",
+            "sent-anew, send-back-refused, leaked, diverted-again, bounded",
+            "order is not",
+        ),
+        "80-10": ("it is the delay", "the client", "%RETRY%"),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -10,7 +11,7 @@ import plotly.graph_objects as go
 from kit.charts import Chart, figure
 from kit.i18n import Lang, T
 from kit.rocketmq.models import placement
-from kit.rocketmq.models.placement import Outcome
+from kit.rocketmq.models.placement import Outcome, Placement
 from kit.rocketmq.models.transaction_model import Assumptions
 
 WHAT_IF = T("What each failure leaves, by placement of the half message")
@@ -47,20 +48,31 @@ CHOICES: Final[dict[str, tuple[T, list[str]]]] = {
 """Fields of `Assumptions` with more than two values."""
 
 
-def what_if(given: Assumptions | None = None, lang: Lang = "en") -> Chart:
-    """Chart the worst outcome of each placement and failure, computed by `kit.rocketmq.models.placement` under these assumptions."""
-    rows = placement.table(given)
+def what_if(
+    given: Assumptions | None = None, lang: Lang = "en", only: Mapping[Placement, Sequence[str]] | None = None
+) -> Chart:
+    """Chart the worst outcome of each placement and failure, computed by `kit.rocketmq.models.placement` under these assumptions.
+
+    `only`: the failures of each placement that are drawn.
+    """
+    rows = [row for row in placement.table(given) if only is None or row["failure"] in only[row["placement"]]]
     failures = list(dict.fromkeys(row["failure"] for row in rows))
     cells = {(row["placement"], row["failure"]): row for row in rows}
     places = list(placement.PLACEMENTS)
     order = list(MARKS)
-    worst = [[cells[place, failure]["worst"] for place in places] for failure in failures]
-    texts = [[f"{MARKS[w][0]} {placement.OUTCOMES[w].render(lang)}" for w in line] for line in worst]
-    hover = [[_shortest(cells[place, failure], lang) for place in places] for failure in failures]
+    worst = [
+        [cells[place, failure]["worst"] if (place, failure) in cells else None for place in places]
+        for failure in failures
+    ]
+    texts = [[f"{MARKS[w][0]} {placement.OUTCOMES[w].render(lang)}" if w else "" for w in line] for line in worst]
+    hover = [
+        [_shortest(cells[place, failure], lang) if (place, failure) in cells else "" for place in places]
+        for failure in failures
+    ]
     scale = [[(i + side) / len(order), MARKS[outcome][1]] for i, outcome in enumerate(order) for side in (0, 1)]
     chart = figure(
         go.Heatmap(
-            z=[[order.index(w) for w in line] for line in worst],
+            z=[[order.index(w) if w else None for w in line] for line in worst],
             x=[PLACES[p].render(lang) for p in places],
             y=[placement.FAILURES[f].render(lang) for f in failures],
             text=texts,
@@ -82,7 +94,7 @@ def what_if(given: Assumptions | None = None, lang: Lang = "en") -> Chart:
     table = pd.DataFrame(texts, columns=[str(place) for place in places])
     table.insert(0, "failure", [placement.FAILURES[f].render(lang) for f in failures])
     broken = {
-        place: sum(cells[place, failure]["worst"] in placement.BROKEN for failure in failures) for place in places
+        place: sum(row["worst"] in placement.BROKEN for row in rows if row["placement"] == place) for place in places
     }
     reading = WHAT_IF_READING.say(failures=len(failures), **broken)
     return Chart(chart, table, reading, WHAT_IF_ALT, WHAT_IF, {"failure": FAILURE} | PLACES, lang, min_width=720)
