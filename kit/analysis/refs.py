@@ -1,7 +1,6 @@
 """References: the few lines and records that support a claim, out of many.
 
-The table `known_texts` has counts, times and first places (`seen`), `first_entries` the entries to quote; lines and records are quoted from
-the raw bytes.
+The table `known_texts` has counts, times and first places (`seen`); lines and records are quoted from the raw bytes.
 """
 
 from __future__ import annotations
@@ -94,12 +93,6 @@ def lines(case: Case, rows: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
 
 QUOTED = ("ts", "file", "line", "message", "trace")
 """Columns of entries that are quoted."""
-
-
-def first_lines(case: Case, slug: str, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
-    """Quote the earliest entries with a known text, as `earliest` does; at most five of a file."""
-    entries = case.facts("first_entries")
-    return earliest(case, entries[entries["event"] == slug], most, within=within)
 
 
 def earliest(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:

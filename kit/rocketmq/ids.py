@@ -163,6 +163,15 @@ def encode_offset_id(host: str, port: int, offset: int) -> str:
     return (ipaddress.ip_address(host).packed + struct.pack(">iq", port, offset)).hex().upper()
 
 
+def host_prefix(address: str | None) -> str | None:
+    """Return what an offset id has in front of its offset for a store host (`ip:port`, `[v6]:port`); None for a damaged address."""
+    host, _, port = (address or "").rpartition(":")
+    try:
+        return encode_offset_id(host.strip("[]"), int(port), 0)[:-16]
+    except (ValueError, OverflowError):
+        return None
+
+
 def encode_uniq_key(
     host: str, pid: int, loader: int, millis: int, counter: int, client: str | Version | None = None
 ) -> str:

@@ -12,6 +12,27 @@ _NULLABLE: Final = {
     pa.bool_(): pd.BooleanDtype(),
 }
 
+_TYPES: Final = {
+    "string": pa.string(), "int": pa.int32(), "bigint": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(),
+    "timestamp": pa.timestamp("us", "UTC"),
+}  # fmt: skip
+"""Spark's names of the types that facts have."""
+
+
+def schema(columns: str) -> pa.Schema:
+    """Return the Arrow schema of columns written as `name type, …`."""
+    return pa.schema([(name, _TYPES[kind]) for name, kind in (each.split() for each in columns.split(","))])
+
+
+def to_arrow(rows: list[dict[str, Any]] | pd.DataFrame, columns: str) -> pa.Table:
+    """Return dicts, or a frame, as a table of these columns; naive times are UTC."""
+    fields = schema(columns)
+    if isinstance(rows, list):
+        return pa.Table.from_pylist(rows, schema=fields)
+    times = [field.name for field in fields if pa.types.is_timestamp(field.type)]
+    frame = rows.reindex(columns=fields.names).assign(**{name: pd.to_datetime(rows[name], utc=True) for name in times})
+    return pa.Table.from_pandas(frame, fields, preserve_index=False)
+
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
     """Return rows with nullable `Int64` and `boolean`, texts as objects with None, and naive UTC times in nanoseconds."""

@@ -1,26 +1,30 @@
 """The declared queries: each file below `silver/` and `gold/` is a table with the name of the file.
 
-`.sql`: one SELECT; `.py` with `query(spark) -> DataFrame` where SQL says it badly, or with `fold(case) -> DataFrame` (pandas) for a small
-table worked out from gold tables. A `.py` names what it reads in `READS`, a fold the Arrow columns it returns in `SCHEMA`.
-The comment at the head says the grain, the columns with units, the most rows, and where RocketMQ does what is asked for.
+`.sql`: one SELECT; `.py` with `query(spark) -> DataFrame` where SQL says it badly, and what it reads in `READS`. The comment at the head says the
+grain, the columns with units, the most rows, and where RocketMQ does what is asked for. A small gold table that is worked out in the driver from
+other gold tables and the inventory is a fold: a function below `@fold`, in `kit.analysis`, which is above this room and loaded by its name.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import attrs
 
 HERE: Final = Path(__file__).parent
 _COMMENTS: Final = re.compile(r"--[^\n]*|'(?:[^']|'')*'")
 _READS: Final = re.compile(r"\b(?:from|join)\s+(\w+)", re.IGNORECASE)
+FOLDS: Final = "kit.analysis.folds"
+"""The module that knows every fold."""
 Layer = Literal["silver", "gold"]
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @attrs.frozen
@@ -33,25 +37,40 @@ class Query:
     reads: tuple[str, ...]
     stored: bool
     module: str | None = None
-    """Where its Python is, None for SQL."""
+    """Where its `query` is, None for SQL and folds."""
+    fold: Callable[[Any], Any] | None = None
+    """What works it out in the driver: from a case to dicts or a frame."""
+    columns: str = ""
+    """Those of a fold: `name type, …` with Spark's names of types."""
 
     @property
     def python(self) -> ModuleType:
         assert self.module is not None
         return importlib.import_module(self.module)
 
-    @property
-    def is_fold(self) -> bool:
-        return self.module is not None and "\ndef fold(" in self.text
+
+_folds: Final[dict[str, Query]] = {}
+
+
+def fold(columns: str, *reads: str) -> Callable[[F], F]:
+    """Declare a function of a case as the gold table of its name. It returns dicts, or a frame, with these columns; times are naive UTC."""
+
+    def declare(work: F) -> F:
+        name = work.__name__
+        _folds[name] = Query(name, "gold", inspect.getsource(work), reads, stored=True, fold=work, columns=columns)
+        return work
+
+    return declare
 
 
 @functools.cache
 def catalogue() -> Mapping[str, Query]:
-    """Return every declared table by name. Raise `ValueError` if two files have one name."""
-    found: dict[str, Query] = {}
+    """Return every declared table by name. Raise `ValueError` if two have one name."""
+    importlib.import_module(FOLDS)
+    found = dict(_folds)
     for path in sorted(HERE.glob("*/**/*")):
         layer = path.relative_to(HERE).parts[0]
-        if path.suffix not in (".sql", ".py") or path.stem == "__init__" or layer not in ("silver", "gold"):
+        if path.suffix not in (".sql", ".py") or layer not in ("silver", "gold"):
             continue
         if path.stem in found:
             raise ValueError(f"two tables are called {path.stem}")

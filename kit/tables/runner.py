@@ -102,7 +102,9 @@ class Tables:
                 self._once(name, self._view)
 
     def _folds(self, query: Query) -> bool:
-        return query.is_fold or any(self._folds(catalogue()[each]) for each in query.reads if each in catalogue())
+        return query.fold is not None or any(
+            self._folds(catalogue()[each]) for each in query.reads if each in catalogue()
+        )
 
     def _once(self, name: str, work: Callable[..., None]) -> None:
         """Do `work` for a name once, however many threads ask; what failed fails again with the same error."""
@@ -166,12 +168,10 @@ class Tables:
         query = catalogue()[name]
         path = self._case.results_folder() / f"{name}-{self.key(name)}.arrow"
         if not path.exists():
-            if query.is_fold:
-                schema = query.python.SCHEMA
-                table = pa.Table.from_pandas(query.python.fold(self._case), schema, preserve_index=False)
+            if query.fold is not None:
+                _write(path, frames.to_arrow(query.fold(self._case), query.columns))
             else:
-                table = plain(self._asked(query).toArrow())
-            _write(path, table)
+                _write(path, plain(self._asked(query).toArrow()))
         with pa.OSFile(str(path)) as file:
             self._results[name] = pa.ipc.open_file(file).read_all()
 
@@ -185,7 +185,7 @@ class Tables:
                 else:
                     known = {*catalogue(), *self._case.bronze_names()}
                     parts = [query.text, *(self.key(each) for each in query.reads if each in known)]
-                    if query.is_fold:  # what it calls is part of it
+                    if query.fold is not None:  # what it calls is part of it
                         parts += [self._case.table_key("files"), code_hash("analysis", "case", "rocketmq", "tables")]
                     self._keys[name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
             return self._keys[name]

@@ -22,6 +22,7 @@ from kit.case.options import Options
 from kit.case.tables import specs
 from kit.formats.logs.printed_values import VALUES
 from kit.spark import session
+from kit.tables import frames
 from kit.tables.runner import Tables, local
 
 EVENTS = pa.schema(
@@ -122,15 +123,15 @@ def case(*, options: Options | None = None, found: Any = None, **tables: list[di
     for name, rows in tables.items():
         known = GIVEN_AS.get(name, name)
         query = catalogue().get(known)
-        schema = query.python.SCHEMA if query and query.is_fold else SCHEMAS.get(known)
-        given[known] = pa.Table.from_pylist(rows, schema=schema)
+        schema = frames.schema(query.columns) if query and query.fold else SCHEMAS.get(known)
+        if rows or schema:  # a query without rows is asked of tables without rows
+            given[known] = pa.Table.from_pylist(rows, schema=schema)
     return Given(given, options or Options(), found)
 
 
 def rows(table: str, **tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what a gold or silver table makes of these rows, as dicts."""
     given = case(**tables)
-    from kit.tables import frames
     from kit.tables.queries import catalogue
     from kit.tables.runner import plain
 

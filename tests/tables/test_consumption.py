@@ -48,3 +48,20 @@ def test_messages_that_two_processes_handled() -> None:
     records = [record(3, 1, "U1"), record(4, 1, "U2"), record(3, 2, "U2"), record(5, 1, "U3")]
     queues = asked.rows("queues_of_several", records=records, group_deliveries=deliveries)
     assert [(r["group"], r["topic"], r["queue_id"]) for r in queues] == [("g", "t", 3), ("g", "t", 4)]
+
+
+def test_the_last_offset_of_a_group_counts_where_its_ledgers_are_all_there() -> None:
+    def look(seconds: float, offset: int, group: str = "g", broker: str = "b", source: str = "copy") -> dict[str, Any]:
+        return {"time": asked.at(seconds), "source": source, "file": "f", "group": group, "topic": "t", "broker": broker, "queue_id": 0, "offset": offset}  # fmt: skip
+
+    looks = [
+        look(1, 5),
+        look(2, 7),
+        look(3, 9, source="status"),
+        look(1, 1, "other"),
+        look(1, 1, "two"),
+        look(1, 2, "two", "c"),
+    ]
+    ledgers = [{"group": group, "file": "l"} for group in ("g", "two")]
+    (row,) = asked.rows("passed_offsets", known_positions=looks, group_ledgers=ledgers)
+    assert row == {"group": "g", "topic": "t", "queue_id": 0, "offset": 7}

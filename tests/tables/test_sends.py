@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import asked
 import pytest
 from asked import at
-
-from kit.tables.gold.sends import stalls
 
 HOST, CLIENT = "10.0.0.2:10911", "10.0.1.7:40001"
 
@@ -75,8 +72,7 @@ def test_pauses_half_a_second_apart_are_one_stall() -> None:
         {"store_host": HOST, "start_ms": start, "end_ms": end, "waiters": 4}
         for start, end in ((1000, 1400), (1900, 2300), (2801, 3001))
     ]
-    case: Any = SimpleNamespace(fact_rows=lambda name: pauses)
-    first, second = stalls.fold(case).to_dict("records")
+    first, second = asked.rows("stalls", pauses=pauses)
     assert first == {
         "start_ms": 1000, "end_ms": 2300, "pauses": 2, "stood_ms": 800, "waiters": 8, "store_host": HOST, "rank": 1,
     }  # fmt: skip
@@ -300,3 +296,18 @@ def test_keys_of_a_ledger_that_are_stored_twice() -> None:
     sends = [{"file": "sends.csv", "line": n, "key": key} for n, key in enumerate(("B", "D", "B"))]
     assert [row["offset_msg_id"] for row in asked.rows("ledger_copies", records=records, sends=sends)] == ["M0", "M1"]
     assert asked.rows("ledger_copies", records=records) == []
+
+
+def test_the_axis_of_an_incident_begins_and_ends_ten_seconds_around_it() -> None:
+    """A send is under way from its time on; a log has the second of its failure. Times beyond the range that can be shown do not count."""
+    failed = [
+        {"ts": 100_050.0, "cost_ms": 3000, "source": "ledger", "other": False},
+        {"ts": 101_000.0, "cost_ms": None, "source": "client", "other": False},
+        {"ts": 9e15, "cost_ms": None, "source": "ledger", "other": False},
+        {"ts": 1.0, "cost_ms": None, "source": "client", "other": True},
+    ]
+    (row,) = asked.rows("busy_window", failed_sends=failed, stalls=[])
+    assert row == {"start_ms": 100_050, "end_ms": 103_050, "low_ms": 90_000, "high_ms": 113_050, "step_ms": 100}
+    (row,) = asked.rows("busy_window", failed_sends=[], stalls=[STALL | {"start_ms": 0, "end_ms": 300_000}])
+    assert (row["low_ms"], row["step_ms"]) == (-10_200, 300)
+    assert asked.rows("busy_window", failed_sends=failed[2:], stalls=[]) == []

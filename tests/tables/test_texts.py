@@ -6,20 +6,23 @@ import datetime as dt
 from typing import Any
 
 import asked
+import pytest
 
 
 def _naive(seconds: float) -> dt.datetime:
     return asked.at(seconds).replace(tzinfo=None)
 
 
-def test_the_first_five_entries_of_a_text_in_each_file_are_kept_with_their_words() -> None:
+def test_the_first_five_refused_send_backs_of_each_file_are_there_with_their_words() -> None:
     times = [7, 6, 5, 4, 3, 2, None]
     entries = [
         {"file": "a.log", "line": n, "ts": None if at is None else asked.at(at), "message": f"m{n}", "trace": None}
         for n, at in enumerate(times)
     ] + [{"file": "b.log", "line": 9, "ts": asked.at(1), "message": "mb", "trace": "\tat x"}]
-    events = [{name: each[name] for name in ("file", "line", "ts")} | {"event": "e"} for each in entries]
-    found = asked.rows("first_entries", events=events, entries=entries)
+    events = [
+        {name: each[name] for name in ("file", "line", "ts")} | {"event": "send-back-exception"} for each in entries
+    ]
+    found = asked.rows("first_send_backs", events=events, entries=entries)
     # Without a time first, then seconds 1 (the other file) and 2, 3, 4, 5; seconds 6 and 7 are the sixth and seventh.
     assert [(row["file"], row["message"]) for row in found] == [
         ("a.log", "m6"),
@@ -202,3 +205,27 @@ def test_ranges_that_were_not_read_are_in_order() -> None:
         for at, why in ((9, "corrupt"), (3, "blank"), (1, "truncated"))
     ]
     assert [row["start"] for row in asked.rows("unread_ranges", skipped=skipped)] == [1, 9]
+
+
+@pytest.mark.parametrize(
+    ("bases", "damage", "expected"),
+    [
+        ([0, 1000, 2000], [], []),
+        ([0, 2000], [], [(1000, 2000)]),
+        ([0, 2000], [(100, 200)], [(100, 200), (1000, 2000)]),
+        ([0, 0, 1000], [], []),
+    ],
+)
+def test_files_that_were_not_copied_are_missing_between_others(bases: list[int], damage: list[tuple[int, int]], expected: list[tuple[int, int]]) -> None:  # fmt: skip
+    files = [{"file": f"h{n if base in bases[:n] else ''}/{base}", "kind": "commitlog", "base": base, "bytes": 1000} for n, base in enumerate(bases)]  # fmt: skip
+    extents = [
+        {"file": f["file"], "store_host": "h", "first": asked.at(f["base"]), "last": asked.at(f["base"] + 9)}
+        for f in files
+    ]
+    neighbours = [
+        {"store_host": "h", "start": start, "end": end, "after": asked.at(1), "before": asked.at(2)}
+        for start, end in damage
+    ]
+    given = {"damage_neighbours": neighbours} if neighbours else {}
+    found = asked.rows("stretches", files=files, store_extent=extents, **given)
+    assert [(row["start"], row["end"]) for row in found] == expected

@@ -12,6 +12,7 @@ from kit.case import brokers
 from kit.case.memoize import per_case
 from kit.formats.values import integer
 from kit.rocketmq import names
+from kit.tables.queries import fold
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -30,9 +31,18 @@ OWN_COPY: Final = 60.0
 
 @per_case
 def every(case: Case) -> pd.DataFrame:
-    """Return all positions of users' groups in order of time, with `COLUMNS`, `lag` (end − offset, from the queue's begin without an offset) and `at_least`:
+    """Return the table `known_positions`: all positions of users' groups in order of time."""
+    return case.facts("known_positions")
 
-    a copy was saved at its time or any time later, so `end` and `lag` are at least these.
+
+@fold(
+    "time timestamp, source string, file string, line bigint, group string, topic string, broker string, queue_id bigint, offset bigint, "
+    "end bigint, begin bigint, lag bigint, at_least boolean",
+    "offsets", "admin", "messages_within", "consumequeue", "configs", "files",
+)  # fmt: skip
+def known_positions(case: Case) -> pd.DataFrame:
+    """One row per look at a consumer group's offset in a queue: `COLUMNS`, `lag` (end − offset, from the queue's begin without an offset) and
+    `at_least`: a copy was saved at its time or any time later, so that end and lag are at least these. In order of time, file and queue.
     """
     frame = _together(_copies(case), _progress(case), _status(case))
     frame = frame[frame["group"].map(names.of_users).astype(bool)]

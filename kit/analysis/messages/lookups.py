@@ -188,10 +188,8 @@ def kinds(case: Case, texts: set[str]) -> dict[str, ids.Kind]:
 
 def _is_producers(case: Case, address: str) -> bool:
     """Return whether some UNIQ_KEY of the records reads as this address when taken for an offset id."""
-    host, _, port = address.rpartition(":")
-    try:
-        prefix = ids.encode_offset_id(host.strip("[]"), int(port), 0)[:-16]
-    except (ValueError, OverflowError):
+    prefix = ids.host_prefix(address)
+    if prefix is None:
         return False
     asked = "select count(*) from records where startswith(uniq_key, :prefix) and length(uniq_key) = :size"
     return bool(case.sql(asked, prefix=prefix, size=len(prefix) + 16).collect()[0][0])

@@ -19,6 +19,7 @@ from kit.analysis.sends import attempts, stored
 from kit.analysis.sends.stored import parts
 from kit.case.memoize import once
 from kit.rocketmq.log_events.catalogue import BY_SLUG
+from kit.tables.queries import fold
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -75,8 +76,16 @@ def ledger(case: Case) -> Ledger:
     return once(case, "send ledger", lambda: _ledger(case))
 
 
-def failed(case: Case) -> pd.DataFrame:
-    """Return the rows of the table `failed_sends`."""
+@fold(
+    "identity string, key string, uniq_key string, kind string, outcome string, source string, file string, ts double, cost_ms bigint, "
+    "attempts bigint, line bigint, other boolean",
+    "send_failures", "ledger_failures", "clients_started", "events", "known_texts", "sends",
+)  # fmt: skip
+def failed_sends(case: Case) -> pd.DataFrame:
+    """One row per failed send that send ledgers report, or, without any, the logs of applications and clients: identity (by which a send counts
+    once), key, uniq_key, kind, outcome, ts (ms since 1970), cost_ms, attempts, source, file, line; other: a call of another sender than the
+    ledger's, which counts among the errors only. At most 400,000.
+    """
     entries = attempts.entries(case)
     listed = case.has("sends")
     told, calls = attempts.thrown(case), attempts.calls(case)
@@ -88,7 +97,8 @@ def failed(case: Case) -> pd.DataFrame:
     rows = rows.iloc[:0] if entries is None else rows
     rows = rows.assign(identity=_identity(rows), other=False)
     others = others.reindex(columns=list(FAILED_COLUMNS)).assign(identity=None, other=True)
-    return pd.concat([each for each in (rows, others) if len(each)] or [rows], ignore_index=True)
+    every = pd.concat([each for each in (rows, others) if len(each)] or [rows], ignore_index=True)
+    return every.astype(dict.fromkeys(("cost_ms", "attempts", "line"), "Int64") | {"ts": "float64"})
 
 
 def _ledger(case: Case) -> Ledger:

@@ -11,6 +11,21 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 
+def sharing(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    """Return {host: one name for all hosts that are connected through files} of (file, host)."""
+    root: dict[str, str] = {}
+
+    def find(node: str) -> str:
+        while root.setdefault(node, node) != node:
+            node = root[node]
+        return node
+
+    for file, host in pairs:
+        a, b = find(f"file {file}"), find(f"host {host}")
+        root[max(a, b)] = min(a, b)
+    return {host: find(f"host {host}") for _, host in pairs}
+
+
 def by_host(case: Case) -> dict[str, str]:
     """Return {storing host: the host that represents its broker}, hosts as in offset message ids: the table `half_brokers`."""
     return {row["host"]: row["broker"] for row in case.fact_rows("half_brokers")}

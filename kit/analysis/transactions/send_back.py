@@ -75,7 +75,7 @@ def examine(case: Case) -> SendBack:
     lengths = case.fact_rows("refused_names") if too_long else []
     reason, length = _reason(case, reasons, list(groups), lengths)
     again = refs.seen(case, "send-back-resend-failed")
-    quoted = refs.first_lines(case, "send-back-exception", 2, within="CODE:") if refused else ()
+    quoted = refs.earliest(case, case.facts("first_send_backs"), 2, within="CODE:") if refused else ()
     by_name = reason == "name-too-long"
     why = refs.quote(case, too_long, 2) if by_name and too_long else quoted[:1] if reason else ()
     return SendBack(

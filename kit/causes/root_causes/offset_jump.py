@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import refs
-from kit.analysis.consumers import offset_lines
+from kit.analysis.consumers import offsets
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
@@ -98,7 +98,7 @@ def _moved(case: Case, jump: Row | None, *, hinted: bool) -> Step:
         return deciding("moved", Claim.NOT_MOVED, False if _would_show(case) and not hinted else None)
     slugs = {"first-start": ("group-created",), "deleted-before-consumed": ("offset-too-small",)}
     asked: dict[str, tuple[str, int]] = {}  # who asked for a reset, then the lines of the moves
-    for row in offset_lines.lines(case, *slugs.get(jump["kind"], offset_lines.RESETS), group=jump["group"]):
+    for row in offsets.lines(case, *slugs.get(jump["kind"], offsets.RESETS), group=jump["group"]):
         asked.setdefault(row["event"], (row["file"], row["line"]))
     places = [*asked.values()][:2] + [(m["file"], m["line"]) for m in _moves(case, jump)[:MOST]]
     return deciding("moved", Claim.MOVED[jump["kind"]].say(**_said(jump)), True, case.refs(dict.fromkeys(places)))
@@ -110,7 +110,7 @@ def _would_show(case: Case) -> bool:
     Where a new group started is only in its clients' logs.
     """
     if case.has_source("broker"):
-        return not offset_lines.unseen_starts(case)
+        return not offsets.unseen_starts(case)
     return bool(refs.seen(case, "pull-started")) and not case.fact_rows("late_starts")
 
 
@@ -135,13 +135,13 @@ def _hints(case: Case, jump: Row | None) -> list[Step]:
     """Return signs of a jump that do not prove one, and what supports a jump that is shown."""
     kind = None if jump is None else jump["kind"]
     steps = []
-    asked = refs.seen(case, *offset_lines.RESETS)
+    asked = refs.seen(case, *offsets.RESETS)
     if asked or kind in ("reset", "skip"):
         steps.append(supporting("reset-asked", Claim.ASKED.say(count=asked.count), asked, refs.quote(case, asked, 2)))
     small = refs.seen(case, "offset-too-small", "offset-corrected", "pull-offset-illegal", "pull-offset-fixed")
     if small and kind in (None, "deleted-before-consumed"):
         steps.append(supporting("corrected", Claim.CORRECTED.say(count=small.count), True, refs.quote(case, small, 2)))
-    if behind := offset_lines.behind_the_first(case):
+    if behind := offsets.behind_the_first(case):
         named = {name: behind[0][name] for name in ("group", "topic")}
         waiting = [row["first"] - row["offset"] for row in behind if row["first"] is not None]
         claim = Claim.IN_FRONT_DELETED.say(queues=len(behind), **named)
@@ -163,7 +163,7 @@ def _without_jump(case: Case) -> list[Step]:
         named = {name: rows[0][name] for name in ("group", "topic", "queues", "messages")}
         quoted = _quoted(case, rows, min(2, rows[0]["queues"]))
         steps.append(supporting("smaller-later", Claim.LOOKS_BACK.say(**named), True, quoted))
-    new = next((s for s in offset_lines.unseen_starts(case) if s.skips), None)
+    new = next((s for s in offsets.unseen_starts(case) if s.skips), None)
     if new is not None:
         claim = Claim.NEW_FROM_LAST.say(group=new.group, policy=new.policy, topic=new.topic, first=new.skips)
         steps.append(supporting("starts-late", claim, True, (new.ref,)))
@@ -179,7 +179,7 @@ def _with_jump(case: Case, jump: Row) -> list[Step]:
     if deleted and jump["kind"] in ("deleted-before-consumed", "first-start"):
         claim = Claim.DELETED.say(count=deleted.count)
         steps.append(supporting("files-deleted", claim, True, refs.quote(case, deleted, 1)))
-    policy = offset_lines.start_policy(case, jump["group"]) if jump["kind"] == "first-start" else None
+    policy = offsets.start_policy(case, jump["group"]) if jump["kind"] == "first-start" else None
     if policy is not None:
         steps.append(supporting("consume-from", Claim.POLICY.say(policy=policy[0]), True, (policy[1],)))
     return steps
@@ -211,7 +211,7 @@ def _missing(case: Case, jump: Row | None, *, suspicious: bool) -> list[Missing]
     no_queue = jump is not None and jump["without_queue"] > 0
     if (unsure or open_start or no_queue) and not refs.seen(case, "pull-started"):
         wanted.append(collect_next.client_log(collect_next.CONSUMER, Text.WANT_CLIENT_LOG))
-    if (unsure or open_start) and not offset_lines.copies(case):
+    if (unsure or open_start) and not offsets.copies(case):
         wanted.append(collect_next.offset_copies(Text.WANT_COPIES))
     if unsure and suspicious:
         wanted.append(collect_next.consumer_progress(None, Text.WANT_PROGRESS))

@@ -6,12 +6,12 @@ with packed as (
     property_TRANSACTION_CHECK_TIMES is not null or property_TRAN_PREPARED_QUEUE_OFFSET is not null as renewed
   from records
   where stage in ('half', 'check-back') and property_REAL_TOPIC is not null and uniq_key is not null and sys_flag & 1 <> 0
-), originals as (
+), written as (
   select id, min(body_crc) as body_crc, min(body_size) as body_size from packed where not renewed group by id
 )
 select uniq_key, file, physical_offset, store_timestamp, nth > 1 as again from (
   select p.uniq_key, p.file, p.physical_offset, p.store_timestamp, p.body_crc <> o.body_crc or p.body_size <> o.body_size as differs,
     row_number() over (partition by p.id, p.checks order by p.physical_offset, p.file) as nth
-  from packed p join originals o on o.id = p.id where p.renewed
+  from packed p join written o on o.id = p.id where p.renewed
 ) where differs
 order by physical_offset, file limit 100000

@@ -39,7 +39,7 @@ with brokers as (
       row_number() over (partition by e.id order by op_offset is null, op_time nulls last, op_offset, op_file, physical_offset) as by_op
     from ended e left semi join several s on s.id = e.id
   )
-), messages as (
+), per_message as (
   select id, uniq_key,
     max(case when kind = 'original' and nth = 1 then keys end) as keys, max(case when kind = 'original' and nth = 1 then target end) as topic,
     max(case when kind = 'original' and nth = 1 then producer_group end) as producer_group,
@@ -96,7 +96,7 @@ select m.id, uniq_key, keys, topic, producer_group, born_host, half_time, half_o
   case when m.half_offset is null then null when m.commits > 0 or m.waiting or d.id is not null then 'committed'
     when m.ops > 0 and coalesce(g.latest < unix_millis(m.half_time) - 1, true) then 'rolled_back'
     when m.discard_offset is not null or l.id is not null then 'discarded' else 'pending' end as state
-from messages m
+from per_message m
 left join damaged d on d.id = m.id
 left join logged l on l.id = m.id
 left join with_rows b on b.id = m.id

@@ -1,12 +1,4 @@
-"""One row per queue of a consumer group whose offset moved by more than was consumed: number, kind (deleted-before-consumed, reset, skip,
-first-start), group, topic, broker, queue_id (null if only the broker's lines show it, which do not name the queue), start (the offset that
-the group had reached, null if unknown), end (where it continued), exact (start is what it had handled), at, asked (when a reset was
-requested), file, line (where it shows). In order of kind, group, topic, broker and queue; the last one if a queue moved several times.
-
-Four reasons: the messages at the offset were deleted (`PullMessageProcessor`, OFFSET_TOO_SMALL), somebody reset the offset
-(`AdminBrokerProcessor.resetOffset`, or at the next pull with useServerSideResetOffset), skipped ahead, or a new group began at the end of
-its queues (CONSUME_FROM_LAST_OFFSET, `ConsumerManageProcessor.queryConsumerOffset`). A restart, which continues at its offset, is none.
-"""
+"""Offsets of groups that moved: what logs, outputs and copies of consumerOffset.json show of them, and what only points to a move."""
 
 from __future__ import annotations
 
@@ -14,23 +6,140 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-import pyarrow as pa
+import attrs
 
-from kit.rocketmq.names import RETRY_PREFIX
+from kit.analysis.consumers import admin_output, consumer_logs, positions
+from kit.case.memoize import per_case
+from kit.inventory.references import Ref
+from kit.rocketmq import names
+from kit.tables.queries import fold
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-READS: Final = ("offset_statements", "known_positions", "admin_queues", "files")
-_TIME: Final = pa.timestamp("us", "UTC")
-SCHEMA: Final = pa.schema(
-    [
-        *((name, pa.string()) for name in ("kind", "group", "topic", "broker")),
-        *((name, pa.int64()) for name in ("number", "queue_id", "start", "end")),
-        *(("exact", pa.bool_()), ("at", _TIME), ("asked", _TIME), ("file", pa.string()), ("line", pa.int64())),
+RESETS: Final = ("offset-reset-started", "offset-reset-done", "offset-reset-client", "offset-reset-command")
+FROM_FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"
+"""common/consumer/ConsumeFromWhere"""
+
+
+@per_case
+def _statements(case: Case) -> list[dict[str, Any]]:
+    return case.fact_rows("offset_statements")
+
+
+def lines(case: Case, *slugs: str, group: str | None = None, topic: str | None = None) -> list[dict[str, Any]]:
+    """Return the rows of the table `offset_statements` with these texts, of one group and topic if given, in order of time."""
+    return [
+        row
+        for row in _statements(case)
+        if row["event"] in slugs and group in (None, row["group"]) and topic in (None, row["topic"])
     ]
-)
+
+
+@per_case
+def created(case: Case) -> dict[str, dt.datetime]:
+    """Return {group: when the broker created it}: a client of the group connected for the first time (autoCreateSubscriptionGroup)."""
+    rows = lines(case, "group-created")
+    return {r["group"]: r["first"] for r in reversed(rows) if r["group"] and r["first"] is not None}
+
+
+@per_case
+def copies(case: Case) -> list[dict[str, Any]]:
+    """Return the offsets of groups in copies of consumerOffset.json and in consumerProgress outputs (`known_positions`)."""
+    rows = case.fact_rows("known_positions")
+    return [row for row in rows if row["source"] in ("copy", "progress") and row["offset"] is not None]
+
+
+@per_case
+def copy_times(case: Case) -> dict[str, dt.datetime]:
+    """Return {copy of consumerOffset.json: when it was taken}, if that is known."""
+    rows = [row for row in case.fact_rows("known_positions") if row["source"] == "copy"]
+    found = {row["file"]: row["time"] for row in reversed(rows) if row["time"] is not None}
+    # A copy in which no group has an offset yet has no positions.
+    if positions.preserved(case):
+        for item in case.found.of_kind("store_json"):
+            copy = item.detail.get("name") == "consumerOffset" and not item.detail.get("backup")
+            if copy and item.modified is not None and item.file not in {row["file"] for row in rows}:
+                found[item.file] = admin_output.naive(item.modified)
+    return found
+
+
+@per_case
+def admin_queues(case: Case) -> list[dict[str, Any]]:
+    """Return the rows of the table `admin_queues`."""
+    return case.fact_rows("admin_queues") if case.found.of_mqadmin() else []
+
+
+def first_stored(case: Case, topic: str) -> dict[int, int]:
+    """Return {queue: the first offset still stored} from the latest topicStatus."""
+    rows = [row for row in admin_queues(case) if row["topic"] == topic and row["min_offset"] is not None]
+    return {row["queue_id"]: row["min_offset"] for row in sorted(rows, key=lambda row: row["min_offset"])}
+
+
+# --- what only points to a move ------------------------------------------------------------------------------------------------
+
+
+@per_case
+def behind_the_first(case: Case) -> list[dict[str, Any]]:
+    """Return the queues whose next message is deleted: rows of `admin_queues` with `first`, the first offset still stored, None where nothing says it.
+
+    `#LastTime` is that of the message at offset − 1 (`AdminBrokerProcessor.getConsumeStats`); N/A with a difference and an offset above 0 means that it,
+    and what follows up to the queue's first offset, is no longer stored.
+    """
+    found = []
+    for row in admin_queues(case):
+        named = row["group"] and row["topic"] and row["command"] in ("consumerProgress", "brokerConsumeStats")
+        if named and row["last_time"] == "N/A" and (row["offset"] or 0) > 0 and (row["diff"] or 0) > 0:
+            first = first_stored(case, row["topic"]).get(row["queue_id"])
+            found += [row | {"first": first}] if first is None or first > row["offset"] else []
+    return found
+
+
+@attrs.frozen
+class Start:
+    """A group that the broker had just created while no log shows where it began. `skips`: the first offset of a topic of its where that is
+    above 0, so that a start from the end skips.
+    """
+
+    group: str
+    policy: str
+    topic: str
+    skips: int | None
+    ref: Ref
+
+
+@per_case
+def unseen_starts(case: Case) -> list[Start]:
+    """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message.
+
+    CONSUME_FROM_LAST_OFFSET, the default, begins at the end of a queue whose first message is deleted (`ConsumerManageProcessor.queryConsumerOffset`).
+    """
+    new = created(case).keys() - {row["group"] for row in lines(case, "pull-started")}
+    found = []
+    for group in sorted(filter(names.of_users, new)):
+        policy = start_policy(case, group)
+        if policy is None or policy[0] == FROM_FIRST:
+            continue
+        told = consumer_logs.of(case, "consumer-registered", group=group)
+        topics = {each for s in told for each in consumer_logs.subscriptions(s.values.get("data", "")).get(group, {})}
+        first = {
+            topic: min(first_stored(case, topic).values(), default=0)
+            for topic in sorted(topics)
+            if not topic.startswith(names.RETRY_PREFIX)
+        }
+        topic = max(first, key=lambda name: first[name], default="")
+        found.append(Start(group, policy[0], topic, first.get(topic) or None, policy[1]))
+    return found
+
+
+def start_policy(case: Case, group: str) -> tuple[str, Ref] | None:
+    """Return the group's ConsumeFromWhere and the line that says it (`ConsumerData` in the broker's log)."""
+    rows = (row for row in case.fact_rows("start_policies") if row["group"] == group)
+    return next(((row["policy"], case.ref(row["file"], row["line"])) for row in rows), None)
+
+
+# --- moves ---------------------------------------------------------------------------------------------------------------------
+
 SOON: Final = dt.timedelta(seconds=60)
 """From the creation of a group to the first pull of its first client: the first rebalance comes within 20 s."""
 TAKES_EFFECT: Final = dt.timedelta(minutes=2)
@@ -41,22 +150,30 @@ NEVER: Final = dt.datetime.max  # noqa: DTZ901 - compared with naive UTC
 Row = dict[str, Any]
 
 
-def fold(case: Case) -> pd.DataFrame:
+@fold(
+    "kind string, group string, topic string, broker string, number bigint, queue_id bigint, start bigint, end bigint, exact boolean, "
+    "at timestamp, asked timestamp, file string, line bigint",
+    "offset_statements", "known_positions", "admin_queues", "files",
+)  # fmt: skip
+def offset_moves(case: Case) -> list[Row]:
+    """One row per queue of a consumer group whose offset moved by more than was consumed: number, kind (deleted-before-consumed, reset, skip,
+    first-start), group, topic, broker, queue_id (null if only the broker's lines show it, which do not name the queue), start (the offset that
+    the group had reached, null if unknown), end (where it continued), exact (start is what it had handled), at, asked (when a reset was
+    requested), file, line (where it shows). In order of kind, group, topic, broker and queue; the last one if a queue moved several times.
+
+    Four reasons: the messages at the offset were deleted (`PullMessageProcessor`, OFFSET_TOO_SMALL), somebody reset the offset
+    (`AdminBrokerProcessor.resetOffset`, or at the next pull with useServerSideResetOffset), skipped ahead, or a new group began at the end of
+    its queues (CONSUME_FROM_LAST_OFFSET, `ConsumerManageProcessor.queryConsumerOffset`). A restart, which continues at its offset, is none.
+    """
     asked = _requests(case)
     moves: dict[tuple[Any, ...], Row] = {}
     for number, move in enumerate((*_deleted(case), *_resets(case, asked), *_first_starts(case))):
         if move["start"] != move["end"]:
-            queue = (move["broker"], move["queue_id"]) if move["queue_id"] is not None else (None, -1 - number)
-            moves[move["kind"], move["group"], move["topic"], *queue] = move
-    names = ("kind", "group", "topic", "broker", "queue_id")
-    rows = sorted(
-        moves.values(), key=lambda m: tuple(m[n] if m[n] is not None else ("", -1)[n == names[4]] for n in names)
-    )
-    for number, row in enumerate(rows):
-        request = asked.get((row["group"], row["topic"]))
-        row |= {"number": number, "asked": request["at"] if request else None}
-    frame = pd.DataFrame(rows, columns=SCHEMA.names, dtype=object)
-    return frame.assign(**{name: pd.to_datetime(frame[name], utc=True) for name in ("at", "asked")})
+            queue = (move["broker"] or "", move["queue_id"]) if move["queue_id"] is not None else ("", -1 - number)
+            moves[move["kind"], move["group"] or "", move["topic"] or "", *queue] = move
+    rows = [moves[place] for place in sorted(moves, key=lambda place: (*place[:4], max(place[4], -1)))]
+    at = {place: request["at"] for place, request in asked.items()}
+    return [row | {"number": n, "asked": at.get((row["group"], row["topic"]))} for n, row in enumerate(rows)]
 
 
 def _move(kind: str, row: Row, start: int | None, end: int, *, exact: bool = False, **other: Any) -> Row:
@@ -69,8 +186,6 @@ def _move(kind: str, row: Row, start: int | None, end: int, *, exact: bool = Fal
 
 def _deleted(case: Case) -> Iterator[Row]:
     """Yield the queues whose messages were deleted before the group consumed them."""
-    from kit.analysis.consumers.offset_lines import lines
-
     told, kind = set(), "deleted-before-consumed"
     for row in lines(case, "pull-offset-illegal"):
         if _is_too_small(row) and not _began_there(case, row, row["offset"]):
@@ -94,16 +209,12 @@ def _is_too_small(row: Row) -> bool:
 
 def _began_there(case: Case, row: Row, offset: int) -> bool:
     """Return whether a new group asked for offset 0 (CONSUME_FROM_FIRST_OFFSET) of a queue whose first messages were deleted before it existed."""
-    from kit.analysis.consumers.offset_lines import created
-
     born = created(case).get(row["group"])
     return offset == 0 and born is not None and row["first"] is not None and abs(row["first"] - born) < SOON
 
 
 def _queues_at(case: Case, group: str, topic: str, offset: int, minimum: int) -> list[int | None]:
     """Return the queues whose first stored offset was `minimum` while the group was at `offset`."""
-    from kit.analysis.consumers.offset_lines import copies, first_stored, lines
-
     first = {r["queue_id"]: r["min_offset"] for r in lines(case, "queue-min-offset", topic=topic)}
     at = {(r["queue_id"], r["offset"]) for r in copies(case) if r["group"] == group and r["topic"] == topic}
     low = first | first_stored(case, topic)
@@ -115,8 +226,6 @@ def _queues_at(case: Case, group: str, topic: str, offset: int, minimum: int) ->
 
 def _requests(case: Case) -> dict[tuple[str, str], Row]:
     """Return {(group, topic): the reset that was requested}: `at` of its earliest line, `timestamp` (ms since 1970, -1 for the end); in order of time."""
-    from kit.analysis.consumers.offset_lines import RESETS, lines
-
     found: dict[tuple[str, str], Row] = {}
     for row in lines(case, *RESETS):
         if row["group"] and row["topic"]:
@@ -130,8 +239,6 @@ def _requests(case: Case) -> dict[tuple[str, str], Row]:
 
 def _commands(case: Case) -> list[Row]:
     """Return the queues in the output of resetOffsetByTime and skipAccumulatedMessage: group, topic, timestamp, queue_id, start, end, file, line."""
-    from kit.analysis.consumers.offset_lines import admin_queues, lines
-
     asked = {row["file"]: row for row in lines(case, "offset-reset-command")}
     found = []
     for row in admin_queues(case):
@@ -145,8 +252,6 @@ def _commands(case: Case) -> list[Row]:
 
 def _resets(case: Case, asked: dict[tuple[str, str], Row]) -> Iterator[Row]:
     """Yield the queues that a reset moved, as far as the evidence shows from where to where."""
-    from kit.analysis.consumers.offset_lines import lines
-
     for (group, topic), request in asked.items():
         before = _last_before(case, group, topic, request["at"])
         for queue, (start, exact, end, row) in sorted(_reset_queues(case, group, topic, request["at"]).items()):
@@ -165,7 +270,6 @@ def _reset_queues(
     case: Case, group: str, topic: str, at: dt.datetime | None
 ) -> dict[int, tuple[int | None, bool, int, Row]]:
     """Return {queue: (offset before, whether that was handled, offset after, the line that shows it)}, from the best source for each."""
-    from kit.analysis.consumers.offset_lines import lines
 
     def within(slug: str) -> Iterator[Row]:
         for row in lines(case, slug, group=group, topic=topic):
@@ -191,8 +295,6 @@ def _reset_queues(
 
 def _last_before(case: Case, group: str, topic: str, at: dt.datetime | None) -> dict[int, int]:
     """Return the last offset of each queue in a copy taken before the reset."""
-    from kit.analysis.consumers.offset_lines import copies
-
     earlier = [
         r for r in copies(case) if (r["group"], r["topic"]) == (group, topic) and at and r["time"] and r["time"] <= at
     ]
@@ -204,22 +306,18 @@ def _last_before(case: Case, group: str, topic: str, at: dt.datetime | None) -> 
 
 def _first_starts(case: Case) -> Iterator[Row]:
     """Yield the queues that a new group began to pull after their beginning: it had no offset, and all before the first pull is skipped."""
-    from kit.analysis.consumers.offset_lines import lines
-
     needed = ("group", "topic", "queue_id", "offset", "first")
     first: dict[tuple[str, ...], Row] = {}
     for row in lines(case, "pull-started"):  # in order of time
         if all(row[name] is not None for name in needed):
             first.setdefault((row["group"], row["topic"], row["broker"] or "", row["queue_id"]), row)
     for (group, topic, *_), row in sorted(first.items()):
-        if row["offset"] > 0 and not topic.startswith(RETRY_PREFIX) and _is_new(case, group, topic, row["first"]):
+        if row["offset"] > 0 and not topic.startswith(names.RETRY_PREFIX) and _is_new(case, group, topic, row["first"]):
             yield _move("first-start", row, 0, row["offset"], exact=True)
 
 
 def _is_new(case: Case, group: str, topic: str, at: dt.datetime) -> bool:
     """Return whether a group had no offset of a topic before `at`: the broker had just created it, or an earlier copy lacks it."""
-    from kit.analysis.consumers.offset_lines import copies, copy_times, created
-
     if (born := created(case).get(group)) is not None:
         return abs(at - born) < SOON
     earlier = {file: taken for file, taken in copy_times(case).items() if taken <= at}

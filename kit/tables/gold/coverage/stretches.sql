@@ -1,0 +1,23 @@
+-- One row per stretch of a broker's commit log that the evidence does not hold, between its first and its last record: files that were not
+-- copied between others that were, and damage. store_host, start, end (physical offsets), after, before (store times of the neighbouring
+-- records, null where nothing shows them). At most as many rows as files and `damage_neighbours`.
+-- Where the files of each folder follow each other none is missing, whoever wrote them; copies of one file cover each other.
+with stores as (
+  select file, replica_of, regexp_replace(file, '[^/]*$', '') as folder, base, base + bytes as behind from files
+  where kind in ('commitlog', 'dledger') and base is not null
+), steps as (
+  select base <> lag(behind) over (partition by folder order by base, behind) as apart from stores
+), spans as (
+  select x.store_host, s.base, x.first,
+    max(s.behind) over (partition by x.store_host order by s.base, s.behind, x.first, x.last rows between unbounded preceding and 1 preceding) as reached,
+    max(x.last) over (partition by x.store_host order by s.base, s.behind, x.first, x.last rows between unbounded preceding and 1 preceding) as after
+  from store_extent x join stores s on x.file = s.file
+  where s.replica_of is null and x.store_host is not null and x.first is not null
+), doubtful as (
+  select coalesce(max(n), 0) as n from (select count(*) as n from damage_neighbours union all select count_if(apart) as n from steps) counts
+)
+select store_host, start, `end`, after, before from damage_neighbours
+union all
+select p.store_host, p.reached as start, p.base as `end`, p.after, p.first as before from spans p cross join doubtful d
+where p.base > p.reached and d.n > 0
+order by store_host, start, `end`

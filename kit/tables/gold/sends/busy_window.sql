@@ -1,0 +1,18 @@
+-- One row, none if no send failed and nothing stalled: start_ms and end_ms (since 1970) of what failed or stalled, low_ms and high_ms (the ends of
+-- the time axis, 10 s around it), step_ms (its steps, at most 1,500: whole multiples of 100 ms). One row in all; in order of time.
+-- The time in a log is that of the failure, in whole seconds for clients of 4.x; a ledger may hold any number for a time.
+with failed as (
+  select ts as begun, ts + greatest(coalesce(cost_ms, 0), if(source = 'ledger', 0, 1000)) as ended from failed_sends
+  where not other and ts is not null
+), spans as (
+  select cast(min(begun) as bigint) as begun, cast(max(ended) as bigint) as ended from failed
+  where begun > -9214560000000 and ended < 9214646399999
+  union all
+  select min(start_ms) as begun, max(end_ms) as ended from stalls
+), incident as (
+  select min(begun) as start_ms, max(ended) as end_ms from spans
+), stepped as (
+  select start_ms, end_ms, 100 * greatest(1, (end_ms - start_ms + 169999) div 150000) as step_ms from incident where start_ms is not null
+)
+select start_ms, end_ms, start_ms - 10000 - pmod(start_ms - 10000, step_ms) as low_ms, end_ms + 10000 as high_ms, step_ms
+from stepped order by start_ms

@@ -1,0 +1,16 @@
+-- One row per stall, a burst of pauses no more than 500 ms apart: start_ms, end_ms (since 1970), pauses, stood_ms (the pauses together), waiters
+-- (originals that waited), store_host, rank (by time, from 1). In order of time; at most as many as `pauses`.
+with steps as (
+  select store_host, start_ms, end_ms, waiters, max(end_ms) over (
+    partition by store_host order by start_ms, end_ms rows between unbounded preceding and 1 preceding) as before
+  from pauses
+), bursts as (
+  select store_host, start_ms, end_ms, waiters, sum(if(start_ms - before <= 500, 0, 1)) over (
+    partition by store_host order by start_ms, end_ms rows between unbounded preceding and current row) as burst
+  from steps
+), stalled as (
+  select store_host, min(start_ms) as begun, max(end_ms) as ended, count(*) as pauses, sum(end_ms - start_ms) as stood_ms, sum(waiters) as waiters
+  from bursts group by store_host, burst
+)
+select begun as start_ms, ended as end_ms, pauses, stood_ms, waiters, store_host, row_number() over (order by begun, store_host) as rank
+from stalled order by rank
