@@ -12,9 +12,7 @@ import pandas as pd
 
 from kit.case.memoize import per_case
 from kit.i18n import Lang, Sentence, T
-from kit.rocketmq.log_events import passing
-from kit.rocketmq.log_events.benign import BY_SLUG
-from kit.rocketmq.log_events.passing import Passing
+from kit.rocketmq.catalogue import BENIGN, PASSING, GoesOn
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -43,7 +41,7 @@ def harmless_texts(case: Case, lang: Lang | None = None) -> pd.DataFrame:
     Columns: text (the first line with it), count (entries), first (UTC, null without times), file, line, why, slug.
     """
     texts = case.facts("known_texts")
-    texts = texts[texts["event"].isin(list(BY_SLUG)) & ~texts["event"].isin(list(going_on(case)))]
+    texts = texts[texts["event"].isin(list(BENIGN)) & ~texts["event"].isin(list(going_on(case)))]
     if texts.empty:
         return pd.DataFrame(columns=pd.Index(COLUMNS)).astype({"line": "Int64"})
     ordered = texts.sort_values(["first", "file"], na_position="last", kind="stable")
@@ -57,7 +55,7 @@ def harmless_texts(case: Case, lang: Lang | None = None) -> pd.DataFrame:
 
 
 def _why(case: Case, slug: str) -> Sentence:
-    why = BY_SLUG[slug].why.say()
+    why = BENIGN[slug].say()
     judged = _judged(case).get(slug)
     if judged is None:
         return why
@@ -76,7 +74,7 @@ class Judged:
     show it.
     """
 
-    text: Passing
+    text: GoesOn
     timed: int = 0
     outside: int = 0
     first: dt.datetime | None = None
@@ -90,7 +88,7 @@ class Judged:
 
 
 def going_on(case: Case) -> dict[str, Judged]:
-    """Return the texts of `passing` that occur here without a start or stop: judged by how often and how long they are
+    """Return the texts of the catalogue that go on that occur here without a start or stop: judged by how often and how long they are
     printed and how far from the next start or stop, never by the text alone.
     """
     return {slug: judged for slug, judged in _judged(case).items() if judged.goes_on}
@@ -98,14 +96,14 @@ def going_on(case: Case) -> dict[str, Judged]:
 
 @per_case
 def _judged(case: Case) -> dict[str, Judged]:
-    """Return each text of `passing` that is in the logs."""
-    if not any(row["event"] in passing.BY_SLUG for row in case.fact_rows("known_texts")):
+    """Return each text of the catalogue that go on that is in the logs."""
+    if not any(row["event"] in PASSING for row in case.fact_rows("known_texts")):
         return {}
     seen = case.facts("passing_seconds")
     found = {}
-    for slug in sorted(set(seen["event"]) & set(passing.BY_SLUG)):
-        text = passing.BY_SLUG[slug]
-        starts = seen[seen["event"].isin(text.starts) & (seen["second"] >= 0)]
+    for slug in sorted(set(seen["event"]) & set(PASSING)):
+        text = PASSING[slug]
+        starts = seen[seen["event"].isin(text.start_events) & (seen["second"] >= 0)]
         parts = [
             _of_group(text, str(group), own, starts)
             for group, own in seen[seen["event"] == slug].groupby("group", sort=True)
@@ -114,7 +112,7 @@ def _judged(case: Case) -> dict[str, Judged]:
     return found
 
 
-def _of_group(text: Passing, group: str, own: pd.DataFrame, starts: pd.DataFrame) -> Judged:
+def _of_group(text: GoesOn, group: str, own: pd.DataFrame, starts: pd.DataFrame) -> Judged:
     """Judge one text of one group; `own`, `starts`: rows of `passing_seconds`."""
     own = own[own["second"] >= 0].sort_values(["second", "file", "line"])
     timed = int(own["n"].sum())
@@ -137,7 +135,7 @@ def _of_group(text: Passing, group: str, own: pd.DataFrame, starts: pd.DataFrame
     return Judged(text, timed, outside, first, last, (group,) if group else (), place)
 
 
-def _together(text: Passing, parts: list[Judged]) -> Judged:
+def _together(text: GoesOn, parts: list[Judged]) -> Judged:
     """Combine one text of all groups: the groups in which it does not end if there are any, else all of its entries."""
     on = [part for part in parts if part.goes_on]
     timed, outside = sum(part.timed for part in parts), sum(part.outside for part in on or parts)

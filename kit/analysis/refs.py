@@ -44,7 +44,7 @@ class Seen:
 
 
 def seen(case: Case, *slugs: str, outside: Collection[str] = ()) -> Seen:
-    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`), without files in the
+    """Return where any of these known texts occurs (slugs of `kit.rocketmq.catalogue`), without files in the
     folders `outside`.
     """
     rows = [

@@ -15,8 +15,7 @@ import attrs
 
 from kit import causes
 from kit.i18n import T
-from kit.rocketmq.known_problems.problem import Problem
-from kit.rocketmq.log_events.catalogue import PROBLEM, SEARCHED
+from kit.rocketmq.catalogue import PROBLEM, SEARCHED, Problem
 
 Severity = Literal["notice", "warning", "critical"]
 Values = Mapping[str, str | None]
@@ -86,5 +85,7 @@ def rules() -> tuple[Rule, ...]:
 
 
 def _of(problem: Problem) -> Alert:
-    within = max(LONGEST, 2 * problem.lasts)
-    return Alert(PROBLEM + problem.slug, problem.title, "seen", problem.least, within, problem.lasts, "notice")
+    within = max(LONGEST, 2 * problem.seen.lasts)
+    return Alert(
+        PROBLEM + problem.slug, problem.title, "seen", problem.seen.least, within, problem.seen.lasts, "notice"
+    )

@@ -1,8 +1,8 @@
-"""Known problems (`kit.rocketmq.known_problems`) in the logs of a case: one `neighbour` finding for each that was seen.
+"""Known problems (`kit.rocketmq.catalogue`) in the logs of a case: one `neighbour` finding for each that was seen.
 
 A problem that was not seen is no finding: the catalogue has hundreds of entries, and a missing log shows nothing. Texts that a cause module judges
 are left to it. A healthy system prints many of these lines at start and stop: each problem has a minimum number and duration, and lines that
-every start or stop prints count only where they go on without one (`kit.rocketmq.log_events.passing`). In a paste, where nobody copies a line for nothing,
+every start or stop prints count only where they go on without one (`goes_on` in their rows). In a paste, where nobody copies a line for nothing,
 a single line of the others is enough to suspect the problem.
 """
 
@@ -15,10 +15,8 @@ from kit.analysis.messages import pasted_ids
 from kit.case import setup
 from kit.causes.findings import Figure, Finding, Remedy, Role, Step, supporting
 from kit.i18n import Sentence, T
-from kit.rocketmq.known_problems import upstream
-from kit.rocketmq.known_problems.catalogue import PROBLEMS
-from kit.rocketmq.known_problems.problem import Problem
-from kit.rocketmq.log_events.catalogue import PROBLEM, SEARCHED
+from kit.rocketmq import upstream
+from kit.rocketmq.catalogue import PROBLEM, PROBLEMS, SEARCHED, Problem
 from kit.rocketmq.versions import Version
 
 if TYPE_CHECKING:
@@ -50,15 +48,15 @@ def examine(case: Case) -> list[Finding]:
     found = []
     for problem in SEARCHED:
         seen = refs.seen(case, PROBLEM + problem.slug)
-        normal = refs.seen(case, problem.normal_with) if seen and problem.normal_with else None
+        normal = refs.seen(case, problem.seen.normal_with) if seen and problem.seen.normal_with else None
         count = seen.count - (normal.count if normal else 0) if seen else 0
         if not seen or count <= 0:
             continue
         lasted = (seen.last - seen.first).total_seconds() if seen.first and seen.last else 0.0
-        enough = count >= problem.least and lasted >= problem.lasts
+        enough = count >= problem.seen.least and lasted >= problem.seen.lasts
         if enough or paste:
             found.append(
-                (count, _finding(case, problem, seen, count, certain=enough and problem.verdict == "confirmed"))
+                (count, _finding(case, problem, seen, count, certain=enough and problem.seen.verdict == "confirmed"))
             )
     found += [(judged.outside, _going_on(case, judged, problem)) for problem, judged in _symptoms(case)]
     return [finding for _, finding in sorted(found, key=lambda each: (-each[0], each[1].cause))]
@@ -83,11 +81,11 @@ def _symptoms(case: Case) -> list[tuple[Problem, noise.Judged]]:
     on = noise.going_on(case)
     most = {
         problem.slug: max(
-            (on[slug] for slug in problem.passing if slug in on), key=lambda each: each.outside, default=None
+            (on[slug] for slug in problem.seen.passing if slug in on), key=lambda each: each.outside, default=None
         )
-        for problem in PROBLEMS
+        for problem in PROBLEMS.values()
     }
-    return [(problem, judged) for problem in PROBLEMS if (judged := most[problem.slug]) is not None]
+    return [(problem, judged) for problem in PROBLEMS.values() if (judged := most[problem.slug]) is not None]
 
 
 def _going_on(case: Case, judged: noise.Judged, problem: Problem) -> Finding:
@@ -117,7 +115,7 @@ def _with_remedy(finding: Finding, problem: Problem) -> Finding:
 
 def _faulty(case: Case, problem: Problem) -> Version | None:
     """Return a broker release of the evidence that has the fault; None if no release does, or its releases are not known."""
-    if not problem.since and not problem.until:
+    if not problem.fault.since and not problem.fault.until:
         return None
     for text in setup.broker_versions(case):
         version = Version.parse(text)
@@ -127,9 +125,9 @@ def _faulty(case: Case, problem: Problem) -> Version | None:
 
 
 def _within(problem: Problem, version: Version) -> bool:
-    early = problem.since and version < Version.parse(problem.since)
-    return not early and not (problem.until and version > Version.parse(problem.until))
+    early = problem.fault.since and version < Version.parse(problem.fault.since)
+    return not early and not (problem.fault.until and version > Version.parse(problem.fault.until))
 
 
 def _releases(problem: Problem) -> Sentence:
-    return FROM_TO.say(since=problem.since or upstream.OLDEST, until=problem.until or upstream.NEWEST)
+    return FROM_TO.say(since=problem.fault.since or upstream.OLDEST, until=problem.fault.until or upstream.NEWEST)

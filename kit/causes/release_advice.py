@@ -13,10 +13,8 @@ import pandas as pd
 
 from kit.case import setup
 from kit.i18n import Lang, Sentence, T
-from kit.rocketmq import versions
-from kit.rocketmq.known_problems import upstream
-from kit.rocketmq.known_problems.catalogue import PROBLEMS
-from kit.rocketmq.known_problems.problem import Problem
+from kit.rocketmq import upstream, versions
+from kit.rocketmq.catalogue import PROBLEMS, Problem
 from kit.rocketmq.versions import Version
 
 if TYPE_CHECKING:
@@ -80,22 +78,30 @@ def advise(releases: Mapping[str, Iterable[Version]], found: Collection[str] = (
                 fits = any(slug in found for slug in FITS.get(fix.slug, ()))
                 every.append(Advice(fix.slug, side, version, fix.symptom, fixed, fix.reference, fits))
             every += [
-                _of_problem(problem, side, version, found) for problem in PROBLEMS if _has(problem, side, version)
+                _of_problem(problem, side, version, found)
+                for problem in PROBLEMS.values()
+                if _has(problem, side, version)
             ]
     return tuple(sorted(every, key=lambda each: not each.fits))
 
 
 def _has(problem: Problem, side: str, version: Version) -> bool:
     """Return whether a release has a known problem; a problem without a last release does not depend on releases."""
-    if not problem.until or problem.reference.startswith("client/") != (side == "client"):
+    if not problem.fault.until or problem.printed_by.source.startswith("client/") != (side == "client"):
         return False
-    return Version.parse(problem.since or upstream.OLDEST) <= version <= Version.parse(problem.until)
+    return Version.parse(problem.fault.since or upstream.OLDEST) <= version <= Version.parse(problem.fault.until)
 
 
 def _of_problem(problem: Problem, side: str, version: Version, found: Collection[str]) -> Advice:
-    fits = problem.slug in found or problem.cause in found
+    fits = problem.slug in found or problem.seen.cause in found
     return Advice(
-        problem.slug, side, version, problem.title, problem.fixed or f"> {problem.until}", problem.reference, fits
+        problem.slug,
+        side,
+        version,
+        problem.title,
+        problem.fault.fixed or f"> {problem.fault.until}",
+        problem.printed_by.source,
+        fits,
     )
 
 

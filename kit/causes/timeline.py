@@ -166,7 +166,7 @@ def _going_on(case: Case) -> list[tuple[Any, ...]]:
     for judged in noise.going_on(case).values():
         if judged.first and judged.place:
             ref = Ref(judged.place[0], "", line=judged.place[1])
-            said_so = GOING_ON.say(what=judged.text.what)
+            said_so = GOING_ON.say(what=judged.text.title)
             rows.append(_row(judged.first, judged.text.lane, said_so, ref, until=judged.last, count=judged.outside))
     return rows
 

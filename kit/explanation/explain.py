@@ -1,7 +1,7 @@
 """What each line of a paste means: `explain`.
 
-A line is looked up in this order: known problems (`kit.rocketmq.known_problems`), known log texts
-(`kit.rocketmq.log_events`), RocketMQ's own format strings, answers, settings. Ids in it are also decoded.
+A line is looked up in this order: known problems and events (`kit.rocketmq.catalogue`), RocketMQ's own format strings, answers, settings. Ids in it are
+also decoded.
 """
 
 from __future__ import annotations
@@ -15,16 +15,9 @@ from kit.i18n import Lang, T
 from kit.pasted import complaints, documents, name_servers
 from kit.pasted import ids as pasted_ids
 from kit.pasted.plain_lines import Line, lines
-from kit.rocketmq import answers, mqadmin_tables
+from kit.rocketmq import answers, catalogue, mqadmin_tables, upstream
+from kit.rocketmq.catalogue import PROBLEMS, Event, Problem
 from kit.rocketmq.config import ALIASES, PARAMETERS, default_of
-from kit.rocketmq.known_problems import matching, upstream
-from kit.rocketmq.known_problems.catalogue import BY_SLUG
-from kit.rocketmq.known_problems.problem import Problem
-from kit.rocketmq.known_problems.windows import Windows
-from kit.rocketmq.log_events import benign, passing
-from kit.rocketmq.log_events.catalogue import EVENTS
-from kit.rocketmq.log_events.event import Event
-from kit.rocketmq.log_events.meanings import MEANINGS
 from kit.rocketmq.versions import RULES
 
 SHOWN_CLASSES: Final = 3
@@ -117,20 +110,20 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
         if line.frame and not own:
             rows += [
                 _problem(line, each, lang)
-                for each in matching.problems_in(line.text + "\n")
+                for each in catalogue.problems_in(line.text + "\n")
                 if each.in_frame(line.text)
             ]
             continue
         if line.number in commands:
             rows.append(_table(line, commands[line.number], lang))
-        elif line.number in outputs and not matching.problems_in(line.text + "\n"):
+        elif line.number in outputs and not catalogue.problems_in(line.text + "\n"):
             rows.append(_output(line, outputs[line.number], lang))
         elif line.number in table_rows:
             pass
         elif line.number in overtaken:
-            rows.append(_problem(line, BY_SLUG[OVERTAKEN], lang))
+            rows.append(_problem(line, PROBLEMS[OVERTAKEN], lang))
         elif line.number in unreached:
-            rows.append(_problem(line, BY_SLUG[NO_NAME_SERVER], lang))
+            rows.append(_problem(line, PROBLEMS[NO_NAME_SERVER], lang))
         else:
             rows += _of_line(line, lang, known=bool(own) or line.number in measurements)
         rows += [row.as_dict(lang, compared=held is not None and row.pair is None) for row in own]
@@ -140,8 +133,8 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
 def _of_line(line: Line, lang: Lang, *, known: bool) -> list[dict[str, Any]]:
     """Return the row for a line; none if only its ids are known."""
     said = line.text + "\n"
-    meant = (BY_SLUG[slug] for slug in WITHOUT_NAME)
-    found = matching.problems_in(said) or [each for each in meant if each.in_text(said + ABOUT)]
+    meant = (PROBLEMS[slug] for slug in WITHOUT_NAME)
+    found = catalogue.problems_in(said) or [each for each in meant if each.in_text(said + ABOUT)]
     problems = sorted(found, key=lambda each: each.slug in _CARRIERS)
     row = _problem(line, problems[0], lang) if problems else _event(line, lang)
     if row is None or row["slug"] in _CARRIERS:
@@ -194,13 +187,12 @@ def _releases(line: Line, problem: Problem | None, lang: Lang) -> str:
     if printed:
         said.append(_printed_by(printed, lang))
     elif problem is not None:
-        said.append(problem.printed or problem.reference)
-    if problem is not None and (problem.since or problem.until):
-        said.append(
-            FAULT_IN.say(since=problem.since or upstream.OLDEST, until=problem.until or upstream.NEWEST).render(lang)
-        )
-    if problem is not None and problem.fixed:
-        said.append(FIXED.say(fixed=problem.fixed).render(lang))
+        said.append(problem.printed_by.logs or problem.printed_by.source)
+    if problem is not None and (problem.fault.since or problem.fault.until):
+        since, until = problem.fault.since or upstream.OLDEST, problem.fault.until or upstream.NEWEST
+        said.append(FAULT_IN.say(since=since, until=until).render(lang))
+    if problem is not None and problem.fault.fixed:
+        said.append(FIXED.say(fixed=problem.fault.fixed).render(lang))
     return "; ".join(said)
 
 
@@ -217,24 +209,15 @@ def _printed_by(printed: Sequence[upstream.FormatString], lang: Lang) -> str:
     return PRINTED_BY.say(cls=classes, how=how, releases=releases).render(lang)
 
 
-_EVENTS: Final = tuple((event, needle) for event in EVENTS for needle in event.needles)
-_EVENT_TEXTS: Final = Windows(tuple(needle for _, needle in _EVENTS))
-
-
 def _event(line: Line, lang: Lang) -> dict[str, Any] | None:
-    """Return the row of a known log text; if several match, the one with the longest text."""
-    found: list[tuple[int, Event]] = []
-    for number in _EVENT_TEXTS.find(line.text):
-        event, needle = _EVENTS[number]
-        if not event.confirm or re.search(event.confirm, line.text):
-            # Of two with the same text the one with a second condition is more specific.
-            found.append((len(needle) + bool(event.confirm), event))
-    if not found:
+    """Return the row of a known log text."""
+    event = catalogue.event_in(line.text)
+    if event is None:
         return None
-    _, event = max(found, key=lambda each: each[0])
     meaning, following = _meaning(event, lang)
-    released = f"{event.since or upstream.OLDEST}–{event.until or upstream.NEWEST}"
-    printed = f"{event.reference} {released if event.since or event.until else ''}".strip()
+    since, until = event.printed_by.since, event.printed_by.until
+    released = f" {since or upstream.OLDEST}–{until or upstream.NEWEST}" if since or until else ""
+    printed = event.printed_by.source + released
     return _row(line, "log", event.slug, _title(event), meaning, printed, following)
 
 
@@ -243,13 +226,11 @@ def _title(event: Event) -> str:
 
 
 def _meaning(event: Event, lang: Lang) -> tuple[str, str]:
-    if event.slug in benign.BY_SLUG:
-        said, following = (PASSES, ON) if event.slug in passing.BY_SLUG else (HARMLESS, NOTHING)
-        return said.say(why=benign.BY_SLUG[event.slug].why).render(lang), following.in_(lang)
-    if event.slug in MEANINGS:
-        return MEANINGS[event.slug].in_(lang), (NOTHING if event.harmless else LOOK).in_(lang)
-    said = ORDINARY if event.harmless else WATCHED
-    return said.say(where=event.reference).render(lang), (NOTHING if event.harmless else LOOK).in_(lang)
+    if event.benign is not None:
+        said, following = (PASSES, ON) if event.goes_on else (HARMLESS, NOTHING)
+        return said.say(why=event.benign).render(lang), following.in_(lang)
+    meaning = event.meaning or (ORDINARY if event.harmless else WATCHED).say(where=event.printed_by.source)
+    return meaning.render(lang), (NOTHING if event.harmless else LOOK).in_(lang)
 
 
 def _upstream(line: Line, lang: Lang) -> dict[str, Any] | None:
@@ -257,7 +238,7 @@ def _upstream(line: Line, lang: Lang) -> dict[str, Any] | None:
     for printed in upstream.find(line.text):
         if printed.weight <= upstream.SURE:
             break
-        problem = matching.of_class(printed)
+        problem = upstream.problem_of_class(printed)
         if problem is not None:
             return _problem(line, problem, lang)
         meaning = PRINTED.say(cls=printed.cls, how=printed.how).render(lang)
@@ -293,7 +274,7 @@ def _answer(line: Line, lang: Lang) -> dict[str, Any] | None:
         answer = answers.CODES[answers.STATUSES[name]]
         title = STATUS.say(name=name).render(lang)
     slug = answer.problem or None
-    versions = BY_SLUG[slug].reference if slug else "common/protocol/ResponseCode"
+    versions = PROBLEMS[slug].printed_by.source if slug else "common/protocol/ResponseCode"
     return _row(line, "code", slug, title, answer.meaning.in_(lang), versions, answer.next.in_(lang))
 
 

@@ -209,7 +209,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     from kit.formats.tables import host_network, metrics
     from kit.inventory import sniff
     from kit.pasted import complaints
-    from kit.rocketmq.known_problems import matching
+    from kit.rocketmq import catalogue
 
     if head.startswith(delimited.PARQUET):
         found = business_tables.sniff(file.path, head, file.bytes)
@@ -246,7 +246,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     if PurePosixPath(file.file).name in ("checkpoint", "currterm") and re.match(rb"\w+=-?\w+", head):
         return "dledger_state", {}
     text = head.decode(codec, "replace")
-    if tables or _SPEAKS.search(text) or complaints.speaks(text) or matching.problems_in(text):
+    if tables or _SPEAKS.search(text) or complaints.speaks(text) or catalogue.problems_in(text):
         encoding = None if codec.startswith("utf-8") else codec
         return "text", {"source": "text", "layout": "unknown", "encoding": encoding, **tables}
     return None

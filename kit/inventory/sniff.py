@@ -12,7 +12,7 @@ from kit.formats.logs import fields as f
 from kit.formats.logs import lines as ln
 from kit.formats.logs import literal_matcher as nd
 from kit.formats.logs.prefix import classify
-from kit.rocketmq.log_events import catalogue
+from kit.rocketmq import catalogue
 from kit.rocketmq.log_layouts import NAME_OF_CLIENT, NAME_OF_SOURCE, SOURCES
 
 SAMPLE: Final = 256 << 10

@@ -10,7 +10,7 @@ import attrs
 
 from kit.pasted import ids as pasted_ids
 from kit.pasted.plain_lines import Line, lines
-from kit.rocketmq.known_problems import matching, upstream
+from kit.rocketmq import catalogue, upstream
 
 _COMPARED: Final = re.compile(
     r"differ|mismatch|not (?:the )?same|same message|which|why|search|look(?:ed|ing)? ?(?:it )?up|query|find|found|compar|"
@@ -92,7 +92,7 @@ def _first(found: Sequence[Line]) -> Line | None:
 def _printed(line: Line) -> bool:
     """Return whether RocketMQ printed a line."""
     return bool(
-        matching.problems_in(line.text + "\n") or any(each.weight > upstream.SURE for each in upstream.find(line.text))
+        catalogue.problems_in(line.text + "\n") or any(each.weight > upstream.SURE for each in upstream.find(line.text))
     )
 
 

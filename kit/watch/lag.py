@@ -24,7 +24,7 @@ from kit.formats.queues import consumequeue
 from kit.formats.tables import configs
 from kit.formats.values import integer
 from kit.rocketmq import names
-from kit.rocketmq.log_events.catalogue import BY_SLUG
+from kit.rocketmq.catalogue import EVENTS
 from kit.watch.signs import Ref, Sign
 
 SAVED: Final = "consumer-offset-saved"
@@ -103,7 +103,7 @@ class Lags:
         )
         for row in has.slice(max(0, len(has) - LINES)).to_pylist():
             text = batch.column("message")[row].as_py() or ""
-            said = BY_SLUG[SAVED].compiled.search(text)
+            said = EVENTS[SAVED].compiled.search(text)
             if said:
                 ref = Ref(batch.column("file")[row].as_py(), line=batch.column("line")[row].as_py(), text=text[:300])
                 self._save(said["group"], said["topic"], integer(said["queue_id"]), integer(said["offset"]), ref)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit.causes.alerts import STAGE, Rule, rules
-from kit.rocketmq.log_events.catalogue import BY_SLUG
+from kit.rocketmq.catalogue import EVENTS
 
 LATE: Final = 120.0
 """How many seconds an entry's time may be before it is read; beyond that the time of reading counts."""
@@ -194,11 +194,11 @@ def _one(batch: pa.RecordBatch, slug: str, row: int, second: int) -> Sign:
         "thread": batch.column("thread")[row].as_py(),
         "file": batch.column("file")[row].as_py(),
     }
-    found = BY_SLUG[slug].compiled.search(text) if slug in BY_SLUG else None
+    found = EVENTS[slug].compiled.search(text) if slug in EVENTS else None
     for name, value in (found.groupdict() if found else {}).items():
         # In patterns with alternatives, `group_2` is the group of the second.
         plain = name.rstrip("0123456789").rstrip("_") if name[-1].isdigit() and "_" in name else name
         values[plain] = values.get(plain) or value
-    for name in BY_SLUG[slug].groups if slug in BY_SLUG else ():
+    for name in EVENTS[slug].groups if slug in EVENTS else ():
         values.setdefault(name, None)
     return Sign(slug, second, 1, _line(batch, row), values, frozenset(batch.column("events")[row].as_py()))

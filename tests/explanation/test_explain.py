@@ -16,8 +16,7 @@ from kit.explanation.explain import explain, releases_of
 from kit.explanation.shown import blocks
 from kit.pasted import wrapped
 from kit.pasted.plain_lines import plain
-from kit.rocketmq.log_events import benign
-from kit.rocketmq.log_events.catalogue import EVENTS
+from kit.rocketmq.catalogue import BENIGN, EVENTS
 
 KEYS = {"line", "text", "kind", "slug", "title", "meaning", "versions", "next"}
 UNIQ, OFFSET = "0A14101500000C387F4466B662A40000", "0A14100B00002A9F0000000000001EE5"
@@ -126,10 +125,10 @@ def test_releases_that_print_a_line_are_named_and_narrowed() -> None:
 
 
 def test_every_known_text_is_explained() -> None:
-    for event in EVENTS:
+    for event in EVENTS.values():
         rows = [row for row in explain(event.example) if row["kind"] == "log"]
         assert rows and rows[0]["slug"] is not None and rows[0]["meaning"], (event.slug, rows)
-        if event.slug in benign.BY_SLUG and rows[0]["slug"] == event.slug:
+        if event.slug in BENIGN and rows[0]["slug"] == event.slug:
             assert "benign" in rows[0]["meaning"], event.slug
 
 

@@ -14,7 +14,7 @@ import pytest
 import kit
 from kit.causes import known_problems
 from kit.causes.root_causes import broker_unreachable
-from kit.rocketmq.known_problems import matching
+from kit.rocketmq import catalogue
 
 UPTIME = """\
 [1036802.123456] Out of memory: Kill process 4711 (java) score 612 or sacrifice child
@@ -59,7 +59,7 @@ def rows(folder: Path, name: str, text: str) -> list[dict[str, Any]]:
     "prefix", ["", "[1036802.123456] ", "Nov 23 10:22:31 mq-a kernel: ", "[Mon Nov 23 10:22:31 2026] "]
 )
 def test_a_message_is_named(line: str, slug: str, prefix: str) -> None:
-    assert [problem.slug for problem in matching.problems_in(prefix + line)] == [slug]
+    assert [problem.slug for problem in catalogue.problems_in(prefix + line)] == [slug]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_message_is_named(line: str, slug: str, prefix: str) -> None:
     ],
 )
 def test_what_is_normal_is_not_named(line: str) -> None:
-    assert matching.problems_in("[    3.000000] " + line) == ()
+    assert catalogue.problems_in("[    3.000000] " + line) == ()
 
 
 def test_seconds_since_boot_are_no_time_of_day(tmp_path: Path) -> None:
@@ -103,10 +103,10 @@ def test_triage_suspects_what_the_kernel_reports(tmp_path: Path) -> None:
 def test_a_probe_of_kubernetes_is_no_client() -> None:
     line = "Warning  Unhealthy  3m  kubelet  {} probe failed: dial tcp 10.1.2.3:10911: connect: connection refused"
     for kind in ("Liveness", "Readiness", "Startup"):
-        assert [problem.slug for problem in matching.problems_in(line.format(kind))] == ["probe-failed"]
+        assert [problem.slug for problem in catalogue.problems_in(line.format(kind))] == ["probe-failed"]
     # net/dial.go in a client of RocketMQ
     assert "go-dial-failed" in [
-        p.slug for p in matching.problems_in("dial tcp 10.1.2.3:10911: connect: connection refused")
+        p.slug for p in catalogue.problems_in("dial tcp 10.1.2.3:10911: connect: connection refused")
     ]
 
 

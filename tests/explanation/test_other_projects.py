@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from kit.explanation.explain import explain, releases_of
-from kit.rocketmq import answers
-from kit.rocketmq.known_problems import matching, upstream
+from kit.rocketmq import answers, catalogue, upstream
 
 
 def slugs(text: str) -> list[str | None]:
@@ -26,7 +25,11 @@ def test_every_text_of_another_project_is_explained_by_an_entry() -> None:
     assert {each.cls.partition("/")[0] for each in foreign} == set(upstream.PROJECTS)
     assert len(foreign) > 1_500
     filled = [(each, re.sub(r"\{\}", "7", each.text)) for each in foreign]
-    unknown = [(each.cls, text) for each, text in filled if not (matching.problems_in(text) or matching.of_class(each))]
+    unknown = [
+        (each.cls, text)
+        for each, text in filled
+        if not (catalogue.problems_in(text) or upstream.problem_of_class(each))
+    ]
     assert unknown == []
 
 

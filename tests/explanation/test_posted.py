@@ -9,7 +9,7 @@ import pytest
 from kit.explanation.explain import explain
 from kit.pasted import name_servers
 from kit.pasted.plain_lines import lines
-from kit.rocketmq.known_problems import matching, upstream
+from kit.rocketmq import catalogue, upstream
 
 SEND = "org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to [127.0.0.1:9877] failed"
 ROUTE_FRAME = "\tat org.apache.rocketmq.client.impl.factory.MQClientInstance.updateTopicRouteInfoFromNameServer(MQClientInstance.java:681)"
@@ -180,8 +180,8 @@ def test_a_pull_that_was_answered_did_not_fail() -> None:
     said = (
         "execute the pull request exception\norg.apache.rocketmq.client.exception.MQBrokerException: CODE: {}  DESC: x"
     )
-    assert "pull-failed" not in [p.slug for p in matching.problems_in(said.format(25))]
-    assert "pull-failed" in [p.slug for p in matching.problems_in(said.format(1))]
+    assert "pull-failed" not in [p.slug for p in catalogue.problems_in(said.format(25))]
+    assert "pull-failed" in [p.slug for p in catalogue.problems_in(said.format(1))]
 
 
 def test_addresses_given_as_name_servers() -> None:

@@ -29,7 +29,7 @@ from kit.live_lab.probe import Probe, Reading, entries
 from kit.live_lab.scenarios import SCENARIOS, find
 from kit.report import notebooks
 from kit.rocketmq import names
-from kit.rocketmq.known_problems.catalogue import PROBLEMS
+from kit.rocketmq.catalogue import PROBLEMS
 from kit.rocketmq.versions import Version
 
 SHORT = "half-topic-blowup-fixed"
@@ -57,7 +57,7 @@ def test_every_documented_root_cause_has_an_incident_and_a_twin() -> None:
     roots = {root for one in SCENARIOS for root in one.roots}
     assert roots == PLAYED <= {slug for slug, kind in known.items() if kind == "root_cause"}
     for one in SCENARIOS:
-        assert {*one.roots, *one.neighbours, *one.allowed} <= {*known, *(problem.slug for problem in PROBLEMS)}
+        assert {*one.roots, *one.neighbours, *one.allowed} <= {*known, *PROBLEMS}
         assert Version.parse(one.broker) >= jars.OLDEST and Version.parse(one.client) >= jars.OLDEST
         assert one.deadline + 60 <= run.WHOLE
         assert all(app.role in ("orders", "consumer", "sender") for app in one.apps)

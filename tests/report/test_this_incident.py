@@ -20,7 +20,7 @@ from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
 import kit
 from kit.case.case import Case
 from kit.report import build, notebooks
-from kit.rocketmq.log_events.catalogue import BY_SLUG
+from kit.rocketmq.catalogue import EVENTS
 
 pytestmark = pytest.mark.seconds
 
@@ -128,7 +128,7 @@ def test_a_healthy_system_has_no_story(tmp_path: Path) -> None:
 
 def paste(folder: Path) -> Path:
     """A paste that makes each of the five suspected and says nothing that the published cases say."""
-    leaked = BY_SLUG["leaked-half-printed"].example
+    leaked = EVENTS["leaked-half-printed"].example
     lines = (
         "it began after the last deployment, what is it?",
         f"2024-05-14 10:00:01 WARN {CHECK} - {leaked}",

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
 from kit.rocketmq import stages
-from kit.rocketmq.log_events.catalogue import BY_SLUG, PROBLEM
+from kit.rocketmq.catalogue import EVENTS, PROBLEM
 from kit.watch import lag, metrics, outlets, run, state_folder, stretches
 from kit.watch.capture import capture
 from kit.watch.episodes import CLEAR, Episodes
@@ -62,12 +62,12 @@ def sign(name: str, at: float, count: int = 1, **values: str) -> Sign:
 
 def test_every_rule_is_about_something_that_readers_find() -> None:
     known = {STAGE + value for name, value in vars(stages).items() if name.isupper() and isinstance(value, str)}
-    known |= {LAG_GROWS, QUEUE_STANDS, DISK_FULL, *BY_SLUG}
+    known |= {LAG_GROWS, QUEUE_STANDS, DISK_FULL, *EVENTS}
     for rule in rules():
         if not rule.alert.sign.startswith(PROBLEM):
             assert rule.alert.sign in known, rule
             assert rule.alert.step, rule
-        values = {*BY_SLUG[rule.alert.sign].groups} if rule.alert.sign in BY_SLUG else set()
+        values = {*EVENTS[rule.alert.sign].groups} if rule.alert.sign in EVENTS else set()
         plain = {re.sub(r"_\d+$", "", name) for name in values} | {"file", "group", "topic", "queue_id", "path"}
         assert {*rule.alert.by, *filter(None, [rule.alert.differ])} <= plain, rule
     names = [rule.name for rule in rules()]

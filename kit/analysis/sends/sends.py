@@ -18,7 +18,7 @@ from kit.analysis import unseen
 from kit.analysis.sends import attempts, stored
 from kit.analysis.sends.stored import parts
 from kit.case.memoize import once
-from kit.rocketmq.log_events.catalogue import BY_SLUG
+from kit.rocketmq.catalogue import EVENTS
 from kit.tables.queries import fold
 
 if TYPE_CHECKING:
@@ -171,10 +171,10 @@ def kind_said(text: str | None) -> str | None:
     """Return the kind that a text itself names, None if it names none."""
     if not text:
         return None
-    event = BY_SLUG["flow-control"]
+    event = EVENTS["flow-control"]
     if any(needle in text for needle in event.needles) and (found := event.compiled.search(text)):
         return found["kind"] or "OTHER"
-    if any(needle in text for slug in attempts.TIMEOUTS for needle in BY_SLUG[slug].needles):
+    if any(needle in text for slug in attempts.TIMEOUTS for needle in EVENTS[slug].needles):
         return "CLIENT_TIMEOUT"
     return "OTHER" if re.search(r"CODE: ?\d", text) else None
 

@@ -21,7 +21,7 @@ from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, de
 from kit.causes.root_causes.texts import subscription_mismatch as text
 from kit.i18n import T
 from kit.rocketmq import names
-from kit.rocketmq.log_events import passing
+from kit.rocketmq.catalogue import PASSING
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -33,7 +33,7 @@ FLAPS = 2
 
 PICKED = 5
 """Number of refused pulls from which they matter, in an excerpt without any start or stop of a consumer."""
-STARTS: Final = passing.BY_SLUG["subscription-missing"].starts
+STARTS: Final = PASSING["subscription-missing"].start_events
 
 TITLE = T("Clients of one consumer group subscribe differently")
 

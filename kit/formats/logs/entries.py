@@ -21,7 +21,7 @@ from kit.formats.logs import literal_matcher as nd
 from kit.formats.logs.log_table import Options, Piece, instants, table
 from kit.formats.logs.prefix import classify
 from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
-from kit.rocketmq.log_events import catalogue
+from kit.rocketmq import catalogue
 
 __all__ = ["EVENT_FIELDS", "SCHEMA", "Options", "Piece", "batches", "instants", "read"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from kit.formats.commitlog.simd import load64
-from kit.rocketmq.log_events import catalogue
+from kit.rocketmq import catalogue
 
 WINDOW: Final = 8
 """Length of the piece of each needle that is looked for first; no needle may be shorter."""

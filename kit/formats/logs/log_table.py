@@ -14,7 +14,7 @@ from kit.formats.logs import fields as f
 from kit.formats.logs import lines as ln
 from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
 from kit.formats.values import NANO_LAST_MS
-from kit.rocketmq.log_events import catalogue
+from kit.rocketmq import catalogue
 from kit.rocketmq.log_layouts import BROKER_SIDE, BY_SLUG
 
 _SLUGS: Final = pa.array([*f.SLUG_OF_KIND.values(), "client-4.3"], pa.string())

@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.rocketmq.log_events.catalogue import BY_SLUG
-from kit.rocketmq.log_events.event import Event
+from kit.rocketmq.catalogue import EVENTS, Event
 
 _BOUND: Final = re.compile(r"\{([01]),\d{4,}\}")
 VALUES: Final = pa.map_(pa.string(), pa.string())
@@ -25,7 +24,7 @@ def of(entries: pa.RecordBatch, place: Sequence[str]) -> Iterator[pa.RecordBatch
     for number, slug in enumerate(slugs.dictionary.to_pylist()):
         rows = at.filter(pc.equal(slugs.indices, number))
         columns = entries.select(list(place)).take(rows).columns
-        values = _values(BY_SLUG.get(slug), text.take(rows))
+        values = _values(EVENTS.get(slug), text.take(rows))
         yield pa.RecordBatch.from_arrays(
             [*columns, pa.repeat(slug, len(rows)), values], names=[*place, "event", "values"]
         )

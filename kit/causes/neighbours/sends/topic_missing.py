@@ -15,7 +15,7 @@ from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
 from kit.i18n import T
-from kit.rocketmq.log_events.catalogue import PROBLEM
+from kit.rocketmq.catalogue import PROBLEM
 
 if TYPE_CHECKING:
     from kit.case.case import Case

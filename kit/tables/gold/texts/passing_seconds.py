@@ -1,4 +1,4 @@
-"""One row for each second in which a text of `kit.rocketmq.log_events.passing`, or of a start or stop, was printed: event, group (the consumer or
+"""One row for each second in which a text of the catalogue that goes on (`catalogue.PASSING`), or of a start or stop, was printed: event, group (the consumer or
 producer group it names, "" for none), second (Unix time, -1 without a time), file, n (entries), line (the smallest). At most 300,000 rows, the
 first seconds.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kit.rocketmq.log_events import passing
+from kit.rocketmq import catalogue
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -19,7 +19,7 @@ MOST: Final = 300_000
 def query(spark: SparkSession) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
-    printed = spark.table("events").where(F.col("event").isin([*passing.BY_SLUG, *passing.STARTS]))
+    printed = spark.table("events").where(F.col("event").isin([*catalogue.PASSING, *catalogue.STARTS["clients"]]))
     group = "coalesce(values['group'], values['group_2'], '') as `group`"
     second = "coalesce(unix_seconds(ts), -1) as second"
     counted = printed.selectExpr("event", group, second, "file", "line").groupBy("event", "group", "second", "file")

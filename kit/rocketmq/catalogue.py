@@ -1,0 +1,347 @@
+"""The known texts: what RocketMQ, its clients and their hosts print, and what it means. `python -m kit.rocketmq.catalogue` lists them.
+
+Each is a row of `texts/*.yaml`; the order of files and rows is the catalogue's. A row with `values` is an `Event`: it is looked for in every log, and
+its values are taken out. A row with a `title` is a `Problem`: it is explained, and reported where nothing else judges it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, cached_property
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
+
+from kit.i18n import T
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+Verdict = Literal["confirmed", "suspected"]
+
+ANY: Final = "{}"
+"""What stands for a printed value in a text."""
+GAP: Final = r"[^\n]{0,400}?"
+SHORTEST: Final = 8
+"""Characters of the shortest literal piece that is looked for."""
+PROBLEM: Final = "problem:"
+"""Stands in front of the slug of a known problem among the texts of an entry."""
+
+PIECES: Final = {
+    # common/protocol/header/EndTransactionRequestHeader.toString: with quotes in 4.x, without in 5.x.
+    "HEADER": (
+        r"EndTransactionRequestHeader\{producerGroup='?(?P<group>[^',]*)'?, tranStateTableOffset=(?P<state_offset>\d+), "
+        r"commitLogOffset=(?P<commit_log_offset>\d+), commitOrRollback=(?P<decision>\d+), fromTransactionCheck=(?P<from_check>\w+), "
+        r"msgId='?(?P<msg_id>[^',}]*)'?, transactionId='?(?P<transaction_id>[^',}]*)'?"
+    ),
+    "QUEUE": r"MessageQueue \[topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,\]]*), queueId=(?P<queue_id>-?\d+)\]",
+    # common/message/MessageExt.toString: `brokerName=` from 4.7.0.
+    "MESSAGE_EXT": (
+        r"MessageExt \[(?:brokerName=(?P<broker>[^,\]]*), )?queueId=(?P<queue_id>-?\d+), storeSize=(?P<store_size>\d+), queueOffset=(?P<queue_offset>-?\d+), "
+        r"sysFlag=(?P<sys_flag>\d+), bornTimestamp=(?P<born_timestamp>\d+), bornHost=(?P<born_host>[^,]*), storeTimestamp=(?P<store_timestamp>\d+), "
+        r"storeHost=(?P<store_host>[^,]*), msgId=(?P<msg_id>\w*), commitLogOffset=(?P<commit_log_offset>\d+), bodyCRC=(?P<body_crc>-?\d+), "
+        r"reconsumeTimes=(?P<reconsume_times>\d+), preparedTransactionOffset=(?P<prepared_offset>\d+), toString\(\)=Message\{topic='(?P<topic>[^']*)'"
+    ),
+}
+"""What several patterns share, as `{{NAME}}`."""
+
+BROKER_STARTS: Final = ("broker-boot", "store-shutdown", "store-last-shutdown")
+CONSUMER_STARTS: Final = (
+    "consumer-connected", "consumer-disconnected", "client-started", "consumer-stopped", "consumer-group-changed", *BROKER_STARTS,
+)  # fmt: skip
+STARTS: Final = {
+    "broker": BROKER_STARTS,
+    "consumers": CONSUMER_STARTS,
+    "clients": (*CONSUMER_STARTS, "producer-connected", "producer-unregistered", "producer-channel-removed"),
+}
+"""The texts of starts and stops, by whose they are."""
+
+
+class Row(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
+    """What all rows of the catalogue have in common: values are checked when they are read."""
+
+
+class PrintedBy(Row, frozen=True, kw_only=True):
+    """Who prints a text. `source`: class or program; `logs`: where it normally is; `since`, `until`: first and last release with this wording
+    ("" = 4.3.0, 5.3.3).
+    """
+
+    source: str
+    logs: str = ""
+    level: str = ""
+    since: str = ""
+    until: str = ""
+
+
+class Fault(Row, frozen=True, kw_only=True):
+    """First and last release with a fault ("" = no bound known) and by which change it was `fixed`."""
+
+    since: str = ""
+    until: str = ""
+    fixed: str = ""
+
+
+class Seen(Row, frozen=True, kw_only=True):
+    """What seeing a problem's texts shows (`verdict`; None: routine, explained but never reported).
+
+    It is reported from `least` entries on that span at least `lasts` seconds. `normal_with`: an event that is printed beside each entry that is
+    normal: so many do not count. `cause`: the cause module that judges these texts. `passing`: events with `goes_on`; the problem is reported where
+    one of these goes on, whatever `cause` says.
+    """
+
+    verdict: Verdict | None = None
+    least: int = 1
+    lasts: float = 0.0
+    normal_with: str = ""
+    cause: str = ""
+    passing: tuple[str, ...] = ()
+
+
+class GoesOn(Row, frozen=True, kw_only=True):
+    """When a text that every start or stop brings is a symptom: judged by these numbers, never by the text alone.
+
+    At least `least` entries are further than `around` s from every start or stop (`starts`, of its own group where they name one), span at least
+    `lasts` s, and come in at least `minutes` different minutes. `title` stands in the `lane` of the timeline.
+    """
+
+    title: T
+    starts: Literal["broker", "consumers", "clients"]
+    least: int = 20
+    """A refused pull is tried again after 3 s (pullTimeDelayMillsWhenException): a minute of one queue has 20."""
+    around: int = 60
+    """Two heartbeats of a client (heartbeatBrokerInterval, 30 s): until then a broker that started does not know its groups."""
+    lasts: int = 120
+    """After so long a broker forgets a client that died without a word (ClientChannelInfo, CHANNEL_EXPIRED_TIMEOUT)."""
+    minutes: int = 3
+    """Two restarts that left no line of their own are two bursts."""
+    lane: str = "consumers"
+
+    @property
+    def start_events(self) -> tuple[str, ...]:
+        return STARTS[self.starts]
+
+
+class KnownText(Row, frozen=True, kw_only=True):
+    """One row. `texts`: pieces of log lines, answers or exceptions, `{}` for a printed value; an entry holds the row when one of them is in it."""
+
+    slug: str
+    texts: tuple[str, ...]
+    printed_by: PrintedBy
+    example: str = ""
+
+    @cached_property
+    def needles(self) -> tuple[str, ...]:
+        """The longest literal piece of each text."""
+        return tuple(max(text.split(ANY), key=len) for text in self.texts)
+
+    @property
+    def has_condition(self) -> bool:
+        """Return whether finding a needle does not settle it."""
+        raise NotImplementedError
+
+    @cached_property
+    def in_bytes(self) -> re.Pattern[bytes]:
+        """Matches the bytes of an entry that meets the condition."""
+        raise NotImplementedError
+
+    def meets_condition(self, entry: bytes) -> bool:
+        return self.in_bytes.search(entry) is not None
+
+
+class Event(KnownText, frozen=True, kw_only=True):
+    """A text that is found in logs. `values`: a regular expression with `(?P<name>…)` groups that takes the values out of it, and nothing that RE2
+    and Python read differently.
+
+    `harmless`: whether it is normal in a healthy system (None: depends on how often and beside what). `benign`: why, for what sounds like trouble; it
+    counts for no cause. `confirm` must be found in the entry as well, where a text alone would say too much.
+    """
+
+    values: str
+    confirm: str = ""
+    harmless: bool | None = False
+    benign: T | None = None
+    goes_on: GoesOn | None = None
+    meaning: T | None = None
+
+    @cached_property
+    def pattern(self) -> str:
+        return re.sub(r"\{\{(\w+)\}\}", lambda name: PIECES[name[1]], self.values)
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """The names of the values, in the order of the groups."""
+        return tuple(re.findall(r"\(\?P<(\w+)>", self.pattern))
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+    @property
+    def has_condition(self) -> bool:
+        return bool(self.confirm)
+
+    @cached_property
+    def in_bytes(self) -> re.Pattern[bytes]:
+        return re.compile(self.confirm.encode())
+
+
+class Problem(KnownText, frozen=True, kw_only=True):
+    """One thing that can be wrong with a RocketMQ system, or one family of log lines that only sounds so.
+
+    `classes`: `module/Class` whose remaining WARN and ERROR lines belong here as well. `unless`: a regular expression of entries that are normal.
+    """
+
+    title: T
+    meaning: T
+    next: T
+    decides: T | None = None
+    remedy: T | None = None
+    risk: T | None = None
+    unlike: T | None = None
+    classes: tuple[str, ...] = ()
+    unless: str = ""
+    seen: Seen = Seen()
+    fault: Fault = Fault()
+
+    @property
+    def reported(self) -> bool:
+        """Return whether its texts, seen often and long enough, make a finding of its own."""
+        return self.seen.verdict is not None and not self.seen.cause and not self.seen.passing
+
+    @cached_property
+    def normal(self) -> re.Pattern[str] | None:
+        return re.compile(self.unless) if self.unless else None
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """Matches where one of the texts is."""
+        return re.compile(self._expression)
+
+    @property
+    def _expression(self) -> str:
+        return "|".join(GAP.join(map(re.escape, text.split(ANY))) for text in self.texts)
+
+    @property
+    def has_condition(self) -> bool:
+        return bool(self.unless) or any(ANY in text for text in self.texts)
+
+    @cached_property
+    def in_bytes(self) -> re.Pattern[bytes]:
+        """Matches the bytes of an entry that `in_text` is true for."""
+        normal = rf"(?![\s\S]*(?:{self.unless}))" if self.unless else ""
+        return re.compile(rf"\A{normal}[\s\S]*?(?:{self._expression})".encode())
+
+    def in_text(self, text: str) -> bool:
+        """Return whether a log entry holds one of the texts and is not one of the normal ones."""
+        return bool(self.compiled.search(text)) and not (self.normal and self.normal.search(text))
+
+    def in_frame(self, line: str) -> bool:
+        """Return whether a stack trace frame holds a text that is about frames: a method with the file behind it."""
+        return any(text.endswith(".java") and text in line for text in self.texts)
+
+
+def _rows() -> Iterable[dict[str, Any]]:
+    folder = resources.files("kit.rocketmq") / "texts"
+    for file in sorted((each for each in folder.iterdir() if each.name.endswith(".yaml")), key=lambda each: each.name):
+        yield from msgspec.yaml.decode(file.read_bytes())
+
+
+_EVERY: Final = [msgspec.convert(row, Problem if "title" in row else Event) for row in _rows()]
+EVENTS: Final[dict[str, Event]] = {row.slug: row for row in _EVERY if isinstance(row, Event)}
+PROBLEMS: Final[dict[str, Problem]] = {row.slug: row for row in _EVERY if isinstance(row, Problem)}
+SEARCHED: Final = tuple(problem for problem in PROBLEMS.values() if problem.reported)
+"""The known problems that are looked for in every log; all others are only explained."""
+PASSING: Final = {event.slug: event.goes_on for event in EVENTS.values() if event.goes_on is not None}
+"""Texts that every start or stop brings and that are a symptom where they go on."""
+BENIGN: Final = {event.slug: event.benign for event in EVENTS.values() if event.benign is not None}
+"""Texts that sound like trouble and are normal, with the reason: they count for no cause and are shown so that nobody follows them."""
+BY_CLASS: Final = {cls: problem for problem in PROBLEMS.values() for cls in problem.classes}
+
+
+@cache
+def slugs() -> pa.StringArray:
+    """Return the slugs in the order of `literals`: events, then `problem:` + known problems."""
+    import pyarrow as pa
+
+    return pa.array([*EVENTS, *(PROBLEM + each.slug for each in SEARCHED)], pa.string())
+
+
+def literals() -> tuple[tuple[str, ...], ...]:
+    """Return the literal texts of each group: those of all events, then those of all known problems."""
+    return tuple(row.needles for row in (*EVENTS.values(), *SEARCHED))
+
+
+def own(groups: np.ndarray) -> np.ndarray:
+    """Return for each group found whether its texts are RocketMQ's alone; those of the operating system are not."""
+    import numpy as np
+
+    foreign = [len(EVENTS) + number for number, each in enumerate(SEARCHED) if each.printed_by.logs]
+    return ~np.isin(groups, foreign)
+
+
+@cache
+def confirmations() -> dict[int, Callable[[bytes], object]]:
+    """Return the second conditions of the groups that have one, by their number: whether the bytes of an entry meet it."""
+    # Patterns are compiled when one is asked for: all of them take longer than a paste.
+    return {
+        number: row.meets_condition for number, row in enumerate((*EVENTS.values(), *SEARCHED)) if row.has_condition
+    }
+
+
+class Windows:
+    """Finds many fixed texts in a few lines without compiled code: a dictionary of the last eight characters of each text.
+
+    For millions of lines `kit.formats.logs.literal_matcher` does the same in one compiled pass. Texts of fewer than `SHORTEST` characters are never
+    found.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._by_piece: dict[str, list[int]] = {}
+        for number, text in enumerate(texts):
+            if len(text) >= SHORTEST:
+                # The end of a text is seldom the beginning of another one.
+                self._by_piece.setdefault(text[-SHORTEST:], []).append(number)
+
+    def find(self, line: str) -> list[int]:
+        """Return the numbers of the texts in a line, each once, in the order in which they end."""
+        found: dict[int, None] = {}
+        get = self._by_piece.get
+        for end in range(SHORTEST, len(line) + 1):
+            for number in get(line[end - SHORTEST : end], ()):
+                if line.endswith(self._texts[number], 0, end):
+                    found[number] = None
+        return list(found)
+
+
+@cache
+def _windows(kind: type[KnownText]) -> tuple[Windows, tuple[tuple[Any, str], ...]]:
+    needles = tuple((row, needle) for row in _EVERY if isinstance(row, kind) for needle in row.needles)
+    return Windows([needle for _, needle in needles]), needles
+
+
+def problems_in(text: str) -> tuple[Problem, ...]:
+    """Return the problems one of whose texts is in a log entry, the longest text first; entries that are normal for one do not count for it."""
+    windows, needles = _windows(Problem)
+    longest: dict[str, int] = {}
+    for number in windows.find(text):
+        problem, needle = needles[number]
+        longest[problem.slug] = max(len(needle), longest.get(problem.slug, 0))
+    slugs = sorted(longest, key=lambda slug: -longest[slug])
+    return tuple(problem for problem in map(PROBLEMS.__getitem__, slugs) if problem.in_text(text))
+
+
+def event_in(text: str) -> Event | None:
+    """Return the event with the longest text in a log entry; of two with the same text the one with a second condition is more specific."""
+    windows, needles = _windows(Event)
+    found = [needles[number] for number in windows.find(text)]
+    matches = [(len(needle) + bool(row.confirm), row) for row, needle in found if re.search(row.confirm, text)]
+    return max(matches, key=lambda match: match[0])[1] if matches else None
+
+
+if __name__ == "__main__":
+    for row in EVENTS.values():
+        print(f"{row.slug:28} {row.printed_by.logs:24} {row.printed_by.level:12} {' | '.join(row.texts)}")

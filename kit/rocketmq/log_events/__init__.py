@@ -1,1 +1,0 @@
-"""Known log texts, by the log they stand in."""

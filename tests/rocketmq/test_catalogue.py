@@ -1,0 +1,396 @@
+"""The catalogue of known texts: every row is complete, recognised by what RocketMQ prints, and no other row claims it; and the table of upstream's own
+format strings.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import java_sources
+import pytest
+
+from kit.causes import discover
+from kit.formats.logs.literal_matcher import WINDOW, known_texts, ordered
+from kit.i18n import T
+from kit.rocketmq import upstream
+from kit.rocketmq.catalogue import (
+    BENIGN,
+    EVENTS,
+    PASSING,
+    PROBLEMS,
+    STARTS,
+    KnownText,
+    Problem,
+    Windows,
+    confirmations,
+    problems_in,
+)
+from kit.rocketmq.upstream import FormatString
+from kit.rocketmq.versions import VERSION_NUMBERS
+
+RELEASES = {*VERSION_NUMBERS.values(), ""}
+ROWS = [*EVENTS.values(), *PROBLEMS.values()]
+
+
+def _sentences(row: KnownText) -> list[T]:
+    return [value for name in row.__struct_fields__ if isinstance(value := getattr(row, name), T)]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{type(row).__name__}-{row.slug}")
+def test_a_row_says_what_an_operator_needs(row: KnownText) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", row.slug) and row.printed_by.source
+    assert row.texts and all(len(needle.encode()) >= WINDOW for needle in row.needles)
+    assert {row.printed_by.since, row.printed_by.until} <= RELEASES
+    for sentence in _sentences(row):
+        assert sentence.en and sentence.zh and not set("{}") & set(sentence.en), f"braces are placeholders: {sentence}"
+
+
+@pytest.mark.parametrize("event", EVENTS.values(), ids=EVENTS)
+def test_an_event_finds_and_reads_its_example(event) -> None:  # type: ignore[no-untyped-def]
+    found = event.compiled.search(event.example)
+    assert found and any(needle in event.example for needle in event.needles) and len(event.slug) <= 32
+    assert not any("\n" in needle for needle in event.needles)
+    assert not event.groups or any(found.groups())
+    assert not event.confirm or re.search(event.confirm, event.example)
+    assert not re.search(r"\(\?P=|\\[AZzKGQ]|[*+?}]\+", event.pattern), "RE2 reads this differently"
+    assert len(set(event.groups)) == len(event.groups)
+
+
+def test_a_problem_is_remedied_or_judged_by_a_cause() -> None:
+    causes = {cause.SLUG for cause in discover()}
+    for problem in PROBLEMS.values():
+        assert not problem.reported or (problem.remedy is not None and problem.risk is not None), problem.slug
+        assert not problem.seen.cause or problem.seen.cause in causes, problem.slug
+        assert not problem.seen.normal_with or problem.seen.normal_with in EVENTS
+        assert problem.fault.since in RELEASES and problem.fault.until in RELEASES, problem.slug
+    shown = [slug for problem in PROBLEMS.values() for slug in problem.seen.passing]
+    assert sorted(shown) == sorted(PASSING) and set(STARTS["clients"]) <= set(EVENTS)
+    # A missing subscription is subscription-mismatch's own sign: what that cause quotes is not listed as harmless.
+    assert set(PASSING) - set(BENIGN) == {"subscription-missing"}
+    assert all(EVENTS[slug].harmless is not False for slug in BENIGN)
+
+
+def test_the_compiled_matcher_finds_every_example() -> None:
+    found = ordered(known_texts(), [event.example.replace("\n", " ") for event in EVENTS.values()])
+    assert [i for i, numbers in enumerate(found) if i not in numbers] == []
+
+
+@pytest.mark.parametrize(
+    ("slug", "text", "expected"),
+    [
+        (
+            "flow-control",
+            "CODE: 2 DESC: [PCBUSY_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 402ms, size of queue: 24",
+            {"code": "2", "kind": "PCBUSY_CLEAN_QUEUE", "period": "402", "queue": "24", "broker": None},
+        ),
+        (
+            "flow-control",
+            "CODE: 2  DESC: [REJECTREQUEST]system busy, start flow control for a while BROKER: fd20:45::11:10911",
+            {"kind": "REJECTREQUEST", "period": None, "broker": "fd20:45::11:10911"},
+        ),
+        (
+            "flow-control",
+            "error: [OVERLOAD]system busy, start flow control for a while",
+            {"code": None, "kind": "OVERLOAD"},
+        ),
+        (
+            "topic-too-long",
+            "putMessage message topic[%RETRY%abc] length too long 149, but it is not supported by broker",
+            {"topic": "%RETRY%abc", "length": "149"},
+        ),
+        (
+            "message-body-size-exceeded",
+            "message body size exceeded, msg total size: 5, msg body size: 4, maxMessageBodySize: 3",
+            {"total": "5", "body": "4", "limit": "3"},
+        ),
+        (
+            "message-body-size-exceeded",
+            "message body size exceeded, msg body size: 4, maxMessageSize: 3",
+            {"total": None, "body": "4"},
+        ),
+        (
+            "check-answer-commit",
+            "Check producer[[fd20:114:0:0:0:0:0:21]:41056] transaction state, the producer commit the message.RequestHeader: EndTransactionRequestHeader{producerGroup=order-producer, tranStateTableOffset=55, commitLogOffset=608907, commitOrRollback=8, fromTransactionCheck=true, msgId=7F00000133BA0C387F4466E6FEB10000, transactionId=7F00000133BA0C387F4466E6FEB10000} Remark: null",
+            {
+                "address": "[fd20:114:0:0:0:0:0:21]:41056",
+                "group": "order-producer",
+                "commit_log_offset": "608907",
+                "msg_id": "7F00000133BA0C387F4466E6FEB10000",
+            },
+        ),
+        (
+            "send-attempt-failed",
+            "sendKernelImpl exception, resend at once, InvokeID: %s, RT: %sms, Broker: %s",
+            {"what": "resend at once", "topic": None},
+        ),
+        (
+            "service-not-available",
+            "CODE: 14  DESC: service not available now. It may be caused by one of the following reasons: the broker's disk is full [CL:  0.91 CQ:  0.91 INDEX:  0.91], messages are put to the slave, message store has been shut down, etc.",
+            {"commitlog": "0.91"},
+        ),
+        (
+            "store-tps",
+            "[STORETPS] put_tps  get_found_tps  get_miss_tps  get_transfered_tps ",
+            {"put": "", "transferred": ""},
+        ),
+        (
+            "store-tps",
+            "[STORETPS] put_tps 4.065379296556091 get_found_tps 1.0 get_miss_tps 0.0 get_transferred_tps 2.5",
+            {"put": "4.065379296556091", "transferred": "2.5"},
+        ),
+        (
+            "stats",
+            "[GROUP_GET_LATENCY] [1@a@b] Stats In One Minute, TIMES: 4 AVGRT: 0.50",
+            {"name": "GROUP_GET_LATENCY", "sum": "4", "tps": None, "average": "0.50"},
+        ),
+        (
+            "late-response",
+            "receive response, cmd=RemotingCommand [code=0], but not matched any request, address=10.20.81.11:10911",
+            {"address": "10.20.81.11:10911"},
+        ),
+        # The address of a registered consumer is behind its data in 4.x, in front of it in 5.x.
+        (
+            "consumer-registered",
+            "registerConsumer info changed ConsumerData [groupName=g, consumeType=PUSH, subscriptionDataSet=[SubscriptionData [topic=t, subString=*]]] 10.0.0.1:5",
+            {"address": "10.0.0.1:5"},
+        ),
+        (
+            "consumer-registered",
+            "ClientManageProcessor: registerConsumer info changed, SDK address=10.0.0.1:5, consumerData=ConsumerData [groupName=g, consumeType=PUSH, subscriptionDataSet=[SubscriptionData [topic=t, subString=*]]]",
+            {
+                "address_2": "10.0.0.1:5",
+                "data": "ConsumerData [groupName=g, consumeType=PUSH, subscriptionDataSet=[SubscriptionData [topic=t, subString=*]]]",
+            },
+        ),
+        # Java's DefaultMQProducerImpl prints BrokersSent; C++ ends with the topic.
+        (
+            "send-given-up",
+            "Send [3] times, still failed, cost [9]ms, Topic: orders, BrokersSent: [broker-a, broker-b]",
+            {"brokers": "broker-a, broker-b"},
+        ),
+        (
+            "send-given-up",
+            "Send [3] times, still failed, cost [9]ms, Topic: orders",
+            {"topic": "orders", "brokers": None, "times": "3"},
+        ),
+    ],
+)
+def test_wordings_of_other_versions(slug: str, text: str, expected: dict[str, str | None]) -> None:
+    found = EVENTS[slug].compiled.search(text)
+    assert found and any(needle in text for needle in EVENTS[slug].needles)
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_second_conditions() -> None:
+    commit = confirmations()[list(EVENTS).index("leaked-commit-printed")]
+    for flags in range(64):
+        assert bool(commit(b"sysFlag=%d, bornTimestamp=" % flags)) == (flags & 0xC == 8), flags
+    assert not confirmations()[list(EVENTS).index("broker-topic-too-long")](b"longer than topic max length 127.")
+
+
+@pytest.mark.parametrize(
+    ("name", "seen", "unseen"),
+    [
+        (
+            "transaction-consistency",
+            {"local-transaction-exception", "check-discard", "client-check-unknown"},
+            {"flow-control", "put-back-failed", "topic-too-long"},
+        ),
+        (
+            "producer-offline",
+            {"check-channel-null", "producer-table-empty", "check-discard"},
+            {"flow-control", "put-back-failed"},
+        ),
+        (
+            "message-identity",
+            {"query-no-message", "consume-exception", "consumer-offset-saved"},
+            {"flow-control", "put-back-failed", "check-discard"},
+        ),
+        (
+            "healthy",
+            {"watermark", "check-answer-commit"},
+            {
+                "flow-control",
+                "put-back-failed",
+                "topic-too-long",
+                "check-discard",
+                "client-wait-timeout",
+                "check-channel-null",
+                "leaked-half-printed",
+            },
+        ),
+        (
+            "healthy-5",
+            {"check-sent", "response-codes", "check-position-after"},
+            {"flow-control", "put-back-failed", "check-discard", "leaked-half-printed"},
+        ),
+    ],
+)
+def test_recordings_hold_what_happened(name: str, seen: set[str], unseen: set[str], log_entries) -> None:  # type: ignore[no-untyped-def]
+    found = Counter(slug for row in log_entries(name) for slug in row["events"])
+    assert seen <= set(found)
+    assert not unseen & set(found)
+
+
+def _filled(text: str) -> str:
+    """Put a value into each place, no two alike."""
+    values = iter(range(99, 0, -1))
+    return re.sub(r"\{\}", lambda _: str(next(values)), text)
+
+
+@cache
+def examples(problem: Problem) -> list[tuple[str, str]]:
+    """Return (release, line) pairs: RocketMQ's own texts with values filled in, and the entry's own example."""
+    wanted = [sorted(text.split("{}"), key=len, reverse=True) for text in problem.texts]
+    lines = [
+        (each.since or upstream.OLDEST, _filled(each.text))
+        for each in upstream.format_strings()
+        if any(all(piece in each.text for piece in pieces) for pieces in wanted)
+    ]
+    return lines + ([("", problem.example)] if problem.example else [])
+
+
+@pytest.mark.seconds
+def test_every_entry_recognises_a_line_that_no_other_entry_claims() -> None:
+    lines = {problem.slug: [line for _, line in examples(problem)] for problem in PROBLEMS.values()}
+    assert [slug for slug, each in lines.items() if not each] == [], (
+        "give an example: none of its texts is RocketMQ's own"
+    )
+    claims = lambda line: [problem.slug for problem in problems_in(line + "\n")]  # noqa: E731
+    shared = [slug for slug, each in lines.items() if not any(claims(line) == [slug] for line in each)]
+    assert {slug: [(line, claims(line)) for line in lines[slug][:3]] for slug in shared} == {}
+
+
+def test_normal_entries_are_left_out() -> None:
+    crc = "found a illegal magic code 0x{}"
+    assert [p.slug for p in problems_in(crc.format("AABBCCDD"))] == ["commitlog-damaged"]
+    assert not problems_in(crc.format("0"))
+    start = "maxPhyOffsetOfConsumeQueue({}) >= processOffset({}), truncate dirty logic files"
+    assert not problems_in(start.format(100, 100))
+    assert [p.slug for p in problems_in(start.format(300, 100))] == ["consumequeue-beyond-commitlog"]
+    missing = "Cannot find conf file /opt/rocketmq/conf/{}, acl isn't be enabled."
+    assert [p.slug for p in problems_in(missing.format("plain_acl.yml"))] == ["acl-config"]
+    assert [p.slug for p in problems_in(missing.format("tools.yml"))] == ["mqadmin-without-acl"]
+    # acl/common/AclUtils.getAclRPCHook of 5.x, which only mqadmin and its like call, names no file.
+    parsed = "WARN main - Failed to parse configuration to enable ACL."
+    assert [p.slug for p in problems_in(parsed)] == ["mqadmin-without-acl"]
+
+
+def test_conditions_over_bytes_say_the_same() -> None:
+    conditions = [problem for problem in PROBLEMS.values() if problem.has_condition]
+    tried = [(problem, line) for problem in conditions for _, line in examples(problem)]
+    assert len({problem.slug for problem, _ in tried}) == len(conditions) > 0
+    for problem, line in tried:
+        assert bool(problem.in_bytes.search(line.encode())) == problem.in_text(line), (problem.slug, line)
+
+
+def test_the_table_of_format_strings_is_well_formed() -> None:
+    every = upstream.format_strings()
+    assert len(every) > 2000
+    for each in every:
+        assert each.how in ("WARN", "ERROR", "REMARK", "THROW") and {each.since, each.until} <= RELEASES
+        assert re.fullmatch(r"[a-z]+/\w+", each.cls)
+    assert len({(e.cls, e.how, e.text) for e in every}) == len(every)
+
+
+@pytest.mark.parametrize(
+    ("cls", "text", "since", "until"),
+    [
+        # Read in the release tags by hand.
+        ("store/DefaultMessageStore", "putMessage message topic length too long {}", "", "4.9.8"),
+        ("broker/HookUtils", "message store is in slave mode, so putMessage is forbidden", "5.0.0", ""),
+        ("store/ConsumeQueue", "[BUG]consume queue can not write, {} {}", "", ""),
+        ("store/HAConnection", "slave[{}] request offset={} greater than local commitLog offset={}.", "4.9.3", "4.9.8"),
+    ],
+)
+def test_releases_of_a_text(cls: str, text: str, since: str, until: str) -> None:
+    (found,) = [each for each in upstream.format_strings() if (each.cls, each.text) == (cls, text)]
+    assert (found.since, found.until) == (since, until)
+
+
+def _covered(each: FormatString) -> bool:
+    return bool(problems_in(_filled(each.text)) or upstream.problem_of_class(each))
+
+
+def _own(each: FormatString) -> bool:
+    """Tell whether an entry or a known log text names the line itself, not only the class that prints it."""
+    line = _filled(each.text)
+    return bool(problems_in(line) or any(needle in line for event in EVENTS.values() for needle in event.needles))
+
+
+# From 5.0 on whole subsystems (RocksDB queues and tables, compaction, timer wheel, controller, tiered storage) print many lines
+# of one meaning: they are explained by the entry of their class.
+OWN = {"broker": {"4": 0.8, "5": 0.55}, "store": {"4": 0.78, "5": 0.55}, "client": {"4": 0.8, "5": 0.8}}
+
+
+@pytest.mark.parametrize("release", ["4.3.0", "4.6.1", "4.9.4", "5.1.4", "5.3.3"])
+def test_what_operators_may_meet_is_covered(release: str) -> None:
+    number = upstream.number(release)
+    for module in ("broker", "store", "client"):
+        printed = [
+            each
+            for each in upstream.format_strings()
+            if each.logged
+            and each.cls.startswith(module + "/")
+            and upstream.number(each.since) <= number <= upstream.number(each.until or upstream.NEWEST)
+        ]
+        share = sum(map(_covered, printed)) / len(printed)
+        own = sum(map(_own, printed)) / len(printed)
+        print(f"{release} {module}: {len(printed)} texts, {share:.0%} covered, {own:.0%} by an entry's own text")
+        assert share >= 0.8 and own >= OWN[module][release[0]]
+
+
+def test_windows_find_every_text_once_and_nothing_else() -> None:
+    windows = Windows(("message store", "store has shutdown", "short"))
+    assert windows.find("the message store has shutdown, message store") == [0, 1]
+    assert windows.find("short message") == []
+
+
+def test_texts_are_read_out_of_java() -> None:
+    source = """
+    class A {
+        static final String WHAT = "disk is" + " full";
+        // log.warn("not this one");
+        void a() {
+            log.warn("put {} failed, \\"{}\\"", a.b(), c);
+            LOG_ERROR.error("x=" + this.x(1, "no") + ", y=" + y + " was expected", e);
+            log.error(String.format("%s of %d was lost", a, b));
+            log.info("not this one either");
+            throw new MQClientException("no such broker " + name, null);
+        }
+        void b() { response.setRemark(WHAT + " now"); }
+    }
+    """
+    found = {(call.level, call.template) for call in java_sources.calls("store", "A", source)}
+    assert found == {
+        ("WARN", 'put {} failed, "{}"'), ("ERROR", "x={}, y={} was expected"), ("ERROR", "{} of {} was lost"),
+        ("THROW", "no such broker {}"), ("REMARK", "disk is full now"),
+    }  # fmt: skip
+
+
+@pytest.mark.skipif("ROCKETMQ_SOURCES" not in os.environ, reason="walks RocketMQ's own sources: set ROCKETMQ_SOURCES")
+def test_the_table_is_what_the_sources_say() -> None:
+    """`ROCKETMQ_SOURCES`: a folder of sources jars (rocketmq-broker-4.9.4-sources.jar, …) or of source trees."""
+    where = Path(os.environ["ROCKETMQ_SOURCES"])
+    known = {(e.cls, e.how, e.text): e for e in upstream.format_strings()}
+    for release in ("4.6.1", "4.9.4", "5.1.4"):
+        tree = where / release
+        jars = list(where.glob(f"rocketmq-*-{release}-sources.jar"))
+        if not tree.is_dir() and not jars:
+            continue
+        calls = list(java_sources.folder(tree) if tree.is_dir() else java_sources.jars(jars))
+        ours = [c for c in calls if c.module in ("broker", "store", "client") and c.level in ("WARN", "ERROR")]
+        counted = [c for c in ours if c.template]
+        missing = [
+            c for c in counted if (f"{c.module}/{c.cls}", c.level, c.template) not in known and len(c.template) > 12
+        ]
+        share = sum(_covered(FormatString(f"{c.module}/{c.cls}", c.level, "", "", c.template)) for c in counted) / len(
+            ours
+        )
+        print(f"{release}: {len(ours)} WARN and ERROR calls in broker, store and client, {share:.0%} covered")
+        assert not missing[:5]
+        assert share >= 0.8
