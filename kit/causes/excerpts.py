@@ -1,4 +1,4 @@
-"""What a few copied lines can show: what they say, and nothing by what they lack.
+"""What evidence cannot show by what it lacks: a step is shown false only where it would be seen (`shown_by`), and by whole logs.
 
 Whoever pastes ten lines of a log has chosen them. A complete log without a line shows that it was not printed; an excerpt does not.
 """
@@ -10,24 +10,36 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from kit.analysis.messages import pasted_ids
-from kit.causes import collect_next
+from kit.causes import collect_next, shown_by
 from kit.causes.findings import Finding, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
+WANT_SHOWN = T("nothing here would show whether this is so: {claim}")
 WANT = T("a few copied lines show nothing by what they lack; the whole log does")
 
 
 def weighed(case: Case, finding: Finding) -> Finding:
-    """Return a finding of a paste without what it concludes from lines that are not there; one of other evidence as it is."""
-    shown = any(step.holds for step in finding.steps)
-    if shown or not any(_absent(step) for step in finding.steps) or not _excerpt(case):
+    """Return a finding without what it concludes from what is not there, where the evidence would not show it."""
+    absent = [step for step in finding.steps if _absent(step)]
+    if not absent:
         return finding
-    finding.steps = [attrs.evolve(step, holds=None) if _absent(step) else step for step in finding.steps]
-    finding.figures = {name: _unknown(value) for name, value in finding.figures.items()}
-    finding.missing = finding.missing or [collect_next.whole_logs(WANT)]
+    chosen = _excerpt(case) and not any(step.holds for step in finding.steps)
+    unsure = absent if chosen else [s for s in absent if not shown_by.would_show(case, finding.cause, s.id)]
+    if not unsure:
+        return finding
+    finding.steps = [attrs.evolve(step, holds=None) if step in unsure else step for step in finding.steps]
+    if not any(step.holds is not None for step in finding.steps):
+        finding.figures = {name: _unknown(value) for name, value in finding.figures.items()}
+    if finding.missing:
+        return finding
+    if chosen:
+        finding.missing = [collect_next.whole_logs(WANT)]
+    else:
+        first = unsure[0]
+        finding.missing = shown_by.wanted(case, finding.cause, first.id, WANT_SHOWN.say(claim=first.claim))
     return finding
 
 

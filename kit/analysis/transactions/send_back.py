@@ -45,12 +45,15 @@ class SendBack:
 
     `refusals`: entries that report one (client log, else the broker's store.log); `resent_failed`: those that the
     client could not send anew either. `retry_topic_length` in characters, null unless the length was the reason.
+    `printed_length`: the longest name that the store says it refused, whoever it belongs to; `printed`: these lines.
     """
 
     refusals: int = 0
     resent_failed: int = 0
     reason: str | None = None
     retry_topic_length: int | None = None
+    printed_length: int | None = None
+    printed: refs.Seen = refs.Seen("topic-too-long")
     groups: tuple[str, ...] = ()
     first: dt.datetime | None = None
     last: dt.datetime | None = None
@@ -74,15 +77,20 @@ def examine(case: Case) -> SendBack:
             groups[row["consumer_group"]] += row["entries"]
     lengths = case.fact_rows("refused_names") if too_long else []
     reason, length = _reason(case, reasons, list(groups), lengths)
+    printed = max((row["length"] for row in lengths), default=0)
+    if reason == "name-too-long" and not groups:
+        groups.update(row["consumer_group"] for row in lengths if row["consumer_group"] and row["length"] == length)
     again = refs.seen(case, "send-back-resend-failed")
     quoted = refs.earliest(case, case.facts("first_send_backs"), 2, within="CODE:") if refused else ()
     by_name = reason == "name-too-long"
     why = refs.quote(case, too_long, 2) if by_name and too_long else quoted[:1] if reason else ()
     return SendBack(
-        refusals=refused.count or (sum(row["entries"] for row in lengths) if by_name else 0),
+        refusals=refused.count or (too_long.count if by_name else 0),
         resent_failed=again.count,
         reason=reason,
         retry_topic_length=length,
+        printed_length=printed if printed > store_limit(case) else None,
+        printed=too_long,
         groups=tuple(group for group, _ in groups.most_common()),
         first=refused.first or too_long.first,
         last=refused.last or too_long.last,
@@ -100,7 +108,7 @@ def _reason(
     """
     limit, printed = store_limit(case), {row["length"] for row in lengths}
     by_name = {len(names.RETRY_PREFIX) + len(group) for group in groups}
-    long_names = {n for n in by_name | {row["length"] for row in lengths if row["of_group"]} if n > limit}
+    long_names = {n for n in by_name | {row["length"] for row in lengths if row["consumer_group"]} if n > limit}
     if long_names and (answers["illegal"] or answers["name-too-long"] or long_names & printed):
         return "name-too-long", max(long_names & printed or long_names)
     if answers["illegal"]:

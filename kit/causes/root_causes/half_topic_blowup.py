@@ -137,14 +137,18 @@ def _leak(case: Case) -> Leak:
 def _refusal_steps(case: Case, back: send_back.SendBack) -> list[Step]:
     """Return the steps that the send-back failed, and why: supporting, since old logs are often gone."""
     reason = send_back.REASONS[back.reason] if back.reason else send_back.REASON_UNKNOWN
-    too_long = back.retry_topic_length if back.reason == "name-too-long" else None
-    why = (
-        Claim.NAME_TOO_LONG.say(length=too_long, limit=send_back.store_limit(case))
-        if too_long
-        else Claim.REASON.say(reason=reason)
-        if back.reason
-        else Claim.WHY_UNKNOWN
-    )
+    groups = list(back.groups) or Claim.GROUP
+    if back.reason == "name-too-long":
+        why = Claim.NAME_TOO_LONG.say(length=back.retry_topic_length, groups=groups, limit=send_back.store_limit(case))
+    elif back.reason:
+        why = Claim.REASON.say(reason=reason)
+    elif back.printed_length is not None:
+        why = Claim.NAME_PRINTED.say(length=back.printed_length, limit=send_back.store_limit(case))
+        printed = refs.quote(case, back.printed, 2)
+        refused = Step(Claim.REFUSED_UNKNOWN, "supporting", None)
+        return [Step(why, "supporting", True, printed), refused]
+    else:
+        why = Claim.WHY_UNKNOWN.say()
     refused = Claim.REFUSED.say(count=back.refusals) if back.refusals else Claim.REFUSED_UNKNOWN
     # Where the client's own re-send failed each time as well, nothing was stored that could become a half message.
     leads_on = back.resent_failed < back.refusals
@@ -197,14 +201,26 @@ def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
 
 def _answer_step(case: Case, leak: Leak | None) -> Step:
     """Return the step that the check listener answered COMMIT for a leaked record: the answer contains the schedule record's offset."""
+    if leak is None and (row := _printed_discards(case)) is not None and row["commits"]:
+        quoted = case.refs([(row["commit_file"], row["commit_line"])])
+        return Step(Claim.ANSWERED_PRINTED.say(**row), "supporting", True, quoted)
     if not leak or not leak.half or not (said := case.fact_rows("leak_answers")):
         return Step(Claim.ANSWERED_UNKNOWN, "supporting", None)
     quoted = case.refs([(said[0]["file"], said[0]["line"])])
     return Step(Claim.ANSWERED.say(count=said[0]["answers"]), "supporting", True, quoted)
 
 
+def _printed_discards(case: Case) -> dict[str, Any] | None:
+    """Return what transaction.log prints of discarded leaked messages: a row of `printed_discards`."""
+    rows = case.fact_rows("printed_discards") if refs.seen(case, "check-discard") else []
+    return next((row for row in rows if row["leaked"]), None)
+
+
 def _limit_step(case: Case, leak: Leak | None) -> Step:
     given_up = refs.seen(case, "check-discard")
+    if leak is None and (row := _printed_discards(case)) is not None:
+        quoted = case.refs([(row["file"], row["line"])])
+        return Step(Claim.BOUNDED_PRINTED.say(**row), "supporting", True, quoted)
     if not leak or not leak.discarded:
         return Step(Claim.BOUNDED_UNKNOWN, "supporting", None)
     limit = setup.setting(case, "transactionCheckMax", owners.addresses(case)).value

@@ -1,6 +1,7 @@
 """retry-topic-too-long: %RETRY% + consumer group exceeds what the broker stores, so no message of that group can be sent back.
 
-Deciding steps: the name of the retry topic is too long (group name, or the length the broker prints); a send-back was refused for it. Limits:
+Deciding steps: the name of the retry topic is too long (group name, or the length the broker prints); a send-back was refused for it. A name that the
+store refused is nearly always a retry topic's, since clients check those of other topics; without the group it stays `suspected`. Limits:
 store/DefaultMessageStore.putMessage (127 characters, up to 5.0.0), broker/util/HookUtils (255 bytes for %RETRY% topics from 5.1.0).
 """
 
@@ -8,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kit.analysis import refs
 from kit.analysis.transactions import send_back
-from kit.causes import collect_next
+from kit.causes import collect_next, shown_by
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds
 from kit.i18n import T
@@ -23,11 +25,18 @@ LEADS_TO = ("half-topic-blowup", "send-back-refused")
 
 TITLE = T("The retry topic's name is too long for the broker")
 SUMMARY = T(
-    "%RETRY% + group is {length} characters long ({limit} allowed): {count} {count:send-back was|send-backs were} refused."
+    "%RETRY% + {groups} is {length} characters long ({limit} allowed): {count} {count:send-back was|send-backs were} refused."
+)
+SUMMARY_PRINTED = T(
+    "The store refused a topic name of {length} characters {count} {count:time|times} ({limit} allowed). Names as long as that are retry topics: %RETRY% + consumer group."
 )
 NONE = T("No send-back was refused because its retry topic's name is too long.")
-LONG = T("%RETRY% + group is {length} characters long; the broker stores names up to {limit}.")
+LONG = T("%RETRY% + {groups} is {length} characters long; the broker stores names up to {limit}.")
+PRINTED = T(
+    "The store refused a topic name of {length} characters {count} {count:time|times}; it stores up to {limit}. Which group's retry topic it is, this evidence does not show."
+)
 REFUSED = T("The broker refused {count} {count:send-back|send-backs} for it.")
+GROUP = T("the consumer group")
 NOT_LONG = T("%RETRY% + group is longer than the {limit} characters up to which the broker stores names.")
 NOT_REFUSED = T("The broker refused send-backs for it.")
 WANT = T("its sendMessageBack Exception names the group and the broker's answer")
@@ -67,33 +76,32 @@ def examine(case: Case) -> Finding:
     limit = send_back.store_limit(case)
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     happened = back.reason == "name-too-long"
-    looked = case.has_source("client") or case.has_source("store")
-    finding.steps = [
-        deciding(
-            "name-too-long",
-            LONG.say(length=back.retry_topic_length, limit=limit) if happened else NOT_LONG.say(limit=limit),
-            holds(happened, looked),
-            back.reason_refs,
-        ),
-        deciding(
-            "send-backs-refused",
-            REFUSED.say(count=back.refusals) if happened else NOT_REFUSED,
-            holds(happened, looked),
-            back.refs,
-        ),
-    ]
+    looked = shown_by.would_show(case, SLUG, "name-too-long") and back.printed_length is None
+    groups = list(back.groups) or GROUP
+    if happened:
+        claim = LONG.say(groups=groups, length=back.retry_topic_length, limit=limit)
+        name = deciding("name-too-long", claim, True, back.reason_refs)
+    elif back.printed_length is not None:
+        claim = PRINTED.say(length=back.printed_length, count=back.printed.count, limit=limit)
+        name = deciding("name-too-long", claim, True, refs.quote(case, back.printed, 2))
+    else:
+        name = deciding("name-too-long", NOT_LONG.say(limit=limit), False if looked else None)
+    refused = REFUSED.say(count=back.refusals) if happened else NOT_REFUSED
+    finding.steps = [name, deciding("send-backs-refused", refused, holds(happened, looked), back.refs if happened else ())]
     finding.figures = {
         "retry_topic_length": back.retry_topic_length,
         "refused_send_backs": back.refusals if happened else (0 if looked else None),
     }
     if happened:
-        finding.summary = SUMMARY.say(length=back.retry_topic_length, limit=limit, count=back.refusals)
+        finding.summary = SUMMARY.say(groups=groups, length=back.retry_topic_length, limit=limit, count=back.refusals)
+    elif back.printed_length is not None:
+        finding.summary = SUMMARY_PRINTED.say(length=back.printed_length, limit=limit, count=back.printed.count)
+    if finding.verdict in ("confirmed", "suspected"):
         finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
         if back.first and back.last:
             finding.window = (back.first, back.last)
-    elif not looked:
-        finding.missing = [
-            collect_next.client_log(collect_next.CONSUMER, WANT),
-            collect_next.broker_log("store.log", WANT_STORE_LOG),
-        ]
+    if not happened and not looked:
+        finding.missing = [collect_next.client_log(collect_next.CONSUMER, WANT)]
+        if not case.has_source("store"):
+            finding.missing.append(collect_next.broker_log("store.log", WANT_STORE_LOG))
     return finding

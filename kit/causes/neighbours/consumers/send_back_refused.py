@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kit.analysis.transactions import send_back
-from kit.causes import collect_next
+from kit.causes import collect_next, shown_by
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding
 from kit.i18n import T
@@ -55,7 +55,7 @@ ALERTS: Final = (
 def examine(case: Case) -> Finding:
     """Report whether refused send-backs stayed in the consumer's memory."""
     back = send_back.examine(case)
-    looked = case.has_source("client")
+    looked = shown_by.would_show(case, SLUG, "send-back-refused")
     reason = send_back.REASONS[back.reason] if back.reason else send_back.REASON_UNKNOWN
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     refused = bool(looked and back.refusals)

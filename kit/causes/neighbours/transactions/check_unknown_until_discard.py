@@ -69,23 +69,16 @@ def examine(case: Case) -> Finding:
     """Report which discarded transactions had been answered UNKNOW until the limit."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     stored, logged = case.has("messages"), case.has_source("transaction")
-    states = totals.summary(case).states() if stored else {}
     limit = setup.setting(case, "transactionCheckMax", owners.addresses(case))
-    count = states.get("discarded")
+    if not stored and (printed := _printed(case)) is not None:
+        return _by_log(case, finding, printed, limit)
+    count = totals.summary(case).states()["discarded"] if stored else None
     found = case.facts("discarded_transactions") if count else None
     unknown = found[found["unknown"] > 0] if found is not None else None
     given_up = deciding("discarded", NOT_DISCARDED, None if count is None else False)
     if found is not None:
         given_up = deciding(
             "discarded", DISCARDED.say(count=count, limit=limit.value, known=KNOWN[limit.known]), True, _records(found)
-        )
-    elif not stored and refs.seen(case, "check-discard"):
-        seen = refs.seen(case, "check-discard")
-        given_up = deciding(
-            "discarded",
-            DISCARDED.say(count=seen.count, limit=limit.value, known=KNOWN[limit.known]),
-            True,
-            refs.quote(case, seen),
         )
     asked = deciding("answered-unknown", NOT_UNKNOWN, None if count is None or not logged else False)
     if unknown is not None and not unknown.empty:
@@ -117,6 +110,39 @@ def examine(case: Case) -> Finding:
         finding.missing.append(collect_next.commitlog(WANT_STORE))
     if not logged and count != 0:
         finding.missing.append(collect_next.broker_log("transaction.log", WANT_LOG))
+    return finding
+
+
+def _printed(case: Case) -> dict[str, Any] | None:
+    """Return what transaction.log prints of discarded transactions, a row of `printed_discards`; None where there are none.
+
+    Copies of a leaked message are none: another cause made them.
+    """
+    rows = case.fact_rows("printed_discards") if refs.seen(case, "check-discard") else []
+    return next((row for row in rows if not row["leaked"]), None)
+
+
+def _by_log(case: Case, finding: Finding, printed: dict[str, Any], limit: setup.Setting) -> Finding:
+    """Complete the finding by the log alone, which prints each discarded message and each UNKNOW answer."""
+    count = printed["messages"] or None
+    said = DISCARDED.say(count=count or printed["lines"], limit=limit.value, known=KNOWN[limit.known])
+    finding.steps = [deciding("discarded", said, True, case.refs([(printed["file"], printed["line"])]))]
+    unknown = printed["unknown_messages"]
+    if unknown:
+        said = UNKNOWN.say(count=unknown, answers=printed["unknowns"])
+        quoted = case.refs([(printed["unknown_file"], printed["unknown_line"])])
+        finding.steps.append(deciding("answered-unknown", said, True, quoted))
+        finding.summary = SUMMARY.say(unknown=unknown, discarded=count, limit=limit.value)
+        finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
+        finding.window = (printed["first"], printed["last"]) if printed["first"] else None
+    else:
+        finding.steps.append(deciding("answered-unknown", NOT_UNKNOWN, None))
+    finding.figures = {
+        "discarded": count,
+        "answered_unknown": unknown or None,
+        "check_limit": integer(limit.value),
+    }
+    finding.missing.append(collect_next.commitlog(WANT_STORE))
     return finding
 
 

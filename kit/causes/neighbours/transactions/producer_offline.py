@@ -7,7 +7,7 @@ broker/transaction/AbstractTransactionalMessageCheckListener, broker/client/Prod
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import refs
 from kit.analysis.transactions import totals
@@ -35,6 +35,9 @@ NO_LINE = T("A check found no channel to a producer.")
 EMPTY = T("The group had no connection ({count} {count:line|lines}; groups {groups}).")
 NOT_EMPTY = T(
     "The group had no connection. No line says so: where checks found no channel, the producers were connected but could not be written to."
+)
+ANSWERED = T(
+    "No producer of the group was connected. {count} of {lines} checks without a channel stand beside answers of the same group: its producers were connected."
 )
 LEFT = T("A producer left: unregistered or its connection was lost ({count} {count:line|lines}).")
 WANT_BROKER = T("it shows why a check found no channel: group unknown, connections lost, or neither")
@@ -86,6 +89,9 @@ def examine(case: Case) -> Finding:
         unreached = deciding("checks-unanswered", NO_LINE, False if looked else None)
     if empty:
         offline = deciding("no-connection", EMPTY.say(count=empty.count, groups=groups), True, refs.quote(case, empty))
+    elif (answered := _in_traffic(case)) is not None:
+        said = ANSWERED.say(count=answered["in_traffic"], lines=answered["lines"])
+        offline = deciding("no-connection", said, False, case.refs([(answered["file"], answered["line"])]))
     else:
         offline = deciding("no-connection", NOT_EMPTY, False if case.has_source("broker") else None)
     finding.steps = [
@@ -119,3 +125,9 @@ def examine(case: Case) -> Finding:
     if not looked:
         finding.missing.append(collect_next.broker_log("transaction.log", WANT_TRANSACTION))
     return finding
+
+
+def _in_traffic(case: Case) -> dict[str, Any] | None:
+    """Return the row of `unreached_checks` if producers of the same groups were answering while most checks found no channel."""
+    rows = case.fact_rows("unreached_checks") if refs.seen(case, "check-channel-null") else []
+    return next((row for row in rows if row["in_traffic"] * 2 > row["lines"]), None)

@@ -27,7 +27,9 @@ class Text:
 class Claim:
     """One sentence per link of the chain, in the order in which it happened."""
 
-    NAME_TOO_LONG = T("Root: the retry topic %RETRY% + consumer group is {length} characters long; the broker stores names up to {limit}.")
+    GROUP = T("consumer group")
+    NAME_TOO_LONG = T("Root: the retry topic %RETRY% + {groups} is {length} characters long; the broker stores names up to {limit}.")
+    NAME_PRINTED = T("Root, probably: the store refused a topic name of {length} characters and stores up to {limit}; only retry topics (%RETRY% + consumer group) get that long. Whose it is, this evidence does not show.")
     REASON = T("Root: the send-back failed: {reason}.")
     WHY_UNKNOWN = T("Why a send-back was refused.")
     REFUSED_UNKNOWN = T("The broker refused to take back a message.")
@@ -51,6 +53,8 @@ class Claim:
     TWINS = T("Leaked half records of one UNIQ_KEY carry the same check count: one message became two.")
     ONLY_PUT_BACK = T("A commit of a leaked message was diverted again, or two leaked records share a check count. Neither is seen here.")
     ANSWERED = T("Contributing: checks of leaked messages were answered COMMIT ({count} such {count:answer names|answers name} a leaked record).")
+    ANSWERED_PRINTED = T("Contributing: checks of the {messages} leaked {messages:message|messages} were answered COMMIT {commits} {commits:time|times}, by transaction.log.")
+    BOUNDED_PRINTED = T("What bounds it: transaction.log prints {lines} {lines:copy|copies} of {messages} leaked {messages:message|messages} as discarded after the last check.")
     DOUBLED = T("{records} leaked half records")
     BOUNDED = T("What bounds it: after {limit} {limit:check|checks} a copy is discarded; {count} {count:copy was|copies were} sent to TRANS_CHECK_MAX_TIME_TOPIC, {arrived} {arrived:has|have} arrived there.")
 

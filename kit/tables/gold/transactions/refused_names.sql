@@ -1,13 +1,15 @@
--- One row per length of a topic name that the broker's store refused: length (characters), entries, of_group (boolean: a consumer group of the
--- configuration or the offsets has a retry topic of that length). At most a few rows.
+-- One row per length of a topic name that the broker's store refused, and consumer group whose retry topic has that length: length (characters),
+-- entries (lines of that length), consumer_group (of the configuration, the offsets, the broker's connections or a log; null: none has it). At most a few rows.
 with refused as (
   select try_cast(length as int) as length, count(*) as entries from (
     select try_element_at(values, 'length') as length from events where event = 'topic-too-long'
   ) where length rlike '^[0-9]{1,9}$' group by 1
 ), known as (
-  select distinct length(name) + 7 as length from (
+  select distinct name as consumer_group, length(name) + 7 as length from (
     select `group` as name from offsets union select subject from configs where origin = 'subscriptionGroup'
-  ) where name <> ''
+    union select try_element_at(values, 'group') from events where event = 'consumer-connected'
+    union select value from named_in_logs where kind = 'group'
+  ) where name <> '' and name not like '\\%RETRY\\%%'
 )
-select r.length, r.entries, k.length is not null as of_group from refused r left join known k on k.length = r.length
-where r.length > 0 order by r.length
+select r.length, r.entries, k.consumer_group from refused r left join known k on k.length = r.length
+where r.length > 0 order by r.length, k.consumer_group limit 20

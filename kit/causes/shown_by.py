@@ -1,0 +1,97 @@
+"""Which evidence would show a step: `shown_by.tsv`, a row for each step that is shown false where nothing of it is seen.
+
+The absence of something shows that it did not happen only in evidence in which it would be seen. Without that evidence the step is not known, and
+`wanted` requests it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
+
+from kit.analysis.access import reach
+from kit.analysis.consumers import connections, positions
+from kit.analysis.sends import attempts
+from kit.causes import collect_next
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+    from kit.causes.findings import Missing
+    from kit.i18n import Sentence
+
+Alternatives = tuple[tuple[str, ...], ...]
+"""Sets of artefacts, each of which would show a step."""
+
+
+def _log(name: str) -> Callable[[Case], bool]:
+    return lambda case: case.has_source(name)
+
+
+def _client_of(role: str) -> Callable[[Case], bool]:
+    """A log that begins with the start of a client of a user: neither mqadmin's nor an excerpt."""
+    return lambda case: bool((attempts.clients_of_users(case)["role"] == role).any())
+
+
+PRESENT: Final[Mapping[str, Callable[[Case], bool]]] = {
+    "commitlog": lambda case: case.has("messages"),
+    "configuration": lambda case: case.has("configs"),
+    "offsets": lambda case: not positions.every(case).empty,
+    "connections": lambda case: bool(connections.every(case)),
+    "deliveries": lambda case: case.has("rows") or case.has_source("app"),
+    "look-ups": lambda case: any(case.found.of_kind("mqadmin", "text")),
+    "sends": lambda case: case.has("sends"),
+    "client log": reach.client_logs,
+    "consumer's client log": _client_of("consumer"),
+    "producer's client log": _client_of("producer"),
+    "application log": _log("app"),
+    "broker.log": _log("broker"),
+    "store.log": _log("store"),
+    "transaction.log": _log("transaction"),
+}
+"""Whether the evidence has an artefact."""
+
+REQUESTS: Final[Mapping[str, Callable[[Sentence], Missing]]] = {
+    "commitlog": collect_next.commitlog,
+    "configuration": collect_next.store_config,
+    "offsets": lambda why: collect_next.consumer_progress(None, why),
+    "connections": lambda why: collect_next.consumer_connection(None, why),
+    "deliveries": collect_next.deliveries,
+    "sends": collect_next.sends,
+    "client log": lambda why: collect_next.client_log(collect_next.PRODUCER, why),
+    "consumer's client log": lambda why: collect_next.client_log(collect_next.CONSUMER, why),
+    "producer's client log": lambda why: collect_next.client_log(collect_next.PRODUCER, why),
+    "application log": lambda why: collect_next.app_log(collect_next.PRODUCER, why),
+    "broker.log": lambda why: collect_next.broker_log("broker.log", why),
+    "store.log": lambda why: collect_next.broker_log("store.log", why),
+    "transaction.log": lambda why: collect_next.broker_log("transaction.log", why),
+}
+"""How each artefact is requested; a look-up that nobody made cannot be."""
+
+
+@cache
+def table() -> Mapping[tuple[str, str], Alternatives]:
+    """Return {(cause, step): what would show it}."""
+    text = resources.files(__package__).joinpath("shown_by.tsv").read_text(encoding="utf-8")
+    rows: list[dict[str, Any]] = list(csv.DictReader(text.splitlines(), delimiter="\t"))
+    return {
+        (row["cause"], row["step"]): tuple(tuple(each.split(" + ")) for each in row["shown by"].split(" | "))
+        for row in rows
+    }
+
+
+def would_show(case: Case, cause: str, step: str) -> bool:
+    """Return whether this step would be seen in this evidence; True for a step that the table does not have."""
+    alternatives = table().get((cause, step))
+    return alternatives is None or any(all(PRESENT[each](case) for each in every) for every in alternatives)
+
+
+def wanted(case: Case, cause: str, step: str, why: Sentence) -> list[Missing]:
+    """Return the requests for what would show a step: of the alternative that lacks least."""
+    lacking = [
+        [each for each in every if not PRESENT[each](case) and each in REQUESTS]
+        for every in table().get((cause, step), ())
+    ]
+    return [REQUESTS[each](why) for each in min(lacking, key=len, default=[])]

@@ -1,0 +1,33 @@
+-- One row per kind of half message that transaction.log prints as discarded: leaked (boolean: its real topic is the half topic), lines, messages
+-- (distinct UNIQ_KEYs), first, last (time), file, line (of the first), commits (COMMIT answers of checks of these messages), commit_file, commit_line
+-- (the first), unknown_messages (messages with UNKNOWN answers), unknowns (these answers), unknown_file, unknown_line (the first). At most 2 rows.
+-- DefaultTransactionalMessageCheckListener.resolveDiscardMsg prints the whole message, EndTransactionProcessor the answers by UNIQ_KEY.
+with printed as (
+  select v.file, v.line, v.ts, e.message like '%REAL_TOPIC=RMQ_SYS_TRANS_HALF_TOPIC%' as leaked,
+    nullif(upper(regexp_extract(e.message, '[{ ]UNIQ_KEY=([0-9A-Fa-f]{32,56})', 1)), '') as uniq_key
+  from events v join entries e on e.file = v.file and e.line = v.line
+  where v.event = 'check-discard'
+), messages as (
+  select distinct leaked, uniq_key from printed where uniq_key is not null
+), answered as (
+  select m.leaked, a.said, a.uniq_key, a.file, a.line,
+    row_number() over (partition by m.leaked, a.said order by a.ts nulls last, a.file, a.line) as nth
+  from messages m join transaction_answers a on a.uniq_key = m.uniq_key
+  where a.from_check
+), answers as (
+  select leaked, count_if(said = 'COMMIT') as commits, count_if(said = 'UNKNOWN') as unknowns,
+    count(distinct case when said = 'UNKNOWN' then uniq_key end) as unknown_messages,
+    max(case when said = 'COMMIT' and nth = 1 then file end) as commit_file, max(case when said = 'COMMIT' and nth = 1 then line end) as commit_line,
+    max(case when said = 'UNKNOWN' and nth = 1 then file end) as unknown_file, max(case when said = 'UNKNOWN' and nth = 1 then line end) as unknown_line
+  from answered group by leaked
+), numbered as (
+  select *, row_number() over (partition by leaked order by ts nulls last, file, line) as nth from printed
+), discards as (
+  select leaked, count(*) as lines, count(distinct uniq_key) as messages, min(ts) as first, max(ts) as last,
+    max(case when nth = 1 then file end) as file, max(case when nth = 1 then line end) as line
+  from numbered group by leaked
+)
+select d.leaked, d.lines, d.messages, d.first, d.last, d.file, d.line, coalesce(a.commits, 0) as commits, a.commit_file, a.commit_line,
+  coalesce(a.unknown_messages, 0) as unknown_messages, coalesce(a.unknowns, 0) as unknowns, a.unknown_file, a.unknown_line
+from discards d left join answers a on a.leaked = d.leaked
+order by d.leaked

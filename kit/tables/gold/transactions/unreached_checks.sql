@@ -1,0 +1,21 @@
+-- One row if checks found no channel to a producer: lines, in_traffic (those printed within a second of an answer of the same producer group: its
+-- producers were connected, and could not be written to), file, line (of the first such answer).
+-- AbstractTransactionalMessageCheckListener.sendCheckMessage, ProducerManager.getAvailableChannel.
+with nulls as (
+  select try_element_at(values, 'group') as producer_group, date_trunc('second', ts) as second, count(*) as lines
+  from events where event = 'check-channel-null' group by 1, 2
+), answers as (
+  select try_element_at(values, 'group') as producer_group, date_trunc('second', ts) as second, file, line,
+    row_number() over (partition by try_element_at(values, 'group'), date_trunc('second', ts) order by file, line) as nth
+  from events where event in ('check-answer-commit', 'check-answer-rollback', 'check-answer-pending') and ts is not null
+), answered as (
+  select n.producer_group, n.second, max(n.lines) as lines, min(struct(a.second, a.file, a.line)) as answer
+  from nulls n join answers a on a.producer_group = n.producer_group and a.nth = 1
+    and a.second between n.second - interval 1 second and n.second + interval 1 second
+  group by n.producer_group, n.second
+), meanwhile as (
+  select sum(lines) as in_traffic, min(answer) as answer from answered
+)
+select n.lines, coalesce(m.in_traffic, 0) as in_traffic, m.answer.file as file, m.answer.line as line
+from (select sum(lines) as lines from nulls) n cross join meanwhile m
+where n.lines > 0 order by n.lines

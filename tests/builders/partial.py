@@ -1,0 +1,92 @@
+"""Parts of a recording's evidence, as one team or one host hands it over, and what a part must not say against the whole.
+
+A part is a folder of hard links. The whole is what `tests/golden/findings` keeps: it is not read again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+ROLLED: Final = re.compile(r"(?:[._-]\d[\d-]*)?\.log.*")
+QUEUE: Final = re.compile(r".*/consumequeue/.*/(\d+)/\d{20}")
+
+
+def parts(evidence: Path) -> dict[str, list[Path]]:
+    """Return {name of a part: its files}: each log alone, the logs of each host, stores, outputs, clients, half of the queues."""
+    every = sorted(path for path in evidence.rglob("*") if path.is_file())
+    hosts: dict[str, list[Path]] = {}
+    for path in every:
+        hosts.setdefault(path.relative_to(evidence).parts[0], []).append(path)
+    found: dict[str, list[Path]] = {}
+    brokers = {host for host, files in hosts.items() if any(path.name == "broker.conf" for path in files)}
+    for host, files in hosts.items():
+        logs = [path for path in files if ".log" in path.name]
+        for path in logs:
+            found.setdefault(f"{host}/{ROLLED.sub('', path.name)}", []).append(path)
+        found[f"{host} logs"] = logs
+        if host in brokers:
+            found[f"{host} store"] = [p for p in files if "store" in p.relative_to(evidence).parts or p.name == "broker.conf"]
+            found[f"{host} mqadmin"] = [p for p in files if "mqadmin" in p.relative_to(evidence).parts]
+            found[f"{host} store.log + transaction.log"] = [
+                p for p in logs if ROLLED.sub("", p.name) in ("store", "transaction")
+            ]
+    found["clients"] = [p for host, files in hosts.items() if host not in brokers for p in files if ".log" in p.name]
+    found["half of the queues"] = [p for p in every if _of_half(p)]
+    return {name: files for name, files in found.items() if files and len(files) < len(every)}
+
+
+def _of_half(path: Path) -> bool:
+    """Return whether a file stays where the commit log is gone and only queues with even numbers were copied."""
+    queue = QUEUE.fullmatch(path.as_posix())
+    if queue is not None:
+        return int(queue[1]) % 2 == 0
+    return path.parent.name not in ("commitlog", "index")
+
+
+def link(evidence: Path, files: list[Path], into: Path) -> Path:
+    """Make a folder of hard links (of copies on another file system) to some files of an evidence folder."""
+    for path in files:
+        target = into / path.relative_to(evidence)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(path, target)
+        except OSError:
+            shutil.copy2(path, target)
+    return into
+
+
+def contradictions(whole: dict[str, Any], part: dict[str, Any]) -> Iterator[str]:
+    """Yield what a part says that the whole shows to be wrong. `whole`: as kept in tests/golden; `part`: a findings.json."""
+    for finding in part["findings"]:
+        slug, verdict = finding["cause"], finding["verdict"]
+        kept = whole["findings"].get(slug)
+        was = "absent" if kept is None else kept["verdict"]
+        if verdict == "failed":
+            yield f"{slug}: failed: {finding['error']}"
+        elif (was, verdict) in WRONG:
+            steps = [f"{s['id']}={s['holds']}: {s['claim']}" for s in finding["steps"] if s["holds"] is not None]
+            yield f"{slug}: {verdict}, with the whole {was}: {' | '.join(steps)}"
+        elif kept is not None and kept["window"] and finding["window"] and "confirmed" == was == verdict:
+            (a, b), (c, d) = kept["window"], finding["window"]
+            if d < a or b < c:
+                yield f"{slug}: from {c} to {d}, with the whole from {a} to {b}"
+
+
+WRONG: Final = frozenset(
+    {
+        ("confirmed", "ruled_out"),
+        ("suspected", "ruled_out"),
+        ("insufficient_evidence", "ruled_out"),
+        ("ruled_out", "confirmed"),
+        ("suspected", "confirmed"),
+        ("insufficient_evidence", "confirmed"),
+        ("absent", "confirmed"),
+        ("ruled_out", "suspected"),
+        ("absent", "suspected"),
+    }
+)
