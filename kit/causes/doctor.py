@@ -14,7 +14,7 @@ import attrs
 
 from kit.analysis import deployment
 from kit.analysis.deployment import Broker, Deployment, Group, Place
-from kit.causes import client_code, collect_next, consumer_hazards, hazards, release_advice, results
+from kit.causes import collect_next, consumer_hazards, hazards, release_advice, results
 from kit.causes.hazards import Hazard
 from kit.causes.release_advice import Advice
 from kit.i18n import Lang, Sentence, T
@@ -96,7 +96,7 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine a whole case. Spark starts for large evidence, and where transactions are stored: they show who answers whose checks."""
-    more = [*hazards.of_causes(case), *consumer_hazards.hazards(case), *client_code.hazards(case)]
+    more = [*hazards.of_causes(case), *consumer_hazards.hazards(case)]
     more += consumer_hazards.near_deletion(case, seen := deployment.from_case(case, version))
     return checkup(seen, more, release_advice.confirmed_or_suspected(results.load(case)))
 

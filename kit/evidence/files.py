@@ -10,6 +10,7 @@ import hashlib
 import io
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -160,6 +161,17 @@ def _regular(info: os.stat_result, path: Path | str) -> None:
 def open_readonly(path: Path | str) -> io.BufferedReader:
     """Open as `open_raw` does, with a buffer."""
     return io.BufferedReader(open_raw(path))
+
+
+def numbered_lines(path: Path | str, encoding: str = "utf-8-sig", longest: int = 1 << 16) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text, the first is 1, each without its end and cut at `longest` characters."""
+    number, begins = 0, True
+    with open_readonly(path) as raw, io.TextIOWrapper(raw, encoding, "backslashreplace", newline="\n") as text:
+        while line := text.readline(longest):
+            number += begins
+            if begins:
+                yield number, line.rstrip("\r\n")
+            begins = line.endswith("\n")
 
 
 def valid_text(name: str) -> str:

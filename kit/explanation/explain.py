@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from kit.explanation import measured, quoted_tables
 from kit.i18n import Lang, T
-from kit.pasted import complaints, documents, name_servers
+from kit.pasted import complaints, name_servers
 from kit.pasted import ids as pasted_ids
 from kit.pasted.plain_lines import Line, lines
 from kit.rocketmq import answers, catalogue, mqadmin_tables, upstream
@@ -92,11 +92,8 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     """Return what each line of a text means, in order: `line` (the first is 1), `text`, `kind` (`log`, `id`, `code`,
     `config`), `slug` (known problem or log text, None if absent), `title`, `meaning`, `versions`, `next`.
 
-    An unknown line has kind `log` and no slug; stack trace frames and empty lines are left out. Lines of a page of HTML are
-    those that a browser shows.
+    An unknown line has kind `log` and no slug; stack trace frames and empty lines are left out.
     """
-    if documents.is_page(text):
-        text = documents.shown(text)
     pasted = list(lines(text))
     ids = pasted_ids.find(pasted)
     overtaken = complaints.overtaken(text)

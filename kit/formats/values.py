@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import pyarrow as pa
@@ -16,6 +17,8 @@ NANO_FIRST_MS: Final = -9_214_560_000_000
 NANO_LAST_MS: Final = 9_214_646_399_999
 """The years 1678 to 2261: what pandas can count in nanoseconds, with some months to spare for arithmetic."""
 
+BATCH: Final = 20_000
+"""Rows of a batch."""
 _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 _NUMBER: Final = re.compile(r"\s*[+-]?[0-9]{1,40}(?:\.[0-9]{0,40})?(?:[eE][+-]?[0-9]{1,3})?\s*")
 
@@ -72,6 +75,13 @@ def batch(rows: Sequence[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
         return pa.RecordBatch.from_arrays(
             [_column([row.get(field.name) for row in rows], field.type) for field in schema], schema=schema
         )
+
+
+def batches(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield rows as batches of moderate size."""
+    rows = iter(rows)
+    while part := list(islice(rows, BATCH)):
+        yield batch(part, schema)
 
 
 def _column(values: list[Any], kind: pa.DataType) -> pa.Array:

@@ -197,15 +197,8 @@ def _look_inside(file: EvidenceFile, digests: Digests, hashes: bool, spool: Path
         inside, whole = inner_files.of(file, found.kind, spool)
     except Exception as error:
         return [found, Refused(file.file, "space") if disk.is_full(error) else refusal(file.file, error)]
-    own = [member for member in inside if member.file == file.file]
-    others = [_look(member, digests, hashes) for member in inside if member.file != file.file]
-    for member in own:
-        # Its lines are those of the evidence, and quoted from there.
-        read = _look(attrs.evolve(member, sha256=found.sha256), digests, hashes)
-        quoted = {"quoted": str(file.path), "quoted_as": (found.detail.get("dialect") or found.detail).get("encoding")}
-        return [read if isinstance(read, Refused) else attrs.evolve(read, detail=read.detail | quoted), *others]
     found = attrs.evolve(found, kind="archive") if inside and whole else found
-    return [found, *others]
+    return [found, *(_look(member, digests, hashes) for member in inside)]
 
 
 def _look(file: EvidenceFile, digests: Digests, hashes: bool) -> Item | Refused:

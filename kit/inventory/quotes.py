@@ -89,16 +89,13 @@ def _each(found: Inventory, file: str, numbers: list[int]) -> Iterator[tuple[int
         yield from _rows(item, numbers)
         return
     encoding = item.detail.get("encoding") or (item.detail.get("dialect") or {}).get("encoding") or "utf-8"
-    path = item.path
-    if "quoted" in item.detail:
-        path, encoding = item.detail["quoted"], item.detail["quoted_as"] or "utf-8"
     if encoding == "utf-16":
-        with open_readonly(path) as stream:
+        with open_readonly(item.path) as stream:
             text = stream.read().decode("utf-16", "replace").split("\n")
         for number in numbers:
             yield number, text[number - 1].rstrip("\r")
         return
-    with open_readonly(path) as stream:
+    with open_readonly(item.path) as stream:
         begins, size = _begins(stream), os.fstat(stream.fileno()).st_size
         for number in numbers:
             if (at := begins.of(stream, number)) is None:

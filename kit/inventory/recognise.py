@@ -34,6 +34,8 @@ _SPEAKS: Final = re.compile(
 )
 """What makes plain text relevant: a time, the seconds since boot in front of kernel messages, or RocketMQ's own terms."""
 
+_PAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+"""A saved page: what its scripts say is no evidence."""
 _INDEX_UNIT: Final = np.dtype([("magic", ">i4"), ("pos", ">i8"), ("size", ">i4"), ("index", ">i8"), ("term", ">i8")])
 _SLOT: Final = np.dtype([("time", ">i8"), ("first", ">i8"), ("last", ">i8"), ("num", ">i4"), ("magic", ">i4")])
 _TIMER_LOG: Final = np.dtype(
@@ -206,7 +208,7 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     from kit.formats.logs import source_code, thread_dumps
-    from kit.formats.tables import host_network, metrics
+    from kit.formats.tables import host_heads, host_network
     from kit.inventory import sniff
     from kit.pasted import complaints
     from kit.rocketmq import catalogue
@@ -217,12 +219,12 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     # Copying and truncating a log that its program keeps writing leaves a hole.
     head = head.lstrip(b"\0")
     codec = delimited.encoding(head)
-    if codec is None or not head:
+    if codec is None or not head or _PAGE.match(head):
         return None
     small = configs.sniff(head, file.file)
     if small is not None:
         return _pasted(head) or (small.pop("kind"), small)
-    if metrics.sniff(head):
+    if host_heads.sniff(head):
         return "metrics", {}
     if host_network.sniff(head):
         return "network", {}
@@ -254,10 +256,9 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
 
 def _quoted(head: bytes) -> dict[str, Any]:
     """Return which outputs stand between other lines of a text: of mqadmin (`tables`), of a host's tools (`measured`)."""
-    from kit.formats.tables import mqadmin_quoted
-    from kit.formats.tables.host_tools import heads
+    from kit.formats.tables import host_heads, mqadmin_quoted
 
-    found = {"tables": mqadmin_quoted.holds(head), "measured": heads.quoted(head)}
+    found = {"tables": mqadmin_quoted.holds(head), "measured": host_heads.quoted(head)}
     return {name: True for name, held in found.items() if held}
 
 

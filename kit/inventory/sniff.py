@@ -28,7 +28,7 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     `source` is the broker-side logger (`broker`, `store`, `transaction`, …), `client`, `app`, `mqadmin` or `text` (other text with log lines or
     texts of RocketMQ). The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030` or `utf-16`.
     """
-    from kit.formats.tables import metrics, mqadmin
+    from kit.formats.tables import host_heads, mqadmin
 
     head = head[:SAMPLE].lstrip(b"\0")
     encoding = encoding_of(head)
@@ -38,7 +38,7 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
         return None
     else:
         text = head
-    if not text.strip() or metrics.sniff(text):
+    if not text.strip() or host_heads.sniff(text):
         return None
     if mqadmin.sniff(text):
         return {"source": "mqadmin", "layout": "mqadmin", "encoding": encoding}

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kit
+from kit.evidence import archives
 from kit.formats.logs import thread_dumps
-from kit.inventory import inner_files, inventory, quotes
+from kit.inventory import inner_files, inventory
 
 HEADER = ["order_id", "status", "created_at"]
 ROWS = [[f"ORD2026{n:04}", "PAID" if n % 3 else "CANCELLED", f"2026-11-20 23:36:{n:02}.140"] for n in range(30)]
@@ -22,18 +23,6 @@ ROWS = [[f"ORD2026{n:04}", "PAID" if n % 3 else "CANCELLED", f"2026-11-20 23:36:
 def as_csv(path: Path) -> None:
     with path.open("w", newline="") as out:
         csv.writer(out).writerows([HEADER, *ROWS])
-
-
-def as_dump(path: Path) -> None:
-    values = ",".join(str(tuple(row)) for row in ROWS)
-    columns = "".join(f"  `{name}` varchar(64) NOT NULL,\n" for name in HEADER)
-    path.write_text(
-        f"-- MySQL dump 10.13\nCREATE TABLE `t_order` (\n{columns}  PRIMARY KEY (`order_id`)\n) ENGINE=InnoDB;\nINSERT INTO `t_order` VALUES {values};\n"
-    )
-
-
-def as_inserts(path: Path) -> None:
-    path.write_text("".join(f"INSERT INTO t_order ({', '.join(HEADER)}) VALUES {tuple(row)};\n" for row in ROWS))
 
 
 def as_json(path: Path) -> None:
@@ -53,7 +42,7 @@ def read(folder: Path, workspace: Path) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("write", [as_dump, as_inserts, as_json, as_box])
+@pytest.mark.parametrize("write", [as_json, as_box])
 def test_same_rows_as_from_csv(write: Any, tmp_path: Path) -> None:
     for name, how in (("plain", as_csv), ("other", write)):
         (tmp_path / name).mkdir()
@@ -63,14 +52,37 @@ def test_same_rows_as_from_csv(write: Any, tmp_path: Path) -> None:
     assert read(tmp_path / "other", tmp_path / "w2") == expected
 
 
-def test_members_are_named_and_a_dump_is_their_archive(tmp_path: Path) -> None:
+def test_members_are_named_and_their_file_is_their_archive(tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
-    as_dump(tmp_path / "e" / "dump.sql")
+    as_json(tmp_path / "e" / "orders.json")
     found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert [(i.file, i.kind) for i in found.items] == [("dump.sql#t_order", "rows")]
-    assert [(a.file, a.kind) for a in found.archives] == [("dump.sql", "archive")]
+    assert [(i.file, i.kind) for i in found.items] == [("orders.json#rows", "rows")]
+    assert [(a.file, a.kind) for a in found.archives] == [("orders.json", "archive")]
     assert found.not_recognised == found.refused == ()
     assert inventory.take(tmp_path / "e", tmp_path / "w") == found
+
+
+GONE = {
+    "page.html": b"<!DOCTYPE html><html><script>[REJECTREQUEST]system busy</script><pre>2026-11-23 10:22:31 WARN x</pre>",
+    "notes.docx": "word/document.xml",
+    "orders.ods": "content.xml",
+    "orders.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+}
+"""Forms that are not read: pages, documents, other workbooks."""
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_what_is_not_read_is_listed(name: str, tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    content = GONE[name]
+    if isinstance(content, str):
+        with zipfile.ZipFile(tmp_path / "e" / name, "w") as out:
+            out.writestr("[Content_Types].xml", "<Types/>")
+            out.writestr(content, "<w:t>2026-11-23 10:22:31 WARN [REJECTREQUEST]system busy</w:t>")
+    else:
+        (tmp_path / "e" / name).write_bytes(content)
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert (found.items, found.not_recognised) == ((), (name,))
 
 
 def test_what_is_said_around_a_table_stays(tmp_path: Path) -> None:
@@ -99,9 +111,11 @@ def test_tables_that_are_no_evidence_are_left_out(tmp_path: Path) -> None:
 def test_damage_is_named(tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "t.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
-    (tmp_path / "e" / "t.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    with zipfile.ZipFile(tmp_path / "e" / "t.xlsx", "w") as out:
+        out.writestr("[Content_Types].xml", "<Types/>")
+        out.writestr("xl/workbook.xml", "<workbook")
     found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert [(r.file, r.reason) for r in found.refused] == [("t.parquet", "broken"), ("t.xls", "broken")]
+    assert [(r.file, r.reason) for r in found.refused] == [("t.parquet", "broken"), ("t.xlsx", "broken")]
 
 
 def test_large_unknown_files_are_not_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,54 +220,6 @@ def test_answers_of_a_service_are_no_rows(tmp_path: Path) -> None:
     assert not [i for i in found.items if i.kind in ("rows", "sends")]
 
 
-def test_tables_of_one_name_are_both_kept(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    as_box(tmp_path / "e" / "t.txt")
-    columns = ", ".join(HEADER)
-    both = "".join(f"INSERT INTO {t} ({columns}) VALUES {tuple(row)};\n" for t in ("`a b`", "`a  b`") for row in ROWS)
-    (tmp_path / "e" / "t.sql").write_text(both)
-    names = [i.file for i in inventory.take(tmp_path / "e", tmp_path / "w").items if i.file.startswith("t.sql")]
-    assert names == ["t.sql#a b", "t.sql#a b 2"]
-
-
-FOUND = [
-    [
-        "Nov 23, 2026 @ 10:22:31.031",
-        "mq-a",
-        f"2026-11-23 10:22:3{n} WARN SendMessageThread_1 - message {n} is long\n\tat a.b(C.java:1)",
-    ]
-    for n in range(9)
-]
-
-
-def search_as_csv(folder: Path) -> str:
-    with (folder / "export.csv").open("w", newline="") as out:
-        csv.writer(out).writerows([["@timestamp", "log", "message"], *FOUND])
-    return "export.csv"
-
-
-def search_as_hits(folder: Path) -> str:
-    hits = [{"_source": {"@timestamp": t, "log": {"file": h}, "message": m}} for t, h, m in FOUND]
-    (folder / "es.json").write_text(json.dumps({"hits": {"hits": hits}}))
-    return "es.json#rows"
-
-
-@pytest.mark.parametrize("write", [search_as_csv, search_as_hits])
-def test_a_saved_log_search_is_read_as_the_lines_it_found(write: Any, tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    name = write(tmp_path / "e")
-    (item,) = inventory.take(tmp_path / "e", tmp_path / "w").items
-    assert (item.file, item.kind) == (name, "log")
-    case = kit.open_case(tmp_path / "e", tmp_path / "w")
-    rows = [
-        row.asDict()
-        for row in case.logs.select("file", "line", "layout", "thread", "message").orderBy("file", "line").collect()
-    ]
-    rows = [row for row in rows if row["message"]]  # the header is an empty line
-    assert [(r["layout"], r["thread"]) for r in rows] == [("broker", "SendMessageThread_1")] * 9
-    assert [r["message"].split("\r")[0] for r in rows] == [f"message {n} is long" for n in range(9)]
-
-
 def test_a_ledger_of_sends_with_messages_of_errors_stays_one(tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     rows = [
@@ -274,47 +240,22 @@ def test_what_its_first_rows_show_to_be_no_evidence_is_not_written_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inner_files, "_SAMPLE", 10)
-    written: list[int] = []
-    add = inner_files._Table.add
-    monkeypatch.setattr(inner_files._Table, "add", lambda table, cells: written.append(1) or add(table, cells))
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "numbers.json").write_text("".join(json.dumps({"a": n, "b": -n}) + "\n" for n in range(1000)))
     found = inventory.take(tmp_path / "e", tmp_path / "w")
     assert not [i for i in found.items if "#" in i.file]
-    assert len(written) == 10
     assert not list((tmp_path / "w").rglob("*#rows*"))
 
 
 def test_a_full_disk_is_named_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inner_files, "_CHECKED", 5)
-    monkeypatch.setattr(inner_files, "KEEP_FREE", 1 << 60)
+    monkeypatch.setattr(inner_files, "_SAMPLE", 5)
+    monkeypatch.setattr(archives, "KEEP_FREE", 1 << 60)
     (tmp_path / "e").mkdir()
-    as_dump(tmp_path / "e" / "dump.sql")
+    as_json(tmp_path / "e" / "orders.json")
     (tmp_path / "e" / "broker.log").write_text(
         "2026-11-23 10:22:31 WARN main - putMessage message topic length too long 149\n"
     )
     found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert [(r.file, r.reason) for r in found.refused] == [("dump.sql", "space")]
+    assert [(r.file, r.reason) for r in found.refused] == [("orders.json", "space")]
     assert "broker.log" in {i.file for i in found.items}
-    assert not list((tmp_path / "w").rglob("*#t_order*"))
-
-
-def test_a_log_search_in_csv_is_quoted_from_its_own_lines(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    search_as_csv(tmp_path / "e")
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    logs = kit.open_case(tmp_path / "e", tmp_path / "w").logs
-    rows = [row.asDict() for row in logs.select("file", "line", "message").orderBy("file", "line").collect()]
-    rows = [row for row in rows if row["message"]]
-    # A row takes two lines of the file, below its header.
-    assert [r["line"] for r in rows] == [2 + 2 * n for n in range(9)]
-    text = (tmp_path / "e" / "export.csv").read_text().split("\n")
-    assert quotes.lines(found, [(r["file"], r["line"]) for r in rows]) == text[1:-1:2]
-    assert found.items[0].sha256 == hashlib.sha256((tmp_path / "e" / "export.csv").read_bytes()).hexdigest()
-
-
-def test_a_printed_table_of_log_lines_is_read_once(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    lines = [f"| 2026-11-23 10:22:3{n} | ERROR | sendDefaultImpl call timeout of {n} |" for n in range(9)]
-    (tmp_path / "e" / "q.md").write_text("\n".join(["| time | level | message |", "|---|---|---|", *lines, ""]))
-    assert [i.file for i in inventory.take(tmp_path / "e", tmp_path / "w").items] == ["q.md"]
+    assert not list((tmp_path / "w").rglob("*#rows*"))

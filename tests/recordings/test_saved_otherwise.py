@@ -1,80 +1,56 @@
-"""Logs and rows as people save them (a log search, a page, a Word document, SQL) lead to the verdicts of the files."""
+"""Rows as people save them (JSON, a workbook, what `mysql` and `psql` print) lead to the figures of the files as recorded."""
 
 from __future__ import annotations
 
 import csv
-import html
 import json
-import re
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import recorded
 
 import kit
 from kit.causes.root_causes import transaction_consistency
 
-TIMED = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)")
+Table = tuple[list[str], list[list[str]]]
 
 
-def entries(text: str) -> list[dict[str, object]]:
-    """Fold a log as a collector does: a line without a time belongs to the one before. Hosts run in GMT+8."""
-    found: list[list[str]] = []
-    for line in text.splitlines():
-        if TIMED.match(line) or not found:
-            found.append([])
-        found[-1].append(line)
-    times = (TIMED.match(lines[0]) for lines in found)
-    stamps = (f"{m[1]}T{m[2]}.000+08:00" if m else None for m in times)
-    return [
-        {"@timestamp": at, "log": {"file": {"path": "/logs"}}, "message": "\n".join(lines)}
-        for at, lines in zip(stamps, found, strict=True)
-    ]
+def as_lines(path: Path, table: Table) -> None:
+    header, rows = table
+    path.with_suffix(".json").write_text("".join(json.dumps(dict(zip(header, r, strict=True))) + "\n" for r in rows))
 
 
-def as_hits(path: Path, text: str) -> None:
-    hits = [{"_index": "logs", "_source": entry} for entry in entries(text)]
-    path.with_suffix(".json").write_text(json.dumps({"took": 3, "hits": {"hits": hits}}))
+def as_array(path: Path, table: Table) -> None:
+    header, rows = table
+    path.with_suffix(".json").write_text(json.dumps([dict(zip(header, row, strict=True)) for row in rows]))
 
 
-def as_csv(path: Path, text: str) -> None:
-    with path.with_suffix(".csv").open("w", newline="") as out:
-        csv.writer(out).writerows(
-            [("@timestamp", "host", "message"), *((e["@timestamp"], "h", e["message"]) for e in entries(text))]
-        )
+def as_parquet(path: Path, table: Table) -> None:
+    pd.DataFrame(table[1], columns=table[0]).to_parquet(path.with_suffix(".parquet"))
 
 
-def as_page(path: Path, text: str) -> None:
-    path.with_suffix(".html").write_text(f"<!DOCTYPE html><html><body><pre>\n{html.escape(text)}</pre></body></html>")
+def as_box(path: Path, table: Table) -> None:
+    rule = "+" + "+".join(["-" * 8] * len(table[0])) + "+"
+    lines = ["| " + " | ".join(row) + " |" for row in [table[0], *table[1]]]
+    path.with_suffix(".txt").write_text("\n".join([rule, lines[0], rule, *lines[1:], rule, ""]))
 
 
-def as_word(path: Path, text: str) -> None:
-    paragraphs = "".join(f"<w:p><w:r><w:t>{html.escape(line)}</w:t></w:r></w:p>" for line in text.splitlines())
-    with zipfile.ZipFile(path.with_suffix(".docx"), "w", zipfile.ZIP_DEFLATED) as out:
-        out.writestr("[Content_Types].xml", "<Types/>")
-        out.writestr("word/document.xml", f"<w:document>{paragraphs}</w:document>")
+def as_records(path: Path, table: Table) -> None:
+    header, rows = table
+    stars = "*" * 27
+    fields = (f"{stars} {n}. row {stars}\n" + "".join(f"{k}: {v}\n" for k, v in zip(header, row, strict=True)) for n, row in enumerate(rows, 1))  # fmt: skip
+    path.with_suffix(".txt").write_text("".join(fields))
 
 
 @pytest.mark.recordings
-@pytest.mark.parametrize("save", [as_hits, as_csv, as_page, as_word])
-@pytest.mark.parametrize("name", ["broker-unreachable", "subscription-mismatch-tags", "transaction-consistency"])
-def test_logs(name: str, save: Callable[[Path, str], None], tmp_path: Path) -> None:
-    evidence = recorded.unpack(name, tmp_path)
-    for path in list(evidence.rglob("*.log")):
-        save(path, path.read_text(errors="replace"))
-        path.unlink()
-    assert kit.triage(kit.open_case(evidence, tmp_path / "w"))["root_causes"] == recorded.label(name)["root_causes"]
-
-
-@pytest.mark.recordings
-def test_rows_in_sql(tmp_path: Path) -> None:
+@pytest.mark.parametrize("save", [as_lines, as_array, as_parquet, as_box, as_records])
+def test_rows(save: Callable[[Path, Table], None], tmp_path: Path) -> None:
     evidence = recorded.unpack("transaction-consistency", tmp_path)
     for path in list(evidence.rglob("t_*.csv")):
         header, *rows = csv.reader(path.open(newline=""))
-        values = ",\n".join(f"({', '.join(repr(cell) for cell in row)})" for row in rows)
-        path.with_suffix(".sql").write_text(f"INSERT INTO `{path.stem}` ({', '.join(header)}) VALUES\n{values};\n")
+        save(path, (header, rows))
         path.unlink()
     # The figures of the files as recorded are held against the ledger in test_transaction_consistency.
     found = transaction_consistency.examine(kit.open_case(evidence, tmp_path / "w"))

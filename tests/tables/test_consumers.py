@@ -99,21 +99,6 @@ def test_topics_are_those_that_groups_of_users_consume() -> None:
     assert [row["topic"] for row in found] == ["orders", "printed"]
 
 
-def test_the_last_scrape_of_each_lag_counts() -> None:
-    def scrape(at: float, value: float | None, line: int) -> dict[str, Any]:
-        return {
-            "name": "rocketmq_group_diff",
-            "subject": 'group="g"',
-            "file": "p",
-            "ts": asked.at(at),
-            "value": value,
-            "line": line,
-        }
-
-    found = asked.rows("scraped_lags", metrics=[scrape(2, 7, 1), scrape(1, 9, 2), scrape(3, None, 3)])
-    assert [(row["value"], row["line"]) for row in found] == [(7.0, 1)]
-
-
 def test_consuming_threads_are_told_by_their_names() -> None:
     threads = [
         {"file": "d", "line": n, "dump": 0, "thread": name, "frames": ["a.b(C.java:1)"], "frame_lines": [n + 1]}

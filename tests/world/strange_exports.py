@@ -86,9 +86,6 @@ files(
         ),
         "kubectl_with_pods/pods.log": "".join(f"[pod/orders-7d4-abcde/orders] {line}\n" for line in LINES),
         "compose/app.log": "".join(f"orders_1  | {line}\n" for line in LINES),
-        "a_page_of_rows/log.html": "<html><body><table>"
-        + "".join(f"<tr><td>{line}</td></tr>\n" for line in LINES)
-        + "</table></body></html>",
         "utf16_without_a_mark/app.log": LOG.encode("utf-16-le"),
         "log_behind_a_hole/app.log": bytes(4096) + LOG.encode(),
         "log_behind_a_long_hole/app.log": bytes(2_300_000) + LOG.encode(),

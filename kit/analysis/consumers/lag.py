@@ -10,7 +10,6 @@ import attrs
 
 from kit.analysis.consumers import positions
 from kit.case.memoize import per_case
-from kit.formats.tables.host_tools.monitoring import labels
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
@@ -295,40 +294,3 @@ def refs(case: Case, group: str, topic: str, queue_id: int | None = None, most: 
     rows = [looks.iloc[0], looks.iloc[-1]] if most > 1 else [looks.iloc[-1]]
     places = dict.fromkeys((row["file"], int(row["line"])) for row in rows)
     return case.refs(places)
-
-
-# --- as monitoring scraped it: rocketmq-exporter, and brokers from 5.1.0 on --------------------------------------------------
-
-
-SCRAPED: Final = {"rocketmq_group_diff": "group", "rocketmq_consumer_lag_messages": "consumer_group"}
-"""Metrics of lag and the label that names the group: exporter/collector/RMQMetricsCollector, broker/metrics/BrokerMetricsConstant."""
-IDENTITY: Final = ("cluster", "node_id", "broker", "queue_id")
-"""Labels that tell the parts of one lag apart; others change from one scrape to the next, such as countOfOnlineConsumers."""
-
-
-@attrs.frozen
-class Scraped:
-    """Messages of a topic that a group has not handled, in the last scrape; `line` is that of its largest part."""
-
-    group: str
-    topic: str
-    messages: int
-    file: str
-    line: int
-
-
-def scraped(case: Case) -> list[Scraped]:
-    """Return the lag of each group of users, the largest first. Brokers of 5.x have a series each: they are added up."""
-    last: dict[tuple[str, str, str], dict[tuple[str | None, ...], dict[str, Any]]] = {}
-    for row in case.fact_rows("scraped_lags"):
-        known = labels(row["subject"])
-        group, topic = known.get(SCRAPED[row["name"]], ""), known.get("topic", "")
-        inner = "true" in (known.get("is_retry"), known.get("is_system"))
-        if names.of_users(group) and topic and not (inner or topic.startswith("%") or names.is_system_topic(topic)):
-            last.setdefault((row["name"], group, topic), {})[tuple(map(known.get, IDENTITY))] = row
-    found: dict[tuple[str, str], Scraped] = {}
-    for (_, group, topic), parts in last.items():
-        most = max(parts.values(), key=lambda row: float(row["value"]))
-        lag = Scraped(group, topic, round(sum(row["value"] for row in parts.values())), most["file"], most["line"])
-        found[group, topic] = max(lag, found.get((group, topic), lag), key=lambda each: each.messages)
-    return sorted(found.values(), key=lambda lag: (-lag.messages, lag.group, lag.topic))

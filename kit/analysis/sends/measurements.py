@@ -29,9 +29,7 @@ def watermark_gaps(case: Case) -> pd.DataFrame:
 
 def over_time(case: Case) -> bool:
     """Return whether the host or its JVM was measured by more than a look at its memory and disks."""
-    return case.has("metrics") and any(
-        row["origin"] not in ("free", "df") for row in case.fact_rows("measured_origins")
-    )
+    return case.has("metrics") and any(row["origin"] != "df" for row in case.fact_rows("measured_origins"))
 
 
 def host_metrics(case: Case, *names: str) -> pd.DataFrame:

@@ -14,7 +14,6 @@ from kit.evidence.files import open_readonly
 from kit.evidence.unread import Unread
 from kit.formats.logs import thread_dumps
 from kit.formats.printed_times import converter
-from kit.formats.printed_times import zone as zone_minutes
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, host_network, metrics, mqadmin, mqadmin_quoted, store_json
 from kit.formats.values import batch as fitted
@@ -69,11 +68,11 @@ def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordB
     if name == "threads":
         return _threads(item, options)
     if name == "network":
-        return host_network.read([(item.file, item.path)]).to_batches()
+        return (host_network.read(item.file, item.path),)
     if name == "metrics":
         # Metrics come from the broker's host, whose zone may differ from that of its logs.
-        minutes = zone_minutes(options.get("tz_broker") or options["zones"].get(item.file))
-        return metrics.read([(item.file, item.path)], minutes, short=item.kind != "metrics").to_batches()
+        zone = converter(options.get("tz_broker") or options["zones"].get(item.file))
+        return metrics.read(item.file, item.path, zone, short=item.kind != "metrics")
     try:
         if name == "config_files":
             return _records(configs.CONFIGS, configs.configs(item.file, _bytes(item), item.detail, item.kind))

@@ -16,7 +16,7 @@ from kit.causes.alerts import LAG_GROWS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
 from kit.causes.root_causes.texts import consumer_backlog as text
 from kit.formats.values import integer
-from kit.i18n import Sentence, T
+from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
@@ -66,10 +66,6 @@ def examine(case: Case) -> Finding:
     finding.steps = [_grew(case, pairs, worst), _reason(case, worst, group, shared), _others(case, pairs, worst)]
     finding.steps += _statistics(case, worst)
     finding.steps += _totals(case) if not pairs else []
-    seen = next((each for each in lag.scraped(case) if each.messages >= MUCH), None) if worst is None else None
-    if seen is not None:
-        finding.steps.append(supporting("lags-in-scrape", _scraped(seen), True, (case.ref(seen.file, seen.line),)))
-        group = group or seen.group
     once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
     if once is not None:
         claim = text.ONE_LOOK.say(name=once.name, lag=once.lag, queues=len(once.queues))
@@ -84,7 +80,7 @@ def examine(case: Case) -> Finding:
         finding.window = _window(worst)
         _tell(finding, worst, shared)
     elif finding.verdict == "suspected":
-        lags = text.MAYBE_LAGS.say(name=once.name) if once else _scraped(seen) if seen else text.MAYBE_TOTAL.say()
+        lags = text.MAYBE_LAGS.say(name=once.name) if once else text.MAYBE_TOTAL.say()
         finding.summary = text.MAYBE if finding.steps[1].holds else lags
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, group)
@@ -139,10 +135,6 @@ def _totals(case: Case) -> list[Step]:
         return []
     ref = case.ref(row["file"], row["line"])
     return [supporting("lags-in-all", text.TOTAL.say(group=row["#Group"], lag=most), True, (ref,))]
-
-
-def _scraped(seen: lag.Scraped) -> Sentence:
-    return text.SCRAPED.say(group=seen.group, topic=seen.topic, lag=seen.messages)
 
 
 def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[stacks.Shared]) -> Step:

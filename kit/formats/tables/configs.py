@@ -1,4 +1,4 @@
-"""broker.conf, the JSON files of store/config, and the checkpoint file → tables `configs` and `offsets`.
+"""broker.conf (also in a ConfigMap), the JSON files of store/config, and the checkpoint file → tables `configs` and `offsets`.
 
 Values are as the broker reads them: `java.util.Properties` keeps a comment or a blank behind a value as part of it.
 """
@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 import pyarrow as pa
+import yaml
 
+from kit.formats import plain_yaml
 from kit.formats.tables import store_json
 from kit.formats.values import integer
 from kit.rocketmq.parameters import BROKER_SETTINGS
@@ -50,12 +52,8 @@ checkpoint; `time`: when the file was last changed, as its folder or archive say
 
 
 _CHECKPOINT: Final = (
-    "physicMsgTimestamp",
-    "logicsMsgTimestamp",
-    "indexMsgTimestamp",
-    "masterFlushedOffset",
-    "confirmPhyOffset",
-)
+    "physicMsgTimestamp", "logicsMsgTimestamp", "indexMsgTimestamp", "masterFlushedOffset", "confirmPhyOffset",
+)  # fmt: skip
 _PAGE: Final = 4096
 
 
@@ -115,46 +113,38 @@ def _unescape(text: str) -> str:
 def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     """Return the rows of `configs` from one file. Raise `ValueError` if its JSON is damaged."""
     text = data.decode("utf-8-sig", "replace")
-    if kind == "broker_conf":
+    if kind in ("broker_conf", "text"):
+        backup = kind == "broker_conf" and store_json.is_backup(file)
+        given = (found for found in properties(text) if kind == "broker_conf" or found[1] in BROKER_SETTINGS)
         return [
-            _config(file, line, "broker.conf", None, name, value, store_json.is_backup(file))
-            for line, name, value in properties(text)
+            _setting(file, line, "broker.conf", None, name, value) | {"backup": backup} for line, name, value in given
         ]
-    if kind == "text":
-        known = [found for found in properties(text) if found[1] in BROKER_SETTINGS]
-        return [_config(file, line, "broker.conf", None, name, value, False) for line, name, value in known]
-    origin, backup = detail["name"], detail["backup"]
-    if origin not in ("topics", "subscriptionGroup", "consumerFilter", "exportConfigs"):
+    if detail["name"] not in ("topics", "subscriptionGroup", "consumerFilter", "exportConfigs"):
         return []
     whole, lines = store_json.parse_json(text), store_json.Lines(text)
-    rows: list[dict[str, Any]] = []
-    for key, name in (
-        ("topicConfigTable", "topics"),
-        ("subscriptionGroupTable", "subscriptionGroup"),
-        ("brokerConfigs", "exportConfigs"),
-    ):
-        table = whole.get(key)
-        start = lines.find(key)
+    rows = []
+    for key in ("topicConfigTable", "subscriptionGroupTable", "brokerConfigs"):
+        table, start = whole.get(key), lines.find(key)
         for subject, entry in table.items() if isinstance(table, dict) else ():
             start = at = max(start, lines.find(subject, start))
-            for attribute, value in entry.items() if isinstance(entry, dict) else (("value", entry),):
-                line = lines.of(max(at, lines.find(attribute, at)))
-                rows.append(_config(file, line, name, subject, attribute, _text(value), backup))
+            for name, value in entry.items() if isinstance(entry, dict) else (("value", entry),):
+                line = lines.of(max(at, lines.find(name, at)))
+                rows.append(_setting(file, line, store_json.TABLES[key], subject, name, _text(value)))
     for topic, entry in (whole.get("filterDataByTopic") or {}).items():
         for group, filtered in (entry.get("groupFilterData") or {}).items():
-            at = lines.of(lines.find(group, lines.find(topic)))
+            line, plain = (
+                lines.of(lines.find(group, lines.find(topic))),
+                (f for f in filtered.items() if not isinstance(f[1], dict)),
+            )
             rows += [
-                _config(file, at, origin, f"{topic}@{group}", n, _text(v), backup)
-                for n, v in filtered.items()
-                if not isinstance(v, dict)
+                _setting(file, line, "consumerFilter", f"{topic}@{group}", name, _text(value)) for name, value in plain
             ]
-    return rows
+    return [row | {"backup": detail["backup"]} for row in rows]
 
 
-def _config(
-    file: str, line: int, origin: str, subject: str | None, name: str, value: str | None, backup: bool
-) -> dict[str, Any]:
-    return dict(zip(CONFIGS.names, (file, line, origin, subject, name, value, backup), strict=True))
+def _setting(file: str, *said: Any) -> dict[str, Any]:
+    """Return a row of `configs`: line, origin, subject, name, value."""
+    return dict(zip(CONFIGS.names, (file, *said, False), strict=True))
 
 
 def _text(value: Any) -> str | None:
@@ -169,80 +159,57 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     A queue id or offset that does not fit Java's int or long is null.
     """
     if kind == "checkpoint":
-        if len(data) < 40:
-            return []
-        values = struct.unpack(">5q", data[:40])
-        return [
-            _offset(file, "checkpoint", field, None, None, value, False)
-            for field, value in zip(_CHECKPOINT, values, strict=True)
-            if value
-        ]
-    name, backup = detail["name"], detail["backup"]
-    text = data.decode("utf-8-sig", "replace")
-    if name == "localOffset":
-        return list(_local_offsets(file, text, backup))
-    if name not in ("consumerOffset", "delayOffset", "lmqConsumerOffset"):
-        return []
-    table, lines, at = store_json.parse_json(text).get("offsetTable") or {}, store_json.Lines(text), 0
-    rows = []
+        fields = zip(_CHECKPOINT, struct.unpack(">5q", data[:40]), strict=True) if len(data) >= 40 else ()
+        found: Iterable[Offset] = (("checkpoint", field, None, None, value, None) for field, value in fields if value)
+    elif detail["name"] in _OFFSETS:
+        text = data.decode("utf-8-sig", "replace")
+        table = store_json.parse_json(text).get("offsetTable") or {}
+        found = (_local if detail["name"] == "localOffset" else _saved)(file, text, table)
+    else:
+        found = ()
+    backup = kind != "checkpoint" and detail["backup"]
+    return [
+        {"file": file, "kind": of, "topic": topic, "group": group, "queue_id": integer(queue, 32), "value": integer(value), "backup": backup, "line": line}
+        for of, topic, group, queue, value, line in found
+    ]  # fmt: skip
+
+
+_OFFSETS: Final = ("consumerOffset", "delayOffset", "lmqConsumerOffset", "localOffset")
+Offset = tuple[str, str, str | None, Any, Any, int | None]
+"""(kind, topic, group, queue id, value, line)."""
+
+
+def _saved(file: str, text: str, table: dict[str, Any]) -> Iterator[Offset]:
+    """Yield the offsets that a broker stores for groups, and for the levels of delayed messages."""
+    lines, at = store_json.Lines(text), 0
     for key, value in table.items():
         at = max(at, lines.find(key, at))
-        line = lines.of(at)
+        topic, is_group, group = key.partition("@")
         if isinstance(value, dict):
-            topic, _, group = key.partition("@")
-            rows += [
-                _offset(file, "consumer", topic, group, integer(queue, 32), integer(offset), backup, line)
-                for queue, offset in value.items()
-            ]
-        elif "@" in key:  # lmqConsumerOffset: one queue each
-            topic, _, group = key.partition("@")
-            rows.append(_offset(file, "consumer", topic, group, 0, integer(value), backup, line))
+            yield from (("consumer", topic, group, queue, offset, lines.of(at)) for queue, offset in value.items())
+        elif is_group:  # lmqConsumerOffset: one queue each
+            yield "consumer", topic, group, 0, value, lines.of(at)
         else:
             level = integer(key, 32)
-            queue_id = None if level is None else level - 1
-            rows.append(_offset(file, "delay", "SCHEDULE_TOPIC_XXXX", None, queue_id, integer(value), backup, line))
-    return rows
+            yield "delay", "SCHEDULE_TOPIC_XXXX", None, None if level is None else level - 1, value, lines.of(at)
 
 
-def _local_offsets(file: str, text: str, backup: bool) -> Iterator[dict[str, Any]]:
+def _local(file: str, text: str, table: dict[str, Any]) -> Iterator[Offset]:
     """Yield the offsets that a broadcasting client stores itself: `…/.rocketmq_offsets/CLIENT ID/GROUP/offsets.json`
     (client/consumer/store/LocalFileOffsetStore).
     """
     group = PurePosixPath(file).parent.name or None
     lines, at = store_json.Lines(text), 0
-    for key, value in (store_json.parse_json(text).get("offsetTable") or {}).items():
+    for key, value in table.items():
         queue = store_json.parse_json(key)
         at = max(at, text.find(key, at), text.find(json.dumps(key), at))
-        yield _offset(
-            file,
-            "local",
-            queue.get("topic"),
-            group,
-            integer(queue.get("queueId"), 32),
-            integer(value),
-            backup,
-            lines.of(at),
-        )
-
-
-def _offset(
-    file: str,
-    kind: str,
-    topic: str,
-    group: str | None,
-    queue: int | None,
-    value: int | None,
-    backup: bool,
-    line: int | None = None,
-) -> dict[str, Any]:
-    return dict(zip(OFFSETS.names[:-1], (file, kind, topic, group, queue, value, backup, line), strict=True))
+        yield "local", queue.get("topic"), group, queue.get("queueId"), value, lines.of(at)
 
 
 DUMPED: Final = r"^[a-z]\w{2,60}=[^ ]?"
 """A line of the settings that broker.log begins with (`MixAll.printObjectProperties`)."""
-
 _TITLE: Final = re.compile(r"=+\s*(?:Master: |My Master: )?([\w.:\[\]-]+:\d+)?=*")
-_SETTING: Final = re.compile(r"(\w+) +=  ?(.*)$")
+_PRINTED: Final = re.compile(r"(\w+) +=  ?(.*)$")
 
 
 def broker_config_output(file: str, text: str) -> Iterator[dict[str, Any]]:
@@ -253,5 +220,40 @@ def broker_config_output(file: str, text: str) -> Iterator[dict[str, Any]]:
         if content.startswith("===="):
             title = _TITLE.match(content)
             subject = title[1] if title else None
-        elif len(content) > 50 and (found := _SETTING.match(content)) and content[50:51] in ("=", " "):
-            yield _config(file, line, "getBrokerConfig", subject, found[1], found[2], False)
+        elif content[50:51] in ("=", " ") and (found := _PRINTED.match(content)):
+            yield _setting(file, line, "getBrokerConfig", subject, found[1], found[2])
+
+
+# --- ConfigMaps ------------------------------------------------------------------------------------------------------
+
+LARGEST_CONFIG_MAP: Final = 1 << 20
+"""Bytes of a document that is read: Kubernetes keeps no larger ConfigMap."""
+_KIND: Final = re.compile(r"^\s*[\"']?kind[\"']?:\s*[\"']?(?:ConfigMap|List)\b", re.MULTILINE)
+
+
+def may_be_config_maps(head: str) -> bool:
+    """Return whether a text has the mark of a ConfigMap, or of a list of objects."""
+    return _KIND.search(head) is not None
+
+
+def config_map_files(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (name, content) of the files in all ConfigMaps of a YAML or JSON text, as `kubectl get configmap -o yaml` and Helm show them, named by map
+    and file; nothing behind what is damaged. Raise `plain_yaml.Endless`.
+    """
+    try:
+        for document in plain_yaml.documents(text):
+            yield from _files(document)
+    except yaml.YAMLError:
+        return
+
+
+def _files(found: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(found, dict):
+        return
+    items = found.get("items")
+    for item in items if isinstance(items, list) else ():
+        yield from _files(item)
+    data, about = found.get("data"), found.get("metadata")
+    if found.get("kind") == "ConfigMap" and isinstance(data, dict):
+        place = f"{about['name']} " if isinstance(about, dict) and isinstance(about.get("name"), str) else ""
+        yield from ((f"{place}{name}", content) for name, content in data.items() if isinstance(content, str))

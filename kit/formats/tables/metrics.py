@@ -1,23 +1,23 @@
-"""Host metrics: what iostat, vmstat, sar, mpstat, pidstat, top, free, df, iotop, jstat, GC logs and monitoring print → one row per value.
+"""Host metrics: what iostat, vmstat, sar, df and GC logs (JDK 8 and unified) print → one row per value.
 
-The first block of iostat and the first line of vmstat are averages since boot; they are rows like the others. Times
-without a zone are local to the host; `free` and `df` have none, unless a line before them holds one.
+The first block of iostat and the first line of vmstat are averages since boot; they are rows like the others. Times without a zone are
+local to the host; df has none, unless a line before it holds one.
 """
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
-from kit.evidence.files import open_readonly
-from kit.formats.tables.host_tools import heads, jvm, monitoring, snapshots, sysstat
-from kit.formats.tables.host_tools.clock import moment, time_of
-from kit.formats.tables.host_tools.values import Value
-
-__all__ = ["SCHEMA", "moment", "read", "sniff"]
+from kit.evidence.files import numbered_lines, open_readonly
+from kit.formats import printed_times
+from kit.formats.printed_times import MONTHS
+from kit.formats.tables import host_heads
+from kit.formats.values import batches, instant
 
 SCHEMA: Final = pa.schema(
     [
@@ -31,92 +31,251 @@ SCHEMA: Final = pa.schema(
         ("value", pa.float64()),
     ]
 )
-
-
-_READERS: Final[dict[str, Callable[[list[str]], Iterator[Value]]]] = {
-    "iostat": sysstat.iostat,
-    "vmstat": sysstat.vmstat,
-    "mpstat": sysstat.sar,
-    "sar": sysstat.sar,
-    "pidstat": sysstat.pidstat,
-    "gc": jvm.gc,
-    "jstat": jvm.jstat,
-    "top": snapshots.top,
-    "free": snapshots.free,
-    "df": snapshots.df,
-    "iotop": snapshots.iotop,
-    "prometheus": monitoring.exposition,
-}
 _SEVERAL: Final = 16 << 20
 """Bytes up to which a file may hold several outputs, as a script collects them."""
 
-
-def sniff(head: bytes) -> bool:
-    """Return whether a file begins like outputs that this module reads."""
-    return _whole(head) is not None or heads.sniff(head)
-
-
-def _whole(head: bytes) -> tuple[str, Callable[[list[str]], Iterator[Value]]] | None:
-    """Return the origin and the reader of a file that is one export of monitoring."""
-    if heads.ANSWER.match(head):
-        return "prometheus", monitoring.answer
-    return ("grafana", monitoring.series) if monitoring.is_series(head) else None
+Value = tuple[str | None, str | None, str, float]
+"""(time as printed, subject, name, value)."""
+Reader = Iterator[tuple[int, Value]]
+Lines = Iterable[tuple[int, str]]
 
 
-def read(files: Iterable[tuple[str, str]], zone: str | int | None = None, *, short: bool = False) -> pa.Table:
-    """Return the rows (`SCHEMA`) of metric files given as (name to show, path); `zone` is that of times without one (None: UTC).
-
-    `short`: the files are other texts that may quote a short output.
+def read(file: str, path: str | Path, zone: Callable[[int], int], *, short: bool = False) -> Iterator[pa.RecordBatch]:
+    """Yield the rows (`SCHEMA`) of one file. `zone(ms as printed)` gives ms since 1970 for times without a zone; `short`: another text, which may quote
+    a short output.
     """
-    tables = [SCHEMA.empty_table()]
-    for name, path in files:
-        with open_readonly(path) as stream:
-            raw = stream.read()
-        origins = heads.origins((raw if len(raw) <= _SEVERAL else raw[: heads.EXAMINED]).replace(b"\r", b""))
-        origins = [origin for origin in origins if not short or origin not in heads.BY_LINES]
-        lines = [
-            line.rstrip("\r") for line in raw.decode("utf-8", "backslashreplace").removeprefix("\ufeff").split("\n")
-        ]
-        if not short and (whole := _whole(raw)) is not None:
-            tables.append(_table(name, whole[0], list(whole[1](lines)), zone))
-            continue
-        for origin, own in _apart(lines, origins):
-            tables.append(_table(name, origin, list(_READERS[origin](own)), zone))
-    return pa.concat_tables(tables)
+    with open_readonly(path) as stream:
+        head = stream.read(_SEVERAL + 1)
+    named = host_heads.origins(head if len(head) <= _SEVERAL else head[: host_heads.EXAMINED])
+    for origin in [host_heads.OFTEN_QUOTED] if short else named:
+        values = _READERS[origin](_lines(path, origin if len(named) > 1 else None))
+        yield from batches((_named(file, origin, line, value, zone) for line, value in values), SCHEMA)
 
 
-def _apart(lines: list[str], origins: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each output with its lines; those of others are empty, so that all keep their numbers."""
-    if len(origins) < 2:
-        yield from ((origin, lines) for origin in origins)
-        return
-    owners: list[str | None] = []
+def _named(file: str, origin: str, line: int, found: Value, zone: Callable[[int], int]) -> dict[str, object]:
+    time, subject, name, value = found
+    ms = moment(time, zone) if time else None
+    row = (file, line, None if ms is None else ms * 1000, time, origin, subject, name, value)
+    return dict(zip(SCHEMA.names, row, strict=True))
+
+
+def _lines(path: str | Path, origin: str | None) -> Iterator[tuple[int, str]]:
+    """Yield the numbered lines of a file; of several outputs only those of `origin`, and the times, which are for whatever follows."""
     owner: str | None = None
-    for line in lines:
-        if not line:
-            owners.append(None)
+    for number, line in numbered_lines(path):
+        if origin is not None and line:
+            owner = host_heads.of_line(line) or owner
+            if owner not in (None, origin) and not line.startswith("Linux ") and time_of(line) is None:
+                continue
+        yield number, line
+
+
+# --- times -----------------------------------------------------------------------------------------------------------
+
+_DATE_TIME: Final = re.compile(
+    r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[ T,]+\d{1,2}:\d\d:\d\d[\d.,]*(?: [AP]M)?(?:Z|[+-]\d\d:?\d\d)?$"
+)
+_DAY: Final = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +"
+_MONTH: Final = rf"(?P<month>{'|'.join(MONTHS)})"
+_REST: Final = r"(?P<clock>\d\d:\d\d:\d\d)(?P<half> [AP]M)?(?: (?P<zone>[A-Z]{2,5}|[+-]\d\d(?:\d\d)?))?"
+_DATE: Final = (
+    re.compile(rf"^{_DAY}{_MONTH} +(?P<day>\d{{1,2}}) {_REST} (?P<year>\d{{4}})$"),
+    re.compile(rf"^{_DAY}(?P<day>\d{{1,2}}) {_MONTH} (?P<year>\d{{4}}) {_REST}$"),
+)
+"""What `date` prints in the locales C and en."""
+_ALONE: Final = re.compile(
+    r"^[\s=#*>\[(-]{0,40}(\d{4}[-/]\d\d[-/]\d\d[ T_]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)[\s=#*<\])-]{0,40}$"
+)
+_SHORT_YEAR: Final = re.compile(r"^(\d{1,2}[-/.]\d{1,2}[-/.])(\d\d)(?!\d)")
+
+
+def time_of(line: str) -> str | None:
+    """Return the time in a line that holds nothing else: of `date`, or between dashes."""
+    line = line.strip()
+    if alone := _ALONE.match(line):
+        return alone[1].replace("_", " ")
+    return line if any(rule.match(line) for rule in _DATE) else None
+
+
+def moment(text: str, zone: Callable[[int], int]) -> int | None:
+    """Return a printed date and time as ms since 1970 UTC, None if it is incomplete. Of the abbreviations of zones only UTC and GMT name one."""
+    text = text.strip()
+    if found := next((found for rule in _DATE if (found := rule.match(text))), None):
+        named = found["zone"] or ""
+        offset = "Z" if named in ("UTC", "GMT") else f"{named}00"[:5] if named[:1] in ("+", "-") else ""
+        month = MONTHS.index(found["month"]) + 1
+        text = f"{found['year']}-{month:02d}-{int(found['day']):02d} {found['clock']}{offset}{found['half'] or ''}"
+    # The C locale prints month/day/year.
+    printed = printed_times.when(_SHORT_YEAR.sub(r"\g<1>20\2", text), month_first="." not in text[:10])
+    if printed is None or instant(printed.ms) is None:
+        return None
+    return instant(zone(printed.ms) if printed.floating else printed.ms)
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+_NUMBER: Final = re.compile(r"-?\d+(?:[.,]\d+)?")
+_SIZE: Final = re.compile(r"(\d+(?:[.,]\d+)?)([KMGTPE]?)i?(B?)", re.IGNORECASE)
+
+
+def _number(text: str) -> float | None:
+    """Return a printed number, with a point or a comma; None for anything else."""
+    return float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else None
+
+
+def _size(text: str, unit: int = 1) -> float | None:
+    """Return the bytes of `9.8g`, `196Mi`, `0B`; of a number without a unit that many times `unit`."""
+    if not (found := _SIZE.fullmatch(text)):
+        return None
+    times = 1024 ** ("KMGTPE".index(found[2].upper()) + 1) if found[2] else 1 if found[3] else unit
+    return float(found[1].replace(",", ".")) * times
+
+
+def _row(at: int, time: str | None, subject: str | None, names: list[str], cells: list[str]) -> Reader:
+    """Yield the numbers among the cells of a row; what is no number is left out."""
+    for name, cell in zip(names, cells, strict=False):
+        if (value := _number(cell)) is not None:
+            yield at, (time, subject, name, value)
+
+
+# --- the tools -------------------------------------------------------------------------------------------------------
+
+
+def _iostat(lines: Lines) -> Reader:
+    time: str | None = None
+    names: list[str] = []
+    cpu: list[str] = []
+    for at, line in lines:
+        cells = line.split()
+        if not cells:
+            names, cpu = [], []
+        elif _DATE_TIME.match(line.strip()):
+            time = line.strip()
+        elif cells[0] == "avg-cpu:":
+            cpu = cells[1:]
+        elif cpu:
+            yield from _row(at, time, "cpu", cpu, cells)
+            cpu = []
+        elif cells[0].rstrip(":") == "Device":
+            names = cells[1:]
+        elif names and len(cells) == len(names) + 1:
+            yield from _row(at, time, cells[0], names, cells[1:])
+
+
+def _vmstat(lines: Lines) -> Reader:
+    names: list[str] = []
+    for at, line in lines:
+        cells = line.split()
+        if cells[:2] == ["r", "b"]:
+            names = [c for c in cells if not c.isupper()]
+        elif names and len(cells) >= len(names) and _number(cells[0]) is not None:
+            time = " ".join(cells[len(names) : len(names) + 2])
+            yield from _row(at, time or None, None, names, cells[: len(names)])
+
+
+def _sar(lines: Lines) -> Reader:
+    """Yield the values of each interval; averages are left out. Past midnight the date, which is only at the top of a file, is unknown."""
+    date: str | None = None
+    names: list[str] = []
+    last = ""
+    for at, line in lines:
+        if line.startswith("Linux "):
+            found = re.search(r"\)\s+(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})\s", line + " ")
+            date, last = found[1] if found else None, ""
             continue
-        owner = heads.of_line(line) or owner
-        # Times, and the first line of sysstat's tools with the date, are for whatever follows.
-        owners.append(None if line.startswith("Linux ") or time_of(line) is not None else owner)
-    for origin in origins:
-        yield origin, [line if whose in (None, origin) else "" for line, whose in zip(lines, owners, strict=True)]
+        found = re.match(r"^(\d\d:\d\d:\d\d(?: [AP]M)?)\s+(.*)$", line)
+        if not found:
+            continue
+        clock, cells = found[1], found[2].split()
+        if not cells or _number(cells[-1]) is None:
+            names = cells
+        elif len(cells) == len(names):
+            if last and clock < last and clock[8:] == last[8:]:
+                date = None
+            last = clock
+            labelled = names[0] in ("CPU", "DEV", "IFACE", "INTR", "TTY")
+            time, subject = f"{date} {clock}" if date else clock, cells[0] if labelled else None
+            yield from _row(at, time, subject, names[labelled:], cells[labelled:])
 
 
-def _table(file: str, origin: str, values: list[Value], zone: str | int | None) -> pa.Table:
-    texts = {v.text for v in values if v.text}
-    known = {text: moment(text, zone) for text in texts}
-    moments = [known.get(v.text) if v.text else None for v in values]
-    return pa.table(
-        [
-            pa.repeat(pa.scalar(file), len(values)),
-            pa.array([v.line for v in values], pa.int32()),
-            pa.array([None if m is None else m * 1000 for m in moments], pa.int64()).cast(SCHEMA.field("ts").type),
-            pa.array([v.text for v in values], pa.string()),
-            pa.repeat(pa.scalar(origin), len(values)),
-            pa.array([v.subject for v in values], pa.string()),
-            pa.array([v.name for v in values], pa.string()),
-            pa.array([v.value if math.isfinite(v.value) else None for v in values], pa.float64()),
-        ],
-        schema=SCHEMA,
-    )
+_MOUNT: Final = re.compile(
+    r"^\S.*?\s+(?:[a-z][\w.]*\s+)?(?P<cells>(?:[\d.,]+[KMGTPE]?i?B?|-)(?:\s+(?:[\d.,]+[KMGTPE]?i?B?|-)){2}\s+(?:\d+%|-))\s+(?P<mount>/.*)$"
+)
+_LONGEST: Final = 1_000
+"""Characters of a line that may be one of df's."""
+_BLOCK: Final = re.compile(r"(\d*)([KMGB]?)-")
+
+
+def _df(lines: Lines) -> Reader:
+    """Yield `size_bytes`, `used_bytes`, `avail_bytes`, `use%` of each mount point; with -i the same as `inodes`, `iused`, `ifree`, `iuse%`."""
+    time: str | None = None
+    names: list[str] = []
+    unit, before = 1, ""
+    for at, line in lines:
+        if host_heads.OF_LINE["df"].match(line):
+            names, unit = ["size_bytes", "used_bytes", "avail_bytes", "use%"], 1
+            if "Inodes" in line:
+                names = ["inodes", "iused", "ifree", "iuse%"]
+            elif blocks := next((found for cell in line.split() if (found := _BLOCK.match(cell))), None):
+                unit = int(blocks[1] or 1) * 1024 ** "BKMG".index(blocks[2] or "B")
+        elif (printed := time_of(line)) is not None:
+            time = printed
+        elif names and len(line) < _LONGEST and (found := _MOUNT.match(before + line)):
+            for name, cell in zip(names, found["cells"].split(), strict=True):
+                value = _number(cell.rstrip("%")) if name.endswith("%") else _size(cell.replace(",", "."), unit)
+                if value is not None:
+                    yield at, (time, found["mount"], name, value)
+        # A long device name has a line of its own.
+        before = f"{line} " if len(line) < _LONGEST and len(line.split()) == 1 else ""
+
+
+_GC_TIME: Final = re.compile(r"^\[?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}(?:Z|[+-]\d\d:?\d\d)?)\]?:? ?")
+_UPTIME: Final = re.compile(r"(?:^|\]|: )\[?(\d+[.,]\d{3})s?(?:\]|: )")
+_GC_OLD: Final = re.compile(r"\[((?:Full )?GC(?: pause)?(?: \([^)]{1,60}\))*)")
+_GC_NEW: Final = re.compile(
+    r"GC\(\d+\) (?P<what>(?:Pause|Concurrent).{0,120}?)"
+    r"(?: (?P<before>\d+[KMGB])->(?P<after>\d+[KMGB])\((?P<total>\d+[KMGB])\))? (?P<ms>\d+[.,]\d+)ms$"
+)
+_HEAP: Final = re.compile(
+    r"(?P<before>\d+(?:\.\d+)?[KMGB])(?:\([^)]*\))?->(?P<after>\d+(?:\.\d+)?[KMGB])\((?P<total>\d+(?:\.\d+)?[KMGB])\)"
+)
+_SECONDS: Final = re.compile(r", (?P<secs>\d+[.,]\d+) secs\]|real=(?P<real>\d+[.,]\d+) secs")
+_STOPPED: Final = re.compile(r"Total time for which application threads were stopped: (\d+[.,]\d+) seconds")
+_SAFEPOINT: Final = re.compile(r"Safepoint \"(\w+)\",.*? Total: +(\d+) ns")
+
+
+def _gc(lines: Lines) -> Reader:
+    for at, line in lines:
+        stamp, up = _GC_TIME.match(line), _UPTIME.search(line[:80])
+        subject, values = _collection(line)
+        if values and up:
+            values.append(("uptime_s", float(up[1].replace(",", "."))))
+        yield from ((at, (stamp[1] if stamp else None, subject, name, value)) for name, value in values)
+
+
+def _collection(line: str) -> tuple[str | None, list[tuple[str, float]]]:
+    """Return what a line of a GC log tells of, and its values."""
+    if new := _GC_NEW.search(line):
+        what = new["what"].strip()
+        name = "pause_ms" if what.startswith("Pause") else "concurrent_ms"
+        return what, [(name, float(new["ms"].replace(",", "."))), *_heap(new)]
+    if safepoint := _SAFEPOINT.search(line):
+        return f"safepoint {safepoint[1]}", [("stopped_ms", float(safepoint[2]) / 1e6)]
+    if stopped := _STOPPED.search(line):
+        return "safepoint", [("stopped_ms", float(stopped[1].replace(",", ".")) * 1000)]
+    if not (old := _GC_OLD.search(line)) or not (seconds := list(_SECONDS.finditer(line))):
+        return None, []
+    # The last figure in seconds is the whole pause; `real`, rounded to 10 ms, only if absent.
+    text = next((m["secs"] for m in reversed(seconds) if m["secs"]), seconds[-1]["real"])
+    # The last sizes outside the inner brackets are those of the whole heap.
+    heap = list(_HEAP.finditer(re.sub(r"(?<!^)\[(?!GC|Full)[^\[\]]*\]", "", line)))
+    return old[1], [("pause_ms", float(text.replace(",", ".")) * 1000), *(_heap(heap[-1]) if heap else [])]
+
+
+def _heap(found: re.Match[str]) -> list[tuple[str, float]]:
+    return [(f"{name}_bytes", _size(found[name]) or 0.0) for name in ("before", "after", "total") if found[name]]
+
+
+_READERS: Final[dict[str, Callable[[Lines], Reader]]] = {
+    "iostat": _iostat, "vmstat": _vmstat, "sar": _sar, "gc": _gc, "df": _df,
+}  # fmt: skip

@@ -19,18 +19,18 @@ SAMPLE_ROWS: Final = 20_000
 _NAMES: Final[dict[str, re.Pattern[str]]] = {
     field: re.compile(pattern, re.IGNORECASE)
     for field, pattern in {
-        "key": r"^keys?$|key$|order|biz_?(id|no|key)|trade|(^|_)(no|sn|code|number)$|单号|订单|流水|业务|键|pedido|auftrag|bestell|(^|_)id$",
-        "time": r"time|date|(^|_)at$|when|start|begin|creat|stamp|(^|_)ts$|时间|日期|时刻|fecha|hora|zeit|datum",
-        "status": r"stat(e|us)?$|stat_|result|outcome|phase|stage|状态|结果|estado|resultado|zustand|ergebnis|^ok$|success",
-        "reconsume_times": r"reconsume|re_?tr(y|ies)|attempt|redeliver|重试|重投|次数|intentos|versuch",
-        "cost_ms": r"cost|elapsed|duration|latency|took|took_ms|(^|_)rt(_|$)|耗时|用时|dauer|duraci",
-        "outcome": r"outcome|result|send_?stat|结果|状态|status|resultado|ergebnis",
-        "error": r"err|exception|reason|cause|desc|remark|message|detail|错误|异常|原因|备注|fehler",
+        "key": r"^keys?$|key$|order|biz_?(id|no|key)|trade|(^|_)(no|sn|code|number)$|单号|订单|流水|业务|键|(^|_)id$",
+        "time": r"time|date|(^|_)at$|when|start|begin|creat|stamp|(^|_)ts$|时间|日期|时刻",
+        "status": r"stat(e|us)?$|stat_|result|outcome|phase|stage|状态|结果|^ok$|success",
+        "reconsume_times": r"reconsume|re_?tr(y|ies)|attempt|redeliver|重试|重投|次数",
+        "cost_ms": r"cost|elapsed|duration|latency|took|took_ms|(^|_)rt(_|$)|耗时|用时",
+        "outcome": r"outcome|result|send_?stat|结果|状态|status",
+        "error": r"err|exception|reason|cause|desc|remark|message|detail|错误|异常|原因|备注",
     }.items()
 }
 _STATUS_WORD: Final = re.compile(
     r"(PAID|UNPAID|CREAT|SUCC|FAIL|DONE|CANCEL|INIT|PENDING|CONFIRM|COMMIT|ROLL|CLOSE|OPEN|NEW|OK$|ERR|PROCESS|COMPLET|FINISH|SHIP|REFUND|ACTIVE|"
-    r"LOCK|ISSUED|BOOKED|RESERVED|DELIVER|VALID|支付|取消|完成|成功|失败|待|已|PAGAD|BEZAHLT|OFFEN|ABIERT|CERRAD)",
+    r"LOCK|ISSUED|BOOKED|RESERVED|DELIVER|VALID|支付|取消|完成|成功|失败|待|已)",
     re.IGNORECASE,
 )
 _SEND: Final = re.compile(

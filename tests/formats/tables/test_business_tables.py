@@ -52,11 +52,6 @@ def table(head: str, line: str, **more: Any) -> str:
             {"key": "订单号", "status": "状态", "time": "创建时间"},
         ),
         (
-            table("id\tuser\tpedido\testado\tfecha", "{n}\tu{n:03}\tP-{n:05}\tPAGADO\t14.05.2024 10:{n:02}:00"),
-            "business",
-            {"key": "pedido", "status": "estado", "time": "fecha"},
-        ),
-        (
             table("order_id,biz,created_at", "SO{n:06},order,{time}"),
             "tx_log",
             {"key": "order_id", "time": "created_at"},

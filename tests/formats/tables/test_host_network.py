@@ -1,4 +1,4 @@
-"""Outputs of ip, ifconfig, ss, netstat and ps as hosts print them."""
+"""Outputs of ip and ss as hosts print them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,10 @@ IP_ADDR = """1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN
 3: docker0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UNKNOWN group default qlen 1000
     inet 172.17.0.3/16 scope global docker0
 """
-IFCONFIG = """eth0: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 1500
-        inet 192.168.1.4  netmask 255.255.255.0  broadcast 192.168.1.255
-"""
 SS = """State  Recv-Q Send-Q Local Address:Port  Peer Address:PortProcess
 LISTEN 0      50           0.0.0.0:10912      0.0.0.0:*
 LISTEN 0      1024               *:10911            *:*    users:(("java",pid=411,fd=1))
 ESTAB  0      0      [::ffff:10.0.0.2]:10911 [::ffff:10.0.0.9]:5123
-"""
-NETSTAT = """Active Internet connections (only servers)
-Proto Recv-Q Send-Q Local Address           Foreign Address         State       PID/Program name
-tcp        0      0 127.0.0.1:10911         0.0.0.0:*               LISTEN      411/java
-tcp6       0      0 :::10909                :::*                    LISTEN      411/java
-"""
-PS = """UID        PID  PPID  C STIME TTY          TIME CMD
-root 411 1 0 10:00 ? 00:01 /usr/bin/java -cp x org.apache.rocketmq.broker.BrokerStartup -c broker.conf
 """
 
 
@@ -42,28 +31,22 @@ def test_addresses() -> None:
     expected = [("lo", "127.0.0.1", 8, 2), ("eth0", "10.20.109.11", 16, 5), ("docker0", "172.17.0.3", 16, 7)]
     assert rows(IP_ADDR, "interface", "address", "prefix", "line") == expected
     assert rows(IP_ADDR.replace("\n", "\r\n"), "interface", "address", "prefix", "line") == expected
-    assert rows(IFCONFIG, "interface", "address", "prefix") == [("eth0", "192.168.1.4", 24)]
     assert rows("eth0@if12  UP  10.0.0.3/24 fe80::1/64 \n", "interface", "address", "prefix") == [
         ("eth0", "10.0.0.3", 24),
         ("eth0", "fe80::1", 64),
     ]
 
 
-def test_sockets_of_ss_and_netstat() -> None:
+def test_sockets() -> None:
     told = rows(SS, "address", "port", "peer", "state")
     assert told == [
         ("0.0.0.0", 10912, "0.0.0.0:*", "LISTEN"),
         ("0.0.0.0", 10911, "*:*", "LISTEN"),
         ("10.0.0.2", 10911, "[::ffff:10.0.0.9]:5123", "ESTAB"),
     ]
-    assert rows(NETSTAT, "address", "port", "state") == [("127.0.0.1", 10911, "LISTEN"), ("::", 10909, "LISTEN")]
 
 
-def test_the_process_of_a_broker() -> None:
-    assert rows(PS, "origin", "process", "line") == [("processes", "BrokerStartup", 2)]
-
-
-@pytest.mark.parametrize("text", [IP_ADDR, IFCONFIG, SS, NETSTAT, PS])
+@pytest.mark.parametrize("text", [IP_ADDR, SS])
 def test_outputs_are_recognised_by_their_head(text: str) -> None:
     assert host_network.sniff(text.encode())
 

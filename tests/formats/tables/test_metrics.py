@@ -1,13 +1,17 @@
-"""iostat, vmstat, sar and GC logs by hand-read values."""
+"""iostat, vmstat, sar, df and GC logs: values read by hand, sizes by arithmetic."""
 
 from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kit.formats.tables import metrics
+import kit
+from kit.explanation.explain import explain
+from kit.formats.printed_times import converter
+from kit.formats.tables import host_heads, metrics
 
 IOSTAT = """\
 Linux 6.1.0 (b) \t11/20/26 \t_x86_64_\t(2 CPU)
@@ -49,18 +53,25 @@ GC_17 = """\
 [1.500s][info][gc] GC(13) Pause Full (System.gc()) 24M->4M(256M) 30.5ms
 [2024-05-14T10:22:33.123+0800][3.234s][info][safepoint] Safepoint "G1CollectForAllocation", Time since last: 1000 ns, Reaching safepoint: 2000 ns, At safepoint: 4000000 ns, Total: 4002000 ns
 """
+DF = """\
+Filesystem      Size  Used Avail Use% Mounted on
+/dev/vda1        40G   12G   26G  32% /
+/dev/vdb        500G  478G   22G  96% /data
+tmpfs           7.8G     0  7.8G   0% /dev/shm
+"""
+G = 2**30
+
+
+def rows(tmp_path: Path, text: str, zone: str | None = None) -> list[dict[str, Any]]:
+    (tmp_path / "m").write_text(text)
+    return [row for part in metrics.read("m", tmp_path / "m", converter(zone)) for row in part.to_pylist()]
 
 
 def values(
-    tmp_path: Path, text: str, zone: str | int | None = None
+    tmp_path: Path, text: str, zone: str | None = None
 ) -> dict[tuple[int, str | None, str], tuple[dt.datetime | None, float]]:
-    path = tmp_path / "m"
-    path.write_text(text)
-    assert metrics.sniff(text.encode())
-    return {
-        (r["line"], r["subject"], r["name"]): (r["ts"], r["value"])
-        for r in metrics.read([("m", str(path))], zone).to_pylist()
-    }
+    assert host_heads.sniff(text.encode())
+    return {(r["line"], r["subject"], r["name"]): (r["ts"], r["value"]) for r in rows(tmp_path, text, zone)}
 
 
 def utc(text: str) -> dt.datetime:
@@ -77,7 +88,7 @@ def test_iostat_with_several_reports(tmp_path: Path) -> None:
 
 
 def test_vmstat_with_and_without_timestamps(tmp_path: Path) -> None:
-    found = values(tmp_path, VMSTAT, 480)
+    found = values(tmp_path, VMSTAT, "+08:00")
     assert found[3, None, "bo"] == (utc("2026-11-20 15:19:28"), 4754.0)
     assert found[3, None, "st"][1] == 0.0
     assert len(found) == 17
@@ -86,7 +97,7 @@ def test_vmstat_with_and_without_timestamps(tmp_path: Path) -> None:
 
 
 def test_sar_without_its_averages(tmp_path: Path) -> None:
-    found = values(tmp_path, SAR, 480)
+    found = values(tmp_path, SAR, "+08:00")
     assert found[4, "all", "%user"] == (utc("2026-11-20 15:51:01"), 12.5)
     assert found[8, None, "bwrtn/s"] == (utc("2026-11-20 15:51:01"), 118.92)
     assert not [key for key in found if key[0] == 5]
@@ -123,9 +134,94 @@ def test_gc_of_jdk_17(tmp_path: Path) -> None:
     ],
 )
 def test_printed_times_become_instants_or_nothing(text: str, expected: str | None) -> None:
-    assert metrics.moment(text, None) == (None if expected is None else int(utc(expected).timestamp() * 1000))
+    assert metrics.moment(text, converter(None)) == (
+        None if expected is None else int(utc(expected).timestamp() * 1000)
+    )
 
 
-def test_what_is_no_metric() -> None:
-    assert not metrics.sniff(b"2024-05-14 10:22:31 WARN main - x\n")
-    assert not metrics.sniff(b"r,b,c\n1,2,3\n")
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        (DF, 500 * G),
+        ("Filesystem 1K-blocks Used Available Use% Mounted on\n/dev/vdb 1000 960 40 96% /data\n", 1000 * 1024),
+        ("Filesystem 1M-blocks Used Available Use% Mounted on\n/dev/vdb 10 9 1 96% /data\n", 10 * 2**20),
+        ("Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/vdb 10 9 1 96% /data\n", 10 * 1024),
+        ("Filesystem Type Size Used Avail Use% Mounted on\n/dev/vdb ext4 5G 4G 1G 96% /data\n", 5 * G),
+        ("Filesystem Size Used Avail Use% Mounted on\n/dev/mapper/a-very-long-name\n   5G 4G 1G 96% /data\n", 5 * G),
+        ("文件系统 容量 已用 可用 已用% 挂载点\n/dev/vdb 5G 4G 1G 96% /data\n", 5 * G),
+    ],
+)
+def test_df(tmp_path: Path, text: str, size: float) -> None:
+    found = {(subject, name): value for (_, subject, name), (_, value) in values(tmp_path, text).items()}
+    assert (found["/data", "size_bytes"], found["/data", "use%"]) == (size, 96)
+
+
+def test_inodes_are_no_bytes(tmp_path: Path) -> None:
+    text = "Filesystem      Inodes IUsed   IFree IUse% Mounted on\n/dev/vdb  1000 1000 0 100% /data\ntmpfs - - - - /x\n"
+    found = {name: value for (_, _, name), (_, value) in values(tmp_path, text).items()}
+    assert found == {"inodes": 1000, "iused": 1000, "ifree": 0, "iuse%": 100}
+
+
+@pytest.mark.parametrize(
+    ("before", "seconds"),
+    [
+        ("", None),
+        ("---- 2026-11-23 10:22:31\n", "2026-11-23 02:22:31"),
+        ("Mon Nov 23 10:22:31 CST 2026\n", "2026-11-23 02:22:31"),  # the host's own zone
+        ("Mon Nov 23 10:22:31 UTC 2026\n", "2026-11-23 10:22:31"),
+        ("Mon 23 Nov 2026 10:22:31 PM CST\n", "2026-11-23 14:22:31"),
+        ("some words 2026-11-23 10:22:31\n", None),
+    ],
+)
+def test_a_time_comes_from_a_line_before(tmp_path: Path, before: str, seconds: str | None) -> None:
+    times = {row["ts"] for row in rows(tmp_path, before + DF, "+08:00")}
+    assert times == {None if seconds is None else utc(seconds)}
+
+
+def test_one_file_of_several_outputs(tmp_path: Path) -> None:
+    """A line of 300 kB between them is one line."""
+    text = f"2026-11-23 10:22:31\n{DF}\n{'x' * 300_000}\n{VMSTAT}\n{SAR}"
+    found = rows(tmp_path, text)
+    each = {origin: sum(row["origin"] == origin for row in found) for origin in ("df", "vmstat", "sar")}
+    assert each == {"df": 12, "vmstat": 17, "sar": 6 + 5} and len(found) == sum(each.values())
+    lines = text.split("\n")
+    assert all(row["subject"] in lines[row["line"] - 1] for row in found if row["subject"])
+
+
+def test_an_output_between_log_lines_is_read_as_well(tmp_path: Path) -> None:
+    log = "2026-11-23 10:22:31 WARN main - broker busy, start flow control for a while\n"
+    assert not host_heads.sniff((log + DF).encode())
+    (tmp_path / "paste.txt").write_text("what is this?\n" + log + DF + log)
+    case = kit.open_case(tmp_path / "paste.txt", tmp_path / "ws")
+    assert [item.kind for item in case.found.items] == ["text"]
+    assert case.has("logs") and case.has("metrics")
+
+
+def test_processors_that_wait_for_a_disk_are_not_busy(tmp_path: Path) -> None:
+    from kit.analysis.sends import busy, measurements, sends
+
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "sar.txt").write_text(
+        "Linux 3.10.0 (mq-a) \t11/23/2026 \t_x86_64_\t(8 CPU)\n\n10:22:31 AM     CPU     %user   %iowait     %idle\n"
+        "10:22:36 AM     all     12.30     58.90     20.40\n10:22:36 AM       3      0.00    100.00      0.00\n"
+    )
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    # Of one processor nothing is said: it is not the host.
+    assert measurements.host_metrics(case, "%idle")["value"].tolist() == [20.4]
+    found = measurements.processors(case)
+    assert (found["busy"].tolist(), found["waiting"].tolist()) == ([pytest.approx(100 - 20.4 - 58.9)], [58.9])
+    (why,) = [each for each in busy.explain(case, sends.ledger(case), []) if each.slug == "host"]
+    assert "59" in why.said.render("en") and [ref.file for ref in why.evidence] == ["sar.txt"]
+
+
+def test_explain_says_what_an_output_is_and_goes_on_behind_it() -> None:
+    for text, tool in ((DF, "df"), (VMSTAT, "vmstat"), (SAR, "sar")):
+        assert [(row["slug"], row["title"]) for row in explain(text)] == [("host-output", f"An output of {tool}")]
+    known = "java.io.IOException: No space left on device"
+    slugs = [row["slug"] for row in explain(f"{DF}{known}\nwhat does it mean?")]
+    assert slugs == ["host-output", "no-space-left", None]
+
+
+@pytest.mark.parametrize("text", [b"2024-05-14 10:22:31 WARN main - x\n", b"r,b,c\n1,2,3\n"])
+def test_what_is_no_metric(text: bytes) -> None:
+    assert not host_heads.sniff(text)

@@ -24,7 +24,6 @@ HELD_BACK_SOME = T("A client holds its pulls back because too many messages wait
 CACHE_FULL = T("A gRPC client receives no more because its cache of messages is full ({count} {count:line|lines}): its listener is slower than what arrives.")
 BEHIND = T("By the broker's statistics, pulls of group {group} on {topic} were up to {seconds} s behind the newest message, in {queues} {queues:queue|queues}.")
 TOTAL = T("Group {group} lags {lag} {lag:message|messages} behind at one moment, all its queues together.")
-SCRAPED = T("By its metrics group {group} lags {lag} {lag:message|messages} behind on topic {topic} at one moment; whether the lag grows is not shown.")
 NO_REASON = T("Most consuming threads are in the same frame, the listener takes long, or pulls are held back.")
 OTHERS = T("Group {group} keeps up on the same topic: the broker delivers.")
 NO_OTHERS = T("Another group on the same topic keeps up.")

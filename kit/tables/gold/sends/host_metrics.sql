@@ -1,6 +1,6 @@
 -- One row per measurement of a broker's host that explains a slow broker: file, line, ts, origin (the tool), subject (device, mount point),
 -- name, value (percent, kB/s; ms of a garbage collection, those of 200 ms and more). At most 200,000, in order of file and line.
--- Averages since boot are left out (the first screen of iostat and vmstat, and the processors of top's), so are single processors.
+-- Averages since boot are left out (the first screen of iostat and vmstat), so are single processors.
 with numbered as (
   select file, line, ts, origin, subject, name, value,
     row_number() over (partition by file, subject, name order by line) as nth
@@ -10,5 +10,5 @@ select file, line, ts, origin, subject, name, value from numbered
 where value between -1e300 and 1e300
   and (name not in ('pause_ms', 'stopped_ms') or value >= 200)
   and not (name in ('%idle', '%iowait') and coalesce(subject, '') rlike '^[0-9]+$')
-  and not (nth = 1 and (coalesce(origin, '') in ('iostat', 'vmstat') or (coalesce(origin, '') = 'top' and coalesce(subject, '') = 'cpu')))
+  and not (nth = 1 and coalesce(origin, '') in ('iostat', 'vmstat'))
 order by file, line, name, subject, value limit 200000

@@ -1,0 +1,195 @@
+"""Tables that are no delimited file: JSON (an object a line, or arrays of them), workbooks (`.xlsx`), and what `mysql` and `psql` print.
+
+Each reader yields (name of the table, cells) for each row, the header first.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Final
+
+from kit.evidence.files import Damaged, numbered_lines, open_readonly
+
+Rows = Iterator[tuple[str, list[str]]]
+LARGEST: Final = 32 << 20
+"""Bytes of a JSON document, which is read as a whole."""
+LONGEST: Final = 1 << 20
+"""Characters of a line that are read."""
+_NAMED: Final = 1_000
+"""Objects whose names make the header."""
+_DEEP: Final = 3
+"""How far below the top of a document the list of rows may be."""
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def of_json(path: Path, head: str, codec: str, size: int) -> Rows | None:
+    """Return the rows in a text that begins with `head`, None if it is no JSON."""
+    if _has_objects(head.splitlines()):
+        return _with_header(_objects(line for _, line in numbered_lines(path, codec, LONGEST)))
+    if head.lstrip("\ufeff \t\r\n").startswith(("[", "{")) and size <= LARGEST:
+        with open_readonly(path) as stream:
+            return of_document(stream.read().decode(codec, "replace"))
+    return None
+
+
+def _has_objects(lines: Sequence[str]) -> bool:
+    """Return whether most of a text's first lines are whole objects."""
+    first = [line.strip(" \t,") for line in lines[:20]]
+    return len(first) > 1 and sum(line.startswith("{") and line.endswith("}") for line in first) > len(first) // 2
+
+
+def _objects(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        try:
+            row = json.loads(line.strip().removesuffix(",")) if line.lstrip().startswith("{") else None
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(row, dict):
+            yield row
+
+
+def of_document(text: str) -> Rows:
+    """Return the rows of the first list of objects in a JSON document; nothing if it is damaged, or too deep."""
+    try:
+        found = _listed(json.loads(text.lstrip("\ufeff")), _DEEP)
+    except (ValueError, RecursionError):
+        found = None
+    return _with_header(iter(found or []))
+
+
+def _listed(value: Any, deep: int) -> list[dict[str, Any]] | None:
+    if isinstance(value, list):
+        return [row for row in value if isinstance(row, dict)] or None
+    if isinstance(value, dict) and deep:
+        return next((found for part in value.values() if (found := _listed(part, deep - 1))), None)
+    return None
+
+
+def _with_header(objects: Iterator[dict[str, Any]]) -> Rows:
+    first = list(islice(objects, _NAMED))
+    if names := list(dict.fromkeys(name for row in first for name in row)):
+        yield "rows", names
+        yield from (("rows", [_cell(row.get(name)) for name in names]) for row in chain(first, objects))
+
+
+def _cell(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
+
+
+# --- workbooks -------------------------------------------------------------------------------------------------------
+
+_UNPACKED: Final = 128 << 20
+"""Unpacked bytes of a workbook that is read."""
+
+
+def is_workbook(path: Path, head: bytes) -> bool:
+    """Return whether a file is a workbook of Excel. Only its list of members is read. Raise `Damaged` for one that is too large."""
+    if not head.startswith(b"PK\x03\x04"):
+        return False
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+    found = "xl/workbook.xml" in {m.filename for m in members}
+    if found and sum(m.file_size for m in members) > _UNPACKED:
+        raise Damaged(f"> {_UNPACKED >> 20} MiB")
+    return found
+
+
+def of_workbook(path: Path) -> Rows:
+    """Yield the rows of all sheets that can be read. Raise `OSError`, `Damaged`."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        book = CalamineWorkbook.from_path(str(path))
+    except (CalamineError, ValueError) as error:
+        raise Damaged(str(error)) from error
+    for name in book.sheet_names:
+        try:
+            rows = book.get_sheet_by_name(name).iter_rows()
+            yield from ((name, list(map(_of_sheet, row))) for row in rows if any(value != "" for value in row))
+        except (CalamineError, ValueError):
+            continue
+
+
+def _of_sheet(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a workbook has no whole numbers
+    if isinstance(value, dt.datetime):
+        return value.isoformat(sep=" ", timespec="milliseconds")
+    return str(value)
+
+
+# --- what `mysql` and `psql` print -----------------------------------------------------------------------------------
+
+_RULE: Final = re.compile(r"\+(?:-{2,}\+)+|-{2,}(?:\+-{2,})+")
+_RECORD: Final = re.compile(r"(?:\*{3,} *(\d+)\. row \*{3,}|-\[ RECORD (\d+) \][-+]*)\s*")
+_FIELD: Final = re.compile(r"\s*([^\s:|][^:|]{0,63}?)\s*(?:: ?| \| ?)(.*)")
+_COUNTED: Final = re.compile(r"\s*\(?\d+ rows?\b|\s*(?:mysql|MySQL|MariaDB)\b[^>]*>|\s*$")
+
+
+def of_text(path: Path, head: str, codec: str) -> Rows:
+    """Return the rows of all tables in a text that begins with `head`."""
+    begun = any(_columns(line) > 1 or _RECORD.fullmatch(line.strip()) for line in head.splitlines())
+    return of_printed(line for _, line in numbered_lines(path, codec)) if begun else iter(())
+
+
+def of_printed(lines: Iterable[str]) -> Rows:
+    """Yield the rows of all tables among the lines of a text, numbered from 1: with rules, or a record of one column a line (`\\G`, `\\x`)."""
+    number = width = 0
+    before = ""
+    names: list[str] = []
+    record: dict[str, str] | None = None
+    for line in chain(lines, [""]):
+        begun = _RECORD.fullmatch(line.strip())
+        if record and (begun or _COUNTED.match(line)):
+            if not names:
+                names = [*record]
+                yield f"table {number}", names
+            yield f"table {number}", [record.get(name, "") for name in names]
+            record = None
+        if begun:
+            if (begun[1] or begun[2]) == "1":
+                number, names = number + 1, []
+            record, width = {}, 0
+        elif record is not None:
+            if field := _FIELD.fullmatch(line):
+                record[field[1]] = field[2]
+            elif record:
+                record[next(reversed(record))] += " " + line.strip()
+        elif columns := _columns(line):
+            header = _cells(before)
+            if columns != width and columns == len(header) > 1:
+                number, width = number + 1, columns
+                yield f"table {number}", header
+        elif width:
+            cells = _cells(line)
+            if len(cells) == width:
+                yield f"table {number}", cells
+            elif not line.lstrip().startswith("|"):
+                width = 0
+        before = line
+
+
+def _columns(line: str) -> int:
+    """Return how many columns a rule divides; 0 if the line is no rule."""
+    text = line.strip()
+    return len(re.findall("-{2,}", text)) if _RULE.fullmatch(text) else 0
+
+
+def _cells(line: str) -> list[str]:
+    line = line.strip()
+    if line.startswith("|"):
+        line = line.removeprefix("|").removesuffix("|")
+    return [cell.strip() for cell in line.split("|")]

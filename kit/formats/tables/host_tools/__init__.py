@@ -1,1 +1,0 @@
-"""Outputs of the tools that measure a host: one module for each family, each a function lines → values."""
