@@ -19,8 +19,7 @@ from kit.causes.hazards import Hazard
 from kit.causes.release_advice import Advice
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq import config, names, versions
-from kit.rocketmq.config import Conflict
-from kit.rocketmq.parameters import ALIASES, PARAMETERS
+from kit.rocketmq.config import ALIASES, PARAMETERS, Conflict
 from kit.rocketmq.versions import Version, rule
 
 if TYPE_CHECKING:

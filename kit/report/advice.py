@@ -13,7 +13,7 @@ from kit.causes.hazards import Hazard
 from kit.i18n import Lang, T
 from kit.report import terminal
 from kit.rocketmq import config
-from kit.rocketmq.parameters import Parameter
+from kit.rocketmq.config import Parameter
 
 HAZARD: Final = T("hazard")
 WHERE: Final = T("where")

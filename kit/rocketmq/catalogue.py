@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
-from importlib import resources
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
 from kit.i18n import T
+from kit.rocketmq.data import FOLDER, Row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,10 +58,6 @@ STARTS: Final = {
     "clients": (*CONSUMER_STARTS, "producer-connected", "producer-unregistered", "producer-channel-removed"),
 }
 """The texts of starts and stops, by whose they are."""
-
-
-class Row(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
-    """What all rows of the catalogue have in common: values are checked when they are read."""
 
 
 class PrintedBy(Row, frozen=True, kw_only=True):
@@ -244,8 +240,8 @@ class Problem(KnownText, frozen=True, kw_only=True):
 
 
 def _rows() -> Iterable[dict[str, Any]]:
-    folder = resources.files("kit.rocketmq") / "texts"
-    for file in sorted((each for each in folder.iterdir() if each.name.endswith(".yaml")), key=lambda each: each.name):
+    files = [file for file in FOLDER.joinpath("texts").iterdir() if file.name.endswith(".yaml")]
+    for file in sorted(files, key=lambda file: file.name):
         yield from msgspec.yaml.decode(file.read_bytes())
 
 

@@ -1,6 +1,6 @@
-"""Broker settings: the value in force and its origin, and contradictions.
+"""Settings of brokers and clients: what they mean, the value in force and its origin, and contradictions.
 
-`PARAMETERS` (meanings) and `versions.RULES` (defaults by version) are the data; this module has the look-up and the list of
+`facts/parameters.yaml` (meanings) and `versions.RULES` (defaults by version) are the data; this module has the look-up and the list of
 contradictions, each with its reason.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import attrs
 
 from kit.i18n import T
-from kit.rocketmq.parameters import ALIASES, PARAMETERS, Parameter
+from kit.rocketmq.data import Row, facts
 from kit.rocketmq.versions import RULES, Version, rule
 
 Source = Literal["set", "default", "unknown"]
@@ -23,6 +23,40 @@ DOCKER_BRIDGE: Final = ipaddress.ip_network("172.17.0.0/16")
 
 DLEDGER_LIMIT: Final = 4_194_256
 """Largest record a DLedger entry holds: 4 MiB buffer less the 48-byte header (DLedgerMmapFileStore)."""
+
+
+Unit = Literal["ms", "s", "hours", "bytes", "percent", "count", "bool", "enum", "text"]
+
+
+class Parameter(Row, frozen=True, kw_only=True):
+    """One setting. `since`/`until`: first and last release that reads it under this name; `default`: None if it differs by version (see
+    `versions.RULES`) or has none; `read`: whether a broker's getBrokerConfig has it.
+    """
+
+    side: Literal["broker", "store", "client"]
+    unit: Unit
+    meaning: T
+    trade: T | None = None
+    default: Any = None
+    since: str | None = None
+    until: str | None = None
+    read: bool = True
+
+
+class _Parameters(Row, frozen=True):
+    parameters: dict[str, Parameter]
+    aliases: dict[str, str]
+    others: tuple[str, ...]
+
+
+_EVERY: Final = facts("parameters.yaml", _Parameters)
+PARAMETERS: Final = _EVERY.parameters
+ALIASES: Final = _EVERY.aliases
+"""Old name → new name."""
+BROKER_SETTINGS: Final = frozenset(
+    {*_EVERY.others, *(name for name, each in PARAMETERS.items() if each.side != "client")}
+)
+"""Names that identify a broker.conf among properties files."""
 
 
 @attrs.frozen

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-import attrs
-
 from kit.i18n import T
+from kit.rocketmq.data import Row, facts
 
 # --- topics: common/topic/TopicValidator (4.6.1+), common/MixAll (before) -------------------------------------------
 HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
@@ -100,72 +99,15 @@ DEFAULT_REGION: Final = "DefaultRegion"
 DEFAULT_CLUSTER: Final = "DefaultCluster"
 
 
-@attrs.frozen
-class Property:
-    """A message property: since which release (None: always), who writes it, what it means."""
+class Property(Row, frozen=True, kw_only=True):
+    """A message property: since which release (None: always), which class writes it, what it means."""
 
-    name: str
-    since: str | None
+    since: str | None = None
     meaning: T
     upstream: str = "common/message/MessageConst"
 
 
-PROPERTIES: Final[dict[str, Property]] = {
-    p.name: p
-    for p in (
-        Property(KEYS, None, T("business keys, separated by spaces")),
-        Property(TAGS, None, T("tag of the message; `d` in op messages")),
-        Property(WAIT, None, T("the sender waits until the message is stored")),
-        Property(DELAY, None, T("delay level, 1 and up")),
-        Property(RETRY_TOPIC, None, T("topic the retried message was first consumed from")),
-        Property(REAL_TOPIC, None, T("target topic behind a half or schedule topic")),
-        Property(REAL_QID, None, T("target queue behind a half or schedule topic")),
-        Property(TRAN_MSG, None, T("transactional message")),
-        Property(PGROUP, None, T("producer group with which the broker checks")),
-        Property(MIN_OFFSET, None, T("set by a consumer on a pulled message: a stored one was re-sent by a consumer"), "client/impl/consumer/PullAPIWrapper"),
-        Property(MAX_OFFSET, None, T("as MIN_OFFSET"), "client/impl/consumer/PullAPIWrapper"),
-        Property(CONSUME_START_TIME, None, T("set by a consumer before its listener runs: a stored one was re-sent by a consumer"),
-                 "client/impl/consumer/ConsumeMessageConcurrentlyService"),
-        Property(ORIGIN_MESSAGE_ID, None, T("id of the first message of a retry chain (offset id on the broker's path, UNIQ_KEY on the client's)")),
-        Property(RECONSUME_TIME, None, T("times consumed, only on a consumer's own re-send")),
-        Property(MAX_RECONSUME_TIMES, None, T("limit of retries, only on a consumer's re-send")),
-        Property(MSG_REGION, None, T("region of the broker, stored in every message from 5.0.0")),
-        Property(TRACE_ON, None, T("message trace switch, stored in every message from 5.0.0")),
-        Property(UNIQ_KEY, None, T("message id set once by the client, the same in every copy"),
-                 "common/message/MessageClientIDSetter"),
-        Property("EXTEND_UNIQ_INFO", "5.0.0", T("extension of UNIQ_KEY")),
-        Property(PREPARED_QUEUE_OFFSET, None, T("half-queue offset of the first half record, on copies made during immunity")),
-        Property(CHECK_TIMES, None, T("check-backs done so far")),
-        Property(CHECK_IMMUNITY, None, T("no check-back before this age, seconds, set by the producer")),
-        Property(TRANSACTION_ID, "5.1.0", T("transaction id, equal to UNIQ_KEY; stored in half messages"),
-                 "broker/transaction/queue/TransactionalMessageBridge"),
-        Property(INSTANCE_ID, "4.5.1", T("client namespace")),
-        Property("CORRELATION_ID", "4.6.0", T("request-reply: id of the request")),
-        Property("REPLY_TO_CLIENT", "4.6.0", T("request-reply: client that asked")),
-        Property("TTL", "4.6.0", T("request-reply: time to live, ms")),
-        Property("ARRIVE_TIME", "4.6.0", T("request-reply: arrival, ms")),
-        Property("PUSH_REPLY_TIME", "4.6.0", T("request-reply: time of the answer, ms")),
-        Property("MSG_TYPE", "4.6.0", T("request-reply: `reply`")),
-        Property(CLUSTER, "4.6.0", T("cluster name, added by the broker on every send")),
-        Property("INNER_MULTI_DISPATCH", "4.9.3", T("light queues the message is dispatched to"), "store/MultiDispatch"),
-        Property("INNER_MULTI_QUEUE_OFFSET", "4.9.3", T("offsets in those light queues"), "store/MultiDispatch"),
-        Property("INNER_NUM", "5.0.0", T("messages in an inner batch")),
-        Property("INNER_BASE", "5.0.0", T("first logical offset of an inner batch")),
-        Property("DUP_INFO", "5.0.0", T("duplication mode")),
-        Property("POP_CK", "5.0.0", T("POP checkpoint")),
-        Property("POP_CK_OFFSET", "5.0.0", T("offset of the POP checkpoint")),
-        Property("1ST_POP_TIME", "5.0.0", T("first time popped, ms")),
-        Property("__SHARDINGKEY", "5.0.0", T("ordering key")),
-        Property("BORN_TIMESTAMP", "5.0.0", T("birth, ms, written by the proxy")),
-        Property("TIMER_DELAY_SEC", "5.0.0", T("arbitrary delay, seconds")),
-        Property("TIMER_DELAY_MS", "5.0.0", T("arbitrary delay, ms")),
-        Property("TIMER_DELIVER_MS", "5.0.0", T("delivery time, ms")),
-        Property("TIMER_OUT_MS", "5.0.0", T("delivery time in the timer wheel, ms")),
-        Property("DLQ_ORIGIN_TOPIC", "5.1.0", T("topic before the dead letter queue")),
-        Property("DLQ_ORIGIN_MESSAGE_ID", "5.1.0", T("message id before the dead letter queue")),
-        Property(CRC32, "5.2.0", T("CRC over the record, 20 bytes at the end of the properties, off by default"), "store/CommitLog"),
-    )
-}  # fmt: skip
+PROPERTIES: Final = facts("properties.yaml", dict[str, Property])
 
 NAME_VALUE_SEPARATOR: Final = "\x01"
 PROPERTY_SEPARATOR: Final = "\x02"
@@ -173,11 +115,8 @@ PROPERTY_SEPARATOR: Final = "\x02"
 
 # --- sysFlag: common/sysflag/MessageSysFlag ---------------------------------------------------------------------------
 TRANSACTION_MASK: Final = 0xC
-TRANSACTION_NOT: Final = 0x0
 TRANSACTION_PREPARED: Final = 0x4
 TRANSACTION_COMMIT: Final = 0x8
-TRANSACTION_ROLLBACK: Final = 0xC
-INNER_BATCH: Final = 0x80
 
 # --- broker threads that write records
 # ----------------------------------------------------------------------------------
@@ -190,10 +129,6 @@ store/schedule/ScheduleMessageService. `send`: consumers' send-backs as well.
 
 # --- topic permission bits: common/constant/PermName ------------------------------------------------------------------
 PERM_READ: Final = 4
-
-# --- answers: common/protocol/ResponseCode, client/producer/SendStatus ------------------------------------------------
-SEND_STATUS_STORED: Final = ("FLUSH_DISK_TIMEOUT", "SLAVE_NOT_AVAILABLE", "FLUSH_SLAVE_TIMEOUT")
-"""Answers other than SEND_OK although the master stored the record; a transaction producer rolls back on them."""
 
 # --- delay levels: store/config/MessageStoreConfig.messageDelayLevel
 # ----------------------------------------------------

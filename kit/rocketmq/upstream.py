@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from functools import cache, cached_property
-from importlib import resources
 from typing import Final
 
 import attrs
 
 from kit.rocketmq.catalogue import ANY, BY_CLASS, SHORTEST, Problem, Windows
+from kit.rocketmq.data import FOLDER
 
 OLDEST: Final = "4.3.0"
 NEWEST: Final = "5.3.3"
@@ -102,9 +102,7 @@ class FormatString:
 @cache
 def format_strings() -> tuple[FormatString, ...]:
     """Return every text of both tables, RocketMQ's own first."""
-    tables = [
-        resources.files("kit.rocketmq").joinpath("texts", name) for name in ("format_strings.tsv", "other_projects.tsv")
-    ]
+    tables = [FOLDER.joinpath("texts", name) for name in ("format_strings.tsv", "other_projects.tsv")]
     text = "\n".join(table.read_text("utf-8") for table in tables)
     return tuple(FormatString(*line.split("\t")) for line in text.split("\n") if line and not line.startswith("#"))
 

@@ -16,7 +16,7 @@ import pytest
 from kit.causes import discover
 from kit.formats.logs.literal_matcher import WINDOW, known_texts, ordered
 from kit.i18n import T
-from kit.rocketmq import upstream
+from kit.rocketmq import answers, config, id_calls, mqadmin_tables, names, upstream, versions
 from kit.rocketmq.catalogue import (
     BENIGN,
     EVENTS,
@@ -29,6 +29,7 @@ from kit.rocketmq.catalogue import (
     confirmations,
     problems_in,
 )
+from kit.rocketmq.data import Row
 from kit.rocketmq.upstream import FormatString
 from kit.rocketmq.versions import VERSION_NUMBERS
 
@@ -36,7 +37,7 @@ RELEASES = {*VERSION_NUMBERS.values(), ""}
 ROWS = [*EVENTS.values(), *PROBLEMS.values()]
 
 
-def _sentences(row: KnownText) -> list[T]:
+def _sentences(row: Row) -> list[T]:
     return [value for name in row.__struct_fields__ if isinstance(value := getattr(row, name), T)]
 
 
@@ -47,6 +48,14 @@ def test_a_row_says_what_an_operator_needs(row: KnownText) -> None:
     assert {row.printed_by.since, row.printed_by.until} <= RELEASES
     for sentence in _sentences(row):
         assert sentence.en and sentence.zh and not set("{}") & set(sentence.en), f"braces are placeholders: {sentence}"
+
+
+def test_facts_are_told_in_both_languages() -> None:
+    codes = {**answers.CODES, **answers.GRPC_CODES}
+    rows = [*codes.values(), *names.PROPERTIES.values(), *config.PARAMETERS.values(), *versions.FIXED, *id_calls.CALLS]
+    sentences = [*mqadmin_tables.MEANINGS.values(), *(sentence for row in rows for sentence in _sentences(row))]
+    assert len(sentences) > 350 and all(sentence.en and sentence.zh for sentence in sentences)
+    assert {answer.problem for answer in codes.values()} <= {"", *PROBLEMS}
 
 
 @pytest.mark.parametrize("event", EVENTS.values(), ids=EVENTS)

@@ -18,7 +18,7 @@ import yaml
 from kit.formats import plain_yaml
 from kit.formats.tables import store_json
 from kit.formats.values import integer
-from kit.rocketmq.parameters import BROKER_SETTINGS
+from kit.rocketmq.config import BROKER_SETTINGS
 
 CONFIGS: Final = pa.schema(
     [

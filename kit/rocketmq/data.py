@@ -1,0 +1,22 @@
+"""Facts as data: the YAML files below `facts` and `texts`, each read once into typed rows."""
+
+from __future__ import annotations
+
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Final, TypeVar
+
+import msgspec
+
+Read = TypeVar("Read")
+
+FOLDER: Final[Traversable] = resources.files("kit.rocketmq")
+
+
+class Row(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
+    """What all rows have in common: unknown fields and values of another type are errors when they are read."""
+
+
+def facts(name: str, kind: type[Read]) -> Read:
+    """Return a file of `facts`. Raise `msgspec.ValidationError`, which names the place, for what is not of this kind."""
+    return msgspec.yaml.decode(FOLDER.joinpath("facts", name).read_bytes(), type=kind)
