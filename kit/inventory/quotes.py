@@ -66,7 +66,7 @@ def _rows(item: Item, numbers: list[int]) -> Iterator[tuple[int, str]]:
     from kit.formats.tables import delimited
 
     path, wanted = Path(item.path), set(numbers)
-    names = delimited.parquet_names(path)
+    names = delimited.names_of(path, None)
     for number, cells in delimited.rows(path, None, numbers[-1]):
         if number in wanted:
             wanted.remove(number)

@@ -256,9 +256,9 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
 
 def _quoted(head: bytes) -> dict[str, Any]:
     """Return which outputs stand between other lines of a text: of mqadmin (`tables`), of a host's tools (`measured`)."""
-    from kit.formats.tables import host_heads, mqadmin_quoted
+    from kit.formats.tables import host_heads, mqadmin
 
-    found = {"tables": mqadmin_quoted.holds(head), "measured": host_heads.quoted(head)}
+    found = {"tables": mqadmin.is_quoted(head), "measured": host_heads.quoted(head)}
     return {name: True for name, held in found.items() if held}
 
 

@@ -121,11 +121,8 @@ def _pairs(lines: list[bytes], most: int) -> list[Pair]:
 
 
 def _sample_rows(item: Item) -> list[Pair]:
-    from kit.formats.tables import table_columns
-
-    how = item.detail.get("dialect")
-    dialect = None if how is None else delimited.Dialect.of(how)
-    names = table_columns.names_of(Path(item.path), dialect)
+    dialect = delimited.Dialect.of(item.detail.get("dialect"))
+    names = delimited.names_of(Path(item.path), dialect)
     at = {field: names.index(name) for field, name in item.detail["columns"].items() if name in names}
     named = [at[f] for f in ("uniq_key", "offset_msg_id", "key") if f in at]
     pairs = []

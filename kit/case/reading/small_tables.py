@@ -15,7 +15,7 @@ from kit.evidence.unread import Unread
 from kit.formats.logs import thread_dumps
 from kit.formats.printed_times import converter
 from kit.formats.tables import business_tables as rows
-from kit.formats.tables import configs, host_network, metrics, mqadmin, mqadmin_quoted, store_json
+from kit.formats.tables import configs, host_network, metrics, mqadmin, store_json
 from kit.formats.values import batch as fitted
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import Item
@@ -63,8 +63,8 @@ def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordB
         wanted = bool(item.detail.get("role"))
         return rows.read(Path(item.path), item.file, item.detail, converter(zone)) if wanted else ()
     if name == "admin":
-        reader = None if item.kind == "mqadmin" else mqadmin_quoted.parse
-        return mqadmin.read([(item.file, item.path, item.modified)], reader).to_batches()
+        reader = mqadmin.parse if item.kind == "mqadmin" else mqadmin.parse_quoted
+        return mqadmin.read(item.file, item.path, item.modified, reader)
     if name == "threads":
         return _threads(item, options)
     if name == "network":

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import attrs
 import pyarrow as pa
 
 from kit.evidence.files import Damaged, open_readonly
 from kit.formats import printed_times
 from kit.formats.tables import delimited, table_columns
-from kit.formats.values import batch, instant, truncated
+from kit.formats.values import batches, instant, truncated
 
 CELLS: Final = pa.map_(pa.string(), pa.string())
 TIME: Final = pa.timestamp("us", "UTC")
@@ -53,20 +54,14 @@ SENDS: Final = pa.schema(
 )
 """A send ledger: one row a send; `outcome` as the sender wrote it (SEND_OK, an exception's name, …)."""
 
-BATCH: Final = 20_000
-
 
 def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
-    """Return {"kind": "rows" | "sends", "role", "columns": {field: name}, "dialect"} of a table by its content, else
-    None.
-    """
-    how = None
-    if not head.startswith(delimited.PARQUET):
-        how = delimited.dialect(head, whole=size <= len(head))
-        if how is None:
-            return None
+    """Return {"kind": "rows" | "sends", "role", "columns": {field: name}, "dialect"} of a table by its content, else None."""
+    how = None if head.startswith(delimited.PARQUET) else delimited.dialect(head, whole=size <= len(head))
+    if how is None and not head.startswith(delimited.PARQUET):
+        return None
     try:
-        names = table_columns.names_of(path, how)
+        names = delimited.names_of(path, how)
         sample = [_unfold(row, len(names)) for _, row in delimited.rows(path, how, table_columns.SAMPLE_ROWS)]
     except (OSError, ValueError, pa.ArrowException) as error:
         if how is None:
@@ -78,10 +73,10 @@ def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
     return {
         "kind": "sends" if found.role == "sends" else "rows",
         "role": found.role,
-        "columns": found.named(names),
+        "columns": {field: names[i] for field, i in found.at.items() if i < len(names)},
         "other_keys": [names[i] for i in found.keys],
         "month_first": found.month_first,
-        "dialect": None if how is None else how.as_dict(),
+        "dialect": None if how is None else attrs.asdict(how),
     }
 
 
@@ -95,49 +90,72 @@ def parse_override(text: str) -> tuple[str, dict[str, str]]:
 
 
 def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, str]) -> dict[str, Any]:
-    """Return the details of a table with columns that the user named instead of the inferred ones. Raise `ValueError`
-    for an unknown column.
-    """
-    known = detail if "dialect" in detail else {"dialect": None, "columns": {}, "month_first": False, "role": None}
+    """Return the details of a table with columns that the user named instead of the inferred ones. Raise `ValueError` for an unknown column."""
     if "dialect" not in detail:
         with open_readonly(path) as stream:
             head = stream.read(delimited.SAMPLE)
         how = None if head.startswith(delimited.PARQUET) else delimited.dialect(head, whole=size <= len(head))
-        known["dialect"] = None if how is None else how.as_dict()
-    names = table_columns.names_of(path, None if known["dialect"] is None else delimited.Dialect.of(known["dialect"]))
+        dialect = None if how is None else attrs.asdict(how)
+        detail = {**detail, "dialect": dialect, "columns": {}, "month_first": False, "role": None}
+    names = delimited.names_of(path, delimited.Dialect.of(detail["dialect"]))
     columns = {field: name for field, name in chosen.items() if field != "role"}
-    missing = sorted(set(columns.values()) - set(names))
-    if missing:
+    if missing := sorted(set(columns.values()) - set(names)):
         raise ValueError(", ".join(missing))
-    merged = {field: name for field, name in known["columns"].items() if name not in columns.values()} | columns
-    role = chosen.get("role") or known["role"] or ("business" if "status" in merged else "tx_log")
-    return {**known, "columns": merged, "role": role}
+    columns = {field: name for field, name in detail["columns"].items() if name not in columns.values()} | columns
+    role = chosen.get("role") or detail["role"] or ("business" if "status" in columns else "tx_log")
+    return {**detail, "columns": columns, "role": role}
 
 
 def read(path: Path, file: str, detail: dict[str, Any], zone: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
     """Yield batches of `ROWS` or `SENDS` from one table. `zone(ms as printed)` gives ms since 1970 for times without a zone."""
-    how = None if detail["dialect"] is None else delimited.Dialect.of(detail["dialect"])
-    names = table_columns.names_of(path, how)
+    how = delimited.Dialect.of(detail["dialect"])
+    names = delimited.names_of(path, how)
     at = {field: names.index(name) for field, name in detail["columns"].items() if name in names}
-    schema = SENDS if detail["role"] == "sends" else ROWS
-    pending: list[dict[str, Any]] = []
-    for line, raw in delimited.rows(path, how):
-        row = _unfold(raw, len(names))
-        pending.append(_row(file, line, row, names, at, detail, zone))
-        if len(pending) == BATCH:
-            yield batch(pending, schema)
-            pending = []
-    if pending:
-        yield batch(pending, schema)
+    named = _send if detail["role"] == "sends" else _business
+    found = ((line, _unfold(row, len(names))) for line, row in delimited.rows(path, how))
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for line, row in found:
+            cells = {field: (row[i] or "").strip() or None for field, i in at.items() if i < len(row)}
+            yield {
+                "file": file,
+                "line": line,
+                "role": detail["role"],
+                "key": cells.get("key"),
+                "uniq_key": _id(cells.get("uniq_key")),
+                "offset_msg_id": _id(cells.get("offset_msg_id")),
+                "cells": [(name, value) for name, value in zip(names, row, strict=False) if value is not None],
+                **named(cells, _time(cells.get("time"), detail.get("month_first", False), zone)),
+            }
+
+    yield from batches(rows(), SENDS if detail["role"] == "sends" else ROWS)
+
+
+def _send(cells: dict[str, str | None], time: int | None) -> dict[str, Any]:
+    numbers = {"start": time, "start_text": cells.get("time"), "cost_ms": truncated(cells.get("cost_ms"))}
+    return numbers | {"outcome": cells.get("outcome"), "error": cells.get("error")}
+
+
+def _business(cells: dict[str, str | None], time: int | None) -> dict[str, Any]:
+    status = cells.get("status") or cells.get("outcome")
+    retries = truncated(cells.get("reconsume_times"), 32)
+    return {"time": time, "time_text": cells.get("time"), "status": status, "reconsume_times": retries}
+
+
+def _time(printed: str | None, month_first: bool, zone: Callable[[int], int]) -> int | None:
+    """Return a printed time as µs since 1970."""
+    time = printed_times.when(printed, month_first=month_first)
+    ms = None if time is None else instant(time.ms)
+    if time is not None and ms is not None and time.floating:
+        ms = instant(zone(ms))
+    return None if ms is None else 1000 * ms
 
 
 def _unfold(row: list[str | None], width: int) -> list[str | None]:
     """Join the ids of a batch, written without quotes at the end of a row, into one or two cells again."""
     more = len(row) - width
-    if more <= 0:
-        return row
-    for count in (2, 1):
-        tail = [c or "" for c in row[len(row) - more - count :]]
+    for count in (2, 1) if more > 0 else ():
+        tail = [cell or "" for cell in row[width - count :]]
         if len(tail) % count or not all(map(table_columns.HEX.match, tail)):
             continue
         size = len(tail) // count
@@ -147,52 +165,5 @@ def _unfold(row: list[str | None], width: int) -> list[str | None]:
     return row
 
 
-def _row(
-    file: str,
-    line: int,
-    row: list[str | None],
-    names: tuple[str, ...],
-    at: dict[str, int],
-    detail: dict[str, Any],
-    zone: Callable[[int], int],
-) -> dict[str, Any]:
-    def cell(field: str) -> str | None:
-        i = at.get(field)
-        value = row[i] if i is not None and i < len(row) else None
-        return (value or "").strip() or None
-
-    printed = cell("time")
-    time = printed_times.when(printed, month_first=detail.get("month_first", False))
-    ms = None if time is None else instant(time.ms)
-    ms = ms if time is None or ms is None or not time.floating else instant(zone(ms))
-    at_us = None if ms is None else 1000 * ms
-    common = {
-        "file": file,
-        "line": line,
-        "key": cell("key"),
-        "uniq_key": _upper(cell("uniq_key")),
-        "offset_msg_id": _upper(cell("offset_msg_id")),
-        "cells": [(name, value) for name, value in zip(names, row, strict=False) if value is not None],
-    }
-    if detail["role"] == "sends":
-        return {
-            **common,
-            "start": at_us,
-            "start_text": printed,
-            "cost_ms": truncated(cell("cost_ms")),
-            "outcome": cell("outcome"),
-            "error": cell("error"),
-        }
-    status = cell("status") or cell("outcome")
-    return {
-        **common,
-        "role": detail["role"],
-        "time": at_us,
-        "time_text": printed,
-        "status": status,
-        "reconsume_times": truncated(cell("reconsume_times"), 32),
-    }
-
-
-def _upper(text: str | None) -> str | None:
+def _id(text: str | None) -> str | None:
     return None if text is None or text.lower() in ("null", "none") else text.upper()

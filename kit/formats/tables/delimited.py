@@ -8,7 +8,8 @@ import datetime as dt
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ from kit.formats.printed_times import EPOCH
 PARQUET: Final = b"PAR1"
 SAMPLE: Final = 65536
 MAX_CELL: Final = 65536
+_LONGEST: Final = 1 << 24
+"""Characters of a line that wait for its end."""
 _RULED: Final = re.compile(r"\|?[\s:|+-]*-{3}[\s:|+-]*")
 """The second line of a table in Markdown: somebody pasted it, with bars at both ends of its rows."""
 _DELIMITERS: Final = "\t;|,"
@@ -36,13 +39,10 @@ class Dialect:
     header: tuple[str, ...] | None
     width: int
 
-    def as_dict(self) -> dict[str, Any]:
-        return attrs.asdict(self)
-
     @classmethod
-    def of(cls, said: dict[str, Any]) -> Dialect:
-        header = said["header"]
-        return cls(**{**said, "header": None if header is None else tuple(header)})
+    def of(cls, detail: dict[str, Any] | None) -> Dialect | None:
+        """Return it from its dictionary; None for None, which stands for Parquet."""
+        return None if detail is None else cls(**{**detail, "header": detail["header"] and tuple(detail["header"])})
 
 
 _UNSEEN: Final = "\r\n\t\f\x1b\x01\x02\u00a0\u202f\u3000\u200b\ufeff"
@@ -113,22 +113,16 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
     """Yield (line, cells) of a delimited file (`how`), or of a Parquet file (None), whose lines are row numbers."""
     if how is None:
         with open_readonly(path) as file:
-            number = 0
-            for batch in pq.ParquetFile(file).iter_batches(4096):
-                columns = [_texts(column) for column in batch.columns]
-                for cells in zip(*columns, strict=True):
-                    number += 1
-                    if limit is not None and number > limit:
-                        return
-                    yield number, list(cells)
+            batches = pq.ParquetFile(file).iter_batches(4096)
+            cells = (row for batch in batches for row in zip(*map(_texts, batch.columns), strict=True))
+            yield from ((number, list(row)) for number, row in enumerate(islice(cells, limit), 1))
         return
     with open_readonly(path) as raw, io.TextIOWrapper(raw, how.encoding, "replace", newline="") as text:
         csv.field_size_limit(1 << 24)
         lines = _Lines(text)
         reader = csv.reader(iter(lines), delimiter=how.delimiter)
-        first = True
-        seen = 0
-        while True:
+        skipped, seen = how.header is None, 0
+        while limit is None or seen < limit:
             line = lines.feeds + 1
             try:
                 row = next(reader)
@@ -136,34 +130,32 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
                 return
             except csv.Error:
                 continue
-            if (first and how.header is not None) or not row:
-                first = False
-                continue
-            first = False
-            seen += 1
-            if limit is not None and seen > limit:
-                return
-            yield line, [c[:MAX_CELL] for c in row]
+            if row and skipped:
+                seen += 1
+                yield line, [cell[:MAX_CELL] for cell in row]
+            skipped = True
 
 
 class _Lines:
-    """The lines of a table for `csv`: a row may end at CR alone. `feeds` counts the lines that end at LF, as everywhere
-    in the kit.
-    """
+    """The lines of a table for `csv`: a row may end at CR alone. `feeds` counts the lines that end at LF, as everywhere in the kit."""
 
-    def __init__(self, text: Iterable[str]) -> None:
+    def __init__(self, text: io.TextIOWrapper) -> None:
         self._text = text
         self.feeds = 0
 
     def __iter__(self) -> Iterator[str]:
-        for line in self._text:
+        while line := self._text.readline(_LONGEST):
             self.feeds += line.endswith("\n")
             yield line.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
-def parquet_names(path: Path) -> tuple[str, ...]:
-    with open_readonly(path) as file:
-        return tuple(pq.read_schema(file).names)
+def names_of(path: Path, how: Dialect | None) -> tuple[str, ...]:
+    """Return the column names: c1, c2, … if the file has none."""
+    if how is None:
+        with open_readonly(path) as file:
+            return tuple(pq.read_schema(file).names)
+    header = how.header or ("",) * how.width
+    return tuple(name or f"c{i}" for i, name in enumerate(header, 1))
 
 
 _PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

@@ -1,8 +1,9 @@
-"""Outputs of mqadmin commands → one row per cell or field (reference §10).
+"""Outputs of mqadmin commands → one row per cell or field (reference §10), also where other texts quote them.
 
-`block` numbers the rows of tables and the labelled blocks of a file; 0 is the command as a whole: its arguments,
-totals, failures. Every line that is not a preamble, a stack frame or empty gives at least one row; a line of no known
-form is kept as `text`.
+`block` numbers the rows of tables and the labelled blocks of a file; 0 is the command as a whole: its arguments, totals, failures. Every
+line that is not a preamble, a stack frame or empty gives at least one row; a line of no known form is kept as `text`.
+
+Sources: tools/command, common/protocol/body/ConsumerRunningInfo.formatString.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ import datetime as dt
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
 
 import attrs
 import pyarrow as pa
 
 from kit.evidence.files import open_readonly
-from kit.formats.tables import mqadmin_consumers
 from kit.formats.tables.store_json import parse_json
+from kit.formats.values import batches
 from kit.pasted import wrapped
 from kit.rocketmq.mqadmin_tables import TABLES
 
@@ -35,57 +38,101 @@ SCHEMA: Final = pa.schema(
     ]
 )
 """`time`: when the output was written, by its file; null where neither folder nor archive says it."""
-WIDE: Final = 4
-"""Columns of a table that goes on after an empty line, as in a copy from a page; below a narrower one other text may follow."""
-EMPTY: Final = 3
-"""Cells of a row that may be empty; a sentence below a table has fewer words than the table columns."""
-LIMIT: Final = 64 << 20
+LIMIT: Final = 16 << 20
 """Bytes of one output that are read; the outputs of mqadmin are small."""
+_WIDE: Final = 4
+"""Columns of a table that goes on after an empty line, as in a copy from a page; below a narrower one other text may follow."""
+_EMPTY: Final = 3
+"""Cells of a row that may be empty; a sentence below a table has fewer words than the table columns."""
 
-CALL: Final = re.compile(
+Cell = tuple[int, str, str | None]
+"""(block, name, value)."""
+Field = tuple[int, str | None, int, str, str | None]
+"""(line, command, block, name, value)."""
+NEXT, SAME, WHOLE = "next", "same", "whole"
+
+
+@attrs.frozen
+class Form:
+    """A line outside tables: its groups are the fields. `command`: whose line it is, if it shows that; `block`: a new one, that of the line
+    before, or the command as a whole.
+    """
+
+    pattern: re.Pattern[str]
+    block: str
+    command: str | None = None
+
+
+_CALL: Final = re.compile(
     r"^(?:[^$#>|]{0,80}[$#>] *)?(?:sudo +)?(?:(?:ba)?sh +)?(?:[\w./~-]{0,200}/)?mqadmin(?:\.sh|\.cmd)? +(?P<command>\w+)(?P<rest>.*)$"
 )
 _PREAMBLE: Final = (
-    "RocketMQLog:WARN ",
-    "OpenJDK 64-Bit",
-    "Java HotSpot",
-    "SLF4J:",
-    "Picked up ",
-    "For more information, please visit the url",
-)
+    "RocketMQLog:WARN ", "OpenJDK 64-Bit", "Java HotSpot", "SLF4J:", "Picked up ", "For more information, please visit the url",
+)  # fmt: skip
+_FRAME: Final = re.compile(r"\s+(?:at |\.\.\. \d+ more)")
 _CELL: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?|[^\s(]*\([^)]*\)|\S+")
 _COLUMN: Final = re.compile(r"#[^#]+")
-_LABEL: Final = re.compile(r"^(?P<name>[A-Z][A-Za-z ]{1,24}):(?: +(?P<value>.*))?$")
-TOTAL: Final = re.compile(
+_TOTAL: Final = re.compile(
     r"^(?P<name>Consume TPS|Diff Total|Consume Diff Total|Consume Inflight Total|Topic Put TPS): *(?P<value>.*)$"
 )
-_TITLE: Final = re.compile(r"^={4,}(?P<value>[^=].*?)={4,}$")
+_FAILED: Final = re.compile(
+    r"^org\.apache\.rocketmq\.tools\.command\.SubCommandException: ?(?P<what>(?P<command>\w*?)(?:SubCommand|Command)? command failed.*|.*)$"
+)
+_CAUSE: Final = re.compile(r"^(?:Caused by: )?(?P<exception>[a-z][\w.$]*(?:Exception|Error)): ?(?P<error>.*)$")
+_SECTION: Final = re.compile(r"^#(?P<name>Consumer [A-Za-z&]+(?: [A-Za-z&]+)?|User Consume Info)#$")
+"""The titles inside a running info file."""
+_PROPERTY: Final = re.compile(r"^(?P<name>[\w.]{2,80}) *: (?P<value>.*)$")
+_DETAIL: Final = re.compile(
+    r"^(?P<Topic>\S+) +(?P<Broker_Name>\S+) +(?P<QID>-?\d+) +ProcessQueueInfo \[(?P<info>.*)\]$"
+)
+_INFO: Final = re.compile(r"(\w+)=([^,\]]*)")
+_SUBSCRIPTION: Final = re.compile(
+    r"^(?:Below is subscription:)?\s*\d{3,} +Topic: (?P<Topic>\S+) +(?:ClassFilter: \w+ +)?SubExpression: ?(?P<SubExpression>.*?)\s*$"
+)
+_CONNECTED: Final = re.compile(
+    r"^[ \t>|]{0,12}(?P<ClientId>[^\s|@]+@[^\s|]+)[ \t|]+(?P<ClientAddr>[^\s|]+:\d+)[ \t|]+(?P<Language>[A-Z]\w*)[ \t|]+(?P<Version>V\d\w+)[ \t|\r]*$"
+)
+"""A connection as the dashboard shows it: without numbers, and whoever copied it may have put bars between the cells."""
+_TABLE_ROWS: Final = (
+    Form(_SUBSCRIPTION, NEXT),
+    Form(
+        re.compile(r"^\d{3,} +(?P<ClientId>\S+) +(?P<Version>[A-Z]\w+) +(?P<ConsumerRunningInfoFile>\d{10,}/\S+)$"),
+        NEXT,
+        "consumerStatus",
+    ),
+    Form(
+        re.compile(
+            r"^\d{3,} +(?P<ClientId>\S+) +(?P<ClientAddr>\S+:\d+|\S*) +(?P<Language>[A-Z]\w*) +(?P<Version>[A-Z]\w+)$"
+        ),
+        NEXT,
+        "consumerConnection",
+    ),
+    Form(_CONNECTED, NEXT, "consumerConnection"),
+)
+"""Rows of tables without a head, as releases before 4.8.0 print them: each group is a column."""
+_FORMS: Final = (
+    Form(re.compile(r"^WARN: (?P<WARN>.*)$"), SAME),
+    Form(re.compile(r"^={4,}(?P<title>[^=].*?)={4,}$"), NEXT, "getBrokerConfig"),
+    Form(re.compile(r"^MSGID: (?P<MSGID>\S+) (?P<message>MessageExt .*?) (?P<BODY>BODY: .*|NOT PRINT BODY)$"), NEXT),
+    Form(re.compile(r"^ip=(?P<ip>.+?)date=(?P<date>.+)$"), SAME, "decodeMessageId"),
+)
+_RESETS: Final = ("rollback consumer offset by specified", "reset consumer offset by specified")
+_RESET: Final = re.compile(r"(?P<name>\w+(?:\(\w+\))?)\[(?P<value>[^\]]*)\]")
+_TRACK: Final = re.compile(
+    r"MessageTrack \[consumerGroup=(?P<consumerGroup>.*?), trackType=(?P<trackType>\w+), exceptionDesc=(?P<exceptionDesc>.*?)\](?=MessageTrack|$)"
+)
+_CREATED: Final = re.compile(
+    r"^(?P<name>create topic|create subscription group|update broker config|delete topic|delete subscription group) .*?(?:to|from|\[)? ?(?P<value>\S+) success\.?$"
+)
+_PAIRS: Final = re.compile(r"^[A-Z]\w+ \[(?P<fields>.*)\]$")
 _CONFIG: Final = re.compile(r"^(?P<name>[\w.]{1,100}) *=(?: {1,2}(?P<value>.*))?$")
 _STATUS: Final = re.compile(
     r"^(?:(?P<address>[\w.:\[\]-]+:\d{1,5}) +)?(?P<name>[A-Za-z][\w./-]{1,200}) *: ?(?P<value>.*)$"
 )
-_TRACK: Final = re.compile(
-    r"MessageTrack \[consumerGroup=(?P<consumerGroup>.*?), trackType=(?P<trackType>\w+), exceptionDesc=(?P<exceptionDesc>.*?)\](?=MessageTrack|$)"
+_STATUS_KEY: Final = re.compile(
+    r"(?:^|\s)(?:brokerVersionDesc|bootTimestamp|msgPutTotalTodayNow|commitLogMaxOffset|EndTransactionQueueSize|brokerVersion) *: "
 )
-_FIELDS: Final = re.compile(r"^(?P<what>[A-Z]\w+) \[(?P<fields>.*)\]$")
-_FAILED: Final = re.compile(
-    r"^org\.apache\.rocketmq\.tools\.command\.SubCommandException: ?(?P<what>(?P<command>\w*?)(?:SubCommand|Command)? command failed.*|.*)$"
-)
-_CAUSE: Final = re.compile(r"^(?:Caused by: )?(?P<class>[a-z][\w.$]*(?:Exception|Error)): ?(?P<value>.*)$")
-_CREATED: Final = re.compile(
-    r"^(?P<name>create topic|create subscription group|update broker config|delete topic|delete subscription group) .*?(?:to|from|\[)? ?(?P<value>\S+) success\.?$"
-)
-_PRINTED: Final = re.compile(r"^MSGID: (?P<MSGID>\S+) (?P<message>MessageExt .*?) (?P<BODY>BODY: .*|NOT PRINT BODY)$")
-_DECODED: Final = re.compile(r"^ip=(?P<ip>.+?)date=(?P<date>.+)$")
-
-_STATUS_KEYS: Final = (
-    "brokerVersionDesc",
-    "bootTimestamp",
-    "msgPutTotalTodayNow",
-    "commitLogMaxOffset",
-    "EndTransactionQueueSize",
-    "brokerVersion",
-)
+_LABEL: Final = re.compile(r"^(?P<name>[A-Z][A-Za-z ]{1,24}):(?: +(?P<value>.*))?$")
 
 _HEAD: Final = re.compile(
     rb"^(?:(?:[^$#>\n]{0,80}[$#>] *)?(?:(?:ba)?sh +)?(?:[\w./~-]{0,200}/)?mqadmin +[a-z]\w+ |RocketMQLog:WARN (?:No appenders|Please)"
@@ -101,16 +148,72 @@ _LOG_LINE: Final = re.compile(
 
 
 def sniff(head: bytes) -> bool:
-    """Return whether a file begins with the output of an mqadmin command, and is not a text that quotes one between log
-    lines.
-    """
+    """Return whether a file begins with the output of an mqadmin command, and is not a text that quotes one between log lines."""
     head = head[:8192]
     return bool(_HEAD.search(head)) and not _LOG_LINE.search(head)
 
 
+def read(
+    file: str, path: str | Path, time: dt.datetime | None, how: Callable[[bytes], Iterator[Field]] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows (`SCHEMA`) of one output, written at `time`. `how`: `parse`, or `parse_quoted` for other texts."""
+    with open_readonly(path) as stream:
+        raw = stream.read(LIMIT)
+    yield from batches(
+        (dict(zip(SCHEMA.names, (file, *field, time), strict=True)) for field in (how or parse)(raw)), SCHEMA
+    )
+
+
+def parse(raw: bytes) -> Iterator[Field]:
+    """Yield the fields of one output."""
+    lines = wrapped.tables(_lines(raw))
+    route, taken = _route(lines)
+    yield from route
+    state = State(block=max((field[2] for field in route), default=0))
+    for number, line in enumerate(lines, 1):
+        if number in taken or line == wrapped.TAKEN:
+            continue
+        text = line.rstrip("\r ").replace("\0", "")
+        if not text:
+            state.apart = True
+        elif not text.startswith(_PREAMBLE) and not _FRAME.match(text):
+            yield from ((number, state.command, *cell) for cell in state.cells(text))
+
+
+def _lines(raw: bytes) -> list[str]:
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    return raw.decode(encoding, "backslashreplace").removeprefix("\ufeff").split("\n")
+
+
+def _route(lines: list[str]) -> tuple[list[Field], range]:
+    """Return the fields of a route (`TopicRouteData`, printed as JSON over several lines), and the lines it takes: a row per broker address, one per broker
+    with its queues.
+    """
+    first = next((n for n, line in enumerate(lines) if line.startswith("{")), len(lines))
+    last = next((n for n in range(first, len(lines)) if lines[n].rstrip("\r ") == "}"), first)
+    try:
+        whole = parse_json("\n".join(lines[first : last + 1]))
+    except ValueError:
+        whole = None
+    if not isinstance(whole, dict) or "brokerDatas" not in whole:
+        return [], range(0)
+    rows: list[tuple[str, dict[str, Any]]] = []
+    for broker in whole.get("brokerDatas") or ():
+        named = {"#Cluster Name": broker.get("cluster"), "#Broker Name": broker.get("brokerName")}
+        rows += [(at, named | {"#BID": n, "#Addr": at}) for n, at in (broker.get("brokerAddrs") or {}).items()]
+    for queues in whole.get("queueDatas") or ():
+        sizes = {name: queues[name] for name in ("readQueueNums", "writeQueueNums", "perm") if name in queues}
+        rows.append((queues.get("brokerName"), {"#Broker Name": queues.get("brokerName")} | sizes))
+    fields: list[Field] = []
+    for block, (place, row) in enumerate(rows, 1):
+        line = next((n for n in range(first, last + 1) if json.dumps(place) in lines[n]), first) + 1
+        fields += [(line, "topicRoute", block, name, str(value)) for name, value in row.items()]
+    return fields, range(first + 1, last + 2)
+
+
 @attrs.define
 class State:
-    """The state of the parser."""
+    """What the lines before tell: the command, the number of the last block, the columns of the table (place and name)."""
 
     command: str | None = None
     block: int = 0
@@ -121,214 +224,164 @@ class State:
     section: str | None = None
     """Title inside a running info file."""
 
+    def cells(self, text: str) -> list[Cell]:
+        """Return the fields of the next line."""
+        if call := _CALL.match(text):
+            self.command, self.columns, self.labels, self.section = call["command"], [], set(), None
+            return [(0, f"argument:{name}", value) for name, value in _arguments(call["rest"])]
+        if section := _SECTION.match(text):
+            self.command, self.section, self.columns = "consumerRunningInfo", section["name"], []
+            return []
+        if self.section and (own := self._running_info(text)) is not None:
+            return own
+        if text.startswith("#"):
+            self.columns, self.apart = [(m.start(), m.group().strip()) for m in _COLUMN.finditer(text)], False
+            joined = " ".join(name for _, name in self.columns)
+            self.command = self.command or next((command for head, command in TABLES if joined.startswith(head)), None)
+            return []
+        if failed := _FAILED.match(text):
+            self.columns, named = [], failed["command"]
+            self.command = self.command or (named[:1].lower() + named[1:] if named else None)
+            return [(0, "failed", failed["what"])]
+        if cause := _CAUSE.match(text):
+            return [(0, name, value) for name, value in cause.groupdict().items()]
+        if total := _TOTAL.match(text):
+            self.columns = []
+            return [(0, total["name"], total["value"])]
+        if self.apart and (len(self.columns) < _WIDE or len(_CELL.findall(text)) != len(self.columns)):
+            self.columns = []
+        if row := _row(text, self.columns):
+            self.apart = False
+            return self._next(row)
+        return self._outside(text)
 
-Field = tuple[int, str | None, int, str, str | None]
-"""(line, command, block, name, value)."""
+    def _next(self, row: list[tuple[str, str | None]]) -> list[Cell]:
+        self.block += 1
+        return [(self.block, name, value) for name, value in row]
 
+    def _running_info(self, text: str) -> list[Cell] | None:
+        """Return the cells of a line of a running info file: none for a line of its frame, None for the row of a table."""
+        if self.section == "Consumer jstack":
+            return []
+        if self.section == "Consumer Properties":
+            found = _PROPERTY.match(text)
+            return [(0, found["name"], found["value"])] if found else []
+        if found := _DETAIL.match(text):
+            return self._next([*_columns(found)[:3], *_INFO.findall(found["info"])])
+        found = _SUBSCRIPTION.match(text)
+        return self._next(_columns(found)) if found else None
 
-def read(
-    files: Iterable[tuple[str, str, dt.datetime | None]], how: Callable[[bytes], Iterator[Field]] | None = None
-) -> pa.Table:
-    """Return the rows (`SCHEMA`) of outputs given as (name to show, path, when it was written). `how`: `parse`, or that of `mqadmin_quoted`."""
-    rows: list[tuple[str, int, str | None, int, str, str | None, dt.datetime | None]] = []
-    for name, path, time in files:
-        with open_readonly(path) as file:
-            raw = file.read(LIMIT)
-        rows += [(name, *field, time) for field in (how or parse)(raw)]
-    columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
-    return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
+    def _outside(self, text: str) -> list[Cell]:
+        """Return the fields of a line that is in no table."""
+        for form in _TABLE_ROWS:
+            if found := form.pattern.match(text):
+                self.command = self.command or form.command
+                return self._next(_columns(found))
+        if any(begin in text for begin in _RESETS):
+            self.command = self.command or "resetOffsetByTime"
+            said = ((name, value) for name, value in _RESET.findall(text))
+            return [(0, n if n == "timestamp(long)" else n.partition("(")[0], value) for n, value in said]
+        if tracks := list(_TRACK.finditer(text)):
+            return [cell for track in tracks for cell in self._next(list(track.groupdict().items()))]
+        for form in _FORMS:
+            if found := form.pattern.match(text):
+                self.command = self.command or form.command
+                self.block += form.block == NEXT
+                return [(self.block, name, value) for name, value in found.groupdict().items()]
+        if created := _CREATED.match(text):
+            self.command = self.command or ("updateTopic" if created["name"] == "create topic" else None)
+            return [(0, created["name"], created["value"])]
+        if pairs := _PAIRS.match(text):
+            # A value may contain commas and brackets.
+            named = (pair.partition("=") for pair in re.split(r", (?=\w+=)", pairs["fields"]))
+            return self._next([(name, value) for name, _, value in named])
+        if self.command in (None, "getBrokerConfig") and (config := _CONFIG.match(text)):
+            return [(max(self.block, 1), config["name"], config["value"] or "")]
+        is_status = self.command == "brokerStatus" or (self.command is None and _STATUS_KEY.search(text))
+        if is_status and (status := _STATUS.match(text)):
+            self.command = "brokerStatus"
+            name = f"{status['address']} {status['name']}" if status["address"] else status["name"]
+            return [(max(self.block, 1), name, status["value"].rstrip())]
+        return self._labelled(text)
 
-
-def parse(raw: bytes) -> Iterator[Field]:
-    """Yield the fields of one output."""
-    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-    state = State()
-    lines = wrapped.tables(raw.decode(encoding, "backslashreplace").removeprefix("\ufeff").split("\n"))
-    route = _route(lines)
-    yield from route.fields
-    state.block = max((block for _, _, block, _, _ in route.fields), default=0)
-    for number, line in enumerate(lines, 1):
-        if number in route.lines or line == wrapped.TAKEN:
-            continue
-        text = line.rstrip("\r ").replace("\0", "")
-        if not text:
-            state.apart = True
-            continue
-        if text.startswith(_PREAMBLE) or re.match(r"\s+(?:at |\.\.\. \d+ more)", text):
-            continue
-        for block, name, value in fields(text, state):
-            yield number, state.command, block, name, value
-
-
-@attrs.frozen
-class _Route:
-    """A route printed as JSON over several lines: its fields, and the lines they take."""
-
-    fields: tuple[Field, ...] = ()
-    lines: range = range(0)
-
-
-def _route(lines: list[str]) -> _Route:
-    first = next((n for n, line in enumerate(lines) if line.startswith("{")), None)
-    if first is None:
-        return _Route()
-    last = next((n for n in range(first, len(lines)) if lines[n].rstrip("\r ") == "}"), first)
-    try:
-        whole = parse_json("\n".join(lines[first : last + 1]))
-    except ValueError:
-        return _Route()
-    if not isinstance(whole, dict) or "brokerDatas" not in whole:
-        return _Route()
-    fields: list[Field] = []
-    for block, cells in enumerate(mqadmin_consumers.routes(whole), 1):
-        shown = json.dumps(next((value for name, value in cells if name in ("#Addr", "#Broker Name")), ""))
-        address = json.dumps(dict(cells).get("#Addr", "")) if "#Addr" in dict(cells) else shown
-        line = next((n for n in range(first, last + 1) if address in lines[n]), first) + 1
-        fields += [(line, "topicRoute", block, name, value) for name, value in cells]
-    return _Route(tuple(fields), range(first + 1, last + 2))
-
-
-def fields(text: str, state: State) -> Iterator[tuple[int, str, str | None]]:
-    if call := CALL.match(text):
-        state.command, state.columns, state.labels, state.section = call["command"], [], set(), None
-        yield from ((0, f"argument:{name}", value) for name, value in _arguments(call["rest"]))
-        return
-    if section := mqadmin_consumers.SECTION.match(text):
-        state.command, state.section, state.columns = "consumerRunningInfo", section["name"], []
-        return
-    if state.section and (cells := mqadmin_consumers.running_info(text, state.section)) is not None:
-        state.block += state.section != "Consumer Properties"
-        block = 0 if state.section == "Consumer Properties" else state.block
-        yield from ((block, name, value) for name, value in cells)
-        return
-    if text.startswith("#"):
-        state.columns, state.apart = [(m.start(), m.group().strip()) for m in _COLUMN.finditer(text)], False
-        joined = " ".join(name for _, name in state.columns)
-        state.command = state.command or next((command for start, command in TABLES if joined.startswith(start)), None)
-        return
-    if failed := _FAILED.match(text):
-        state.columns = []
-        named = failed["command"]
-        state.command = state.command or (named[:1].lower() + named[1:] if named else None)
-        yield 0, "failed", failed["what"]
-        return
-    if cause := _CAUSE.match(text):
-        yield 0, "exception", cause["class"]
-        yield 0, "error", cause["value"]
-        return
-    if total := TOTAL.match(text):
-        state.columns = []
-        yield 0, total["name"], total["value"]
-        return
-    if state.apart and (len(state.columns) < WIDE or len(_CELL.findall(text)) != len(state.columns)):
-        state.columns = []
-    named = [name for _, name in state.columns]
-    if state.columns and (cells := mqadmin_consumers.wide(text, named) or _cells(text, state.columns)):
-        state.block += 1
-        state.apart = False
-        yield from ((state.block, name, value) for name, value in cells)
-        return
-    yield from _other(text, state)
-
-
-def _other(text: str, state: State) -> Iterator[tuple[int, str, str | None]]:
-    """Yield the fields of a line that is in no table."""
-    if headless := mqadmin_consumers.headless(text):
-        command, cells = headless
-        state.command = state.command or command
-        block = 0 if command == "resetOffsetByTime" else state.block + 1
-        state.block = max(state.block, block)
-        yield from ((block, name, value) for name, value in cells)
-    elif tracks := list(_TRACK.finditer(text)):
-        for track in tracks:
-            state.block += 1
-            yield from ((state.block, name, value) for name, value in track.groupdict().items())
-    elif text.startswith("WARN: "):
-        yield state.block, "WARN", text[6:]
-    elif title := _TITLE.match(text):
-        state.command = state.command or "getBrokerConfig"
-        state.block += 1
-        yield state.block, "title", title["value"]
-    elif printed := _PRINTED.match(text):
-        state.block += 1
-        yield from ((state.block, name, value) for name, value in printed.groupdict().items())
-    elif decoded := _DECODED.match(text):
-        state.command = state.command or "decodeMessageId"
-        yield from ((state.block, name, value) for name, value in decoded.groupdict().items())
-    elif created := _CREATED.match(text):
-        state.command = state.command or ("updateTopic" if created["name"] == "create topic" else None)
-        yield 0, created["name"], created["value"]
-    elif fields := _FIELDS.match(text):
-        state.block += 1
-        yield from ((state.block, name, value) for name, value in _pairs(fields["fields"]))
-    elif state.command in (None, "getBrokerConfig") and (config := _CONFIG.match(text)):
-        yield max(state.block, 1), config["name"], config["value"] or ""
-    elif _is_status(text, state) and (status := _STATUS.match(text)):
-        state.command = state.command or "brokerStatus"
-        yield (
-            max(state.block, 1),
-            f"{status['address']} {status['name']}" if status["address"] else status["name"],
-            status["value"].rstrip(),
-        )
-    elif label := _LABEL.match(text):
+    def _labelled(self, text: str) -> list[Cell]:
+        """Return a line of a block of labels, which begins with the first of them again."""
+        if not (label := _LABEL.match(text)):
+            return [(self.block, "text", text)]
         name = label["name"]
-        state.command = state.command or (
-            "queryMsgById"
-            if name == "OffsetID"
-            else "queryMsgByUniqueKey"
-            if name == "Topic" and not state.labels
-            else None
-        )
-        if not state.labels or name in state.labels:
-            state.block += 1
-            state.labels = set()
-        state.labels.add(name)
-        yield state.block, name, label["value"] or ""
-    else:
-        yield state.block, "text", text
+        if self.command is None and (name == "OffsetID" or (name == "Topic" and not self.labels)):
+            self.command = "queryMsgById" if name == "OffsetID" else "queryMsgByUniqueKey"
+        if not self.labels or name in self.labels:
+            self.block += 1
+            self.labels = set()
+        self.labels.add(name)
+        return [(self.block, name, label["value"] or "")]
 
 
-def _is_status(text: str, state: State) -> bool:
-    return state.command == "brokerStatus" or (
-        state.command is None and any(re.search(rf"(?:^|\s){key} *: ", text) for key in _STATUS_KEYS)
-    )
+def _columns(found: re.Match[str]) -> list[tuple[str, str | None]]:
+    """Return the groups of a row as columns: `#Broker Name` of `Broker_Name`."""
+    return [(f"#{name.replace('_', ' ')}", value) for name, value in found.groupdict().items()]
 
 
-def _arguments(rest: str) -> Iterator[tuple[str, str]]:
-    """Yield (option, value) of a command line; the value is empty for an option without one."""
+def _arguments(rest: str) -> list[tuple[str, str]]:
+    """Return (option, value) of a command line; the value is empty for an option without one."""
     try:
         words = shlex.split(rest)
     except ValueError:
         words = rest.split()
-    at = 0
-    while at < len(words):
-        word = words[at]
-        if word.startswith("-") and at + 1 < len(words) and not re.match(r"-[A-Za-z]", words[at + 1]):
-            yield word, words[at + 1]
-            at += 2
+    options: list[tuple[str, str]] = []
+    for before, word in pairwise(["", *words]):
+        if before.startswith("-") and not re.match(r"-[A-Za-z]", word) and options[-1] == (before, ""):
+            options[-1] = (before, word)
         else:
-            yield word, ""
-            at += 1
+            options.append((word, ""))
+    return options
 
 
-def _cells(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str]] | None:
-    """Return (column, value) of a table row, by the positions of the column heads if cells are empty; None if the line
-    is not a row.
-    """
+def _row(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str | None]] | None:
+    """Return (column, value) of a table row, by the positions of the column heads if cells are empty; None if the line is not a row."""
+    names = [name for _, name in columns]
+    if names and names[-1] == "#SubExpression" and len(words := text.split(None, len(names) - 1)) == len(names):
+        # The last column may contain blanks: a SQL92 expression, `A || B`.
+        return list(zip(names, words, strict=True))
     cells = list(_CELL.finditer(text))
-    if len(cells) == len(columns):
-        return [(name, cell.group()) for (_, name), cell in zip(columns, cells, strict=True)]
-    if not max(2, len(columns) - EMPTY) <= len(cells) <= len(columns) or text.startswith((" ", "\t")):
+    if columns and len(cells) == len(columns):
+        return [(name, cell.group()) for name, cell in zip(names, cells, strict=True)]
+    if not max(2, len(columns) - _EMPTY) <= len(cells) <= len(columns) or text.startswith((" ", "\t")):
         return None
-    out: dict[str, str] = {}
+    row: dict[str, str | None] = {}
     for cell in cells:
-        name = next((n for start, n in reversed(columns) if start < cell.end()), columns[0][1])
-        out[name] = f"{out[name]} {cell.group()}" if name in out else cell.group()
-    return list(out.items())
+        name = next((n for start, n in reversed(columns) if start < cell.end()), names[0])
+        row[name] = f"{row[name]} {cell.group()}" if name in row else cell.group()
+    return list(row.items())
 
 
-def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    """Yield name and value of `a=1, b=2`; a value may contain commas and brackets."""
-    for pair in re.split(r", (?=\w+=)", text):
-        name, _, value = pair.partition("=")
-        yield name, value
+# --- quoted in other texts: between log lines, in a question, in a mail ------------------------------------------------
+
+_MARKS: Final = r"[ \t>|]{0,12}"
+_HEADS: Final = "|".join(head.replace(" ", " +") if " #" in head else f"{head} +#" for head, _ in TABLES)
+_TABLE: Final = re.compile(rf"^{_MARKS}(?:{_HEADS})|{_CONNECTED.pattern}".encode(), re.MULTILINE)
+_ELSEWHERE: Final = re.compile(
+    r"\W{0,3}\d{4}[-/]\d\d[-/]\d\d[ T]|\W{0,2}\d\d:\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|```"
+)
+"""How a line begins that is not mqadmin's: a log's, or the end of a quotation."""
+
+
+def is_quoted(text: bytes) -> bool:
+    """Return whether a text of any kind contains a table of mqadmin."""
+    return bool(_TABLE.search(text))
+
+
+def parse_quoted(raw: bytes) -> Iterator[Field]:
+    """Yield the fields of the tables in a text, and of the commands before them."""
+    state = State()
+    for number, line in enumerate(_lines(raw), 1):
+        text = re.sub(rf"^{_MARKS}", "", line.rstrip("\r ").replace("\0", ""))
+        if not text:
+            state.apart = True
+        elif _ELSEWHERE.match(text):
+            state.command, state.columns = None, []
+        elif state.columns or text.startswith("#") or any(p.match(text) for p in (_CALL, _TOTAL, _CONNECTED)):
+            if text.startswith("#") and state.columns:
+                state.command = None
+            yield from ((number, state.command, *cell) for cell in state.cells(text) if cell[1] != "text")

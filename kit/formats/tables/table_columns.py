@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 import attrs
@@ -66,17 +65,6 @@ class Columns:
     at: dict[str, int]
     keys: tuple[int, ...] = ()
     month_first: bool = False
-
-    def named(self, names: tuple[str, ...]) -> dict[str, str]:
-        return {field: names[i] for field, i in self.at.items() if i < len(names)}
-
-
-def names_of(path: Path, how: delimited.Dialect | None) -> tuple[str, ...]:
-    """Return the column names: c1, c2, … if the file has none."""
-    if how is None:
-        return delimited.parquet_names(path)
-    header = how.header or ("",) * how.width
-    return tuple(name or f"c{i}" for i, name in enumerate(header, 1))
 
 
 def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from recorded_logs import texts
 
-from kit.formats.tables import mqadmin, mqadmin_quoted
+from kit.formats.tables import mqadmin
 
 
 def fields(text: str) -> dict[tuple[int, str], str | None]:
@@ -230,8 +230,8 @@ $ sh mqadmin consumerProgress -n 10.0.0.1:9876 -g orders_group
 
 
 def test_tables_between_log_lines() -> None:
-    assert mqadmin_quoted.holds(WITHIN.encode()) and not mqadmin.sniff(WITHIN.encode())
-    found = list(mqadmin_quoted.parse(WITHIN.encode()))
+    assert mqadmin.is_quoted(WITHIN.encode()) and not mqadmin.sniff(WITHIN.encode())
+    found = list(mqadmin.parse_quoted(WITHIN.encode()))
     lines = WITHIN.split("\n")
     rows = {(line, command) for line, command, block, _, _ in found if block}
     assert [(lines[line - 1].lstrip("> ").split()[0], command) for line, command in sorted(rows)] == [
@@ -248,7 +248,7 @@ def test_tables_between_log_lines() -> None:
 
 @pytest.mark.parametrize("text", ["#Topic of the day: brokers", "see #Cluster Name", "# Topic\nlog"])
 def test_what_holds_no_table(text: str) -> None:
-    assert not mqadmin_quoted.holds(f"2024-05-14 10:22:31 WARN main - x\n{text}\n".encode())
+    assert not mqadmin.is_quoted(f"2024-05-14 10:22:31 WARN main - x\n{text}\n".encode())
 
 
 def test_what_a_shell_says_below_a_table_is_no_row() -> None:
@@ -261,8 +261,8 @@ def test_what_a_shell_says_below_a_table_is_no_row() -> None:
 
 def test_connections_as_the_dashboard_lists_them() -> None:
     text = "two have one id\nClientId | ClientAddr | Language | Version\n172.17.0.1@170 | 10.0.0.2:48864 | JAVA | V4_5_1\n> 172.17.0.1@170\t10.0.0.3:48112\tGO\tV4_9_4\nwhy?\n"
-    assert mqadmin_quoted.holds(text.encode())
-    rows = [(line, name, value) for line, _, block, name, value in mqadmin_quoted.parse(text.encode()) if block]
+    assert mqadmin.is_quoted(text.encode())
+    rows = [(line, name, value) for line, _, block, name, value in mqadmin.parse_quoted(text.encode()) if block]
     assert rows == [
         (3, "#ClientId", "172.17.0.1@170"),
         (3, "#ClientAddr", "10.0.0.2:48864"),

@@ -87,7 +87,10 @@ def examine(case: Case) -> Finding:
     else:
         name = deciding("name-too-long", NOT_LONG.say(limit=limit), False if looked else None)
     refused = REFUSED.say(count=back.refusals) if happened else NOT_REFUSED
-    finding.steps = [name, deciding("send-backs-refused", refused, holds(happened, looked), back.refs if happened else ())]
+    finding.steps = [
+        name,
+        deciding("send-backs-refused", refused, holds(happened, looked), back.refs if happened else ()),
+    ]
     finding.figures = {
         "retry_topic_length": back.retry_topic_length,
         "refused_send_backs": back.refusals if happened else (0 if looked else None),

@@ -137,11 +137,7 @@ def _by_log(case: Case, finding: Finding, printed: dict[str, Any], limit: setup.
         finding.window = (printed["first"], printed["last"]) if printed["first"] else None
     else:
         finding.steps.append(deciding("answered-unknown", NOT_UNKNOWN, None))
-    finding.figures = {
-        "discarded": count,
-        "answered_unknown": unknown or None,
-        "check_limit": integer(limit.value),
-    }
+    finding.figures = {"discarded": count, "answered_unknown": unknown or None, "check_limit": integer(limit.value)}
     finding.missing.append(collect_next.commitlog(WANT_STORE))
     return finding
 
