@@ -1,56 +1,70 @@
-"""Causes, neighbours and hazards: one module each, registered by being in `root_causes/` or in a folder of `neighbours/`.
+"""Causes, neighbours and hazards: one YAML each, `<slug>.yaml` in `root_causes/` or `neighbours/`, and a module beside it where counting is not enough.
 
-A module with a `SLUG` is a cause; it holds `SLUG`, `KIND`, `LOOKS_LIKE`, `FIGURES` and `examine(case) -> Finding`. Its name is the slug with underscores. How
-to add one: docs/adding-a-cause.md.
+How to add one: docs/adding-a-cause.md.
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Protocol, cast
+from importlib import resources
+from typing import TYPE_CHECKING, Final
 
-from kit.causes import neighbours, root_causes
+import attrs
+
+from kit.causes import texts
 
 if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.causes.findings import Figure, Finding, Kind
-    from kit.i18n import T
+    from kit.causes.texts import Texts
+
+FOLDERS: Final = ("root_causes", "neighbours")
 
 
-class Cause(Protocol):
-    """What every module of this folder offers."""
+@attrs.frozen
+class Cause:
+    """What is declared of a cause, and how it is examined."""
 
-    SLUG: str
-    KIND: Kind
-    LOOKS_LIKE: tuple[tuple[str, T], ...]
-    """Slugs of causes that leave the same trace, and what tells this one apart from them."""
-    FIGURES: dict[str, Figure]
-    """The numbers it reports, in the order a reader sees them: what each counts, and which harm it is."""
+    texts: Texts
     examine: Callable[[Case], Finding]
+
+    @property
+    def slug(self) -> str:
+        return self.texts.slug
+
+    @property
+    def kind(self) -> Kind:
+        return self.texts.kind
 
 
 def leads_to() -> dict[str, tuple[str, ...]]:
-    """Return {cause: the causes it explains}, by slug, from the `LEADS_TO` of each module."""
-    return {cause.SLUG: getattr(cause, "LEADS_TO", ()) for cause in discover()}
+    """Return {cause: the causes it explains}, by slug."""
+    return {cause.slug: cause.texts.leads_to for cause in discover()}
 
 
 @cache
 def discover() -> tuple[Cause, ...]:
-    """Return every cause module, root causes first, then by slug."""
-    modules = [
-        importlib.import_module(info.name)
-        for folder in (root_causes, neighbours)
-        for info in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}.")
+    """Return every cause, root causes first, then by slug."""
+    causes = [
+        _cause(folder, file.name.removesuffix(".yaml"))
+        for folder in FOLDERS
+        for file in resources.files(__name__).joinpath(folder).iterdir()
+        if file.name.endswith(".yaml")
     ]
-    found = [cast("Cause", module) for module in modules if hasattr(module, "SLUG")]
-    return tuple(sorted(found, key=lambda cause: (cause.KIND != "root_cause", cause.SLUG)))
+    return tuple(sorted(causes, key=lambda cause: (cause.kind != "root_cause", cause.slug)))
+
+
+def _cause(folder: str, slug: str) -> Cause:
+    module = importlib.import_module(f"{__name__}.{folder}.{slug.replace('-', '_')}")
+    return Cause(texts.read(folder, slug), module.examine)
 
 
 @cache
 def figures() -> dict[str, Figure]:
     """Return every figure by its name, as the causes and the known problems declare them."""
-    problems = importlib.import_module(f"{__name__}.known_problems")
-    return {name: figure for each in (*discover(), problems) for name, figure in each.FIGURES.items()}
+    from kit.causes import known_problems
+
+    declared = {name: figure for cause in discover() for name, figure in cause.texts.declared_figures().items()}
+    return declared | known_problems.FIGURES

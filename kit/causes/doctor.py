@@ -238,11 +238,13 @@ def _has(fault: str, version: Version | None) -> bool:
 
 
 def _unreadable(seen: Deployment) -> Iterable[Hazard]:
-    from kit.causes.neighbours.consumers import dlq_unreadable
+    from kit.causes.neighbours import dlq_unreadable
 
     for row in dlq_unreadable.closed(seen.rows):
         what = UNREADABLE.say(topic=row["subject"], perm=row["value"])
-        instead = dlq_unreadable.ACTION.say(command=dlq_unreadable.COMMAND, topic=collect_next.word(row["subject"]))
+        instead = dlq_unreadable.TEXTS.remedies["action"].action.say(
+            command=dlq_unreadable.COMMAND, topic=collect_next.word(row["subject"])
+        )
         yield Hazard(
             "dlq-unreadable", what, Place(row["file"], row["line"]), "dead-letter", UNREADABLE_BECOMES, instead
         )

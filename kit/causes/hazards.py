@@ -59,7 +59,7 @@ def of_causes(case: Case) -> Iterable[Hazard]:
     if kept is not None:
         finding = next((f for f in kept["findings"] if f["cause"] == "shared-producer-group"), None)
     elif case.found.of_kind("commitlog", "dledger") and case.has_source("transaction"):
-        from kit.causes.neighbours.transactions import shared_producer_group
+        from kit.causes.neighbours import shared_producer_group
 
         finding = shared_producer_group.examine(case).as_dict(case.lang)
     else:
@@ -68,11 +68,16 @@ def of_causes(case: Case) -> Iterable[Hazard]:
 
 
 def _shared(finding: dict[str, Any]) -> Hazard:
-    from kit.causes.neighbours.transactions import shared_producer_group
+    from kit.causes.neighbours import shared_producer_group
 
     refs = [ref for step in finding["steps"] for ref in step["evidence"]]
     place = Place(refs[0]["file"], refs[0].get("line"), refs[0].get("physical_offset")) if refs else NO_PLACE
     what = SHARED.say(summary=finding["summary"])
     return Hazard(
-        "shared-producer-group", what, place, "transaction-consistency", SHARED_BECOMES, shared_producer_group.ACTION
+        "shared-producer-group",
+        what,
+        place,
+        "transaction-consistency",
+        SHARED_BECOMES,
+        shared_producer_group.TEXTS.remedies["action"].action,
     )

@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 COLUMNS: Final = {"cause": T("this cause"), "looks_like": T("looks like"), "apart": T("tell apart by")}
 HEAD: Final = T("Look-alikes")
 ABOUT: Final = T(
-    "Two causes that leave the same trace, and what tells them apart. Each row is written with its cause, as `LOOKS_LIKE` in `kit/causes`."
+    "Two causes that leave the same trace, and what tells them apart. Each row is written with its cause, as `looks_like` in its YAML in `kit/causes`."
 )
 
 
 def rows(lang: Lang = "en", only: Collection[str] | None = None) -> list[tuple[str, str, str]]:
     """Return (cause, looks like, tell apart by), root causes first; `only`: of these causes."""
-    pairs = [(cause.SLUG, other, apart.in_(lang)) for cause in causes.discover() for other, apart in cause.LOOKS_LIKE]
+    pairs = [
+        (cause.slug, other, apart.in_(lang))
+        for cause in causes.discover()
+        for other, apart in cause.texts.looks_like.items()
+    ]
     return [row for row in pairs if only is None or row[0] in only]
 
 

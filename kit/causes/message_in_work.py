@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members, stacks
-from kit.causes.root_causes.texts import consumer_stuck as text
+from kit.causes import texts
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
+TEXTS: Final = texts.read("root_causes", "consumer-stuck")
 Why = Literal["suspended", "endless", "deadlock"]
 
 
@@ -67,7 +68,7 @@ def in_work(case: Case, queue: lag.Stuck) -> Message:
         count, times = sum(s.count for s in attempts), said.highest.get("reconsume_times")
         return Message(
             True,
-            text.ATTEMPTED.say(group=queue.group, offset=queue.offset, count=count, times=times),
+            TEXTS.say("attempted", group=queue.group, offset=queue.offset, count=count, times=times),
             (said.ref(case), said.ref(case, last=True)),
             "suspended",
             said=said,
@@ -75,7 +76,7 @@ def in_work(case: Case, queue: lag.Stuck) -> Message:
     if locked := deadlocked(threads):
         return Message(
             True,
-            text.DEADLOCK.say(count=len(locked), frame=frame(locked[0])),
+            TEXTS.say("deadlock", count=len(locked), frame=frame(locked[0])),
             thread_refs(case, locked),
             "deadlock",
             frame(locked[0]),
@@ -83,10 +84,10 @@ def in_work(case: Case, queue: lag.Stuck) -> Message:
     standing = stacks.standing(threads)
     if standing and len({t.thread for t, _ in standing}) * 2 <= len({t.thread for t in threads}):
         first, last = standing[0]
-        claim = text.THREAD.say(thread=first.thread, frame=frame(first), first=first.file, last=last.file)
+        claim = TEXTS.say("thread", thread=first.thread, frame=frame(first), first=first.file, last=last.file)
         return Message(True, claim, thread_refs(case, [first, last]), "endless", frame(first))
     if memory := _memory(case, queue):
-        claim = text.HELD.say(count=memory["cachedMsgCount"], offset=queue.offset)
+        claim = TEXTS.say("held", count=memory["cachedMsgCount"], offset=queue.offset)
         why: Why | None = (
             "suspended"
             if memory.get("locked") == "true" and _ordered(case, queue.group)
@@ -106,13 +107,13 @@ def in_work(case: Case, queue: lag.Stuck) -> Message:
     ):
         return Message(
             True,
-            text.SPANNING.say(offset=queue.offset, count=still.count),
+            TEXTS.say("spanning", offset=queue.offset, count=still.count),
             (still.ref(case), still.ref(case, last=True)),
             "endless" if standing else None,
         )
     if members.unowned(case, queue.group, queue.topic, queue.queue_id):
-        return Message(False, text.NO_OWNER)
-    return Message(None, text.NO_MESSAGE)
+        return Message(False, TEXTS["no_owner"])
+    return Message(None, TEXTS["no_message"])
 
 
 def deadlocked(threads: list[stacks.Consuming]) -> list[stacks.Consuming]:

@@ -41,7 +41,6 @@ LONGEST: Final = (
 
 
 FAILED = T("This cause could not be examined: {type} in {where}. The other causes do not depend on it.")
-NAMED = T("{slug}")
 COLLECTING = "collect next"
 
 
@@ -90,20 +89,19 @@ def _ask(case: Case) -> list[Finding]:
             return _sayable(excerpts.weighed(case, cause.examine(case)))
         except Exception as error:
             case.go_on()  # a cancelled cause did not fail
-            failure = _failure(cause.SLUG, error)
+            failure = _failure(cause.slug, error)
             case.failures.append(failure)
-            title = getattr(cause, "TITLE", None) or NAMED.say(slug=cause.SLUG)
             summary = FAILED.say(type=failure.type, where=failure.where)
-            return Finding(cause.SLUG, cause.KIND, title, summary, error=failure.as_dict())
+            return Finding(cause.slug, cause.kind, cause.texts.title, summary, error=failure.as_dict())
         finally:
             case.progress.step()
 
     every = causes.discover()
     case.progress.begin("asking", len(every))
-    turns = sorted(every, key=lambda cause: LONGEST.index(cause.SLUG) if cause.SLUG in LONGEST else len(LONGEST))
+    turns = sorted(every, key=lambda cause: LONGEST.index(cause.slug) if cause.slug in LONGEST else len(LONGEST))
     with ThreadPoolExecutor(WORKERS) as pool:
         found = {finding.cause: finding for finding in pool.map(ask, turns)}
-    answers = [found[cause.SLUG] for cause in every]
+    answers = [found[cause.slug] for cause in every]
     try:
         answers += [_sayable(finding) for finding in known_problems.examine(case)]
     except Exception as error:

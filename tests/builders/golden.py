@@ -78,7 +78,7 @@ def of_cause(case: Case, slug: str) -> dict[str, Any] | None:
     from kit.causes import excerpts, known_problems
     from kit.causes.triage import plain
 
-    known = {cause.SLUG: cause for cause in causes.discover()}
+    known = {cause.slug: cause for cause in causes.discover()}
     if slug in known:
         return finding(plain(excerpts.weighed(case, known[slug].examine(case)).as_dict()))
     return next((finding(plain(f.as_dict())) for f in known_problems.examine(case) if f.cause == slug), None)

@@ -29,9 +29,8 @@ from busy_evidence import (
 )
 
 import kit
-from kit.causes.neighbours.sends import broker_not_available, client_timeout, disk_full, producer_retry_duplicate
+from kit.causes.neighbours import broker_not_available, client_timeout, disk_full, producer_retry_duplicate
 from kit.causes.root_causes import broker_busy
-from kit.causes.root_causes.texts.broker_busy import BY_WHY, WHYS
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -356,4 +355,6 @@ def test_a_healthy_system_has_no_stall_and_no_refusal(name: str) -> None:
 
 
 def test_every_explanation_has_a_name_and_a_remedy() -> None:
-    assert set(WHYS) == set(BY_WHY)
+    names = broker_busy.TEXTS.figures["explanations"].values
+    assert set(names) == set(broker_busy.FIXES)
+    assert set(broker_busy.FIXES.values()) <= set(broker_busy.TEXTS.remedies)

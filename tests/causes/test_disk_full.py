@@ -9,7 +9,7 @@ from busy_evidence import write_log
 import kit
 from kit.analysis.transactions import send_back
 from kit.case.case import Case
-from kit.causes.neighbours.sends import disk_full
+from kit.causes.neighbours import disk_full
 from kit.causes.root_causes import half_topic_blowup
 
 FULL = (

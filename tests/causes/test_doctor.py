@@ -183,7 +183,7 @@ def test_check_settings_and_limits(tmp_path: Path, lines: tuple[str, ...], slug:
     found = named(examined(conf(tmp_path / "e", *lines), "4.6.1"))
     assert set(found) == {slug}
     assert found[slug].cause == cause
-    assert found[slug].cause in {c.SLUG for c in discover()}
+    assert found[slug].cause in {c.slug for c in discover()}
 
 
 def test_immunity_against_the_time_files_are_kept(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from kit import causes
 from kit.case.failures import bug_report
 from kit.causes import known_problems, results
 from kit.causes.findings import Finding, Step
+from kit.causes.texts import Texts
 from kit.cli.main import cli
 from kit.i18n import T
 from kit.report import html, terminal
@@ -39,7 +40,8 @@ def quiet(slug: str, kind: str = "neighbour") -> Any:
     """A cause that needs no Spark and finds nothing."""
     title = T("Quiet")
     finding = Finding(slug, kind, title, title, [Step(T("A claim"), "deciding", False, id="claim")])  # type: ignore[arg-type]
-    return SimpleNamespace(SLUG=slug, KIND=kind, LOOKS_LIKE=(), FIGURES={}, TITLE=title, examine=lambda case: finding)
+    texts = Texts(title=title, slug=slug, kind=kind)  # type: ignore[arg-type]
+    return SimpleNamespace(slug=slug, kind=kind, texts=texts, examine=lambda case: finding)
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +84,7 @@ def test_all_others_answer(
         case = kit.open_case(evidence, evidence.parent / "ws")
         found = kit.triage(case)
     by_cause = {f["cause"]: f for f in found["findings"]}
-    assert set(by_cause) == {c.SLUG for c in causes.discover()}
+    assert set(by_cause) == {c.slug for c in causes.discover()}
     failed = by_cause.pop("disk-full")
     assert failed["verdict"] == "failed" and failed["error"]["type"] == type(error).__name__
     assert failed["error"]["where"].startswith("kit/causes/triage.py:")

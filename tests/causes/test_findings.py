@@ -62,14 +62,6 @@ def test_a_reference_names_its_line_or_its_record() -> None:
     assert Ref("0", "x", physical_offset=0).as_dict() == {"file": "0", "physical_offset": 0, "text": "x"}
 
 
-def test_every_cause_has_a_slug_like_its_module() -> None:
-    causes = discover()
-    assert len({cause.SLUG for cause in causes}) == len(causes)
-    for cause in causes:
-        assert cause.__name__.rsplit(".", 1)[1] == cause.SLUG.replace("-", "_")  # type: ignore[attr-defined]
-        assert cause.KIND in ("root_cause", "neighbour", "hazard")
-
-
 def placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 

@@ -10,7 +10,7 @@ import pytest
 import recorded
 
 import kit
-from kit.causes.neighbours.consumers import retry_topic_too_long, send_back_refused
+from kit.causes.neighbours import retry_topic_too_long, send_back_refused
 from kit.causes.root_causes import half_topic_blowup
 
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
@@ -79,5 +79,5 @@ def test_a_healthy_system_has_neither(name: str) -> None:
     case = recorded.case(name)
     for cause in (half_topic_blowup, retry_topic_too_long, send_back_refused):
         found = cause.examine(case)
-        assert found.verdict == "ruled_out", cause.SLUG
+        assert found.verdict == "ruled_out", cause.TEXTS.slug
         assert found.figures.get("leaked_half_records", 0) == 0

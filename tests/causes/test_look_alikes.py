@@ -10,26 +10,25 @@ PAGE = Path(__file__).parents[2] / "docs" / "look-alikes.md"
 
 
 def test_every_cause_names_its_look_alikes() -> None:
-    slugs = {cause.SLUG for cause in discover()}
+    slugs = {cause.slug for cause in discover()}
     for cause in discover():
-        others = [other for other, _ in cause.LOOKS_LIKE]
-        assert others, cause.SLUG
-        assert len(set(others)) == len(others), cause.SLUG
-        assert set(others) <= slugs - {cause.SLUG}, cause.SLUG
-        for _, apart in cause.LOOKS_LIKE:
+        others = list(cause.texts.looks_like)
+        assert others, cause.slug
+        assert set(others) <= slugs - {cause.slug}, cause.slug
+        for apart in cause.texts.looks_like.values():
             assert len(apart.en.split()) >= 4
             # One that is not translated yet is English in both languages.
             assert apart.in_("zh") == apart.en or any("\u4e00" <= c <= "\u9fff" for c in apart.in_("zh"))
 
 
 def test_root_causes_come_first_and_can_be_chosen() -> None:
-    assert look_alikes.rows()[0][0] in {c.SLUG for c in discover() if c.KIND == "root_cause"}
+    assert look_alikes.rows()[0][0] in {c.slug for c in discover() if c.kind == "root_cause"}
     assert {cause for cause, _, _ in look_alikes.rows("zh", ["disk-full"])} == {"disk-full"}
     assert list(look_alikes.frame().columns) == ["cause", "looks_like", "apart"]
 
 
 def test_causes_that_begin_first_are_there() -> None:
-    assert set(triage.LONGEST) <= {cause.SLUG for cause in discover()}
+    assert set(triage.LONGEST) <= {cause.slug for cause in discover()}
 
 
 def test_documented_pairs_are_there() -> None:

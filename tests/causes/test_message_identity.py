@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import kit
 from kit.analysis.messages import lookups
-from kit.causes.neighbours.consumers import dead_letter
+from kit.causes.neighbours import dead_letter
 from kit.causes.root_causes import message_identity
 from kit.cli.main import cli
 from kit.rocketmq import ids, names, stages

@@ -16,8 +16,7 @@ from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
 
 import kit
 from kit.analysis.sizes import refusals
-from kit.causes.neighbours.consumers import schedule_blocked
-from kit.causes.neighbours.sends import client_oversize_reject
+from kit.causes.neighbours import client_oversize_reject, schedule_blocked
 from kit.causes.root_causes import message_size_mismatch
 from kit.cli import main
 from kit.rocketmq import record_fields

@@ -47,7 +47,7 @@ def test_every_fault_that_is_mapped_exists() -> None:
     from kit.rocketmq.versions import FIXED
 
     assert set(release_advice.FITS) <= {fix.slug for fix in FIXED}
-    assert {slug for each in release_advice.FITS.values() for slug in each} <= {c.SLUG for c in causes.discover()}
+    assert {slug for each in release_advice.FITS.values() for slug in each} <= {c.slug for c in causes.discover()}
 
 
 def test_the_release_is_told_by_a_library_beside_the_configuration(tmp_path: Path) -> None:

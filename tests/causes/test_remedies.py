@@ -10,21 +10,19 @@ import pytest
 
 from kit.analysis.sends import sends
 from kit.causes.root_causes import broker_busy, transaction_consistency
-from kit.causes.root_causes.texts import broker_busy as busy_texts
-from kit.causes.root_causes.texts.transaction_consistency import Fix
 
 
 def actions(wrong: list[tuple[str, str | None]]) -> list[Any]:
     frame = pd.DataFrame(wrong, columns=["kind", "cause"])
-    return [remedy.action for remedy in transaction_consistency._remedies(frame)][1:]
+    return [remedy.action.text for remedy in transaction_consistency._remedies(frame)][1:]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
     ("cause", "fix"),
-    [("exception", Fix.PLACE), ("FLUSH_SLAVE_TIMEOUT", Fix.STATUS), ("rollback_answer", Fix.ANSWER), (None, Fix.PLACE)],
+    [("exception", "place"), ("FLUSH_SLAVE_TIMEOUT", "status"), ("rollback_answer", "answer"), (None, "place")],
 )
-def test_each_reason_of_a_disagreement_has_its_own_repair(cause: str | None, fix: Any) -> None:
-    assert actions([("row_without_message", cause)]) == [fix]
+def test_each_reason_of_a_disagreement_has_its_own_repair(cause: str | None, fix: str) -> None:
+    assert actions([("row_without_message", cause)]) == [transaction_consistency.TEXTS.remedies[fix].action]
 
 
 def remedies(monkeypatch: pytest.MonkeyPatch, *whys: str, longest: float | None = None) -> list[Any]:
@@ -34,21 +32,22 @@ def remedies(monkeypatch: pytest.MonkeyPatch, *whys: str, longest: float | None 
     stalls = [] if longest is None else [SimpleNamespace(stood=longest, pauses=1, seconds=longest)]
     seen = SimpleNamespace(ledger=sends.Ledger(None), stalls=stalls)
     found = broker_busy._remedies(None, seen, [SimpleNamespace(slug=slug) for slug in whys])  # type: ignore[arg-type]
-    return [getattr(remedy.action, "text", remedy.action) for remedy in found]
+    names = {texts.action: name for name, texts in broker_busy.TEXTS.remedies.items()}
+    return [names[remedy.action.text] for remedy in found]  # type: ignore[union-attr]
 
 
-def test_each_explanation_of_a_busy_broker_has_its_own_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = busy_texts.Fix
-    assert remedies(monkeypatch, "gc") == [texts.RESEND, texts.GC[0]]
-    assert remedies(monkeypatch, "replication", "page-cache", "flush") == [
-        texts.RESEND,
-        texts.REPLICA[0],
-        texts.PAGES[0],
-    ]
-    assert remedies(monkeypatch) == [texts.RESEND, texts.FIND[0]]
-
-
-def test_waiting_longer_is_advised_only_below_what_clients_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert busy_texts.Fix.LIMITS in remedies(monkeypatch, "stall", longest=1.6)
-    # A client gives up after 3 s (sendMsgTimeout): beyond that the doctor calls it a hazard.
-    assert busy_texts.Fix.LIMITS not in remedies(monkeypatch, "stall", longest=4.2)
+@pytest.mark.parametrize(
+    ("whys", "longest", "fixes"),
+    [
+        (("gc",), None, ["resend", "gc"]),
+        (("replication", "page-cache", "flush"), None, ["resend", "replica", "pages"]),
+        ((), None, ["resend", "find"]),
+        (("stall",), 1.6, ["resend", "stopped", "limits"]),
+        # A client gives up after 3 s (sendMsgTimeout): beyond that the doctor calls it a hazard.
+        (("stall",), 4.2, ["resend", "stopped"]),
+    ],
+)
+def test_each_explanation_of_a_busy_broker_has_its_own_remedy(
+    monkeypatch: pytest.MonkeyPatch, whys: tuple[str, ...], longest: float | None, fixes: list[str]
+) -> None:
+    assert remedies(monkeypatch, *whys, longest=longest) == fixes

@@ -8,7 +8,7 @@ from busy_evidence import START, clock, sent, uniq_key, write_log, write_store
 from stores import Record
 
 import kit
-from kit.causes.neighbours.consumers import retry_lost
+from kit.causes.neighbours import retry_lost
 
 DROPPED = "[BUG] the real topic of schedule msg is RMQ_SYS_TRANS_HALF_TOPIC, discard the msg. msg=MessageExt [queueId=2, storeSize=411]"
 ORDINARY = "INFO StoreStatsService - [STORETPS] put_tps 12.3 get_found_tps 1.0 get_miss_tps 0.0 get_transfered_tps 1.0"

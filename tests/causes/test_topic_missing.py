@@ -10,7 +10,7 @@ import taken_away
 from busy_evidence import write_log
 
 import kit
-from kit.causes.neighbours.sends import acl_denied, route_missing, topic_missing
+from kit.causes.neighbours import acl_denied, route_missing, topic_missing
 
 SEND = [
     "2026-11-22 07:48:26.492 ERROR [sender-2] com.shop.pay.PayEvents - send message failed, topic=pay-dnoe, keys=PM2, cost=231ms",

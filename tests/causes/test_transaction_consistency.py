@@ -15,9 +15,9 @@ from fakebroker import HALF, Broker, answer, key
 import kit
 from kit.analysis.transactions import paths, totals
 from kit.case.case import Case
-from kit.causes.neighbours.consumers import dlq_unreadable
-from kit.causes.neighbours.transactions import (
+from kit.causes.neighbours import (
     check_unknown_until_discard,
+    dlq_unreadable,
     duplicate_commit,
     producer_offline,
     shared_producer_group,
@@ -115,16 +115,16 @@ def test_figures_and_verdicts_of_a_recording(name: str) -> None:
         undecodable_half_message,
         dlq_unreadable,
     ]
-    beside = {module.SLUG: module.examine(case) for module in asked}
+    beside = {module.TEXTS.slug: module.examine(case) for module in asked}
     confirmed = {slug for slug, finding in beside.items() if finding.verdict == "confirmed"}
-    if transaction_consistency.SLUG in label["root_causes"]:
+    if transaction_consistency.TEXTS.slug in label["root_causes"]:
         assert found.verdict == "confirmed"
     else:
         assert found.verdict not in ("confirmed", "suspected")
     ours = {*beside} & {*label.get("neighbours", [])}
     assert ours <= confirmed
     assert confirmed - ours <= (
-        {check_unknown_until_discard.SLUG, dlq_unreadable.SLUG}
+        {check_unknown_until_discard.TEXTS.slug, dlq_unreadable.TEXTS.slug}
         if found.figures["dead_lettered"] or found.figures["discarded"]
         else set()
     )

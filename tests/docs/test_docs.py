@@ -11,7 +11,7 @@ from kit.causes import discover, figures
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "causes"
-ROOT_CAUSES = [cause.SLUG for cause in discover() if cause.KIND == "root_cause"]
+ROOT_CAUSES = [cause.slug for cause in discover() if cause.kind == "root_cause"]
 HEADS = [
     "What you see",
     "How it happens",
@@ -30,7 +30,7 @@ def test_each_root_cause_has_its_page(slug: str) -> None:
     assert f"docs/causes/{slug}.md" in (ROOT / "README.md").read_text()
     (like,) = re.findall(r"## Not to be confused with\n(.*?)\n\n", text, re.S)
     named = set(re.findall(r"`([a-z-]+)`", like))
-    assert named and named <= {cause.SLUG for cause in discover()}
+    assert named and named <= {cause.slug for cause in discover()}
     (numbers,) = re.findall(r"## Its numbers\n(.*?)\n\n", text, re.S)
     assert set(re.findall(r"`([a-z_]+)`", numbers)) <= set(figures())
     for notebook in re.findall(r"`(\d\d_\w+)`", text):

@@ -53,7 +53,7 @@ PLAYED = {
 
 
 def test_every_documented_root_cause_has_an_incident_and_a_twin() -> None:
-    known = {module.SLUG: module.KIND for module in causes.discover()}
+    known = {cause.slug: cause.kind for cause in causes.discover()}
     roots = {root for one in SCENARIOS for root in one.roots}
     assert roots == PLAYED <= {slug for slug, kind in known.items() if kind == "root_cause"}
     for one in SCENARIOS:

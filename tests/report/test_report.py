@@ -281,7 +281,7 @@ def test_backticks_become_code_and_nothing_else_becomes_markup() -> None:
 
 
 def test_causes_that_explain_each_other_are_linked() -> None:
-    known = {cause.SLUG for cause in causes.discover()}
+    known = {cause.slug for cause in causes.discover()}
     assert all(set(results) <= known and slug not in results for slug, results in causes.leads_to().items())
     views = [
         {"id": slug, "title": slug, "verdict_name": "confirmed", "explained_by": by}

@@ -70,7 +70,7 @@ def test_an_event_finds_and_reads_its_example(event) -> None:  # type: ignore[no
 
 
 def test_a_problem_is_remedied_or_judged_by_a_cause() -> None:
-    causes = {cause.SLUG for cause in discover()}
+    causes = {cause.slug for cause in discover()}
     for problem in PROBLEMS.values():
         assert not problem.reported or (problem.remedy is not None and problem.risk is not None), problem.slug
         assert not problem.seen.cause or problem.seen.cause in causes, problem.slug

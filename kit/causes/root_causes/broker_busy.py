@@ -22,18 +22,30 @@ from kit.analysis.messages import pasted_ids
 from kit.analysis.sends import attempts, busy, busy_config, measurements, sends, stalls, stored, times
 from kit.case import setup
 from kit.causes import collect_next
-from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, deciding, supporting
-from kit.causes.root_causes.texts.broker_busy import BY_WHY, WHYS, Claim, Fix, Text
-from kit.i18n import T
+from kit.causes.findings import Finding, Missing, Moment, Remedy, Step, deciding, supporting
+from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-SLUG = "broker-busy"
-KIND: Kind = "root_cause"
-LEADS_TO = ("client-timeout", "producer-retry-duplicate")
+TEXTS: Final = texts_of(__name__)
+FIXES: Final = {
+    "gc": "gc",
+    "process-stood-still": "stopped",
+    "stall": "stopped",
+    "page-cache": "pages",
+    "flush": "pages",
+    "lock": "lock",
+    "transient-pool": "pool",
+    "replication": "replica",
+    "co-located-load": "host",
+    "host": "more",
+    "queue-wait": "more",
+    "half-topic": "half_topic",
+}
+"""The remedy of each explanation."""
+
 SLOW = ("put-slow-in-lock", "put-slow", "flush-slow", "mmap-timeout", "transient-pool-short")
 """Lines of store.log about single slow writes: store/CommitLog, store/DefaultMessageStore, store/AllocateMappedFileService."""
 PASTED = ("page-cache-slow",)
@@ -42,35 +54,6 @@ IDS = ("refused", "stood-still", "timed-out", "failed-sends", "stored-twice")
 MOST_WHYS = 4
 LONGEST = 5
 """Stalls that the timeline names, the longest ones."""
-
-LOOKS_LIKE = (
-    ("client-timeout", T("a busy broker answers with code 2 or [PC_SYNCHRONIZED]; a timed-out client got no answer")),
-    ("disk-full", T("flow control says busy; a full disk answers code 14 with a ratio of 0.90 or more")),
-    ("broker-not-available", T("code 14 or 16 means role, shutdown or permission, and does not pass with the load")),
-)
-
-FIGURES: Final = {
-    "errors_by_kind": Figure(T("failed sends, by kind")),
-    "attempts_by_kind": Figure(T("single attempts, by kind")),
-    "stalls": Figure(T("stalls of the broker seen in the records")),
-    "sends": Figure(T("sends", "次发送")),
-    "sends_failed": Figure(T("sends that threw")),
-    "failed_but_stored": Figure(T("failed for the sender, yet stored")),
-    "lost": Figure(T("messages lost"), "lost"),
-    "stored_twice": Figure(T("messages stored twice"), "repeated"),
-    "outcome_by_kind": Figure(T("what became of failed sends, by kind")),
-    "answered_not_ok": Figure(T("answers that were not SEND_OK although the message is stored")),
-    "counted_by_broker": Figure(T("refusals the broker's own counters show")),
-    "explanations": Figure(T("explanations, best shown first"), values=WHYS),
-    "kind_unknown": Figure(T("failed sends whose error is not known")),
-}
-
-ALERTS: Final = (
-    Alert("flow-control", T("A broker refuses messages by flow control; most clients do not send them again."),
-          "refused", without=("pull-failed",)),
-    Alert("flow-control", T("A broker goes on refusing messages by flow control."),
-          "refused", least=20, within=120, severity="critical", without=("pull-failed",)),
-)  # fmt: skip
 
 
 CLIENT_TIMEOUT = 3000
@@ -120,7 +103,7 @@ def examine(case: Case) -> Finding:
     )
     happened = bool(seen.refused or seen.timed_outs or seen.slow or seen.stalls or seen.counted)
     whys = busy.explain(case, seen.ledger, seen.stalls) if happened else []
-    finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
+    finding = TEXTS.finding()
     finding.steps = _steps(case, seen, whys)
     finding.figures = _figures(case, seen, whys)
     finding.missing = _missing(case, seen)
@@ -143,30 +126,30 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     steps += [*_slow(case, seen), *_why(whys, bool(seen.refused or seen.slow))]
     if seen.counted is not None:
         counted = refs.quote(case, refs.seen(case, "response-codes"), 1) if seen.counted else ()
-        steps.append(supporting("counted", Claim.COUNTED.say(count=seen.counted), seen.counted, counted))
+        steps.append(supporting("counted", TEXTS.say("counted", count=seen.counted), seen.counted, counted))
     open_, places = busy.unanswered(case) if seen.stalls else (0, ())
     if open_:
-        steps.append(supporting("left-open", Claim.PENDING.say(count=open_), True, places))
+        steps.append(supporting("left-open", TEXTS.say("pending", count=open_), True, places))
     return steps
 
 
 def _refused(case: Case, seen: Seen) -> Step:
     if seen.refused:
         quoted = attempts.quotes(case, attempts.REFUSALS, 4) or refs.quote(case, seen.refused)
-        claim = Claim.REFUSED.say(count=seen.refused.count, kinds=busy.refusal_kinds(case) or None)
+        claim = TEXTS.say("refused", count=seen.refused.count, kinds=busy.refusal_kinds(case) or None)
         return deciding("refused", claim, True, quoted)
-    return deciding("refused", Claim.NOT_REFUSED, False if _would_show(seen) else None)
+    return deciding("refused", TEXTS["not_refused"], False if _would_show(seen) else None)
 
 
 def _stalled(case: Case, seen: Seen) -> Step:
     count, waiters = sum(s.pauses for s in seen.stalls), sum(s.waiters for s in seen.stalls)
-    claim = Claim.STALLED.say(stalls=len(seen.stalls), count=count, seconds=seen.stood, waiters=waiters)
+    claim = TEXTS.say("stalled", stalls=len(seen.stalls), count=count, seconds=seen.stood, waiters=waiters)
     behind = stalls.released(case) if seen.stalls else ()
     return supporting("stood-still", claim, count, behind)
 
 
 def _timed_out(case: Case, seen: Seen) -> Step:
-    claim = Claim.TIMED_OUT.say(count=seen.timed_outs)
+    claim = TEXTS.say("timed_out", count=seen.timed_outs)
     quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if seen.timed_outs else ()
     quoted = quoted or refs.quote(case, seen.timed_out, 2) or refs.lines(case, seen.late, 2)
     return supporting("timed-out", claim, seen.timed_outs, quoted)
@@ -176,7 +159,7 @@ def _slow(case: Case, seen: Seen) -> list[Step]:
     """Return the step that the store wrote slowly, which is how flow control begins, whether or not a refusal is in the evidence."""
     if not seen.slow:
         return []
-    said = Claim.SLOW.say(count=seen.slow.count)
+    said = TEXTS.say("slow", count=seen.slow.count)
     return [supporting("slow-writes", said, True, refs.quote(case, seen.slow, 3))]
 
 
@@ -192,33 +175,37 @@ def _outcome(case: Case, ledger: sends.Ledger) -> Step:
     words = [f"{kind} {n['stored']}/{n['stored'] + n['lost']}" for kind, n in by_kind.items()]
     refused = [n for kind, n in by_kind.items() if kind in attempts.REFUSALS]
     late = by_kind.get("CLIENT_TIMEOUT", {}).get("stored")
-    said = Claim.OUTCOME_OPEN.say()
+    said = TEXTS.say("outcome_open")
     if failed := bool(ledger.sends_failed) and ledger.lost is not None:
-        said = Claim.OUTCOME.say(
-            failed=ledger.sends_failed, stored=ledger.failed_but_stored, lost=ledger.lost, by_kind=words or None
+        said = TEXTS.say(
+            "outcome",
+            failed=ledger.sends_failed,
+            stored=ledger.failed_but_stored,
+            lost=ledger.lost,
+            by_kind=words or None,
         )
         if refused and late and not any(n["stored"] for n in refused):
-            said = Claim.BELIEF.say(outcome=said)
+            said = TEXTS.say("belief", outcome=said)
     quoted = refs.lines(case, ledger.failed[ledger.failed["line"].notna()], 2) if failed else ()
     return supporting("failed-sends", said, failed, quoted)
 
 
 def _stored_twice(ledger: sends.Ledger) -> Step:
     if not ledger.stored_twice:
-        return supporting("stored-twice", Claim.TWICE_OPEN, False)
+        return supporting("stored-twice", TEXTS["twice_open"], False)
     several = int(ledger.duplicated[ledger.duplicated["brokers"] > 1]["key"].nunique())
-    claim = Claim.TWICE.say(keys=ledger.stored_twice, brokers=several)
+    claim = TEXTS.say("twice", keys=ledger.stored_twice, brokers=several)
     return supporting("stored-twice", claim, True, stored.copy_refs(ledger.duplicated))
 
 
 def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
     if not whys:
-        return [Step(Claim.WHY_NOT, "supporting", None, id="why-1")] if refused else []
+        return [Step(TEXTS["why_not"], "supporting", None, id="why-1")] if refused else []
     # An explanation supports only where there is something to explain.
     steps = []
     for rank, why in enumerate(whys[:MOST_WHYS], 1):
         share = None if why.share is None else f"{why.share:.0%}"
-        claim = (Claim.WHY if share else Claim.WHY_OPEN).say(rank=rank, said=why.said, share=share)
+        claim = (TEXTS["why"] if share else TEXTS["why_open"]).say(rank=rank, said=why.said, share=share)
         steps.append(supporting(f"why-{rank}", claim, refused and why.evidence, why.evidence))
     return steps
 
@@ -245,10 +232,11 @@ def _figures(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
 def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
     ledger = seen.ledger
     if seen.refused:
-        why = whys[0].said if whys else Text.NOT_SHOWN
+        why = whys[0].said if whys else TEXTS["not_shown"]
         if ledger.lost is None and ledger.failed_but_stored is None:
-            return Text.SUMMARY_FATE_UNKNOWN.say(failed=ledger.sends_failed, why=why)
-        return Text.SUMMARY.say(
+            return TEXTS.say("summary_fate_unknown", failed=ledger.sends_failed, why=why)
+        return TEXTS.say(
+            "summary",
             failed=ledger.sends_failed,
             lost=ledger.lost,
             stored=ledger.failed_but_stored,
@@ -256,10 +244,10 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
             why=why,
         )
     if seen.stalls:
-        return Text.SUMMARY_STALLS.say(seconds=seen.stood)
+        return TEXTS.say("summary_stalls", seconds=seen.stood)
     if seen.slow:
-        return Text.SUMMARY_SLOW.say(count=seen.slow.count, why=whys[0].said if whys else Text.NOT_SHOWN)
-    return Text.SUMMARY_TIMEOUTS.say(count=seen.timed_outs) if seen.timed_outs else Text.NONE.say()
+        return TEXTS.say("summary_slow", count=seen.slow.count, why=whys[0].said if whys else TEXTS["not_shown"])
+    return TEXTS.say("summary_timeouts", count=seen.timed_outs) if seen.timed_outs else TEXTS.say("none")
 
 
 def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
@@ -286,12 +274,16 @@ def _moments(seen: Seen) -> list[Moment]:
     """Return the longest stalls, the first and last lost send, and the first failed one that is stored all the same."""
     longest = sorted(seen.stalls, key=lambda s: -s.stood)[:LONGEST]
     found = [
-        Moment(s.start, Claim.STOOD.say(seconds=round(s.stood, 1), waiters=s.waiters), until=s.end) for s in longest
+        Moment(s.start, TEXTS.say("stood", seconds=round(s.stood, 1), waiters=s.waiters), until=s.end) for s in longest
     ]
     timed = seen.ledger.failed[seen.ledger.failed["ts"].notna()].sort_values("ts", kind="stable")
     originals = pd.to_numeric(timed["originals"], errors="coerce")
     lost, kept = timed[originals == 0], timed[originals > 0]
-    marks = ((lost.head(1), Claim.FIRST_LOST), (lost.tail(1), Claim.LAST_LOST), (kept.head(1), Claim.FIRST_STORED))
+    marks = (
+        (lost.head(1), TEXTS["first_lost"]),
+        (lost.tail(1), TEXTS["last_lost"]),
+        (kept.head(1), TEXTS["first_stored"]),
+    )
     for rows, said in marks:
         for row in rows.to_dict("records"):
             at = dt.datetime.fromtimestamp(float(row["ts"]) / 1000, dt.UTC)
@@ -304,20 +296,20 @@ def _missing(case: Case, seen: Seen) -> list[Missing]:
     wanted = []
     if not seen.refused and not _would_show(seen):
         if not attempts.has_producer_log(case):
-            wanted.append(collect_next.client_log(collect_next.PRODUCER, Text.WANT_CLIENT))
+            wanted.append(collect_next.client_log(collect_next.PRODUCER, TEXTS["want_client"]))
         if not case.has("sends"):
-            wanted.append(collect_next.sends(Text.WANT_SENDS))
+            wanted.append(collect_next.sends(TEXTS["want_sends"]))
     if seen.refused or seen.timed_out or seen.ledger.sends_failed:
         if not case.has("messages"):
-            wanted.append(collect_next.commitlog(Text.WANT_STORE))
+            wanted.append(collect_next.commitlog(TEXTS["want_store"]))
         elif seen.ledger.lost is None:
-            wanted += collect_next.unseen_files(case, Text.WANT_STORE)
+            wanted += collect_next.unseen_files(case, TEXTS["want_store"])
     if seen.refused and not case.has("sends") and seen.ledger.lost is None:
-        wanted.append(collect_next.sends(Text.WANT_SENDS))
+        wanted.append(collect_next.sends(TEXTS["want_sends"]))
     if (seen.refused or seen.stalls) and not case.has_source("watermark"):
-        wanted.append(collect_next.broker_log("watermark.log", Text.WANT_WATERMARK))
+        wanted.append(collect_next.broker_log("watermark.log", TEXTS["want_watermark"]))
     if seen.refused and not measurements.over_time(case):
-        wanted.append(collect_next.host_metrics(Text.WANT_METRICS))
+        wanted.append(collect_next.host_metrics(TEXTS["want_metrics"]))
     return wanted
 
 
@@ -326,13 +318,12 @@ def _remedies(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Remedy]:
     ledger = seen.ledger
     errors = ledger.errors_by_kind
     busy_code = None if errors is None else sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
-    resend = Fix.RESEND_WHY.say(count=busy_code, lost=ledger.lost)
-    made = [Remedy(Fix.RESEND, resend, Fix.RESEND_RISK.say(twice=ledger.stored_twice), Fix.RESEND_VERIFY)]
+    made = [TEXTS.remedy("resend", count=busy_code, lost=ledger.lost, twice=ledger.stored_twice)]
     if ledger.lost:
-        made.append(Remedy(Fix.LOST.say(count=ledger.lost), Fix.LOST_WHY, Fix.LOST_RISK, Fix.LOST_VERIFY))
-    shown = dict.fromkeys(fix for why in whys if (fix := BY_WHY.get(why.slug)))
-    made += [Remedy(*fix) for fix in shown]
-    return made + _limits(case, seen) + ([] if shown else [Remedy(*Fix.FIND)])
+        made.append(TEXTS.remedy("lost", count=ledger.lost))
+    shown = dict.fromkeys(FIXES[why.slug] for why in whys if why.slug in FIXES)
+    made += [TEXTS.remedy(name) for name in shown]
+    return made + _limits(case, seen) + ([] if shown else [TEXTS.remedy("find")])
 
 
 def _limits(case: Case, seen: Seen) -> list[Remedy]:
@@ -344,6 +335,4 @@ def _limits(case: Case, seen: Seen) -> list[Remedy]:
         return []
     periods = busy_config.printed_periods(attempts.entries(case))
     spared = int((periods < longest * 1000 + 1).sum()) if len(periods) else None
-    action = Fix.LIMITS.say(seconds=longest, timeout=timeout)
-    why = Fix.LIMITS_WHY.say(count=spared)
-    return [Remedy(action, why, Fix.LIMITS_RISK, Fix.LIMITS_VERIFY, undo=Fix.LIMITS_UNDO)]
+    return [TEXTS.remedy("limits", seconds=longest, timeout=timeout, count=spared)]

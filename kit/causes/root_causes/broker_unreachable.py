@@ -16,106 +16,18 @@ from kit.analysis import refs
 from kit.analysis.access import reach
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
-from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
-from kit.i18n import T
+from kit.causes.findings import Finding, Missing, Step, deciding, supporting
+from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-SLUG = "broker-unreachable"
-KIND: Kind = "root_cause"
-LEADS_TO = ("client-timeout",)
+TEXTS: Final = texts_of(__name__)
 
-TITLE = T("Clients cannot reach the address that the broker advertises")
-NONE = T("No client failed to connect to a broker it never reached.")
-SUMMARY = T(
-    "{clients} {clients:client|clients} never reached {address}, the address the broker advertises; {failed} {failed:send|sends} failed."
-)
-SUMMARY_ALONE = T("{clients} {clients:client|clients} never reached {address}, the address the broker advertises.")
-SUMMARY_INSTEAD = T(
-    "{clients} {clients:client|clients} never reached {address}, the address the broker advertises; its host can be reached as {instead}. "
-    "{failed} {failed:send|sends} failed."
-)
-SUMMARY_VIP = T(
-    "{clients} {clients:client|clients} never reached {address}, the VIP port of a broker (its advertised port less 2). Whether the advertised address itself can be reached is not shown by that."
-)
-FAILED = T("Connects of clients to {address} failed ({count} {count:line|lines}); none succeeded.")
-NOT_FAILED = T("Connects of clients to an address that a broker advertises failed.")
-REACHED = T("Clients reached the broker address {address}: the address is not wrong.")
-ONLY_HOST = T("{address} is an address that only the broker's host knows ({interface}).")
-LOOPBACK = T("{address} is a loopback address: each client that gets it connects to itself.")
-INSTEAD = T(
-    "The broker's host owns {instead} in a network that clients are in, and listens there; it advertises {address}."
-)
-NOT_SHOWN = T("Which address of the broker can be reached is not shown.")
-NO_OTHER = T("The broker's host has no address but {address}: the address is right, the fault is on the way to it.")
-ADVERTISED = T("The broker advertises {address}.")
-LIST = T(
-    "Consumers cannot get the members of their group from the broker {address} ({count} {count:line|lines}): other hosts can hardly reach such an address."
-)
-DOCKER = T("{address} lies in 172.17.0.0/16, the default bridge network of Docker.")
-TIMED_OUT = T(
-    'Sends ended in "sendDefaultImpl call timeout" without an answer ({count} {count:line|lines}): the connect attempt used up their time.'
-)
-SELECTED = T("A consumer got no list of its group's clients, so it pulls nothing ({count} {count:line|lines}).")
-SLOW = T(
-    'an open connection that answers too late says "wait response on the channel", with an address that was reached'
-)
-
-WANT_CLIENT = T("it shows which address was tried and whether a connect ever succeeded")
-WANT_ROUTE = T("it shows the address that clients get")
-WANT_NETWORK = T("it shows the host's addresses, their interfaces, and what it listens on")
-
-LOOKS_LIKE = (
-    ("broker-busy", T("a busy broker answers: the refusal names it; here nobody ever answers")),
-    ("client-timeout", SLOW),
-    ("topic-missing", T("there the name server has no route; here it has one to an address that cannot be reached")),
-    ("replica-loss", T("a broker that died was reached before, and the name server drops it")),
-)
-
-FIGURES: Final = {
-    "advertised": Figure(T("address that the broker advertises")),
-    "reachable": Figure(T("address of its host that clients could reach")),
-    "failed_sends": Figure(T("sends that failed for it")),
-    "clients": Figure(T("clients that never reached the broker")),
-}
-
-ALERTS: Final = (
-    Alert("client-connect", T("A client cannot connect to an address that it got from the name server and has not reached since the watch began."),
-          "connects-failed", least=5, within=120, lasts=10, by=("file", "address"), severity="critical",
-          when=lambda values: values["how"] != "success", clears=lambda values: values["how"] == "success"),
-)  # fmt: skip
 
 VIP = ":10909"
 """common/MixAll.brokerVIPChannel: the port of a broker less 2, used with vipChannelEnabled."""
-FIX_VIP = Remedy(
-    T(
-        "Open port 10909, or switch the VIP channel off in that client (setVipChannelEnabled(false), -Dcom.rocketmq.sendMessageWithVIPChannel=false)."
-    ),
-    T("With the VIP channel on, requests that are not pulls go to the advertised port less 2."),
-    T("Low."),
-    T("The client's next request succeeds."),
-)
-FIXES = (
-    Remedy(
-        T(
-            "Set brokerIP1 (and brokerIP2 for replication) to an address that clients and the other brokers reach, and restart the broker."
-        ),
-        T("Clients connect to what the broker registered and to nothing else."),
-        T("Low to medium: a restart; older offset ids contain the old address."),
-        T("clusterList on a client's host shows the new address; a test send from there answers SEND_OK."),
-    ),
-    Remedy(
-        T(
-            "Run the container with the host's network, or publish 10911, 10909 and 10912 and set brokerIP1 to the host's address."
-        ),
-        T("The address of a bridge is valid on its host only."),
-        T("Medium: the ports of several brokers on one host clash."),
-        T("A client on another host connects to the advertised address."),
-    ),
-)
 
 
 @attrs.frozen
@@ -137,7 +49,7 @@ def examine(case: Case) -> Finding:
     target = _target(case)
     instead = None if target is None or target.reached else reach.reachable_instead(case, target.address)
     never = target is not None and not target.reached
-    finding = Finding(SLUG, KIND, TITLE, NONE)
+    finding = TEXTS.finding()
     finding.steps = [_failed(case, target), _differs(case, target, instead), *_supporting(case, target)]
     finding.figures = _figures(case, target, instead)
     finding.missing = _missing(case, target, instead)
@@ -148,12 +60,12 @@ def examine(case: Case) -> Finding:
             "failed": finding.figures["failed_sends"],
         }
         vip = target.address.endswith(VIP)
-        alone = SUMMARY_ALONE if said["failed"] is None else SUMMARY
-        summary = SUMMARY_VIP if vip else alone if instead is None else SUMMARY_INSTEAD
+        alone = TEXTS["summary_alone"] if said["failed"] is None else TEXTS["summary"]
+        summary = TEXTS["summary_vip"] if vip else alone if instead is None else TEXTS["summary_instead"]
         finding.summary = summary.say(**said, **({} if instead is None else {"instead": instead[0]}))
         times = [at for t in target.tried for at in (t.first, t.last) if at is not None]
         finding.window = (min(times), max(times)) if times else None
-        finding.remedies = [FIX_VIP, *FIXES] if vip else list(FIXES)
+        finding.remedies = [TEXTS.remedy(name) for name in TEXTS.remedies if vip or name != "vip"]
         finding.tables = {"reach_addresses": _table(case, target, instead), "reach_connects": _connects(case)}
     return finding
 
@@ -178,19 +90,19 @@ def _target(case: Case) -> Target | None:
 def _failed(case: Case, target: Target | None) -> Step:
     if target is None:
         looked = reach.client_logs(case)
-        return deciding("connects-failed", NOT_FAILED, False if looked else None)
+        return deciding("connects-failed", TEXTS["not_failed"], False if looked else None)
     if target.reached:
         good = next(t for t in target.reached)
         reached = (_line(case, good.file, good.reached_line),)
-        return deciding("connects-failed", REACHED.say(address=target.address), False, reached)
+        return deciding("connects-failed", TEXTS.say("reached", address=target.address), False, reached)
     quoted = tuple(_line(case, t.file, t.line) for t in target.tried[:3])
-    return deciding("connects-failed", FAILED.say(address=target.address, count=target.failed), True, quoted)
+    return deciding("connects-failed", TEXTS.say("failed", address=target.address, count=target.failed), True, quoted)
 
 
 def _differs(case: Case, target: Target | None, instead: Any) -> Step:
     """Return the step that only the host knows the address, or that another address of the host can be reached."""
     if target is None or target.reached:
-        return deciding("address-differs", NOT_SHOWN, None)
+        return deciding("address-differs", TEXTS["not_shown"], None)
     address = target.address
     own = [o for o in reach.own_addresses(case) if o.address == reach.host(address)]
     bridge = next((o for o in own if o.only_the_host), None)
@@ -198,24 +110,24 @@ def _differs(case: Case, target: Target | None, instead: Any) -> Step:
     quoted: tuple[Ref, ...]
     if reach.known_as(address) == "loopback":
         quoted = (case.ref(place.file, place.line),) if place else ()
-        return deciding("address-differs", LOOPBACK.say(address=address), True if place else None, quoted)
+        return deciding("address-differs", TEXTS.say("loopback", address=address), True if place else None, quoted)
     if bridge is not None:
         shown = _line(case, bridge.file, bridge.line)
         return deciding(
             "address-differs",
-            ONLY_HOST.say(address=address, interface=bridge.interface),
+            TEXTS.say("only_host", address=address, interface=bridge.interface),
             True,
             (shown, *_where(case, instead)),
         )
     if instead is not None and own:
         return deciding(
-            "address-differs", INSTEAD.say(address=address, instead=instead[0]), True, _where(case, instead)
+            "address-differs", TEXTS.say("instead", address=address, instead=instead[0]), True, _where(case, instead)
         )
     if own:
         return deciding(
-            "address-differs", NO_OTHER.say(address=address), False, (_line(case, own[0].file, own[0].line),)
+            "address-differs", TEXTS.say("no_other", address=address), False, (_line(case, own[0].file, own[0].line),)
         )
-    return deciding("address-differs", NOT_SHOWN, None)
+    return deciding("address-differs", TEXTS["not_shown"], None)
 
 
 def _where(case: Case, instead: Any) -> tuple[Ref, ...]:
@@ -233,14 +145,20 @@ def _supporting(case: Case, target: Target | None) -> list[Step]:
         place = target.advertised
         steps.append(
             supporting(
-                "advertised", ADVERTISED.say(address=target.address), True, (_line(case, place.file, place.line),)
+                "advertised",
+                TEXTS.say("advertised", address=target.address),
+                True,
+                (_line(case, place.file, place.line),),
             )
         )
     if target is not None and never and reach.is_docker_default(target.address):
         first = target.tried[0]
         steps.append(
             supporting(
-                "docker-network", DOCKER.say(address=target.address), True, (_line(case, first.file, first.line),)
+                "docker-network",
+                TEXTS.say("docker", address=target.address),
+                True,
+                (_line(case, first.file, first.line),),
             )
         )
     late = refs.seen(case, "client-call-timeout")
@@ -248,14 +166,18 @@ def _supporting(case: Case, target: Target | None) -> list[Step]:
         t.reached for t in reach.tried(case)
     )
     if late and (never or not (answered or reach.stored_by_clients(case))):
-        steps.append(supporting("call-timeout", TIMED_OUT.say(count=late.count), True, refs.quote(case, late, 2)))
+        steps.append(
+            supporting("call-timeout", TEXTS.say("timed_out", count=late.count), True, refs.quote(case, late, 2))
+        )
     if target is None and (inner := reach.inner_of_failed_lists(case)):
         address, count, file, line = inner
         shown = (_line(case, file, line),)
-        steps.append(supporting("no-consumer-list", LIST.say(address=address, count=count), True, shown))
+        steps.append(supporting("no-consumer-list", TEXTS.say("list", address=address, count=count), True, shown))
     alone = refs.seen(case, "no-consumer-list")
     if alone and never:
-        steps.append(supporting("no-consumer-list", SELECTED.say(count=alone.count), True, refs.quote(case, alone, 1)))
+        steps.append(
+            supporting("no-consumer-list", TEXTS.say("selected", count=alone.count), True, refs.quote(case, alone, 1))
+        )
     return steps
 
 
@@ -291,11 +213,11 @@ def _missing(case: Case, target: Target | None, instead: Any) -> list[Missing]:
     suspicious = target is not None and not target.reached
     wanted = []
     if target is None and not reach.client_logs(case):
-        wanted.append(collect_next.client_log(collect_next.PRODUCER, WANT_CLIENT))
+        wanted.append(collect_next.client_log(collect_next.PRODUCER, TEXTS["want_client"]))
     if suspicious and target is not None and target.advertised is None:
-        wanted.append(collect_next.topic_route(WANT_ROUTE))
+        wanted.append(collect_next.topic_route(TEXTS["want_route"]))
     if suspicious and instead is None:
-        wanted.append(collect_next.host_network(WANT_NETWORK))
+        wanted.append(collect_next.host_network(TEXTS["want_network"]))
     return wanted
 
 

@@ -10,53 +10,31 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
+
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, positions, stacks
 from kit.causes import collect_next
-from kit.causes.alerts import LAG_GROWS, Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
-from kit.causes.root_causes.texts import consumer_backlog as text
+from kit.causes.findings import Finding, Missing, Step, deciding, supporting
+from kit.causes.texts import texts_of
 from kit.formats.values import integer
-from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-SLUG = "consumer-backlog"
-KIND: Kind = "root_cause"
+TEXTS: Final = texts_of(__name__)
+
 
 MUCH = 1_000
 """Total lag, in messages, from which a single look counts: pullThresholdForQueue, what one client keeps of one queue."""
 FAR = 60_000
 """ms by which the pulls of a group have to be behind: a group that keeps up is less than a second behind."""
 
-LOOKS_LIKE = (
-    ("consumer-stuck", T("one queue only stalls; the others are at their end")),
-    ("duplicate-client-id", T("some queues are at their end, the others have no owner")),
-    (
-        "subscription-mismatch",
-        T("some queues are at their end, the others are pulled by a client that does not subscribe to the topic"),
-    ),
-    ("offset-jump", T("the offsets went back: the backlog appeared at one moment")),
-)
-
-FIGURES: Final = {
-    "lag": Figure(T("messages behind, by topic and group")),
-    "lag_per_queue": Figure(T("messages behind, by queue")),
-    "growth_per_second": Figure(T("messages a second by which the lag grows")),
-    "listener_frame": Figure(T("frames of the consuming threads")),
-    "listener_threads": Figure(T("consuming threads in it")),
-}
-
-ALERTS: Final = (
-    Alert(LAG_GROWS, T("A consumer group falls behind in all queues of a topic."), "lag-grows", by=("group", "topic"), grows=True),
-)  # fmt: skip
-
 
 def examine(case: Case) -> Finding:
     """Report whether a group falls behind, by how much, and in which call its threads are."""
-    finding = Finding(SLUG, KIND, text.TITLE, text.NONE.say())
+    finding = TEXTS.finding()
     pairs = lag.pairs(case)
     growing = sorted((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name))
     worst = growing[0] if growing else None
@@ -68,7 +46,7 @@ def examine(case: Case) -> Finding:
     finding.steps += _totals(case) if not pairs else []
     once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
     if once is not None:
-        claim = text.ONE_LOOK.say(name=once.name, lag=once.lag, queues=len(once.queues))
+        claim = TEXTS.say("one_look", name=once.name, lag=once.lag, queues=len(once.queues))
         refs = lag.refs(case, once.group, once.topic, most=1)
         finding.steps.append(supporting("lags-everywhere", claim, True, refs))
         group = group or once.group
@@ -80,8 +58,8 @@ def examine(case: Case) -> Finding:
         finding.window = _window(worst)
         _tell(finding, worst, shared)
     elif finding.verdict == "suspected":
-        lags = text.MAYBE_LAGS.say(name=once.name) if once else text.MAYBE_TOTAL.say()
-        finding.summary = text.MAYBE if finding.steps[1].holds else lags
+        lags = TEXTS.say("maybe_lags", name=once.name) if once else TEXTS.say("maybe_total")
+        finding.summary = TEXTS["maybe"] if finding.steps[1].holds else lags
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, group)
     return finding
@@ -91,7 +69,7 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
     if worst is not None:
         before = sum(q.first_lag for q in worst.queues)
         active = sum(q.arrived > 0 for q in worst.queues)
-        claim = text.GREW.say(name=worst.name, before=before, after=worst.lag, queues=active)
+        claim = TEXTS.say("grew", name=worst.name, before=before, after=worst.lag, queues=active)
         return deciding("lag-grows", claim, True, lag.refs(case, worst.group, worst.topic))
     burst = next(
         (
@@ -103,9 +81,9 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
     )
     known = bool(pairs) and all(p.backlog_known for p in pairs)
     if known and burst is not None:
-        claim = text.SHRANK.say(name=burst.name, before=sum(q.peak for q in burst.queues), after=burst.lag)
+        claim = TEXTS.say("shrank", name=burst.name, before=sum(q.peak for q in burst.queues), after=burst.lag)
         return deciding("lag-grows", claim, False, lag.refs(case, burst.group, burst.topic))
-    return deciding("lag-grows", text.NOT_GREW, False if known else None)
+    return deciding("lag-grows", TEXTS["not_grew"], False if known else None)
 
 
 def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
@@ -118,7 +96,9 @@ def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
         return []
     (group, topic), lines = max(far.items(), key=lambda each: (len(each[1]), each[0]))
     most = max(said.highest["behind_ms"] for said in lines)
-    claim = text.BEHIND.say(group=group, topic=topic, seconds=most // 1000, queues=len({said.queue for said in lines}))
+    claim = TEXTS.say(
+        "behind", group=group, topic=topic, seconds=most // 1000, queues=len({said.queue for said in lines})
+    )
     return [supporting("statistics", claim, True, tuple(said.ref(case) for said in lines[:2]))]
 
 
@@ -134,7 +114,7 @@ def _totals(case: Case) -> list[Step]:
     if row is None or most < MUCH:
         return []
     ref = case.ref(row["file"], row["line"])
-    return [supporting("lags-in-all", text.TOTAL.say(group=row["#Group"], lag=most), True, (ref,))]
+    return [supporting("lags-in-all", TEXTS.say("total", group=row["#Group"], lag=most), True, (ref,))]
 
 
 def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[stacks.Shared]) -> Step:
@@ -143,7 +123,7 @@ def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[
     held = _held_back(case, group)
     lines = tuple(said.ref(case) for said in held[:2])
     if best is not None and group:
-        listener = text.SERIAL if best.monitor else text.SHARED
+        listener = TEXTS["serial"] if best.monitor else TEXTS["shared"]
         return deciding(
             "slow-listener",
             listener.say(threads=best.threads, of=best.of, group=group, frame=best.frame),
@@ -154,11 +134,11 @@ def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[
         return deciding("slow-listener", slow[0], True, (slow[1], *lines))
     if held:
         count = sum(said.count for said in held)
-        claim = text.HELD_BACK.say(group=group, count=count) if group else text.HELD_BACK_SOME.say(count=count)
+        claim = TEXTS.say("held_back", group=group, count=count) if group else TEXTS.say("held_back_some", count=count)
         if all(said.event == "receive-held-back" for said in held):
-            claim = text.CACHE_FULL.say(count=count)
+            claim = TEXTS.say("cache_full", count=count)
         return deciding("slow-listener", claim, True, lines)
-    return deciding("slow-listener", text.NO_REASON, None)
+    return deciding("slow-listener", TEXTS["no_reason"], None)
 
 
 def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
@@ -180,8 +160,13 @@ def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
     if most >= arrived:
         return None
     info, ms, line, _ = max(known, key=lambda k: k[1])
-    claim = text.SLOW.say(
-        group=worst.group, ms=ms, threads=sum(k[3] or 0 for k in known), most=round(most, 1), arrived=round(arrived, 1)
+    claim = TEXTS.say(
+        "slow",
+        group=worst.group,
+        ms=ms,
+        threads=sum(k[3] or 0 for k in known),
+        most=round(most, 1),
+        arrived=round(arrived, 1),
     )
     return claim, case.ref(info["file"], line)
 
@@ -219,11 +204,11 @@ def _others(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
             ):
                 return supporting(
                     "another-group-keeps-up",
-                    text.OTHERS.say(group=other.group),
+                    TEXTS.say("others", group=other.group),
                     True,
                     lag.refs(case, other.group, other.topic, most=1),
                 )
-    return supporting("another-group-keeps-up", text.NO_OTHERS, None)
+    return supporting("another-group-keeps-up", TEXTS["no_others"], None)
 
 
 def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:
@@ -267,25 +252,25 @@ def _tables(case: Case, pairs: list[lag.Pair]) -> dict[str, Any]:
 def _tell(finding: Finding, worst: lag.Pair, shared: list[stacks.Shared]) -> None:
     best = _best(shared)
     said = {"group": worst.group, "lag": worst.lag, "topic": worst.topic, "rate": worst.growth_per_second}
-    finding.summary = text.SUMMARY.say(**said)
+    finding.summary = TEXTS.say("summary", **said)
     if best is not None:
-        finding.summary = text.SUMMARY_WHERE.say(**said, threads=best.threads, of=best.of, frame=best.frame)
-    first = Remedy(text.ACTION.say(frame=best.frame) if best else text.ACTION_ANY, text.WHY, text.RISK, text.VERIFY)
-    if best is not None and best.monitor:
-        first = Remedy(
-            text.SYNCHRONIZED.say(frame=best.frame), text.SYNCHRONIZED_WHY, text.SYNCHRONIZED_RISK, text.VERIFY
-        )
-    finding.remedies = [
-        first,
-        Remedy(text.SCALE, text.SCALE_WHY.say(queues=len(worst.queues)), text.SCALE_RISK, text.VERIFY),
-    ]
+        finding.summary = TEXTS.say("summary_where", **said, threads=best.threads, of=best.of, frame=best.frame)
+    first = TEXTS.remedy("faster", frame=best.frame if best else None)
+    if best is None:
+        first = attrs.evolve(first, action=TEXTS["action_any"])
+    elif best.monitor:
+        first = TEXTS.remedy("synchronized", frame=best.frame)
+    finding.remedies = [first, TEXTS.remedy("scale", queues=len(worst.queues))]
 
 
 def _missing(case: Case, finding: Finding, group: str | None) -> list[Missing]:
     grew, reason = finding.steps[0].holds, finding.steps[1].holds
     wanted = []
     if grew is None:
-        wanted.append(collect_next.consumer_progress(group, text.WANT_POSITIONS))
+        wanted.append(collect_next.consumer_progress(group, TEXTS["want_positions"]))
     if reason is None or (grew and not stacks.consuming(case)):
-        wanted += [collect_next.thread_dumps(text.WANT_DUMP), collect_next.consumer_status(group, text.WANT_STATUS)]
+        wanted += [
+            collect_next.thread_dumps(TEXTS["want_dump"]),
+            collect_next.consumer_status(group, TEXTS["want_status"]),
+        ]
     return wanted

@@ -13,53 +13,23 @@ from kit.analysis import refs as quoting
 from kit.analysis.consumers import consumer_logs, consumption, lag, positions, stacks
 from kit.causes import collect_next
 from kit.causes import message_in_work as work
-from kit.causes.alerts import QUEUE_STANDS, Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
-from kit.causes.root_causes.texts import consumer_stuck as text
+from kit.causes.findings import Finding, Missing, Remedy, Step, deciding, supporting
+from kit.causes.texts import texts_of
 from kit.formats.values import integer
-from kit.i18n import T
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-SLUG = "consumer-stuck"
-KIND: Kind = "root_cause"
+TEXTS: Final = texts_of(__name__)
+
 ATTEMPTS = 3
 """Attempts of one ordered message from which it counts as never finishing."""
-
-LOOKS_LIKE = (
-    ("consumer-backlog", T("all queues lag and all offsets move")),
-    (
-        "subscription-mismatch",
-        T(
-            "the queue has no owner among the clients that subscribe to the topic; no message of it is in any client's memory"
-        ),
-    ),
-    ("duplicate-client-id", T("several queues have no owner, others have two")),
-    ("schedule-blocked", T("the broker's schedule queue is blocked, not a group's")),
-)
-
-FIGURES: Final = {
-    "queue": Figure(T("the queue that stopped")),
-    "uniq_key": Figure(T("UNIQ_KEY of the message that blocks it")),
-    "why": Figure(T("why it blocks")),
-    "queue_offset": Figure(T("offset at which the queue stopped")),
-    "messages_behind": Figure(T("messages behind the one that blocks the queue")),
-    "topic": Figure(T("topic")),
-}
-
-ALERTS: Final = (
-    Alert(QUEUE_STANDS, T("The offset of one queue does not move while the group's other queues go on."),
-          "queue-stands", by=("group", "topic", "queue_id"), severity="critical", steady=True),
-    Alert("orderly-not-done", T("An ordered listener keeps answering that the same message is not done: its queue waits."),
-          "message-in-work", least=5, within=300, lasts=10, by=("group", "commit_log_offset")),
-)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:
     """Report which queue is stuck, at which message, and what blocks it."""
-    finding = Finding(SLUG, KIND, text.TITLE, text.NONE.say())
+    finding = TEXTS.finding()
     judged = [(each, work.in_work(case, each)) for each in lag.stuck(case)]
     # A queue in which nothing was ever handled has no owner, unless its message is seen in work.
     standing = [(s, m) for s, m in judged if m.shown or (m.shown is None and s.offset > s.begin)]
@@ -71,23 +41,23 @@ def examine(case: Case) -> Finding:
     queue, message = best
     stands = bool(standing)
     place = {name: getattr(queue, name) for name in ("group", "topic", "queue_id", "offset", "others")}
-    claim = text.STANDS.say(end=queue.end, **place)
+    claim = TEXTS.say("stands", end=queue.end, **place)
     record = _record(case, queue)
     finding.steps = [
         deciding(
             "queue-stands", claim, True if stands else None, lag.refs(case, queue.group, queue.topic, queue.queue_id)
         ),
         deciding("message-in-work", message.claim, message.shown, message.refs),
-        supporting("record", text.RECORD.say(offset=queue.offset), True, (record[0],))
+        supporting("record", TEXTS.say("record", offset=queue.offset), True, (record[0],))
         if record
-        else supporting("record", text.NO_RECORD, None),
+        else supporting("record", TEXTS["no_record"], None),
         _expired(case, queue.topic, queue.queue_id, queue.offset),
     ]
     finding.figures = _figures(queue, message, record, _known_end(case, queue)) if stands else _unknown()
     if stands:
         finding.window = (queue.first, queue.last)
         behind = finding.figures["messages_behind"]
-        finding.summary = text.SUMMARY.say(behind=behind, **place)
+        finding.summary = TEXTS.say("summary", behind=behind, **place)
         finding.remedies = _remedies(message, behind)
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, queue, record is None)
@@ -102,11 +72,12 @@ def _without(case: Case, finding: Finding) -> Finding:
     attempts = sorted(
         (s for s in consumer_logs.of(case, "orderly-not-done") if s.count >= ATTEMPTS), key=lambda s: -s.count
     )
-    finding.steps = [deciding("queue-stands", text.NOT_STANDS, False if known else None)]
+    finding.steps = [deciding("queue-stands", TEXTS["not_stands"], False if known else None)]
     finding.figures = _unknown()
     if attempts:
         said = attempts[0]
-        claim = text.ATTEMPTED.say(
+        claim = TEXTS.say(
+            "attempted",
             group=said.group,
             offset=said.values.get("queue_offset"),
             count=said.count,
@@ -120,39 +91,44 @@ def _without(case: Case, finding: Finding) -> Finding:
                 "uniq_key": said.values.get("uniq_key"), "why": "suspended",
             }  # fmt: skip
     elif held := work.same_minimum(case):
-        claim = text.SPANNING.say(offset=held.lowest["min_offset"], count=held.count)
+        claim = TEXTS.say("spanning", offset=held.lowest["min_offset"], count=held.count)
         finding.steps.append(supporting("message-in-work", claim, True, (held.ref(case), held.ref(case, last=True))))
     elif row := work.one_full(case):
-        claim = text.HELD.say(count=row["cachedMsgCount"], offset=row.get("cachedMsgMinOffset"))
+        claim = TEXTS.say("held", count=row["cachedMsgCount"], offset=row.get("cachedMsgMinOffset"))
         ref = case.ref(row["file"], row["line"])
         finding.steps.append(supporting("message-in-work", claim, True, (ref,)))
     elif threads := work.deadlocked(stacks.consuming(case)):
         finding.steps.append(
             deciding(
                 "message-in-work",
-                text.DEADLOCK.say(count=len(threads), frame=work.frame(threads[0])),
+                TEXTS.say("deadlock", count=len(threads), frame=work.frame(threads[0])),
                 True,
                 work.thread_refs(case, threads),
             )
         )
     else:
-        finding.steps.append(deciding("message-in-work", text.NO_MESSAGE, None))
+        finding.steps.append(deciding("message-in-work", TEXTS["no_message"], None))
     once = next(((p, q) for p in pairs if (q := p.held_up) is not None), None)
     if once is not None:
         pair, queue = once
-        claim = text.ONE_LAGS.say(
-            queue_id=queue.queue_id, topic=pair.topic, group=pair.group, offset=queue.last_offset, behind=queue.last_lag
+        claim = TEXTS.say(
+            "one_lags",
+            queue_id=queue.queue_id,
+            topic=pair.topic,
+            group=pair.group,
+            offset=queue.last_offset,
+            behind=queue.last_lag,
         )
         refs = lag.refs(case, pair.group, pair.topic, queue.queue_id, most=1)
         finding.steps.append(supporting("one-queue-lags", claim, True, refs))
     if finding.verdict == "suspected":
-        finding.summary = text.MAYBE if finding.steps[1].holds else text.MAYBE_LAGS
+        finding.summary = TEXTS["maybe"] if finding.steps[1].holds else TEXTS["maybe_lags"]
     if finding.verdict != "ruled_out":
         group = attempts[0].group if attempts else once[0].group if once else None
         finding.missing = [
-            collect_next.consumer_progress(group, text.WANT_POSITIONS),
-            collect_next.consumer_status(group, text.WANT_STATUS),
-            collect_next.thread_dumps(text.WANT_DUMP),
+            collect_next.consumer_progress(group, TEXTS["want_positions"]),
+            collect_next.consumer_status(group, TEXTS["want_status"]),
+            collect_next.thread_dumps(TEXTS["want_dump"]),
         ]
     return finding
 
@@ -201,41 +177,31 @@ def _expired(case: Case, topic: str, queue_id: int, offset: int) -> Step:
         if s.queue and (s.queue[0], s.queue[2]) == (topic, queue_id) and s.values.get("queue_offset") == str(offset)
     ]
     if said:
-        return supporting("expired", text.EXPIRED.say(count=sum(s.count for s in said)), True, (said[0].ref(case),))
-    return supporting("expired", text.NOT_EXPIRED, None)
+        return supporting("expired", TEXTS.say("expired", count=sum(s.count for s in said)), True, (said[0].ref(case),))
+    return supporting("expired", TEXTS["not_expired"], None)
 
 
 def _remedies(message: work.Message, behind: int) -> list[Remedy]:
     if message.why in ("endless", "deadlock"):
-        found = [Remedy(text.RESTART, text.RESTART_WHY, text.RESTART_RISK.say(behind=behind), text.SKIP_VERIFY)]
-        return (
-            [
-                *found,
-                Remedy(text.TIMEOUT.say(frame=message.frame), text.TIMEOUT_WHY, text.TIMEOUT_RISK, text.SKIP_VERIFY),
-            ]
-            if message.frame
-            else found
-        )
-    return [
-        Remedy(text.SKIP, text.SKIP_WHY, text.SKIP_RISK, text.SKIP_VERIFY),
-        Remedy(text.LIMIT, text.LIMIT_WHY, text.LIMIT_RISK, text.SKIP_VERIFY),
-    ]
+        found = [TEXTS.remedy("restart", behind=behind)]
+        return [*found, TEXTS.remedy("timeout", frame=message.frame)] if message.frame else found
+    return [TEXTS.remedy("skip"), TEXTS.remedy("limit")]
 
 
 def _missing(case: Case, finding: Finding, queue: lag.Stuck, no_record: bool) -> list[Missing]:
     wanted = []
     if finding.steps[0].holds is None:
-        wanted.append(collect_next.consumer_progress(queue.group, text.WANT_POSITIONS))
+        wanted.append(collect_next.consumer_progress(queue.group, TEXTS["want_positions"]))
     if finding.steps[1].holds is None:
         wanted += [
-            collect_next.consumer_status(queue.group, text.WANT_STATUS),
-            collect_next.thread_dumps(text.WANT_DUMP),
+            collect_next.consumer_status(queue.group, TEXTS["want_status"]),
+            collect_next.thread_dumps(TEXTS["want_dump"]),
         ]
         if not consumer_logs.of(case, "queues-assigned", "queue-taken", "pull-started", group=queue.group):
-            wanted.append(collect_next.client_log(collect_next.CONSUMER, text.WANT_CLIENT))
+            wanted.append(collect_next.client_log(collect_next.CONSUMER, TEXTS["want_client"]))
     if no_record:
         command = f"mqadmin queryMsgByOffset -n NAMESRV:9876 -t {collect_next.word(queue.topic)} -b {collect_next.word(queue.broker or 'BROKER')} -i {queue.queue_id} -o {queue.offset}"
-        wanted.append(collect_next.lookup(command, text.WANT_MESSAGE))
+        wanted.append(collect_next.lookup(command, TEXTS["want_message"]))
     return wanted
 
 

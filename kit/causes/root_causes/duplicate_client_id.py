@@ -13,48 +13,25 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from kit.analysis.consumers import admin_output, connections, consumer_logs, consumption, lag, members
 from kit.causes import collect_next
 from kit.causes import untouched_queues as untouched
-from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
-from kit.causes.root_causes.texts import duplicate_client_id as text
+from kit.causes.findings import Finding, Missing, Step, deciding, supporting
+from kit.causes.texts import texts_of
 from kit.formats.values import integer
-from kit.i18n import Sentence, T
+from kit.i18n import Sentence
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-SLUG = "duplicate-client-id"
-KIND: Kind = "root_cause"
+TEXTS: Final = texts_of(__name__)
+
 STREAM = 5
 """Number of lines of offsets going back, from two addresses in one queue, above which it is no hand-over and no reset."""
-
-TITLE = T("Two processes of a consumer group have the same client id")
-
-LOOKS_LIKE = (
-    ("subscription-mismatch", T("the client ids differ, and so do the subscriptions")),
-    ("producer-retry-duplicate", T("a message is stored twice; here one stored message is handled by two processes")),
-    ("message-identity", T("one process handles a message again as a retry (reconsumeTimes above 0)")),
-    ("consumer-stuck", T("the queue without progress has an owner and a message in work")),
-)
-
-FIGURES: Final = {
-    "group": Figure(T("consumer group")),
-    "client_ids": Figure(T("client ids, one for each connection")),
-    "queues_of_several": Figure(T("queues pulled by several processes")),
-    "queues_of_nobody": Figure(T("queues pulled by nobody")),
-    "handled_twice": Figure(T("messages handled by two processes")),
-}
-
-ALERTS: Final = (
-    Alert("consumer-offset-back", T("Two processes take turns writing the offset of one queue: they have the same client id."),
-          "offsets-go-back", least=STREAM, within=120, by=("group", "topic", "queue_id"), differ="address", severity="critical"),
-)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:
     """Report which client id is used twice, which queues have several owners and which none."""
-    finding = Finding(SLUG, KIND, TITLE, text.NONE.say())
+    finding = TEXTS.finding()
     twice = connections.simultaneous(case)
     group = next(iter(sorted(twice, key=lambda g: (-len(twice[g]), g))), None)
     named = group or _listed_group(case) or _back_group(case) or _same_share_group(case)
@@ -68,9 +45,9 @@ def examine(case: Case) -> Finding:
         _shares_step(case, named, several, nobody),
         _back(case, named),
         _same_share(case, named),
-        supporting("handled-twice", text.HANDLED_TWICE.say(count=doubled[0]), True, doubled[1])
+        supporting("handled-twice", TEXTS.say("handled_twice", count=doubled[0]), True, doubled[1])
         if doubled and doubled[0]
-        else supporting("handled-twice", text.NOT_HANDLED_TWICE, None),
+        else supporting("handled-twice", TEXTS["not_handled_twice"], None),
         *untouched.steps(case, named),
     ]  # fmt: skip
     finding.figures = {
@@ -84,9 +61,9 @@ def examine(case: Case) -> Finding:
         finding.window = members.window([c.first for pair in twice.get(named, []) for c in pair], case)
         _tell(case, finding, named, twice.get(named, []), several, nobody, doubled[0] if doubled else None)
     elif finding.verdict == "suspected":
-        finding.summary = finding.steps[0].claim if finding.steps[0].holds else text.MAYBE_IDLE
+        finding.summary = finding.steps[0].claim if finding.steps[0].holds else TEXTS["maybe_idle"]
         if finding.steps[0].holds:
-            finding.remedies = [Remedy(text.UPGRADE, text.UPGRADE_WHY, text.UPGRADE_RISK, text.VERIFY)]
+            finding.remedies = [TEXTS.remedy("upgrade")]
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, named or untouched.group(case), doubled is None)
     return finding
@@ -97,12 +74,12 @@ def _twice(case: Case, group: str | None, twice: dict[str, list[connections.Pair
         # A list taken at one moment shows it best, then the broker's log.
         first, second = max(twice[group], key=lambda pair: pair[0].listed)
         same = {c.address for pair in twice[group] for c in pair if c.client_id == first.client_id}
-        claim = text.TWICE.say(id=first.client_id, count=len(same), group=group, addresses=sorted(same))
+        claim = TEXTS.say("twice", id=first.client_id, count=len(same), group=group, addresses=sorted(same))
         return deciding("one-id-two-connections", claim, True, (first.ref(case), second.ref(case)))
     if (listed := _listed(case)) is not None:
         return deciding("one-id-two-connections", listed.claim, True, listed.refs)
     known = bool(connections.every(case))
-    return deciding("one-id-two-connections", text.NOT_TWICE, False if known else None)
+    return deciding("one-id-two-connections", TEXTS["not_twice"], False if known else None)
 
 
 class _Listed(NamedTuple):
@@ -126,10 +103,10 @@ def _listed(case: Case) -> _Listed | None:
         refs = case.ref(before["file"], before["line"]), case.ref(block["file"], block["line"])
         addresses = before.get("#ClientAddr"), block.get("#ClientAddr")
         if command == "consumerConnection" and all(addresses) and addresses[0] != addresses[1]:
-            return _Listed(text.LISTED_HERE.say(id=block["#ClientId"], addresses=list(addresses)), refs, None)
+            return _Listed(TEXTS.say("listed_here", id=block["#ClientId"], addresses=list(addresses)), refs, None)
         same_file = before.get("#ConsumerRunningInfoFile") == block.get("#ConsumerRunningInfoFile")
         if command == "consumerStatus" and before is not block and same_file:
-            return _Listed(text.LISTED.say(id=block["#ClientId"], group=group), refs, group)
+            return _Listed(TEXTS.say("listed", id=block["#ClientId"], group=group), refs, group)
     return None
 
 
@@ -159,9 +136,9 @@ def _back_group(case: Case) -> str | None:
 def _back(case: Case, group: str | None) -> Step:
     lines = _back_lines(case).get(group or "", [])
     if not lines:
-        return supporting("offsets-go-back", text.NOT_BACK, None)
+        return supporting("offsets-go-back", TEXTS["not_back"], None)
     addresses = sorted({s.values.get("address") or "" for s in lines})
-    claim = text.BACK.say(group=group, addresses=addresses, count=sum(s.count for s in lines))
+    claim = TEXTS.say("back", group=group, addresses=addresses, count=sum(s.count for s in lines))
     refs = [next(s for s in lines if s.values.get("address") == address).ref(case) for address in addresses[:2]]
     return supporting("offsets-go-back", claim, True, tuple(refs))
 
@@ -196,8 +173,8 @@ def _same_share_group(case: Case) -> str | None:
 def _same_share(case: Case, group: str | None) -> Step:
     pair = next(((a, b) for a, b in _same_shares(case) if a.group == group), None)
     if pair is None:
-        return supporting("same-share", text.NOT_SAME_SHARE, None)
-    claim = text.SAME_SHARE.say(id=pair[0].values.get("client_id"), topic=pair[0].values.get("topic"))
+        return supporting("same-share", TEXTS["not_same_share"], None)
+    claim = TEXTS.say("same_share", id=pair[0].values.get("client_id"), topic=pair[0].values.get("topic"))
     return supporting("same-share", claim, True, (pair[0].ref(case), pair[1].ref(case)))
 
 
@@ -234,7 +211,7 @@ def _owners(case: Case, group: str) -> dict[members.Queue, set[str]]:
 
 def _shares_step(case: Case, group: str | None, several: dict[str, list[int]], nobody: dict[str, list[int]]) -> Step:
     if group is None or not (several or nobody):
-        return deciding("shares-wrong", text.NOT_SHARES, None)
+        return deciding("shares-wrong", TEXTS["not_shares"], None)
     refs: list[Ref] = []
     for topic, queues in several.items():
         held = [
@@ -249,7 +226,7 @@ def _shares_step(case: Case, group: str | None, several: dict[str, list[int]], n
         refs = [s.ref(case) for s in _back_lines(case).get(group, [])[:2]]
     return deciding(
         "shares-wrong",
-        text.SHARES.say(several=_words(several), group=group, nobody=_words(nobody)),
+        TEXTS.say("shares", several=_words(several), group=group, nobody=_words(nobody)),
         True,
         tuple(dict.fromkeys(refs)),
     )
@@ -278,13 +255,13 @@ def _tell(
     ids = sorted({c.client_id for pair in pairs for c in pair})
     count = len({c.address for pair in pairs for c in pair})
     if not pairs:
-        finding.summary = text.MAYBE.say(group=group)
+        finding.summary = TEXTS.say("maybe", group=group)
     elif several or nobody:
-        finding.summary = text.SUMMARY.say(
-            ids=ids, count=count, group=group, several=_words(several), nobody=_words(nobody)
+        finding.summary = TEXTS.say(
+            "summary", ids=ids, count=count, group=group, several=_words(several), nobody=_words(nobody)
         )
     else:
-        finding.summary = text.SUMMARY_PLAIN.say(ids=ids, count=count, group=group)
+        finding.summary = TEXTS.say("summary_plain", ids=ids, count=count, group=group)
     waiting = sum(
         q.last_lag
         for p in lag.pairs(case)
@@ -292,28 +269,21 @@ def _tell(
         for q in p.queues
         if q.queue_id in nobody.get(p.topic, [])
     )
-    finding.remedies = [
-        Remedy(text.ACTION, text.WHY, text.RISK.say(waiting=waiting), text.VERIFY),
-        Remedy(text.UPGRADE, text.UPGRADE_WHY, text.UPGRADE_RISK, text.VERIFY),
-    ]
+    finding.remedies = [TEXTS.remedy("action", waiting=waiting), TEXTS.remedy("upgrade")]
     if doubled:
-        finding.remedies.append(
-            Remedy(
-                text.IDEMPOTENT.say(count=doubled), text.IDEMPOTENT_WHY, text.IDEMPOTENT_RISK, text.IDEMPOTENT_VERIFY
-            )
-        )
+        finding.remedies.append(TEXTS.remedy("idempotent", count=doubled))
     finding.tables = {"queue_owners": members.table(case, group)}
 
 
 def _missing(case: Case, finding: Finding, group: str | None, no_ledger: bool) -> list[Missing]:
     wanted = []
     if finding.steps[0].holds is None:
-        wanted.append(collect_next.consumer_connection(group, text.WANT_CONNECTION))
+        wanted.append(collect_next.consumer_connection(group, TEXTS["want_connection"]))
     if finding.steps[1].holds is None:
         wanted += [
-            collect_next.client_log(collect_next.CONSUMER, text.WANT_CLIENT),
-            collect_next.consumer_progress(group, text.WANT_POSITIONS),
+            collect_next.client_log(collect_next.CONSUMER, TEXTS["want_client"]),
+            collect_next.consumer_progress(group, TEXTS["want_positions"]),
         ]
     if no_ledger and finding.steps[0].holds:
-        wanted.append(collect_next.deliveries(text.WANT_LEDGER))
+        wanted.append(collect_next.deliveries(TEXTS["want_ledger"]))
     return wanted

@@ -19,45 +19,15 @@ from kit.analysis import refs
 from kit.analysis.transactions import owners, send_back
 from kit.case import setup
 from kit.causes import collect_next
-from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, with_ids
-from kit.causes.root_causes.texts.half_topic_blowup import Claim, Fix, Text
-from kit.i18n import Sentence, T
+from kit.causes.findings import Finding, Missing, Moment, Remedy, Step, with_ids
+from kit.causes.texts import texts_of
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-SLUG = "half-topic-blowup"
-KIND: Kind = "root_cause"
+TEXTS: Final = texts_of(__name__)
+
 IDS = ("why-refused", "send-back-refused", "sent-anew", "leaked", "diverted-again", "answered-commit", "bounded")
-
-LOOKS_LIKE = (
-    ("producer-offline", T("half messages pile up there too, but one copy a round and REAL_TOPIC is a business topic")),
-    (
-        "check-unknown-until-discard",
-        T("the answer is UNKNOW and the count runs to the limit; no record has REAL_TOPIC = the half topic"),
-    ),
-    (
-        "message-size-mismatch",
-        T("transaction.log fills as fast, but with one put-back that fails; the half queue stops advancing"),
-    ),
-    ("undecodable-half-message", T("rounds abort with a NullPointerException; copies keep TRANSACTION_CHECK_TIMES=1")),
-    ("send-back-refused", T("the same refusal, but the client's re-send fails too: nothing reaches the store")),
-)
-
-FIGURES: Final = {
-    "leaked_messages": Figure(T("messages leaked into the half topic"), "pending"),
-    "leaked_half_records": Figure(T("half records made from them")),
-    "doubling_seconds": Figure(T("seconds to double")),
-    "max_check_times": Figure(T("most checks of one message")),
-    "retry_topic_length": Figure(T("characters in the retry topic's name (127 allowed)")),
-}
-
-ALERTS: Final = (
-    Alert("stage:leaked", T("A sent-back message was stored as a half message: the half topic doubles with every check round."),
-          "leaked", severity="critical", grows=True),
-    Alert("leaked-half-printed", T("The check of half messages prints a message that came from a refused send-back."), "leaked", severity="critical", grows=True),
-)  # fmt: skip
 
 
 @attrs.frozen
@@ -84,7 +54,7 @@ class Leak:
 
 def examine(case: Case) -> Finding:
     """Follow the chain from the refused send-back to the doubling half topic."""
-    finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
+    finding = TEXTS.finding()
     leak = _leak(case) if case.has("messages") else None
     printed = refs.seen(case, "leaked-half-printed")
     back = send_back.examine(case)
@@ -102,16 +72,16 @@ def examine(case: Case) -> Finding:
         _measure(case, leak, finding)
         # Put back once a round they grow too, but by the same number each time.
         seconds = finding.figures["doubling_seconds"]
-        multiply = Text.SUMMARY if seconds is not None else Text.SUMMARY_TWICE
-        summary = multiply if finding.verdict == "confirmed" else Text.SUMMARY_PUT_BACK
-        origin = Text.FROM_SEND_BACK.say(count=back.refusals) if back.refusals else Text.FROM_UNKNOWN
+        multiply = TEXTS["summary"] if seconds is not None else TEXTS["summary_twice"]
+        summary = multiply if finding.verdict == "confirmed" else TEXTS["summary_put_back"]
+        origin = TEXTS.say("from_send_back", count=back.refusals) if back.refusals else TEXTS["from_unknown"]
         finding.summary = summary.say(messages=leak.messages, records=leak.half, seconds=seconds, origin=origin)
         finding.remedies = _remedies(leak, back)
     elif printed:
-        finding.summary = Text.SUMMARY_LOGS.say(lines=printed.count)
+        finding.summary = TEXTS.say("summary_logs", lines=printed.count)
         finding.remedies = _remedies(None, back)
     elif finding.verdict == "suspected" and back.refusals:
-        finding.summary = Text.ONLY_REFUSED.say(count=back.refusals)
+        finding.summary = TEXTS.say("only_refused", count=back.refusals)
     finding.missing = _missing(case, leak, back)
     return finding
 
@@ -137,19 +107,21 @@ def _leak(case: Case) -> Leak:
 def _refusal_steps(case: Case, back: send_back.SendBack) -> list[Step]:
     """Return the steps that the send-back failed, and why: supporting, since old logs are often gone."""
     reason = send_back.REASONS[back.reason] if back.reason else send_back.REASON_UNKNOWN
-    groups = list(back.groups) or Claim.GROUP
+    groups = list(back.groups) or TEXTS["group"]
     if back.reason == "name-too-long":
-        why = Claim.NAME_TOO_LONG.say(length=back.retry_topic_length, groups=groups, limit=send_back.store_limit(case))
+        why = TEXTS.say(
+            "name_too_long", length=back.retry_topic_length, groups=groups, limit=send_back.store_limit(case)
+        )
     elif back.reason:
-        why = Claim.REASON.say(reason=reason)
+        why = TEXTS.say("reason", reason=reason)
     elif back.printed_length is not None:
-        why = Claim.NAME_PRINTED.say(length=back.printed_length, limit=send_back.store_limit(case))
+        why = TEXTS.say("name_printed", length=back.printed_length, limit=send_back.store_limit(case))
         printed = refs.quote(case, back.printed, 2)
-        refused = Step(Claim.REFUSED_UNKNOWN, "supporting", None)
+        refused = Step(TEXTS["refused_unknown"], "supporting", None)
         return [Step(why, "supporting", True, printed), refused]
     else:
-        why = Claim.WHY_UNKNOWN.say()
-    refused = Claim.REFUSED.say(count=back.refusals) if back.refusals else Claim.REFUSED_UNKNOWN
+        why = TEXTS.say("why_unknown")
+    refused = TEXTS.say("refused", count=back.refusals) if back.refusals else TEXTS["refused_unknown"]
     # Where the client's own re-send failed each time as well, nothing was stored that could become a half message.
     leads_on = back.resent_failed < back.refusals
     return [
@@ -160,54 +132,54 @@ def _refusal_steps(case: Case, back: send_back.SendBack) -> list[Step]:
 
 def _resent_step(case: Case, leak: Leak | None) -> Step:
     if not leak or not (leak.half or leak.put_back):
-        return Step(Claim.RESENT_UNKNOWN, "supporting", None)
+        return Step(TEXTS["resent_unknown"], "supporting", None)
     count = leak.records("resent")
     if not count:
-        return Step(Claim.RESENT_UNKNOWN, "supporting", None)
-    return Step(Claim.RESENT.say(count=count), "supporting", True, refs.records_at(case, leak.of("resent")))
+        return Step(TEXTS["resent_unknown"], "supporting", None)
+    return Step(TEXTS.say("resent", count=count), "supporting", True, refs.records_at(case, leak.of("resent")))
 
 
 def _leaked_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
     if leak is not None and (leak.half or leak.put_back or leak.committed):
         return Step(
-            Claim.LEAKED.say(records=leak.half, messages=leak.messages),
+            TEXTS.say("leaked", records=leak.half, messages=leak.messages),
             "deciding",
             True,
             refs.records_at(case, leak.of("leaked"), 2) + refs.quote(case, printed, 1),
         )
     if printed:
-        return Step(Claim.LEAKED_PRINTED.say(lines=printed.count), "deciding", True, refs.quote(case, printed))
-    return Step(Claim.NOT_LEAKED, "deciding", False if leak is not None else None)
+        return Step(TEXTS.say("leaked_printed", lines=printed.count), "deciding", True, refs.quote(case, printed))
+    return Step(TEXTS["not_leaked"], "deciding", False if leak is not None else None)
 
 
 def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
     if leak is not None and (leak.half or leak.put_back):
         if leak.committed:
             return Step(
-                Claim.DIVERTED.say(commits=leak.commits, records=_of_commits(leak)),
+                TEXTS.say("diverted", commits=leak.commits, records=_of_commits(leak)),
                 "deciding",
                 True,
                 refs.records_at(case, leak.of("committed")),
             )
         twins = leak.of("twin")
         if len(twins):
-            return Step(Claim.TWINS, "deciding", True, refs.records_at(case, twins, 2))
-        return Step(Claim.ONLY_PUT_BACK, "deciding", None)
+            return Step(TEXTS["twins"], "deciding", True, refs.records_at(case, twins, 2))
+        return Step(TEXTS["only_put_back"], "deciding", None)
     committed = refs.seen(case, "leaked-commit-printed")
     if committed:
-        return Step(Claim.DIVERTED_PRINTED.say(lines=committed.count), "deciding", True, refs.quote(case, committed))
-    return Step(Claim.DIVERTED_UNKNOWN, "deciding", None if leak is None or printed else False)
+        return Step(TEXTS.say("diverted_printed", lines=committed.count), "deciding", True, refs.quote(case, committed))
+    return Step(TEXTS["diverted_unknown"], "deciding", None if leak is None or printed else False)
 
 
 def _answer_step(case: Case, leak: Leak | None) -> Step:
     """Return the step that the check listener answered COMMIT for a leaked record: the answer contains the schedule record's offset."""
     if leak is None and (row := _printed_discards(case)) is not None and row["commits"]:
         quoted = case.refs([(row["commit_file"], row["commit_line"])])
-        return Step(Claim.ANSWERED_PRINTED.say(**row), "supporting", True, quoted)
+        return Step(TEXTS.say("answered_printed", **row), "supporting", True, quoted)
     if not leak or not leak.half or not (said := case.fact_rows("leak_answers")):
-        return Step(Claim.ANSWERED_UNKNOWN, "supporting", None)
+        return Step(TEXTS["answered_unknown"], "supporting", None)
     quoted = case.refs([(said[0]["file"], said[0]["line"])])
-    return Step(Claim.ANSWERED.say(count=said[0]["answers"]), "supporting", True, quoted)
+    return Step(TEXTS.say("answered", count=said[0]["answers"]), "supporting", True, quoted)
 
 
 def _printed_discards(case: Case) -> dict[str, Any] | None:
@@ -220,13 +192,13 @@ def _limit_step(case: Case, leak: Leak | None) -> Step:
     given_up = refs.seen(case, "check-discard")
     if leak is None and (row := _printed_discards(case)) is not None:
         quoted = case.refs([(row["file"], row["line"])])
-        return Step(Claim.BOUNDED_PRINTED.say(**row), "supporting", True, quoted)
+        return Step(TEXTS.say("bounded_printed", **row), "supporting", True, quoted)
     if not leak or not leak.discarded:
-        return Step(Claim.BOUNDED_UNKNOWN, "supporting", None)
+        return Step(TEXTS["bounded_unknown"], "supporting", None)
     limit = setup.setting(case, "transactionCheckMax", owners.addresses(case)).value
     # Each copy has two records: one that waits for its delay, which may be in a file that is missing, and one where it arrives.
     arrived = leak.records("arrived")
-    claim = Claim.BOUNDED.say(count=max(arrived, leak.discarded - arrived), arrived=arrived, limit=limit)
+    claim = TEXTS.say("bounded", count=max(arrived, leak.discarded - arrived), arrived=arrived, limit=limit)
     quoted = refs.records_at(case, leak.of("discarded"), 1) + refs.quote(case, given_up, 1)
     return Step(claim, "supporting", True, quoted)
 
@@ -271,7 +243,7 @@ def _doublings(growth: pd.DataFrame) -> list[Moment]:
     """Return the times at which the number of leaked half records had doubled."""
     marked = growth[growth["doubling"]][["seq", "store_timestamp"]]
     return [
-        Moment(at.to_pydatetime(), Claim.DOUBLED.say(records=int(seq))) for seq, at in marked.itertuples(index=False)
+        Moment(at.to_pydatetime(), TEXTS.say("doubled", records=int(seq))) for seq, at in marked.itertuples(index=False)
     ]
 
 
@@ -302,30 +274,27 @@ def _remedies(leak: Leak | None, back: send_back.SendBack) -> list[Remedy]:
     """Return what contains it now, then the documented fixes; the one for the name only if the name was the reason."""
     prevented = _fixes(leak).set_index("fix")["prevented"].to_dict() if leak else {}
 
-    def why(fix: str, counted: T, uncounted: T) -> Sentence:
-        return counted.say(count=prevented[fix]) if prevented.get(fix) else uncounted.say()
+    def fix(name: str, by: str) -> Remedy:
+        count = prevented.get(by)
+        remedy = TEXTS.remedy(name, count=count)
+        return remedy if count else attrs.evolve(remedy, why=TEXTS[f"{name}_why_open"])
 
-    made = [Remedy(Fix.CONTAIN, Fix.CONTAIN_WHY, Fix.CONTAIN_RISK, Fix.CONTAIN_VERIFY, undo=Fix.CONTAIN_UNDO)]
+    remedies = [TEXTS.remedy("contain")]
     if back.reason in (None, "name-too-long"):
-        split = why("split-tags", Fix.SPLIT_WHY, Fix.SPLIT_WHY_OPEN)
-        when = Fix.SPLIT_WHEN if back.reason is None else None
-        made.append(Remedy(Fix.SPLIT, split, Fix.SPLIT_RISK, Fix.SPLIT_VERIFY, when, Fix.SPLIT_UNDO))
-    client = why("client-4.6.1", Fix.CLIENT_WHY, Fix.CLIENT_WHY_OPEN)
-    made.append(Remedy(Fix.CLIENT, client, Fix.CLIENT_RISK, Fix.CLIENT_VERIFY, undo=Fix.CLIENT_UNDO))
-    answer = why("rollback-unknown-topic", Fix.ROLLBACK_WHY, Fix.ROLLBACK_WHY_OPEN)
-    made.append(Remedy(Fix.ROLLBACK, answer, Fix.ROLLBACK_RISK, Fix.ROLLBACK_VERIFY, Fix.ROLLBACK_WHEN))
-    made.append(Remedy(Fix.DELIVER, Fix.DELIVER_WHY, Fix.DELIVER_RISK, Fix.DELIVER_VERIFY))
-    return made
+        when = TEXTS["split_when"] if back.reason is None else None
+        remedies.append(attrs.evolve(fix("split", "split-tags"), when=when))
+    remedies += [fix("client", "client-4.6.1"), fix("rollback", "rollback-unknown-topic")]
+    return [*remedies, TEXTS.remedy("deliver")]
 
 
 def _missing(case: Case, leak: Leak | None, back: send_back.SendBack) -> list[Missing]:
     wanted = []
     if leak is None:
-        wanted.append(collect_next.commitlog(Text.WANT_STORE))
+        wanted.append(collect_next.commitlog(TEXTS["want_store"]))
         if not case.has_source("transaction"):
-            wanted.append(collect_next.broker_log("transaction.log", Text.WANT_TRANSACTION_LOG))
+            wanted.append(collect_next.broker_log("transaction.log", TEXTS["want_transaction_log"]))
     if leak and leak.half and not back.refusals:
-        wanted.append(collect_next.client_log(collect_next.CONSUMER, Text.WANT_CLIENT_LOG))
+        wanted.append(collect_next.client_log(collect_next.CONSUMER, TEXTS["want_client_log"]))
         if not case.has_source("store"):
-            wanted.append(collect_next.broker_log("store.log", Text.WANT_STORE_LOG))
+            wanted.append(collect_next.broker_log("store.log", TEXTS["want_store_log"]))
     return wanted

@@ -18,40 +18,16 @@ from kit.analysis import refs
 from kit.analysis.messages import lookups, pasted_ids
 from kit.case import setup
 from kit.causes import collect_next
-from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, supporting, with_ids
-from kit.causes.root_causes.texts.message_identity import Claim, Fix, Text
-from kit.i18n import T
+from kit.causes.findings import Finding, Missing, Step, supporting, with_ids
+from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-SLUG = "message-identity"
-KIND: Kind = "root_cause"
+TEXTS: Final = texts_of(__name__)
+
 IDS = ("effect", "look-up-failed", "handled-twice", "compared-by", "several-offset-ids")
-LOOKS_LIKE = (
-    (
-        "producer-retry-duplicate",
-        T("two originals of one UNIQ_KEY were stored; here one was stored and a retry copy has another offset id"),
-    ),
-    (
-        "duplicate-commit",
-        T("two committed records name two half records; here one record was handled again as a retry"),
-    ),
-)
-
-FIGURES: Final = {
-    "uniq_keys": Figure(T("messages, told apart by UNIQ_KEY")),
-    "uniq_keys_with_several_offset_ids": Figure(T("of them have several offset ids (normal)")),
-    "wrong_space_lookups": Figure(T("look-ups with the wrong kind of id")),
-    "handled_twice_by_offset_id": Figure(T("messages handled twice because offset ids were compared"), "repeated"),
-}
-
-ALERTS: Final = (
-    Alert("lookup-failed", T("A message was looked up and not found: the id may be of the other kind."), "look-up-failed"),
-    Alert("query-no-message", T("A message was looked up by an id under which none is stored."), "look-up-failed"),
-)  # fmt: skip
 
 
 @attrs.frozen
@@ -67,7 +43,7 @@ class Twice:
 
 def examine(case: Case) -> Finding:
     """Report whether an id was used where the other kind is needed, and its effect."""
-    finding = Finding(SLUG, KIND, Text.TITLE, Text.UNKNOWN.say())
+    finding = TEXTS.finding(TEXTS["unknown"])
     store = case.has("messages")
     seen = lookups.lookups(case)
     twice = _twice(case)
@@ -87,21 +63,21 @@ def examine(case: Case) -> Finding:
     known = twice is not None and any(case.found.of_kind("mqadmin", "text"))
     steps = [
         Step(
-            Claim.EFFECT,
+            TEXTS["effect"],
             "deciding",
             True if effect else (False if known else None),
             (*lookup_refs[:2], *twice_refs[:4]),
         ),
         _lookup_step(case, seen, wrong, failed, lookup_refs),
         Step(
-            Claim.TWICE.say(count=twice.same) if twice else Claim.TWICE_UNKNOWN,
+            TEXTS.say("twice", count=twice.same) if twice else TEXTS["twice_unknown"],
             "supporting",
             True if twice and twice.same else None,
             twice_refs,
         ),
         _dedup_step(case, effect=bool(twice and twice.same)),
         Step(
-            Claim.SEVERAL_OPEN.say() if several is None else Claim.SEVERAL.say(several=several, keys=keys),
+            TEXTS.say("several_open") if several is None else TEXTS.say("several", several=several, keys=keys),
             "supporting",
             True if effect and several else None,
             _several_refs(case, twice) if effect and several else (),
@@ -111,10 +87,10 @@ def examine(case: Case) -> Finding:
     if effect:
         _tell(case, finding, twice, wrong, failed)
     elif (pasted := pasted_ids.mixed(case)) is not None:
-        finding.summary = Text.MIXED.say(offsets=pasted.offset_ids, keys=pasted.uniq_keys)
-        finding.remedies = [Remedy(Fix.LOOKUP, Fix.LOOKUP_WHY, Fix.LOOKUP_RISK, Fix.LOOKUP_VERIFY)]
+        finding.summary = TEXTS.say("mixed", offsets=pasted.offset_ids, keys=pasted.uniq_keys)
+        finding.remedies = [TEXTS.remedy("lookup")]
     elif known:
-        finding.summary = Text.NONE.say()
+        finding.summary = TEXTS.say("none")
     finding.missing = _missing(case, store=store, twice=twice, effect=effect)
     return finding
 
@@ -124,8 +100,8 @@ def _pasted_step(case: Case) -> list[Step]:
     pasted = pasted_ids.mixed(case)
     if pasted is None:
         return []
-    both = Claim.MIXED.say(offsets=pasted.offset_ids, keys=pasted.uniq_keys)
-    return [supporting("pasted-ids", Claim.MIXED_PAIR if pasted.paired else both, True, pasted.refs)]
+    both = TEXTS.say("claim_mixed", offsets=pasted.offset_ids, keys=pasted.uniq_keys)
+    return [supporting("pasted-ids", TEXTS["mixed_pair"] if pasted.paired else both, True, pasted.refs)]
 
 
 def _shows_lookups(case: Case) -> bool:
@@ -155,13 +131,13 @@ def _lookup_step(
 ) -> Step:
     if wrong and not failed:
         return Step(
-            Claim.LOOKUP_WRONG.say(wrong=len(wrong)),
+            TEXTS.say("lookup_wrong", wrong=len(wrong)),
             "supporting",
             True,
             tuple(ref for one in wrong[:3] for ref in lookups.ref(case, one)),
         )
     return Step(
-        Claim.LOOKUP_FAILED.say(failed=len(failed), seen=len(seen)), "supporting", True if failed else None, quoted
+        TEXTS.say("lookup_failed", failed=len(failed), seen=len(seen)), "supporting", True if failed else None, quoted
     )
 
 
@@ -185,12 +161,12 @@ def _dedup_step(case: Case, *, effect: bool) -> Step:
     message.
     """
     if not effect or not refs.seen(case, "dedup-key"):
-        return Step(Claim.DEDUP_UNKNOWN, "supporting", None)
+        return Step(TEXTS["dedup_unknown"], "supporting", None)
     lines = case.facts("dedup_lines")
     offsets = {text for text, kind in lookups.kinds(case, set(lines["id"])).items() if kind == "offset"}
     lines = lines[lines["id"].isin(offsets)]
     count = int(lines.drop_duplicates("id")["lines"].sum())
-    return Step(Claim.DEDUP.say(count=count), "supporting", True if count else None, refs.lines(case, lines, 2))
+    return Step(TEXTS.say("dedup", count=count), "supporting", True if count else None, refs.lines(case, lines, 2))
 
 
 def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:
@@ -205,15 +181,17 @@ def _tell(
 ) -> None:
     """Add the rest of a confirmed finding: summary, window, remedies, tables."""
     again = twice.same if twice else 0
-    finding.summary = Text.TWICE.say(twice=again, lookups=len(wrong)) if again else Text.LOOKED.say(lookups=len(failed))
+    finding.summary = (
+        TEXTS.say("text_twice", twice=again, lookups=len(wrong)) if again else TEXTS.say("looked", lookups=len(failed))
+    )
     if twice and len(twice.frame) and twice.frame["time"].notna().any():
         first, last = twice.frame["first_time"].min(), twice.frame["time"].max()
         finding.window = (first.to_pydatetime(), last.to_pydatetime())
-    look_up = Remedy(Fix.LOOKUP, Fix.LOOKUP_WHY, Fix.LOOKUP_RISK, Fix.LOOKUP_VERIFY)
+    look_up = TEXTS.remedy("lookup")
     finding.remedies = [
-        *([Remedy(Fix.DEDUP, Fix.DEDUP_WHY.say(count=again), Fix.DEDUP_RISK, Fix.DEDUP_VERIFY)] if again else []),
+        *([TEXTS.remedy("dedup", count=again)] if again else []),
         *([look_up] if wrong else []),
-        Remedy(Fix.LOG, Fix.LOG_WHY, Fix.LOG_RISK, Fix.LOG_VERIFY),
+        TEXTS.remedy("log"),
     ]
     finding.tables = _tables(case, twice, wrong)
 
@@ -270,11 +248,16 @@ def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, 
 def _missing(case: Case, *, store: bool, twice: Twice | None, effect: bool) -> list[Missing]:
     wanted = []
     if not store:
-        wanted.append(collect_next.commitlog(Text.WANT_STORE))
+        wanted.append(collect_next.commitlog(TEXTS["want_store"]))
     if twice is None:
-        wanted += [collect_next.rows(Text.WANT_LEDGER), collect_next.app_log(collect_next.CONSUMER, Text.WANT_LEDGER)]
+        wanted += [
+            collect_next.rows(TEXTS["want_ledger"]),
+            collect_next.app_log(collect_next.CONSUMER, TEXTS["want_ledger"]),
+        ]
     if not effect and not any(case.found.of_kind("mqadmin", "text")):
         wanted.append(
-            collect_next.lookup("mqadmin queryMsgById -n NAMESRV:9876 -i ID > queryMsgById.txt 2>&1", Text.WANT_LOOKUP)
+            collect_next.lookup(
+                "mqadmin queryMsgById -n NAMESRV:9876 -i ID > queryMsgById.txt 2>&1", TEXTS["want_lookup"]
+            )
         )
     return wanted

@@ -16,52 +16,20 @@ import pandas as pd
 from kit.analysis import refs
 from kit.analysis.sizes import half_records, in_force, refusals, what_if
 from kit.causes import collect_next
-from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, supporting, with_ids
-from kit.causes.root_causes.texts.message_size_mismatch import MEASURES, UNKNOWN, Claim, Fix, Text
+from kit.causes.findings import Finding, Missing, Remedy, Step, supporting, with_ids
+from kit.causes.texts import texts_of
 from kit.formats.commitlog.schema import TEXT, as_dict
-from kit.i18n import T
 from kit.rocketmq import names, record_fields, size
 
 if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.inventory.references import Ref
 
-SLUG = "message-size-mismatch"
-KIND: Kind = "root_cause"
+TEXTS: Final = texts_of(__name__)
+
 IDS = ("limit", "refused-at-once", "at-risk", "put-back-refused", "record", "queue-stands", "log-volume")
 SHOWN = 5
 """Most looping records that are examined one by one."""
-
-LOOKS_LIKE = (
-    (
-        "client-oversize-reject",
-        T("the send itself is refused with an answer; here the send was fine and its put-back is refused"),
-    ),
-    (
-        "half-topic-blowup",
-        T("the half topic grows; here its offset does not move and the same msgId is written again and again"),
-    ),
-    (
-        "schedule-blocked",
-        T("the same refusal, when a delay level is delivered: `reput it failed`, thread ScheduleMessage…"),
-    ),
-)
-
-FIGURES: Final = {
-    "broker_limit": Figure(T("bytes allowed by the broker")),
-    "at_risk_half_messages": Figure(T("transactions that will not fit when put back"), "pending"),
-    "looping_half_messages": Figure(T("half messages whose put-back is always refused"), "pending"),
-    "direct_rejects": Figure(T("sends refused at once for their size")),
-    "safe_body_bytes": Figure(T("largest safe body in bytes, by topic")),
-}
-
-ALERTS: Final = (
-    Alert("message-size-exceeded", T("A check puts a half message back and the broker refuses it for its size: the check repeats it for ever."),
-          "put-back-refused", severity="critical", when=lambda values: "TransactionalMessageCheck" in (values["thread"] or ""), grows=True),
-    Alert("put-back-failed", T("The broker cannot put half messages back into the half topic: checks do not get past them."),
-          "put-back-failed", least=3, severity="critical", grows=True),
-)  # fmt: skip
 
 
 @attrs.frozen
@@ -99,7 +67,7 @@ class Seen:
 
 def examine(case: Case) -> Finding:
     """Report whether put-backs were refused for their size, which will be, and the largest safe body."""
-    finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
+    finding = TEXTS.finding()
     found = _seen(case)
     refused = _refused(case, found)
     happened = refused.holds is True
@@ -117,7 +85,8 @@ def examine(case: Case) -> Finding:
     finding.steps = [*with_ids(IDS, steps), *_failed_step(case, refused)]
     finding.figures = _figures(found, rejects)
     if happened:
-        finding.summary = Text.SUMMARY.say(
+        finding.summary = TEXTS.say(
+            "summary",
             records=found.looping or len(found.records) or None,
             limit=found.limits.limit,
             count=found.count,
@@ -125,11 +94,11 @@ def examine(case: Case) -> Finding:
         )
         finding.window = refusals.window(found.lines)
     elif found.at_risk:
-        finding.summary = Text.SUMMARY_RISK.say(risk=found.at_risk, limit=found.limits.limit)
+        finding.summary = TEXTS.say("summary_risk", risk=found.at_risk, limit=found.limits.limit)
     elif len(found.failed) and refused.holds is None:
-        finding.summary = Text.SUMMARY_UNKNOWN.say(records=found.looping, count=found.count)
+        finding.summary = TEXTS.say("summary_unknown", records=found.looping, count=found.count)
     elif found.limits.how in ("body", "body+64k") and refused.holds is False:
-        finding.summary = Text.BODY_ONLY.say(version=found.limits.version)
+        finding.summary = TEXTS.say("body_only", version=found.limits.version)
     if shown:
         finding.tables = _tables(case, found)
         finding.remedies = _remedies(found)
@@ -170,7 +139,8 @@ def _refused(case: Case, found: Seen) -> Step:
         first, last = found.lines["first"].min(), found.lines["last"].max()
         totals = found.named["total"].dropna()
         wanted = int(totals.iloc[0]) if len(totals) else max((row.next_size for row in found.over), default=None)
-        said = Claim.REFUSED.say(
+        said = TEXTS.say(
+            "refused",
             count=found.count,
             first=_moment(first),
             last=_moment(last),
@@ -183,13 +153,15 @@ def _refused(case: Case, found: Seen) -> Step:
         # Only a default limit, a missing record, or no store.log: the reason stays open.
         known = sure and found.limits.how is not None and found.records and case.has_source("store")
         return Step(
-            (Claim.OTHER_REASON if known else Claim.FAILED).say(count=found.count), "deciding", False if known else None
+            (TEXTS["other_reason"] if known else TEXTS["failed"]).say(count=found.count),
+            "deciding",
+            False if known else None,
         )
     if found.at_risk:
-        return Step(Claim.NOT_REFUSED, "deciding", None)
+        return Step(TEXTS["not_refused"], "deciding", None)
     logs = case.has_source("transaction") or case.has_source("store")
     records = case.has("messages") and found.limits.known == "evidence" and not int(found.topics["refused"].sum())
-    return Step(Claim.NOT_REFUSED, "deciding", False if logs or records else None)
+    return Step(TEXTS["not_refused"], "deciding", False if logs or records else None)
 
 
 def _failed_step(case: Case, refused: Step) -> list[Step]:
@@ -197,7 +169,7 @@ def _failed_step(case: Case, refused: Step) -> list[Step]:
     seen = refs.seen(case, "put-back-failed")
     if not seen or refused.holds is not None:
         return []
-    return [supporting("put-back-failed", Claim.FAILED.say(count=seen.count), True, refs.quote(case, seen))]
+    return [supporting("put-back-failed", TEXTS.say("failed", count=seen.count), True, refs.quote(case, seen))]
 
 
 def _moment(when: Any) -> str | None:
@@ -206,47 +178,47 @@ def _moment(when: Any) -> str | None:
 
 def _limit_step(found: Seen, shown: bool) -> Step:
     known = found.limits
-    what = MEASURES[known.how] if known.how else UNKNOWN
-    claim = Claim.LIMIT.say(limit=known.limit, what=what, version=known.version)
+    what = TEXTS[f"measures-{known.how}"] if known.how else TEXTS["unknown"]
+    claim = TEXTS.say("limit", limit=known.limit, what=what, version=known.version)
     # A limit alone proves nothing.
     holds = True if shown and known.limit is not None and known.how else None
     return Step(claim, "supporting", holds, (known.where,) if known.where else ())
 
 
 def _rejects_step(rejects: refusals.Rejects, shown: bool) -> Step:
-    claim = Claim.REJECTED.say(count=rejects.by_broker, largest=rejects.largest)
+    claim = TEXTS.say("rejected", count=rejects.by_broker, largest=rejects.largest)
     if not rejects.by_broker:
-        return Step(Claim.NOT_REJECTED, "supporting", None)
+        return Step(TEXTS["not_rejected"], "supporting", None)
     return Step(claim, "supporting", True if shown else None, rejects.broker_refs)
 
 
 def _risk_step(case: Case, found: Seen) -> Step:
     last = found.limits.check_max
     if found.risk is None or found.risk.empty:
-        return Step(Claim.AT_RISK_OPEN, "supporting", None)
-    claim = Claim.AT_RISK.say(count=found.at_risk, check_max=last, first=size.growth(1), last=size.growth(last))
+        return Step(TEXTS["at_risk_open"], "supporting", None)
+    claim = TEXTS.say("at_risk", count=found.at_risk, check_max=last, first=size.growth(1), last=size.growth(last))
     return Step(claim, "supporting", True, refs.records_at(case, found.risk.head(3)))
 
 
 def _tied_step(case: Case, found: Seen) -> Step:
     row = next(iter(found.over or found.records), None)
     if row is None or found.limits.limit is None:
-        return Step(Claim.NOT_TIED, "supporting", None)
+        return Step(TEXTS["not_tied"], "supporting", None)
     over = max(row.next_size - found.limits.limit, 0)
-    claim = Claim.TIED.say(
-        msg_id=row.offset_msg_id, topic=row.real_topic, stored=row.store_size, wanted=row.next_size, over=over
+    claim = TEXTS.say(
+        "tied", msg_id=row.offset_msg_id, topic=row.real_topic, stored=row.store_size, wanted=row.next_size, over=over
     )
     return Step(claim, "supporting", True if found.over else None, _quote(case, found.over[:3]))
 
 
 def _queue_step(case: Case, found: Seen) -> Step:
     if not found.records and not found.at_risk:
-        return Step(Claim.NOT_STANDS, "supporting", None)
+        return Step(TEXTS["not_stands"], "supporting", None)
     at = case.fact_rows("half_waiting")[0]
     before = [value for _, value in half_records.saved(case) if value <= at["stuck"]]
     if not before:
-        return Step(Claim.NOT_STANDS, "supporting", None)
-    claim = Claim.STANDS.say(saved=max(before), offset=at["stuck"], waiting=at["waiting"])
+        return Step(TEXTS["not_stands"], "supporting", None)
+    claim = TEXTS.say("stands", saved=max(before), offset=at["stuck"], waiting=at["waiting"])
     return Step(claim, "supporting", True, half_records.saved_refs(case))
 
 
@@ -256,13 +228,13 @@ def _quote(case: Case, records: list[Any]) -> tuple[Ref, ...]:
 
 def _volume_step(case: Case, found: Seen) -> Step:
     if found.lines.empty or found.count < 2:
-        return Step(Claim.NO_VOLUME, "supporting", None)
+        return Step(TEXTS["no_volume"], "supporting", None)
     rows = found.lines
     volume = refusals.volume(case, rows)
     begun, gaps = refusals.rolled(rows)
-    lost = Claim.BEGIN_LOST if begun else Claim.GAP_LOST.say(seconds=gaps) if gaps else Claim.COMPLETE
+    lost = TEXTS["begin_lost"] if begun else TEXTS.say("gap_lost", seconds=gaps) if gaps else TEXTS["complete"]
     last = rows.assign(line=rows["last_line"]).sort_values("last").tail(1)
-    claim = Claim.VOLUME.say(lines=int(rows["count"].sum()), megabytes=round(volume / 1e6, 1), lost=lost)
+    claim = TEXTS.say("volume", lines=int(rows["count"].sum()), megabytes=round(volume / 1e6, 1), lost=lost)
     return Step(claim, "supporting", True, (*refs.lines(case, rows, 1), *refs.lines(case, last, 1)))
 
 
@@ -305,28 +277,21 @@ def _remedies(found: Seen) -> list[Remedy]:
         else [row.last_size for row in found.over]
     )
     more = max(wanted) - found.limits.limit if wanted and found.limits.limit is not None else None
-    remedies = [Remedy(Fix.RAISE.say(bytes=more), Fix.RAISE_WHY, Fix.RAISE_RISK, Fix.RAISE_VERIFY)]
+    remedies = [TEXTS.remedy("raise", bytes=more)]
     safe = [body for body in found.topics["safe_body"] if body is not None]
     if safe:
-        remedies.append(
-            Remedy(
-                Fix.CLIENT.say(bytes=str(size.max_message_size(min(safe)))),
-                Fix.CLIENT_WHY,
-                Fix.CLIENT_RISK,
-                Fix.CLIENT_VERIFY,
-            )
-        )
+        remedies.append(TEXTS.remedy("client", bytes=str(size.max_message_size(min(safe)))))
     if found.limits.how == "total":
-        remedies.append(Remedy(Fix.UPGRADE, Fix.UPGRADE_WHY, Fix.UPGRADE_RISK, Fix.UPGRADE_VERIFY))
+        remedies.append(TEXTS.remedy("upgrade"))
     return remedies
 
 
 def _missing(case: Case, found: Seen, undecided: bool) -> list[Missing]:
-    wanted = [] if case.has("messages") else [collect_next.commitlog(Text.WANT_STORE)]
+    wanted = [] if case.has("messages") else [collect_next.commitlog(TEXTS["want_store"])]
     if undecided:
-        for source, why in (("transaction", Text.WANT_TRANSACTION_LOG), ("store", Text.WANT_STORE_LOG)):
+        for source, why in (("transaction", TEXTS["want_transaction_log"]), ("store", TEXTS["want_store_log"])):
             if not case.has_source(source):
                 wanted.append(collect_next.broker_log(f"{source}.log", why))
         if found.limits.known != "evidence" or found.limits.how is None:
-            wanted.append(collect_next.broker_config(Text.WANT_CONFIG))
+            wanted.append(collect_next.broker_config(TEXTS["want_config"]))
     return wanted

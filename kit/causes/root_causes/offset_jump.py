@@ -12,38 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 from kit.analysis import refs
 from kit.analysis.consumers import offsets
 from kit.causes import collect_next
-from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
-from kit.causes.root_causes.texts.offset_jump import FIXES, LOOKS_LIKE, Claim, Text
-from kit.i18n import T
+from kit.causes.findings import Finding, Missing, Step, deciding, supporting
+from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-SLUG = "offset-jump"
-KIND: Kind = "root_cause"
+TEXTS: Final = texts_of(__name__)
 
-FIGURES: Final = {
-    "group": Figure(T("consumer group")),
-    "topic": Figure(T("topic")),
-    "kind": Figure(T("how the offset moved")),
-    "moved": Figure(T("offsets before and after, by queue")),
-    "skipped": Figure(T("messages skipped"), "lost"),
-    "handled_again": Figure(T("messages handled again"), "repeated"),
-    "skipped_still_stored": Figure(T("of the skipped messages still stored")),
-}
-
-ALERTS: Final = (
-    Alert("offset-too-small", T("A group requests messages that clean-up has deleted; its offset jumps forward over them."), "corrected", severity="critical"),
-    Alert("pull-offset-illegal", T("A consumer's offset is outside its queue and jumps to another place."), "corrected", severity="critical"),
-    Alert("offset-reset-started", T("Somebody resets the offset of a group: messages will be skipped or handled again."), "reset-asked", by=("group",)),
-    Alert("pull-started", T("A new group does not start at the first message of a topic: older messages are skipped."),
-          "starts-late", within=10, by=("group",), also="group-created", when=lambda values: values["offset"] not in (None, "0")),
-)  # fmt: skip
-
-__all__ = ["KIND", "LOOKS_LIKE", "SLUG", "examine"]
 
 MOST = 4
 """Most lines quoted of one kind."""
@@ -57,14 +35,14 @@ def examine(case: Case) -> Finding:
     jump = jumps[0] if jumps else None
     hints = _hints(case, jump)
     suspicious = any(step.holds for step in hints)
-    finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE)
+    finding = TEXTS.finding()
     finding.steps = [_moved(case, jump, hinted=suspicious), _range(case, jump), *hints]
     finding.figures = _figures(case, jump, looked=finding.steps[0].holds is False)
     finding.missing = _missing(case, jump, suspicious=suspicious)
     if jump is not None:
-        finding.summary = Text.SUMMARY[jump["kind"]].say(**_said(jump))
+        finding.summary = TEXTS.say(f"summary-{jump['kind']}", **_said(jump))
         finding.window = (jump["first"], jump["last"]) if jump["first"] else None
-        finding.remedies = [Remedy(*fix) for fix in FIXES[jump["kind"]]]
+        finding.remedies = [TEXTS.remedy(name) for name in TEXTS.remedies if name.startswith(jump["kind"])]
         columns = [
             "kind",
             "group",
@@ -95,13 +73,13 @@ def _moves(case: Case, jump: Row) -> list[Row]:
 
 def _moved(case: Case, jump: Row | None, *, hinted: bool) -> Step:
     if jump is None:
-        return deciding("moved", Claim.NOT_MOVED, False if _would_show(case) and not hinted else None)
+        return deciding("moved", TEXTS["not_moved"], False if _would_show(case) and not hinted else None)
     slugs = {"first-start": ("group-created",), "deleted-before-consumed": ("offset-too-small",)}
     asked: dict[str, tuple[str, int]] = {}  # who asked for a reset, then the lines of the moves
     for row in offsets.lines(case, *slugs.get(jump["kind"], offsets.RESETS), group=jump["group"]):
         asked.setdefault(row["event"], (row["file"], row["line"]))
     places = [*asked.values()][:2] + [(m["file"], m["line"]) for m in _moves(case, jump)[:MOST]]
-    return deciding("moved", Claim.MOVED[jump["kind"]].say(**_said(jump)), True, case.refs(dict.fromkeys(places)))
+    return deciding("moved", TEXTS.say(f"moved-{jump['kind']}", **_said(jump)), True, case.refs(dict.fromkeys(places)))
 
 
 def _would_show(case: Case) -> bool:
@@ -116,15 +94,15 @@ def _would_show(case: Case) -> bool:
 
 def _range(case: Case, jump: Row | None) -> Step:
     if jump is None:
-        return deciding("range", Claim.NO_RANGE, None)
+        return deciding("range", TEXTS["no_range"], None)
     known = [m for m in _moves(case, jump) if m["start"] is not None]
     if not known:
-        return deciding("range", Claim.RANGE_UNKNOWN.say(queues=jump["queues"]), None)
+        return deciding("range", TEXTS.say("range_unknown", queues=jump["queues"]), None)
     ranges = [
-        Claim.QUEUE.say(queue="?" if m["queue_id"] is None else m["queue_id"], start=m["start"], end=m["end"])
+        TEXTS.say("queue", queue="?" if m["queue_id"] is None else m["queue_id"], start=m["start"], end=m["end"])
         for m in known[:8]
     ]
-    return deciding("range", Claim.RANGE.say(ranges=ranges, **_said(jump)), True, _quoted(case, known, MOST))
+    return deciding("range", TEXTS.say("range", ranges=ranges, **_said(jump)), True, _quoted(case, known, MOST))
 
 
 def _quoted(case: Case, rows: list[Row], most: int = 2) -> tuple[Ref, ...]:
@@ -137,22 +115,26 @@ def _hints(case: Case, jump: Row | None) -> list[Step]:
     steps = []
     asked = refs.seen(case, *offsets.RESETS)
     if asked or kind in ("reset", "skip"):
-        steps.append(supporting("reset-asked", Claim.ASKED.say(count=asked.count), asked, refs.quote(case, asked, 2)))
+        steps.append(
+            supporting("reset-asked", TEXTS.say("asked", count=asked.count), asked, refs.quote(case, asked, 2))
+        )
     small = refs.seen(case, "offset-too-small", "offset-corrected", "pull-offset-illegal", "pull-offset-fixed")
     if small and kind in (None, "deleted-before-consumed"):
-        steps.append(supporting("corrected", Claim.CORRECTED.say(count=small.count), True, refs.quote(case, small, 2)))
+        steps.append(
+            supporting("corrected", TEXTS.say("corrected", count=small.count), True, refs.quote(case, small, 2))
+        )
     if behind := offsets.behind_the_first(case):
         named = {name: behind[0][name] for name in ("group", "topic")}
         waiting = [row["first"] - row["offset"] for row in behind if row["first"] is not None]
-        claim = Claim.IN_FRONT_DELETED.say(queues=len(behind), **named)
+        claim = TEXTS.say("in_front_deleted", queues=len(behind), **named)
         if len(waiting) == len(behind):
-            claim = Claim.IN_FRONT_OF_FIRST.say(messages=sum(waiting), **named)
+            claim = TEXTS.say("in_front_of_first", messages=sum(waiting), **named)
         steps.append(supporting("deleted-in-front", claim, True, _quoted(case, behind)))
     back = refs.seen(case, "consumer-offset-back")
     # A broker up to 4.5 prints it for its own place in the op queue.
     queues = [row for row in case.fact_rows("once_back") if names.of_users(row["group"])] if back else []
     if queues:
-        claim = Claim.WENT_BACK.say(queues=len(queues), messages=sum(row["messages"] for row in queues))
+        claim = TEXTS.say("went_back", queues=len(queues), messages=sum(row["messages"] for row in queues))
         steps.append(supporting("went-back", claim, True, refs.quote(case, back, 2)))
     return [*steps, *(_without_jump(case) if jump is None else _with_jump(case, jump))]
 
@@ -162,13 +144,13 @@ def _without_jump(case: Case) -> list[Step]:
     if rows := case.fact_rows("smaller_offsets"):
         named = {name: rows[0][name] for name in ("group", "topic", "queues", "messages")}
         quoted = _quoted(case, rows, min(2, rows[0]["queues"]))
-        steps.append(supporting("smaller-later", Claim.LOOKS_BACK.say(**named), True, quoted))
+        steps.append(supporting("smaller-later", TEXTS.say("looks_back", **named), True, quoted))
     new = next((s for s in offsets.unseen_starts(case) if s.skips), None)
     if new is not None:
-        claim = Claim.NEW_FROM_LAST.say(group=new.group, policy=new.policy, topic=new.topic, first=new.skips)
+        claim = TEXTS.say("new_from_last", group=new.group, policy=new.policy, topic=new.topic, first=new.skips)
         steps.append(supporting("starts-late", claim, True, (new.ref,)))
     if late := case.fact_rows("late_starts") if refs.seen(case, "pull-started") else []:
-        claim = Claim.STARTS_LATE.say(queues=len(late), group=late[0]["group"], topic=late[0]["topic"])
+        claim = TEXTS.say("starts_late", queues=len(late), group=late[0]["group"], topic=late[0]["topic"])
         steps.append(supporting("starts-late", claim, True, _quoted(case, late)))
     return steps
 
@@ -177,11 +159,11 @@ def _with_jump(case: Case, jump: Row) -> list[Step]:
     steps = []
     deleted = refs.seen(case, "store-file-deleted")
     if deleted and jump["kind"] in ("deleted-before-consumed", "first-start"):
-        claim = Claim.DELETED.say(count=deleted.count)
+        claim = TEXTS.say("deleted", count=deleted.count)
         steps.append(supporting("files-deleted", claim, True, refs.quote(case, deleted, 1)))
     policy = offsets.start_policy(case, jump["group"]) if jump["kind"] == "first-start" else None
     if policy is not None:
-        steps.append(supporting("consume-from", Claim.POLICY.say(policy=policy[0]), True, (policy[1],)))
+        steps.append(supporting("consume-from", TEXTS.say("policy", policy=policy[0]), True, (policy[1],)))
     return steps
 
 
@@ -207,14 +189,14 @@ def _missing(case: Case, jump: Row | None, *, suspicious: bool) -> list[Missing]
     unsure = jump is None and (suspicious or not _would_show(case))
     open_start = jump is not None and jump["without_start"] > 0
     if unsure and not case.has_source("broker"):
-        wanted.append(collect_next.broker_log("broker.log", Text.WANT_BROKER_LOG))
+        wanted.append(collect_next.broker_log("broker.log", TEXTS["want_broker_log"]))
     no_queue = jump is not None and jump["without_queue"] > 0
     if (unsure or open_start or no_queue) and not refs.seen(case, "pull-started"):
-        wanted.append(collect_next.client_log(collect_next.CONSUMER, Text.WANT_CLIENT_LOG))
+        wanted.append(collect_next.client_log(collect_next.CONSUMER, TEXTS["want_client_log"]))
     if (unsure or open_start) and not offsets.copies(case):
-        wanted.append(collect_next.offset_copies(Text.WANT_COPIES))
+        wanted.append(collect_next.offset_copies(TEXTS["want_copies"]))
     if unsure and suspicious:
-        wanted.append(collect_next.consumer_progress(None, Text.WANT_PROGRESS))
+        wanted.append(collect_next.consumer_progress(None, TEXTS["want_progress"]))
     if jump is not None and None in (jump["skipped"], jump["handled_again"]):
-        wanted.append(collect_next.deliveries(Text.WANT_LEDGER))
+        wanted.append(collect_next.deliveries(TEXTS["want_ledger"]))
     return wanted

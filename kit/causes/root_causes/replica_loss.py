@@ -12,34 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 from kit.analysis import refs
 from kit.analysis.consumers import refused_pulls, replicas
 from kit.causes import collect_next
-from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
-from kit.causes.root_causes.texts import replica_loss as text
-from kit.i18n import T
+from kit.causes.findings import Finding, Missing, Step, deciding, supporting
+from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-SLUG = "replica-loss"
-KIND: Kind = "root_cause"
-LEADS_TO = ("client-timeout",)
-TITLE = text.TITLE
-LOOKS_LIKE = text.LOOKS_LIKE
-
-FIGURES: Final = {
-    "acknowledged": Figure(T("sends answered SEND_OK")),
-    "acknowledged_missing": Figure(T("of these not on the replica"), "lost"),
-    "replica_end_physical_offset": Figure(T("bytes of commit log on the replica")),
-    "replica_last_store_timestamp": Figure(T("time of the last record on the replica")),
-}
-
-ALERTS: Final = (
-    Alert("ha-closed", T("A slave no longer hears from its master: what it would lack if the master were lost is not known yet."), "master-gone"),
-    Alert("slave-sync-failed", T("A slave cannot copy topics and offsets from its master."), "master-gone", least=3, within=120, lasts=3),
-    Alert("offset-not-corrected", T("Groups request offsets that a slave does not have: it lacks messages they consumed from the master. Only the senders know whether these were acknowledged."),
-          "pulls-beyond-end", least=10),
-)  # fmt: skip
+TEXTS: Final = texts_of(__name__)
 
 
 def examine(case: Case) -> Finding:
@@ -53,7 +33,7 @@ def examine(case: Case) -> Finding:
         gone = ()
     elif beyond or (compared is not None and compared.missing):
         gone = (*gone, *replicas.ended(case))[:4]
-    finding = Finding(SLUG, KIND, text.TITLE, text.NONE)
+    finding = TEXTS.finding()
     finding.steps = [
         _lacks(case, compared, applies=slave),
         _gone(case, gone, slave=slave),
@@ -74,16 +54,13 @@ def _tell(case: Case, finding: Finding, compared: replicas.Ledger | None) -> Non
     last = _last(case)
     if compared is None or not compared.missing or last is None:
         lacks = any(step.holds and step.id in ("offsets-beyond-end", "pulls-beyond-end") for step in finding.steps)
-        finding.summary = text.SUMMARY_OPEN if lacks else text.SUMMARY_GONE
+        finding.summary = TEXTS["summary_open"] if lacks else TEXTS["summary_gone"]
         return
     time = last["last_time"].isoformat(sep=" ", timespec="milliseconds") + " UTC"
     count = {"missing": compared.missing, "acknowledged": compared.acknowledged}
-    finding.summary = text.SUMMARY.say(**count, end=last["end"], time=time)
+    finding.summary = TEXTS.say("summary", **count, end=last["end"], time=time)
     finding.window = (last["last_time"], compared.latest) if compared.latest else None
-    again = Remedy(
-        text.FIXES[0].action, text.RESEND_WHY.say(missing=compared.missing), text.FIXES[0].risk, text.FIXES[0].verify
-    )
-    finding.remedies = [again, *text.FIXES[1:]]
+    finding.remedies = [TEXTS.remedy(name, missing=compared.missing) for name in TEXTS.remedies]
     finding.tables = {
         "missing_on_replica": case.facts("acknowledged_missing"),
         "replica_seconds": replicas.seconds(case),
@@ -94,20 +71,20 @@ def _lacks(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> St
     if not applies:
         whole = bool(replicas.replica_ends(case)) and not replicas.master_gone(case)
         return deciding(
-            "acknowledged-missing", text.NO_REPLICA if whole else text.NOT_COMPARED, False if whole else None
+            "acknowledged-missing", TEXTS["no_replica"] if whole else TEXTS["not_compared"], False if whole else None
         )
     reported = replicas.reported(case) if compared is None else None
     if reported is not None and reported["whole"]:
         return deciding(
-            "acknowledged-missing", text.LACKS_NONE.say(acknowledged=reported["sends"]), False, _ref(case, reported)
+            "acknowledged-missing", TEXTS.say("lacks_none", acknowledged=reported["sends"]), False, _ref(case, reported)
         )
     last = _last(case)
     if compared is None or not compared.acknowledged or last is None:
-        return deciding("acknowledged-missing", text.NOT_COMPARED, None)
+        return deciding("acknowledged-missing", TEXTS["not_compared"], None)
     if not compared.missing:
-        return deciding("acknowledged-missing", text.LACKS_NONE.say(acknowledged=compared.acknowledged), False)
+        return deciding("acknowledged-missing", TEXTS.say("lacks_none", acknowledged=compared.acknowledged), False)
     quoted = case.refs((row["file"], row["line"]) for row in case.fact_rows("acknowledged_missing")[:2])
-    claim = text.LACKS.say(missing=compared.missing, acknowledged=compared.acknowledged, end=last["end"])
+    claim = TEXTS.say("lacks", missing=compared.missing, acknowledged=compared.acknowledged, end=last["end"])
     return deciding("acknowledged-missing", claim, True, (*quoted, replicas.last_record(last)))
 
 
@@ -117,40 +94,40 @@ def _ref(case: Case, row: dict[str, Any]) -> tuple[Ref, ...]:
 
 def _gone(case: Case, gone: tuple[Ref, ...], *, slave: bool) -> Step:
     if slave and replicas.master_stored(case):
-        return deciding("master-gone", text.NOT_GONE, False)
-    return deciding("master-gone", text.GONE if gone else text.GONE_OPEN, True if gone else None, gone)
+        return deciding("master-gone", TEXTS["not_gone"], False)
+    return deciding("master-gone", TEXTS["gone"] if gone else TEXTS["gone_open"], True if gone else None, gone)
 
 
 def _supporting(case: Case, beyond: list[dict[str, Any]], *, slave: bool) -> list[Step]:
     steps = []
     if beyond:
-        claim = text.BEYOND.say(queues=len(beyond), most=max(row["offset"] - row["end_offset"] for row in beyond))
+        claim = TEXTS.say("beyond", queues=len(beyond), most=max(row["offset"] - row["end_offset"] for row in beyond))
         quoted = tuple(
             ref for row in beyond[:2] if (ref := refs.first_with(case, row["file"], f"{row['topic']}@{row['group']}"))
         )
         steps.append(supporting("offsets-beyond-end", claim, True, quoted))
     asked, over = refs.seen(case, "offset-not-corrected"), refs.seen(case, "offset-overflow")
     if asked or over:
-        claim = text.NOT_CORRECTED.say(count=asked.count) if asked else text.OVERFLOW.say(count=over.count)
+        claim = TEXTS.say("not_corrected", count=asked.count) if asked else TEXTS.say("overflow", count=over.count)
         steps.append(supporting("pulls-beyond-end", claim, True, refs.quote(case, asked or over, 1)))
     reported = replicas.reported(case)
     if reported is not None and not replicas.replica_ends(case):
-        claim = text.STATUS_END.say(end=reported["end"], missing=reported["behind"])
+        claim = TEXTS.say("status_end", end=reported["end"], missing=reported["behind"])
         steps.append(supporting("status-end", claim, reported["behind"], _ref(case, reported)))
     refused = (
         refused_pulls.quotes(case) if slave else ()
     )  # slaveReadEnable=false: PullMessageProcessor.rejectRequest, 5.0.0 and later
     if refused:
-        steps.append(supporting("reads-refused", text.READ_REFUSED, True, refused))
+        steps.append(supporting("reads-refused", TEXTS["read_refused"], True, refused))
     answers = replicas.answers(case) if slave else {}
     if alone := sum(answers.get(status, 0) for status in ("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")):
-        steps.append(supporting("answered-alone", text.OTHER_ANSWERS.say(count=alone), None))
+        steps.append(supporting("answered-alone", TEXTS.say("other_answers", count=alone), None))
     return steps
 
 
 def _figures(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> dict[str, Any]:
     if not applies:
-        return dict.fromkeys(FIGURES)
+        return dict.fromkeys(TEXTS.figures)
     last, reported = _last(case), replicas.reported(case)
     return {
         "acknowledged": None if compared is None else compared.acknowledged,
@@ -170,9 +147,9 @@ def _missing(
     wanted = []
     stored = bool(replicas.replica_ends(case))
     if applies and not case.has("sends"):
-        wanted.append(collect_next.sends(text.WANT_SENDS))
+        wanted.append(collect_next.sends(TEXTS["want_sends"]))
     if not stored or (applies and not slave):
-        wanted.append(collect_next.replica_store(text.WANT_STORE))
+        wanted.append(collect_next.replica_store(TEXTS["want_store"]))
     if slave and not gone and not replicas.master_stored(case) and (compared is None or compared.missing):
-        wanted.append(collect_next.cluster_list(text.WANT_CLUSTER))
+        wanted.append(collect_next.cluster_list(TEXTS["want_cluster"]))
     return wanted

@@ -16,18 +16,16 @@ from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, connections, consumer_logs, consumption, lag, members
 from kit.causes import collect_next
 from kit.causes import untouched_queues as untouched
-from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
-from kit.causes.root_causes.texts import subscription_mismatch as text
-from kit.i18n import T
+from kit.causes.findings import Finding, Missing, Step, deciding, supporting
+from kit.causes.texts import texts_of
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PASSING
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-SLUG = "subscription-mismatch"
-KIND: Kind = "root_cause"
+TEXTS: Final = texts_of(__name__)
+
 FLAPS = 2
 """How often a topic or an expression has to come back into the broker's table: a deployment replaces it once."""
 
@@ -35,43 +33,10 @@ PICKED = 5
 """Number of refused pulls from which they matter, in an excerpt without any start or stop of a consumer."""
 STARTS: Final = PASSING["subscription-missing"].start_events
 
-TITLE = T("Clients of one consumer group subscribe differently")
-
-LOOKS_LIKE = (
-    (
-        "duplicate-client-id",
-        T("the queues without progress belong to a client that computes the share of another client with the same id"),
-    ),
-    (
-        "consumer-backlog",
-        T("all queues lag; here some are at their end and others have no owner, or nothing lags at all"),
-    ),
-    ("consumer-stuck", T("one queue has an owner and a message in work; here nobody pulls it")),
-    ("offset-jump", T("messages behind the offset were skipped at one moment, not passed over one by one")),
-)
-
-FIGURES: Final = {
-    "group": Figure(T("consumer group")),
-    "subscriptions": Figure(T("what each client subscribes to")),
-    "handled_by_nobody": Figure(T("messages that nobody handled")),
-    "behind_the_offset": Figure(T("of these behind the group's offset")),
-    "in_front_of_the_offset": Figure(T("of these in front of the group's offset")),
-}
-
-ALERTS: Final = (
-    Alert("subscription-removed", T("Heartbeats of one group keep removing topics from its subscription: its clients subscribe differently."),
-          "subscription-flaps", least=3, within=180, lasts=25, by=("group",), severity="critical"),
-    Alert("subscription-missing", T("Pulls of a group are refused because another of its clients removed the topic from the subscription."),
-          "pulls-refused", least=20, within=120, lasts=10, severity="critical"),
-    Alert("subscription-replaced", T("The subscription of a group changes back and forth: its clients subscribe differently."),
-          "subscription-flaps", least=2, within=180, by=("group", "topic"), differ="new", severity="critical",
-          when=lambda values: values["old"] != values["new"]),
-)  # fmt: skip
-
 
 def examine(case: Case) -> Finding:
     """Report whether clients of a group subscribe differently, and what became of the messages."""
-    finding = Finding(SLUG, KIND, TITLE, text.NONE.say())
+    finding = TEXTS.finding()
     different = members.differing(case)
     flaps = _flapping(case)
     group = next(iter(sorted(different, key=lambda g: (-len(_effect_queues(case, g, different[g])), g))), None)
@@ -92,7 +57,7 @@ def examine(case: Case) -> Finding:
         finding.tables = _tables(case, group, found)
         finding.window = members.window([s.first for pair in different[group] for s in pair], case)
     elif finding.verdict == "suspected":
-        finding.summary = text.MAYBE.say(group=named) if named else text.MAYBE_ANY
+        finding.summary = TEXTS.say("maybe", group=named) if named else TEXTS["maybe_any"]
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, named or untouched.group(case))
     return finding
@@ -109,13 +74,18 @@ def _topics(pairs: list[tuple[members.Subscription, members.Subscription]]) -> t
 def _different(case: Case, group: str | None, different: dict[str, Any]) -> Step:
     if group is None:
         known = _all_alike(case)
-        return deciding("different-subscriptions", text.NOT_DIFFERENT, False if known else None)
+        return deciding("different-subscriptions", TEXTS["not_different"], False if known else None)
     # Prefer a pair whose difference lasts: files of one consumerStatus call before lines of a log.
     one, other = max(
         different[group], key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair))
     )
-    claim = text.DIFFERENT.say(
-        group=group, one=one.client_id, other=other.client_id, first=_words(one.topics), second=_words(other.topics)
+    claim = TEXTS.say(
+        "different",
+        group=group,
+        one=one.client_id,
+        other=other.client_id,
+        first=_words(one.topics),
+        second=_words(other.topics),
     )
     return deciding("different-subscriptions", claim, True, (one.ref, other.ref))
 
@@ -157,17 +127,21 @@ def _idle(queue: lag.Course) -> bool:
 def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[consumption.Topic]) -> Step:
     """Return the effect of the mismatch: messages passed over, or queues that nobody pulls."""
     if group is None:
-        return deciding("messages-unhandled", text.UNKNOWN_EFFECT, None)
+        return deciding("messages-unhandled", TEXTS["unknown_effect"], None)
     gone = [t for t in found if t.behind]
     if gone:
         records = tuple(ref for t in gone for ref in t.records)[:3]
-        claim = text.GONE.say(behind=sum(t.behind or 0 for t in gone), topics=[t.topic for t in gone])
+        claim = TEXTS.say("gone", behind=sum(t.behind or 0 for t in gone), topics=[t.topic for t in gone])
         return deciding("messages-unhandled", claim, True, records)
     for pair in lag.pairs(case):
         idle = [q for q in pair.queues if _idle(q)] if pair.group == group and pair.topic in topics else []
         if idle and len(idle) < len(pair.queues):
-            claim = text.WAIT.say(
-                queues=[q.queue_id for q in idle], topic=pair.topic, group=group, front=sum(q.last_lag for q in idle)
+            claim = TEXTS.say(
+                "wait",
+                queues=[q.queue_id for q in idle],
+                topic=pair.topic,
+                group=group,
+                front=sum(q.last_lag for q in idle),
             )
             refs = (
                 *lag.refs(case, group, pair.topic, idle[0].queue_id),
@@ -175,8 +149,8 @@ def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[
             )
             return deciding("messages-unhandled", claim, True, tuple(dict.fromkeys(refs)))
     if found and all(t.behind == 0 and t.front is not None and t.front <= lag.SMALL for t in found):
-        return deciding("messages-unhandled", text.NO_EFFECT, False)
-    return deciding("messages-unhandled", text.UNKNOWN_EFFECT, None)
+        return deciding("messages-unhandled", TEXTS["no_effect"], False)
+    return deciding("messages-unhandled", TEXTS["unknown_effect"], None)
 
 
 def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
@@ -207,10 +181,10 @@ def _flap_step(
     case: Case, flaps: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]], group: str | None
 ) -> Step:
     if group not in flaps:
-        return supporting("subscription-flaps", text.NOT_FLAPPING, None)
+        return supporting("subscription-flaps", TEXTS["not_flapping"], None)
     count, what, lines = flaps[group]
     refs = tuple(s.ref(case) for s in lines[:3])
-    return supporting("subscription-flaps", text.FLAPPING.say(group=group, what=what, count=count), True, refs)
+    return supporting("subscription-flaps", TEXTS.say("flapping", group=group, what=what, count=count), True, refs)
 
 
 def _refused(case: Case, group: str | None) -> Step:
@@ -223,20 +197,24 @@ def _refused(case: Case, group: str | None) -> Step:
     # A start prints a few of these lines: on their own they count only if they go on, or in an excerpt that somebody chose.
     on = "subscription-missing" in noise.going_on(case) or (count >= PICKED and not quoting.seen(case, *STARTS))
     if count < FLAPS or (group is None and not on):
-        return supporting("pulls-refused", text.NOT_REFUSED, None)
+        return supporting("pulls-refused", TEXTS["not_refused"], None)
     topics = sorted({s.values["topic"] for s in said if s.values.get("topic")})
     named = next((s.group for s in said if s.group), None)
     # The answer a client prints names neither its group nor the topic.
-    claim = text.REFUSED.say(group=named, topic=topics, count=count) if named else text.REFUSED_SOME.say(count=count)
+    claim = (
+        TEXTS.say("refused", group=named, topic=topics, count=count)
+        if named
+        else TEXTS.say("refused_some", count=count)
+    )
     return supporting("pulls-refused", claim, True, tuple(s.ref(case) for s in said[:2]))
 
 
 def _warned(case: Case) -> Step:
     blocks = [b for b in admin_output.admin_blocks(case) if "Different subscription" in (b.get("WARN") or "")]
     if not blocks:
-        return supporting("status-warns", text.NOT_WARNED, None)
+        return supporting("status-warns", TEXTS["not_warned"], None)
     ref = quoting.first_with(case, blocks[0]["file"], "Different subscription")
-    return supporting("status-warns", text.WARNED, True, (ref,) if ref else ())
+    return supporting("status-warns", TEXTS["warned"], True, (ref,) if ref else ())
 
 
 def _figures(group: str | None, pairs: list[Any], found: list[consumption.Topic]) -> dict[str, Any]:
@@ -256,19 +234,14 @@ def _tell(finding: Finding, group: str, found: list[consumption.Topic]) -> None:
     behind, front = sum(t.behind or 0 for t in found), sum(t.front or 0 for t in found)
     topics = [t.topic for t in found]
     if behind:
-        finding.summary = text.SUMMARY_GONE.say(group=group, topics=topics, behind=behind)
+        finding.summary = TEXTS.say("summary_gone", group=group, topics=topics, behind=behind)
     elif front > lag.SMALL:
-        finding.summary = text.SUMMARY_FRONT.say(group=group, topics=topics, front=front)
+        finding.summary = TEXTS.say("summary_front", group=group, topics=topics, front=front)
     else:
-        finding.summary = text.SUMMARY.say(group=group)
-    finding.remedies = [
-        Remedy(text.ACTION, text.WHY, text.RISK, text.VERIFY),
-        Remedy(text.SAME, text.SAME_WHY, text.SAME_RISK, text.VERIFY),
-    ]
+        finding.summary = TEXTS.say("summary", group=group)
+    finding.remedies = [TEXTS.remedy("action"), TEXTS.remedy("same")]
     if behind:
-        finding.remedies.append(
-            Remedy(text.AGAIN, text.AGAIN_WHY.say(behind=behind), text.AGAIN_RISK, text.AGAIN_VERIFY)
-        )
+        finding.remedies.append(TEXTS.remedy("again", behind=behind))
 
 
 def _tables(case: Case, group: str, found: list[consumption.Topic]) -> dict[str, Any]:
@@ -297,12 +270,12 @@ def _missing(case: Case, finding: Finding, group: str | None) -> list[Missing]:
     first, second = finding.steps[0].holds, finding.steps[1].holds
     wanted = []
     if first is None:
-        wanted.append(collect_next.consumer_status(group, text.WANT_STATUS))
+        wanted.append(collect_next.consumer_status(group, TEXTS["want_status"]))
         if not consumer_logs.of(case, "heartbeat-data"):
-            wanted.append(collect_next.client_log(collect_next.CONSUMER, text.WANT_CLIENT))
+            wanted.append(collect_next.client_log(collect_next.CONSUMER, TEXTS["want_client"]))
     if second is None:
         wanted += [
-            collect_next.consumer_progress(group, text.WANT_POSITIONS),
-            collect_next.deliveries(text.WANT_LEDGER),
+            collect_next.consumer_progress(group, TEXTS["want_positions"]),
+            collect_next.deliveries(TEXTS["want_ledger"]),
         ]
     return wanted

@@ -21,17 +21,17 @@ from kit.analysis.messages import pasted_ids
 from kit.analysis.sizes import limits
 from kit.analysis.transactions import paths, totals
 from kit.causes import collect_next
-from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, supporting, with_ids
-from kit.causes.root_causes.texts.transaction_consistency import REASONS, Claim, Fix, Text
-from kit.i18n import T
+from kit.causes.findings import Finding, Missing, Remedy, Step, supporting, with_ids
+from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-SLUG = "transaction-consistency"
-KIND: Kind = "root_cause"
+TEXTS: Final = texts_of(__name__)
+REASONS: Final = ("exception", "error", "send_status", "rollback_answer", "commit_answer")
+"""What a local step did that explains a disagreement."""
+
 LOCAL: Final = "local-transaction-exception"
 PRODUCING: Final = (
     "local-transaction-answer",
@@ -42,34 +42,6 @@ PRODUCING: Final = (
 """Texts that only a transaction producer's client prints."""
 COLUMNS: Final = ["kind", "uniq_key", "state", "cause", "stored", "end_physical_offset", "row_line"]
 IDS = ("disagree", "local-step", "exceptions", "discarded-rows")
-
-LOOKS_LIKE = (
-    ("producer-offline", T("nothing is finished yet: the transaction is pending or discarded, not rolled back")),
-    (
-        "shared-producer-group",
-        T("the ROLLBACK came from another host; the application's own hosts would have answered correctly"),
-    ),
-    ("check-unknown-until-discard", T("every answer was UNKNOW; the message went to the check-limit topic")),
-    ("dead-letter", T("the message was committed; a consumer stopped retrying it later")),
-)
-
-FIGURES: Final = {
-    "committed": Figure(T("transactions committed")),
-    "rolled_back": Figure(T("rolled back", "个事务已回滚")),
-    "discarded": Figure(T("discarded after the last check"), "lost"),
-    "pending": Figure(T("still open"), "pending"),
-    "half_messages": Figure(T("transactions in all")),
-    "committed_twice": Figure(T("committed twice", "个事务被提交两次"), "repeated"),
-    "dead_lettered": Figure(T("messages in dead-letter queues")),
-    "rows_without_message": Figure(T("business rows without a message"), "lost"),
-    "rows_pending": Figure(T("of these still open"), "pending"),
-    "messages_without_row": Figure(T("messages without a business row"), "lost"),
-    "exceptions_in_local_transaction": Figure(T("exceptions in local transactions")),
-}
-
-ALERTS: Final = (
-    Alert("local-transaction-exception", T("A local transaction ended in an exception: its business row and its message may disagree."), "exceptions"),
-)  # fmt: skip
 
 
 @attrs.frozen
@@ -92,7 +64,7 @@ def examine(case: Case) -> Finding:
     # Discarded ones are another cause's matter.
     finished = wrong[wrong["state"].isin(["committed", "rolled_back"])]
     thrown = _exception_count(case)
-    finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
+    finding = TEXTS.finding()
     steps = [
         _disagreement(case, summary, counts, finished),
         _local_step(case, summary, finished),
@@ -129,53 +101,59 @@ def _exception_count(case: Case) -> int | None:
 
 def _disagreement(case: Case, summary: totals.Summary | None, counts: Counts, finished: pd.DataFrame) -> Step:
     if not finished.empty:
-        claim = Claim.DISAGREE.say(
-            rows=_of(finished, "row_without_message"), messages=_of(finished, "message_without_row")
+        claim = TEXTS.say(
+            "disagree", rows=_of(finished, "row_without_message"), messages=_of(finished, "message_without_row")
         )
         return Step(claim, "deciding", True, _ends(finished) + _rows(case, finished))
     if summary is not None and not summary.half_messages:
-        return Step(Claim.NO_TRANSACTIONS, "deciding", False)
+        return Step(TEXTS["no_transactions"], "deciding", False)
     if summary is None or counts.rows is None:
-        return Step(Claim.NO_ROWS, "deciding", None)
+        return Step(TEXTS["no_rows"], "deciding", None)
     if not counts.joined:
-        return Step(Claim.NOT_JOINED.say(rows=counts.rows), "deciding", None)
-    return Step(Claim.AGREE.say(finished=summary.total("committed") + summary.total("rolled_back")), "deciding", False)
+        return Step(TEXTS.say("not_joined", rows=counts.rows), "deciding", None)
+    return Step(
+        TEXTS.say("agree", finished=summary.total("committed") + summary.total("rolled_back")), "deciding", False
+    )
 
 
 def _local_step(case: Case, summary: totals.Summary | None, finished: pd.DataFrame) -> Step:
     caused = finished[finished["cause"].notna()]
     if not caused.empty:
-        reasons = [text.say(count=int(n)) for cause, text in REASONS.items() if (n := (_reason(caused) == cause).sum())]
+        reasons = [
+            TEXTS.say(f"reasons-{cause}", count=int(n)) for cause in REASONS if (n := (_reason(caused) == cause).sum())
+        ]
         first = caused.groupby("cause", sort=True).head(2).head(6)
         quoted = case.refs((str(row["evidence_file"]), int(row["evidence_line"])) for row in first.to_dict("records"))
-        return Step(Claim.LOCAL.say(caused=len(caused), wrong=len(finished), reasons=reasons), "deciding", True, quoted)
+        return Step(
+            TEXTS.say("local", caused=len(caused), wrong=len(finished), reasons=reasons), "deciding", True, quoted
+        )
     seen = refs.seen(case, LOCAL)
     if seen and finished.empty and (summary is None or summary.half_messages):
-        return Step(Claim.THROWN.say(count=_exception_count(case)), "deciding", True, refs.quote(case, seen))
-    return Step(Claim.NO_LOCAL, "deciding", None)
+        return Step(TEXTS.say("thrown", count=_exception_count(case)), "deciding", True, refs.quote(case, seen))
+    return Step(TEXTS["no_local"], "deciding", None)
 
 
 def _reason(frame: pd.DataFrame) -> pd.Series[str]:
     """Return the cause of each row under the name its sentence uses: the frame names each status separately."""
-    return frame["cause"].where(frame["cause"].isin(list(REASONS)), "send_status")
+    return frame["cause"].where(frame["cause"].isin(REASONS), "send_status")
 
 
 def _exceptions(case: Case, thrown: int | None) -> Step:
     seen = refs.seen(case, LOCAL)
     quoted = refs.quote(case, seen, 2) if thrown else ()
-    return Step(Claim.EXCEPTIONS.say(count=thrown), "supporting", True if thrown else None, quoted)
+    return Step(TEXTS.say("exceptions", count=thrown), "supporting", True if thrown else None, quoted)
 
 
 def _overtaken(case: Case) -> list[Step]:
     """Return the step that a check came while the local transaction was still running, if a paste shows it."""
     said = pasted_ids.overtaken(case)
-    return [supporting("check-overtakes", Claim.OVERTAKEN, True, said)] if said else []
+    return [supporting("check-overtakes", TEXTS["overtaken"], True, said)] if said else []
 
 
 def _given_up(wrong: pd.DataFrame) -> list[Step]:
     """Return the existing rows whose message was discarded, if any: only a supporting step, since discards alone are a neighbour."""
     left = wrong[wrong["state"] == "discarded"]
-    return [Step(Claim.GIVEN_UP.say(count=len(left)), "supporting", None, _ends(left)[:1])] if len(left) else []
+    return [Step(TEXTS.say("given_up", count=len(left)), "supporting", None, _ends(left)[:1])] if len(left) else []
 
 
 def _of(frame: pd.DataFrame, kind: str) -> int:
@@ -220,35 +198,34 @@ def _figures(summary: totals.Summary | None, counts: Counts, thrown: int | None)
 
 def _say(finding: Finding, summary: totals.Summary | None, finished: pd.DataFrame, thrown: int | None) -> None:
     if not finished.empty:
-        finding.summary = Text.SUMMARY.say(
+        finding.summary = TEXTS.say(
+            "summary",
             rows=_of(finished, "row_without_message"),
             messages=_of(finished, "message_without_row"),
             caused=int(finished["cause"].notna().sum()),
             wrong=len(finished),
         )
     elif summary is not None and not summary.half_messages:
-        finding.summary = Text.NO_TRANSACTIONS.say()
+        finding.summary = TEXTS.say("text_no_transactions")
     elif finding.verdict != "ruled_out":
-        finding.summary = Text.ONLY_EXCEPTIONS.say(count=thrown) if thrown else Text.UNKNOWN.say()
+        finding.summary = TEXTS.say("only_exceptions", count=thrown) if thrown else TEXTS.say("unknown")
 
 
 def _remedies(wrong: pd.DataFrame) -> list[Remedy]:
     rows, messages = _of(wrong, "row_without_message"), _of(wrong, "message_without_row")
     made = []
     if rows:
-        made.append(Remedy(Fix.RESEND.say(count=rows), Fix.RESEND_WHY, Fix.RESEND_RISK, Fix.RESEND_VERIFY))
+        made.append(TEXTS.remedy("resend", count=rows))
     if messages:
-        made.append(
-            Remedy(Fix.COMPENSATE.say(count=messages), Fix.COMPENSATE_WHY, Fix.COMPENSATE_RISK, Fix.COMPENSATE_VERIFY)
-        )
+        made.append(TEXTS.remedy("compensate", count=messages))
     reasons = set(_reason(wrong[wrong["cause"].notna()]))
     if "send_status" in reasons:
-        made.append(Remedy(Fix.STATUS, Fix.STATUS_WHY, Fix.STATUS_RISK, Fix.STATUS_VERIFY))
+        made.append(TEXTS.remedy("status"))
     if reasons & {"rollback_answer", "commit_answer"}:
-        made.append(Remedy(Fix.ANSWER, Fix.ANSWER_WHY, Fix.ANSWER_RISK, Fix.ANSWER_VERIFY))
+        made.append(TEXTS.remedy("answer"))
     if reasons & {"exception", "error"} or not reasons:
-        when = None if reasons else Fix.PLACE_WHEN
-        made.append(Remedy(Fix.PLACE, Fix.PLACE_WHY, Fix.PLACE_RISK, Fix.PLACE_VERIFY, when))
+        when = None if reasons else TEXTS["place_when"]
+        made.append(attrs.evolve(TEXTS.remedy("place"), when=when))
     return made
 
 
@@ -279,15 +256,15 @@ def _missing(case: Case, summary: totals.Summary | None, counts: Counts, finishe
         return []
     wanted = []
     if summary is None:
-        wanted.append(collect_next.commitlog(Text.WANT_STORE))
+        wanted.append(collect_next.commitlog(TEXTS["want_store"]))
     if counts.rows is None or not counts.joined:
-        wanted.append(collect_next.rows(Text.WANT_ROWS))
+        wanted.append(collect_next.rows(TEXTS["want_rows"]))
     unexplained = not finished.empty and finished["cause"].isna().any()
     if counts.rows is None or summary is None or unexplained:
         if not case.has_source("client"):
-            wanted.append(collect_next.client_log(collect_next.PRODUCER, Text.WANT_CLIENT_LOG))
+            wanted.append(collect_next.client_log(collect_next.PRODUCER, TEXTS["want_client_log"]))
         if not case.has_source("app"):
-            wanted.append(collect_next.app_log(collect_next.PRODUCER, Text.WANT_APP_LOG))
+            wanted.append(collect_next.app_log(collect_next.PRODUCER, TEXTS["want_app_log"]))
         if not case.has_source("transaction"):
-            wanted.append(collect_next.broker_log("transaction.log", Text.WANT_TRANSACTION_LOG))
+            wanted.append(collect_next.broker_log("transaction.log", TEXTS["want_transaction_log"]))
     return wanted

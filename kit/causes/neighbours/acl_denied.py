@@ -1,0 +1,129 @@
+"""acl-denied: the broker's access control refuses a client: a wrong secret, an unknown user, a missing right.
+
+Deciding step: an AclException (plain ACL, 4.4.0 and later) or an authentication or authorization exception (5.3.0 and later) in any log. Secrets are never quoted:
+configuration files are not (reference: operators' incidents §7).
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+
+from kit.analysis import refs
+from kit.analysis.access import reach
+from kit.analysis.sends import sends
+from kit.case import setup
+from kit.causes import collect_next
+from kit.causes.findings import Finding, deciding, supporting
+from kit.causes.texts import texts_of
+from kit.rocketmq.log_layouts import BROKER_SIDE
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+    from kit.inventory.references import Ref
+
+TEXTS: Final = texts_of(__name__)
+
+
+QUOTED: Final = {
+    "wrong-secret": ("ignature", "ignature failed"),
+    "unknown-user": ("No acl config|not found", "Exception: "),
+    "no-right": ("ermission for|no permission", "ermission "),
+    "other": ("", "Exception: "),
+}
+"""Of each reason what a refusal that is quoted names, and what is in the line of it."""
+
+
+def examine(case: Case) -> Finding:
+    """Report whom access control refused, and why."""
+    seen = refs.seen(case, "access-denied")
+    finding = TEXTS.finding()
+    ledger = sends.ledger(case)
+    if not seen:
+        looked = reach.client_logs(case) or ledger.knows_kinds
+        finding.steps = [deciding("denied", TEXTS["not_denied"], False if looked else None)]
+        finding.figures = {
+            "denied": 0 if looked else None,
+            "reasons": {} if looked else None,
+            "failed_sends": 0 if looked else None,
+        }
+        finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, TEXTS["want_client"])]
+        return finding
+    entries = case.facts("denials")
+    every = _by_reason(case.fact_rows("denials"))
+    said: list[Any] = [
+        TEXTS.say("reason", reason=TEXTS[f"words-{why}"], names=names, count=count)
+        for why, (names, count) in every.items()
+    ]
+    by_broker = entries["source"].isin(BROKER_SIDE)
+    own = entries if by_broker.all() else entries[~by_broker]
+    quoted = [ref for why in every for ref in _quote(case, own, why)]
+    finding.steps = [deciding("denied", TEXTS.say("denied", count=seen.count, reasons=said), True, tuple(quoted))]
+    logged = sum(refs.count(case, "access-denied", source) for source in ("remoting", "broker", "broker_default"))
+    if logged:
+        first = refs.earliest(case, entries[by_broker], 1, within="AclException")
+        finding.steps.append(supporting("in-broker-log", TEXTS.say("in_broker", count=logged), True, first))
+    alone = refs.seen(case, "no-consumer-list")
+    if alone:
+        finding.steps.append(
+            supporting("no-consumer-list", TEXTS.say("no_list", count=alone.count), True, refs.quote(case, alone, 1))
+        )
+    setting = setup.setting(case, "aclEnable")
+    if setting.value == "true" and setting.where is not None:
+        finding.steps.append(supporting("acl-on", TEXTS["acl_on"], True, (setting.where,)))
+    failed = _failed_sends(case)
+    reasons = {why: names for why, (names, _) in every.items()}
+    finding.figures = {"denied": seen.count, "reasons": reasons, "failed_sends": failed}
+    finding.summary = (
+        TEXTS.say("summary_alone", reasons=said)
+        if failed is None
+        else TEXTS.say("summary", reasons=said, failed=failed)
+    )
+    finding.window = None if seen.first is None or seen.last is None else (seen.first, seen.last)
+    finding.remedies = [TEXTS.remedy(why) for why in every if why in TEXTS.remedies]
+    return finding
+
+
+def _by_reason(rows: list[dict[str, Any]]) -> dict[str, tuple[list[str], int]]:
+    """Return {reason: (accounts or resources, entries)}, in the order of `QUOTED`."""
+    names: dict[str, set[str]] = {why: set() for why in QUOTED}
+    counts = dict.fromkeys(QUOTED, 0)
+    for row in rows:
+        why, name = _why(row)
+        names[why].add(name)
+        counts[why] += row["n"]
+    return {why: (sorted(names[why] - {""}), counts[why]) for why in QUOTED if counts[why]}
+
+
+def _why(row: dict[str, Any]) -> tuple[str, str]:
+    reason = row["reason"] or ""
+    if row["access_key"] or "ignature" in reason:
+        return "wrong-secret", row["access_key"] or ""
+    if row["unknown_key"] or row["unknown_user"] or " not found." in reason:
+        return "unknown-user", row["unknown_key"] or row["unknown_user"] or reason
+    if row["permission"]:
+        return "no-right", f"{(row['kind'] or '').lower()} {row['permission']} ({row['user']})"
+    if row["resource"] or "no permission" in reason:
+        return "no-right", f"{row['resource_type']} {row['resource']}" if row["resource"] else reason
+    return "other", reason
+
+
+def _quote(case: Case, entries: pd.DataFrame, why: str) -> tuple[Ref, ...]:
+    words, within = QUOTED[why]
+    return refs.earliest(case, entries[entries["reason"].fillna("").str.contains(words)], 1, within=within)
+
+
+def _failed_sends(case: Case) -> int | None:
+    """Return how many sends access control refused: the rows of ledgers in whose client's folder it refused, else by
+    application logs; None if unknown.
+    """
+    ledger = sends.ledger(case)
+    if ledger.source is None:
+        return None
+    folders = {str(PurePosixPath(file).parent) for file, _ in refs.seen(case, "access-denied").places}
+    inside = ledger.failed["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in folders)
+    failed = ledger.failed[inside.astype(bool) & (ledger.failed["kind"] != "CLIENT_TIMEOUT")]
+    place = failed["file"].astype(str) + failed["line"].astype(str)
+    return int(failed["key"].fillna(failed["uniq_key"]).fillna(place).nunique())

@@ -1,0 +1,126 @@
+"""check-unknown-until-discard: producers answered UNKNOW at every check until the broker discarded the message.
+
+Deciding steps: transactions were discarded (check-limit topic, or the log before 4.5.2); the producers had answered UNKNOWN for them. Source:
+broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, broker/processor/EndTransactionProcessor (reference §4.6, §6.5).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kit.analysis import refs
+from kit.analysis.transactions import owners, totals
+from kit.case import setup
+from kit.causes import collect_next
+from kit.causes.findings import Finding, deciding, supporting
+from kit.causes.texts import texts_of
+from kit.formats.values import integer
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.case.case import Case
+
+TEXTS: Final = texts_of(__name__)
+
+
+def examine(case: Case) -> Finding:
+    """Report which discarded transactions had been answered UNKNOW until the limit."""
+    finding = TEXTS.finding()
+    stored, logged = case.has("messages"), case.has_source("transaction")
+    limit = setup.setting(case, "transactionCheckMax", owners.addresses(case))
+    if not stored and (printed := _printed(case)) is not None:
+        return _by_log(case, finding, printed, limit)
+    count = totals.summary(case).states()["discarded"] if stored else None
+    found = case.facts("discarded_transactions") if count else None
+    unknown = found[found["unknown"] > 0] if found is not None else None
+    given_up = deciding("discarded", TEXTS["not_discarded"], None if count is None else False)
+    if found is not None:
+        given_up = deciding(
+            "discarded",
+            TEXTS.say("discarded", count=count, limit=limit.value, known=TEXTS[f"known-{limit.known}".lower()]),
+            True,
+            _records(found),
+        )
+    asked = deciding("answered-unknown", TEXTS["not_unknown"], None if count is None or not logged else False)
+    if unknown is not None and not unknown.empty:
+        asked = deciding(
+            "answered-unknown",
+            TEXTS.say("unknown", count=len(unknown), answers=int(unknown["unknown"].sum())),
+            True,
+            _lines(case, unknown),
+        )
+    thrown = int(unknown["thrown"].sum()) if unknown is not None else 0
+    finding.steps = [given_up, asked]
+    if unknown is not None and thrown:
+        finding.steps.append(
+            supporting(
+                "listener-threw",
+                TEXTS.say("thrown", count=thrown),
+                True,
+                _lines(case, unknown[unknown["thrown"]], "first"),
+            )
+        )
+    finding.figures = {
+        "discarded": count,
+        "answered_unknown": len(unknown) if unknown is not None else (0 if count == 0 else None),
+        "check_limit": integer(limit.value),
+    }
+    if finding.verdict == "confirmed" and unknown is not None:
+        finding.summary = TEXTS.say("summary", unknown=len(unknown), discarded=count, limit=limit.value)
+        finding.remedies = [TEXTS.remedy("action")]
+        finding.window = (unknown["stored"].min().to_pydatetime(), unknown["time"].max().to_pydatetime())
+        finding.tables = {"unknown_until_discard": unknown.drop(columns=["first_file", "first_line"])}
+    if not stored:
+        finding.missing.append(collect_next.commitlog(TEXTS["want_store"]))
+    if not logged and count != 0:
+        finding.missing.append(collect_next.broker_log("transaction.log", TEXTS["want_log"]))
+    return finding
+
+
+def _printed(case: Case) -> dict[str, Any] | None:
+    """Return what transaction.log prints of discarded transactions, a row of `printed_discards`; None where there are none.
+
+    Copies of a leaked message are none: another cause made them.
+    """
+    rows = case.fact_rows("printed_discards") if refs.seen(case, "check-discard") else []
+    return next((row for row in rows if not row["leaked"]), None)
+
+
+def _by_log(case: Case, finding: Finding, printed: dict[str, Any], limit: setup.Setting) -> Finding:
+    """Complete the finding by the log alone, which prints each discarded message and each UNKNOW answer."""
+    count = printed["messages"] or None
+    said = TEXTS.say(
+        "discarded", count=count or printed["lines"], limit=limit.value, known=TEXTS[f"known-{limit.known}".lower()]
+    )
+    finding.steps = [deciding("discarded", said, True, case.refs([(printed["file"], printed["line"])]))]
+    unknown = printed["unknown_messages"]
+    if unknown:
+        said = TEXTS.say("unknown", count=unknown, answers=printed["unknowns"])
+        quoted = case.refs([(printed["unknown_file"], printed["unknown_line"])])
+        finding.steps.append(deciding("answered-unknown", said, True, quoted))
+        finding.summary = TEXTS.say("summary", unknown=unknown, discarded=count, limit=limit.value)
+        finding.remedies = [TEXTS.remedy("action")]
+        finding.window = (printed["first"], printed["last"]) if printed["first"] else None
+    else:
+        finding.steps.append(deciding("answered-unknown", TEXTS["not_unknown"], None))
+    finding.figures = {"discarded": count, "answered_unknown": unknown or None, "check_limit": integer(limit.value)}
+    finding.missing.append(collect_next.commitlog(TEXTS["want_store"]))
+    return finding
+
+
+def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
+    rows: list[dict[Any, Any]] = frame.head(2).to_dict("records")
+    return tuple(
+        Ref(
+            r["file"],
+            f"discarded: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}",
+            physical_offset=int(r["physical_offset"]),
+        )
+        for r in rows
+    )
+
+
+def _lines(case: Case, frame: pd.DataFrame, which: str = "log") -> tuple[Ref, ...]:
+    return case.refs((str(r[f"{which}_file"]), int(r[f"{which}_line"])) for r in frame.head(2).to_dict("records"))

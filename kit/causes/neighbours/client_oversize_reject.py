@@ -1,0 +1,57 @@
+"""client-oversize-reject: a send refused at once for its size, by the client's own limit or by the broker's answer 13.
+
+Deciding step: such a refusal in a client's or application's log, or the store's line from a send thread. The client looks at the raw body
+(client/Validators.checkMessage), the broker at the record or the stored body (store/CommitLog, store/MessageExtEncoder); neither is retried.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kit.analysis.sizes import in_force, refusals
+from kit.causes import collect_next
+from kit.causes.findings import Finding, deciding, holds, supporting
+from kit.causes.texts import texts_of
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+TEXTS: Final = texts_of(__name__)
+
+
+def examine(case: Case) -> Finding:
+    """Report how many sends were refused at once for their size, and by whom."""
+    found = refusals.rejects(case)
+    happened = bool(found.by_broker or found.by_client)
+    looked = found.by_broker is not None or found.by_client is not None
+    finding = TEXTS.finding()
+    claim = TEXTS.say("refused", broker=found.by_broker, client=found.by_client)
+    quoted = (*found.broker_refs, *found.client_refs)[:4]
+    finding.steps = [deciding("refused-at-once", claim, holds(happened, looked), quoted if happened else ())]
+    finding.figures = {
+        "refused_by_broker": found.by_broker,
+        "refused_by_client": found.by_client,
+        "largest_refused_record": found.largest,
+    }
+    if happened:
+        limit = in_force.limits(case)
+        if found.by_broker and limit.limit is not None and limit.how == "total":  # 4.9.4+ print the limit itself
+            finding.steps.append(
+                supporting("limits", TEXTS.say("words", limit=limit.limit), True, (limit.where,) if limit.where else ())
+            )
+        summary = (
+            TEXTS["summary_client"]
+            if found.by_broker is None
+            else TEXTS["summary_broker"]
+            if found.by_client is None
+            else TEXTS["summary"]
+        )
+        finding.summary = summary.say(broker=found.by_broker, client=found.by_client)
+        finding.window = found.window
+        finding.remedies = [TEXTS.remedy("action")]
+    elif not looked:
+        finding.missing = [
+            collect_next.client_log(collect_next.PRODUCER, TEXTS["want"]),
+            collect_next.broker_log("store.log", TEXTS["want_store"]),
+        ]
+    return finding

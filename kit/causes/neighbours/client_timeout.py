@@ -1,0 +1,68 @@
+"""client-timeout: a send timed out waiting for its answer, or its call ran out of time. Whether it is stored is open.
+
+Deciding step: the client's own time-out of a send, in a log or in a send ledger (RemotingTimeoutException,
+RemotingTooMuchRequestException:
+client/impl/producer/DefaultMQProducerImpl, remoting/netty/NettyRemotingAbstract).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from kit.analysis import refs
+from kit.analysis.sends import attempts, sends
+from kit.causes import collect_next
+from kit.causes.findings import Finding, deciding, holds, supporting
+from kit.causes.texts import texts_of
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+TEXTS: Final = texts_of(__name__)
+
+
+def examine(case: Case) -> Finding:
+    """Report how many sends timed out, and what became of them."""
+    ledger = sends.ledger(case)
+    tries = (attempts.by_kind(case) or {}).get("CLIENT_TIMEOUT", 0)
+    mine = ledger.of_kind("CLIENT_TIMEOUT")
+    count = (ledger.errors_by_kind or {}).get("CLIENT_TIMEOUT", len(mine))
+    outcome = (ledger.outcome_by_kind or {}).get("CLIENT_TIMEOUT")
+    happened = bool(count or tries)
+    finding = TEXTS.finding()
+    quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or (refs.lines(case, mine, 2) if len(mine) else ())
+    late = refs.seen(case, "late-response-stored")
+    finding.steps = [
+        deciding(
+            "timed-out",
+            TEXTS.say("timed_out", count=count, attempts=tries),
+            holds(happened, ledger.knows_kinds),
+            quoted if happened else (),
+        )
+    ]
+    if happened:
+        said = TEXTS.say("stored", stored=outcome["stored"]) if outcome else TEXTS["stored_open"]
+        answered = TEXTS.say("late", count=late.count)
+        finding.steps += [
+            supporting("stored-all-the-same", said, outcome and outcome["stored"]),
+            supporting("late-answers", answered, late, refs.quote(case, late, 2)),
+        ]
+        finding.summary = (
+            TEXTS.say("summary", count=count, stored=outcome["stored"], lost=outcome["lost"])
+            if outcome
+            else TEXTS.say("summary_open", count=count)
+        )
+        remedy = TEXTS.remedy("unknown", stored=outcome and outcome["stored"], count=count)
+        finding.remedies = [remedy if outcome else attrs.evolve(remedy, why=TEXTS["why_open"])]
+    elif not ledger.knows_kinds:
+        finding.missing = [collect_next.client_log(collect_next.PRODUCER, TEXTS["want"])]
+    known = ledger.knows_kinds
+    finding.figures = {
+        "timed_out_sends": count if known or count else None,
+        "timed_out_attempts": tries if attempts.by_kind(case) is not None else None,
+        "stored": outcome["stored"] if outcome else (0 if known and not count and case.has("messages") else None),
+        "late_answers": late.count if attempts.by_kind(case) is not None else None,
+    }
+    return finding

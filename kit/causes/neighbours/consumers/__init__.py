@@ -1,1 +1,0 @@
-"""What happens to consumption: retries, dead letters, delayed delivery."""

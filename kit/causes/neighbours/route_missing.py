@@ -1,0 +1,49 @@
+"""route-missing: sends failed because the name server had no route to a topic that exists.
+
+Deciding step: a send that failed with "No route info of this topic" for a topic that a broker has. The broker had not registered yet (the first
+seconds after a start), was taken off the list, or registers with another name server than the client asks (client/impl/producer/
+DefaultMQProducerImpl.sendDefaultImpl, namesrv/routeinfo/RouteInfoManager).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kit.analysis.access import missing_topics, reach
+from kit.causes import collect_next
+from kit.causes.findings import Finding, deciding
+from kit.causes.texts import texts_of
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+TEXTS: Final = texts_of(__name__)
+
+
+def examine(case: Case) -> Finding:
+    """Report the sends to existing topics that found no route."""
+    looked = reach.client_logs(case)
+    found = [each for each in missing_topics.unknown(case) if each.exists and each.sends]
+    finding = TEXTS.finding()
+    finding.figures = {"failed_sends": sum(u.sends for u in found), "topics": {u.topic: u.sends for u in found}}
+    if not found:
+        finding.steps = [deciding("no-route", TEXTS["none"], False if looked else None)]
+        if not looked:
+            finding.figures = dict.fromkeys(TEXTS.figures)
+            finding.missing = [collect_next.client_log(collect_next.PRODUCER, TEXTS["want_client"])]
+        return finding
+    worst = found[0]
+    finding.steps = [
+        deciding(
+            "no-route",
+            TEXTS.say("failed", sends=worst.sends, topic=worst.topic),
+            True,
+            missing_topics.quote(case, worst),
+        )
+    ]
+    finding.summary = TEXTS.say("summary", sends=worst.sends, topic=worst.topic)
+    if worst.first is not None and worst.last is not None:
+        finding.window = (worst.first, worst.last)
+    finding.missing = [collect_next.topic_list(TEXTS["want_route"], worst.topic)]
+    finding.remedies = [TEXTS.remedy("action")]
+    return finding

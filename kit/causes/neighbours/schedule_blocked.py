@@ -1,0 +1,110 @@
+"""schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level is blocked with everything behind it.
+
+Similar to the put-back loop: the delivered copy differs from the waiting one only in its topic, so it outgrows the limit if the real topic's name
+is longer than SCHEDULE_TOPIC_XXXX. Deciding step: the same delivery failed more than once, or was refused for its size (one failure is normal at a
+stop). Source: store/schedule/ScheduleMessageService (4.x), broker/schedule/ScheduleMessageService (5.x).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from kit.analysis import refs
+from kit.analysis.sizes import in_force, refusals
+from kit.causes import collect_next
+from kit.causes.findings import Finding, deciding, holds, supporting
+from kit.causes.texts import texts_of
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+TEXTS: Final = texts_of(__name__)
+
+FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
+"""store/PutMessageStatus of a record that is too large."""
+AGAIN: Final = 5
+"""Seconds between failures that name no message, above which they are not one stop of the broker; the delivery is retried after 10 s."""
+
+
+def examine(case: Case) -> Finding:
+    """Report whether a delay level is blocked, by which record, and what waits behind it."""
+    rows = case.facts("size_refusals")
+    failed, named = _again(rows), refusals.for_size(rows, "schedule")
+    happened = bool(len(failed) or len(named))
+    too_large = _too_large(case)
+    count = None if too_large is None else int(too_large["records"].max()) if len(too_large) else 0
+    blocked = _blocked(case, failed, too_large)
+    finding = TEXTS.finding()
+    lines = max(int(failed["count"].sum()), int(named["count"].sum()))
+    sized = max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), int(named["count"].sum()))
+    looked = case.has_source("store") or case.has_source("broker")
+    quoted = (*refs.lines(case, failed, 2), *refs.lines(case, named, 1))
+    finding.steps = [
+        deciding(
+            "delivery-failed",
+            TEXTS.say("failed", count=lines, for_size=sized),
+            holds(happened, looked and not count),
+            quoted,
+        ),
+        supporting(
+            "too-large",
+            TEXTS.say("too_large", count=count, limit=in_force.limits(case).limit) if count else TEXTS["not_too_large"],
+            count,
+            refs.records_at(case, too_large) if too_large is not None and count else (),
+        ),
+    ]
+    waiting = int(blocked["waiting"].sum()) if len(blocked) else None
+    if len(blocked):
+        finding.steps.append(
+            supporting("waiting-behind", TEXTS.say("behind", waiting=waiting), waiting, refs.records_at(case, blocked))
+        )
+    levels = sorted({int(queue) + 1 for queue in blocked["queue_id"]})
+    finding.figures = {
+        "failed_deliveries": lines if looked else None,
+        "blocked_levels": levels if levels or looked else None,
+        "waiting_behind": waiting,
+        "undeliverable_records": count,
+    }
+    if happened:
+        finding.summary = TEXTS.say("summary", count=lines, levels=levels or None, waiting=waiting)
+        finding.window = refusals.window(failed if len(failed) else named)
+        finding.remedies = [TEXTS.remedy("action")]
+    elif not looked:
+        finding.missing = [collect_next.broker_log("store.log", TEXTS["want"])]
+        if not case.has("messages"):
+            finding.missing.append(collect_next.commitlog(TEXTS["want_store"]))
+    return finding
+
+
+def _again(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the failed deliveries that a stop of the broker does not explain."""
+    failed = rows[rows["event"] == "schedule-put-failed"]
+    if failed.empty:
+        return failed
+    by_id = failed.groupby("msg_id")["count"].transform("sum")  # null where the text names no message (4.9.3+)
+    lasted = failed.groupby("status", dropna=False)[["first", "last"]].transform(
+        lambda c: c.min() if c.name == "first" else c.max()
+    )
+    again = failed["msg_id"].isna() & (
+        failed["status"].isin(FOR_SIZE) | ((lasted["last"] - lasted["first"]).dt.total_seconds() >= AGAIN)
+    )
+    return failed[again | (failed["msg_id"].notna() & (by_id > 1))]
+
+
+def _too_large(case: Case) -> pd.DataFrame | None:
+    """Return waiting records that the broker would refuse under their real topic (`schedule_misfits`); None if that is not known."""
+    known = in_force.limits(case)
+    if not case.has("messages") or known.limit is None or known.how is None:
+        return None
+    rows = case.facts("schedule_misfits")
+    return rows[rows["kind"] == "too_large"]
+
+
+def _blocked(case: Case, failed: pd.DataFrame, too_large: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the first record of each level that cannot be delivered: those the log names, else those that are too large."""
+    if case.has("messages") and failed["msg_id"].notna().any():
+        rows = case.facts("schedule_misfits")
+        return rows[rows["kind"] == "named"]
+    return pd.DataFrame({"queue_id": []}) if too_large is None else too_large[too_large["nth"] == 1]

@@ -1,0 +1,54 @@
+"""send-back-refused: the broker refuses a consumer's send-back and the client's own re-send fails too; nothing is stored, nothing leaks.
+
+Deciding steps: a send-back was refused (client log); the client's own re-send failed too, so the message is retried in memory, every 5 s.
+Source: client/impl/consumer/ConsumeMessageConcurrentlyService.processConsumeResult, DefaultMQPushConsumerImpl.sendMessageBack.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kit.analysis.transactions import send_back
+from kit.causes import collect_next, shown_by
+from kit.causes.findings import Finding, deciding
+from kit.causes.texts import texts_of
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+TEXTS: Final = texts_of(__name__)
+
+
+def examine(case: Case) -> Finding:
+    """Report whether refused send-backs stayed in the consumer's memory."""
+    back = send_back.examine(case)
+    looked = shown_by.would_show(case, TEXTS.slug, "send-back-refused")
+    reason = send_back.REASONS[back.reason] if back.reason else send_back.REASON_UNKNOWN
+    finding = TEXTS.finding()
+    refused = bool(looked and back.refusals)
+    finding.steps = [
+        deciding(
+            "send-back-refused",
+            TEXTS.say("refused", count=back.refusals if looked else None, reason=reason),
+            refused if looked else None,
+            back.refs if refused else (),
+        ),
+        deciding(
+            "re-send-failed",
+            TEXTS.say("again", count=back.resent_failed if looked else None),
+            bool(back.resent_failed) if looked else None,
+            back.resent_refs,
+        ),
+    ]
+    finding.figures = {
+        "refused_send_backs": back.refusals if looked else None,
+        "failed_resends": back.resent_failed if looked else None,
+    }
+    if refused and back.resent_failed:
+        finding.summary = TEXTS.say("summary", count=back.refusals, reason=reason, again=back.resent_failed)
+        finding.remedies = [TEXTS.remedy("action")]
+        if back.first and back.last:
+            finding.window = (back.first, back.last)
+    elif not looked:
+        finding.missing = [collect_next.client_log(collect_next.CONSUMER, TEXTS["want"])]
+    return finding

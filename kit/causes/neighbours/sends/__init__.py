@@ -1,1 +1,0 @@
-"""What happens to sends, before or at the broker."""

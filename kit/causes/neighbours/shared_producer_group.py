@@ -1,0 +1,87 @@
+"""shared-producer-group: applications that do not know each other's orders share one producer group, so checks are answered by the wrong one.
+
+Deciding steps: a check was answered from another host than the one the half message came from; such answers disagree with what happened there
+(ROLLBACK for a transaction whose row exists or that was committed, or never COMMIT where the group's own hosts always do). Instances of one
+application answer for each other all the time; only the disagreement shows it. Source: broker/client/ProducerManager.getAvailableChannel picks any
+channel of the group (reference §6.5).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kit.analysis import refs
+from kit.causes import collect_next
+from kit.causes.findings import Finding, deciding
+from kit.causes.texts import texts_of
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.case.case import Case
+
+TEXTS: Final = texts_of(__name__)
+
+BY_CHECK: Final = ("check-answer-commit", "check-answer-rollback", "check-answer-pending")
+
+
+def examine(case: Case) -> Finding:
+    """Report whether checks were answered by hosts of another application."""
+    finding = TEXTS.finding()
+    stored, logged = case.has("messages"), case.has_source("transaction")
+    found = case.facts("foreign_answers") if stored and refs.seen(case, *BY_CHECK) else None
+    known = stored and logged
+    if found is None or found.empty:
+        finding.steps = [
+            deciding("foreign-answers", TEXTS["not_foreign"], False if known else None),
+            deciding("wrong-answers", TEXTS["not_wrong"], None),
+        ]
+        finding.figures = {"foreign_answers": 0 if known else None, "wrong_answers": 0 if known else None}
+        if not known:
+            finding.missing = (
+                [collect_next.commitlog(TEXTS["want_store"])]
+                if not stored
+                else [collect_next.broker_log("transaction.log", TEXTS["want_log"])]
+            )
+        return finding
+    wrong = found[found["wrong"]]
+    # Other hosts that only ever commit are instances of the same application.
+    agree = False if (found["said"] == "COMMIT").all() else None
+    finding.steps = [
+        deciding(
+            "foreign-answers",
+            TEXTS.say("foreign", count=len(found), hosts=_hosts(found)),
+            True,
+            refs.lines(case, found, 2) + _records(found),
+        ),
+        deciding("wrong-answers", TEXTS.say("wrong", count=len(wrong)), True, refs.lines(case, wrong, 2))
+        if len(wrong)
+        else deciding("wrong-answers", TEXTS["not_wrong"], agree),
+    ]
+    finding.figures = {"foreign_answers": len(found), "wrong_answers": len(wrong)}
+    finding.tables = {"foreign_answers": found}
+    if len(wrong):
+        finding.summary = TEXTS.say(
+            "summary", groups=sorted(set(wrong["producer_group"].dropna())), foreign=len(found), wrong=len(wrong)
+        )
+        finding.remedies = [TEXTS.remedy("action")]
+        finding.window = (wrong["ts"].min().to_pydatetime(), wrong["ts"].max().to_pydatetime())
+    return finding
+
+
+def _hosts(frame: pd.DataFrame) -> list[str]:
+    pairs = frame[["born_host", "address"]].map(lambda a: str(a).rsplit(":", 1)[0])
+    return sorted({f"{row['born_host']} → {row['address']}" for row in pairs.to_dict("records")})[:5]
+
+
+def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
+    rows: list[dict[Any, Any]] = frame.head(1).to_dict("records")
+    return tuple(
+        Ref(
+            r["half_file"],
+            f"half: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}, bornHost={r['born_host']}",
+            physical_offset=int(r["half_physical_offset"]),
+        )
+        for r in rows
+    )

@@ -1,0 +1,73 @@
+"""topic-missing: clients ask for a topic that does not exist, so nothing is sent and nothing consumed.
+
+Deciding step: a send or a consumer that found no route for a topic that no broker has. Every healthy start asks for the retry topic and TBW102; a
+topic that exists and has lost its route is another fault (reference: operators' incidents §7).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from kit.analysis import refs
+from kit.analysis.access import missing_topics, reach
+from kit.case import setup
+from kit.causes import collect_next
+from kit.causes.findings import Finding, deciding, supporting
+from kit.causes.texts import texts_of
+from kit.rocketmq.catalogue import PROBLEM
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+TEXTS: Final = texts_of(__name__)
+
+
+def examine(case: Case) -> Finding:
+    """Report which topic clients used although it does not exist."""
+    found = missing_topics.unknown(case)
+    worst = found[0] if found else None
+    finding = TEXTS.finding()
+    looked = reach.client_logs(case)
+    finding.figures = {"topics": {u.topic: u.sends for u in found if not u.exists} if looked or found else None,
+                       "failed_sends": sum(u.sends for u in found if not u.exists) if looked or found else None,
+                       "consumer_groups": sorted({g for u in found if not u.exists for g in u.groups}) if looked or found else None}  # fmt: skip
+    if worst is None:
+        finding.steps = [deciding("no-route", TEXTS["not_missed"], False if looked else None)]
+        finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, TEXTS["want_client"])]
+        return finding
+    quoted = missing_topics.quote(case, worst)
+    if worst.exists:
+        finding.steps = [deciding("no-route", TEXTS.say("exists", topic=worst.topic), False, quoted)]
+        return finding
+    known = bool(missing_topics.existing(case))
+    claim = TEXTS.say("missed", topic=worst.topic, sends=worst.sends, groups=len(worst.groups))
+    shown = bool(worst.sends or worst.groups)
+    finding.steps = [deciding("no-route", claim, True if shown and known else None, quoted)]
+    unreached = refs.seen(case, PROBLEM + "namesrv-unreachable") if shown and not known else None
+    if unreached:
+        finding.steps[0] = deciding("no-route", claim, None)
+        finding.steps.append(supporting("name-server-reached", TEXTS["reached"], False, refs.quote(case, unreached)))
+    elif not known or not shown:
+        finding.steps.append(supporting("no-route-answer", TEXTS.say("answered", count=worst.entries), True, quoted))
+    if not known or not shown:
+        finding.missing = [collect_next.topic_list(TEXTS["want_topics"], worst.topic)]
+    if worst.like:
+        finding.steps.append(supporting("similar-name", TEXTS.say("like", like=worst.like), None))
+    setting = setup.setting(case, "autoCreateTopicEnable")
+    if setting.value == "false" and setting.where is not None:
+        finding.steps.append(supporting("no-auto-create", TEXTS["not_created"], True, (setting.where,)))
+    if shown and known:
+        finding.summary = TEXTS.say("summary", topic=worst.topic, sends=worst.sends, groups=list(worst.groups) or None)
+    else:
+        summary = (
+            TEXTS["summary_unreached"] if unreached else TEXTS["summary_no_route"] if shown else TEXTS["summary_asked"]
+        )
+        finding.summary = summary.say(topic=worst.topic, sends=worst.sends, groups=len(worst.groups))
+    if worst.first is not None and worst.last is not None:
+        finding.window = (worst.first, worst.last)
+    remedy = TEXTS.remedy("create")
+    like = worst.like and TEXTS.say("action_like", like=worst.like, topic=worst.topic)
+    finding.remedies = [attrs.evolve(remedy, action=like) if like else remedy]
+    return finding

@@ -1,1 +1,0 @@
-"""What happens to transactions: checks, answers, half messages."""

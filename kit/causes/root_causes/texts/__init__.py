@@ -1,1 +1,0 @@
-"""Sentences of root causes that have many, one module a cause."""

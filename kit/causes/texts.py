@@ -1,0 +1,141 @@
+"""What a cause says and declares: `<slug>.yaml` beside its module, both languages side by side.
+
+A module reads its own with `TEXTS = texts_of(__name__)` and says `TEXTS.say("leaked", count=3)`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+import msgspec
+
+from kit.causes.findings import Figure, Finding, Kind, Remedy
+from kit.i18n import Filled, Sentence, T
+
+Severity = Literal["notice", "warning", "critical"]
+Values = dict[str, str | None]
+
+
+class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which occurrences of a sign count, by one value of their entry: it is one of some, none of some, contains a text, or differs from another value."""
+
+    value: str
+    is_in: tuple[str | None, ...] | None = None
+    is_not: tuple[str | None, ...] = ()
+    contains: str = ""
+    differs_from: str = ""
+
+    def __call__(self, values: Any) -> bool:
+        value = values[self.value]
+        if self.differs_from and value == values[self.differs_from]:
+            return False
+        return (
+            (self.is_in is None or value in self.is_in) and value not in self.is_not and self.contains in (value or "")
+        )
+
+
+class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One sign of a cause, and when it rings.
+
+    It rings when `least` occurrences within `within` seconds span at least `lasts` seconds. `step` is the id of the cause's step that it shows. `by`:
+    values (of the text's pattern, or `file`) that must be the same; `differ`: a value of which there must be two; `when`: which occurrences count (`thread`
+    is among the values); `clears`: an occurrence for which this is true makes the others of its key harmless; `also`: a sign that must
+    come with the same values of `by` in the same time; `without`: known texts in whose entries it means something else; `grows`: alert when it doubles within
+    this time; `steady`: it is seen again and again without getting worse.
+    """
+
+    sign: str
+    says: T
+    step: str = ""
+    least: int = 1
+    within: float = 60.0
+    lasts: float = 0.0
+    severity: Severity = "warning"
+    by: tuple[str, ...] = ()
+    differ: str = ""
+    when: Condition | None = None
+    clears: Condition | None = None
+    also: str = ""
+    without: tuple[str, ...] = ()
+    grows: bool = False
+    steady: bool = False
+
+    @property
+    def needs_values(self) -> bool:
+        """Return whether the values of the entries are needed, not only their number."""
+        return bool(self.by or self.differ or self.when or self.clears or self.also or self.without)
+
+
+class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The sentences of a `Remedy`."""
+
+    action: T
+    why: T
+    risk: T
+    verify: T
+    when: T | None = None
+    undo: T | None = None
+
+
+class FigureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The label of a `Figure`, which harm it is, and what the report writes for the kit's own names among its values."""
+
+    en: str
+    zh: str
+    harm: Literal["lost", "repeated", "pending"] | None = None
+    values: dict[str, T] = {}
+
+
+class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One `<slug>.yaml`. `slug` and, where it is not a hazard, `kind` come from its place."""
+
+    title: T
+    slug: str = ""
+    kind: Kind = "neighbour"
+    none: T | None = None
+    """The summary where nothing was found."""
+    says: dict[str, T] = {}
+    """Claims of steps, other summaries, and why something should be collected, by the name the module uses."""
+    remedies: dict[str, RemedyTexts] = {}
+    looks_like: dict[str, T] = {}
+    """Slugs of causes that leave the same trace, and what tells this one apart from them."""
+    figures: dict[str, FigureText] = {}
+    """The numbers it reports, in the order a reader sees them."""
+    alerts: tuple[Alert, ...] = ()
+    leads_to: tuple[str, ...] = ()
+    """Slugs of the causes that it explains."""
+
+    def __getitem__(self, name: str) -> T:
+        """Return a sentence as it stands; `none` is one of them."""
+        return self.none if name == "none" and self.none else self.says[name]
+
+    def say(self, name: str, /, **values: Any) -> Filled:
+        return self[name].say(**values)
+
+    def remedy(self, name: str, /, **values: Any) -> Remedy:
+        """Return a remedy, the placeholders of all its sentences filled."""
+        said = msgspec.structs.asdict(self.remedies[name])
+        return Remedy(**{part: text and text.say(**values) for part, text in said.items()})
+
+    def finding(self, summary: Sentence | None = None) -> Finding:
+        """Return the finding that says that nothing was found."""
+        return Finding(self.slug, self.kind, self.title, summary or self.none or self.title)
+
+    def declared_figures(self) -> dict[str, Figure]:
+        return {name: Figure(T(each.en, each.zh), each.harm, each.values) for name, each in self.figures.items()}
+
+
+@cache
+def read(folder: str, slug: str) -> Texts:
+    """Return what `<folder>/<slug>.yaml` declares."""
+    text = resources.files("kit.causes").joinpath(folder, f"{slug}.yaml").read_bytes()
+    kind: dict[str, Any] = {"kind": "root_cause"} if folder == "root_causes" else {}
+    return msgspec.structs.replace(msgspec.yaml.decode(text, type=Texts), slug=slug, **kind)
+
+
+def texts_of(module: str) -> Texts:
+    """Return what the YAML beside a cause's module declares."""
+    folder, name = module.split(".")[-2:]
+    return read(folder, name.replace("_", "-"))
