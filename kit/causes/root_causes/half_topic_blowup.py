@@ -117,8 +117,7 @@ def _refusal_steps(case: Case, back: send_back.SendBack) -> list[Step]:
     elif back.printed_length is not None:
         why = TEXTS.say("name_printed", length=back.printed_length, limit=send_back.store_limit(case))
         printed = refs.quote(case, back.printed, 2)
-        refused = Step(TEXTS["refused_unknown"], "supporting", None)
-        return [Step(why, "supporting", True, printed), refused]
+        return [Step(why, "supporting", True, printed), Step(TEXTS["refused_unknown"], "supporting", None)]
     else:
         why = TEXTS.say("why_unknown")
     refused = TEXTS.say("refused", count=back.refusals) if back.refusals else TEXTS["refused_unknown"]
