@@ -6,7 +6,11 @@ A sentence of the code is `T("English")` with its Chinese in `sentences.tsv` of 
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import re
+from collections.abc import Iterator
+from contextvars import ContextVar
 from functools import cache
 from importlib import resources
 from typing import Any, Final, Literal
@@ -52,7 +56,8 @@ class T:
         CATALOGUE.append(self)
 
     def in_(self, lang: Lang) -> str:
-        return self.en if lang == "en" else self.zh or chinese().get(self.en, self.en)
+        text = self.en if lang == "en" else self.zh or chinese().get(self.en, self.en)
+        return text if CLOCK.get() is None else _UTC.sub(LOCAL[lang], text)
 
     def say(self, **values: Any) -> Filled:
         """Fill the placeholders; a missing one shows up when the sentence is rendered, not silently."""
@@ -63,6 +68,22 @@ class T:
 
 
 CATALOGUE: Final[list[T]] = []
+
+CLOCK: Final[ContextVar[str | None]] = ContextVar("CLOCK", default=None)
+"""None: times are UTC. `local`: no zone is known, so that sentences say local time wherever they would say UTC."""
+LOCAL: Final[dict[Lang, str]] = {"en": "local time, zone unknown", "zh": "本地时间，时区未知"}
+_UTC: Final = re.compile(r"\bUTC\b")
+
+
+@contextlib.contextmanager
+def on_clock(clock: str | None) -> Iterator[None]:
+    """Say times by this clock in the block."""
+    before = CLOCK.set(clock)
+    try:
+        yield
+    finally:
+        CLOCK.reset(before)
+
 
 Sentence = T | Filled
 

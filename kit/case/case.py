@@ -92,6 +92,20 @@ class Case(Frames):
         return attrs.evolve(self.found, items=tuple(zones.zoned(self, item) for item in self.found.items))
 
     @cached_property
+    def local_files(self) -> frozenset[str]:
+        """The files whose times are in the local time of a host whose zone is not known: with a warning, and joined with nothing."""
+        from kit.inventory import zones
+
+        return frozenset(item.file for item in self.inventory.items if zones.unknown(item))
+
+    @cached_property
+    def clock(self) -> str | None:
+        """`local` if no time of the evidence has a known zone, else None: UTC."""
+        known = (item for item in self.inventory.items if item.file not in self.local_files)
+        stored = self.found.of_kind("commitlog", "dledger", "consumequeue")
+        return "local" if self.local_files and not stored and all(item.first is None for item in known) else None
+
+    @cached_property
     def workspace(self) -> ws.Workspace:
         place = ws.Workspace.for_evidence(self.path, self._base, self.found.content_key, shared=self._shared)
         place.forget_passing(self._readable_again)

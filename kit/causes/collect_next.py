@@ -36,11 +36,15 @@ CONNECTIONS = T("the clients of the consumer group and their connections")
 RUNNING = T("what each client of the group subscribes to, holds and waits for")
 
 WHEN = T("{start} to {end} UTC")
+WHEN_LOCAL = T("{start} to {end} by the clock of a host whose zone is not known")
 ON = T("hosts {hosts}")
 BOTH = T("{hosts}, {when}")
 HOSTS: Final = 5
 """Most hosts that a request lists; with more it names none."""
 MOST_HOSTS: Final = 10_000
+EAST: Final = dt.timedelta(hours=14)
+WEST: Final = dt.timedelta(hours=12)
+"""The zones farthest from UTC."""
 MARGIN: Final = dt.timedelta(minutes=5)
 OF_TOPIC: Final = " -t TOPIC"
 ONE_TOPIC: Final = " --topic TOPIC"
@@ -216,8 +220,12 @@ def placed(case: Case, findings: Iterable[Finding]) -> None:
     some minutes around it; store path, name server, address of the broker, the only topic and the only consumer group.
     """
     every = list(findings)
-    found = [f.window for f in every if f.window is not None and f.verdict in ("confirmed", "suspected")]
-    around = (min(w[0] for w in found), max(w[1] for w in found)) if found else None
+    found = [f for f in every if f.window is not None and f.verdict in ("confirmed", "suspected")]
+    # Times of two clocks are not compared.
+    found = [f for f in found if not f.local] or found
+    windows = [f.window for f in found if f.window is not None]
+    around = (min(w[0] for w in windows), max(w[1] for w in windows)) if windows else None
+    local = bool(found) and found[0].local
     known = (
         {"broker": _hosts(case, "store_host"), "client": _hosts(case, "born_host")}
         if any(f.missing for f in every)
@@ -227,12 +235,12 @@ def placed(case: Case, findings: Iterable[Finding]) -> None:
     topic = _topic(case) if known else None
     group = _group_of(case) if any(OF_GROUP in m.command for f in every for m in f.missing) else None
     for finding in every:
-        window = widened(finding.window or around)
+        window, floats = widened(finding.window or around), finding.local if finding.window else local
         finding.missing = [
             attrs.evolve(
                 m,
-                where=_where(known.get(m.side or "", []), window),
-                command=filled(_of_group(_of_topic(m.command, topic), group), names, window),
+                where=_where(known.get(m.side or "", []), window, floats),
+                command=filled(_of_group(_of_topic(m.command, topic), group), names, window, local=floats),
             )
             for m in finding.missing
         ]
@@ -246,17 +254,23 @@ def widened(window: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime
         return None
 
 
-def filled(command: str, names: Mapping[str, str], window: tuple[dt.datetime, dt.datetime] | None) -> str:
+def filled(
+    command: str, names: Mapping[str, str], window: tuple[dt.datetime, dt.datetime] | None, *, local: bool = False
+) -> str:
     """Return a command with its placeholders replaced where the value is known (`names`: placeholder → value, quoted here), and
-    with the time of `window` (UTC), if any.
+    with the time of `window`, if any: UTC, or the local time of a zone that is not known, for which any zone is allowed.
     """
     if window is not None:
         start, end = window
         days = sorted({f"{at:%d}" for at in (start, end)})
         kept = " ".join(f"/var/log/sa/sa{day} /var/log/sysstat/sa{day}" for day in days)
         command = command.replace(NEXT_TIME, SAR.format(files=kept))
+        clock = "local time" if local else "UTC"
+        between = f"BETWEEN '{start:%Y-%m-%d %H:%M}' AND '{end:%Y-%m-%d %H:%M}' /* {clock} */"
+        command = command.replace(BETWEEN, between)
+        if local:
+            start, end = start - EAST, end + WEST
         command = command.replace(WINDOW, f" --since {start:%Y-%m-%dT%H:%M}Z --until {end:%Y-%m-%dT%H:%M}Z")
-        command = command.replace(BETWEEN, f"BETWEEN '{start:%Y-%m-%d %H:%M}' AND '{end:%Y-%m-%d %H:%M}' /* UTC */")
     command = command.replace(WINDOW, "").replace(ONE_TOPIC, "")
     for placeholder, value in names.items():
         command = command.replace(placeholder, word(value))
@@ -302,12 +316,12 @@ def _said(case: Case, name: str) -> str | None:
     return setting.value if setting.known == "evidence" else None
 
 
-def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None) -> Sentence | None:
+def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None, local: bool) -> Sentence | None:
     on = ON.say(hosts=hosts) if 0 < len(hosts) <= HOSTS else None
     if window is None:
         return on
     start, end = (f"{at:%Y-%m-%d %H:%M}" for at in window)
-    when = WHEN.say(start=start, end=end)
+    when = (WHEN_LOCAL if local else WHEN).say(start=start, end=end)
     return BOTH.say(hosts=on, when=when) if on else when
 
 

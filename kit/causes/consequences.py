@@ -31,7 +31,7 @@ def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
 
 def _in_time(cause: Finding, result: Finding) -> bool:
     """Return whether the result can follow the cause: it did not end before the cause began. Unknown times allow it."""
-    if cause.window is None or result.window is None:
+    if cause.window is None or result.window is None or cause.local != result.local:
         return True
     return utc(result.window[1]) >= utc(cause.window[0])
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from kit.formats.printed_times import utc_text
+from kit.formats.printed_times import local_text, utc_text
 from kit.i18n import Lang, Sentence, T
 from kit.inventory.references import Ref
 
@@ -143,6 +143,9 @@ class Finding:
     consequence_of: tuple[str, ...] = ()
     """Slugs of causes that led to this one in this case, beyond what `LEADS_TO` says."""
 
+    local: bool = False
+    """Whether `window` is in the local time of hosts whose zone is not known."""
+
     error: Mapping[str, str] | None = None
     """If examining the cause failed: `type`, `message` and `where` of the error."""
 
@@ -168,7 +171,9 @@ class Finding:
             **({} if self.error is None else {"error": dict(self.error)}),
             "title": self.title.render(lang),
             "summary": self.shown_summary.render(lang),
-            "window": None if self.window is None else [utc_text(t) for t in self.window],
+            "window": None
+            if self.window is None
+            else [(local_text if self.local else utc_text)(t) for t in self.window],
             "explained_by": list(explained_by),
             "steps": [step.as_dict(lang) for step in self.steps],
             "figures": self.figures,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.access import reach
 from kit.analysis.consumers import connections, positions
-from kit.analysis.sends import attempts
+from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 
 if TYPE_CHECKING:
@@ -42,11 +42,9 @@ PRESENT: Final[Mapping[str, Callable[[Case], bool]]] = {
     "connections": lambda case: bool(connections.every(case)),
     "deliveries": lambda case: case.has("rows") or case.has_source("app"),
     "look-ups": lambda case: any(case.found.of_kind("mqadmin", "text")),
-    "sends": lambda case: case.has("sends"),
-    "client log": reach.client_logs,
+    "answers to sends": lambda case: sends.ledger(case).knows_kinds and (case.has("sends") or reach.every_client(case)),
+    "client logs": lambda case: reach.client_logs(case) and reach.every_client(case),
     "consumer's client log": _client_of("consumer"),
-    "producer's client log": _client_of("producer"),
-    "application log": _log("app"),
     "broker.log": _log("broker"),
     "store.log": _log("store"),
     "transaction.log": _log("transaction"),
@@ -54,16 +52,14 @@ PRESENT: Final[Mapping[str, Callable[[Case], bool]]] = {
 """Whether the evidence has an artefact."""
 
 REQUESTS: Final[Mapping[str, Callable[[Sentence], Missing]]] = {
-    "commitlog": collect_next.commitlog,
-    "configuration": collect_next.store_config,
+    "commitlog": lambda why: collect_next.commitlog(why),
+    "configuration": lambda why: collect_next.store_config(why),
     "offsets": lambda why: collect_next.consumer_progress(None, why),
     "connections": lambda why: collect_next.consumer_connection(None, why),
-    "deliveries": collect_next.deliveries,
-    "sends": collect_next.sends,
-    "client log": lambda why: collect_next.client_log(collect_next.PRODUCER, why),
+    "deliveries": lambda why: collect_next.deliveries(why),
+    "answers to sends": lambda why: collect_next.sends(why),
+    "client logs": lambda why: collect_next.client_log(collect_next.PRODUCER, why),
     "consumer's client log": lambda why: collect_next.client_log(collect_next.CONSUMER, why),
-    "producer's client log": lambda why: collect_next.client_log(collect_next.PRODUCER, why),
-    "application log": lambda why: collect_next.app_log(collect_next.PRODUCER, why),
     "broker.log": lambda why: collect_next.broker_log("broker.log", why),
     "store.log": lambda why: collect_next.broker_log("store.log", why),
     "transaction.log": lambda why: collect_next.broker_log("transaction.log", why),

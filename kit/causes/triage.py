@@ -6,6 +6,7 @@ import contextlib
 import datetime as dt
 import json
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,8 +17,9 @@ from kit.case.failures.failure import Failure
 from kit.causes import collect_next, consequences, excerpts, known_problems, results, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk
-from kit.formats.printed_times import utc_text
-from kit.i18n import LANGS, Lang, T
+from kit.formats.printed_times import local_text, utc_text
+from kit.i18n import LANGS, Lang, T, on_clock
+from kit.inventory import zones
 from kit.spark.sessions import JavaMissing
 
 if TYPE_CHECKING:
@@ -70,7 +72,8 @@ def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
         collect_next.placed(case, findings)
     except Exception as error:
         case.failures.append(_failure(COLLECTING, error))
-    documents = {each: document(case, findings, each) for each in LANGS}
+    with on_clock(case.clock):
+        documents = {each: document(case, findings, each) for each in LANGS}
     shared = {}
     try:
         shared[timeline.TABLE] = timeline.table(case, findings)
@@ -86,7 +89,7 @@ def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
         case.go_on()
         try:
-            return _sayable(excerpts.weighed(case, cause.examine(case)))
+            return _sayable(_on_its_clock(case, excerpts.weighed(case, cause.examine(case))))
         except Exception as error:
             case.go_on()  # a cancelled cause did not fail
             failure = _failure(cause.slug, error)
@@ -103,10 +106,16 @@ def _ask(case: Case) -> list[Finding]:
         found = {finding.cause: finding for finding in pool.map(ask, turns)}
     answers = [found[cause.slug] for cause in every]
     try:
-        answers += [_sayable(finding) for finding in known_problems.examine(case)]
+        answers += [_sayable(_on_its_clock(case, finding)) for finding in known_problems.examine(case)]
     except Exception as error:
         case.failures.append(_failure("known problems", error))
     return answers
+
+
+def _on_its_clock(case: Case, finding: Finding) -> Finding:
+    """Return the finding with the clock of its window: local where a file it refers to has no known zone."""
+    finding.local = any(ref.file in case.local_files for step in finding.steps if step.holds for ref in step.evidence)
+    return finding
 
 
 def _sayable(finding: Finding) -> Finding:
@@ -158,6 +167,10 @@ def plain(value: Any) -> Any:
     return value
 
 
+def _text(item: Item) -> Callable[[dt.datetime], str]:
+    return local_text if zones.unknown(item) else utc_text
+
+
 def file(item: Item) -> dict[str, Any]:
     """Return a file as listed in findings.json."""
     return {
@@ -165,7 +178,6 @@ def file(item: Item) -> dict[str, Any]:
         "kind": item.kind,
         "bytes": item.bytes,
         "sha256": item.sha256,
-        "first": None if item.first is None else utc_text(item.first),
-        "last": None if item.last is None else utc_text(item.last),
+        **{name: None if at is None else _text(item)(at) for name, at in (("first", item.first), ("last", item.last))},
         "replica_of": item.replica_of,
     }

@@ -60,6 +60,16 @@ def utc_text(at: dt.datetime) -> str:
     return utc(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def local_text(at: dt.datetime) -> str:
+    """Return a time of an unknown zone as it was printed: ISO 8601 without an offset."""
+    return utc_text(at).removesuffix("Z")
+
+
+def is_local(time: str | None) -> bool:
+    """Return whether an ISO time has no zone."""
+    return time is not None and dt.datetime.fromisoformat(time).tzinfo is None
+
+
 @attrs.frozen
 class When:
     """A printed time: `ms` since 1970 as printed; `floating`: without a zone, so `ms` still lacks the offset."""

@@ -1,11 +1,14 @@
-"""The zone of times without one: declared, else inferred from ids of records with a known time, else UTC.
+"""The zone of times without one: declared, else inferred from ids of records or of clients with a known time, else not known.
 
 A line that names a message was printed about when it was stored: the difference between the printed time and the record's, rounded to a quarter of
-an hour, is the zone. Epoch milliseconds printed in the line itself serve the same purpose.
+an hour, is the zone. Epoch milliseconds printed in the line itself serve the same purpose, and so does the id of a client, which its own log prints when it
+starts and the broker's log, in epoch milliseconds too, at its first heartbeat. A UNIQ_KEY alone shows nothing: it counts from the month's start in the same unknown zone.
+Where nothing ties a file its times stay the host's local time.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -31,11 +34,18 @@ SLACK: Final = 4 * 60_000
 
 _WINDOW: Final = 128 << 10
 _WINDOWS: Final = 6
+_HEAD: Final = 64 << 20
+"""Bytes of a broker's log that are searched for clients."""
+MOST_CLIENTS: Final = 16
 MOST: Final = 300
 """Most lines of a file that are used."""
 
 _LINE_TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(Z|[.,]\d+Z|[+-]\d\d:?\d\d)?")
 _ID: Final = re.compile(rb"\b[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?\b")
+_CLIENT: Final = re.compile(rb"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}@\d+(?:#\d+)?")
+"""The id of a client with its process: ClientConfig.buildMQClientId, printed where it is created. One with an instance name is the same after a restart."""
+_CONNECTED: Final = rb"connected, group: [^\n]{0,2000}?clientId=%s,[^\n\]]{0,200}?lastUpdateTimestamp=(\d{13})"
+"""broker/client/ClientChannelInfo.toString."""
 _KEY: Final = re.compile(rb"[A-Za-z0-9][\w\-:]{5,63}")
 _MILLIS: Final = re.compile(rb"(?<![\w.])1[2-9]\d{11}(?![\w.])")
 
@@ -70,6 +80,11 @@ def floating(item: Item) -> bool:
     if item.kind in ("text", "mqadmin", "metrics", "thread_dump"):
         return True
     return item.kind == "log" and item.source not in BROKER_SIDE and item.detail.get("layout") != "client-5"
+
+
+def unknown(item: Item) -> bool:
+    """Return whether a file prints times, in a zone that is not known."""
+    return item.zone is None and item.first is not None and floating(item)
 
 
 def _sampled(item: Item) -> list[Pair]:
@@ -109,6 +124,8 @@ def _pairs(lines: list[bytes], most: int) -> list[Pair]:
         ids = tuple(dict.fromkeys(m.group().decode().upper() for m in _ID.finditer(rest)))[:4]
         millis = tuple(int(m.group()) for m in _MILLIS.finditer(rest))[:4]
         keys = () if ids else (m.group().decode() for m in _KEY.finditer(rest) if any(48 <= c <= 57 for c in m.group()))
+        if b"Instance" in rest:
+            ids += tuple(m.group().decode() for m in _CLIENT.finditer(rest))[:1]
         names = ids or tuple(dict.fromkeys(keys))[:12]
         if names or millis:
             at = printed_times.ms(*time.groups()[:6])
@@ -134,6 +151,19 @@ def _sample_rows(item: Item) -> list[Pair]:
             told = ((row[i] or "").strip() for i in named if i < len(row))
             pairs.append(Pair(time.ms, tuple(v.upper() if len(v) in (32, 56) else v for v in told if v)))
     return pairs
+
+
+def first_seen(items: Iterable[Item], names: set[str]) -> Moments:
+    """Return when brokers' logs name clients first, by the ids of the clients among the names."""
+    wanted = sorted(name.encode() for name in names if "@" in name)[:MOST_CLIENTS]
+    found: dict[str, list[int]] = defaultdict(list)
+    for item in items if wanted else ():
+        with contextlib.suppress(OSError, ValueError), open_readonly(item.path) as stream:
+            text = stream.read(_HEAD)
+            for name in wanted:
+                if (at := re.search(_CONNECTED % re.escape(name), text)) is not None:
+                    found[name.decode()].append(int(at[1]))
+    return {name: tuple(times) for name, times in found.items()}
 
 
 def infer(pairs: Iterable[Pair], moments: Moments) -> tuple[int | None, int]:

@@ -16,7 +16,7 @@ import pandas as pd
 from kit.causes import results
 from kit.charts import Chart, Table, Undrawn, clean, undrawn
 from kit.charts.common import coverage
-from kit.i18n import Lang, Sentence, T
+from kit.i18n import Lang, Sentence, T, on_clock
 from kit.notebook import hypotheses, places
 from kit.notebook.pointing import Pointing
 from kit.notebook.progress import watched
@@ -68,7 +68,8 @@ def _or_sentence(show: Callable[..., R]) -> Callable[..., R | Undrawn]:
     @functools.wraps(show)
     def ask(self: Inquiry, *arguments: Any, **named: Any) -> R | Undrawn:
         try:
-            return show(self, *arguments, **named)
+            with on_clock(self.case.clock):
+                return show(self, *arguments, **named)
         except NoSuchCause:
             raise
         except Exception as error:

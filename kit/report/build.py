@@ -15,7 +15,7 @@ from kit.case.failures import unreadable
 from kit.case.failures.failure import Failure
 from kit.causes import release_advice, results, timeline
 from kit.evidence import disk
-from kit.i18n import Lang
+from kit.i18n import Lang, on_clock
 from kit.report import html, manifest, notebooks
 from kit.report.labels import SKIPPED
 from kit.spark import sessions
@@ -73,7 +73,8 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
         executed = notebooks.execute(chosen, folder / "notebooks", parameters(case), case.failures)
         notebooks.neutral(executed, neutral(case))
         at, options = places(case, out), declared(case, cause)
-        build(findings, evidence_tables(case), executed, folder, case.lang, options, started, at, case.failures)
+        with on_clock(case.clock):
+            build(findings, evidence_tables(case), executed, folder, case.lang, options, started, at, case.failures)
         if case.failures:
             bug_report.write(folder, case)
     return out / PAGE_NAME

@@ -11,8 +11,8 @@ import pandas as pd
 from kit import causes
 from kit.charts.safe_text import clean
 from kit.charts.table import Table, cell
-from kit.formats.printed_times import iso
-from kit.i18n import Lang, T
+from kit.formats.printed_times import is_local, iso
+from kit.i18n import LOCAL, Lang, T, on_clock
 from kit.report.labels import INNER, KEYS, PAGE, VERDICTS
 from kit.report.notebooks import Story
 
@@ -121,12 +121,13 @@ def when(window: Sequence[str] | None, lang: Lang) -> str | None:
     first, last = (iso(t) for t in window)
     begin = f"{first:%Y-%m-%d %H:%M:%S}"
     if (last - first).total_seconds() < 1:
-        return f"{begin} UTC"
-    text = PAGE["from_to"].say(
-        first=begin, last=f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
-    )
+        return f"{begin} {LOCAL[lang] if is_local(window[0]) else 'UTC'}"
+    with on_clock("local" if is_local(window[0]) else None):
+        text = PAGE["from_to"].in_(lang)
+    end = f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
+    text = text.format(first=begin, last=end)
     lasted = PAGE["lasted"].say(span=_span((last - first).total_seconds(), lang))
-    return f"{text.render(lang)} {PAGE['in_brackets'].say(text=lasted).render(lang)}"
+    return f"{text} {PAGE['in_brackets'].say(text=lasted).render(lang)}"
 
 
 def _span(seconds: float, lang: Lang) -> str:

@@ -31,6 +31,7 @@ from kit.report import page_tables
 from kit.report.finding_view import finding_view
 from kit.report.labels import GLOSSARY, PAGE, VERDICTS, page
 from kit.report.notebooks import Story, embed
+from kit.report.terminal import zone_warning
 
 FOUND: Final = ("confirmed", "suspected")
 MAP_STYLES: Final = re.compile(r'if\(!document\.getElementById\("([0-9a-f]{64})"\)\)')
@@ -90,6 +91,7 @@ def render(
         head=head,
         answers=_answers(head, confirmed, found, undecided, broken, lang, each),
         failed=[
+            *([warning] if (warning := zone_warning(findings, lang)) else []),
             *(PAGE["cause_failed"].say(title=v["title"], summary=v["summary"]).render(lang) for v in broken),
             *(PAGE["failed"].say(name=s.name).render(lang) for s in stories if s.failed),
             *(PAGE["parts_failed"].say(name=s.name, n=s.parts_failed).render(lang) for s in stories if s.parts_failed),

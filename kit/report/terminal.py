@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import shutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from kit.causes.findings import VERDICTS
-from kit.i18n import Lang, T, printable
+from kit.formats.printed_times import is_local, iso
+from kit.i18n import Lang, Sentence, T, on_clock, printable
+from kit.inventory import zones
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +33,7 @@ BYTES = T("bytes")
 FIRST = T("first")
 LAST = T("last")
 ZONE = T("zone")
+LOCAL_TIME = T("unknown: local time")
 REPLICA = T("copy of")
 NOT_RECOGNISED = T("not recognised")
 REFUSED = T("refused: {reason}")
@@ -52,7 +57,31 @@ def verdicts(findings: dict[str, Any], lang: Lang) -> str:
         table.add_row(
             *map(cell, (finding["cause"], VERDICTS[finding["verdict"]].in_(lang), finding["summary"], _first(finding)))
         )
-    return printed(table) + _wanted(ranked, lang)
+    warning = zone_warning(findings, lang)
+    return printed(table) + (f"\n{warning}\n" if warning else "") + _wanted(ranked, lang)
+
+
+ZONE_UNKNOWN: Final = T(
+    "The zone of {files} is not known: these are the local times of {count:its host|their hosts}, joined with nothing else. If {count:that host is|these hosts are} in China, it is +08:00: with --tz-app +08:00 {local} is {utc} UTC."
+)
+AND_MORE: Final = T("{files} and {more} more {more:file|files}")
+NAMED: Final = 3
+"""Most files that a warning names."""
+
+
+def zone_warning(findings: Mapping[str, Any], lang: Lang) -> str | None:
+    """Return the warning that times of findings.json are local ones, None if all have a zone."""
+    local = [f for f in findings["evidence"]["files"] if is_local(f["first"])]
+    if not local:
+        return None
+    files: Sentence | str = ", ".join(f["file"] for f in local[:NAMED])
+    if len(local) > NAMED:
+        files = AND_MORE.say(files=files, more=len(local) - NAMED)
+    first = iso(local[0]["first"])
+    instant = first - dt.timedelta(hours=8)
+    said = ZONE_UNKNOWN.say(files=files, count=len(local), local=f"{first:%H:%M:%S}", utc=f"{instant:%H:%M:%S}")
+    with on_clock(None):
+        return said.render(lang)
 
 
 def closing(findings: dict[str, Any], lang: Lang) -> str:
@@ -101,7 +130,8 @@ def inventory(found: Inventory, lang: Lang) -> str:
             for t in (item.first, item.last)
         ]
         kind = f"{item.kind} ({item.source})" if item.source else item.kind
-        more = (item.zone or "", (item.sha256 or "")[:16], item.replica_of or "")
+        zone = LOCAL_TIME.in_(lang) if zones.unknown(item) else item.zone or ""
+        more = (zone, (item.sha256 or "")[:16], item.replica_of or "")
         table.add_row(*map(cell, (item.file, kind, f"{item.bytes:,}", *span, *more)))
     for name in found.not_recognised:
         table.add_row(cell(name), NOT_RECOGNISED.in_(lang))

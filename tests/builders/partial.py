@@ -5,6 +5,7 @@ A part is a folder of hard links. The whole is what `tests/golden/findings` keep
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import re
 import shutil
@@ -30,7 +31,9 @@ def parts(evidence: Path) -> dict[str, list[Path]]:
             found.setdefault(f"{host}/{ROLLED.sub('', path.name)}", []).append(path)
         found[f"{host} logs"] = logs
         if host in brokers:
-            found[f"{host} store"] = [p for p in files if "store" in p.relative_to(evidence).parts or p.name == "broker.conf"]
+            found[f"{host} store"] = [
+                p for p in files if "store" in p.relative_to(evidence).parts or p.name == "broker.conf"
+            ]
             found[f"{host} mqadmin"] = [p for p in files if "mqadmin" in p.relative_to(evidence).parts]
             found[f"{host} store.log + transaction.log"] = [
                 p for p in logs if ROLLED.sub("", p.name) in ("store", "transaction")
@@ -73,8 +76,16 @@ def contradictions(whole: dict[str, Any], part: dict[str, Any]) -> Iterator[str]
             yield f"{slug}: {verdict}, with the whole {was}: {' | '.join(steps)}"
         elif kept is not None and kept["window"] and finding["window"] and "confirmed" == was == verdict:
             (a, b), (c, d) = kept["window"], finding["window"]
-            if d < a or b < c:
+            if _ms(d) < _ms(a) - SECOND or _ms(b) + SECOND < _ms(c):
                 yield f"{slug}: from {c} to {d}, with the whole from {a} to {b}"
+
+
+SECOND: Final = 1000
+"""ms by which a window may miss the other: many logs print whole seconds."""
+
+
+def _ms(iso: str) -> float:
+    return dt.datetime.fromisoformat(iso).timestamp() * 1000
 
 
 WRONG: Final = frozenset(

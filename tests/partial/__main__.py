@@ -43,7 +43,10 @@ def main() -> int:
                 case = kit.open_case(partial.link(evidence, files, place / "evidence"), place / "ws")
                 found = kit.triage(case)
                 said = list(partial.contradictions(whole, found))
-                print(f"{name} / {part}: {len(said) or 'no'} contradictions ({time.monotonic() - begun:.1f} s)", flush=True)
+                print(
+                    f"{name} / {part}: {len(said) or 'no'} contradictions ({time.monotonic() - begun:.1f} s)",
+                    flush=True,
+                )
                 for each in said:
                     print(f"  {each}", flush=True)
                 if asked.findings:

@@ -18,7 +18,7 @@ import attrs
 from kit.analysis import refs
 from kit.analysis.sends import attempts
 from kit.case.memoize import per_case
-from kit.rocketmq import ids
+from kit.rocketmq import ids, names
 from kit.rocketmq.config import DOCKER_BRIDGE
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
@@ -306,6 +306,24 @@ def client_logs(case: Case) -> bool:
     tools = _tools(case)
     whole = {file for file, _ in refs.seen(case, "client-created", "client-started", "client-connect").places}
     return any(i.source == "client" and i.file not in tools and i.file in whole for i in case.found.items)
+
+
+@per_case
+def every_client(case: Case) -> bool:
+    """Return whether each client of users that the brokers' side names has its log here: what no log tells then happened to no client.
+
+    Without that side nobody knows how many clients there are.
+    """
+    logged = {row["client_id"] for row in _statements(case, "client-created")}
+    own = (names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP)
+    connected = {row["client_id"] for row in case.fact_rows("clients_connected") if row["group"] not in own}
+    if connected:
+        return connected <= logged
+    hosts: dict[str, set[str]] = {"store_host": set(), "born_host": set()}
+    for row in case.fact_rows("record_names") if case.has("messages") else ():
+        hosts.setdefault(row["kind"], set()).add(host(row["value"]))
+    senders = hosts["born_host"] - hosts["store_host"]
+    return bool(senders) and senders <= {str(name).partition("@")[0] for name in logged}
 
 
 def client_hosts(case: Case) -> list[str]:

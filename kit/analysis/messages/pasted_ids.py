@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 PASTE: Final = 200
 """Log entries up to which evidence without records counts as a paste."""
+SAVED: Final = 20
+"""The same of a file that is named like a log and is one throughout: with more it is the log itself."""
+_LOG_NAME: Final = re.compile(r"\.log(?:[._-]?[\d-]+)?(?:\.gz)?$", re.IGNORECASE)
 LARGEST: Final = 1 << 20
 
 
@@ -27,7 +31,8 @@ def is_paste(case: Case) -> bool:
     files = [item for item in case.found.items if item.replica_of is None]
     if len(files) != 1 or files[0].kind not in ("log", "text", "mqadmin") or files[0].bytes > LARGEST:
         return False
-    return bool(case.tables.frame("all_entries").count() <= PASTE)
+    most = SAVED if files[0].kind == "log" and _LOG_NAME.search(files[0].file) else PASTE
+    return bool(case.tables.frame("all_entries").count() <= most)
 
 
 @per_case

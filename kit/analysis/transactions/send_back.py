@@ -53,7 +53,7 @@ class SendBack:
     reason: str | None = None
     retry_topic_length: int | None = None
     printed_length: int | None = None
-    printed: refs.Seen = refs.Seen("topic-too-long")
+    printed: refs.Seen = attrs.field(factory=lambda: refs.Seen("topic-too-long"))
     groups: tuple[str, ...] = ()
     first: dt.datetime | None = None
     last: dt.datetime | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -48,7 +48,8 @@ def by_file(case: ReadableCase) -> dict[str, zones.Zone]:
     if kept is None:
         items = [i for i in case.found.items if i.replica_of is None]
         try:
-            settled = zones.settle(items, partial(_moments, case), case.options.tz_app)
+            brokers = [i for i in items if i.source == "broker" and not case.options.tz_broker]
+            settled = zones.settle(items, partial(_moments, case, brokers), case.options.tz_app)
         except Exception:  # whoever needs the table of messages gets the error again
             case.go_on()
             return zones.settle(items, lambda names: {}, case.options.tz_app)
@@ -57,11 +58,12 @@ def by_file(case: ReadableCase) -> dict[str, zones.Zone]:
     return {zone["file"]: zones.Zone(**zone) for zone in kept}
 
 
-def _moments(case: ReadableCase, names: Collection[str]) -> Mapping[str, tuple[int, ...]]:
-    """Return the times (ms) of the records with these ids or keys."""
-    if not names or not case.found.of_kind("commitlog", "dledger"):
-        return {}
+def _moments(case: ReadableCase, brokers: list[Item], names: set[str]) -> Mapping[str, tuple[int, ...]]:
+    """Return the times (ms) of the records with these ids or keys, and of clients with these ids in the brokers' logs."""
     times: dict[str, list[int]] = defaultdict(list)
+    times.update({name: [*each] for name, each in zones.first_seen(brokers, names).items()})
+    if not names or not case.found.of_kind("commitlog", "dledger"):
+        return {name: tuple(each) for name, each in times.items()}
     for row in case.tables.sql(_MOMENTS, names="\x02".join(sorted(names))).collect():
         times[row.name].append(row.at)
     return {name: tuple(sorted(each)) for name, each in times.items()}

@@ -104,7 +104,8 @@ def _by_log(case: Case, finding: Finding, printed: dict[str, Any], limit: setup.
         finding.remedies = [TEXTS.remedy("action")]
         finding.window = (printed["first"], printed["last"]) if printed["first"] else None
     else:
-        finding.steps.append(deciding("answered-unknown", TEXTS["not_unknown"], None))
+        # Each answer is a line of the same log.
+        finding.steps.append(deciding("answered-unknown", TEXTS["not_unknown"], False))
     finding.figures = {"discarded": count, "answered_unknown": unknown or None, "check_limit": integer(limit.value)}
     finding.missing.append(collect_next.commitlog(TEXTS["want_store"]))
     return finding

@@ -48,6 +48,11 @@ FIXES: Final = {
 
 SLOW = ("put-slow-in-lock", "put-slow", "flush-slow", "mmap-timeout", "transient-pool-short")
 """Lines of store.log about single slow writes: store/CommitLog, store/DefaultMessageStore, store/AllocateMappedFileService."""
+SLOW_TIMED = ("put-slow-in-lock", "put-slow", "flush-slow")
+"""Those of them that a broker prints from 500 ms on."""
+SEVERAL = 3
+PAGE_CACHE_BUSY = 1000
+"""ms of one append from which a broker refuses others: osPageCacheBusyTimeOutMills."""
 PASTED = ("page-cache-slow",)
 """A statistic that any broker may print once: it counts only in a paste."""
 IDS = ("refused", "stood-still", "timed-out", "failed-sends", "stored-twice")
@@ -94,7 +99,7 @@ def examine(case: Case) -> Finding:
         refused=refused_pulls.refused_sends(case),
         timed_out=refused_pulls.timed_out_sends(case, attempts.TIMEOUTS, cut_off),
         late=late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)],
-        slow=refs.seen(case, *SLOW, *(PASTED if pasted_ids.is_paste(case) else ())),
+        slow=_slow_lines(case),
         # Its counters do not tell a refused pull from a refused send.
         counted=None if refused_pulls.count(case) else busy.counted_busy(case),
         ledger=ledger,
@@ -153,6 +158,17 @@ def _timed_out(case: Case, seen: Seen) -> Step:
     quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if seen.timed_outs else ()
     quoted = quoted or refs.quote(case, seen.timed_out, 2) or refs.lines(case, seen.late, 2)
     return supporting("timed-out", claim, seen.timed_outs, quoted)
+
+
+def _slow_lines(case: Case) -> refs.Seen:
+    """Return the lines of slow writes where they are a sign of flow control: several, one as long as the broker waits, or copied by somebody."""
+    if pasted_ids.is_paste(case):
+        return refs.seen(case, *SLOW, *PASTED)
+    found = refs.seen(case, *SLOW)
+    timed = refs.seen(case, *SLOW_TIMED).count
+    if found and timed == found.count < SEVERAL and case.facts("slow_writes")["cost_ms"].max() < PAGE_CACHE_BUSY:
+        return refs.Seen(found.slug)
+    return found
 
 
 def _slow(case: Case, seen: Seen) -> list[Step]:
