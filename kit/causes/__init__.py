@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
@@ -57,8 +57,22 @@ def discover() -> tuple[Cause, ...]:
 
 
 def _cause(folder: str, slug: str) -> Cause:
+    declaration = texts.read(folder, slug)
+    if declaration.steps:
+        return Cause(declaration, partial(_declared, declaration))
     module = importlib.import_module(f"{__name__}.{folder}.{slug.replace('-', '_')}")
-    return Cause(texts.read(folder, slug), module.examine)
+    return Cause(declaration, module.examine)
+
+
+def _declared(declaration: Texts, case: Case) -> Finding:
+    from kit.causes import declared
+
+    return declared.examine(case, declaration)
+
+
+def examine(case: Case, slug: str) -> Finding:
+    """Examine one cause."""
+    return next(cause for cause in discover() if cause.slug == slug).examine(case)
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from kit.causes.findings import Figure, Finding, Kind, Remedy
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Role
 from kit.i18n import Filled, Sentence, T
 
 Severity = Literal["notice", "warning", "critical"]
@@ -86,6 +86,44 @@ class FigureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     zh: str
     harm: Literal["lost", "repeated", "pending"] | None = None
     values: dict[str, T] = {}
+    value: str = ""
+    """Of a declared neighbour: the value it shows."""
+    known_if: str = ""
+    """Evidence in which 0 of it means none, in the words of `shown_by.tsv`."""
+
+
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something that a declared neighbour counts: entries of known texts, or a number of a gold table.
+
+    `fact`: the table, `where`: which of its rows; its number is their `sum` of a column, a `column` of the first, or how many they are. A table with
+    `texts` is asked only where one of them occurs. `quotes`: most references; `within`: what the quoted line of an entry contains.
+    """
+
+    texts: tuple[str, ...] = ()
+    fact: str = ""
+    where: dict[str, str] = {}
+    column: str = ""
+    sum: str = ""
+    quotes: int = 2
+    within: str = ""
+
+
+class StepText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A step of a declared neighbour: it holds if one of the values `any` is not 0."""
+
+    id: str
+    any: tuple[str, ...]
+    claim: T
+    role: Role = "deciding"
+    quotes: int = 4
+
+
+class Want(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a declared neighbour requests where it saw nothing, `unless` the evidence has it; both in the words of `shown_by.tsv`."""
+
+    artefact: str
+    unless: str
+    why: T
 
 
 class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -104,6 +142,9 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     figures: dict[str, FigureText] = {}
     """The numbers it reports, in the order a reader sees them."""
     alerts: tuple[Alert, ...] = ()
+    values: dict[str, Value] = {}
+    steps: tuple[StepText, ...] = ()
+    missing: tuple[Want, ...] = ()
     leads_to: tuple[str, ...] = ()
     """Slugs of the causes that it explains."""
 

@@ -29,7 +29,8 @@ from busy_evidence import (
 )
 
 import kit
-from kit.causes.neighbours import broker_not_available, client_timeout, disk_full, producer_retry_duplicate
+from kit import causes
+from kit.causes.neighbours import client_timeout, disk_full, producer_retry_duplicate
 from kit.causes.root_causes import broker_busy
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def test_a_send_stored_on_two_brokers_is_one_key_found_twice(tmp_path: Path) -> 
     assert timed_out.verdict == "confirmed"
     assert (timed_out.figures["timed_out_sends"], timed_out.figures["stored"]) == (2, 2)
     assert disk_full.examine(case).verdict == "ruled_out"
-    assert broker_not_available.examine(case).verdict == "ruled_out"
+    assert causes.examine(case, "broker-not-available").verdict == "ruled_out"
     assert recorded.check_references({"findings": [f.as_dict() for f in (found, again, timed_out)]}, folder) >= 6
 
 
@@ -249,9 +250,8 @@ def test_a_pasted_line_is_enough(tmp_path: Path, text: str, kind: str, others: s
     assert found.figures["errors_by_kind"] == {kind: 1}
     assert found.figures["lost"] is None
     assert found.figures["explanations"] == []
-    assert [module.examine(case).verdict for module in (client_timeout, disk_full, broker_not_available)] == [
-        others
-    ] * 3
+    for slug in ("client-timeout", "disk-full", "broker-not-available"):
+        assert causes.examine(case, slug).verdict == others
 
 
 def test_codes_that_are_not_about_load_go_to_the_neighbours(tmp_path: Path) -> None:
@@ -260,9 +260,15 @@ def test_codes_that_are_not_about_load_go_to_the_neighbours(tmp_path: Path) -> N
         entry = [f"{clock(0)} ERROR [s] com.shop.Sender - send failed, keys=K1", answer.format(*[ratio] * 3), FRAME]
         write_log(tmp_path / name / "evidence" / "app.log", entry)
     full, _ = ask(tmp_path / "full" / "evidence")
-    assert (disk_full.examine(full).verdict, broker_not_available.examine(full).verdict) == ("confirmed", "ruled_out")
+    assert (disk_full.examine(full).verdict, causes.examine(full, "broker-not-available").verdict) == (
+        "confirmed",
+        "ruled_out",
+    )
     slave, found = ask(tmp_path / "slave" / "evidence")
-    assert (disk_full.examine(slave).verdict, broker_not_available.examine(slave).verdict) == ("ruled_out", "confirmed")
+    assert (disk_full.examine(slave).verdict, causes.examine(slave, "broker-not-available").verdict) == (
+        "ruled_out",
+        "confirmed",
+    )
     assert found.verdict == "ruled_out"
     assert found.figures["errors_by_kind"] == {"OTHER": 1}
 
@@ -350,8 +356,8 @@ def test_a_healthy_system_has_no_stall_and_no_refusal(name: str) -> None:
     found = broker_busy.examine(case)
     assert found.verdict == "ruled_out"
     assert (found.figures["stalls"], found.figures["errors_by_kind"], found.figures["lost"]) == ([], {}, 0)
-    for module in (client_timeout, producer_retry_duplicate, disk_full, broker_not_available):
-        assert module.examine(case).verdict == "ruled_out"
+    for slug in ("client-timeout", "producer-retry-duplicate", "disk-full", "broker-not-available"):
+        assert causes.examine(case, slug).verdict == "ruled_out"
 
 
 def test_every_explanation_has_a_name_and_a_remedy() -> None:

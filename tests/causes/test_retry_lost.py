@@ -8,7 +8,7 @@ from busy_evidence import START, clock, sent, uniq_key, write_log, write_store
 from stores import Record
 
 import kit
-from kit.causes.neighbours import retry_lost
+from kit import causes
 
 DROPPED = "[BUG] the real topic of schedule msg is RMQ_SYS_TRANS_HALF_TOPIC, discard the msg. msg=MessageExt [queueId=2, storeSize=411]"
 ORDINARY = "INFO StoreStatsService - [STORETPS] put_tps 12.3 get_found_tps 1.0 get_miss_tps 0.0 get_transfered_tps 1.0"
@@ -32,7 +32,7 @@ def store_log(folder: Path, *errors: str) -> None:
 
 def test_dropped_when_due(tmp_path: Path) -> None:
     store_log(tmp_path / "e", DROPPED, DROPPED, DROPPED)
-    found = retry_lost.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
+    found = causes.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"), "retry-lost")
     assert found.verdict == "confirmed"
     assert found.figures == {"retries_dropped": 3, "retries_unconsumable": None}
     assert [(ref.file, ref.line) for ref in found.steps[0].evidence] == [("logs/store.log", 2)]
@@ -44,7 +44,7 @@ def test_stored_as_prepared(tmp_path: Path) -> None:
         tmp_path / "e" / "commitlog",
         [retry("K1", PREPARED), retry("K2", COMMIT), retry("K3", PREPARED, b"orders"), retry("K4", PREPARED)],
     )
-    found = retry_lost.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
+    found = causes.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"), "retry-lost")
     assert found.verdict == "confirmed"
     assert found.figures == {"retries_dropped": None, "retries_unconsumable": 2}
     assert {uniq_key("K1"), uniq_key("K4")} == {
@@ -54,8 +54,8 @@ def test_stored_as_prepared(tmp_path: Path) -> None:
 
 def test_both_places_are_needed_to_rule_it_out(tmp_path: Path) -> None:
     write_store(tmp_path / "e" / "commitlog", [sent("K", 0, 1), retry("K2", COMMIT)])
-    found = retry_lost.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
+    found = causes.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"), "retry-lost")
     assert found.verdict == "insufficient_evidence"
     assert ["store-logs" in m.command for m in found.missing] == [True]
     store_log(tmp_path / "e")
-    assert retry_lost.examine(kit.open_case(tmp_path / "e", tmp_path / "ws")).verdict == "ruled_out"
+    assert causes.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"), "retry-lost").verdict == "ruled_out"

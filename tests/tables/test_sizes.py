@@ -131,6 +131,9 @@ def test_a_store_that_takes_no_writes_speaks_for_itself() -> None:
     events += [entry(7, "store-shutdown", 7, what="getMessage") | broker]
     rows = asked.rows("unwritable_stores", events=events)
     assert [(r["event"], r["n"], r["line"]) for r in rows] == [("store-not-writable", 2, 2), ("store-shutdown", 1, 6)]
+    stop = [entry(6, "store-shutdown", 6, what="putMessage") | broker]
+    assert asked.rows("unwritable_stores", events=stop) == []
+    assert asked.rows("unwritable_stores", events=[*stop, entry(5, "no-permission", 5)])
 
 
 # --- refusals -------------------------------------------------------------------------------------------------------------------

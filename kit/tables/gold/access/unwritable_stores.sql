@@ -1,9 +1,14 @@
--- One row per file in which a store says itself that it takes no writes: event (store-not-writable, or store-shutdown for a write after the shutdown),
+-- One row per file in which a store says itself that it takes no writes: event (store-not-writable, or store-shutdown for a write after the shutdown;
+-- every stop ends with writes that come too late, they count only where somebody was refused),
 -- file, n (entries), first (time), line (of the earliest). Answers to clients and their logs are left out. At most two rows a file.
 -- Source: store/DefaultMessageStore.checkStoreStatus.
-with said as (
-  select e.event, e.file, e.line, e.ts from events e
-  where (e.event = 'store-not-writable' and e.source <> 'client') or (e.event = 'store-shutdown' and e.values['what'] = 'putMessage')
+with refused as (
+  select count(*) as n from events
+  where event = 'no-permission' or (event = 'service-not-available'
+    and coalesce(greatest(try_cast(values['commitlog'] as double), try_cast(values['consumequeue'] as double)), 0.0) < 0.9)
+), said as (
+  select e.event, e.file, e.line, e.ts from events e cross join refused r
+  where (e.event = 'store-not-writable' and e.source <> 'client') or (e.event = 'store-shutdown' and e.values['what'] = 'putMessage' and r.n > 0)
 ), own as (
   select s.* from said s left anti join (select file, line from events where event = 'service-not-available') a
     on s.event = 'store-not-writable' and s.file = a.file and s.line = a.line

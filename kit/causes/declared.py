@@ -1,0 +1,82 @@
+"""Neighbours that count, quote and say: all of one is in its YAML, nothing is code.
+
+`values` are entries of known texts or rows of a gold table. A step holds if one of its values is not 0; it is shown false if none is and the evidence
+would show it (`shown_by.tsv`). docs/adding-a-cause.md adds one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from kit.analysis import refs
+from kit.causes import shown_by
+from kit.causes.findings import Finding, Missing, Step
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.case.case import Case
+    from kit.causes.texts import Texts, Value, Want
+    from kit.inventory.references import Ref
+
+
+@attrs.frozen
+class Looked:
+    """What the evidence shows of one value: how many, references, and when (`window`: first and last; None if no time is known)."""
+
+    count: int
+    quoted: tuple[Ref, ...] = ()
+    window: tuple[Any, Any] | None = None
+
+
+def examine(case: Case, texts: Texts) -> Finding:
+    """Examine a declared neighbour."""
+    looked = {name: _look(case, value) for name, value in texts.values.items()}
+    counts = {name: each.count for name, each in looked.items()}
+    finding = texts.finding()
+    for step in texts.steps:
+        shown = any(counts[name] for name in step.any)
+        seen = shown_by.would_show(case, texts.slug, step.id)
+        quoted = [ref for name in step.any for ref in looked[name].quoted][: step.quotes]
+        holds = True if shown else False if seen and step.role == "deciding" else None
+        finding.steps.append(Step(step.claim.say(**counts), step.role, holds, quoted, step.id))
+    for name, figure in texts.figures.items():
+        known = bool(counts[figure.value]) or shown_by.has(case, figure.known_if)
+        finding.figures[name] = counts[figure.value] if known else None
+    if any(step.holds for step in finding.steps):
+        finding.summary = texts.say("summary", **counts)
+        finding.remedies = [texts.remedy(name, **counts) for name in texts.remedies]
+        finding.window = next((each.window for each in looked.values() if each.window), None)
+    else:
+        finding.missing = [_request(want) for want in texts.missing if not shown_by.has(case, want.unless)]
+    return finding
+
+
+def _look(case: Case, value: Value) -> Looked:
+    if not value.fact:
+        seen = refs.seen(case, *value.texts)
+        window = (seen.first, seen.last) if seen.first and seen.last else None
+        return Looked(seen.count, refs.quote(case, seen, value.quotes), window)
+    if value.texts and not refs.seen(case, *value.texts):
+        return Looked(0)
+    rows = case.facts(value.fact)
+    for column, wanted in value.where.items():
+        rows = rows[rows[column] == wanted]
+    if rows.empty:
+        return Looked(0)
+    count = int(rows[value.sum].sum()) if value.sum else int(rows[value.column].iloc[0]) if value.column else len(rows)
+    return Looked(count, _quoted(case, rows, value))
+
+
+def _quoted(case: Case, rows: pd.DataFrame, value: Value) -> tuple[Ref, ...]:
+    if "physical_offset" in rows:
+        return refs.records_at(case, rows, value.quotes)
+    if value.within:
+        return refs.earliest(case, rows, value.quotes, within=value.within)
+    return refs.lines(case, rows, value.quotes)
+
+
+def _request(want: Want) -> Missing:
+    return shown_by.REQUESTS[want.artefact](want.why)
