@@ -11,8 +11,6 @@ TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
 STRING_MAP: Final = pa.map_(pa.string(), pa.string())
 TEXTS: Final = pa.dictionary(pa.int32(), pa.string())
 """Texts with few different values."""
-CODED_MAP: Final = pa.map_(TEXTS, pa.string())
-"""Maps with few different names."""
 
 
 def space(shape: int | tuple[int, int], dtype: type[np.generic]) -> np.ndarray:

@@ -1,8 +1,6 @@
-"""Fill columns from records: numba kernels that write Arrow buffers. No Python object per record.
+"""Kernels of the columns: the fixed fields of records, where their strings and properties are, checksums. No Python object per record.
 
 Positions come from `kit.formats.commitlog.walk`, which has checked every length inside a record against the buffer.
-Words of 8 bytes are loaded only where they lie inside the buffer, and stored only into buffers with `SLACK` bytes to
-spare.
 """
 
 from __future__ import annotations
@@ -13,10 +11,8 @@ import numpy as np
 from numba import njit
 
 from kit.formats.commitlog.records import MAGIC_V2, Bytes, be16, be32, be64
-from kit.formats.commitlog.simd import FOLDS, HIGH, copy32, fetch, fold, keep, load64, signs32, store64
 from kit.rocketmq import binary_format as f
 
-SLACK: Final = 32
 # Marks of a record beside those of the walk, and what users read in `problem`.
 BAD_CRC: Final = 4
 BAD_CODEC: Final = 8
@@ -41,81 +37,25 @@ PROBLEMS: Final = {
     BIG_BODY: "body_too_large",
 }
 
-# Columns of `where`: positions and lengths inside the buffer.
-(
-    BODY,
-    BODY_LEN,
-    TOPIC,
-    TOPIC_LEN,
-    PROPS,
-    PROPS_LEN,
-    BORN,
-    BORN_LEN,
-    STORE,
-    STORE_LEN,
-    KEYS,
-    KEYS_LEN,
-    TAGS,
-    TAGS_LEN,
-    UNIQ,
-    UNIQ_LEN,
-) = range(16)
-WIDTH: Final = 16
-# Columns of `longs` and `ints`.
+# Rows of `where`: positions inside the buffer, each followed by the length.
+BODY, BODY_LEN, TOPIC, TOPIC_LEN, PROPS, PROPS_LEN, BORN, BORN_LEN, STORE, STORE_LEN = range(10)
+WIDTH: Final = 10
+# Rows of `longs` and `ints`.
 QUEUE_OFFSET, BORN_TIME, STORE_TIME, PREPARED = range(4)
-QUEUE_ID, FLAG, SYS_FLAG, RECONSUME, CRC, CODEC, FIRST = range(7)
+QUEUE_ID, FLAG, SYS_FLAG, RECONSUME, CRC, CODEC = range(6)
 PLAIN, ZLIB, LZ4, ZSTD, UNKNOWN = range(5)
 LAST_MS: Final = 253_402_300_799_999
 """The end of the year 9999, the last instant Python and Spark both can show."""
 
-AHEAD: Final = 4
-FETCHED: Final = 1024
-"""How many records ahead a body is prefetched, and how many bytes of it: the near caches have lost it by then."""
-_ZERO: Final = np.uint64(0)
-_BODY_SIZE_V4: Final = f.AT_BORN_HOST + f.HOST_V4 + 8 + f.HOST_V4 + 12
-"""Where the body's size is in a record with two IPv4 addresses."""
-
-
-def _crc_table() -> np.ndarray:
-    table = np.zeros((16, 256), np.uint32)
-    for i in range(256):
-        value = i
-        for _ in range(8):
-            value = (value >> 1) ^ (0xEDB88320 if value & 1 else 0)
-        table[0, i] = value
-    for k in range(1, 16):
-        table[k] = (table[k - 1] >> 8) ^ table[0][table[k - 1] & 0xFF]
-    return table
-
-
-CRC_TABLE: Final = _crc_table()
-
-
-def _power(exponent: int) -> np.uint64:
-    """Return x to this power modulo the polynomial of CRC-32, the highest coefficient in the lowest bit."""
-    value = 0x80000000
-    for _ in range(exponent):
-        value = (value >> 1) ^ (0xEDB88320 if value & 1 else 0)
-    return np.uint64(value << 32)
-
-
-# What sixteen bytes contribute to the remainder sixteen bytes later. The product of two reflected words is one bit
-# short.
-_FIRST, _SECOND = _power(191), _power(127)
+NAME_END, ITEM_END = 1, 2
+ITEMS: Final = 64
+"""A record with more properties than this has its text put together again: nobody compares so many names."""
 
 
 @njit(cache=True, nogil=True)
 def headers(buf: Bytes, starts: Any, longs: Any, ints: Any, where: Any, marks: Any) -> None:
     """Read the fixed fields of each record and where its strings are."""
-    rows = len(starts)
-    for row in range(rows):
-        if row + 2 * AHEAD < rows:
-            fetch(buf, starts[row + 2 * AHEAD])
-            fetch(buf, starts[row + 2 * AHEAD] + 64)
-        if row + AHEAD < rows:
-            # The topic is behind the body; where addresses are longer, this fetches a line too early.
-            behind = starts[row + AHEAD]
-            fetch(buf, behind + _BODY_SIZE_V4 + 4 + be32(buf, behind + _BODY_SIZE_V4))
+    for row in range(len(starts)):
         at = starts[row]
         wide = be32(buf, at + 4) & 0xFFFFFFFF == MAGIC_V2
         ints[CRC, row] = be32(buf, at + f.AT_BODY_CRC)
@@ -139,8 +79,6 @@ def headers(buf: Bytes, starts: Any, longs: Any, ints: Any, where: Any, marks: A
         body = be32(buf, at + 12)
         at += 16
         where[BODY, row], where[BODY_LEN, row] = at, body
-        # It is behind the header, in memory that is being read; later it would have to be fetched again.
-        ints[FIRST, row] = buf[at] if body else -1
         ints[CODEC, row] = codec(buf, at, body, flags)
         if ints[CODEC, row] < 0:
             ints[CODEC, row] = -1 - ints[CODEC, row]
@@ -176,107 +114,218 @@ def codec(buf: Bytes, at: int, size: int, flags: int) -> int:
     return -1 - UNKNOWN
 
 
+_ONE, _EIGHT = np.uint64(1), np.uint64(8)
+_PRIME: Final = np.uint64(0x100000001B3)
+
+
+def name_hash(name: bytes) -> int:
+    """Return the 64-bit FNV hash by which `properties` compares names."""
+    hashed = 0
+    for byte in name:
+        hashed = ((hashed ^ byte) * int(_PRIME)) % (1 << 64)
+    return hashed
+
+
+_LOW, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+
+
 @njit(cache=True, nogil=True, inline="always")
-def _slices(table: Any, word: Any, base: int) -> Any:
-    byte = np.uint64(255)
-    near = table[base + 7, word & byte] ^ table[base + 6, (word >> np.uint64(8)) & byte]
-    near ^= table[base + 5, (word >> np.uint64(16)) & byte] ^ table[base + 4, (word >> np.uint64(24)) & byte]
-    far = table[base + 3, (word >> np.uint64(32)) & byte] ^ table[base + 2, (word >> np.uint64(40)) & byte]
-    far ^= table[base + 1, (word >> np.uint64(48)) & byte] ^ table[base, word >> np.uint64(56)]
-    return near ^ far
+def _holds(word: Any, byte: Any) -> bool:
+    """Return whether one of the eight bytes of a word is `byte` (or, rarely, only looks so)."""
+    rest = np.uint64(word) ^ (_LOW * np.uint64(byte))
+    return (rest - _LOW) & ~rest & _HIGH != np.uint64(0)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _item_end(buf: Bytes, at: Any, end: Any) -> Any:
+    """Return where the item ends whose value begins at `at`."""
+    while at + _EIGHT <= end and not _holds(be64(buf, at), ITEM_END):
+        at += _EIGHT
+    while at < end and buf[at] != ITEM_END:
+        at += _ONE
+    return at
+
+
+@njit(cache=True, nogil=True)
+def properties(buf: Bytes, where: Any, names: Any, at: Any, sizes: Any, untidy: Any) -> None:
+    """Note where the values of well-known properties are, and the records whose text does not say what counts.
+
+    `names`: hashes of the well-known names (`name_hash`, all different); `at` (from where the properties begin), `sizes`: a row for each of them, a column for
+    each record (size -1: none). `untidy`: whether an item is malformed, has no value or may be replaced by a later one of its name
+    (`MessageDecoder.string2messageProperties`).
+    """
+    table = np.full(256, -1, np.int64)
+    for name in range(len(names)):
+        slot = np.int64(names[name] & np.uint64(255))
+        while table[slot] >= 0:
+            slot = (slot + 1) & 255
+        table[slot] = name
+    seen = np.empty(ITEMS, np.uint64)
+    sizes[:] = -1
+    for row in range(where.shape[1]):
+        begin = here = np.uint64(where[PROPS, row])
+        end = here + np.uint64(where[PROPS_LEN, row])
+        items = 0
+        while here < end:
+            first, hashed = here, np.uint64(0)
+            while here < end and buf[here] != NAME_END and buf[here] != ITEM_END:
+                hashed = (hashed ^ np.uint64(buf[here])) * _PRIME
+                here += _ONE
+            value = here
+            if here < end and buf[here] == NAME_END:
+                value = here + _ONE
+            named = value > here and here > first
+            here = _item_end(buf, value, end)
+            size = here - value
+            here += _ONE
+            if not named or size == 0 or items == ITEMS:
+                untidy[row] = True
+                continue
+            for item in range(items):
+                untidy[row] |= seen[item] == hashed
+            seen[items] = hashed
+            items += 1
+            slot = np.int64(hashed & np.uint64(255))
+            while table[slot] >= 0:
+                if names[table[slot]] == hashed:
+                    at[table[slot], row], sizes[table[slot], row] = value - begin, size
+                    break
+                slot = (slot + 1) & 255
+
+
+def _crc_table() -> np.ndarray:
+    table = np.zeros((16, 256), np.uint32)
+    for i in range(256):
+        value = i
+        for _ in range(8):
+            value = (value >> 1) ^ (0xEDB88320 if value & 1 else 0)
+        table[0, i] = value
+    for k in range(1, 16):
+        table[k] = (table[k - 1] >> 8) ^ table[0][table[k - 1] & 0xFF]
+    return table
+
+
+_BYTE, _8, _16, _24 = np.uint32(255), np.uint32(8), np.uint32(16), np.uint32(24)
+CRC_TABLE: Final = _crc_table()
+"""Row k: what a byte contributes to the remainder k bytes later."""
 
 
 @njit(cache=True, nogil=True)
 def check_crc(buf: Bytes, where: Any, ints: Any, table: Any, marks: Any) -> None:
     """Mark records whose body does not match its CRC (`UtilAll.crc32`: the lower 31 bits)."""
-    rows = where.shape[1]
-    for row in range(rows):
-        if row + AHEAD < rows:
-            first = where[BODY, row + AHEAD]
-            for ahead in range(first, first + min(where[BODY_LEN, row + AHEAD], FETCHED), 64):
-                fetch(buf, ahead)
-        size = where[BODY_LEN, row]
-        if size == 0:
+    for row in range(where.shape[1]):
+        if where[BODY_LEN, row] == 0:
             continue
-        at = where[BODY, row]
-        end = at + size
+        body = buf[where[BODY, row] : where[BODY, row] + where[BODY_LEN, row]]
+        whole = len(body) & ~15
         crc = np.uint32(0xFFFFFFFF)
-        if FOLDS and size >= 32:
-            first, second = load64(buf, at) ^ np.uint64(0xFFFFFFFF), load64(buf, at + 8)
-            blocks = (size - 16) >> 4
-            first, second = fold(buf, at + 16, blocks, first, second, _FIRST, _SECOND)
-            at += 16 + 16 * blocks
-            crc = _slices(table, first, 8) ^ _slices(table, second, 0)
-        # Sixteen bytes at a time: their contributions do not depend on each other.
-        while at + 16 <= end:
-            crc = _slices(table, load64(buf, at) ^ np.uint64(crc), 8) ^ _slices(table, load64(buf, at + 8), 0)
-            at += 16
-        if at + 8 <= end:
-            crc = _slices(table, load64(buf, at) ^ np.uint64(crc), 0)
-            at += 8
-        while at < end:
-            crc = table[0, (np.uint64(crc) ^ np.uint64(buf[at])) & np.uint64(255)] ^ np.uint32(
-                np.uint64(crc) >> np.uint64(8)
-            )
-            at += 1
+        for at in range(0, whole, 16):
+            rest = table[15, (crc ^ body[at]) & _BYTE] ^ table[14, ((crc >> _8) ^ body[at + 1]) & _BYTE]
+            rest ^= table[13, ((crc >> _16) ^ body[at + 2]) & _BYTE] ^ table[12, (crc >> _24) ^ body[at + 3]]
+            for k in range(4, 16):
+                rest ^= table[15 - k, body[at + k]]
+            crc = rest
+        for at in range(whole, len(body)):
+            crc = table[0, (crc ^ body[at]) & _BYTE] ^ (crc >> _8)
         if (np.int64(crc) ^ 0xFFFFFFFF) & 0x7FFFFFFF != np.int64(ints[CRC, row]):
             marks[row] |= BAD_CRC
 
 
 @njit(cache=True, nogil=True)
-def begins(buf: Bytes, where: Any, ints: Any, data: Any, ends: Any, mask: Any) -> None:
-    """Mark records whose body is stored plainly, begins with one of the texts in `data` and is longer; `ends`: where each text ends, from 0."""
+def begins(buf: Bytes, where: Any, ints: Any, texts: Bytes, ends: Any, mask: Any) -> None:
+    """Mark records whose body is stored plainly, begins with one of the `texts` and is longer; `ends`: where each text ends, from 0."""
     for row in range(where.shape[1]):
         if mask[row] or ints[CODEC, row] != PLAIN:
             continue
-        at, size = where[BODY, row], where[BODY_LEN, row]
         for text in range(len(ends) - 1):
-            first, length = ends[text], ends[text + 1] - ends[text]
-            if size <= length or ints[FIRST, row] != data[first]:
-                continue
-            i = 1
-            while i < length and buf[at + i] == data[first + i]:
+            size = ends[text + 1] - ends[text]
+            i = 0
+            while i < min(size, where[BODY_LEN, row] - 1) and buf[where[BODY, row] + i] == texts[ends[text] + i]:
                 i += 1
-            if i == length:
-                mask[row] = True
-                break
+            mask[row] |= i == size
 
 
 @njit(cache=True, nogil=True)
-def gather(buf: Bytes, where: Any, column: int, offsets: Any, data: Any) -> bool:
-    """Copy one string of each record, one after the other (length -1: none); return whether everything is ASCII.
-    `data` needs `SLACK`.
-    """
-    end = len(buf)
-    put = np.int64(0)
-    seen = signs = _ZERO
-    offsets[0] = 0
-    for row in range(where.shape[1]):
-        at = where[column, row]
-        left = where[column + 1, row]
-        while left >= 32 and at + 32 <= end:
-            signs |= signs32(buf, at)
-            copy32(data, put, buf, at)
-            at += 32
-            put += 32
-            left -= 32
-        while left >= 8:
-            word = load64(buf, at)
-            seen |= word
-            store64(data, put, word)
-            at += 8
-            put += 8
-            left -= 8
-        if left > 0:
-            if at + 8 <= end:
-                word = keep(load64(buf, at), left)
-                seen |= word
-                store64(data, put, word)
-                put += left
+def gather(buf: Bytes, at: Any, offsets: Any, data: Any) -> None:
+    """Copy strings of the buffer one behind the other."""
+    for row in range(len(at)):
+        put, first = np.uint64(offsets[row]), np.uint64(at[row])
+        for i in range(np.uint64(offsets[row + 1]) - put):
+            data[put + i] = buf[first + i]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def same(buf: Bytes, a: int, b: int, size: int) -> bool:
+    """Return whether the bytes at two positions are equal."""
+    at, other = np.uint64(a), np.uint64(b)
+    end = at + np.uint64(size)
+    while at + _EIGHT <= end:
+        if be64(buf, at) != be64(buf, other):
+            return False
+        at += _EIGHT
+        other += _EIGHT
+    while at < end:
+        if buf[at] != buf[other]:
+            return False
+        at += _ONE
+        other += _ONE
+    return True
+
+
+@njit(cache=True, nogil=True)
+def number(buf: Bytes, at: Any, sizes: Any, codes: Any, firsts: Any) -> int:
+    """Number the different strings of a column (`codes`; -1 where the size is) and return how many there are; `firsts`: the row each occurs in first."""
+    table = np.full(2 << np.int64(np.log2(len(at) + 1)), -1, np.int32)
+    mask = len(table) - 1
+    count = before = 0
+    for row in range(len(at)):
+        size = sizes[row]
+        if size < 0:
+            codes[row] = -1
+            continue
+        # Usually it is the value of the record before.
+        if count and sizes[before] == size and same(buf, at[row], at[before], size):
+            codes[row] = codes[before]
+            continue
+        hashed = np.uint64(size)
+        for i in range(np.uint64(size)):
+            hashed = (hashed ^ np.uint64(buf[np.uint64(at[row]) + i])) * _PRIME
+        slot = np.int64(hashed >> np.uint64(32)) & mask
+        while table[slot] >= 0:
+            other = firsts[table[slot]]
+            if sizes[other] == size and same(buf, at[row], at[other], size):
+                break
+            slot = (slot + 1) & mask
+        if table[slot] < 0:
+            table[slot] = count
+            firsts[count] = row
+            count += 1
+        codes[row] = table[slot]
+        before = row
+    return count
+
+
+@njit(cache=True, nogil=True)
+def split(ends: Any, text: Bytes, items: Any, name_ends: Any, names: Bytes, value_ends: Any, values: Bytes) -> None:
+    """Split property texts that end at `ends` into names and values; `items`: how many items there are up to each text's end."""
+    count, named, valued = 0, np.uint64(0), np.uint64(0)
+    for row in range(len(ends) - 1):
+        is_name = True
+        for at in range(np.uint64(ends[row]), np.uint64(ends[row + 1])):
+            byte = text[at]
+            if is_name and byte == NAME_END:
+                is_name = False
+            elif byte == ITEM_END:
+                count += 1
+                name_ends[count], value_ends[count] = named, valued
+                is_name = True
+            elif is_name:
+                names[named] = byte
+                named += np.uint64(1)
             else:
-                for i in range(left):
-                    seen |= np.uint64(buf[at + i])
-                    data[put] = buf[at + i]
-                    put += 1
-        offsets[row + 1] = put
-    return seen & HIGH | signs == _ZERO
+                values[valued] = byte
+                valued += np.uint64(1)
+        if ends[row + 1] > ends[row]:
+            count += 1
+            name_ends[count], value_ends[count] = named, valued
+        items[row + 1] = count

@@ -8,7 +8,6 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from kit.formats.commitlog.coding import coded
 from kit.rocketmq import names, stages
 
 
@@ -53,5 +52,4 @@ def _of(topic: str, target: str | None, bits: int) -> tuple[str, str | None, boo
 def _texts(said: list[str | None], which: np.ndarray) -> pa.DictionaryArray:
     """Return the column of the texts of these kinds."""
     known = pa.array(said, pa.string()).dictionary_encode()
-    codes = known.indices.fill_null(-1).to_numpy()[which]
-    return coded(codes, known.dictionary, absent=known.null_count > 0)
+    return pa.DictionaryArray.from_arrays(known.indices.take(pa.array(which)), known.dictionary)

@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from kit.formats.commitlog.simd import big32, big64
 from kit.rocketmq import binary_format as f
 
 MAGIC_V1: Final = f.MAGIC_V1
@@ -24,23 +23,35 @@ CUT: Final = -1
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
-@njit(cache=True, nogil=True)
+# Positions are unsigned where bytes are read: numba would ask of each signed one whether it counts from the end.
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+
+
+@njit(cache=True, nogil=True, inline="always")
 def be16(buf: Bytes, at: int) -> int:
     """Read a signed 16-bit integer."""
-    value: Any = (np.int64(buf[at]) << 8) | np.int64(buf[at + 1])
+    first = np.uint64(at)
+    value: Any = (np.int64(buf[first]) << 8) | np.int64(buf[first + _ONE])
     return value - ((value & 0x8000) << 1)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def be32(buf: Bytes, at: int) -> int:
     """Read a signed 32-bit integer."""
-    return big32(buf, at)
+    first = np.uint64(at)
+    value = np.uint32(buf[first]) << np.uint32(24) | np.uint32(buf[first + _ONE]) << np.uint32(16)
+    value |= np.uint32(buf[first + _TWO]) << np.uint32(8) | np.uint32(buf[first + _THREE])
+    return np.int64(np.int32(value))  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def be64(buf: Bytes, at: int) -> int:
     """Read a signed 64-bit integer."""
-    return big64(buf, at)
+    first = np.uint64(at)
+    value = np.uint64(0)
+    for i in range(8):
+        value = (value << np.uint64(8)) | np.uint64(buf[first + np.uint64(i)])
+    return np.int64(value)  # type: ignore[return-value]
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from attrs import frozen
 
 from kit.evidence.files import open_readonly
-from kit.formats.arrow_types import CODED_MAP, STRING_MAP, TEXTS, TIMESTAMP
+from kit.formats.arrow_types import STRING_MAP, TEXTS, TIMESTAMP
 from kit.rocketmq import names
 
 FIELDS: Final[dict[str, pa.DataType]] = {
@@ -92,14 +92,7 @@ TRACED: Final = "traced"
 """Column of the workspace: whether a record is a message trace of a client, by its topic or by what its body begins with."""
 _FEW: Final = ("file", "topic", "born_host", "store_host", "body_codec", "tags", *PROMOTED_COLUMNS, *LINEAGE[:2])
 _CODED: Final = dict.fromkeys(_FEW, TEXTS)
-_TYPES: Final = {
-    **FIELDS,
-    "properties": CODED_MAP,
-    TEXT: pa.string(),
-    **_CODED,
-    "original": pa.bool_(),
-    TRACED: pa.bool_(),
-}
+_TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, "original": pa.bool_(), TRACED: pa.bool_()}
 STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *PROMOTED_COLUMNS, *LINEAGE, TRACED)
 """Columns of `messages` as the workspace keeps them."""
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
-from kit.formats.commitlog import batches, bodies, segments
-from kit.formats.commitlog import columns as c
+from kit.formats.commitlog import batches, segments
 from kit.formats.commitlog.schema import TRACES, File
 from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq import binary_format as f
@@ -87,11 +87,10 @@ def trace_rows(file: File, start: int, stop: int, topics: frozenset[str]) -> Ite
     """Yield the trace contexts in one range of a commit log file."""
     for buf, starts, sizes, marks, _, base in segments.spans(file, start, stop):
         rows = batches.Rows(buf, starts, sizes, marks, base)
-        rows.select(rows.traced(topics))
+        rows.take(np.flatnonzero(rows.traced(topics)))
         out: list[dict[str, Any]] = []
         for row in range(len(rows)):
-            at, size = rows.where[c.BODY, row], rows.where[c.BODY_LEN, row]
-            body, _ = bodies.unpack(buf[at : at + size].tobytes(), int(rows.ints[c.CODEC, row]))
+            body, _ = rows.body(row)
             found = [{"problem": "body"}] if body is None else contexts(body.decode("utf-8", "replace"))
             out += [{**one, "file": file.file, "physical_offset": int(rows.physical[row])} for one in found]
         for first in range(0, len(out), segments.BATCH_ROWS):

@@ -22,7 +22,6 @@ from kit.formats.commitlog.records import (
     measure,
     next_magic,
 )
-from kit.formats.commitlog.simd import fetch
 from kit.rocketmq import binary_format as f
 
 REASONS: Final = ("zero_tail", "blank", "truncated", "corrupt")
@@ -31,9 +30,6 @@ ZERO_TAIL, BLANK, TRUNCATED, CORRUPT = range(4)
 # Marks of a record, as bits; the slugs users see are in kit.formats.commitlog.columns.
 BAD_OFFSET: Final = 1
 BAD_ENTRY: Final = 2
-
-AHEAD: Final = 2048
-"""How many bytes ahead of a record memory is prefetched: a walk mostly waits for memory."""
 
 
 @njit(cache=True, nogil=True)
@@ -196,8 +192,6 @@ def walk(
     while at < stop and found < len(starts) and lost + 2 <= len(gaps) and taken < room:
         size, mark = frame(buf, at, end, base, head)
         if size:
-            for ahead in range(at + AHEAD, at + AHEAD + size, 64):
-                fetch(buf, ahead)
             starts[found], sizes[found], marks[found] = at + head, size - head, mark
             found += 1
             taken += size

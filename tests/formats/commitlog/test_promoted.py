@@ -96,7 +96,7 @@ def test_columns_of_many_values(count: int) -> None:
     starts = np.array([start for start, _ in made.spans])
     sizes = np.array([end - start for start, end in made.spans])
     rows = batches.Rows(buf, starts, sizes, np.zeros(count, np.int32), 0)
-    column = rows.arrays((schema.promoted("PGROUP"),), "f")[schema.promoted("PGROUP")]
+    column = rows.array(schema.promoted("PGROUP"))
     assert column.to_pylist() == [f"g{n}" for n in range(count)]
 
 

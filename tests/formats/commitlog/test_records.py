@@ -99,15 +99,11 @@ def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, floa
 @effort.examples(200)
 @given(raw=st.binary(max_size=40))
 def test_broken_utf8_is_repaired_as_java_does(raw: bytes) -> None:
-    offsets, data, flags = (
-        np.array([0, len(raw)], np.int32),
-        np.frombuffer(bytearray(raw), np.uint8),
-        np.zeros(1, np.uint8),
-    )
-    out_offsets, out = np.empty(2, np.int32), np.empty(int(strings.find_broken(offsets, data, flags)), np.uint8)
-    strings.repair(offsets, data, out_offsets, out)
-    assert out.tobytes().decode() == raw.decode("utf-8", "replace")
-    assert bool(flags[0]) == (out.tobytes() != raw)
+    decoded, broken = strings.texts(pa.array([raw, None, b"whole"], pa.binary()))
+    text = raw.decode("utf-8", "replace")
+    assert decoded.to_pylist() == [text, None, "whole"]
+    assert (broken is not None and bool(broken[0])) == (text.encode() != raw)
+    assert broken is None or broken.tolist()[1:] == [False, False]
 
 
 def test_of_two_properties_with_one_name_the_later_counts() -> None:
