@@ -72,26 +72,26 @@ def table() -> Mapping[tuple[str, str], Alternatives]:
     """Return {(cause, step): what would show it}."""
     text = resources.files(__package__).joinpath("shown_by.tsv").read_text(encoding="utf-8")
     rows: list[dict[str, Any]] = list(csv.DictReader(text.splitlines(), delimiter="\t"))
-    return {(row["cause"], row["step"]): _alternatives(row["shown by"]) for row in rows}
+    return {(row["cause"], row["step"]): alternatives(row["shown by"]) for row in rows}
 
 
 def would_show(case: Case, cause: str, step: str) -> bool:
     """Return whether this step would be seen in this evidence; True for a step that the table does not have."""
-    alternatives = table().get((cause, step))
-    return alternatives is None or _any(case, alternatives)
+    sets = table().get((cause, step))
+    return sets is None or _any(case, sets)
 
 
 def has(case: Case, evidence: str) -> bool:
     """Return whether the evidence has one of some sets of artefacts, written as in the table."""
-    return _any(case, _alternatives(evidence))
+    return _any(case, alternatives(evidence))
 
 
-def _alternatives(evidence: str) -> Alternatives:
+def alternatives(evidence: str) -> Alternatives:
     return tuple(tuple(each.split(" + ")) for each in evidence.split(" | "))
 
 
-def _any(case: Case, alternatives: Alternatives) -> bool:
-    return any(all(PRESENT[each](case) for each in every) for every in alternatives)
+def _any(case: Case, sets: Alternatives) -> bool:
+    return any(all(PRESENT[each](case) for each in every) for every in sets)
 
 
 def wanted(case: Case, cause: str, step: str, why: Sentence) -> list[Missing]:
