@@ -60,8 +60,8 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
     if isinstance(evidence, str) or not evidence.is_file() or evidence.stat().st_size > PASTE:
         return ""
     from kit.explanation.explain import explain
+    from kit.explanation.pasted_lines import decoded
     from kit.explanation.shown import blocks
-    from kit.pasted.text import decoded
 
     try:
         raw = evidence.read_bytes()

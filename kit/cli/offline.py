@@ -209,7 +209,7 @@ def explain(file: Path, json_file: Path | None, lang: Lang) -> None:
 
 def _pasted(file: Path) -> str:
     """Return the text of a file or of standard input."""
-    from kit.pasted.text import decoded
+    from kit.explanation.pasted_lines import decoded
 
     try:
         raw = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()

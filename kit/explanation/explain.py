@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from kit.explanation import measured, quoted_tables
-from kit.i18n import Lang, T
-from kit.pasted import complaints, name_servers
-from kit.pasted import ids as pasted_ids
-from kit.pasted.plain_lines import Line, lines
+import attrs
+
+from kit.explanation import context, outputs, pasted_ids
+from kit.explanation.pasted_lines import lines
+from kit.i18n import Lang, Sentence, T, rendered
 from kit.rocketmq import answers, catalogue, mqadmin_tables, upstream
-from kit.rocketmq.catalogue import PROBLEMS, Event, Problem
-from kit.rocketmq.config import ALIASES, PARAMETERS, default_of
+from kit.rocketmq.catalogue import PROBLEMS, Problem
+from kit.rocketmq.config import PARAMETERS, default_of
 from kit.rocketmq.versions import RULES
 
 SHOWN_CLASSES: Final = 3
@@ -51,30 +51,20 @@ STATUS = T("Send status {name}")
 UNKNOWN_CODE = T("Response code {code}")
 OTHER_CODE = T("A code the kit does not know; read the text after it.")
 SETTING = T("Setting {name}")
-SETTING_IS = T("{meaning} Unit: {unit}; default: {default}.")
+SETTING_IS = T("{meaning}. Unit: {unit}; default: {default}.")
 DEFAULTS = T("{all}, from the release in brackets on")
 NO_DEFAULT = T("none")
 SETTING_TRADE = T("It trades: {trade}.")
 READ_SINCE = T("read since {since}")
 READ_UNTIL = T("read until {until}")
-ALIAS = T("Older name of {name}; newer releases ignore it.")
 TABLE = T("A table of mqadmin {command}")
 TABLE_IS = T("What an administrator's command printed.")
 NOTHING = T("Nothing.")
 LOOK = T("Read the lines around it and the stack trace below.")
 
-_CARRIERS: Final = frozenset(
-    {
-        "broker-exception",
-        "client-exception",
-        "send-result",
-        "spring-send-failed",
-        "dashboard",
-        "grpc-status",
-        "grpc-client-failed",
-        "proxy-error",
-    }
-)
+_CARRIERS: Final = frozenset({
+    "broker-exception", "client-exception", "send-result", "spring-send-failed", "dashboard", "grpc-status", "grpc-client-failed", "proxy-error",
+})  # fmt: skip
 """Known texts and problems that say less than what they carry: a code, a status, another problem's text."""
 _CODE: Final = re.compile(r"(?<!response of )\bCODE: ?(\d{1,4})\b|\bresponse code[=: ]+(\d{1,4})\b", re.IGNORECASE)
 _GRPC_CODE: Final = re.compile(
@@ -88,228 +78,189 @@ _SETTING: Final = re.compile(
 )
 
 
+@attrs.frozen
+class Meaning:
+    """What a line means, in no language yet. `kind`: `log`, `id`, `code` or `config`; `slug`: known problem or event."""
+
+    title: Sentence | str
+    meaning: tuple[Sentence, ...] = ()
+    next: Sentence | str = ""
+    versions: tuple[Sentence | str, ...] = ()
+    kind: str = "log"
+    slug: str | None = None
+
+    def row(self, number: int, text: str, lang: Lang) -> dict[str, Any]:
+        return {
+            "line": number, "text": text, "kind": self.kind, "slug": self.slug, "title": rendered(self.title, lang),
+            "meaning": " ".join(each.render(lang) for each in self.meaning),
+            "versions": "; ".join(rendered(each, lang) for each in self.versions), "next": rendered(self.next, lang),
+        }  # fmt: skip
+
+
 def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     """Return what each line of a text means, in order: `line` (the first is 1), `text`, `kind` (`log`, `id`, `code`,
-    `config`), `slug` (known problem or log text, None if absent), `title`, `meaning`, `versions`, `next`.
+    `config`), `slug` (known problem or event, None if absent), `title`, `meaning`, `versions`, `next`.
 
     An unknown line has kind `log` and no slug; stack trace frames and empty lines are left out.
     """
     pasted = list(lines(text))
     ids = pasted_ids.find(pasted)
-    overtaken = complaints.overtaken(text)
-    held = complaints.mixed(text, pasted, ids)
-    commands, table_rows = quoted_tables.heads(pasted)
-    unreached = name_servers.unreached(pasted)
-    outputs, measurements = measured.find(pasted)
+    compared = context.mixed(text, pasted, ids) is not None
+    told = dict.fromkeys(context.unreached(pasted), NO_NAME_SERVER) | dict.fromkeys(context.overtaken(text), OVERTAKEN)
+    commands, cells = outputs.of_mqadmin(pasted)
+    tools, measurements = outputs.of_hosts(pasted)
     rows: list[dict[str, Any]] = []
     for line in pasted:
-        own = [row for row in ids if row.line == line.number and row.text == line.text]
+        own = [each for each in ids if each.line == line.number and each.text == line.text]
+        problems = catalogue.problems_in(line.text + "\n")
+        meanings: list[Meaning] = []
         if line.frame and not own:
-            rows += [
-                _problem(line, each, lang)
-                for each in catalogue.problems_in(line.text + "\n")
-                if each.in_frame(line.text)
-            ]
-            continue
-        if line.number in commands:
-            rows.append(_table(line, commands[line.number], lang))
-        elif line.number in outputs and not catalogue.problems_in(line.text + "\n"):
-            rows.append(_output(line, outputs[line.number], lang))
-        elif line.number in table_rows:
-            pass
-        elif line.number in overtaken:
-            rows.append(_problem(line, PROBLEMS[OVERTAKEN], lang))
-        elif line.number in unreached:
-            rows.append(_problem(line, PROBLEMS[NO_NAME_SERVER], lang))
-        else:
-            rows += _of_line(line, lang, known=bool(own) or line.number in measurements)
-        rows += [row.as_dict(lang, compared=held is not None and row.pair is None) for row in own]
+            meanings = [_problem(line.text, each) for each in problems if each.in_frame(line.text)]
+        elif line.number in commands:
+            meanings = [_table(commands[line.number])]
+        elif line.number in tools and not problems:
+            meanings = [_output(tools[line.number])]
+        elif line.number in told:
+            meanings = [_problem(line.text, PROBLEMS[told[line.number]])]
+        elif line.number not in cells:
+            known = own or line.number in measurements
+            meanings = [_of_line(line.text, problems) or Meaning(UNKNOWN, (NOT_KNOWN,))]
+            meanings = [] if known and meanings[0].title is UNKNOWN else meanings
+        rows += [meaning.row(line.number, line.text, lang) for meaning in meanings]
+        rows += [each.as_dict(lang, compared=compared and each.pair is None) for each in own]
     return rows
 
 
-def _of_line(line: Line, lang: Lang, *, known: bool) -> list[dict[str, Any]]:
-    """Return the row for a line; none if only its ids are known."""
-    said = line.text + "\n"
-    meant = (PROBLEMS[slug] for slug in WITHOUT_NAME)
-    found = catalogue.problems_in(said) or [each for each in meant if each.in_text(said + ABOUT)]
-    problems = sorted(found, key=lambda each: each.slug in _CARRIERS)
-    row = _problem(line, problems[0], lang) if problems else _event(line, lang)
-    if row is None or row["slug"] in _CARRIERS:
-        row = _answer(line, lang) or row
-    row = row or _upstream(line, lang) or _setting(line, lang)
-    if row:
-        return [row]
-    return [] if known else [_row(line, "log", None, UNKNOWN.in_(lang), NOT_KNOWN.in_(lang), "", "")]
+def _of_line(text: str, problems: Sequence[Problem]) -> Meaning | None:
+    """Return what a line means by itself; `problems`: those that it shows."""
+    if not problems:
+        problems = [PROBLEMS[slug] for slug in WITHOUT_NAME if PROBLEMS[slug].in_text(f"{text}\n{ABOUT}")]
+    first = min(problems, key=lambda each: each.slug in _CARRIERS, default=None)
+    found = _problem(text, first) if first else _event(text)
+    if found is None or found.slug in _CARRIERS:
+        found = _answer(text) or found
+    return found or _upstream(text) or _setting(text)
 
 
-def _table(line: Line, command: str, lang: Lang) -> dict[str, Any]:
-    meaning = mqadmin_tables.MEANINGS.get(command, TABLE_IS).in_(lang)
-    return _row(line, "log", "mqadmin-table", TABLE.say(command=command).render(lang), meaning, "tools/command", "")
+def _table(command: str) -> Meaning:
+    meaning = mqadmin_tables.MEANINGS.get(command, TABLE_IS)
+    return Meaning(TABLE.say(command=command), (meaning,), versions=("tools/command",), slug="mqadmin-table")
 
 
-def _output(line: Line, tool: str, lang: Lang) -> dict[str, Any]:
-    title, following = measured.TITLE.say(tool=tool).render(lang), measured.READ[tool].in_(lang)
-    return _row(line, "log", "host-output", title, measured.IS.in_(lang), "", following)
+def _output(tool: str) -> Meaning:
+    return Meaning(outputs.TITLE.say(tool=tool), (outputs.IS,), outputs.READ[tool], slug="host-output")
 
 
-def _row(line: Line, kind: str, slug: str | None, *said: str) -> dict[str, Any]:
-    title, meaning, versions, following = said
-    return {
-        "line": line.number, "text": line.text, "kind": kind, "slug": slug, "title": title, "meaning": meaning,
-        "versions": versions, "next": following,
-    }  # fmt: skip
+def _problem(text: str, problem: Problem) -> Meaning:
+    meaning: list[Sentence] = [problem.meaning]
+    meaning += [problem.decides] if problem.decides else []
+    meaning += [UNLIKE.say(unlike=problem.unlike)] if problem.unlike else []
+    return Meaning(problem.title, tuple(meaning), problem.next, _releases(text, problem), slug=problem.slug)
 
 
-def _problem(line: Line, problem: Problem, lang: Lang) -> dict[str, Any]:
-    meaning = problem.meaning.in_(lang)
-    if problem.decides is not None:
-        meaning += " " + problem.decides.in_(lang)
-    if problem.unlike is not None:
-        meaning += " " + UNLIKE.say(unlike=problem.unlike).render(lang)
-    return _row(
-        line,
-        "log",
-        problem.slug,
-        problem.title.in_(lang),
-        meaning,
-        _releases(line, problem, lang),
-        problem.next.in_(lang),
-    )
-
-
-def _releases(line: Line, problem: Problem | None, lang: Lang) -> str:
+def _releases(text: str, problem: Problem) -> tuple[Sentence | str, ...]:
     """Return who prints a line, in which releases, and in which releases the fault exists."""
-    said = []
-    printed = [each for each in upstream.find(line.text) if each.weight > upstream.SURE]
-    if printed:
-        said.append(_printed_by(printed, lang))
-    elif problem is not None:
-        said.append(problem.printed_by.logs or problem.printed_by.source)
-    if problem is not None and (problem.fault.since or problem.fault.until):
-        since, until = problem.fault.since or upstream.OLDEST, problem.fault.until or upstream.NEWEST
-        said.append(FAULT_IN.say(since=since, until=until).render(lang))
-    if problem is not None and problem.fault.fixed:
-        said.append(FIXED.say(fixed=problem.fault.fixed).render(lang))
-    return "; ".join(said)
+    fault = problem.fault
+    found: list[Sentence | str] = [_printed_by(text) or problem.printed_by.logs or problem.printed_by.source]
+    if fault.since or fault.until:
+        found.append(FAULT_IN.say(since=fault.since or upstream.OLDEST, until=fault.until or upstream.NEWEST))
+    if fault.fixed:
+        found.append(FIXED.say(fixed=fault.fixed))
+    return tuple(found)
 
 
-def _printed_by(printed: Sequence[upstream.FormatString], lang: Lang) -> str:
+def _printed_by(text: str) -> Sentence | None:
     """Return the classes that print a text and the releases in which one of them does."""
+    printed = [each for each in upstream.find(text) if each.weight > upstream.SURE]
+    if not printed:
+        return None
     same = [each for each in printed if each.weight == printed[0].weight and each.project == printed[0].project]
     classes = ", ".join(dict.fromkeys(each.cls for each in same[:SHOWN_CLASSES]))
     how = "/".join(dict.fromkeys(each.how for each in same))
     if project := same[0].project:
-        return PRINTED_ELSEWHERE.say(cls=classes, how=how, project=project).render(lang)
+        return PRINTED_ELSEWHERE.say(cls=classes, how=how, project=project)
     since = min((each.since for each in same), key=upstream.number)
     until = max((each.until for each in same), key=lambda each: upstream.number(each or upstream.NEWEST))
-    releases = f"{since or upstream.OLDEST}–{until or upstream.NEWEST}"
-    return PRINTED_BY.say(cls=classes, how=how, releases=releases).render(lang)
+    return PRINTED_BY.say(cls=classes, how=how, releases=f"{since or upstream.OLDEST}–{until or upstream.NEWEST}")
 
 
-def _event(line: Line, lang: Lang) -> dict[str, Any] | None:
-    """Return the row of a known log text."""
-    event = catalogue.event_in(line.text)
+def _event(text: str) -> Meaning | None:
+    """Return what a known event means."""
+    event = catalogue.event_in(text)
     if event is None:
         return None
-    meaning, following = _meaning(event, lang)
+    meaning: Sentence = event.meaning or (ORDINARY if event.harmless else WATCHED).say(where=event.printed_by.source)
+    following = NOTHING if event.harmless else LOOK
+    if event.benign is not None:
+        meaning, following = (PASSES, ON) if event.goes_on else (HARMLESS, NOTHING)
+        meaning = meaning.say(why=event.benign)
     since, until = event.printed_by.since, event.printed_by.until
     released = f" {since or upstream.OLDEST}–{until or upstream.NEWEST}" if since or until else ""
-    printed = event.printed_by.source + released
-    return _row(line, "log", event.slug, _title(event), meaning, printed, following)
+    title = event.slug.replace("-", " ").capitalize()
+    return Meaning(title, (meaning,), following, (event.printed_by.source + released,), slug=event.slug)
 
 
-def _title(event: Event) -> str:
-    return event.slug.replace("-", " ").capitalize()
+def _upstream(text: str) -> Meaning | None:
+    """Return what a line means that matches one of RocketMQ's own format strings."""
+    printed = next(iter(upstream.find(text)), None)
+    if printed is None or printed.weight <= upstream.SURE:
+        return None
+    problem = upstream.problem_of_class(printed)
+    if problem is not None:
+        return _problem(text, problem)
+    by = _printed_by(text)
+    meaning = PRINTED.say(cls=printed.cls, how=printed.how)
+    return Meaning(printed.cls.rpartition("/")[2], (meaning,), LOOK, (by,) if by else ())
 
 
-def _meaning(event: Event, lang: Lang) -> tuple[str, str]:
-    if event.benign is not None:
-        said, following = (PASSES, ON) if event.goes_on else (HARMLESS, NOTHING)
-        return said.say(why=event.benign).render(lang), following.in_(lang)
-    meaning = event.meaning or (ORDINARY if event.harmless else WATCHED).say(where=event.printed_by.source)
-    return meaning.render(lang), (NOTHING if event.harmless else LOOK).in_(lang)
-
-
-def _upstream(line: Line, lang: Lang) -> dict[str, Any] | None:
-    """Return the row of a line that matches one of RocketMQ's own format strings."""
-    for printed in upstream.find(line.text):
-        if printed.weight <= upstream.SURE:
-            break
-        problem = upstream.problem_of_class(printed)
-        if problem is not None:
-            return _problem(line, problem, lang)
-        meaning = PRINTED.say(cls=printed.cls, how=printed.how).render(lang)
-        return _row(
-            line, "log", None, printed.cls.rpartition("/")[2], meaning, _releases(line, None, lang), LOOK.in_(lang)
-        )
-    return None
-
-
-def _answer(line: Line, lang: Lang) -> dict[str, Any] | None:
-    """Return the row of a response code or a send status."""
-    if answered := _GRPC_CODE.search(line.text):
+def _answer(text: str) -> Meaning | None:
+    """Return what a response code or a send status means."""
+    if answered := _GRPC_CODE.search(text):
         named = answered[1] or answered[2]
-        number = int(named) if named.isdigit() else answers.GRPC_NAMES.get(named, -1)
-        if found := answers.GRPC_CODES.get(number):
-            title = GRPC_ANSWER.say(code=str(number), name=found.name).render(lang)
-            said_by = "apache.rocketmq.v2.Code"
-            return _row(
-                line, "code", found.problem or None, title, found.meaning.in_(lang), said_by, found.next.in_(lang)
-            )
-    said = _CODE.search(line.text)
-    if said:
-        code = int(said[1] or said[2])
-        answer = answers.CODES.get(code)
-        if answer is None:
-            title = UNKNOWN_CODE.say(code=str(code)).render(lang)
-            return _row(line, "code", None, title, OTHER_CODE.in_(lang), "", LOOK.in_(lang))
-        title = ANSWER.say(code=str(code), name=answer.name).render(lang)
+        code = int(named) if named.isdigit() else answers.GRPC_NAMES.get(named, -1)
+        if code in answers.GRPC_CODES:
+            title = GRPC_ANSWER.say(code=str(code), name=answers.GRPC_CODES[code].name)
+            return _code(title, answers.GRPC_CODES[code], "apache.rocketmq.v2.Code")
+    if found := _CODE.search(text):
+        code = int(found[1] or found[2])
+        if code not in answers.CODES:
+            return Meaning(UNKNOWN_CODE.say(code=str(code)), (OTHER_CODE,), LOOK, kind="code")
+        title = ANSWER.say(code=str(code), name=answers.CODES[code].name)
     else:
-        name = next((name for name in answers.STATUSES if name in line.text), None)
+        name = next((name for name in answers.STATUSES if name in text), None)
         if name is None:
             return None
-        answer = answers.CODES[answers.STATUSES[name]]
-        title = STATUS.say(name=name).render(lang)
-    slug = answer.problem or None
-    versions = PROBLEMS[slug].printed_by.source if slug else "common/protocol/ResponseCode"
-    return _row(line, "code", slug, title, answer.meaning.in_(lang), versions, answer.next.in_(lang))
+        code, title = answers.STATUSES[name], STATUS.say(name=name)
+    problem = answers.CODES[code].problem
+    return _code(
+        title, answers.CODES[code], PROBLEMS[problem].printed_by.source if problem else "common/protocol/ResponseCode"
+    )
 
 
-def _setting(line: Line, lang: Lang) -> dict[str, Any] | None:
-    """Return the row of a line of broker.conf, of a properties file or of getBrokerConfig."""
-    said = _SETTING.match(_PRINTED.sub("", line.text))
-    if not said:
+def _code(title: Sentence, answer: answers.Answer, source: str) -> Meaning:
+    return Meaning(title, (answer.meaning,), answer.next, (source,), "code", answer.problem or None)
+
+
+def _setting(text: str) -> Meaning | None:
+    """Return what a line of broker.conf, of a properties file or of getBrokerConfig sets."""
+    found = _SETTING.match(_PRINTED.sub("", text))
+    parameter = PARAMETERS.get(found[1]) if found else None
+    if found is None or parameter is None:
         return None
-    name = said[1]
-    if name in ALIASES and name not in PARAMETERS:
-        return _row(
-            line,
-            "config",
-            None,
-            SETTING.say(name=name).render(lang),
-            ALIAS.say(name=ALIASES[name]).render(lang),
-            "",
-            "",
-        )
-    parameter = PARAMETERS.get(name)
-    if parameter is None:
-        return None
-    meaning = parameter.meaning.in_(lang).rstrip(".") + "."
-    said_all = SETTING_IS.say(meaning=meaning, unit=parameter.unit, default=_default(name, lang)).render(lang)
-    if parameter.trade is not None:
-        said_all += " " + SETTING_TRADE.say(trade=parameter.trade.in_(lang).rstrip(".")).render(lang)
-    read = [READ_SINCE.say(since=parameter.since).render(lang)] if parameter.since else []
-    read += [READ_UNTIL.say(until=parameter.until).render(lang)] if parameter.until else []
-    return _row(line, "config", None, SETTING.say(name=name).render(lang), said_all, "; ".join(read), "")
+    name = found[1]
+    meaning: list[Sentence] = [SETTING_IS.say(meaning=parameter.meaning, unit=parameter.unit, default=_default(name))]
+    meaning += [SETTING_TRADE.say(trade=parameter.trade)] if parameter.trade else []
+    read: list[Sentence] = [READ_SINCE.say(since=parameter.since)] if parameter.since else []
+    read += [READ_UNTIL.say(until=parameter.until)] if parameter.until else []
+    return Meaning(SETTING.say(name=name), tuple(meaning), versions=tuple(read), kind="config")
 
 
-def _default(name: str, lang: Lang) -> str:
+def _default(name: str) -> Sentence | str:
     """Return the default of a setting, or its defaults with the first release of each."""
-    default, rows = default_of(name, None), RULES[name].rows if name in RULES else ()
-    if default is None and len(rows) > 1:
-        every = "; ".join(f"{value} ({since})" for since, value in rows if value is not None)
-        return DEFAULTS.say(all=every).render(lang)
-    return NO_DEFAULT.in_(lang) if default is None else str(default)
+    default, values = default_of(name, None), RULES[name].values if name in RULES else {}
+    if default is None and len(values) > 1:
+        return DEFAULTS.say(all="; ".join(f"{value} ({since})" for since, value in values.items() if value is not None))
+    return NO_DEFAULT if default is None else str(default)
 
 
 def releases_of(rows: Iterable[dict[str, Any]]) -> str | None:

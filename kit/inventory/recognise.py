@@ -207,10 +207,10 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
+    from kit.explanation import context
     from kit.formats.logs import source_code, thread_dumps
     from kit.formats.tables import host_heads, host_network
     from kit.inventory import sniff
-    from kit.pasted import complaints
     from kit.rocketmq import catalogue
 
     if head.startswith(delimited.PARQUET):
@@ -248,7 +248,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     if PurePosixPath(file.file).name in ("checkpoint", "currterm") and re.match(rb"\w+=-?\w+", head):
         return "dledger_state", {}
     text = head.decode(codec, "replace")
-    if tables or _SPEAKS.search(text) or complaints.speaks(text) or catalogue.problems_in(text):
+    if tables or _SPEAKS.search(text) or context.speaks(text) or catalogue.problems_in(text):
         encoding = None if codec.startswith("utf-8") else codec
         return "text", {"source": "text", "layout": "unknown", "encoding": encoding, **tables}
     return None

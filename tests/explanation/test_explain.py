@@ -13,9 +13,8 @@ from click.testing import CliRunner
 
 from kit.cli.main import cli
 from kit.explanation.explain import explain, releases_of
+from kit.explanation.pasted_lines import plain
 from kit.explanation.shown import blocks
-from kit.pasted import wrapped
-from kit.pasted.plain_lines import plain
 from kit.rocketmq.catalogue import BENIGN, EVENTS
 
 KEYS = {"line", "text", "kind", "slug", "title", "meaning", "versions", "next"}
@@ -167,52 +166,6 @@ def test_what_is_shown_cannot_act_on_a_terminal() -> None:
     shown = blocks(explain("\x1b]0;title\x07 CODE: 17 \x9b31m \u202e rm"), "en")
     assert all(c.isprintable() or c == "\n" for c in shown)
     assert blocks([], "en")
-
-
-BUSY_ENTRY = (
-    "2024-05-14 10:22:31,123 ERROR [sender-7] com.shop.pay.Events - the event of an order could not be sent to the broker\n"
-    "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow "
-    "control for a while, period in queue: 214ms, size of queue: 37\n"
-    "2024-05-14 10:22:32,123 ERROR [sender-7] com.shop.pay.Events - org.apache.rocketmq.client.exception.MQClientException: "
-    "No route info of this topic: orders\n"
-)
-
-
-def cut(text: str, width: int) -> str:
-    return "\n".join(line[at : at + width] for line in text.split("\n") for at in range(0, max(len(line), 1), width))
-
-
-@pytest.mark.parametrize("width", [80, 100, 120, 132])
-@pytest.mark.parametrize("quoted", ["", "> "])
-def test_lines_that_a_terminal_cut_are_read_whole(width: int, quoted: str) -> None:
-    pasted = "\n".join(quoted + line for line in cut(BUSY_ENTRY, width).split("\n"))
-    found = {row["slug"]: row for row in explain(pasted) if row["slug"]}
-    assert set(found) == {"flow-control-queue", "topic-no-route"}
-    assert found["flow-control-queue"]["text"].endswith("size of queue: 37")
-    assert "MQBrokerException" in pasted.split("\n")[found["flow-control-queue"]["line"] - 1]
-
-
-def test_lines_that_a_mail_program_broke_are_read_whole() -> None:
-    broken = (
-        "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topic\n"
-        "length too long 149\n"
-        "2024-05-14 10:22:31 WARN SendMessageThread_2 - putMessage message topic\n"
-        "length too long 151\n"
-    )
-    assert [(row["slug"], row["line"]) for row in explain(broken)] == [("name-too-long", 1), ("name-too-long", 3)]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "x" * 80 + "\n" + "y" * 80 + "\nz",
-        "2024-05-14 10:22:31 INFO main - " + "x" * 48 + "\n2024-05-14 10:22:32 INFO main - " + "y" * 48 + "\n",
-        BUSY_ENTRY,
-    ],
-    ids=["no entry", "as long as each other", "whole"],
-)
-def test_lines_that_nobody_broke_stay_as_they_are(text: str) -> None:
-    assert wrapped.joined(text.split("\n"), mail=True) is None
 
 
 def test_line_ends_inside_a_string_end_a_line() -> None:

@@ -6,8 +6,8 @@ import pastes
 import pytest
 from pastes import Paste
 
+from kit.explanation import context
 from kit.explanation.explain import explain
-from kit.pasted import complaints
 
 by_name = pytest.mark.parametrize("paste", pastes.EVERY, ids=lambda paste: paste.name)
 
@@ -26,18 +26,18 @@ def test_its_lines_and_ids_are_recognised(paste: Paste) -> None:
 
 @by_name
 def test_ids_held_against_each_other(paste: Paste) -> None:
-    assert (complaints.mixed(paste.text) is not None) == (paste.causes.get(pastes.IDENTITY) == "suspected")
+    assert (context.mixed(paste.text) is not None) == (paste.causes.get(pastes.IDENTITY) == "suspected")
 
 
 @by_name
 def test_checks_that_overtake(paste: Paste) -> None:
     said = paste in pastes.OVERTAKEN and pastes.CONSISTENCY in paste.causes and "exception" not in paste.name
-    assert bool(complaints.overtaken(paste.text)) == said
+    assert bool(context.overtaken(paste.text)) == said
     assert ("check-overtakes-local" in {row["slug"] for row in explain(paste.text)}) == said
 
 
 def test_the_lines_quoted_are_those_with_the_ids() -> None:
-    found = complaints.mixed(f"a\n\n> {pastes.UNIQ}\n<br>b<br>x {pastes.OFFSET} why")
+    found = context.mixed(f"a\n\n> {pastes.UNIQ}\n<br>b<br>x {pastes.OFFSET} why")
     assert found is not None and (found.at, found.offset_ids, found.uniq_keys) == ((3, 4), 1, 1)
 
 
@@ -52,4 +52,4 @@ def test_the_lines_quoted_are_those_with_the_ids() -> None:
     ],
 )
 def test_text_that_has_something_to_explain(text: str, speaks: bool) -> None:
-    assert complaints.speaks(text) is speaks
+    assert context.speaks(text) is speaks

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from kit.explanation import context
 from kit.explanation.explain import explain
-from kit.pasted import name_servers
-from kit.pasted.plain_lines import lines
+from kit.explanation.pasted_lines import lines
 from kit.rocketmq import catalogue, upstream
 
 SEND = "org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to [127.0.0.1:9877] failed"
@@ -186,7 +186,7 @@ def test_a_pull_that_was_answered_did_not_fail() -> None:
 
 def test_addresses_given_as_name_servers() -> None:
     said = "NAMESRV_ADDR: 'a:9876;b:9876'\n-Drocketmq.namesrv.addr=c:9876\nbrokerIP1=d:2"
-    assert name_servers.given(list(lines(said))) == {"a:9876", "b:9876", "c:9876"}
+    assert context.name_servers(list(lines(said))) == {"a:9876", "b:9876", "c:9876"}
 
 
 @pytest.mark.parametrize(

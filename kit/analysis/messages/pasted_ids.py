@@ -10,9 +10,9 @@ import attrs
 
 from kit.case.memoize import per_case
 from kit.evidence.files import open_readonly
+from kit.explanation import context
+from kit.explanation.pasted_lines import decoded
 from kit.inventory.references import Ref
-from kit.pasted import complaints
-from kit.pasted.text import decoded
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -56,14 +56,14 @@ class Mixed:
 @per_case
 def mixed(case: Case) -> Mixed | None:
     """Return the ids of a paste that compares both kinds; None for other evidence."""
-    found = complaints.mixed(text_of(case)) if is_paste(case) else None
+    found = context.mixed(text_of(case)) if is_paste(case) else None
     return None if found is None else Mixed(found.offset_ids, found.uniq_keys, found.paired, quoted(case, found.at))
 
 
 @per_case
 def overtaken(case: Case) -> tuple[Ref, ...]:
     """Return the lines of a paste in which a check arrives during the local transaction; () for other evidence."""
-    return quoted(case, complaints.overtaken(text_of(case))) if is_paste(case) else ()
+    return quoted(case, context.overtaken(text_of(case))) if is_paste(case) else ()
 
 
 def quoted(case: Case, numbers: Iterable[int]) -> tuple[Ref, ...]:

@@ -23,7 +23,6 @@ import pyarrow as pa
 from kit.evidence.files import open_readonly
 from kit.formats.tables.store_json import parse_json
 from kit.formats.values import batches
-from kit.pasted import wrapped
 from kit.rocketmq.mqadmin_tables import TABLES
 
 SCHEMA: Final = pa.schema(
@@ -166,12 +165,12 @@ def read(
 
 def parse(raw: bytes) -> Iterator[Field]:
     """Yield the fields of one output."""
-    lines = wrapped.tables(_lines(raw))
+    lines = _lines(raw)
     route, taken = _route(lines)
     yield from route
     state = State(block=max((field[2] for field in route), default=0))
     for number, line in enumerate(lines, 1):
-        if number in taken or line == wrapped.TAKEN:
+        if number in taken:
             continue
         text = line.rstrip("\r ").replace("\0", "")
         if not text:

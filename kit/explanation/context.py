@@ -1,15 +1,16 @@
-"""What people write themselves in a paste: comparisons of both kinds of ids, checks that overtake a local transaction."""
+"""What a paste tells beyond its single lines: ids of both kinds that are compared, checks that overtake a local transaction, name servers not reached."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 import attrs
 
-from kit.pasted import ids as pasted_ids
-from kit.pasted.plain_lines import Line, lines
+from kit.explanation import pasted_ids
+from kit.explanation.pasted_lines import Line, lines
 from kit.rocketmq import catalogue, upstream
 
 _COMPARED: Final = re.compile(
@@ -34,6 +35,13 @@ _STILL: Final = re.compile(
 _DECLARED: Final = re.compile(r"^\s*(?:@Override|public|private|protected|class|import|\*|//)|^\s*at [\w.$]+\(")
 _TIME: Final = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?|\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?|\[[^\]\n]{0,80}\]")
 _NUMBERED: Final = re.compile(r"(?<![\w-])(?=[\w-]{0,60}\d)[A-Za-z0-9_-]{2,64}(?![\w-])")
+_GIVEN: Final = re.compile(
+    r"(?:name-?_?srv(?:-?_?addr\w*)?|name-?_?server(?:-?_?addr\w*)?|namesrv\.addr)[\"']?\s*[:=]\s*[\"']?([^\s\"']{4,400})|\s-n\s+[\"']?([^\s\"']{4,400})",
+    re.IGNORECASE,
+)
+_CONNECT: Final = re.compile(r"connect to [<\[]?([^\s>\],，]{4,200}?)[>\]]?(?: failed|，|,|$)")
+ASKED: Final = ("RouteInfoFromNameServer", "MQClientAPIImpl.getBrokerClusterInfo", "BrokerOuterAPI.registerBroker")
+"""Frames of a request that goes to a name server: client/impl/MQClientAPIImpl, client/impl/factory/MQClientInstance, broker/out/BrokerOuterAPI."""
 
 
 @attrs.frozen
@@ -58,8 +66,7 @@ def speaks(text: str) -> bool:
 def mixed(
     text: str, pasted: Sequence[Line] | None = None, found: Sequence[pasted_ids.PastedId] | None = None
 ) -> Mixed | None:
-    """Return the ids of both kinds that a paste compares, None if it does not. `pasted`, `found`:
-    its lines and ids, if known already.
+    """Return the ids of both kinds that a paste compares, None if it does not. `pasted`, `found`: its lines and ids, if known already.
 
     A line that prints both (a SendResult, a message) is normal, and so are two lines of RocketMQ's own logs: in those cases the
     words around them must show that somebody compares or searches.
@@ -74,8 +81,7 @@ def mixed(
     one_kind = [(line, next(iter(own))) for line, own in alone if len(own) == 1]
     offsets, keys = ([line for line, kind in one_kind if kind is wanted] for wanted in (True, False))
     compared = bool(_COMPARED.search(_without_ids(pasted, kinds)))
-    apart = (_first(offsets), _first(keys))
-    if all(apart) and (compared or not all(_printed(line) for line in (*offsets[:1], *keys[:1]))):
+    if offsets and keys and (compared or not (_printed(offsets[0]) and _printed(keys[0]))):
         at = sorted({offsets[0].number, keys[0].number})
     elif compared:
         at = sorted({line.number for line, _ in alone})[:2]
@@ -83,10 +89,6 @@ def mixed(
         return None
     pair = {each.pair[0].text for each in found if each.pair is not None}
     return Mixed(sum(kinds.values()), sum(not kind for kind in kinds.values()), bool(pair), tuple(at))
-
-
-def _first(found: Sequence[Line]) -> Line | None:
-    return found[0] if found else None
 
 
 def _printed(line: Line) -> bool:
@@ -127,3 +129,22 @@ def _of_one(one: str, other: str) -> bool:
     """Return whether two lines may concern one transaction: they share a number, or one of them has none."""
     first, second = (set(_NUMBERED.findall(_TIME.sub(" ", line))) for line in (one, other))
     return not first or not second or bool(first & second)
+
+
+def name_servers(pasted: Iterable[Line]) -> frozenset[str]:
+    """Return the addresses that settings and commands of a paste name as name servers."""
+    found = (match for line in pasted for match in _GIVEN.finditer(line.text))
+    return frozenset(part for match in found for part in re.split(r"[;,]", match[1] or match[2]) if ":" in part)
+
+
+def unreached(pasted: Sequence[Line]) -> frozenset[int]:
+    """Return the numbers of the lines that report a failed connect to a name server."""
+    servers, found = name_servers(pasted), set()
+    for at, line in enumerate(pasted):
+        tried = None if line.frame else _CONNECT.search(line.text)
+        if tried is None:
+            continue
+        frames = [below.text for below in itertools.takewhile(lambda below: below.frame, pasted[at + 1 :])]
+        if tried[1] in servers or any(name in frame for frame in frames for name in ASKED):
+            found.add(line.number)
+    return frozenset(found)

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import attrs
 
+from kit.explanation.pasted_lines import Line
 from kit.i18n import Lang, Sentence, T
-from kit.pasted.plain_lines import Line
 from kit.rocketmq import ids
 
 KINDS: Final[dict[str, T]] = {
@@ -37,6 +37,7 @@ _NAMED: Final = re.compile(
     r"(?:msg|message|uniq|unique|transaction|offset)[\w ]{0,12}(?:id|key)\W{0,4}$|(?:消息|(?<![A-Za-z])id)\W{0,4}$",
     re.IGNORECASE,
 )
+_DIGEST: Final = re.compile(r"(?:md5|sha-?\d*|digest|signature|trace-?id|\bTID|span|\bKEYS)\W{0,4}$", re.IGNORECASE)
 MOST: Final = 500
 """Most different ids that are decoded."""
 
@@ -53,21 +54,17 @@ class PastedId:
     def as_dict(self, lang: Lang, *, compared: bool = False) -> dict[str, Any]:
         """Return its row. `compared`: whether somebody compares it with an id of the other kind."""
         fields = ", ".join(f"{name} {value}" for name, value in ids.fields(self.info))
-        meaning = [_said(self.info.why, lang), FIELDS.say(fields=fields).render(lang)]
-        meaning += [_said(note, lang) for note in self.info.notes]
+        parts: list[Sentence] = [self.info.why, FIELDS.say(fields=fields), *self.info.notes]
         if self.pair is not None:
             other, line = self.pair
-            meaning.append(PAIRED.say(other=other.text, line=str(line), kind=PAIR_KINDS[other.kind]).render(lang))
-        meaning += [COMPARED.in_(lang)] if compared else []
-        said = " ".join(part[:1].upper() + part[1:].rstrip(".") + "." for part in meaning)
+            parts.append(PAIRED.say(other=other.text, line=str(line), kind=PAIR_KINDS[other.kind]))
+        parts += [COMPARED] if compared else []
+        texts = [part.render(lang) for part in parts]
         return {
             "line": self.line, "text": self.info.text, "kind": "id", "slug": None, "title": KINDS[self.info.kind].in_(lang),
-            "meaning": said, "versions": "", "next": NEXT[self.info.kind].in_(lang),
+            "meaning": " ".join(text[:1].upper() + text[1:].rstrip(".") + "." for text in texts), "versions": "",
+            "next": NEXT[self.info.kind].in_(lang),
         }  # fmt: skip
-
-
-def _said(sentence: Sentence, lang: Lang) -> str:
-    return sentence.render(lang)
 
 
 def find(pasted: Sequence[Line]) -> list[PastedId]:
@@ -98,13 +95,7 @@ def _meant(text: str, found: re.Match[str]) -> bool:
 
 def _checksum(text: str, at: int) -> bool:
     """Return whether the text before an id says that it is a digest or a business key."""
-    return bool(
-        re.search(
-            r"(?:md5|sha-?\d*|digest|signature|trace-?id|\bTID|span|\bKEYS)\W{0,4}$",
-            text[max(0, at - 20) : at],
-            re.IGNORECASE,
-        )
-    )
+    return _DIGEST.search(text[max(0, at - 20) : at]) is not None
 
 
 def _pairs(pasted: Iterable[Line], first: dict[str, PastedId]) -> Iterable[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Lines of a paste as they were printed: without quoting, HTML, prompts and colours."""
+"""What people paste, as it was printed: text of any encoding, lines without quoting, markup, prompts and colours."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from typing import Final
 
 import attrs
-
-from kit.pasted import wrapped
 
 LONGEST: Final = 20_000
 """Most characters of a line that are examined."""
@@ -57,11 +55,22 @@ class Line:
     frame: bool
 
 
+def decoded(raw: bytes) -> str:
+    """Return the text of UTF-8, UTF-16 with a byte order mark, or GB 18030; undecodable bytes are replaced."""
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return raw.decode("utf-16", "replace")
+    for encoding in ("utf-8-sig", "gb18030"):
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("utf-8", "replace")
+
+
 def lines(paste: str) -> Iterator[Line]:
     """Yield the lines that are not empty. A line ends at LF, or where HTML starts a new one."""
-    raw = paste.split("\n")
     source_line = False
-    for number, one in enumerate(_whole(raw) or raw, 1):
+    for number, one in enumerate(_whole(paste.split("\n")), 1):
         for part in _ESCAPED.sub("\n", _NEW_LINE.sub("\n", one[:LONGEST])).split("\n"):
             text = plain(part)
             if any(map(str.isalnum, text)) and not _FENCE.match(text):
@@ -70,21 +79,17 @@ def lines(paste: str) -> Iterator[Line]:
                 yield Line(number, text, indented or bool(_FRAME.match(text) or _FAQ.match(text)))
 
 
-def _whole(raw: list[str]) -> list[str] | None:
-    """Return the lines with those put together that were broken or that are one error, None if none was; a quotation is
-    broken inside its marks.
-    """
-    unquoted = [_QUOTING.sub("", line.rstrip("\r")) for line in raw]
-    whole = wrapped.joined(unquoted, mail=True)
+def _whole(lines: list[str]) -> list[str]:
+    """Return the lines with each error of several lines whole at its first one and empty at the others."""
     for first, rest, most in _SEVERAL:
-        for at in [number for number, line in enumerate(unquoted) if first.search(line)]:
-            whole = whole or unquoted
-            for n, line in enumerate(unquoted[at + 1 : at + 1 + most], at + 1):
+        for at in [number for number, line in enumerate(lines) if first.search(line)]:
+            for n in range(at + 1, min(at + 1 + most, len(lines))):
+                line = _QUOTING.sub("", lines[n].rstrip("\r"))
                 if not rest.match(line):
                     break
-                whole[at] += " " + line.strip()
-                whole[n] = ""
-    return whole
+                lines[at] = f"{lines[at].rstrip()} {line.strip()}"
+                lines[n] = ""
+    return lines
 
 
 def plain(line: str) -> str:

@@ -1,14 +1,15 @@
-"""Outputs of a host's tools in a paste: their heads are explained, their rows are not lines of a log."""
+"""Outputs of commands in a paste, of a host's tools and of mqadmin: their heads are explained, their rows are not lines of a log."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
+from kit.explanation.pasted_lines import Line
 from kit.formats.tables import host_heads
 from kit.i18n import T
-from kit.pasted.plain_lines import Line
+from kit.rocketmq.mqadmin_tables import PAIRS, TABLES
 
 TITLE: Final = T("An output of {tool}")
 IS: Final = T("Measurements of the host; a triage reads them as rows of the table `metrics`.")
@@ -35,9 +36,14 @@ _FEWEST: Final = 2
 """Numbers in a row."""
 _BLANK: Final = 3
 """Most lines from one row to the next."""
+_HEAD: Final = re.compile(r"#\w[\w ()]*(?:\s+#\w[\w ()]*)+$")
+_PAIR: Final = re.compile(r"#(?:brokerName|Master\w+|SyncStateSet\w+)\s+[^\s#]|(?:Not)?InSyncReplica:\s")
+_TOTAL: Final = re.compile(r"(?:Consume TPS|Diff Total|Consume Inflight Total): ")
+_ROW: Final = re.compile(r"[^\s:]+(?: [^\s:]+)?\s{2,}\S|\S+\t\S")
+"""Cells with more than one blank between them."""
 
 
-def find(lines: Iterable[Line]) -> tuple[dict[int, str], frozenset[int]]:
+def of_hosts(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
     """Return the output that begins at each head, by line number, and the numbers of the lines that may be its rows."""
     begun: dict[int, str] = {}
     rows: set[int] = set()
@@ -58,3 +64,29 @@ def find(lines: Iterable[Line]) -> tuple[dict[int, str], frozenset[int]]:
 
 def _row(text: str) -> bool:
     return len(_CELL.findall(text)) >= _FEWEST
+
+
+def of_mqadmin(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
+    """Return the command that prints each head, by line number, and the numbers of the lines that belong to a table."""
+    commands: dict[int, str] = {}
+    rows: set[int] = set()
+    last, inside = 0, ""
+    for line in lines:
+        command = _command(line.text)
+        if command and not (command == PAIRS and inside == PAIRS):
+            commands[line.number] = inside = command
+        elif command or _TOTAL.match(line.text) or (inside and line.number - last <= 1 and _ROW.match(line.text)):
+            rows.add(line.number)
+        else:
+            inside = ""
+        last = line.number
+    return commands, frozenset(rows)
+
+
+def _command(text: str) -> str | None:
+    if _PAIR.match(text):
+        return PAIRS
+    if not _HEAD.match(text):
+        return None
+    joined = " ".join(text.split())
+    return next((command for start, command in TABLES if joined.startswith(start)), None)
