@@ -94,13 +94,6 @@ def test_tables_give_a_field_for_each_cell() -> None:
     assert command(CLUSTER) == command(CLUSTER_5) == "clusterList"
 
 
-@pytest.mark.parametrize("text", [CLUSTER, CLUSTER_5, PROGRESS])
-@pytest.mark.parametrize("width", [80, 120])
-def test_tables_that_a_terminal_broke_are_whole(text: str, width: int) -> None:
-    broken = [line[at : at + width] for line in text.split("\n") for at in range(0, max(len(line), 1), width)]
-    assert fields("\r\n".join(broken)) == fields(text)
-
-
 def test_progress_with_an_empty_cell_and_totals() -> None:
     found = fields(PROGRESS)
     assert (found[1, "#Topic"], found[1, "#Diff"], found[1, "#LastTime"]) == (
