@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
@@ -57,6 +58,12 @@ class Case(Frames):
         self._noted: set[Refused] = set()
         self.failures: list[Failure] = []
         """Faults of the kit while this case was examined or shown."""
+
+    def __repr__(self) -> str:
+        """Say what evidence this is and what can be asked."""
+        kinds = Counter(item.source or item.kind for item in self.found.items)
+        held = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(6))
+        return f"{self.name}: {len(self.found.items)} files ({held}{', …' if len(kinds) > 6 else ''})\nAsk: case.sql('select …'), case.facts(table), case.query(table), kit.triage(case), kit.trace(case, id)."
 
     # --- files of the evidence ---------------------------------------------------------------------------------------------------
 

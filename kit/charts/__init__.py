@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kit.charts import offline
 from kit.charts.safe_text import clean, escape
 from kit.charts.table import Table
 from kit.i18n import Lang, Sentence, T, rendered
@@ -43,6 +44,13 @@ UNDRAWN = T("“{title}” could not be drawn ({type}); a table shows its data."
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 PALETTE: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 SYMBOLS: Final = ("circle", "diamond", "square", "triangle-up", "x", "star", "triangle-down", "cross")
+ISO: Final = [
+    {"dtickrange": [None, 1000], "value": "%H:%M:%S.%L\n%Y-%m-%d"},
+    {"dtickrange": [1000, 60_000], "value": "%H:%M:%S\n%Y-%m-%d"},
+    {"dtickrange": [60_000, 86_400_000], "value": "%H:%M\n%Y-%m-%d"},
+    {"dtickrange": [86_400_000, None], "value": "%Y-%m-%d"},
+]
+"""How an axis writes times, by the milliseconds between two marks."""
 GREY: Final = "#8a8f98"
 INK: Final = "#767b84"
 """Text and axes if the background is unknown: contrast 4.2:1 on white and on black. The report replaces them with its own colours."""
@@ -99,10 +107,11 @@ class Chart:
         return go.FigureWidget(self.figure)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        drawn = go.Figure(self.figure).update_layout(title=escape(self.title, 120), margin_t=56)
+        figure = json.loads(titled(self.figure, escape(self.title, 120)).to_json())
         return {
-            PLOTLY_MIME: json.loads(drawn.to_json()),
+            PLOTLY_MIME: figure,
             MIME: self.as_dict(),
+            "text/html": offline.drawn(figure, clean(self.alt)),
             "text/plain": f"{clean(self.title)}\n{clean(self.reading)}",
         }
 
@@ -183,6 +192,27 @@ def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
     made.update_xaxes(**axis)
     made.update_yaxes(**axis)
     return made
+
+
+def titled(given: go.Figure, title: str) -> go.Figure:
+    """Return a figure with its title above the legend, however many lines that has, and ISO times on its axes."""
+    drawn = go.Figure(given)
+    named = [len(trace.name or "") for trace in drawn.data if trace.name and trace.showlegend is not False]
+    lines = -(-sum(7 * length + 46 for length in named) // 760) if len(named) > 1 or drawn.layout.showlegend else 0
+    top = {"text": title, "yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 8}, "font": {"size": 15}}
+    drawn.update_layout(title=top if title else None, margin_t=(36 if title else 12) + 22 * lines)
+    for axis in {trace.xaxis or "x" for trace in drawn.data if hasattr(trace, "xaxis") and _times(trace.x)}:
+        drawn.update_layout(
+            {axis.replace("x", "xaxis"): {"tickformatstops": ISO, "hoverformat": "%Y-%m-%d %H:%M:%S.%L"}}
+        )
+    return drawn
+
+
+def _times(values: Any) -> bool:
+    first = next(
+        (value for value in (() if values is None else values) if value is not None and not pd.isna(value)), None
+    )
+    return hasattr(first, "isoformat") or isinstance(first, np.datetime64)
 
 
 def bar(labels: Any, values: Any, name: str, colour: str, shape: str = "", **more: Any) -> go.Bar:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -20,7 +20,7 @@ MAX_CELL: Final = 600
 LONG: Final = 24
 """A column with cells at least this long may wrap."""
 
-MORE = T("The first {shown} of {total} rows; all of them are in the CSV files next to the report.")
+MORE = T("The first {shown} of {total} rows.", "共 {total} 行，此处为前 {shown} 行。")
 BEHIND = T("The table behind the chart")
 UTC_NOTE = T("Times are UTC.")
 
@@ -71,13 +71,16 @@ def _cell(value: Any) -> tuple[str, str]:
 
 @attrs.frozen(init=False)
 class Table:
-    """`frame`, shown under `caption`; `names` are the column headings (default: the frame's own). Sentences are rendered in `lang`."""
+    """`frame`, shown under `caption`; `names` are the column headings (default: the frame's own). Sentences are rendered in `lang`. `marked`: the columns
+    that decide, or {column: value} for the cells that do.
+    """
 
     frame: pd.DataFrame
     caption: str
     names: dict[str, str]
     lang: Lang
     max_rows: int
+    marked: Sequence[str] | Mapping[str, Any]
 
     def __init__(
         self,
@@ -86,9 +89,10 @@ class Table:
         names: Mapping[str, Sentence | str] | None = None,
         lang: Lang = "en",
         max_rows: int = MAX_ROWS,
+        marked: Sequence[str] | Mapping[str, Any] = (),
     ) -> None:
         heads = {name: rendered(text, lang) for name, text in (names or {}).items()}
-        self.__attrs_init__(frame, rendered(caption, lang), heads, lang, max_rows)  # type: ignore[attr-defined]
+        self.__attrs_init__(frame, rendered(caption, lang), heads, lang, max_rows, marked)  # type: ignore[attr-defined]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table as JSON: columns, formatted rows, caption, notes."""
@@ -112,7 +116,19 @@ class Table:
             "columns": columns,
             "rows": [[text for text, _ in row] for row in cells],
             "notes": notes,
-        }
+        } | ({"decides": self._deciding(shown)} if self.marked else {})
+
+    def _deciding(self, shown: pd.DataFrame) -> list[list[int]]:
+        """Return row and column of each cell that decides."""
+        values = self.marked if isinstance(self.marked, Mapping) else dict.fromkeys(self.marked)
+        columns = [str(name) for name in shown.columns]
+        return [
+            [row, columns.index(name)]
+            for name, value in values.items()
+            if name in columns
+            for row, each in enumerate(shown[name].tolist())
+            if (not pd.isna(each) if value is None else bool(each == value) if not pd.isna(each) else False)
+        ]
 
     def as_html(self, reading: str = "", folded: bool = False) -> str:
         """Return the table for a notebook, every cell escaped by the template; optionally under a sentence and folded."""
@@ -133,7 +149,7 @@ def drawn(spec: dict[str, Any], reading: str = "", folded: str = "") -> str:
 def spelled(spec: dict[str, Any]) -> str:
     """Return the same table as plain text."""
     lines = [
-        spec["caption"],
+        *([spec["caption"]] if spec["caption"] else []),
         " | ".join(c["name"] for c in spec["columns"]),
         *(" | ".join(row) for row in spec["rows"]),
         *spec["notes"],

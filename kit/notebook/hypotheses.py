@@ -139,7 +139,7 @@ def _about(inquiry: Notebook, about: Any) -> tuple[str, list[str]]:
         if id_ not in steps:
             raise places.BadReference(NO_STEP.say(cause=cause, id=id_).render(inquiry.lang))
         return f"{cause}: {steps[id_]['claim']}", [places.spelled(r) for r in steps[id_]["evidence"][:MOST_REFERENCES]]
-    ref = places.reference(about)
+    ref = places.known(inquiry.case, places.reference(about))
     shown = places.place(inquiry.case, ref).tables[0]
     quoted = ""
     if ref.get("line"):

@@ -17,7 +17,7 @@ from kit.causes import results
 from kit.charts import Chart, Table, Undrawn, clean, undrawn
 from kit.charts.common import coverage
 from kit.i18n import Lang, Sentence, T, on_clock
-from kit.notebook import hypotheses, places
+from kit.notebook import answers, hypotheses, places, prose
 from kit.notebook.pointing import Pointing
 from kit.notebook.progress import watched
 
@@ -31,8 +31,23 @@ R = TypeVar("R")
 
 NOT_FOUND = T("{path}: not found here or next to the kit")
 NO_SUCH = T("{cause} is not among the causes: {known}")
-NO_TABLE = T("This evidence has no table {name}.")
 VERDICTS = T("Verdicts")
+VERDICTS_LEFT = T(
+    "Verdicts that are not “ruled out” ({count} {count:other is|others are}: `inquiry.verdicts(every=True)`)",
+    "未被排除的结论（另有 {count} 个已排除：`inquiry.verdicts(every=True)`）",
+)
+ALL_OUT = T(
+    "Every known cause is ruled out ({count}): `inquiry.verdicts(every=True)`.",
+    "全部 {count} 个已知原因均已排除：`inquiry.verdicts(every=True)`。",
+)
+NO_REMEDY = T("Nothing to do for this cause: the evidence does not show it.", "这个原因无需处理：证据没有显示它。")
+NONE_MISSING = T("Nothing is missing.", "没有缺少的证据。")
+CONFIRMED = T("Confirmed: {causes}.", "确认：{causes}。")
+NONE_CONFIRMED = T("No root cause is confirmed.", "没有确认的根因。")
+ASK = T(
+    "Ask: inquiry.verdicts(), .chain(cause), .step(cause, id), .sql('select …'), .views(), .query(step or table), .place('FILE:LINE'), .trace(id).",
+    "可以问：inquiry.verdicts()、.chain(原因)、.step(原因, 步骤)、.sql('select …')、.views()、.query(步骤或表)、.place('文件:行号')、.trace(id)。",
+)
 CHAIN = T("Chain of {cause}")
 STEP = T("{mark} {state} ({role}): {claim}")
 NOT_A_STEP = T("Nothing in this evidence concerns the step {id}.")
@@ -78,7 +93,7 @@ def _or_sentence(show: Callable[..., R]) -> Callable[..., R | Undrawn]:
     return ask
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Inquiry(Pointing):
     """One triaged case for notebooks."""
 
@@ -117,12 +132,32 @@ class Inquiry(Pointing):
         """Return the answer to a query over the tables of the case; `values` are bound to `:name` in it."""
         return self.case.sql(text, **values)
 
-    def query(self, table: str) -> Any:
-        """Show the query behind a table. Raise `KeyError`."""
-        from IPython.display import Markdown
+    def answer(
+        self,
+        rows: DataFrame | pd.DataFrame,
+        so: answers.So | None = None,
+        draw: Callable[..., Chart] | None = None,
+        mark: Sequence[str] | Mapping[str, Any] = (),
+    ) -> answers.Answer:
+        """Show what a query answers: drawn, else a table of at most ten rows, and below it what follows.
 
-        text = self.case.query(table).strip()
-        return Markdown(f"```{'sql' if text.startswith('--') else 'python'}\n{text}\n```")
+        `mark`: the columns of the table that decide, or {column: value} for the cells that do.
+        """
+        given = answers.answer(self.case, rows, so, draw, mark, self.lang)
+        if not self.interactive or draw is not None or given.frame.empty:
+            return given
+        references = [places.place_of(row) for row in given.frame.head(answers.ROWS).to_dict("records")]  # type: ignore[arg-type]
+        return attrs.evolve(
+            given, shown=tuple(self._linked(each, references) for each in given.shown if isinstance(each, Table))
+        )
+
+    def query(self, name: str) -> answers.Text:
+        """Show the queries behind a step of a cause, or the one behind a table. Raise `KeyError` for neither."""
+        return answers.queries(self.case, name)
+
+    def views(self, *names: str) -> Table:
+        """Return the tables that `sql` can ask, with their columns; by default those an investigation needs most."""
+        return answers.views(self.case, names or answers.COMMON, self.lang)
 
     def table(self, name: str) -> pd.DataFrame:
         """Return a result table of the causes; empty if this evidence has none."""
@@ -140,10 +175,10 @@ class Inquiry(Pointing):
 
     def draw(
         self, chart: Callable[..., Chart], name: str, selection: Selection | None = None
-    ) -> Chart | Table | Undrawn:
+    ) -> Chart | Table | Undrawn | answers.Answer:
         """Draw a result table, or the rows of it in a selection; show a sentence if it is absent."""
         if name not in results.names(self.case):
-            return Table(pd.DataFrame(), NO_TABLE.say(name=name), lang=self.lang)
+            return answers.sentence(answers.NOTHING, self.lang)
         return self._drawn(chart, self._left(name, selection), name)
 
     def _drawn(self, chart: Callable[..., Any], frame: pd.DataFrame, name: str) -> Any:
@@ -168,18 +203,36 @@ class Inquiry(Pointing):
         )
 
     @_or_sentence
-    def verdicts(self) -> Table:
-        """Return every cause with its verdict, confirmed ones first."""
+    def verdicts(self, every: bool = False) -> Table | answers.Answer:
+        """Return the causes that are not ruled out with their verdicts, confirmed ones first; or `every` cause."""
         from kit.report.labels import PAGE
         from kit.report.labels import VERDICTS as WORDS
 
         said = hypotheses.marks(self)
+        shown = [f for f in self._ranked() if every or f["verdict"] != "ruled_out"]
         rows = [
-            (f"{WORDS[f['verdict']][0]} {WORDS[f['verdict']][1].in_(self.lang)}", f["cause"], f["summary"] + said.get(f["cause"], ""))
-            for f in self._ranked()
+            (f"{WORDS[f['verdict']][0]}\N{NO-BREAK SPACE}{WORDS[f['verdict']][1].in_(self.lang)}", f["cause"], f["summary"] + said.get(f["cause"], ""))
+            for f in shown
         ]  # fmt: skip
+        if not rows:
+            return answers.sentence(ALL_OUT.say(count=len(self.findings["findings"])), self.lang)
         heads = [PAGE[name].in_(self.lang) for name in ("verdict", "cause", "reason")]
-        return Table(pd.DataFrame(rows, columns=pd.Index(heads)), VERDICTS, lang=self.lang)
+        left = len(self.findings["findings"]) - len(shown)
+        caption = VERDICTS_LEFT.say(count=left) if left else VERDICTS
+        return Table(pd.DataFrame(rows, columns=pd.Index(heads)), caption, lang=self.lang)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        confirmed = self.findings["root_causes"]
+        lines = [
+            str(self.case),
+            (CONFIRMED.say(causes=confirmed) if confirmed else NONE_CONFIRMED).render(self.lang),
+            *[self.finding(cause)["summary"] for cause in confirmed[:1]],
+            ASK.render(self.lang),
+        ]
+        return {"text/plain": "\n".join(clean(line) for line in lines)}
+
+    def __repr__(self) -> str:
+        return self._repr_mimebundle_()["text/plain"]
 
     @_or_sentence
     def chain(self, cause: str) -> Table:
@@ -238,22 +291,27 @@ class Inquiry(Pointing):
         )
 
     @_or_sentence
-    def remedies(self, cause: str) -> Table:
+    def remedies(self, cause: str) -> Table | answers.Answer:
         """Return what to do, why it helps, its risk, how to see that it worked."""
         from kit.report.labels import PAGE
+
+        if not self.finding(cause)["remedies"]:
+            return answers.sentence(NO_REMEDY, self.lang)
 
         names = {"action": "remedies", "why": "helps", "risk": "risk", "verify": "verify"}
         frame = pd.DataFrame(self.finding(cause)["remedies"], columns=pd.Index(list(names)))
         return Table(frame, FIXES, {k: PAGE[v] for k, v in names.items()}, self.lang)
 
     @_or_sentence
-    def missing(self) -> Table:
+    def missing(self) -> Table | answers.Answer:
         """Return what to collect next, each command once."""
         rows = {
             m["command"]: (m["artefact"], m["why"], m["command"])
             for f in self.findings["findings"]
             for m in f["missing"]
         }
+        if not rows:
+            return answers.sentence(NONE_MISSING, self.lang)
         return Table(
             pd.DataFrame(rows.values(), columns=pd.Index(["artefact", "why", "command"])), MISSING, lang=self.lang
         )
@@ -312,13 +370,18 @@ def start(
     interactive: bool = True,
     options: Mapping[str, Any] | None = None,
     notes: str | Path = hypotheses.DEFAULT,
+    book: str = "",
 ) -> Inquiry:
     """Open and triage the evidence; results already in the workspace are reused, without Spark.
 
     `workspace`: empty for the user's cache folder. `options` as on the command line (`{"tz_app": "Asia/Shanghai"}`).
     `notes`: the YAML file to which `Inquiry.note` appends; it is not created before.
+    `book`: the kit's notebook this is, whose text is then said in `lang`.
     """
     import kit
+
+    prose.speak(book, lang, interactive)
+    prose.library()
 
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     chosen = {"lang": lang, **(options or {})}

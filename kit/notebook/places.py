@@ -44,6 +44,7 @@ RECORD = T("Record at byte {offset} of {file}")
 BODY = T("body, the first {bytes} bytes")
 LINEAGE = T("The copies of this message around it, in store order")
 BAD = T("{text} is not a reference: use FILE:LINE or FILE @ BYTE")
+SEVERAL = T("Several files end in {file}: {files}", "有多个文件以 {file} 结尾：{files}")
 GONE = T("{file} is not in this evidence, or is shorter")
 NAMES: Final = {
     "line": T("line", "行"),
@@ -119,13 +120,24 @@ def place(case: Case, said: Reference | str | tuple[str, int]) -> Shown:
     """Return the line of a reference with `AROUND` lines before and after it, or the record with all its properties,
     the start of its body and its copies before and after it. Raise `BadReference`.
     """
-    ref = reference(said)
+    ref = known(case, reference(said))
     try:
         if ref.get("line"):
             return Shown((_line(case, ref["file"], int(ref["line"])),))
         return _record(case, ref["file"], int(ref["physical_offset"]))
     except (KeyError, IndexError, OSError):
         raise BadReference(GONE.say(file=clean(ref["file"], 200)).render(case.lang)) from None
+
+
+def known(case: Case, ref: Reference) -> Reference:
+    """Return a reference whose file may be given by the end of its path. Raise `BadReference` where several end so."""
+    files = [item.file for item in case.found.items]
+    ends = [file for file in files if file.endswith("/" + ref["file"].lstrip("/"))]
+    if ref["file"] in files or not ends:
+        return ref
+    if len(ends) > 1:
+        raise BadReference(SEVERAL.say(file=clean(ref["file"], 200), files=ends[:9]).render(case.lang))
+    return {**ref, "file": ends[0]}
 
 
 def _line(case: Case, file: str, line: int) -> Linked:

@@ -38,7 +38,7 @@ function render({ model, el }) {
   box.className = "jp-RenderedHTMLCommon rmq-kit-linked";
   const table = document.createElement("table");
   const caption = document.createElement("caption");
-  caption.textContent = [spec.caption, ...spec.notes].join(" ");
+  caption.textContent = [spec.caption, ...spec.notes].join(" ").trim();
   const head = table.createTHead().insertRow();
   for (const column of spec.columns) {
     const th = document.createElement("th");
@@ -53,6 +53,7 @@ function render({ model, el }) {
     cells.forEach((text, c) => {
       const cell = row.insertCell();
       cell.className = spec.columns[c].kind;
+      if ((spec.decides || []).some(([r, k]) => r === n && k === c)) cell.className += " decides";
       if (c === spec.place && spec.labels[n]) {
         cell.append(control(text, spec.labels[n], () => model.send({ row: n })));
         return;
@@ -80,6 +81,7 @@ STYLE: Final = """
 .rmq-kit-linked caption { text-align: left; font-weight: 600; caption-side: top; }
 .rmq-kit-linked th, .rmq-kit-linked td { text-align: left !important; white-space: nowrap; vertical-align: top; }
 .rmq-kit-linked td.long { white-space: pre-wrap; overflow-wrap: anywhere; min-width: 14em; }
+.rmq-kit-linked td.decides { background: var(--jp-warn-color3, #fff3cd); font-weight: 600; }
 .rmq-kit-linked tr[aria-current] { font-weight: 600; background: var(--jp-warn-color3, #fff3cd) !important; }
 .rmq-kit-link { font: inherit; color: var(--jp-content-link-color, #0b5cad); background: none; border: 0; padding: 0; cursor: pointer; text-decoration: underline; text-align: left; overflow-wrap: anywhere; }
 .rmq-kit-link:focus-visible { outline: 2px solid var(--jp-content-link-color, #0b5cad); outline-offset: 1px; }

@@ -11,7 +11,7 @@ import attrs
 import pandas as pd
 
 from kit.case.frames import AS_MAP
-from kit.charts import Chart, Table, Undrawn
+from kit.charts import Chart, Table
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import Lang, T
 from kit.notebook import inquiry as notebook
@@ -94,7 +94,7 @@ class Bench:
     def table(self, name: str, n: int = 1) -> pd.DataFrame:
         return self.inquiry(n).table(name)
 
-    def draw(self, chart: Callable[..., Chart], name: str, n: int = 1) -> Chart | Table | Undrawn:
+    def draw(self, chart: Callable[..., Chart], name: str, n: int = 1) -> Any:
         """Draw a result table without the sentence that reads it: reading it is the task. Show a sentence if it is absent."""
         drawn = self.inquiry(n).draw(chart, name)
         return attrs.evolve(drawn, reading="") if isinstance(drawn, Chart) else drawn

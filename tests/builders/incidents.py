@@ -66,11 +66,12 @@ def life_frame() -> pd.DataFrame:
 
 def fixes_frame() -> pd.DataFrame:
     rows = [
-        ("rollback-unknown-topic", 2048, 2560, False),
-        ("client-4.6.1", 4608, 0, False),
-        ("split-tags", 4608, 0, True),
+        ("as it happened", 4608, 0),
+        ("rollback-unknown-topic", 2560, 0),
+        ("client-4.6.1", 0, 0),
+        ("split-tags", 0, 4),
     ]
-    return pd.DataFrame(rows, columns=["fix", "prevented", "left", "retries_delivered"])
+    return pd.DataFrame(rows, columns=["fix", "leaked_records", "retries"])
 
 
 def step(claim: str, holds: bool | None, *refs: tuple[str, int, str], role: str = "deciding") -> dict[str, Any]:

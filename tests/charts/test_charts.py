@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kit.charts import MAX_POINTS, MIME, Table, clean, common, downsample, escape
+from kit.charts import MAX_POINTS, MIME, Table, clean, common, downsample, escape, offline, pictures
 from kit.charts.table import MIME as TABLE_MIME
 from kit.charts.transactions import half_topic
 
@@ -75,11 +75,58 @@ def test_life_names_the_stage_of_each_record() -> None:
     ]
 
 
-def test_fixes_names_best_and_weakest() -> None:
-    assert half_topic.fixes(incidents.fixes_frame()).reading.startswith(
-        "“shorter group name” would have prevented all 4,608"
+def test_fixes_shows_leaks_beside_retries_and_names_what_lets_them_through() -> None:
+    chart = half_topic.fixes(incidents.fixes_frame())
+    assert [list(each.x) for each in chart.figure.data] == [[4608, 2560, 0, 0], [0, 0, 0, 4]]
+    assert chart.reading == "1 of these lets the retries reach the consumer: shorter group name."
+
+
+def test_put_backs_and_commits_have_lanes_and_each_record_comes_from_another() -> None:
+    rows = [
+        ("re-sent", 10, 0),
+        ("half topic", 20, 0),
+        ("put back", 30, 0),
+        ("commit", 40, 30),
+        ("half topic", 50, 0),
+        ("half topic", 60, 0),
+    ]
+    frame = pd.DataFrame(rows, columns=["lane", "physical_offset", "made_from"])
+    frame.insert(0, "store_timestamp", pd.date_range("2026-01-01", periods=6, freq="s"))
+    chart = half_topic.one_becomes_two(frame)
+    arrows = {(a.ax, a.x) for a in chart.figure.layout.annotations}
+    at = dict(zip(frame["physical_offset"], frame["store_timestamp"], strict=True))
+    assert arrows == {(at[a], at[b]) for a, b in ((10, 20), (20, 30), (30, 40), (30, 50), (40, 60))}
+    assert len({tuple(trace.y) for trace in chart.figure.data}) == 4
+
+
+def test_a_picture_is_drawn_of_whatever_columns_there_are() -> None:
+    frame = pd.DataFrame(
+        {"at": pd.date_range("2026-01-01", periods=4, freq="s"), "who": ["a", "b", "a", "b"], "n": [1, 2, 3, 4]}
     )
-    assert half_topic.fixes(incidents.fixes_frame()).reading.endswith("still leaves 2,560.")
+    assert [list(trace.y) for trace in pictures.lines(frame).figure.data] == [[2, 4], [1, 3]]
+    assert [trace.name for trace in pictures.bars(frame[["who", "n"]]).figure.data] == [""]
+    assert pictures.log_lines(frame).figure.layout.yaxis.type == "log"
+
+
+def test_a_title_stands_above_a_legend_of_many_lines_and_times_are_iso() -> None:
+    series = [f"a series with a long name, number {n}" for n in range(6)]
+    frame = pd.DataFrame({"at": pd.date_range("2026-01-01", periods=6, freq="s"), "who": series, "n": range(1, 7)})
+    drawn = pictures.lines(frame)._repr_mimebundle_()["application/vnd.plotly.v1+json"]["layout"]
+    assert drawn["margin"]["t"] >= 80 and drawn["title"]["y"] == 1
+    assert drawn["xaxis"]["tickformatstops"][1]["value"].startswith("%H:%M:%S")
+
+
+def test_a_page_draws_a_chart_from_what_it_holds() -> None:
+    html = half_topic.growth(incidents.growth_frame())._repr_mimebundle_()["text/html"]
+    assert "rmqKitPlotly" in html and "</script><" not in html.removesuffix("</script>") and "http" not in html
+    assert "DecompressionStream" in offline.library() and len(offline.library()) < 2_500_000
+
+
+def test_cells_that_decide_are_marked() -> None:
+    frame = pd.DataFrame({"topic": ["a", "b"], "n": [1, None]})
+    assert Table(frame, "", marked=["n"]).as_dict()["decides"] == [[0, 1]]
+    assert Table(frame, "", marked={"topic": "b"}).as_html().count("<mark>") == 1
+    assert "decides" not in Table(frame, "").as_dict()
 
 
 def test_coverage_shades_the_incident_and_leaves_out_files_without_times() -> None:

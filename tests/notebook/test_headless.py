@@ -1,47 +1,130 @@
-"""Every notebook runs from top to bottom headless, on its own sample; the labs do so in tests/training."""
+"""Every notebook runs from top to bottom headless, on its own sample and, if it is a walk, on a healthy system; the labs do so in tests/training."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import nbformat
+import papermill
 import pytest
+from nbconvert import HTMLExporter
 
 import kit
 from kit.case.failures.bug_report import Failure
+from kit.notebook import answers
 from kit.report import build, notebooks
 
 ALL = sorted(notebooks.folder().glob("*.ipynb"))
 PATHS = [path for path in ALL if not path.stem.startswith("8")]
+WALKS = [path for path in PATHS if 20 <= int(path.stem[:2]) < 70]
+HEALTHY = Path(__file__).parents[2] / "sample_data" / "healthy.tar.zst"
 
 pytestmark = [pytest.mark.recordings, pytest.mark.spark]
 
 
-@pytest.fixture(scope="module")
-def executed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """All of them, two at once, in one workspace: what one has worked out the next one finds."""
+def run(paths: list[Path], folder: Path, **more: str) -> dict[str, Path]:
     failures: list[Failure] = []
-    folder = tmp_path_factory.mktemp("headless")
-    chosen = {"lang": "en", "interactive": False, "workspace": str(folder / "workspace")}
-    done = {path.stem: path for path in notebooks.execute(PATHS, folder / "out", chosen, failures)}
+    chosen = {"lang": "en", "interactive": False, "workspace": str(folder.parent / "workspace"), **more}
+    done = {path.stem: path for path in notebooks.execute(paths, folder, chosen, failures)}
     for failure in failures:  # shown beside whatever fails below
         print(failure.what, failure.type, failure.message, failure.trace, sep="\n")
     return done
 
 
-@pytest.mark.parametrize("name", [path.stem for path in PATHS])
-def test_it_runs_to_its_end(executed: dict[str, Path], name: str) -> None:
-    told = notebooks.story(executed[name])
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """All of them, two at once, in one workspace: what one has worked out the next one finds."""
+    return run(PATHS, tmp_path_factory.mktemp("headless") / "out")
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return run(WALKS, tmp_path_factory.mktemp("healthy") / "out", evidence=str(HEALTHY))
+
+
+def outputs(path: Path) -> list[nbformat.NotebookNode]:
+    return [each for cell in notebooks.read(path).cells if cell.cell_type == "code" for each in cell.outputs]
+
+
+def ended(path: Path) -> None:
+    told = notebooks.story(path)
     assert (told.failed, told.parts_failed) == (None, 0)
-    cells = [cell for cell in notebooks.read(executed[name]).cells if cell.cell_type == "code"]
+    cells = [cell for cell in notebooks.read(path).cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in cells if cell.source.strip())
-    assert not [output for cell in cells for output in cell.outputs if output["output_type"] == "error"]
+    assert not [output for output in outputs(path) if output["output_type"] == "error"]
     assert any(cell.outputs for cell in cells)
 
 
+@pytest.mark.parametrize("name", [path.stem for path in PATHS])
+def test_it_runs_to_its_end(executed: dict[str, Path], name: str) -> None:
+    ended(executed[name])
+
+
+@pytest.mark.parametrize("name", [path.stem for path in WALKS])
+def test_a_walk_runs_where_nothing_is_wrong_and_leaves_no_stop_without_a_word(
+    healthy: dict[str, Path], name: str
+) -> None:
+    ended(healthy[name])
+    said = [str(each.get("data", {}).get("text/plain", "")) for each in outputs(healthy[name])]
+    assert not any(answers.OTHER_COLUMNS.en in text for text in said)
+    for each in outputs(healthy[name]):
+        table = each.get("data", {}).get("application/vnd.rmq-kit.table+json")
+        assert table is None or table["rows"], table
+
+
+@pytest.mark.parametrize("name", [path.stem for path in WALKS])
+def test_sentences_fit_the_sample(executed: dict[str, Path], name: str) -> None:
+    said = "\n".join(str(each.get("data", {}).get("text/plain", "")) for each in outputs(executed[name]))
+    assert answers.OTHER_COLUMNS.en not in said
+    assert said.count("So: ") >= 5
+
+
 def test_a_page_of_them_all_has_no_failure_banner(executed: dict[str, Path], tmp_path: Path) -> None:
-    case = kit.open_case(Path(__file__).parents[2] / "sample_data" / "healthy.tar.zst", tmp_path / "workspace")
+    case = kit.open_case(HEALTHY, tmp_path / "workspace")
     page = build.build(kit.triage(case), {}, list(executed.values()), tmp_path / "out").read_text(encoding="utf-8")
     assert "stopped with an error" not in page and 'class="banner"' not in page
+
+
+@pytest.fixture(scope="module")
+def chinese(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A walk as `papermill -p lang zh` leaves it: no report around it that puts the Chinese into its cells."""
+    folder = tmp_path_factory.mktemp("papermill")
+    given = {"evidence": str(HEALTHY), "workspace": str(folder / "ws"), "lang": "zh", "interactive": False}
+    papermill.execute_notebook(
+        notebooks.folder() / "20_half_topic_blowup.ipynb",
+        folder / "20.ipynb",
+        given,
+        kernel_name="python3",
+        progress_bar=False,
+    )
+    return folder / "20.ipynb"
+
+
+def test_papermill_alone_says_the_prose_in_chinese(chinese: Path) -> None:
+    said = "\n".join(str(each.get("data", {}).get("text/markdown", "")) for each in outputs(chinese))
+    source = notebooks.localise(notebooks.read(notebooks.folder() / "20_half_topic_blowup.ipynb"), "zh")
+    prose = [cell.source for cell in source.cells if cell.cell_type == "markdown"]
+    assert all(text in said for text in prose)
+
+
+def test_a_page_made_of_it_draws_each_chart_once_from_what_it_holds(chinese: Path) -> None:
+    book = nbformat.read(chinese, 4)
+    charts = [each for each in outputs(chinese) if "application/vnd.plotly.v1+json" in each.get("data", {})]
+    page, _ = HTMLExporter().from_notebook_node(book)
+    assert charts and page.count("plotly.newPlot(") == len(charts)
+    assert page.count("window.rmqKitPlotly = window.rmqKitPlotly") == 1
+    for each in charts:
+        reading = each["data"]["application/vnd.rmq-kit.chart+json"]["reading"]
+        assert not reading or len(re.findall(re.escape(f"<p>{reading}</p>"), page)) == 1
+
+
+def test_every_query_behind_a_step_is_there(chinese: Path) -> None:
+    case = kit.open_case(HEALTHY, chinese.parent / "ws")
+    for name in answers.steps():
+        assert "select" in str(answers.queries(case, name)) or "def " in str(answers.queries(case, name))
+    with pytest.raises(KeyError, match="leaked"):
+        answers.queries(case, "nothing-of-the-kind")
 
 
 def test_labs_are_played_in_their_own_tests() -> None:

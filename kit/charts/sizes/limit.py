@@ -7,7 +7,7 @@ from typing import Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREY, ORANGE, VERMILLION, Chart, Table, escape, figure
+from kit.charts import BLUE, GREY, ORANGE, VERMILLION, Chart, Table, escape, figure, pictures
 from kit.i18n import Lang, T
 
 LIMIT = T("limit")
@@ -155,3 +155,27 @@ def half_queue(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             at=last["checked"], end=end, behind=None if end is None else max(end - last["checked"], 0)
         )
     return Chart(chart, table, reading, QUEUE_ALT, QUEUE, named, lang)
+
+
+LOOP = T("Where the check stands", "回查停在哪里")
+LOOP_ALT = T(
+    "Boxes for producer, half queue, check and producer group; an arrow for each hop with its count.",
+    "方框是生产者、半消息队列、回查和生产者组；每个箭头标出次数。",
+)
+NODES: Final = (
+    (1.2, 2.6, T("producer", "生产者")),
+    (4.6, 2.6, T("half queue", "半消息队列")),
+    (8.3, 2.6, T("check", "回查")),
+    (8.3, 0.4, T("producer group: COMMIT?", "生产者组：COMMIT？")),
+)
+HOPS: Final = {
+    "accepted": (1.7, 2.6, 3.9, 2.6, 2.8, 3.1, T("half messages, they fit", "半消息，未超限")),
+    "read": (5.3, 2.4, 7.9, 2.4, 6.6, 1.9, T("rounds of checks", "回查轮次")),
+    "refused": (7.9, 2.8, 5.3, 2.8, 6.6, 3.4, T("put-back + 26 bytes: refused", "回写 + 26 字节：被拒")),
+    "waiting": (8.3, 2.2, 8.3, 0.8, 9.2, 1.5, T("wait behind it", "在其后等待")),
+}
+
+
+def loop(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Draw why the check does not get on. `frame`: `hop` (accepted, read, refused, waiting), `records`."""
+    return pictures.diagram(frame, NODES, HOPS, LOOP, LOOP_ALT, lang, strong=("refused",))

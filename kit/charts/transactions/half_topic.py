@@ -9,7 +9,7 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREEN, ORANGE, VERMILLION, Chart, bar, common, downsample, figure
+from kit.charts import BLUE, GREEN, GREY, ORANGE, SYMBOLS, VERMILLION, Chart, bar, common, downsample, figure, pictures
 from kit.i18n import Lang, T
 from kit.rocketmq import names
 
@@ -65,14 +65,70 @@ WHY: Final = {
     "stored": T("a record like any other"),
 }
 
-FIXES = T("What each fix would have prevented")
+FIXES = T("What each fix would have changed", "每种修复会带来什么不同")
 FIXES_READING = T(
-    "“{best}” would have prevented all {records} leaked records and let the retries through; the weakest, “{worst}”, still leaves {left}."
+    "{count} of these {count:lets|let} the retries reach the consumer: {fixes}.",
+    "其中 {count} 种能让重试送达消费者：{fixes}。",
 )
-FIXES_ALT = T("One bar for each fix, prevented and remaining records; the numbers are in the table.")
-PREVENTED, LEFT = T("prevented"), T("would still be written")
-FIX, RETRIES = T("fix"), T("retries reach the consumer")
+FIXES_ALT = T(
+    "Two bars for each fix, leaked records and retries that arrive; the numbers are in the table.",
+    "每种修复两条横条：泄漏的记录与送达的重试；数字见表。",
+)
+LEFT = T("leaked records", "泄漏的记录")
+FIX, RETRIES = T("fix"), T("retries that reach the consumer", "送达消费者的重试")
+ROUND_GAP: Final = pd.Timedelta(milliseconds=600)
+LANES: Final = {
+    "re-sent": T("sent anew by the consumer → SCHEDULE", "消费者重新发送 → SCHEDULE"),
+    "half topic": T("half topic, when due", "到期，进入半消息主题"),
+    "put back": T("check: put back → SCHEDULE", "回查：回写 → SCHEDULE"),
+    "commit": T("answer COMMIT → SCHEDULE", "应答 COMMIT → SCHEDULE"),
+}
+LANE_COLOURS: Final = {"re-sent": ORANGE, "half topic": BLUE, "put back": GREEN, "commit": VERMILLION}
+TWO = T("One message's records, and what each was made from", "一条消息的记录，以及各由哪条记录写出")
+LANES_ALT = T(
+    "One lane for each kind of record; arrows lead from a record to those made from it.",
+    "每种记录一条泳道；箭头从一条记录指向由它写出的记录。",
+)
+ROUNDS = T("Leaked half records by number of checks", "泄漏的半消息记录，按回查次数")
+CHECKED = T("checks so far (TRANSACTION_CHECK_TIMES)", "已回查次数（TRANSACTION_CHECK_TIMES）")
+LOOP = T("The loop, with the numbers of this evidence", "循环，数字取自这份证据")
+LOOP_ALT = T(
+    "Boxes for consumer, schedule topic, half topic and check; an arrow for each hop with its property and count.",
+    "方框是消费者、延时主题、半消息主题和回查；每个箭头标出起作用的属性和次数。",
+)
+NODES: Final = (
+    (1.1, 5.2, T("consumer")),
+    (1.1, 1.0, T("%RETRY% + group", "%RETRY% + 组名")),
+    (4.3, 3.1, T("SCHEDULE_TOPIC_XXXX", "SCHEDULE_TOPIC_XXXX（延时）")),
+    (8.6, 3.1, T("half topic", "半消息主题")),
+    (6.6, 5.2, T("check: put back", "回查：回写")),
+    (6.6, 1.0, T("producer group answers COMMIT", "生产者组应答 COMMIT")),
+    (8.2, 0.1, T("discarded: TRANS_CHECK_MAX_TIME_TOPIC", "丢弃：TRANS_CHECK_MAX_TIME_TOPIC")),
+)
+HOPS: Final = {
+    "refused": (1.1, 4.9, 1.1, 1.35, 1.95, 2.9, T("send-back refused", "回发被拒")),
+    "re-sent": (
+        1.5,
+        4.9,
+        3.9,
+        3.45,
+        2.6,
+        5.0,
+        T(
+            "sent anew: TRAN_MSG=true, DELAY<br>→ REAL_TOPIC = half topic",
+            "重新发送：TRAN_MSG=true、DELAY<br>→ REAL_TOPIC = 半消息主题",
+        ),
+    ),
+    "due": (5.5, 3.1, 8.0, 3.1, 6.75, 3.5, T("delay over", "到期")),
+    "-checked": (8.4, 3.45, 7.2, 4.9, 0, 0, T("")),
+    "put back": (6.0, 4.9, 4.7, 3.45, 4.7, 4.4, T("diverted by DELAY", "被 DELAY 转移")),
+    "-asked": (8.4, 2.75, 7.2, 1.3, 0, 0, T("")),
+    "commit": (6.0, 1.3, 4.7, 2.75, 4.7, 1.8, T("diverted by DELAY", "被 DELAY 转移")),
+    "discarded": (8.8, 2.75, 8.8, 0.4, 9.35, 1.6, T("check limit", "达到回查上限")),
+}
+"""Each hop: from, to, where its words stand, its words."""
 FIX_NAMES: Final = {
+    "as it happened": T("as it happened", "实际发生"),
     "rollback-unknown-topic": T("listener answers ROLLBACK"),
     "client-4.6.1": T("client 4.6.1 or newer"),
     "split-tags": T("shorter group name"),
@@ -184,15 +240,14 @@ def _stage(row: dict[Hashable, Any]) -> str:
 
 
 def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart, for each documented fix, how many leaked records of this incident it would have prevented.
+    """Chart, for what happened and for each documented fix, the leaked records and beside them the retries that reach the consumer.
 
-    `frame`: `fix`, `prevented`, `left`, `retries_delivered`.
+    `frame`: `fix`, `leaked_records`, `retries`.
     """
     table = frame.assign(fix=[FIX_NAMES[f].render(lang) if f in FIX_NAMES else str(f) for f in frame["fix"]])
-    named = {"fix": FIX, "prevented": PREVENTED, "left": LEFT, "retries_delivered": RETRIES}
+    named = {"fix": FIX, "leaked_records": LEFT, "retries": RETRIES}
     if table.empty:
         return Chart(figure(), table, NOTHING, NOTHING, FIXES, named, lang)
-
     bars = [
         bar(
             table["fix"],
@@ -200,21 +255,113 @@ def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             named[column].render(lang),
             colour,
             shape,
-            text=[f"{n:,}" if n else "" for n in table[column]],
-            textposition="auto",
+            text=[f"{n:,}" for n in table[column]],
+            textposition="outside",
+            cliponaxis=False,
+            xaxis=axis,
             hovertemplate="%{y}: %{x:,}<extra></extra>",
         )
-        for column, colour, shape in (("prevented", GREEN, ""), ("left", ORANGE, "/"))
+        for column, colour, shape, axis in (("leaked_records", VERMILLION, "/", "x"), ("retries", GREEN, "", "x2"))
     ]
-    chart = figure(*bars, barmode="stack", height=150 + 50 * len(table))
-    chart.update_yaxes(type="category", gridcolor="rgba(0,0,0,0)")
-    chart.update_xaxes(tickformat=",d")
-    best = table.sort_values(["retries_delivered", "prevented"], ascending=False).iloc[0]
-    worst = table.sort_values("prevented").iloc[0]
-    reading = FIXES_READING.say(
-        best=best["fix"], records=int(best["prevented"]), worst=worst["fix"], left=int(worst["left"])
+    chart = figure(*bars, height=130 + 44 * len(table), showlegend=False)
+    chart.update_yaxes(type="category", autorange="reversed", gridcolor="rgba(0,0,0,0)")
+    for axis, column, domain in (("xaxis", "leaked_records", [0, 0.6]), ("xaxis2", "retries", [0.72, 1])):
+        most = float(table[column].max() or 1) * 1.25
+        title = {"text": named[column].render(lang), "font": {"size": 13}}
+        chart.update_layout(
+            {
+                axis: {
+                    "domain": domain,
+                    "range": [0, most],
+                    "title": title,
+                    "tickformat": ",d",
+                    "nticks": 4,
+                    "anchor": "y",
+                }
+            }
+        )
+    through = table[(table["retries"] > 0)]
+    reading = FIXES_READING.say(count=len(through), fixes=[str(each) for each in through["fix"]])
+    return Chart(chart, table, reading, FIXES_ALT, FIXES, named, lang, min_width=620)
+
+
+def one_becomes_two(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the records of one leaked message, put-backs and commits on lanes of their own, an arrow from each record to those made from it.
+
+    `frame`: `store_timestamp`, `lane` (`re-sent`, `half topic`, `put back`, `commit`), `physical_offset`, `made_from` (the record a commit ends, else 0), in
+    store order. A record that falls due and a put-back name no ancestor: the n-th half record is the n-th one that was due, and it is put back n-th.
+    """
+    table = frame.copy()
+    # Records of one round are milliseconds apart: they stand below each other in their lane.
+    turn = (table.groupby("lane")["store_timestamp"].diff() > ROUND_GAP).groupby(table["lane"]).cumsum()
+    place = table.groupby(["lane", turn]).cumcount()
+    size = table.groupby(["lane", turn])["lane"].transform("size")
+    lanes = [lane for lane in LANES if lane in set(table["lane"])]
+    table["y"] = [lanes.index(lane) for lane in table["lane"]] + (place - (size - 1) / 2) * (0.62 / size.clip(lower=4))
+    half = table[table["lane"] == "half topic"].reset_index(drop=True)
+    waiting = table[table["lane"] != "half topic"].reset_index(drop=True)
+    again = table[table["lane"] == "put back"].reset_index(drop=True)
+    commits = table[table["lane"] == "commit"].merge(
+        table, left_on="made_from", right_on="physical_offset", suffixes=("", "_old")
     )
-    return Chart(chart, table, reading, FIXES_ALT, FIXES, named, lang)
+    pairs = [
+        *zip(waiting.to_dict("records"), half.to_dict("records"), strict=False),
+        *zip(half.to_dict("records"), again.to_dict("records"), strict=False),
+    ]
+    pairs += [
+        ({"store_timestamp": row["store_timestamp_old"], "y": row["y_old"]}, row) for row in commits.to_dict("records")
+    ]
+    chart = figure(height=150 + 90 * len(lanes), showlegend=False)
+    for old, new in pairs:
+        to_commit = new["lane"] == "commit"
+        chart.add_annotation(
+            x=new["store_timestamp"], y=new["y"], ax=old["store_timestamp"], ay=old["y"], xref="x", yref="y",
+            axref="x", ayref="y", showarrow=True, arrowhead=2, arrowsize=1, arrowwidth=1.2, arrowcolor=VERMILLION if to_commit else GREY, opacity=0.8, text="",
+            standoff=4,
+        )  # fmt: skip
+    for n, lane in enumerate(lanes):
+        part = table[table["lane"] == lane]
+        chart.add_scatter(
+            x=part["store_timestamp"], y=part["y"], mode="markers", name=LANES[lane].render(lang),
+            marker={"size": 8, "color": LANE_COLOURS[lane], "symbol": SYMBOLS[n], "line": {"width": 1, "color": "white"}},
+            customdata=part["physical_offset"], hovertemplate="%{x}<br>@ %{customdata}<extra></extra>",
+        )  # fmt: skip
+    names_ = [f"{LANES[lane].render(lang)} · {int((table['lane'] == lane).sum())}" for lane in lanes]
+    chart.update_yaxes(tickvals=list(range(len(lanes))), ticktext=names_, range=[len(lanes) - 0.5, -0.5])
+    chart.update_xaxes(title=TIME.render(lang))
+    return Chart(chart, frame, "", LANES_ALT, TWO, {}, lang, min_width=680)
+
+
+def rounds(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the half records by how often they were checked, each bar with its ratio to the one before. `frame`: `checks`, `half_records`, first of all."""
+    count = frame["half_records"].astype("float64")
+    ratio = (count / count.shift()).round(2)
+    text = [f"{n:,.0f}" + ("" if pd.isna(r) else f"<br>× {r:.1f}") for n, r in zip(count, ratio, strict=True)]
+    chart = figure(
+        go.Bar(
+            x=frame["checks"],
+            y=count,
+            text=text,
+            textposition="outside",
+            cliponaxis=False,
+            marker={"color": BLUE},
+            hovertemplate="%{x}: %{y:,}<extra></extra>",
+        ),
+        height=400,
+    )
+    _log(chart, int(count.max()), lang)
+    chart.update_xaxes(title=CHECKED.render(lang), dtick=1)
+    return Chart(chart, frame.assign(ratio=ratio), "", ROUNDS, ROUNDS, {}, lang, min_width=560)
+
+
+def loop(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Draw the loop: each hop with the property that makes it happen and how often it did here.
+
+    `frame`: `hop` (`refused`, `re-sent`, `due`, `put back`, `commit`, `discarded`), `records` (null: not known).
+    """
+    return pictures.diagram(
+        frame, NODES, HOPS, LOOP, LOOP_ALT, lang, strong=("put back", "commit", "due", "-checked", "-asked")
+    )
 
 
 def _log(chart: go.Figure, largest: int, lang: Lang) -> None:

@@ -22,7 +22,7 @@ UNITS: Final = {"chars": T("characters"), "bytes": T("bytes")}
 REFUSED = T("Is the send-back refused for its name?")
 KEPT = T("Does the copy that the client sends instead keep TRAN_MSG?")
 FATE = T("What becomes of the message?")
-YES, NO, NOT_ASKED = T("yes"), T("no"), T("does not apply: the send-back is stored")
+YES, NO, NOT_ASKED = T("yes", "是"), T("no", "否"), T("does not apply: the send-back is stored")
 FATES: Final[dict[str, T]] = {
     "delivered": T("It comes back to the consumer as a retry."),
     "memory": T("It is refused like the send-back; the consumer retries it in its own memory, and nothing is stored."),
@@ -44,6 +44,7 @@ def fate(group: str, client: str, broker: str) -> str:
 
 def what_if(group: str, client: str, broker: str, lang: Lang = "en") -> Table:
     """Show step by step what becomes of a retry. Raise `ValueError` for an invalid version."""
+    client, broker = str(Version.parse(client)), str(Version.parse(broker))
     ends = fate(group, client, broker)
     topic, release = names.RETRY_PREFIX + group, Version.parse(broker)
     unit = str(rule("brokerTopicUnit", release))

@@ -1,0 +1,187 @@
+"""What a stop of an investigation shows: the answer to its query, as a picture or as a table of ten rows, and one sentence with what follows from it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import pandas as pd
+from markupsafe import escape
+
+from kit.charts import Chart, Table, Undrawn, clean, undrawn
+from kit.i18n import Lang, Sentence, T, rendered
+from kit.tables import frames
+from kit.tables.runner import plain
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+ROWS: Final = 10
+MOST: Final = 20_000
+"""Rows of an answer that are fetched; a picture draws fewer."""
+PLACES: Final = ("line", "offset", "_ms", "made_from", "queue_id")
+"""How the names of columns end whose numbers are looked up, not read."""
+SO = T("So: {sentence}", "所以：{sentence}")
+ABSENT = T("Not answered by this evidence. What would: {needs}.", "这份证据答不出来。能回答的是：{needs}。")
+NOTHING = T("No row answers this.", "没有符合的行。")
+OTHER_COLUMNS = T("The query has other columns now: read the answer yourself.", "查询的列已改变：请自行阅读结果。")
+
+
+@attrs.frozen
+class So:
+    """The sentence under an answer: what it rules out, what to ask next. `table`: must have rows for no answer to be one (`log:SOURCE`: there must be
+    such a log); `needs`: what would answer if it has none; `nothing`: what no rows say if it has.
+    """
+
+    says: Callable[[pd.DataFrame], Sentence]
+    table: str
+    needs: Sentence
+    nothing: Sentence = NOTHING
+
+    def of(self, case: Case, frame: pd.DataFrame) -> Sentence:
+        """Return the sentence for an answer."""
+        if len(frame):
+            try:
+                return self.says(frame)
+            except (KeyError, AttributeError, TypeError, ValueError, IndexError):
+                return OTHER_COLUMNS
+        source = self.table.removeprefix("log:")
+        known = case.has_source(source) if source != self.table else case.has(self.table)
+        return SO.say(sentence=self.nothing) if known else ABSENT.say(needs=self.needs)
+
+
+def so(table: str, needs: Sentence, nothing: Sentence = NOTHING) -> Callable[[Callable[[pd.DataFrame], Sentence]], So]:
+    """Make a `So` of a function that says what follows from an answer with rows."""
+    return lambda says: So(lambda frame: SO.say(sentence=says(frame)), table, needs, nothing)
+
+
+@attrs.frozen
+class Answer:
+    """What a cell shows: pictures or a table, then sentences. `frame`: the rows, for who wants to go on with them."""
+
+    frame: pd.DataFrame
+    shown: tuple[Chart | Table | Undrawn, ...]
+    sentence: str
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        html = f'<p class="rmq-kit-so">{escape(clean(self.sentence))}</p>'
+        return {"text/html": html, "text/plain": clean(self.sentence)}
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display, publish_display_data
+
+        for each in self.shown:
+            display(each)
+        if self.sentence:
+            publish_display_data(self._repr_mimebundle_(), {"rmq-kit": {"sentence": True}})
+
+
+def sentence(text: Sentence, lang: Lang) -> Answer:
+    """Return an answer of nothing but a sentence."""
+    return Answer(pd.DataFrame(), (), text.render(lang))
+
+
+def answer(
+    case: Case,
+    rows: Any,
+    so: So | None,
+    draw: Callable[..., Chart] | None,
+    mark: Sequence[str] | Mapping[str, Any],
+    lang: Lang,
+) -> Answer:
+    """Return what a stop shows; see `Inquiry.answer`."""
+    frame = rows if isinstance(rows, pd.DataFrame) else frames.to_pandas(plain(rows.limit(MOST).toArrow()))
+    said = rendered(so.of(case, frame) if so else "", lang)
+    if frame.empty:
+        return Answer(frame, (), said or NOTHING.in_(lang))
+    if draw is None:
+        table = Table(readable(frame.head(ROWS)), "", lang=lang, max_rows=ROWS, marked=mark)
+        return Answer(frame, (table,), said)
+    try:
+        chart = draw(frame, lang=lang)
+    except Exception as error:
+        return Answer(frame, (undrawn(error, Table(frame, "", lang=lang, max_rows=ROWS)),), said)
+    return Answer(frame, (attrs.evolve(chart, reading=clean(said)) if said else chart,), "")
+
+
+def readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as a reader wants them: places in files as they are searched for, without what the paths of all files begin with."""
+    made = {}
+    for name in frame.columns:
+        column = frame[name]
+        if name in ("file", "row_file", "half_file") or str(name).endswith("_file"):
+            made[name] = column.map(
+                lambda path: "/".join(str(path).split("!/")[-1].split("/")[-3:]), na_action="ignore"
+            )
+        elif str(name).endswith(PLACES) and pd.api.types.is_integer_dtype(column):
+            made[name] = column.astype("string").astype(object)
+        elif len(column) and any(hasattr(value, "tolist") and getattr(value, "ndim", 0) for value in column):
+            made[name] = column.map(lambda value: value.tolist() if hasattr(value, "tolist") else value)
+    return frame.assign(**made)
+
+
+COMMON: Final = (
+    "records", "originals", "ops", "transactions", "leaked_records", "events", "entries", "deliveries", "rows", "sends", "offsets", "configs", "metrics"
+)  # fmt: skip
+COLUMNS = T("columns", "列")
+VIEW = T("table", "表")
+ROW = T("one row is", "每行是")
+NO_SUCH = T(
+    "{name} is neither a step with known queries nor a silver or gold table; steps: {steps}",
+    "{name} 既不是有查询可看的步骤，也不是 silver 或 gold 表；步骤：{steps}",
+)
+
+
+@attrs.frozen
+class Text:
+    """The text behind a step or a table, each query with its name."""
+
+    texts: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"-- {name}\n{text}" for name, text in self.texts)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        blocks = [
+            f"`{name}`\n\n```{'sql' if text.startswith('--') else 'python'}\n{text}\n```" for name, text in self.texts
+        ]
+        return {"text/markdown": "\n\n".join(blocks), "text/plain": str(self)}
+
+
+@functools.cache
+def steps() -> dict[str, tuple[str, ...]]:
+    """Return {step id of a cause: the tables that answer it}."""
+    rows = resources.files("kit.notebook").joinpath("steps.tsv").read_text(encoding="utf-8").splitlines()
+    return {step: tuple(tables.split()) for step, tables in (row.split("\t") for row in rows if row)}
+
+
+def queries(case: Case, name: str) -> Text:
+    """Return the texts behind a step or a table. Raise `KeyError`."""
+    wanted = steps().get(name, (name,))
+    try:
+        return Text(tuple((each, case.query(each).strip()) for each in wanted))
+    except KeyError:
+        raise KeyError(NO_SUCH.say(name=name, steps=sorted(steps())).render(case.lang)) from None
+
+
+def views(case: Case, names: Sequence[str], lang: Lang) -> Table:
+    """Return tables with their columns and, for those with a text, the first sentence of it."""
+    rows = []
+    for name in names:
+        try:
+            lines = [line.strip('-# "') for line in case.query(name).splitlines()]
+            said = next((line for line in lines if line.lower().startswith(("one row", "every", "the "))), "")
+        except KeyError:
+            said = ""
+        rows.append(
+            (
+                name,
+                ", ".join(case.sql(f"select * from {name} limit 0").columns),
+                said.split(":")[0].removeprefix("One row per ").removesuffix("."),
+            )
+        )
+    frame = pd.DataFrame(rows, columns=pd.Index(["view", "columns", "row"]))
+    return Table(frame, "", {"view": VIEW, "columns": COLUMNS, "row": ROW}, lang)
