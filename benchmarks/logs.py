@@ -15,8 +15,8 @@ from typing import Any
 import kit.spark
 from benchmarks.common import WORK, keep, paired, unpacked
 from kit.evidence.unread import Unread
-from kit.formats.logs.entries import Options, Piece, batches
-from kit.formats.logs.log_file import LogFile
+from kit.formats.logs.entries import batches
+from kit.formats.logs.schema import LogFile, Options, Piece
 from kit.spark import log_source
 
 SIZE = 256 << 20

@@ -72,7 +72,7 @@ class Spec:
 
 def specs() -> dict[str, Spec]:
     """Return every table of a case."""
-    from kit.formats.logs import entries
+    from kit.formats.logs.schema import Options
 
     return {
         "messages": Spec(schema.stored(), "store_timestamp"),
@@ -80,7 +80,7 @@ def specs() -> dict[str, Spec]:
         "traces": Spec(schema.TRACES, "time"),
         "consumequeue": Spec(consumequeue.SCHEMA),
         "index": Spec(index.ENTRIES),
-        "logs": Spec(entries.Options(events=True).schema, "ts", zoned=True),
+        "logs": Spec(Options(events=True).schema, "ts", zoned=True),
         "config_files": Spec(configs.CONFIGS),
         "offsets": Spec(configs.OFFSETS),
         "rows": Spec(rows.ROWS, "time", zoned=True),

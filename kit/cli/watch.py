@@ -89,7 +89,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
 
 def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, Any]) -> Any:
     from kit.case.options import instant
-    from kit.formats.logs.log_table import Options
+    from kit.formats.logs.schema import Options
     from kit.formats.printed_times import zone
     from kit.watch import state_folder
     from kit.watch.loop import Watch

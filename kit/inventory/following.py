@@ -24,6 +24,7 @@ from kit.evidence.files import EvidenceFile, open_raw, walk
 from kit.evidence.growing import Found, Place, State
 from kit.inventory.model import STORES
 from kit.rocketmq import binary_format as f
+from kit.rocketmq.log_layouts import files_of
 
 LOGS: Final = ("log", "text", "mqadmin")
 QUIET: Final = 1.0
@@ -202,10 +203,7 @@ class Follower:
             return logs().line_end(stream, begin, end)
         if detail.get("source") == "mqadmin":
             return begin
-        from kit.formats.logs.log_table import Piece
-
-        mode = Piece("", "", 0, 0, source=detail.get("source") or "text").mode
-        whole = logs().last_entry(stream, begin, end, mode)
+        whole = logs().last_entry(stream, begin, end, files_of(detail.get("source") or "text"))
         # An entry that fills a whole step is passed on in parts.
         return whole if whole > begin or end == size else logs().line_end(stream, begin, end)
 

@@ -25,7 +25,7 @@ from kit.inventory.digests import LARGE, Digests, identity
 from kit.inventory.model import STORES, Item
 
 if TYPE_CHECKING:
-    from kit.formats.logs.log_file import LogFile
+    from kit.formats.logs.schema import LogFile
 
 TEXTS: Final = ("log", "text", "mqadmin")
 """Kinds whose lines are in the table `logs`."""
@@ -248,7 +248,7 @@ def log_files(path: Path | str) -> list[LogFile]:
 
 
 def as_log_files(found: Inventory) -> list[LogFile]:
-    from kit.formats.logs.log_file import LogFile
+    from kit.formats.logs.schema import LogFile
 
     return [
         LogFile(i.file, i.path, i.source, i.detail.get("encoding"), minutes(i.zone))

@@ -7,18 +7,19 @@ from typing import Final
 
 import numpy as np
 
-from kit.formats.logs import fallback_layouts, pasted
-from kit.formats.logs import fields as f
-from kit.formats.logs import lines as ln
-from kit.formats.logs import literal_matcher as nd
-from kit.formats.logs.prefix import classify
+from kit.formats.logs import pasted, times
+from kit.formats.logs.entries import lines
+from kit.formats.logs.known_texts import known_texts
+from kit.formats.logs.layouts import Matches, classify
+from kit.formats.logs.wrapped import unwrapped
 from kit.rocketmq import catalogue
-from kit.rocketmq.log_layouts import NAME_OF_CLIENT, NAME_OF_SOURCE, SOURCES
+from kit.rocketmq.log_layouts import LAYOUTS, NAME_OF_CLIENT, NAME_OF_SOURCE, SOURCES, Files
 
 SAMPLE: Final = 256 << 10
 """Bytes of a file's head that are examined."""
 
-_BROKER_KINDS: Final = (f.BROKER, f.STATS, f.WATERMARK)
+_OF_BROKER: Final = ("broker", "stats", "watermark")
+_OF_CLIENT: Final = ("client-4.3", "client-4.8", "client-5")
 _CHINESE: Final = range(0x4E00, 0xA000)
 
 
@@ -44,47 +45,51 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
         return {"source": "mqadmin", "layout": "mqadmin", "encoding": encoding}
     if len(head) < SAMPLE:
         text = pasted.tidied(text) or text
-    raw = np.frombuffer(bytearray(text), np.uint8)
-    starts, ends = ln.lines(raw)
-    if starts.size > 1 and len(head) == SAMPLE:
-        starts, ends = starts[:-1], ends[:-1]
-    rows = classify(raw, starts, ends, f.ANY)
-    for i in np.flatnonzero(rows[:, f.KIND] == f.RARE).tolist()[:2000]:
-        fallback_layouts.understand(text[starts[i] : ends[i]], int(starts[i]), f.ANY, rows[i], 0)
-    kinds = Counter(k for k in rows[:, f.KIND].tolist() if k > f.NONE)
-    known = int(catalogue.own(nd.find(nd.known_texts(), raw, starts, ends, np.arange(starts.size))[1]).sum())
-    if not kinds:
+    log = _Lines(text, "text", whole=len(head) < SAMPLE)
+    layouts = Counter(log.layouts[log.layouts != ""].tolist())
+    found = known_texts().find(log.text, log.starts, log.ends, np.arange(log.starts.size))[1]
+    known = bool(catalogue.own(found).any())
+    if not layouts:
         return (
             {"source": "text", "layout": "unknown", "encoding": encoding}
             if known or name.lower().endswith((".log", ".out"))
             else None
         )
-    kind = kinds.most_common(1)[0][0]
-    if kind == f.TIME_ONLY and not known and _table(text, rows):
+    layout = layouts.most_common(1)[0][0]
+    if layout == "time-only" and not known and log.is_table():
         return None
-    layout = f.SLUG_OF_KIND[kind]
-    if kind == f.CLIENT_4 and twice(rows):
-        layout = "client-4.3"
-    return {
-        "source": _source(kind, kinds, rows, raw, starts, ends, name, bool(known)),
-        "layout": layout,
-        "encoding": encoding,
-    }
+    source = _source(log, layout, layouts, name, known)
+    return {"source": source, "layout": layout, "encoding": encoding}
 
 
-def twice(rows: np.ndarray) -> bool | None:
-    """Return whether a client log prints the seconds in place of milliseconds (4.3.0-4.7.1); None without such lines."""
-    mine = rows[(rows[:, f.KIND] == f.CLIENT_4) & (rows[:, f.FRACTION] >= 0)]
-    if not mine.shape[0]:
-        return None
-    return bool((mine[:, f.FRACTION] == mine[:, f.MS] // 1000 % 60).all())
+class _Lines:
+    """The lines of a file's head and the layout of each ("": none)."""
+
+    def __init__(self, text: bytes, files: Files, *, whole: bool) -> None:
+        starts, ends = lines(text)
+        if starts.size > 1 and not whole:
+            starts, ends = starts[:-1], ends[:-1]
+        self.text, self.starts, self.ends = unwrapped(text, starts, ends, files)
+        self.matches: Matches = classify(self.text, self.starts, self.ends, files)
+        self.layouts = np.array([*(row.layout for row in LAYOUTS), ""])[self.matches.row]
+        self.seconds_twice: bool | None = None
+        """Whether a client log prints the seconds in place of milliseconds (4.3.0-4.7.1); None without such lines."""
+        client = np.flatnonzero(self.layouts == "client-4.3")
+        if client.size:
+            printed = times.parse(self.matches.column("ts", client))
+            self.seconds_twice = bool((printed.fraction == printed.ms // 1000 % 60).all())
+            self.layouts[client] = "client-4.3" if self.seconds_twice else "client-4.8"
+
+    def is_table(self) -> bool:
+        """Return whether the lines that begin with a time look like rows of a CSV file."""
+        timed = np.flatnonzero(self.layouts == "time-only")
+        behind = [self.text[at : at + 1] for at in self.matches.message[timed].tolist()]
+        return sum(char in (b",", b";", b"\t", b'"') for char in behind) * 2 > timed.size
 
 
 def seconds_twice(head: bytes) -> bool | None:
-    """Return `twice` for the lines of a file's head."""
-    raw = np.frombuffer(bytearray(head[:SAMPLE]), np.uint8)
-    starts, ends = ln.lines(raw)
-    return twice(classify(raw, starts, ends, f.CLIENT))
+    """Return `_Lines.seconds_twice` for a file's head."""
+    return _Lines(head[:SAMPLE], "client", whole=True).seconds_twice
 
 
 def encoding_of(head: bytes) -> str | None:
@@ -114,56 +119,37 @@ def encoding_of(head: bytes) -> str | None:
     return "binary" if np.count_nonzero(text >= 0x80) * 3 > text.size else None
 
 
-def _table(text: bytes, rows: np.ndarray) -> bool:
-    """Return whether the lines that begin with a time look like rows of a CSV file."""
-    mine = rows[rows[:, f.KIND] == f.TIME_ONLY]
-    return sum(text[int(r[f.TS1]) : int(r[f.TS1]) + 1] in (b",", b";", b"\t", b'"') for r in mine) > mine.shape[0] / 2
-
-
-def _source(
-    kind: int,
-    kinds: Counter[int],
-    rows: np.ndarray,
-    raw: np.ndarray,
-    starts: np.ndarray,
-    ends: np.ndarray,
-    name: str,
-    known: bool,
-) -> str:
-    headed = rows[:, f.KIND] > f.NONE
+def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: bool) -> str:
+    headed = log.layouts != ""
     loose = [
-        i
-        for i in np.flatnonzero(~headed).tolist()
-        if ends[i] > starts[i] and not _trace_like(raw[starts[i] : ends[i]].tobytes()[:80])
+        line
+        for at, end in zip(log.starts[~headed].tolist(), log.ends[~headed].tolist(), strict=True)
+        if (line := log.text[at : min(end, at + 80)]) and not _trace_like(line)
     ]
     families = Counter[str]()
-    for k, n in kinds.items():
-        families[_family(k)] += n
+    for each, count in layouts.items():
+        families["broker" if each in _OF_BROKER else "client" if each in _OF_CLIENT else "app"] += count
     # A log with a few foreign lines stays a log; a quarter of them make it a paste, and so do two pieces that somebody fenced.
-    fences = sum(1 for i in loose if raw[starts[i] : starts[i] + 3].tobytes() == b"```")
+    fences = sum(line.startswith(b"```") for line in loose)
     if (
         fences > 2
-        or f.CHAT in kinds
+        or "chat" in layouts
         or len(families) > 2
         or (len(families) == 2 and min(families.values()) * 4 > families.total())
     ):
         return "text"
     if len(loose) > headed.sum() and not headed[0] and not name.lower().endswith(".log"):
         return "text"
-    if kind in (f.CLIENT_4, f.CLIENT_5):
+    if layout in _OF_CLIENT:
         return "client"
-    if kind in _BROKER_KINDS:
-        return _broker_source(rows, raw, ends, kinds, name)
+    if layout in _OF_BROKER:
+        return _broker_source(log, layouts, name)
     by_name = NAME_OF_SOURCE.search(name)
-    if by_name and known and not any(rows[:, f.THREAD0] >= 0):
+    if by_name and known and not log.matches.column("thread", np.flatnonzero(headed)).drop_null():
         return by_name.group(1).lower()
     if NAME_OF_CLIENT.search(name) and known:
         return "client"
     return "app"
-
-
-def _family(kind: int) -> str:
-    return "broker" if kind in _BROKER_KINDS else "client" if kind in (f.CLIENT_4, f.CLIENT_5) else "app"
 
 
 def _trace_like(line: bytes) -> bool:
@@ -191,36 +177,27 @@ _THREADS: Final = (
 )
 
 
-def _broker_source(rows: np.ndarray, raw: np.ndarray, ends: np.ndarray, kinds: Counter[int], name: str) -> str:
+def _broker_source(log: _Lines, layouts: Counter[str], name: str) -> str:
     """Return the broker-side logger whose typical texts occur most in the lines, by file name if none do."""
-    headed = np.flatnonzero(rows[:, f.KIND] > f.NONE)
+    headed = np.flatnonzero(log.layouts != "")
     score: Counter[str] = Counter()
-    named_threads: Counter[bytes] = Counter()
-    text = raw.tobytes()
-    there = [(source.slug, [m for m in source.markers if m in text]) for source in SOURCES]
-    there = [(slug, markers) for slug, markers in there if markers]
-    for i in headed[:4000].tolist():
-        named_threads[text[rows[i, f.THREAD0] : rows[i, f.THREAD1]] if rows[i, f.THREAD0] >= 0 else b""] += 1
-        message = text[rows[i, f.MESSAGE] : min(ends[i], rows[i, f.MESSAGE] + 2000)]
-        for slug, markers in there:
-            if any(m in message for m in markers):
-                score[slug] += 2
-                break
-    threads = sum(n for thread, n in named_threads.items() if any(t in thread for t in _THREADS))
+    markers = [(each.source, [marker.encode() for marker in each.markers]) for each in SOURCES]
+    present = [(source, [m for m in each if m in log.text]) for source, each in markers]
+    for begin, end in zip(log.matches.message[headed[:4000]].tolist(), log.ends[headed[:4000]].tolist(), strict=True):
+        message = log.text[begin : min(end, begin + 2000)]
+        score.update([source for source, each in present if any(m in message for m in each)][:1])
     by_name = NAME_OF_SOURCE.search(name)
     if score:
         best, points = score.most_common(1)[0]
         # A file name that also fits beats a narrow lead: several loggers print the same lines at start and stop.
         named = by_name.group(1).lower() if by_name else ""
-        return (
-            named
-            if named in score and score[named] * 3 >= points
-            else best
-            if points >= headed.size / 10 or not named
-            else named
-        )
+        if named in score and score[named] * 3 >= points:
+            return named
+        return best if points * 2 >= headed.size / 10 or not named else named
     if by_name:
         return by_name.group(1).lower()
-    if kinds.get(f.STATS, 0) + kinds.get(f.WATERMARK, 0) > headed.size / 2:
-        return "stats" if kinds.get(f.STATS) else "watermark"
-    return "broker_default" if threads * 2 >= headed.size else "app"
+    if layouts["stats"] + layouts["watermark"] > headed.size / 2:
+        return "stats" if layouts["stats"] else "watermark"
+    threads = Counter(log.matches.column("thread", headed[:4000]).drop_null().to_pylist())
+    own = sum(count for thread, count in threads.items() if any(each in thread for each in _THREADS))
+    return "broker_default" if own * 2 >= headed.size else "app"

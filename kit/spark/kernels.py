@@ -13,7 +13,6 @@ from kit.evidence.files import open_raw
 from kit.formats.commitlog import batches, growing, segments, trace_contexts
 from kit.formats.commitlog.records import sniff, stored
 from kit.formats.commitlog.schema import FIELDS, STORED
-from kit.formats.logs import entries
 from kit.rocketmq import binary_format as f
 
 
@@ -53,7 +52,6 @@ def warm() -> None:
             growing.present_end(stream, file)
             growing.records_end(stream, file, 0, file.length, is_last=True)
         list(trace_contexts.trace_rows(file, 0, file.used, frozenset({"t"})))
-        list(entries.batches(entries.Piece(path.name, str(path), 0, file.used), entries.Options()))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import msgspec
@@ -16,13 +16,9 @@ from pyspark.sql.types import StructType
 
 from kit.evidence.files import open_raw
 from kit.evidence.unread import Unread
-from kit.formats.logs.log_file import LogFile
-from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
+from kit.formats.logs.schema import LogFile, Options, Piece
 from kit.formats.printed_times import zone
 from kit.spark.sources import Source, plain
-
-if TYPE_CHECKING:
-    from kit.formats.logs.log_table import Options, Piece
 
 CHUNK: Final = 64 << 20
 """How many bytes of a big file one partition reads; small files share partitions of up to half of this."""
@@ -52,7 +48,7 @@ class LogDataSource(Source):
         return "rocketmq.log"
 
     def fields(self) -> pa.Schema:
-        return pa.schema([*SCHEMA, *(EVENT_FIELDS if _flag(self.options, "events") else ())])
+        return _options(self.options).schema
 
     def reader(self, schema: StructType) -> DataSourceReader:
         return _Reader(dict(self.options))
@@ -60,9 +56,9 @@ class LogDataSource(Source):
 
 @attrs.frozen
 class _Partition(InputPartition):
-    """What one task reads: the fields of `Piece`s, so that planning needs no kernel."""
+    """What one task reads."""
 
-    pieces: tuple[dict[str, Any], ...]
+    pieces: tuple[Piece, ...]
 
 
 class _Reader(DataSourceReader):
@@ -71,10 +67,8 @@ class _Reader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         planned = self.options.get("pieces")
-        return [
-            _Partition(tuple(group))
-            for group in (json.loads(planned) if planned else plan(self._files(), Unread.of(self.options)))
-        ]
+        groups = json.loads(planned) if planned else plan(self._files(), Unread.of(self.options))
+        return [_Partition(tuple(Piece(**piece) for piece in group)) for group in groups]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         if not isinstance(partition, _Partition):
@@ -83,11 +77,11 @@ class _Reader(DataSourceReader):
 
     def rows(self, partition: _Partition) -> Iterator[pa.RecordBatch]:
         """Yield the rows with columns of few values dictionary-coded, which Spark cannot take."""
-        from kit.formats.logs.entries import Piece, batches
+        from kit.formats.logs.entries import batches  # late: planning needs no reader
 
         options, unread = _options(self.options), Unread.of(self.options)
         for piece in partition.pieces:
-            yield from unread.through(piece["file"], partial(batches, Piece(**piece), options))
+            yield from unread.through(piece.file, partial(batches, piece, options))
 
     def _files(self) -> list[LogFile]:
         if listed := self.options.get("files"):
@@ -106,30 +100,23 @@ def plan(files: Iterable[LogFile], unread: Unread) -> list[list[dict[str, Any]]]
     return [[attrs.asdict(piece) for piece in group] for group in grouped(found)]
 
 
-def _flag(options: Mapping[str, str], name: str) -> bool:
-    return options.get(name, "false").lower() == "true"
-
-
-def _options(given: dict[str, str]) -> Options:
-    from kit.formats.logs.log_table import Options
-
+def _options(given: Mapping[str, str]) -> Options:
     return Options(
         zone(given.get("tz_broker") or given.get("tzbroker")),
         zone(given.get("tz_app") or given.get("tzapp")),
-        _flag(given, "events"),
+        given.get("events", "false").lower() == "true",
     )
 
 
 def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
     """Yield the stretches of one file, with the number of line feeds before each."""
-    from kit.formats.logs.entries import Piece, read
-    from kit.formats.logs.lines import count_lf
+    from kit.formats.logs.entries import read
+    from kit.formats.logs.growing import count_lines
     from kit.inventory.sniff import SAMPLE, encoding_of, seconds_twice, sniff
 
-    path = Path(file.path)
-    size = path.stat().st_size
-    with open_raw(path) as opened:
-        head = read(opened, 0, SAMPLE).tobytes()
+    size = Path(file.path).stat().st_size
+    with open_raw(file.path) as opened:
+        head = read(opened, 0, SAMPLE)
         source, encoding = file.source, file.encoding
         if source is None:
             seen = sniff(head, file.file) or {}
@@ -139,13 +126,10 @@ def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
         if size <= chunk or source == "mqadmin" or encoding == "utf-16":
             yield one
             return
-        before, at = 0, 0
+        before = 0
         for start in range(0, size, chunk):
-            stop = max(start - 1, 0)
-            while at < stop:
-                data = read(opened, at, min(8 << 20, stop - at))
-                before += count_lf(data)
-                at += data.size
+            if start:
+                before += count_lines(opened, max(start - chunk - 1, 0), start - 1)
             yield attrs.evolve(one, start=start, end=min(size, start + chunk), before=before)
 
 

@@ -18,7 +18,7 @@ from kit.causes.alerts import DISK_FULL
 from kit.evidence.files import Refused, refusal
 from kit.evidence.growing import State as Places
 from kit.formats.commitlog.schema import Wanted
-from kit.formats.logs.log_table import Options
+from kit.formats.logs.schema import Options
 from kit.i18n import Lang
 from kit.inventory.following import LOGS, STORES, Follower, Stretch
 from kit.watch import notes, signs, stretches

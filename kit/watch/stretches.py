@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kit.formats.commitlog.schema import Wanted
-    from kit.formats.logs.log_table import Options
+    from kit.formats.logs.schema import Options
     from kit.inventory.following import Stretch
 
 
 def log_entries(stretch: Stretch, options: Options) -> Iterator[pa.RecordBatch]:
     """Yield the entries of a stretch of a log."""
-    from kit.formats.logs.entries import Piece, batches
+    from kit.formats.logs.entries import batches
+    from kit.formats.logs.schema import Piece
 
     place = stretch.place
     with following.text(stretch) as path:

@@ -12,7 +12,7 @@ from busy_evidence import clock, sent, write_log, write_store
 import kit
 from kit.analysis import noise
 from kit.causes import known_problems, timeline
-from kit.formats.logs.literal_matcher import known_texts, ordered
+from kit.formats.logs.known_texts import known_texts
 from kit.rocketmq.catalogue import BENIGN, slugs
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def quiet(folder: Path) -> Path:
 )
 def test_the_lines_of_the_reference_are_known(slug: str, text: str) -> None:
     assert slug in BENIGN
-    assert slug in {slugs()[number].as_py() for number in ordered(known_texts(), [text])[0]}
+    assert slug in {slugs()[number].as_py() for number in known_texts().within(text)}
 
 
 @pytest.mark.seconds

@@ -36,7 +36,7 @@ def texts(name: str) -> dict[str, bytes]:
 def entries_of(name: str, folder: Path) -> list[dict[str, Any]]:
     """Return all log entries of a recording, times without a zone taken as UTC."""
     from kit.formats.logs import entries
-    from kit.formats.logs.log_file import LogFile
+    from kit.formats.logs.schema import LogFile, Options
     from kit.spark.log_source import pieces
 
     rows = []
@@ -44,5 +44,5 @@ def entries_of(name: str, folder: Path) -> list[dict[str, Any]]:
         plain = folder / str(number)
         plain.write_bytes(data)
         for piece in pieces(LogFile(path, str(plain))):
-            rows += [row for batch in entries.batches(piece, entries.Options(events=True)) for row in batch.to_pylist()]
+            rows += [row for batch in entries.batches(piece, Options(events=True)) for row in batch.to_pylist()]
     return rows

@@ -14,7 +14,7 @@ from stores import Record, store
 
 from kit.evidence.growing import FORGET, State
 from kit.formats.commitlog.schema import FIELDS, Wanted
-from kit.formats.logs.log_table import Options
+from kit.formats.logs.schema import Options
 from kit.inventory.following import LOGS, STORES, Follower
 from kit.watch import stretches
 

@@ -13,7 +13,7 @@ import attrs
 from kit.case.tables import READS, Task
 from kit.evidence.unread import Unread
 from kit.formats.commitlog import schema
-from kit.formats.logs.log_file import LogFile
+from kit.formats.logs.schema import LogFile
 from kit.formats.printed_times import zone as zone_minutes
 from kit.inventory.inventory import Inventory, as_log_files
 from kit.rocketmq import names

@@ -1,348 +1,338 @@
-"""One stretch of a text file → Arrow batches of log entries.
-
-Reads in windows, folds continuation lines across their borders, and shortens giant lines.
-"""
+"""One stretch of a text file → Arrow batches of log entries: a window of bytes at a time, continuation lines folded."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
 from typing import Final
 
 import attrs
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kit.evidence.files import open_raw
-from kit.formats.logs import fallback_layouts, pasted
-from kit.formats.logs import fields as f
-from kit.formats.logs import lines as ln
-from kit.formats.logs import literal_matcher as nd
-from kit.formats.logs.log_table import Options, Piece, instants, table
-from kit.formats.logs.prefix import classify
-from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
+from kit.formats.logs import pasted
+from kit.formats.logs.known_texts import confirmed, known_texts
+from kit.formats.logs.layouts import TRACE, Matches, classify, ranges
+from kit.formats.logs.schema import Options, Piece
+from kit.formats.logs.times import NO_ZONE, Times, instants, parse
+from kit.formats.logs.wrapped import STACK, unwrapped
+from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq import catalogue
-
-__all__ = ["EVENT_FIELDS", "SCHEMA", "Options", "Piece", "batches", "instants", "read"]
+from kit.rocketmq.log_layouts import LAYOUTS, SLUGS
 
 WINDOW: Final = 8 << 20
-PREFIX: Final = 1024
-"""Bytes of an entry's prefix (time, level, thread) in which a second condition is looked for."""
+CAP: Final = 1 << 20
+"""Bytes of a message (or a trace, or a line) that are kept; of a longer one the start and the end, the cut noted between them."""
+TAIL: Final = 128 << 10
+"""Bytes kept of the end of a longer one: RocketMQ prints a message first and what happened to it behind it."""
+
+_PYTHON: Final = re.compile(
+    rb"^Traceback \(most recent call last\):\r?\n(?:[ \t].*\n)*(?:[^ \t\n].*\n?)?(?:[ \t].*\n?)*"
+    rb"|of RPC that terminated with:\r?\n(?:[ \t].*\n?)*",
+    re.MULTILINE,
+)
+"""An exception in Python is the first line behind its frames that is not indented; below a failed gRPC call's stand its
+status and details (grpc/_channel.py, grpc/aio/_call.py)."""
+
+_GMT8: Final = 480
+_ALL_SLUGS: Final = pa.array(SLUGS, pa.string())
+_UNKNOWN, _MQADMIN = SLUGS.index("unknown"), SLUGS.index("mqadmin")
+# Of each row, and at the end (index -1) of lines without a layout:
+_SLUG: Final = np.array([*(SLUGS.index(row.layout) for row in LAYOUTS), _UNKNOWN], np.int32)
+_OTHERWISE: Final = np.array([*(SLUGS.index(row.otherwise or row.layout) for row in LAYOUTS), _UNKNOWN], np.int32)
+_TWICE: Final = np.array([*(row.fraction == "seconds twice" for row in LAYOUTS), False])
+_CHINA: Final = np.array([*(row.zone == "GMT+8" for row in LAYOUTS), False])
+_OF_BROKER: Final = np.array([*(row.layout in ("broker", "stats", "watermark") for row in LAYOUTS), False])
 
 
 @attrs.define
 class _Window:
-    """The lines and entries of one window; all positions are in `buf`, whose first `size` bytes are the file's from
-    `base` on.
+    """Lines and entries of some bytes of a file; `starts` and `ends` are places in `text`, `origins` in the file.
+
+    `next` is where the file goes on, `complete` how many lines are whole, `heads` the first line of each entry.
     """
 
-    buf: np.ndarray
-    base: int
+    text: bytes
     starts: np.ndarray
     ends: np.ndarray
     origins: np.ndarray
-    rows: np.ndarray
+    next: int
+    complete: int
+    matches: Matches
     heads: np.ndarray
-
-
-def read(file: io.FileIO, at: int, size: int) -> np.ndarray:
-    """Return up to `size` bytes at `at`."""
-    buf = np.empty(size, np.uint8)
-    file.seek(at)
-    got = 0
-    while got < size:
-        n = file.readinto(memoryview(buf)[got:])  # type: ignore[arg-type]
-        if not n:
-            break
-        got += n
-    return buf[:got]
 
 
 def batches(piece: Piece, options: Options) -> Iterator[pa.RecordBatch]:
     """Yield the entries of a piece, about one batch for each 8 MiB of text."""
     with open_raw(piece.path) as file:
         size = file.seek(0, io.SEEK_END)
-        skipping = piece.start > 0 and piece.line is None
-        if piece.line is None:
-            at, line = _align(file, piece, size)
-        else:
-            at, line, size = piece.start, piece.line, min(size, piece.end)
-        while at < size and not (skipping and at >= piece.end):
-            raw = read(file, at, min(WINDOW, size - at))
-            if not raw.size:
-                return
-            whole = at + raw.size >= size
-            window = _window(raw, at, piece, whole)
-            count = window.heads.size
-            kinds = window.rows[window.heads, f.KIND]
+        at, line, inside = piece.start, piece.line or 1, False
+        searching = piece.start > 0 and piece.line is None
+        if searching:
+            at, line = line_feed(file, piece.start - 1, size) + 1, piece.before + 2
+        elif piece.line is not None:
+            size = min(size, piece.end)
+        while at < size and not (searching and at >= piece.end):
+            window = _window(file, at, size, piece, inside)
+            whole, count = window.next >= size, window.heads.size
+            headed = window.matches.row[window.heads] >= 0
             first = 0
-            if skipping:
-                headed = np.flatnonzero(kinds > f.NONE)
-                if not headed.size:
-                    at, line = _next(file, window, raw.size, at, line, whole, size)
-                    continue
-                first, skipping = int(headed[0]), False
-            beyond = np.flatnonzero((kinds > f.NONE) & (window.origins[window.heads] + at >= piece.end))
+            if searching:
+                first = int(np.argmax(headed)) if headed.any() else count
+                searching = first == count
+            beyond = np.flatnonzero(headed & (window.origins[window.heads] >= piece.end))
             beyond = beyond[beyond >= first]
-            done = bool(beyond.size)
-            stop = int(beyond[0]) if done else count if whole else count - 1
+            done = whole or bool(beyond.size)
+            # The last entry may go on: it is read again, unless it fills the window.
+            inside = count == 1 and not done and not searching
+            stop = int(beyond[0]) if beyond.size else count if whole or inside or searching else count - 1
+            end = int(window.heads[stop]) if stop < count else window.starts.size if whole else window.complete
             if stop > first:
-                yield _batch(window, first, stop, line, piece, options)
-            if done or whole:
+                yield _batch(window, first, stop, end, line, piece, options)
+            if done:
                 return
-            head = int(window.heads[stop])
-            if head == 0:
-                batch, at, line = _giant(file, window, line, piece, options, size)
-                yield batch
-            else:
-                at, line = at + int(window.origins[head]), line + head
+            at = int(window.origins[end]) if end < window.starts.size else window.next
+            line += end
 
 
-def _align(file: io.FileIO, piece: Piece, size: int) -> tuple[int, int]:
-    """Return (position, line number) of the first line that starts in the piece."""
-    if piece.start == 0:
-        return 0, 1
-    at = _line_feed(file, piece.start - 1, size)
-    return at + 1, piece.before + 2
+# --- bytes and lines -------------------------------------------------------------------------------------------------
 
 
-def _line_feed(file: io.FileIO, at: int, size: int) -> int:
+def read(file: io.FileIO, at: int, size: int) -> bytes:
+    """Return up to `size` bytes at `at`."""
+    file.seek(at)
+    parts = []
+    while size > 0 and (part := file.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def line_feed(file: io.FileIO, at: int, size: int) -> int:
     """Return the position of the first line feed from `at` on, the file's size if no line ends."""
     while at < size:
-        found = np.flatnonzero(read(file, at, 1 << 20) == 10)
-        if found.size:
-            return at + int(found[0])
-        at += 1 << 20
+        place = read(file, at, CAP).find(b"\n")
+        if place >= 0:
+            return at + place
+        at += CAP
     return size
 
 
-def _next(
-    file: io.FileIO, window: _Window, read_bytes: int, at: int, line: int, whole: bool, size: int
-) -> tuple[int, int]:
-    """Return (position, line number) of the line after a window in which no entry starts."""
-    if whole:
-        return size, line
-    complete = window.starts.size - 1
-    if complete > 0:
-        return at + int(window.origins[complete]), line + complete
-    return _line_feed(file, at + read_bytes, size) + 1, line + 1
+def lines(text: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Return starts and ends of the lines in `text`; the LF and a CR before it belong to none."""
+    buf = np.frombuffer(text, np.uint8)
+    feeds = np.flatnonzero(buf == ord("\n"))
+    starts, ends = np.append(0, feeds + 1), np.append(feeds, buf.size)
+    if starts[-1] == buf.size:
+        starts, ends = starts[:-1], ends[:-1]
+    return starts, ends - ((ends > starts) & (buf[ends - 1] == ord("\r")) if buf.size else 0)
 
 
-def _window(raw: np.ndarray, base: int, piece: Piece, whole: bool) -> _Window:
-    starts, ends = ln.lines(raw)
-    origins = starts
-    single = piece.source == "mqadmin"
-    if whole and not base and not single and (tidy := pasted.tidied(raw.tobytes())) is not None:
-        raw = np.frombuffer(bytearray(tidy), np.uint8)
-        starts, ends = ln.lines(raw)
-    if single:
-        rows = np.full((starts.size, f.FIELDS), -1, np.int64, order="F")
-        rows[:, f.KIND], rows[:, f.MESSAGE] = f.MQADMIN, starts
-    else:
-        rows = classify(raw, starts, ends, piece.mode)
-    buf = raw
-    candidates = np.flatnonzero(rows[:, f.KIND] == f.RARE)
-    if candidates.size:
-        origins = origins.copy()
-        buf = _understand(raw, candidates, starts, ends, rows, piece.mode)
-    heads = np.empty(starts.size, np.int64)
-    count = ln.fold(buf, starts, ends, rows[:, f.KIND], single, heads)
-    return _Window(buf, base, starts, ends, origins, rows, heads[:count])
+def _filled(file: io.FileIO, at: int, size: int) -> tuple[bytes, list[tuple[int, int]], int]:
+    """Return about `WINDOW` bytes from `at`, lines that do not end among them without their middle; (place, bytes left
+    out before it) of each cut, and where the file goes on.
+    """
+    parts: list[bytes] = []
+    cuts: list[tuple[int, int]] = []
+    length = 0
+    while at < size and length < WINDOW:
+        raw = read(file, at, min(WINDOW - length, size - at))
+        last = raw.rfind(b"\n") + 1
+        start, at = at + last, at + len(raw)
+        if len(raw) - last > CAP:
+            end = line_feed(file, at, size)
+            at = min(end + 1, size)
+            cut = clipped(read(file, start, CAP - TAIL), read(file, end - TAIL, TAIL), end - start)
+            raw = raw[:last] + cut + b"\n"[: at - end]
+            cuts.append((length + len(raw), at - start - (len(raw) - last)))
+        parts.append(raw)
+        length += len(raw)
+        if not raw:
+            break
+    return b"".join(parts), cuts, at if parts and parts[-1] else size
 
 
-def _understand(
-    raw: np.ndarray, candidates: np.ndarray, starts: np.ndarray, ends: np.ndarray, rows: np.ndarray, mode: int
-) -> np.ndarray:
-    """Hand the lines that the kernel could not split to `rare`; return the buffer with the rewritten ones behind it."""
-    more: list[bytes] = []
-    room = int(raw.size)
-    collected = -1
-    """The last line that a collector took as it was."""
-    for i in candidates.tolist():
-        text = raw[starts[i] : min(ends[i], starts[i] + ln.CAP)].tobytes()
-        extra, replaced = fallback_layouts.understand(
-            text, int(starts[i]), mode, rows[i], room, follows=collected == i - 1
-        )
-        if replaced:
-            collected = i if rows[i, f.KIND] != f.JSON else collected
-            more.append(extra)
-            starts[i], ends[i] = room, room + len(extra)
-            room += len(extra)
-    return np.concatenate([raw, np.frombuffer(b"".join(more), np.uint8)]) if more else raw
+def clipped(head: bytes, tail: bytes, size: int) -> bytes:
+    """Return the start and the end of a text of `size` bytes with a note of the cut between them; no UTF-8 character is
+    cut in two.
+    """
+    head = re.sub(rb"(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff][\x80-\xbf]{2})\Z", b"", head)
+    tail = re.sub(rb"\A[\x80-\xbf]{1,3}", b"", tail)
+    return head + f"…[{size - len(head) - len(tail)} bytes cut]…".encode() + tail
 
 
-def _clip(window: _Window, begin: np.ndarray, end: np.ndarray) -> None:
-    """Shorten ranges over the cap: the ranges then point behind the window, at start + note + end."""
-    for i in np.flatnonzero(end - begin > ln.CAP).tolist():
-        a, b = int(begin[i]), int(end[i])
-        text = ln.clipped(window.buf[a : a + ln.CAP - ln.TAIL], window.buf[b - ln.TAIL : b], b - a)
-        begin[i], end[i] = window.buf.size, window.buf.size + text.size
-        window.buf = np.concatenate([window.buf, text])
-
-
-def _batch(window: _Window, first: int, stop: int, line: int, piece: Piece, options: Options) -> pa.RecordBatch:
-    heads = window.heads[first:stop]
-    after = np.append(window.heads[first + 1 : stop + 1], window.starts.size)[: heads.size]
-    each = int(heads[-1]) - int(heads[0]) + 1 == heads.size  # no line was folded: nothing needs to be copied
-    rows = window.rows[int(heads[0]) : int(heads[-1]) + 1] if each else window.rows.T[:, heads].T
-    begin = np.where(rows[:, f.MESSAGE] < 0, window.starts[heads], rows[:, f.MESSAGE])
-    end = np.maximum(window.ends[heads], begin)
-    found = None
-    if options.events:
-        found = _events(window, heads, after, np.where(rows[:, f.MORE0] >= 0, rows[:, f.MORE0], begin), end)
-    _clip(window, begin, end)
-    message = ln.gather(window.buf, begin, end)
-    folded, last = heads + 1, after.copy()
-    more0, more1 = np.ascontiguousarray(rows[:, f.MORE0]), np.ascontiguousarray(rows[:, f.MORE1])
-    _clip_traces(window, folded, last, more0, more1)
-    trace = ln.join(window.buf, window.starts, window.ends, folded, last, more0, more1)
-    return table(
-        window.buf,
-        rows,
-        message,
-        trace,
-        line + heads,
-        after - heads,
-        window.base + window.origins[heads],
-        found,
-        piece,
-        options,
+def _clip(values: pa.Array) -> pa.Array:
+    if len(values) == 0 or (pc.max(pc.binary_length(values)).as_py() or 0) <= CAP:
+        return values
+    return pa.array(
+        [v if len(v) <= CAP else clipped(v[: CAP - TAIL], v[-TAIL:], len(v)) for v in values.to_pylist()], pa.binary()
     )
 
 
-def _clip_traces(window: _Window, first: np.ndarray, last: np.ndarray, more0: np.ndarray, more1: np.ndarray) -> None:
-    """Shorten traces over the cap in the same way; the lines of such a trace then count as one range."""
-    size = window.ends[np.maximum(last - 1, 0)] - window.starts[np.minimum(first, window.starts.size - 1)]
-    for i in np.flatnonzero((last > first) & (size > ln.CAP) & (more0 < 0)).tolist():
-        a, b = window.starts[first[i]], window.ends[last[i] - 1]
-        begin, end = np.array([a]), np.array([b])
-        if b <= a:
-            continue
-        _clip(window, begin, end)
-        more0[i], more1[i], last[i] = begin[0], end[0], first[i]
+# --- entries ---------------------------------------------------------------------------------------------------------
 
 
-def _events(
-    window: _Window, heads: np.ndarray, after: np.ndarray, begin: np.ndarray, end: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _window(file: io.FileIO, at: int, size: int, piece: Piece, inside: bool) -> _Window:
+    text, cuts, after = _filled(file, at, size)
+    starts, ends = lines(text)
+    origins = at + starts
+    for place, removed in cuts:
+        origins[starts >= place] += removed
+    complete = starts.size - (not text.endswith(b"\n"))
+    if piece.source == "mqadmin":
+        matches, heads = Matches(np.full(starts.size, -1, np.int16), starts), np.arange(starts.size)
+    else:
+        if at == 0 and after >= size and (tidy := pasted.tidied(text)) is not None:
+            text = tidy
+            starts, ends = lines(text)
+        text, starts, ends = unwrapped(text, starts, ends, piece.layouts)
+        matches = classify(text, starts, ends, piece.layouts)
+        heads = fold(text, starts, ends, matches.row, inside=inside)
+    return _Window(text, starts, ends, origins, after, complete, matches, heads)
+
+
+def fold(text: bytes, starts: np.ndarray, ends: np.ndarray, row: np.ndarray, *, inside: bool = False) -> np.ndarray:
+    """Return the line that starts each entry.
+
+    A line without a layout continues the entry above it. Where no line above has one, and no entry goes on there
+    (`inside`), it is an entry of its own, unless it is a line of a stack trace behind another line.
+    """
+    headed = np.flatnonzero(row >= 0)
+    loose = int(headed[0]) if headed.size else starts.size
+    if inside or not loose:
+        return np.append(0, headed) if loose else headed
+    below = np.asarray(pc.match_substring_regex(ranges(text, starts[:loose], ends[:loose]), TRACE), dtype=bool).copy()
+    python = b"Traceback (" in text or b"of RPC that" in text
+    for found in _PYTHON.finditer(text, 0, int(ends[loose - 1]) + 1) if python else ():
+        low, high = np.searchsorted(starts, [found.start(), found.end() - 1], "right")
+        below[low : min(high, loose)] = True
+    # What follows an empty line has nothing above it that it could belong to.
+    above = np.append(False, ends[: loose - 1] > starts[: loose - 1])
+    return np.append(np.flatnonzero(~(below & above)), headed)
+
+
+def _batch(
+    window: _Window, first: int, stop: int, end: int, line: int, piece: Piece, options: Options
+) -> pa.RecordBatch:
+    """Return the entries first..stop of a window, of which the last one ends before line `end`."""
+    heads = window.heads[first:stop]
+    after = np.append(window.heads[first + 1 : stop], end)
+    rows, head_ends = window.matches.row[heads], window.ends[heads]
+    begins = np.minimum(window.matches.message[heads], head_ends)
+    several = after > heads + 1
+    message = _clip(ranges(window.text, begins, head_ends))
+    folded = ranges(
+        window.text,
+        np.where(several, window.starts[np.minimum(heads + 1, window.starts.size - 1)], head_ends),
+        np.where(several, window.ends[after - 1], head_ends),
+    )
+    trace = _clip(pc.replace_substring(folded, b"\r\n", b"\n"))
+    if STACK.encode() in window.text:
+        parts = [text.partition(STACK.encode()) for text in message.to_pylist()]
+        message = pa.array([part[0] for part in parts], pa.binary())
+        stacks = zip((part[2] for part in parts), trace.to_pylist(), strict=True)
+        trace = pa.array([b"\n".join(filter(None, both)) for both in stacks], pa.binary())
+    printed = {
+        name: _strings(window.matches.column(name, heads), piece.encoding)
+        for name in ("ts", "level", "thread", "logger")
+    }
+    times = _times(window.matches.column("ts", heads), rows)
+    twice = _TWICE[rows] & (
+        times.fraction == times.ms // 1000 % 60 if piece.seconds_twice is None else piece.seconds_twice
+    )
+    slugs = (
+        np.full(rows.size, _MQADMIN, np.int32)
+        if piece.source == "mqadmin"
+        else np.where(twice, _SLUG[rows], np.where(_TWICE[rows], _OTHERWISE[rows], _SLUG[rows]))
+    )
+    local = times.ms - np.where(twice, np.maximum(times.fraction, 0), 0)
+    traces = pc.ascii_rtrim(_strings(trace, piece.encoding), "\n")
+    columns: list[pa.Array] = [
+        _same(piece.file, rows.size),
+        pa.array(line + heads, pa.int32()),
+        pa.array(after - heads, pa.int32()),
+        _instants(local, times.east, rows, piece, options),
+        printed["ts"],
+        *(_coded(printed[name]) for name in ("level", "thread", "logger")),
+        _same(piece.source, rows.size),
+        _strings(message, piece.encoding),
+        pc.if_else(pc.equal(traces, ""), None, traces),
+        pa.DictionaryArray.from_arrays(pa.array(slugs.astype(np.int32)), _ALL_SLUGS),
+    ]
+    if options.events:
+        entry, event = _events(window, heads, after, begins)
+        counts = np.append(0, np.cumsum(np.bincount(entry, minlength=heads.size))).astype(np.int32)
+        columns.append(pa.ListArray.from_arrays(pa.array(counts), catalogue.slugs().take(pa.array(event))))
+        columns.append(pa.array(window.origins[heads], pa.int64()))
+    return pa.RecordBatch.from_arrays(columns, names=options.schema.names)
+
+
+def _events(window: _Window, heads: np.ndarray, after: np.ndarray, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (entry, event) pairs; every line of an entry is searched, the first behind its prefix."""
     low, high = int(heads[0]), int(after[-1])
-    starts, ends = window.starts[low:high].copy(), window.ends[low:high].copy()
-    starts[heads - low], ends[heads - low] = begin, end
-    entry = np.repeat(np.arange(heads.size, dtype=np.int64), after - heads)
-    found, event = nd.find(nd.known_texts(), window.buf, starts, ends, entry)
-
-    gaps = starts[1:] - ends[:-1]
-    apart = np.cumsum(np.append(False, (gaps != 1) & (gaps != 2)))
-    """Behind how many lines the next one of the file does not follow: rewritten ones are elsewhere."""
-    prefixed = window.starts[low:high]
+    starts, ends = window.starts[low:high].copy(), window.ends[low:high]
+    starts[heads - low] = begins
+    base = int(window.starts[low])
+    entry = np.repeat(np.arange(heads.size), after - heads)
+    within = np.frombuffer(window.text, np.uint8)[base : int(ends[-1])]
+    found, event = known_texts().find(within, starts - base, ends - base, entry)
 
     def text(i: int, prefix: bool) -> bytes:
-        first, last = int(heads[i]) - low, int(after[i]) - low - 1
-        if prefix:
-            said = window.buf[prefixed[first] : starts[first]].tobytes() if prefixed[first] < starts[first] else b""
-            return said[:PREFIX] + text(i, False)
-        if first == last:
-            return window.buf[starts[first] : ends[first]].tobytes()
-        if apart[first] == apart[last] and ends[last] - starts[first] <= ln.CAP:
-            return window.buf[starts[first] : ends[last]].tobytes().replace(b"\r\n", b"\n")
-        mine = slice(first, last + 1)
-        parts = (window.buf[a : min(b, a + ln.CAP)].tobytes() for a, b in zip(starts[mine], ends[mine], strict=True))
-        return b"\n".join(parts)
+        begin = int(window.starts[heads[i]]) if prefix else int(begins[i])
+        text = window.text[begin : min(int(window.ends[after[i] - 1]), begin + CAP)]
+        return text.replace(b"\r\n", b"\n") if after[i] > heads[i] + 1 else text
 
     keep = confirmed(found, event, text)
     return found[keep], event[keep]
 
 
-def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int, bool], bytes]) -> np.ndarray:
-    """Return for each (entry, event) pair whether the event's second condition holds too.
-
-    `text` returns an entry's message and trace, with its prefix if asked: known problems may depend on the thread.
-    """
-    keep = np.ones(entry.size, bool)
-    rules = catalogue.confirmations()
-    last, said = (-1, False), b""
-    for i in np.flatnonzero(np.isin(event, list(rules))).tolist():
-        asked = int(entry[i]), int(event[i]) >= len(catalogue.EVENTS)
-        if asked != last:
-            last, said = asked, text(*asked)
-        keep[i] = bool(rules[int(event[i])](said))
-    return keep
+# --- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _giant(
-    file: io.FileIO, window: _Window, line: int, piece: Piece, options: Options, size: int
-) -> tuple[pa.RecordBatch, int, int]:
-    """Return the entry that fills the whole window, where it ends, and the number of the line after it; read in pieces."""
-    begin = window.base
-    row = window.rows[:1].copy()
-    message = begin + int(row[0, f.MESSAGE] if row[0, f.MESSAGE] >= 0 else 0)
-    single = row[0, f.KIND] <= f.NONE or piece.source == "mqadmin"
-    seen: list[int] = []
-    at, count, end, first_end = begin, 0, size, -1
-    overlap = nd.known_texts().longest
-    while at < size:
-        raw = read(file, at, WINDOW)
-        starts, ends = ln.lines(raw)
-        rows = classify(raw, starts, ends, piece.mode)
-        # A start without a line feed before it in this piece is the middle of a line.
-        fresh = np.arange(starts.size) > 0
-        stops = fresh if single else fresh & (rows[:, f.KIND] > f.NONE)
-        stop = int(np.flatnonzero(stops)[0]) if stops.any() else starts.size
-        if options.events:
-            low = np.maximum(starts[:stop], max(message - at, 0))
-            seen += [
-                e
-                for e in nd.find(nd.known_texts(), raw, low, np.maximum(ends[:stop], low), np.zeros(stop, np.int64))[
-                    1
-                ].tolist()
-                if e not in seen
-            ]
-        if first_end < 0 and starts.size > 1:
-            first_end = at + int(ends[0])
-        if stop < starts.size:
-            end, count = at + int(starts[stop]), count + stop
-            break
-        if at + raw.size >= size:
-            count += starts.size
-            break
-        # Go on at the last line's start (its prefix may be cut), or inside it where it is the only one.
-        step = int(starts[-1]) if starts.size > 1 else raw.size - overlap
-        if starts.size > 1 and rows[-1, f.KIND] == f.NONE and raw.size - step > f.HEAD:
-            step = max(step + 1, raw.size - overlap)
-        count += starts.size - 1
-        at += step
-    first_end = end if first_end < 0 else first_end
-    text = _read_clipped(file, message, first_end)
-    rest = _rest(file, first_end, end)
-    offsets = np.array([0, text.size], np.int32), np.array([0, rest.size], np.int32)
-    event = np.array(seen, np.int32)
-    event = event[confirmed(np.zeros(event.size, np.int64), event, lambda *_: text.tobytes() + b"\n" + rest.tobytes())]
-    found = np.zeros(event.size, np.int64), event
-    batch = table(
-        window.buf,
-        row,
-        (offsets[0], text),
-        (offsets[1], rest),
-        np.array([line]),
-        np.array([count]),
-        np.array([begin]),
-        found,
-        piece,
-        options,
+def _strings(values: pa.Array, encoding: str | None) -> pa.Array:
+    """Return bytes as text; those that do not fit the encoding (UTF-8) become `\\xNN`."""
+    if encoding is None:
+        try:
+            return values.cast(pa.string())
+        except pa.ArrowInvalid:
+            encoding = "utf-8"
+    return pa.array(
+        [None if v is None else v.decode(encoding, "backslashreplace") for v in values.to_pylist()], pa.string()
     )
-    return batch, end, line + count
 
 
-def _read_clipped(file: io.FileIO, begin: int, end: int) -> np.ndarray:
-    """Return a range of a file, shortened where it is over the cap."""
-    size = max(end - begin, 0)
-    if size <= ln.CAP:
-        return read(file, begin, size)
-    return ln.clipped(read(file, begin, ln.CAP - ln.TAIL), read(file, end - ln.TAIL, ln.TAIL), size)
+def _coded(values: pa.Array) -> pa.DictionaryArray:
+    values = pc.ascii_trim_whitespace(values)
+    return pc.if_else(pc.equal(values, ""), None, values).dictionary_encode()
 
 
-def _rest(file: io.FileIO, first_end: int, end: int) -> np.ndarray:
-    """Return the folded lines behind the first one, clipped."""
-    raw = _read_clipped(file, first_end, end).tobytes().lstrip(b"\r").removeprefix(b"\n")
-    return np.frombuffer(bytearray(raw.replace(b"\r\n", b"\n").rstrip(b"\r\n")), np.uint8)
+def _same(value: str, count: int) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([value]))
+
+
+def _times(texts: pa.Array, rows: np.ndarray) -> Times:
+    times = parse(texts)
+    for formats in {LAYOUTS[row].time for row in np.unique(rows).tolist() if row >= 0} - {()}:
+        mine = np.flatnonzero([row >= 0 and LAYOUTS[row].time == formats for row in rows.tolist()])
+        for all_values, values in zip(times, parse(texts.take(mine), formats), strict=True):
+            all_values[mine] = values
+    return times
+
+
+def _instants(ms: np.ndarray, east: np.ndarray, rows: np.ndarray, piece: Piece, options: Options) -> pa.Array:
+    """Return instants. A zone in the line wins, then the declared one, then that of the layout, then the one given for the file, then UTC."""
+    none = (ms < 0) | (ms > NANO_LAST_MS)
+    floating = east == NO_ZONE
+    out = np.where(floating | none, 0, ms - east * 60000)
+    for mask, declared, otherwise in (
+        (_OF_BROKER[rows], options.tz_broker, _GMT8),
+        (~_OF_BROKER[rows] & _CHINA[rows], options.tz_app, _GMT8),
+        (~_CHINA[rows], piece.zone_minutes if piece.zone_minutes is not None else options.tz_app, 0),
+    ):
+        chosen = mask & floating & ~none
+        if chosen.any():
+            out[chosen] = instants(ms[chosen], otherwise if declared is None else declared)
+    return pa.array(out * 1000, pa.int64(), mask=none).cast(pa.timestamp("us", "UTC"))

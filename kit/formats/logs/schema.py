@@ -1,10 +1,14 @@
-"""The Arrow columns of log entries; without the kernels that fill them."""
+"""The columns of log entries, and what is known about a text file before it is read."""
 
 from __future__ import annotations
 
 from typing import Final
 
+import attrs
+import msgspec
 import pyarrow as pa
+
+from kit.rocketmq.log_layouts import Files, files_of
 
 SCHEMA: Final = pa.schema(
     [
@@ -23,3 +27,52 @@ SCHEMA: Final = pa.schema(
     ]
 )
 EVENT_FIELDS: Final = (pa.field("events", pa.list_(pa.string())), pa.field("offset", pa.int64()))
+
+
+class LogFile(msgspec.Struct):
+    """One text file: the name users see, the plain path to open, and what is known about it."""
+
+    file: str
+    path: str
+    source: str | None = None
+    encoding: str | None = None
+    zone_minutes: int | None = None
+
+
+@attrs.frozen
+class Piece:
+    """A stretch of a file. An entry belongs to the piece in which its first line starts.
+
+    `before` counts the line feeds in front of `start - 1`, where entries begin being searched for there; with `line`, the number of the line that
+    begins at `start`, whole entries begin at `start` and end at `end`. `zone_minutes` is the zone of times that carry none (minutes east),
+    `seconds_twice` whether the client prints the seconds again behind the comma (None: not known from the file's head, so decided by each line).
+    """
+
+    file: str
+    path: str
+    start: int
+    end: int
+    before: int = 0
+    source: str = "text"
+    encoding: str | None = None
+    zone_minutes: int | None = None
+    seconds_twice: bool | None = None
+    line: int | None = None
+
+    @property
+    def layouts(self) -> Files:
+        """Return whose layouts hold in the file."""
+        return files_of(self.source)
+
+
+@attrs.frozen
+class Options:
+    """What applies to all files: declared zones (an IANA name or minutes east), and whether to search for known texts."""
+
+    tz_broker: str | int | None = None
+    tz_app: str | int | None = None
+    events: bool = False
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([*SCHEMA, *EVENT_FIELDS]) if self.events else SCHEMA

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from pathlib import Path
 
@@ -12,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.formats.logs import entries, fallback_layouts, fields, lines, literal_matcher
-from kit.formats.logs.log_file import LogFile
+from kit.formats.logs import entries
+from kit.formats.logs.known_texts import Texts
+from kit.formats.logs.schema import LogFile, Options
 from kit.spark.log_source import pieces
 
 BROKER = "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topic length too long 149"
@@ -23,10 +23,7 @@ def rows(path: Path, *, chunk: int = 1 << 30, events: bool = True, **known: obje
     file = LogFile("a.log", str(path), **{"source": "store", **known})
     found = list(pieces(file, chunk))
     return [
-        row
-        for piece in found
-        for batch in entries.batches(piece, entries.Options(events=events))
-        for row in batch.to_pylist()
+        row for piece in found for batch in entries.batches(piece, Options(events=events)) for row in batch.to_pylist()
     ]
 
 
@@ -114,8 +111,8 @@ def test_windows_give_the_same_entries(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("folded", ["", "\n\tat a.b(C.java:1)\n\n"])
 def test_a_giant_line_keeps_start_and_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folded: str) -> None:
     monkeypatch.setattr(entries, "WINDOW", 1 << 20)
-    monkeypatch.setattr(lines, "CAP", 1 << 18)
-    monkeypatch.setattr(lines, "TAIL", 1 << 16)
+    monkeypatch.setattr(entries, "CAP", 1 << 18)
+    monkeypatch.setattr(entries, "TAIL", 1 << 16)
     tail = "] has been checked too many times, so discard it"
     message = "MsgExt:" + "中" * 1_000_000 + tail
     path = write(
@@ -136,8 +133,8 @@ def test_a_giant_line_keeps_start_and_end(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_line_over_the_cap_inside_a_window_is_cut_too(tmp_path: Path) -> None:
-    message = "a" * (lines.CAP + 5000)
-    path = write(tmp_path, f"2024-05-14 10:22:32 ERROR T - {message}\n{'b' * (lines.CAP + 7)}\n{BROKER}\n")
+    message = "a" * (entries.CAP + 5000)
+    path = write(tmp_path, f"2024-05-14 10:22:32 ERROR T - {message}\n{'b' * (entries.CAP + 7)}\n{BROKER}\n")
     giant, after = rows(path)
     assert re.fullmatch(r"a+…\[\d+ bytes cut\]…a+", giant["message"])
     assert re.fullmatch(r"b+…\[\d+ bytes cut\]…b+", giant["trace"])
@@ -174,18 +171,17 @@ def test_an_empty_file_has_no_entries(tmp_path: Path) -> None:
 
 @effort.examples(80)
 @given(
-    texts=st.lists(st.text("abcdefgh", max_size=60), max_size=8),
-    groups=st.lists(st.text("abcdefgh", min_size=8, max_size=10), min_size=1, max_size=6),
+    texts=st.lists(st.text("abc", max_size=40), max_size=8),
+    groups=st.lists(st.lists(st.text("abc", min_size=2, max_size=6), min_size=1, max_size=3), min_size=1, max_size=6),
 )
-def test_needles_are_found_where_python_finds_them(texts: list[str], groups: list[str]) -> None:
-    texts = texts + [t + g + t for t in texts[:2] for g in groups]
-    found = literal_matcher.ordered(literal_matcher.compile_needles(tuple((g,) for g in groups)), texts)
-    for text, numbers in zip(texts, found, strict=True):
-        assert sorted(numbers) == [i for i, g in enumerate(groups) if g in text]
-
-
-def test_count_of_line_feeds() -> None:
-    assert lines.count_lf(np.frombuffer(bytearray(b"\na\n\n"), np.uint8)) == 3
+def test_known_texts_are_found_where_python_finds_them(texts: list[str], groups: list[list[str]]) -> None:
+    """In the lines alone: `aab` is not in `aa` and `b` one below the other."""
+    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    starts = ends - np.array([len(text) for text in texts], np.int64)
+    entry, group = Texts(groups).find("".join(texts).encode(), starts, ends, np.arange(len(texts)))
+    for i, text in enumerate(texts):
+        found = group[entry == i].tolist()
+        assert sorted(found) == [g for g, each in enumerate(groups) if any(t in text for t in each)]
 
 
 LONG = [
@@ -251,22 +247,3 @@ def test_what_follows_an_empty_line_is_quoted_at_its_own(tmp_path: Path) -> None
         (2, 1, ""),
         (3, 2, "Caused by: java.io.IOException: no"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "printed"),
-    [
-        ("Nov 23, 2026 @ 10:22:31.031", dt.datetime(2026, 11, 23, 10, 22, 31, 31_000, dt.UTC)),
-        ("Feb 9, 2024 @ 00:00:00.000", dt.datetime(2024, 2, 9, tzinfo=dt.UTC)),
-        ("Feb 30, 2024 @ 00:00:00.000", None),
-    ],
-)
-def test_times_of_kibana(text: str, printed: dt.datetime | None) -> None:
-    """Kibana's default `dateFormat` is `MMM D, YYYY @ HH:mm:ss.SSS`, in its tables as in its exports."""
-    ms, zone, fraction = fallback_layouts.when(text)
-    known = (
-        None if printed is None else (printed - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(milliseconds=1)
-    )
-    assert (None if ms == fields.NO_TIME else ms) == known
-    assert zone == fields.NO_ZONE
-    assert fraction == (-1 if printed is None else printed.microsecond // 1000)

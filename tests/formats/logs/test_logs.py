@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from recorded_logs import texts
 
-from kit.formats.logs.log_file import LogFile
+from kit.formats.logs.schema import LogFile
 from kit.formats.printed_times import zone
 from kit.inventory.sniff import sniff
 from kit.spark.log_source import pieces

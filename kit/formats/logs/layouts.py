@@ -1,0 +1,181 @@
+"""Which layout each line of a text fits, and the time, level, thread and logger that it prints: `layouts.yaml`, compiled.
+
+Whole columns of lines are matched at once (RE2). A line takes the first row that fits it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Final
+
+import attrs
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kit.rocketmq.log_layouts import LAYOUTS, Files, Layout
+
+_DATE: Final = r"[12]\d{3}[-/.](?:0[1-9]|1[0-2])[-/.](?:0[1-9]|[12]\d|3[01])"
+_CLOCK: Final = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d"
+_OFFSET: Final = r"(?:Z|[+-]\d\d:?\d\d)"
+_TIME: Final = rf"{_DATE}[ T]{_CLOCK}(?:[.,:]\d{{1,9}})?{_OFFSET}?"
+GROUPS: Final = {
+    "{time}": rf"\[?(?P<ts>{_TIME})\]?",
+    "{seconds}": rf"(?P<ts>\d{{4}}-{_DATE[14:]} {_CLOCK})",
+    "{date}": _DATE,
+    "{clock}": _CLOCK,
+    "{level}": "(?P<level>(?i:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|NOTICE))",
+    "{thread}": r"(?P<thread>[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)",
+    "{logger}": r"(?:(?P<logger>[^\s\[\]:|-][^\s\[\]:|]*(?::\d+)?)(?:[ \t|]+[-:]|:)|[-:])(?: |$)",
+    "{gap}": r"[ \t|]+",
+}
+NAMES: Final = ("ts", "level", "thread", "logger")
+HEAD: Final = 1024
+"""No prefix is looked for behind so many bytes of a line."""
+
+_NEAR: Final = r"^(?:[^ \t>|`].{0,120}?)?\d\d:\d\d|^\x1e"
+TRACE: Final = r"^[ \t]*(?:at |\.\.\. |Caused )"
+_INSIDE: Final = r"(?:^|[^0-9A-Za-z-])\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d"
+_QUOTED: Final = r"^(?:\xEF\xBB\xBF)?[ \t>|`]{0,24}\[?\d{4}[-/.]"
+"""Only quoted or indented, by whoever pasted it."""
+_RUNTIME: Final = rf"^(?P<runtime>\[?{_DATE}T{_CLOCK}(?:\.\d{{1,9}})?{_OFFSET} +){_DATE}[ T]{_CLOCK}"
+"""A container's runtime puts a time of its own in front of each line."""
+_FIRST_INSIDE: Final = 200
+_OBJECT: Final = 0x1E
+"""The first byte of what `wrapped` makes of a JSON object."""
+_TIMED: Final = ("{time}", "{seconds}", "(?P<ts>{date}[ T]")
+
+
+@attrs.frozen
+class _Row:
+    """A compiled row."""
+
+    number: int
+    layout: Layout
+    regex: str
+
+
+@cache
+def _rows(files: Files) -> tuple[tuple[_Row, ...], tuple[_Row, ...]]:
+    """Return the rows for lines that begin with an ISO time, and all others."""
+    timed: list[_Row] = []
+    others: list[_Row] = []
+    for number, layout in enumerate(LAYOUTS):
+        if layout.regex is None or files not in layout.files:
+            continue
+        regex = layout.regex
+        for name, group in GROUPS.items():
+            regex = regex.replace(name, group)
+        prefix, _, rest = regex.partition("…")
+        rows = timed if layout.regex.startswith(_TIMED) else others
+        rows.append(_Row(number, layout, f"^(?P<prefix>{prefix}){rest}"))
+    return tuple(timed), tuple(others)
+
+
+@attrs.define
+class Matches:
+    """The layouts of lines: `row` is the number of the row of `LAYOUTS` that each fits (-1: none, so it continues the entry
+    above), `message` where in the text its message begins.
+    """
+
+    row: np.ndarray
+    message: np.ndarray
+    _parts: list[tuple[np.ndarray, pa.StructArray]] = attrs.field(factory=list)
+
+    def column(self, name: str, lines: np.ndarray) -> pa.Array:
+        """Return one of `NAMES` for these lines, null where a line prints none."""
+        place = np.full(self.row.size, -1, np.int64)
+        values, size = [pa.array([], pa.binary())], 0
+        for at, parts in self._parts:
+            if parts.type.get_field_index(name) >= 0:
+                place[at] = np.arange(size, size + at.size)
+                values.append(parts.field(name))
+                size += at.size
+        chosen = place[lines]
+        return pa.concat_arrays(values).take(pa.array(chosen, mask=chosen < 0))
+
+    def add(self, row: _Row, lines: np.ndarray, begins: np.ndarray, parts: pa.StructArray) -> None:
+        if not row.layout.entry:
+            return
+        self.row[lines] = row.number
+        self.message[lines] = begins + np.asarray(pc.binary_length(parts.field("prefix")))
+        self._parts.append((lines, parts))
+
+
+def ranges(text: bytes, begins: np.ndarray, ends: np.ndarray) -> pa.BinaryArray:
+    """Return these stretches of a text, each behind the one before."""
+    if not begins.size:
+        return pa.array([], pa.binary())
+    cuts = pa.py_buffer(np.column_stack([begins, ends]).astype(np.int32).ravel())
+    pieces = pa.BinaryArray.from_buffers(pa.binary(), 2 * begins.size - 1, [None, cuts, pa.py_buffer(text)])
+    return pieces.take(pa.array(np.arange(0, 2 * begins.size, 2)))
+
+
+def classify(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -> Matches:
+    """Match the lines of a text, in a file of which it is known whose layouts hold there."""
+    found = Matches(np.full(starts.size, -1, np.int16), starts.copy())
+    buf = np.frombuffer(text, np.uint8)
+    timed, others = _rows(files)
+    lines = np.flatnonzero(_dated(buf, starts, ends))
+    _match(found, timed, text, lines, _behind_runtime(text, buf, lines, starts[lines], ends), ends)
+    lines = np.flatnonzero((found.row < 0) & (ends - starts > 4))
+    heads = _heads(text, lines, starts[lines], ends)
+    quoted, near, trace = (np.asarray(pc.match_substring_regex(heads, each)) for each in (_QUOTED, _NEAR, TRACE))
+    near = (near | quoted) & ~trace
+    lines, heads, quoted = lines[near], heads.filter(pa.array(near)), quoted[near]
+    if not lines.size:
+        return found
+    at = np.asarray(pc.find_substring_regex(heads, _INSIDE))
+    begins = starts[lines] + at
+    begins += (at >= 0) & ~np.isin(buf[begins], np.frombuffer(b"0123456789[", np.uint8))
+    for mask, rows in ((quoted, timed), (~quoted, [row for row in timed if row.layout.outside])):
+        mask &= (at >= 0) & (at < _FIRST_INSIDE) & (buf[starts[lines]] != _OBJECT)
+        inside = lines[mask]
+        _match(found, rows, text, inside, _behind_runtime(text, buf, inside, begins[mask], ends), ends)
+    lines = lines[found.row[lines] < 0]
+    _match(found, others, text, lines, starts[lines], ends)
+    return found
+
+
+def _dated(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return which lines have the signs of an ISO date and time at their places."""
+    long = ends - starts >= 20
+    at = np.where(long, starts, 0)
+    if buf.size < 20:
+        return long
+    at = at + (buf[at] == ord("["))
+    return long & (buf[at + 13] == ord(":")) & (buf[at + 16] == ord(":")) & (buf[at + 4] == buf[at + 7])
+
+
+def _heads(text: bytes, lines: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> pa.BinaryArray:
+    return ranges(text, begins, np.minimum(ends[lines], begins + HEAD))
+
+
+def _behind_runtime(
+    text: bytes, buf: np.ndarray, lines: np.ndarray, begins: np.ndarray, ends: np.ndarray
+) -> np.ndarray:
+    """Return where these lines begin behind the times (two at most) that a container's runtime put in front of them."""
+    for _ in range(2):
+        there = np.flatnonzero(buf[np.minimum(begins + 10, buf.size - 1)] == ord("T"))
+        if not there.size:
+            break
+        parts = pc.extract_regex(_heads(text, lines[there], begins[there], ends), _RUNTIME)
+        begins = begins.copy()
+        begins[there] += np.asarray(pc.fill_null(pc.binary_length(parts.field("runtime")), 0))
+    return begins
+
+
+def _match(
+    found: Matches, rows: Iterable[_Row], text: bytes, lines: np.ndarray, begins: np.ndarray, ends: np.ndarray
+) -> None:
+    """Match lines from `begins` on with rows in their order."""
+    heads = _heads(text, lines, begins, ends)
+    for row in rows:
+        if not lines.size:
+            return
+        fits = np.asarray(pc.match_substring_regex(heads, row.regex))
+        if not fits.any():
+            continue
+        found.add(row, lines[fits], begins[fits], pc.extract_regex(heads.filter(pa.array(fits)), row.regex))
+        heads, lines, begins = heads.filter(pa.array(~fits)), lines[~fits], begins[~fits]

@@ -1,0 +1,95 @@
+"""Columns of printed times → milliseconds. Each second and each fraction is parsed once: logs repeat both."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kit.formats.values import instant
+
+NO_TIME: Final = -(2**62)
+NO_ZONE: Final = 9999
+_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - as printed
+_SECOND: Final = dt.timedelta(seconds=1)
+_ISO: Final = 19
+_LONGEST: Final = 64
+_REST: Final = re.compile(r"(?:[.,:](\d{1,9}))? ?(Z|[+-]\d\d:?\d\d)?")
+_NUMBER: Final = re.compile(r"1\d{9,18}(?:\.\d*)?")
+_FRACTION: Final = re.compile(r"(.*?)(?:[.,](\d{1,9}))?")
+
+
+class Times(NamedTuple):
+    """Milliseconds since 1970 as printed (`NO_TIME`: none), the fraction in them (-1: none was printed), minutes east
+    (`NO_ZONE`: none was printed).
+    """
+
+    ms: np.ndarray
+    fraction: np.ndarray
+    east: np.ndarray
+
+
+def parse(texts: pa.Array, formats: Sequence[str] = ()) -> Times:
+    """Parse printed times (bytes): ISO, epoch seconds to nanoseconds, or one of the formats."""
+    texts = pc.fill_null(texts, b"")
+    ms = _each(pc.binary_slice(texts, 0, _ISO), _iso)
+    fraction, east = _each(pc.binary_slice(texts, _ISO, _LONGEST), _rest).T
+    others = np.flatnonzero(ms == NO_TIME)
+    if others.size:
+        ms[others], fraction[others], east[others] = _each(texts.take(others), lambda text: _other(text, formats)).T
+    return Times(ms + np.maximum(fraction, 0), fraction, east)
+
+
+def _each(texts: pa.Array, parse: Callable[[str], Any]) -> np.ndarray:
+    coded = texts.dictionary_encode()
+    values = [parse(text.decode("utf-8", "replace")) for text in coded.dictionary.to_pylist()]
+    return np.array(values, np.int64)[np.asarray(coded.indices)]
+
+
+def _iso(text: str) -> int:
+    if len(text) < _ISO:
+        return NO_TIME
+    try:
+        at = dt.datetime.fromisoformat(text[:10].replace("/", "-").replace(".", "-") + text[10:])
+    except ValueError:
+        return NO_TIME
+    return (at - _EPOCH) // _SECOND * 1000
+
+
+def _rest(text: str) -> tuple[int, int]:
+    found = _REST.match(text)
+    digits, zone = found.groups() if found else (None, None)
+    fraction = int(digits.ljust(3, "0")[:3]) if digits else -1
+    if not zone:
+        return fraction, NO_ZONE
+    minutes = 0 if zone == "Z" else int(zone[1:3]) * 60 + int(zone[-2:])
+    return fraction, -minutes if zone[0] == "-" else minutes
+
+
+def _other(text: str, formats: Sequence[str]) -> tuple[int, int, int]:
+    if _NUMBER.fullmatch(text):
+        whole = text.partition(".")[0]
+        ms = instant(float(text) * 1000 if len(whole) <= 11 else int(whole) // 10 ** max(0, (len(whole) - 13) // 3 * 3))
+        return (NO_TIME, -1, NO_ZONE) if ms is None else (ms - ms % 1000, ms % 1000, 0)
+    plain, digits = _FRACTION.fullmatch(text).groups() if formats else (text, None)  # type: ignore[union-attr]
+    for form in formats:
+        try:
+            ms = (dt.datetime.strptime(plain, form) - _EPOCH) // _SECOND * 1000  # noqa: DTZ007 - as printed
+        except ValueError:
+            continue
+        return ms, int(digits.ljust(3, "0")[:3]) if digits else -1, NO_ZONE
+    return NO_TIME, -1, NO_ZONE
+
+
+def instants(local_ms: np.ndarray, zone: str | int) -> np.ndarray:
+    """Return ms since 1970 UTC of local times in a zone: minutes east or an IANA name (the earlier of two in the hour that comes twice)."""
+    if isinstance(zone, int):
+        return local_ms - zone * 60000
+    local = pa.array(local_ms, pa.int64()).cast(pa.timestamp("ms"))
+    ambiguous: Literal["earliest"] = "earliest"
+    return np.asarray(pc.assume_timezone(local, zone, ambiguous=ambiguous, nonexistent="latest").cast(pa.int64()))
