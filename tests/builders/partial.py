@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from kit.formats.printed_times import is_local
+
 ROLLED: Final = re.compile(r"(?:[._-]\d[\d-]*)?\.log.*")
 QUEUE: Final = re.compile(r".*/consumequeue/.*/(\d+)/\d{20}")
 
@@ -72,14 +74,35 @@ def contradictions(whole: dict[str, Any], part: dict[str, Any]) -> Iterator[str]
         if verdict == "failed":
             yield f"{slug}: failed: {finding['error']}"
         elif (was, verdict) in WRONG:
-            steps = [f"{s['id']}={s['holds']}: {s['claim']}" for s in finding["steps"] if s["holds"] is not None]
+            shown = [s for s in finding["steps"] if s["holds"] is not None]
+            if verdict == "suspected" and {(slug, s["id"]) for s in shown if s["holds"]} <= OPEN:
+                continue
+            steps = [f"{s['id']}={s['holds']}: {s['claim']}" for s in shown]
             yield f"{slug}: {verdict}, with the whole {was}: {' | '.join(steps)}"
         elif kept is not None and kept["window"] and finding["window"] and "confirmed" == was == verdict:
             (a, b), (c, d) = kept["window"], finding["window"]
-            if _ms(d) < _ms(a) - SECOND or _ms(b) + SECOND < _ms(c):
+            if not any(map(is_local, (c, d))) and (_ms(d) < _ms(a) - SECOND or _ms(b) + SECOND < _ms(c)):
                 yield f"{slug}: from {c} to {d}, with the whole from {a} to {b}"
 
 
+OPEN: Final = frozenset(
+    {
+        ("broker-busy", "timed-out"),
+        ("broker-busy", "stood-still"),
+        ("check-unknown-until-discard", "discarded"),
+        ("consumer-backlog", "slow-listener"),
+        ("consumer-backlog", "lags-everywhere"),
+        ("duplicate-client-id", "queues-untouched"),
+        ("subscription-mismatch", "queues-untouched"),
+        ("offset-jump", "starts-late"),
+        ("offset-jump", "smaller-later"),
+        ("offset-jump", "went-back"),
+        ("replica-loss", "master-gone"),
+        ("replica-loss", "pulls-beyond-end"),
+        ("replica-loss", "offsets-beyond-end"),
+    }
+)
+"""Steps that point to several causes, between which the rest of the evidence decides: by them alone a part may suspect each."""
 SECOND: Final = 1000
 """ms by which a window may miss the other: many logs print whole seconds."""
 
