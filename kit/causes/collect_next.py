@@ -1,6 +1,7 @@
 """What to collect next: each kind of evidence that would decide, why, and the exact command that fetches it.
 
-Paths are the defaults of a stock installation (`broker.conf` may say otherwise); commands only read.
+Each is a row of `collect.yaml`. Paths are the defaults of a stock installation (`broker.conf` may say otherwise); commands only read: the commitlog files
+of the window and never the whole store, from the host what it recorded during that time (if none is known, what to run next time).
 """
 
 from __future__ import annotations
@@ -8,9 +9,12 @@ from __future__ import annotations
 import datetime as dt
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Final, Literal
 
 import attrs
+import msgspec
 
 from kit.analysis import unseen
 from kit.analysis.consumers import connections, positions
@@ -22,19 +26,7 @@ from kit.rocketmq import names as rocketmq
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-BROKER_LOGS: Final = "~/logs/rocketmqlogs"
-
-BROKER_LOG = T("{name} of the broker, with its rolled files")
-CLIENT_LOG = T("rocketmq_client.log of the {who}")
-APP_LOG = T("the application log of the {who}")
-LOOKUP = T("what the look-up printed")
-ROUTE = T("the addresses that the name server gives to clients")
-TOPICS = T("the topics that exist")
 UNSEEN = T("bytes {start} to {end} of the log of {host} are missing here: {why}")
-OFFSETS = T("the offsets of the consumer groups at two times, a minute apart")
-CONNECTIONS = T("the clients of the consumer group and their connections")
-RUNNING = T("what each client of the group subscribes to, holds and waits for")
-
 WHEN = T("{start} to {end} UTC")
 WHEN_LOCAL = T("{start} to {end} by the clock of a host whose zone is not known")
 ON = T("hosts {hosts}")
@@ -54,126 +46,38 @@ WINDOW: Final = " --since … --until …"
 NEXT_TIME: Final = "iostat -dxt 1 60 > iostat.txt; vmstat -t 1 60 > vmstat.txt"
 SAR: Final = "for f in {files}; do S_TIME_FORMAT=ISO LC_ALL=C sar -A -f $f; done > sar.txt 2>/dev/null"
 """sysstat's file of a day: /var/log/sa on Red Hat, /var/log/sysstat on Debian; DD is the day of the month."""
-GC_LOGS: Final = "cp -p /dev/shm/rmq_broker_gc*.log* ~/rmq_broker_gc*.log* . 2>/dev/null"
-"""distribution/bin/runbroker.sh: /dev/shm on Linux, the home elsewhere."""
-
-PRODUCER = T("producer")
-CONSUMER = T("consumer")
 
 
-class _Artefact(NamedTuple):
-    """Something to collect with one command. Calling it with a reason returns the request."""
+class Artefact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something to collect with one command."""
 
     what: T
     command: str
     side: Literal["broker", "client"] | None = None
 
-    def __call__(self, why: Sentence) -> Missing:
-        return Missing(self.what, why, self.command, self.side)
 
-
-def _collected(options: str, host: str) -> str:
-    """Return the line that makes the script and runs it on a host: it takes the store's files of the window and its configuration."""
-    return (
-        f"rmq-kit collect{options} > collect.sh; scp collect.sh {host}: "
-        f"&& ssh -t {host} sh collect.sh --store ~/store --max-gb 20"
+@cache
+def artefacts() -> Mapping[str, Artefact]:
+    """Return every artefact of `collect.yaml` by its name."""
+    return msgspec.yaml.decode(
+        resources.files(__package__).joinpath("collect.yaml").read_bytes(), type=dict[str, Artefact]
     )
 
 
-# Only the commitlog files of the window, never the whole store: the script checks free space and only reads. From the host, what it recorded during the
-# time in question (`sar -f`, GC logs); if no time is known, what to run next time.
-commitlog = _Artefact(
-    T("the commitlog files of the broker"), _collected(f"{WINDOW}{ONE_TOPIC}", "BROKER_HOST"), "broker"
-)
-replica_store = _Artefact(
-    T("commitlog and configuration of the surviving replica"), _collected(WINDOW, "REPLICA_HOST"), "broker"
-)
-store_config = _Artefact(
-    T("the broker's store/config files"), "tar -czf store-config.tar.gz -C ~/store config", "broker"
-)
-broker_config = _Artefact(
-    T("the broker's configuration in force"),
-    "mqadmin getBrokerConfig -n NAMESRV:9876 -b BROKER:10911 > getBrokerConfig.txt",
-    "broker",
-)
-offset_copies = _Artefact(
-    T("copies of consumerOffset.json, some minutes apart, with the .bak"),
-    "cp -p ~/store/config/consumerOffset.json consumerOffset-1.json; sleep 300; cp -p ~/store/config/consumerOffset.json consumerOffset-2.json",
-    "broker",
-)
-host_metrics = _Artefact(T("host metrics of the broker host"), f"{NEXT_TIME}; {GC_LOGS}", "broker")
-host_network = _Artefact(
-    T("addresses and listening ports of the broker host"),
-    "ip addr > ip-addr.txt; ss -ltnp > listening.txt; ps -ef | grep rocketmq > processes.txt",
-    "broker",
-)
-cluster_list = _Artefact(
-    T("which brokers the name server knows"),
-    "mqadmin clusterList -n NAMESRV:9876 > clusterList.txt; tar -czf namesrv-logs.tar.gz -C ~/logs/rocketmqlogs namesrv.log",
-)
-rows = _Artefact(
-    T("the business rows of the time in question, as CSV"),
-    f"SELECT key, status, created_at FROM business_table WHERE created_at {BETWEEN}  -- export as CSV",
-)
-sends = _Artefact(
-    T("the sender's own record of each send"),
-    "grep -E 'SendResult|MQBrokerException|Remoting.*Exception' /path/to/application.log > sends.log",
-    "client",
-)
-deliveries = _Artefact(
-    T("what each consumer recorded about the messages it handled, as CSV"),
-    f"SELECT keys, uniq_key, result, handled_at FROM deliveries WHERE handled_at {BETWEEN}  -- as CSV",
-    "client",
-)
-thread_dumps = _Artefact(
-    T("two thread dumps of the consuming process, half a minute apart"),
-    "jstack -l PID > jstack-1.txt; sleep 30; jstack -l PID > jstack-2.txt",
-    "client",
-)
-whole_logs = _Artefact(
-    T("the whole log that the lines were copied from, and the others of that host"),
-    f"tar -czf rocketmqlogs.tar.gz -C {BROKER_LOGS} .",
-)
-
-
-def broker_log(name: str, why: Sentence) -> Missing:
-    """`name` is the file's name, e.g. `transaction.log`."""
-    stem = name.removesuffix(".log")
-    rolled = f"{stem}*.log* otherdays/{stem}*.log* other_days/{stem}*.log*"
-    command = f"tar -czf {stem}-logs.tar.gz -C {BROKER_LOGS} $(cd {BROKER_LOGS} && ls {rolled} 2>/dev/null)"
-    return Missing(BROKER_LOG.say(name=name), why, command, "broker")
-
-
-def client_log(who: Sentence, why: Sentence) -> Missing:
-    return Missing(
-        CLIENT_LOG.say(who=who),
-        why,
-        f"tar -czf client-log.tar.gz -C {BROKER_LOGS} $(cd {BROKER_LOGS} && ls rocketmq_client*.log* other*days/rocketmq_client*.log* 2>/dev/null)",
-        "client",
-    )
-
-
-def app_log(who: Sentence, why: Sentence) -> Missing:
-    return Missing(APP_LOG.say(who=who), why, "tar -czf app-log.tar.gz /path/to/application.log", "client")
+def ask(
+    name: str, why: Sentence, *, group: str | None = None, topic: str | None = None, command: str | None = None
+) -> Missing:
+    """Request an artefact, of one group or topic if they are known; `command`: another one, as it should be typed."""
+    each = artefacts()[name]
+    return Missing(each.what, why, _of_group(_of_topic(command or each.command, topic), group), each.side)
 
 
 def unseen_files(case: Case, why: Sentence) -> list[Missing]:
     """Request the files that are missing between others of a commit log, if any."""
     return [
-        commitlog(UNSEEN.say(start=hidden.start, end=hidden.end, host=hidden.store_host, why=why))
+        ask("commitlog", UNSEEN.say(start=hidden.start, end=hidden.end, host=hidden.store_host, why=why))
         for hidden in [each for each in unseen.stretches(case) if each.large][:1]
     ]
-
-
-def lookup(command: str, why: Sentence) -> Missing:
-    """`command` as it should be typed, its output saved."""
-    return Missing(LOOKUP, why, command)
-
-
-def topic_route(why: Sentence) -> Missing:
-    """Request the route that the name server gives to clients, for the topic that `placed` finds."""
-    command = "mqadmin clusterList -n NAMESRV:9876 > clusterList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt"
-    return Missing(ROUTE, why, command)
 
 
 def _of_topic(command: str, topic: str | None) -> str:
@@ -182,37 +86,9 @@ def _of_topic(command: str, topic: str | None) -> str:
     return command.replace(OF_TOPIC, f" -t {word(topic)}").replace(ONE_TOPIC, f" --topic {word(topic)}")
 
 
-def topic_list(why: Sentence, topic: str | None = None) -> Missing:
-    command = "mqadmin topicList -n NAMESRV:9876 > topicList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt"
-    return Missing(TOPICS, why, _of_topic(command, topic))
-
-
 def word(text: str) -> str:
     """Return a name from evidence as one word of a shell command."""
     return shlex.quote(text)
-
-
-def _group(group: str | None) -> str:
-    return "GROUP" if group is None else word(group)
-
-
-def consumer_progress(group: str | None, why: Sentence) -> Missing:
-    """Request the offsets of a group at two times; `group` None: the one that `placed` finds."""
-    progress = f"mqadmin consumerProgress -n NAMESRV:9876 -g {_group(group)}"
-    command = f"{progress} > consumerProgress-1.txt; sleep 60; {progress} > consumerProgress-2.txt"
-    copies = "cp -p ~/store/config/consumerOffset.json consumerOffset-$(date +%Y%m%dT%H%M%S).json"
-    return Missing(OFFSETS, why, f"{command}; {copies}", "broker")
-
-
-def consumer_connection(group: str | None, why: Sentence) -> Missing:
-    command = f"mqadmin consumerConnection -n NAMESRV:9876 -g {_group(group)} > consumerConnection.txt"
-    return Missing(CONNECTIONS, why, command, "broker")
-
-
-def consumer_status(group: str | None, why: Sentence) -> Missing:
-    """Request the running info of every client, with its stacks; the command writes a file for each below its folder."""
-    command = f"mqadmin consumerStatus -n NAMESRV:9876 -g {_group(group)} -s true > consumerStatus.txt"
-    return Missing(RUNNING, why, command, "broker")
 
 
 def placed(case: Case, findings: Iterable[Finding]) -> None:

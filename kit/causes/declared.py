@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from kit.analysis import refs
-from kit.causes import shown_by
-from kit.causes.findings import Finding, Missing, Step
+from kit.causes import collect_next, shown_by
+from kit.causes.findings import Finding, Step
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kit.case.case import Case
-    from kit.causes.texts import Texts, Value, Want
+    from kit.causes.texts import Texts, Value
     from kit.inventory.references import Ref
 
 
@@ -50,7 +50,8 @@ def examine(case: Case, texts: Texts) -> Finding:
         finding.remedies = [texts.remedy(name, **counts) for name in texts.remedies]
         finding.window = next((each.window for each in looked.values() if each.window), None)
     else:
-        finding.missing = [_request(want) for want in texts.missing if not shown_by.has(case, want.unless)]
+        wanted = [want for want in texts.missing if not shown_by.has(case, want.unless)]
+        finding.missing = [collect_next.ask(want.artefact, want.why) for want in wanted]
     return finding
 
 
@@ -76,7 +77,3 @@ def _quoted(case: Case, rows: pd.DataFrame, value: Value) -> tuple[Ref, ...]:
     if value.within:
         return refs.earliest(case, rows, value.quotes, within=value.within)
     return refs.lines(case, rows, value.quotes)
-
-
-def _request(want: Want) -> Missing:
-    return shown_by.REQUESTS[want.artefact](want.why)

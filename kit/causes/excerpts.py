@@ -36,7 +36,7 @@ def weighed(case: Case, finding: Finding) -> Finding:
     if finding.missing:
         return finding
     if chosen:
-        finding.missing = [collect_next.whole_logs(WANT)]
+        finding.missing = [collect_next.ask("whole logs", WANT)]
     else:
         first = unsure[0]
         finding.missing = shown_by.wanted(case, finding.cause, first.id, WANT_SHOWN.say(claim=first.claim))

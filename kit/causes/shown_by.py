@@ -51,20 +51,8 @@ PRESENT: Final[Mapping[str, Callable[[Case], bool]]] = {
 }
 """Whether the evidence has an artefact."""
 
-REQUESTS: Final[Mapping[str, Callable[[Sentence], Missing]]] = {
-    "commitlog": lambda why: collect_next.commitlog(why),
-    "configuration": lambda why: collect_next.store_config(why),
-    "offsets": lambda why: collect_next.consumer_progress(None, why),
-    "connections": lambda why: collect_next.consumer_connection(None, why),
-    "deliveries": lambda why: collect_next.deliveries(why),
-    "answers to sends": lambda why: collect_next.sends(why),
-    "client logs": lambda why: collect_next.client_log(collect_next.PRODUCER, why),
-    "consumer's client log": lambda why: collect_next.client_log(collect_next.CONSUMER, why),
-    "broker.log": lambda why: collect_next.broker_log("broker.log", why),
-    "store.log": lambda why: collect_next.broker_log("store.log", why),
-    "transaction.log": lambda why: collect_next.broker_log("transaction.log", why),
-}
-"""How each artefact is requested; a look-up that nobody made cannot be."""
+REQUESTED_AS: Final = {"answers to sends": "sends", "client logs": "producer's client log"}
+"""What to request (`collect.yaml`) where it has another name; a look-up that nobody made cannot be requested."""
 
 
 @cache
@@ -96,8 +84,9 @@ def _any(case: Case, sets: Alternatives) -> bool:
 
 def wanted(case: Case, cause: str, step: str, why: Sentence) -> list[Missing]:
     """Return the requests for what would show a step: of the alternative that lacks least."""
+    artefacts = collect_next.artefacts()
     lacking = [
-        [each for each in every if not PRESENT[each](case) and each in REQUESTS]
+        [name for each in every if not PRESENT[each](case) and (name := REQUESTED_AS.get(each, each)) in artefacts]
         for every in table().get((cause, step), ())
     ]
-    return [REQUESTS[each](why) for each in min(lacking, key=len, default=[])]
+    return [collect_next.ask(name, why) for name in min(lacking, key=len, default=[])]

@@ -119,7 +119,7 @@ class StepText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Want(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a declared neighbour requests where it saw nothing, `unless` the evidence has it; both in the words of `shown_by.tsv`."""
+    """What a declared neighbour requests where it saw nothing, a name of `collect.yaml`, `unless` the evidence has some, in the words of `shown_by.tsv`."""
 
     artefact: str
     unless: str

@@ -7,8 +7,11 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import pandas as pd
 
 from kit.analysis import noise, refs
@@ -33,43 +36,29 @@ SPAN = T("{what} ({count} {count:log entry|log entries})")
 UPGRADED = T("The broker at {broker} starts with release {new}; before, it ran {old}")
 PAUSE = T("The JVM paused for {ms} ms")
 
-EACH: Final[dict[str, tuple[str, T]]] = {
-    "broker-boot": ("deployment", T("Broker started")),
-    "store-shutdown": ("deployment", T("Broker stopped")),
-    "broker-config-updated": ("deployment", T("Broker configuration changed")),
-    "topic-updated": ("deployment", T("Topic created or changed")),
-    "client-started": ("deployment", T("RocketMQ client started")),
-}
-"""Known texts whose entries are each shown as a moment: what somebody did (the table `first_moments`)."""
 
-SPANS: Final[dict[str, tuple[str, T]]] = {
-    "flow-control": ("refusals", T("Flow-control refusals reach clients")),
-    "thread-pool-busy": ("refusals", T("Thread pool of the broker full")),
-    "client-wait-timeout": ("refusals", T("Clients time out waiting for an answer")),
-    "client-call-timeout": ("refusals", T("Sends time out in the client")),
-    "client-connect-failed": ("refusals", T("Clients cannot connect")),
-    "put-refused": ("refusals", T("Sends refused as illegal")),
-    "message-size-exceeded": ("refusals", T("Records refused for their size")),
-    "topic-too-long": ("refusals", T("Records refused: topic name too long")),
-    "send-back-exception": ("consumers", T("Consumers fail to send messages back")),
-    "consume-exception": ("consumers", T("Listeners throw")),
-    "dlq-sent": ("consumers", T("Messages go to the dead-letter queue")),
-    "local-transaction-exception": ("transactions", T("Local transactions throw")),
-    "put-back-failed": ("transactions", T("Put-backs of half messages fail")),
-    "check-discard": ("transactions", T("Half messages discarded after the last check")),
-    "check-channel-null": ("transactions", T("Checks find no producer")),
-    "producer-list-empty": ("transactions", T("Checks find no producer")),
-    "leaked-half-printed": ("transactions", T("Leaked half messages printed")),
-    "put-slow-in-lock": ("store", T("Slow appends")),
-    "put-slow": ("store", T("Slow appends or waits for the lock")),
-    "flush-slow": ("store", T("Slow flushes")),
-    "mmap-timeout": ("store", T("Creating a commitlog file timed out")),
-    "transient-pool-short": ("store", T("Transient store pool used up")),
-    "slave-wait-failed": ("store", T("Waits for the slave fail")),
-    "disk-full": ("store", T("Disk nearly full")),
-    "store-not-writable": ("store", T("Store not writable")),
-}
-"""Known texts shown from first to last entry, with the number of entries."""
+class Lane(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The lane of a known text, and what its entries say there."""
+
+    lane: str
+    en: str
+    zh: str
+
+    @property
+    def what(self) -> T:
+        return T(self.en, self.zh)
+
+
+class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Known texts on the timeline, by slug: `timeline.yaml`."""
+
+    moments: dict[str, Lane]
+    spans: dict[str, Lane]
+
+
+@cache
+def texts() -> Texts:
+    return msgspec.yaml.decode(resources.files(__package__).joinpath("timeline.yaml").read_bytes(), type=Texts)
 
 
 def table(case: Case, findings: Sequence[Finding]) -> pd.DataFrame:
@@ -128,8 +117,9 @@ def _of_findings(case: Case, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
 def _each(case: Case) -> list[tuple[Any, ...]]:
     """Return what somebody did: starts, stops, changes. The first entries of each kind."""
     return [
-        _row(row["ts"], *EACH[row["event"]], Ref(row["file"], "", line=row["line"]))
+        _row(row["ts"], each.lane, each.what, Ref(row["file"], "", line=row["line"]))
         for row in case.fact_rows("first_moments")
+        for each in [texts().moments[row["event"]]]
     ]
 
 
@@ -150,13 +140,13 @@ def _upgrades(case: Case) -> list[tuple[Any, ...]]:
 
 def _spans(case: Case) -> list[tuple[Any, ...]]:
     rows = []
-    for slug, (lane, what) in SPANS.items():
+    for slug, each in texts().spans.items():
         seen = refs.seen(case, slug)
         if seen.first is None:
             continue
         file, line = seen.places[0]
-        said = SPAN.say(what=what, count=seen.count)
-        rows.append(_row(seen.first, lane, said, Ref(file, "", line=line), until=seen.last, count=seen.count))
+        said = SPAN.say(what=each.what, count=seen.count)
+        rows.append(_row(seen.first, each.lane, said, Ref(file, "", line=line), until=seen.last, count=seen.count))
     return rows
 
 

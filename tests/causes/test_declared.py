@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kit.causes import Cause, discover, shown_by
+from kit.causes import Cause, collect_next, discover, shown_by
 
 DECLARED = [cause for cause in discover() if cause.texts.steps]
 
@@ -18,4 +18,4 @@ def test_names_of_a_declaration_are_there(cause: Cause) -> None:
         assert (cause.slug, step.id) in shown_by.table()
     words = {want.unless for want in texts.missing} | {figure.known_if for figure in texts.figures.values()}
     assert {each for word in words for every in shown_by.alternatives(word) for each in every} <= set(shown_by.PRESENT)
-    assert {want.artefact for want in texts.missing} <= set(shown_by.REQUESTS)
+    assert {want.artefact for want in texts.missing} <= set(collect_next.artefacts())

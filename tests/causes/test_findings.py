@@ -88,9 +88,11 @@ def test_unknown_is_said_not_zero() -> None:
 
 def test_a_request_says_where_and_when() -> None:
     day = dt.datetime(2024, 5, 14, 2, 0, tzinfo=dt.UTC)
-    asked = collect_next._where(["10.0.0.1", "10.0.0.2"], collect_next.widened((day, day + dt.timedelta(minutes=1))))
+    asked = collect_next._where(
+        ["10.0.0.1", "10.0.0.2"], collect_next.widened((day, day + dt.timedelta(minutes=1))), local=False
+    )
     assert asked is not None
     assert asked.render("en") == "hosts 10.0.0.1, 10.0.0.2, 2024-05-14 01:55 to 2024-05-14 02:06 UTC"
-    assert collect_next._where([str(n) for n in range(6)], None) is None
-    told = attrs.evolve(collect_next.commitlog(T("because", "因为")), where=asked).as_dict("zh")
+    assert collect_next._where([str(n) for n in range(6)], None, local=False) is None
+    told = attrs.evolve(collect_next.ask("commitlog", T("because", "因为")), where=asked).as_dict("zh")
     assert told["why"] == "因为（主机 10.0.0.1、10.0.0.2，2024-05-14 01:55 至 2024-05-14 02:06 UTC）"

@@ -49,7 +49,7 @@ def examine(case: Case) -> Finding:
             "reasons": {} if looked else None,
             "failed_sends": 0 if looked else None,
         }
-        finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, TEXTS["want_client"])]
+        finding.missing = [] if looked else [collect_next.ask("producer's client log", TEXTS["want_client"])]
         return finding
     entries = case.facts("denials")
     every = _by_reason(case.fact_rows("denials"))

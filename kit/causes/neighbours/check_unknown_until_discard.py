@@ -73,9 +73,9 @@ def examine(case: Case) -> Finding:
         finding.window = (unknown["stored"].min().to_pydatetime(), unknown["time"].max().to_pydatetime())
         finding.tables = {"unknown_until_discard": unknown.drop(columns=["first_file", "first_line"])}
     if not stored:
-        finding.missing.append(collect_next.commitlog(TEXTS["want_store"]))
+        finding.missing.append(collect_next.ask("commitlog", TEXTS["want_store"]))
     if not logged and count != 0:
-        finding.missing.append(collect_next.broker_log("transaction.log", TEXTS["want_log"]))
+        finding.missing.append(collect_next.ask("transaction.log", TEXTS["want_log"]))
     return finding
 
 
@@ -107,7 +107,7 @@ def _by_log(case: Case, finding: Finding, printed: dict[str, Any], limit: setup.
         # Each answer is a line of the same log.
         finding.steps.append(deciding("answered-unknown", TEXTS["not_unknown"], False))
     finding.figures = {"discarded": count, "answered_unknown": unknown or None, "check_limit": integer(limit.value)}
-    finding.missing.append(collect_next.commitlog(TEXTS["want_store"]))
+    finding.missing.append(collect_next.ask("commitlog", TEXTS["want_store"]))
     return finding
 
 

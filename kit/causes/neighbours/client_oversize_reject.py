@@ -51,7 +51,7 @@ def examine(case: Case) -> Finding:
         finding.remedies = [TEXTS.remedy("action")]
     elif not looked:
         finding.missing = [
-            collect_next.client_log(collect_next.PRODUCER, TEXTS["want"]),
-            collect_next.broker_log("store.log", TEXTS["want_store"]),
+            collect_next.ask("producer's client log", TEXTS["want"]),
+            collect_next.ask("store.log", TEXTS["want_store"]),
         ]
     return finding

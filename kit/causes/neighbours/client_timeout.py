@@ -57,7 +57,7 @@ def examine(case: Case) -> Finding:
         remedy = TEXTS.remedy("unknown", stored=outcome and outcome["stored"], count=count)
         finding.remedies = [remedy if outcome else attrs.evolve(remedy, why=TEXTS["why_open"])]
     elif not ledger.knows_kinds:
-        finding.missing = [collect_next.client_log(collect_next.PRODUCER, TEXTS["want"])]
+        finding.missing = [collect_next.ask("producer's client log", TEXTS["want"])]
     known = ledger.knows_kinds
     finding.figures = {
         "timed_out_sends": count if known or count else None,

@@ -52,9 +52,9 @@ def examine(case: Case) -> Finding:
     if count or logged:
         finding.remedies = [TEXTS.remedy("action", count=count or logged.count), TEXTS.remedy("stop")]
         if not case.has_source("client"):
-            finding.missing.append(collect_next.client_log(collect_next.CONSUMER, TEXTS["want_client"]))
+            finding.missing.append(collect_next.ask("consumer's client log", TEXTS["want_client"]))
     elif not store:
-        finding.missing.append(collect_next.commitlog(TEXTS["want_store"]))
+        finding.missing.append(collect_next.ask("commitlog", TEXTS["want_store"]))
     return finding
 
 

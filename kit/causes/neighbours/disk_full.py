@@ -55,7 +55,7 @@ def examine(case: Case) -> Finding:
     elif not measured.empty:
         finding.remedies = [TEXTS.remedy("action")]
     if not happened and not looked:
-        finding.missing = [collect_next.broker_log("store.log", TEXTS["want"])]
+        finding.missing = [collect_next.ask("store.log", TEXTS["want"])]
     return finding
 
 

@@ -42,7 +42,7 @@ def examine(case: Case) -> Finding:
         ]
     else:
         finding.steps = [deciding("unreadable", TEXTS["readable"], False if rows else None)]
-        finding.missing = [] if rows else [collect_next.store_config(TEXTS["want"])]
+        finding.missing = [] if rows else [collect_next.ask("configuration", TEXTS["want"])]
     finding.figures = {"unreadable_dlq_topics": len(topics) if rows else None}
     return finding
 

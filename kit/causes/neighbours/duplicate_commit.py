@@ -33,7 +33,7 @@ def examine(case: Case) -> Finding:
     if not case.has("messages"):
         finding.steps = [deciding("committed-twice", TEXTS["not_twice"], None)]
         finding.figures = {"committed_twice": None, "late_commits": None, "late_op_records": None}
-        finding.missing = [collect_next.commitlog(TEXTS["want"])]
+        finding.missing = [collect_next.ask("commitlog", TEXTS["want"])]
         return finding
     count = totals.summary(case).total("committed_twice")
     found = case.facts("committed_twice") if count else None

@@ -69,9 +69,9 @@ def examine(case: Case) -> Finding:
     elif null:
         finding.summary = TEXTS.say("flooded", checks=checks)
     if not case.has_source("broker") and (null or not looked):
-        finding.missing.append(collect_next.broker_log("broker.log", TEXTS["want_broker"]))
+        finding.missing.append(collect_next.ask("broker.log", TEXTS["want_broker"]))
     if not looked:
-        finding.missing.append(collect_next.broker_log("transaction.log", TEXTS["want_transaction"]))
+        finding.missing.append(collect_next.ask("transaction.log", TEXTS["want_transaction"]))
     return finding
 
 

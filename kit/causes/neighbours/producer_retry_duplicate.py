@@ -38,7 +38,7 @@ def examine(case: Case) -> Finding:
             "copies": 0 if known else None,
             "on_several_brokers": 0 if known else None,
         }
-        finding.missing = [] if known else [collect_next.commitlog(TEXTS["want"])]
+        finding.missing = [] if known else [collect_next.ask("commitlog", TEXTS["want"])]
         return finding
     by_message = found.groupby("uniq_key")
     born = by_message["born_timestamp"]

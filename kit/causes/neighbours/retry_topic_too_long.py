@@ -59,7 +59,7 @@ def examine(case: Case) -> Finding:
         if back.first and back.last:
             finding.window = (back.first, back.last)
     if not happened and not looked:
-        finding.missing = [collect_next.client_log(collect_next.CONSUMER, TEXTS["want"])]
+        finding.missing = [collect_next.ask("consumer's client log", TEXTS["want"])]
         if not case.has_source("store"):
-            finding.missing.append(collect_next.broker_log("store.log", TEXTS["want_store_log"]))
+            finding.missing.append(collect_next.ask("store.log", TEXTS["want_store_log"]))
     return finding

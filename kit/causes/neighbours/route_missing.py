@@ -30,7 +30,7 @@ def examine(case: Case) -> Finding:
         finding.steps = [deciding("no-route", TEXTS["none"], False if looked else None)]
         if not looked:
             finding.figures = dict.fromkeys(TEXTS.figures)
-            finding.missing = [collect_next.client_log(collect_next.PRODUCER, TEXTS["want_client"])]
+            finding.missing = [collect_next.ask("producer's client log", TEXTS["want_client"])]
         return finding
     worst = found[0]
     finding.steps = [
@@ -44,6 +44,6 @@ def examine(case: Case) -> Finding:
     finding.summary = TEXTS.say("summary", sends=worst.sends, topic=worst.topic)
     if worst.first is not None and worst.last is not None:
         finding.window = (worst.first, worst.last)
-    finding.missing = [collect_next.topic_list(TEXTS["want_route"], worst.topic)]
+    finding.missing = [collect_next.ask("topics", TEXTS["want_route"], topic=worst.topic)]
     finding.remedies = [TEXTS.remedy("action")]
     return finding

@@ -72,9 +72,9 @@ def examine(case: Case) -> Finding:
         finding.window = refusals.window(failed if len(failed) else named)
         finding.remedies = [TEXTS.remedy("action")]
     elif not looked:
-        finding.missing = [collect_next.broker_log("store.log", TEXTS["want"])]
+        finding.missing = [collect_next.ask("store.log", TEXTS["want"])]
         if not case.has("messages"):
-            finding.missing.append(collect_next.commitlog(TEXTS["want_store"]))
+            finding.missing.append(collect_next.ask("commitlog", TEXTS["want_store"]))
     return finding
 
 

@@ -50,5 +50,5 @@ def examine(case: Case) -> Finding:
         if back.first and back.last:
             finding.window = (back.first, back.last)
     elif not looked:
-        finding.missing = [collect_next.client_log(collect_next.CONSUMER, TEXTS["want"])]
+        finding.missing = [collect_next.ask("consumer's client log", TEXTS["want"])]
     return finding

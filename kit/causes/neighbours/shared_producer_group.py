@@ -40,9 +40,9 @@ def examine(case: Case) -> Finding:
         finding.figures = {"foreign_answers": 0 if known else None, "wrong_answers": 0 if known else None}
         if not known:
             finding.missing = (
-                [collect_next.commitlog(TEXTS["want_store"])]
+                [collect_next.ask("commitlog", TEXTS["want_store"])]
                 if not stored
-                else [collect_next.broker_log("transaction.log", TEXTS["want_log"])]
+                else [collect_next.ask("transaction.log", TEXTS["want_log"])]
             )
         return finding
     wrong = found[found["wrong"]]

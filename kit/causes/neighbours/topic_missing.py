@@ -35,7 +35,7 @@ def examine(case: Case) -> Finding:
                        "consumer_groups": sorted({g for u in found if not u.exists for g in u.groups}) if looked or found else None}  # fmt: skip
     if worst is None:
         finding.steps = [deciding("no-route", TEXTS["not_missed"], False if looked else None)]
-        finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, TEXTS["want_client"])]
+        finding.missing = [] if looked else [collect_next.ask("producer's client log", TEXTS["want_client"])]
         return finding
     quoted = missing_topics.quote(case, worst)
     if worst.exists:
@@ -52,7 +52,7 @@ def examine(case: Case) -> Finding:
     elif not known or not shown:
         finding.steps.append(supporting("no-route-answer", TEXTS.say("answered", count=worst.entries), True, quoted))
     if not known or not shown:
-        finding.missing = [collect_next.topic_list(TEXTS["want_topics"], worst.topic)]
+        finding.missing = [collect_next.ask("topics", TEXTS["want_topics"], topic=worst.topic)]
     if worst.like:
         finding.steps.append(supporting("similar-name", TEXTS.say("like", like=worst.like), None))
     setting = setup.setting(case, "autoCreateTopicEnable")

@@ -33,7 +33,7 @@ def examine(case: Case) -> Finding:
             deciding("rounds-broken", TEXTS["not_broken"], None),
         ]
         finding.figures = {"messages": None, "copies": None}
-        finding.missing = [collect_next.commitlog(TEXTS["want"])]
+        finding.missing = [collect_next.ask("commitlog", TEXTS["want"])]
         return finding
     # Only copies that a check renewed can be broken; most stores have none.
     found = case.facts("unreadable_copies") if totals.summary(case).total("renewed") and _may_have_fault(case) else None

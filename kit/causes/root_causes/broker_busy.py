@@ -312,20 +312,20 @@ def _missing(case: Case, seen: Seen) -> list[Missing]:
     wanted = []
     if not seen.refused and not _would_show(seen):
         if not attempts.has_producer_log(case):
-            wanted.append(collect_next.client_log(collect_next.PRODUCER, TEXTS["want_client"]))
+            wanted.append(collect_next.ask("producer's client log", TEXTS["want_client"]))
         if not case.has("sends"):
-            wanted.append(collect_next.sends(TEXTS["want_sends"]))
+            wanted.append(collect_next.ask("sends", TEXTS["want_sends"]))
     if seen.refused or seen.timed_out or seen.ledger.sends_failed:
         if not case.has("messages"):
-            wanted.append(collect_next.commitlog(TEXTS["want_store"]))
+            wanted.append(collect_next.ask("commitlog", TEXTS["want_store"]))
         elif seen.ledger.lost is None:
             wanted += collect_next.unseen_files(case, TEXTS["want_store"])
     if seen.refused and not case.has("sends") and seen.ledger.lost is None:
-        wanted.append(collect_next.sends(TEXTS["want_sends"]))
+        wanted.append(collect_next.ask("sends", TEXTS["want_sends"]))
     if (seen.refused or seen.stalls) and not case.has_source("watermark"):
-        wanted.append(collect_next.broker_log("watermark.log", TEXTS["want_watermark"]))
+        wanted.append(collect_next.ask("watermark.log", TEXTS["want_watermark"]))
     if seen.refused and not measurements.over_time(case):
-        wanted.append(collect_next.host_metrics(TEXTS["want_metrics"]))
+        wanted.append(collect_next.ask("host metrics", TEXTS["want_metrics"]))
     return wanted
 
 

@@ -213,11 +213,11 @@ def _missing(case: Case, target: Target | None, instead: Any) -> list[Missing]:
     suspicious = target is not None and not target.reached
     wanted = []
     if target is None and not reach.client_logs(case):
-        wanted.append(collect_next.client_log(collect_next.PRODUCER, TEXTS["want_client"]))
+        wanted.append(collect_next.ask("producer's client log", TEXTS["want_client"]))
     if suspicious and target is not None and target.advertised is None:
-        wanted.append(collect_next.topic_route(TEXTS["want_route"]))
+        wanted.append(collect_next.ask("route", TEXTS["want_route"]))
     if suspicious and instead is None:
-        wanted.append(collect_next.host_network(TEXTS["want_network"]))
+        wanted.append(collect_next.ask("host's network", TEXTS["want_network"]))
     return wanted
 
 

@@ -267,10 +267,10 @@ def _missing(case: Case, finding: Finding, group: str | None) -> list[Missing]:
     grew, reason = finding.steps[0].holds, finding.steps[1].holds
     wanted = []
     if grew is None:
-        wanted.append(collect_next.consumer_progress(group, TEXTS["want_positions"]))
+        wanted.append(collect_next.ask("offsets", TEXTS["want_positions"], group=group))
     if reason is None or (grew and not stacks.consuming(case)):
         wanted += [
-            collect_next.thread_dumps(TEXTS["want_dump"]),
-            collect_next.consumer_status(group, TEXTS["want_status"]),
+            collect_next.ask("thread dumps", TEXTS["want_dump"]),
+            collect_next.ask("running clients", TEXTS["want_status"], group=group),
         ]
     return wanted

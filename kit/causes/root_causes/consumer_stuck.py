@@ -126,9 +126,9 @@ def _without(case: Case, finding: Finding) -> Finding:
     if finding.verdict != "ruled_out":
         group = attempts[0].group if attempts else once[0].group if once else None
         finding.missing = [
-            collect_next.consumer_progress(group, TEXTS["want_positions"]),
-            collect_next.consumer_status(group, TEXTS["want_status"]),
-            collect_next.thread_dumps(TEXTS["want_dump"]),
+            collect_next.ask("offsets", TEXTS["want_positions"], group=group),
+            collect_next.ask("running clients", TEXTS["want_status"], group=group),
+            collect_next.ask("thread dumps", TEXTS["want_dump"]),
         ]
     return finding
 
@@ -191,17 +191,17 @@ def _remedies(message: work.Message, behind: int) -> list[Remedy]:
 def _missing(case: Case, finding: Finding, queue: lag.Stuck, no_record: bool) -> list[Missing]:
     wanted = []
     if finding.steps[0].holds is None:
-        wanted.append(collect_next.consumer_progress(queue.group, TEXTS["want_positions"]))
+        wanted.append(collect_next.ask("offsets", TEXTS["want_positions"], group=queue.group))
     if finding.steps[1].holds is None:
         wanted += [
-            collect_next.consumer_status(queue.group, TEXTS["want_status"]),
-            collect_next.thread_dumps(TEXTS["want_dump"]),
+            collect_next.ask("running clients", TEXTS["want_status"], group=queue.group),
+            collect_next.ask("thread dumps", TEXTS["want_dump"]),
         ]
         if not consumer_logs.of(case, "queues-assigned", "queue-taken", "pull-started", group=queue.group):
-            wanted.append(collect_next.client_log(collect_next.CONSUMER, TEXTS["want_client"]))
+            wanted.append(collect_next.ask("consumer's client log", TEXTS["want_client"]))
     if no_record:
         command = f"mqadmin queryMsgByOffset -n NAMESRV:9876 -t {collect_next.word(queue.topic)} -b {collect_next.word(queue.broker or 'BROKER')} -i {queue.queue_id} -o {queue.offset}"
-        wanted.append(collect_next.lookup(command, TEXTS["want_message"]))
+        wanted.append(collect_next.ask("look-up", TEXTS["want_message"], command=command))
     return wanted
 
 

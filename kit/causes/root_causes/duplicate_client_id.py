@@ -278,12 +278,12 @@ def _tell(
 def _missing(case: Case, finding: Finding, group: str | None, no_ledger: bool) -> list[Missing]:
     wanted = []
     if finding.steps[0].holds is None:
-        wanted.append(collect_next.consumer_connection(group, TEXTS["want_connection"]))
+        wanted.append(collect_next.ask("connections", TEXTS["want_connection"], group=group))
     if finding.steps[1].holds is None:
         wanted += [
-            collect_next.client_log(collect_next.CONSUMER, TEXTS["want_client"]),
-            collect_next.consumer_progress(group, TEXTS["want_positions"]),
+            collect_next.ask("consumer's client log", TEXTS["want_client"]),
+            collect_next.ask("offsets", TEXTS["want_positions"], group=group),
         ]
     if no_ledger and finding.steps[0].holds:
-        wanted.append(collect_next.deliveries(TEXTS["want_ledger"]))
+        wanted.append(collect_next.ask("deliveries", TEXTS["want_ledger"]))
     return wanted

@@ -289,11 +289,11 @@ def _remedies(leak: Leak | None, back: send_back.SendBack) -> list[Remedy]:
 def _missing(case: Case, leak: Leak | None, back: send_back.SendBack) -> list[Missing]:
     wanted = []
     if leak is None:
-        wanted.append(collect_next.commitlog(TEXTS["want_store"]))
+        wanted.append(collect_next.ask("commitlog", TEXTS["want_store"]))
         if not case.has_source("transaction"):
-            wanted.append(collect_next.broker_log("transaction.log", TEXTS["want_transaction_log"]))
+            wanted.append(collect_next.ask("transaction.log", TEXTS["want_transaction_log"]))
     if leak and leak.half and not back.refusals:
-        wanted.append(collect_next.client_log(collect_next.CONSUMER, TEXTS["want_client_log"]))
+        wanted.append(collect_next.ask("consumer's client log", TEXTS["want_client_log"]))
         if not case.has_source("store"):
-            wanted.append(collect_next.broker_log("store.log", TEXTS["want_store_log"]))
+            wanted.append(collect_next.ask("store.log", TEXTS["want_store_log"]))
     return wanted

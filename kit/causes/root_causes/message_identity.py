@@ -248,16 +248,18 @@ def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, 
 def _missing(case: Case, *, store: bool, twice: Twice | None, effect: bool) -> list[Missing]:
     wanted = []
     if not store:
-        wanted.append(collect_next.commitlog(TEXTS["want_store"]))
+        wanted.append(collect_next.ask("commitlog", TEXTS["want_store"]))
     if twice is None:
         wanted += [
-            collect_next.rows(TEXTS["want_ledger"]),
-            collect_next.app_log(collect_next.CONSUMER, TEXTS["want_ledger"]),
+            collect_next.ask("business rows", TEXTS["want_ledger"]),
+            collect_next.ask("consumer's application log", TEXTS["want_ledger"]),
         ]
     if not effect and not any(case.found.of_kind("mqadmin", "text")):
         wanted.append(
-            collect_next.lookup(
-                "mqadmin queryMsgById -n NAMESRV:9876 -i ID > queryMsgById.txt 2>&1", TEXTS["want_lookup"]
+            collect_next.ask(
+                "look-up",
+                TEXTS["want_lookup"],
+                command="mqadmin queryMsgById -n NAMESRV:9876 -i ID > queryMsgById.txt 2>&1",
             )
         )
     return wanted

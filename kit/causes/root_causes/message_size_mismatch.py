@@ -287,11 +287,11 @@ def _remedies(found: Seen) -> list[Remedy]:
 
 
 def _missing(case: Case, found: Seen, undecided: bool) -> list[Missing]:
-    wanted = [] if case.has("messages") else [collect_next.commitlog(TEXTS["want_store"])]
+    wanted = [] if case.has("messages") else [collect_next.ask("commitlog", TEXTS["want_store"])]
     if undecided:
         for source, why in (("transaction", TEXTS["want_transaction_log"]), ("store", TEXTS["want_store_log"])):
             if not case.has_source(source):
-                wanted.append(collect_next.broker_log(f"{source}.log", why))
+                wanted.append(collect_next.ask(f"{source}.log", why))
         if found.limits.known != "evidence" or found.limits.how is None:
-            wanted.append(collect_next.broker_config(TEXTS["want_config"]))
+            wanted.append(collect_next.ask("broker's configuration", TEXTS["want_config"]))
     return wanted

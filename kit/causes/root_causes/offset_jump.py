@@ -189,14 +189,14 @@ def _missing(case: Case, jump: Row | None, *, suspicious: bool) -> list[Missing]
     unsure = jump is None and (suspicious or not _would_show(case))
     open_start = jump is not None and jump["without_start"] > 0
     if unsure and not case.has_source("broker"):
-        wanted.append(collect_next.broker_log("broker.log", TEXTS["want_broker_log"]))
+        wanted.append(collect_next.ask("broker.log", TEXTS["want_broker_log"]))
     no_queue = jump is not None and jump["without_queue"] > 0
     if (unsure or open_start or no_queue) and not refs.seen(case, "pull-started"):
-        wanted.append(collect_next.client_log(collect_next.CONSUMER, TEXTS["want_client_log"]))
+        wanted.append(collect_next.ask("consumer's client log", TEXTS["want_client_log"]))
     if (unsure or open_start) and not offsets.copies(case):
-        wanted.append(collect_next.offset_copies(TEXTS["want_copies"]))
+        wanted.append(collect_next.ask("copies of offsets", TEXTS["want_copies"]))
     if unsure and suspicious:
-        wanted.append(collect_next.consumer_progress(None, TEXTS["want_progress"]))
+        wanted.append(collect_next.ask("offsets", TEXTS["want_progress"]))
     if jump is not None and None in (jump["skipped"], jump["handled_again"]):
-        wanted.append(collect_next.deliveries(TEXTS["want_ledger"]))
+        wanted.append(collect_next.ask("deliveries", TEXTS["want_ledger"]))
     return wanted

@@ -147,9 +147,9 @@ def _missing(
     wanted = []
     stored = bool(replicas.replica_ends(case))
     if applies and not case.has("sends"):
-        wanted.append(collect_next.sends(TEXTS["want_sends"]))
+        wanted.append(collect_next.ask("sends", TEXTS["want_sends"]))
     if not stored or (applies and not slave):
-        wanted.append(collect_next.replica_store(TEXTS["want_store"]))
+        wanted.append(collect_next.ask("replica's store", TEXTS["want_store"]))
     if slave and not gone and not replicas.master_stored(case) and (compared is None or compared.missing):
-        wanted.append(collect_next.cluster_list(TEXTS["want_cluster"]))
+        wanted.append(collect_next.ask("cluster list", TEXTS["want_cluster"]))
     return wanted

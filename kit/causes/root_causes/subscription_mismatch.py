@@ -270,12 +270,12 @@ def _missing(case: Case, finding: Finding, group: str | None) -> list[Missing]:
     first, second = finding.steps[0].holds, finding.steps[1].holds
     wanted = []
     if first is None:
-        wanted.append(collect_next.consumer_status(group, TEXTS["want_status"]))
+        wanted.append(collect_next.ask("running clients", TEXTS["want_status"], group=group))
         if not consumer_logs.of(case, "heartbeat-data"):
-            wanted.append(collect_next.client_log(collect_next.CONSUMER, TEXTS["want_client"]))
+            wanted.append(collect_next.ask("consumer's client log", TEXTS["want_client"]))
     if second is None:
         wanted += [
-            collect_next.consumer_progress(group, TEXTS["want_positions"]),
-            collect_next.deliveries(TEXTS["want_ledger"]),
+            collect_next.ask("offsets", TEXTS["want_positions"], group=group),
+            collect_next.ask("deliveries", TEXTS["want_ledger"]),
         ]
     return wanted

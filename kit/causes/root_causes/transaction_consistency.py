@@ -256,15 +256,15 @@ def _missing(case: Case, summary: totals.Summary | None, counts: Counts, finishe
         return []
     wanted = []
     if summary is None:
-        wanted.append(collect_next.commitlog(TEXTS["want_store"]))
+        wanted.append(collect_next.ask("commitlog", TEXTS["want_store"]))
     if counts.rows is None or not counts.joined:
-        wanted.append(collect_next.rows(TEXTS["want_rows"]))
+        wanted.append(collect_next.ask("business rows", TEXTS["want_rows"]))
     unexplained = not finished.empty and finished["cause"].isna().any()
     if counts.rows is None or summary is None or unexplained:
         if not case.has_source("client"):
-            wanted.append(collect_next.client_log(collect_next.PRODUCER, TEXTS["want_client_log"]))
+            wanted.append(collect_next.ask("producer's client log", TEXTS["want_client_log"]))
         if not case.has_source("app"):
-            wanted.append(collect_next.app_log(collect_next.PRODUCER, TEXTS["want_app_log"]))
+            wanted.append(collect_next.ask("application log", TEXTS["want_app_log"]))
         if not case.has_source("transaction"):
-            wanted.append(collect_next.broker_log("transaction.log", TEXTS["want_transaction_log"]))
+            wanted.append(collect_next.ask("transaction.log", TEXTS["want_transaction_log"]))
     return wanted
