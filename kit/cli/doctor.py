@@ -7,19 +7,18 @@ from typing import Any
 
 import click
 
-from kit.cli.shared import Evidence, Refusal, leave, open_case, options, outside
+from kit.cli.shared import Evidence, Refusal, answer, json_option, leave, open_case, options, outside
 from kit.i18n import printable
 
 
 @click.command()
 @click.argument("evidence", type=Evidence())
 @click.option("--broker", metavar="VERSION", help="release of the broker, if the evidence does not name it")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="write the hazards here")
+@json_option("write the hazards here; - is standard output")
 @options
 def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen: Any) -> None:
     """List hazards in configuration and names, before or after an incident; a broker.conf alone is explained."""
     from kit.causes import doctor as examination
-    from kit.evidence import disk
     from kit.report import advice
     from kit.rocketmq.versions import Version
 
@@ -34,9 +33,9 @@ def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen:
     if found is None:
         case = open_case(evidence, **chosen, eager=False)
         found = examination.of_case(case, version)
-    click.echo(advice.checkup(found, chosen["lang"]))
-    if json_file:
-        disk.write_json(json_file, found.as_dict(chosen["lang"]))
+    if case is not None:
+        case.progress.end()
+    answer(advice.checkup(found, chosen["lang"]), found.as_dict(chosen["lang"]), json_file)
     if case is not None:
         leave(case)
 

@@ -4,29 +4,52 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from kit.cli.shared import FORMATS, Evidence, Refusal, leave, open_case, options, outside, say
-from kit.i18n import printable
+from kit.cli.shared import (
+    FORMATS,
+    STDIO,
+    Evidence,
+    Refusal,
+    answer,
+    json_option,
+    leave,
+    nothing_matches,
+    open_case,
+    options,
+    outside,
+    say,
+)
+from kit.i18n import T, printable
 
 if TYPE_CHECKING:
     from kit.i18n import Lang
 
 
+NO_COPY = T("No record, log line or ledger of this evidence names {ids}.")
+NO_RECORD = T("Nothing of this evidence is in the selection; {out} has no records.")
+WRITTEN = T("Written to {path}")
+
+
 @click.command()
-@click.argument("evidence", type=Evidence())
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="write findings.json here")
+@click.argument("evidence", type=Evidence(pasted=True))
+@json_option("write findings.json here; - is standard output")
 @click.option("--out", type=click.Path(path_type=Path), help="write findings.json and tables/ into this folder")
+@click.option("--fail-on", type=click.Choice(["confirmed", "suspected"]), help="exit with 4 where a root cause is")
+@click.option("-v", "--verbose", is_flag=True, help="list what was ruled out and what could not be decided too")
 @options
-def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: Any) -> None:
-    """Examine the evidence for every cause."""
+def triage(
+    evidence: Path, json_file: Path | None, out: Path | None, fail_on: str | None, verbose: bool, **chosen: Any
+) -> None:
+    """Examine the evidence for every cause; - reads pasted lines."""
     outside(evidence, json_file)
     first = _first_answer(evidence, chosen["lang"])
-    if first:
+    if first and str(json_file) != STDIO:
         click.echo(first + "\n")
     # Only now: these imports take longer than a paste takes to be explained.
     import kit
@@ -45,10 +68,15 @@ def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: A
             write.tables(case, folder / "tables")
             if case.failures:
                 bug_report.write(folder, case)
-    say(case, terminal.verdicts(findings, case.lang))
-    if json_file:
-        disk.write_json(json_file, findings)
-    leave(case, out)
+    case.progress.end()
+    answer(terminal.verdicts(findings, case.lang, verbose=verbose), findings, json_file)
+    leave(case, out, condition=_meets(findings, fail_on))
+
+
+def _meets(findings: dict[str, Any], fail_on: str | None) -> bool:
+    """Return whether a root cause has the verdict that the caller waits for, or a stronger one."""
+    wanted = {None: (), "confirmed": ("confirmed",), "suspected": ("confirmed", "suspected")}[fail_on]
+    return any(f["kind"] == "root_cause" and f["verdict"] in wanted for f in findings["findings"])
 
 
 PASTE: Final = 64 << 10
@@ -80,9 +108,10 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
 @click.option(
     "--cause", default="auto", show_default=True, help="a cause's slug, or auto: those confirmed or suspected"
 )
+@click.option("--open", "shown", is_flag=True, help="open the report in the browser")
 @click.option("--redact", is_flag=True, help="replace hosts, keys, bodies, groups and paths by stable pseudonyms")
 @options
-def report(evidence: Path, out: Path, cause: str, redact: bool, **chosen: Any) -> None:
+def report(evidence: Path, out: Path, cause: str, shown: bool, redact: bool, **chosen: Any) -> None:
     """Write the offline report."""
     import json
 
@@ -95,6 +124,8 @@ def report(evidence: Path, out: Path, cause: str, redact: bool, **chosen: Any) -
     # Only the path goes to standard output, for scripts.
     click.echo(terminal.closing(json.loads((out / "findings.json").read_text(encoding="utf-8")), case.lang), err=True)
     click.echo(page)
+    if shown:
+        click.launch(str(page))
     leave(case, out)
 
 
@@ -112,6 +143,7 @@ def decode(evidence: Path, out: Path, body: bool, form: str, **chosen: Any) -> N
     passing = form == "parquet" and not (body or chosen["since"] or chosen["until"])
     case = open_case(evidence, out, hashes=not passing, **chosen)
     say(case, terminal.counts(write.decoded(case, out, body=body, form=form)))
+    click.echo(WRITTEN.say(path=printable(str(out))).render(case.lang), err=True)
     leave(case)
 
 
@@ -126,6 +158,7 @@ def logs(evidence: Path, out: Path, form: str, **chosen: Any) -> None:
 
     case = open_case(evidence, out, **chosen)
     say(case, terminal.counts(write.parsed_logs(case, out, form=form)))
+    click.echo(WRITTEN.say(path=printable(str(out))).render(case.lang), err=True)
     leave(case)
 
 
@@ -144,12 +177,7 @@ def inventory(evidence: Path, **chosen: Any) -> None:
 @click.command()
 @click.argument("evidence", type=Evidence())
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
-@click.option(
-    "--json",
-    "json_file",
-    type=click.Path(path_type=Path),
-    help="write the complete life to this file; for several ids a list",
-)
+@json_option("write the complete life to this file, for several ids a list; - is standard output")
 @options
 def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen: Any) -> None:
     """Show the life of a message, by UNIQ_KEY, offset message id or business key.
@@ -157,7 +185,6 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     Several ids give one line each; `-` reads ids from standard input, one per line.
     """
     import kit
-    from kit.evidence import disk
     from kit.report import console
 
     outside(evidence, json_file)
@@ -165,9 +192,11 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     wanted = [one for each in ids for one in (sys.stdin.read().split("\n") if each == "-" else [each]) if one.strip()]
     lives = kit.traces(case, wanted)
     single = len(wanted) == 1
-    say(case, console.life(lives[0], case.lang) if single else console.lives(lives, case.lang))
-    if json_file:
-        disk.write_json(json_file, lives[0] if single else lives)
+    case.progress.end()
+    text = console.life(lives[0], case.lang) if single else console.lives(lives, case.lang)
+    answer(text, lives[0] if single else lives, json_file)
+    if not any(life[kind] for life in lives for kind in ("records", "ops", "handled", "traces", "mentions")):
+        nothing_matches(NO_COPY.say(ids=", ".join(wanted[:4])), case.lang)
     leave(case)
 
 
@@ -207,8 +236,36 @@ def cut(
     except ValueError as error:
         raise Refusal(printable(str(error))) from None
     said = [(cutting.NAMES[name].in_(case.lang), cutting.count_text(count, case.lang)) for name, count in kept.items()]
-    say(case, terminal.counts([*said, ("", str(out))]))
+    say(case, terminal.counts(said))
+    click.echo(WRITTEN.say(path=printable(str(out))).render(case.lang), err=True)
+    if kept.get("records") == 0 and (topic or ids):
+        nothing_matches(NO_RECORD.say(out=str(out)), case.lang)
     leave(case)
 
 
-COMMANDS = (triage, report, decode, logs, inventory, trace, cut)
+@click.command()
+@click.argument("evidence", type=Evidence())
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default="notebooks",
+    show_default=True,
+    help="folder for copies of the notebooks: empty, or not there yet",
+)
+@click.option("--cause", default="10_triage", show_default=True, help="the notebook to open, e.g. 50_broker_busy")
+@options
+def notebook(evidence: Path, out: Path, cause: str, **chosen: Any) -> None:
+    """Open JupyterLab on the evidence, with copies of the notebooks that name it."""
+    from kit.report.notebooks import copies
+
+    case = open_case(evidence, out, eager=False, **chosen)
+    case.progress.end()
+    declared = {"evidence": str(Path(case.name).resolve()), "workspace": None, "lang": case.lang}
+    if chosen["workspace"] is not None:
+        declared["workspace"] = str(chosen["workspace"].resolve())
+    first = next((path for path in copies(out, declared) if path.stem == cause), out)
+    click.echo(first)
+    sys.exit(subprocess.run([sys.executable, "-m", "jupyter", "lab", str(first)], check=False).returncode)
+
+
+COMMANDS = (triage, report, notebook, decode, logs, inventory, trace, cut)

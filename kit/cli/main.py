@@ -1,6 +1,7 @@
 """The command line. Modules are imported when a command runs, so `--help` stays fast.
 
-Exit codes: 0 done · 1 a bug · 2 wrong usage or nothing to read · 3 done, but some evidence is damaged or could not be read.
+Exit codes: 0 done · 1 a bug · 2 wrong usage or nothing to read · 3 done, but some evidence is damaged or could not be read · 4 the condition of `--fail-on` ·
+5 an id, topic or selection that matches nothing · 130 interrupted.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ import errno
 import gc
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
+from kit.__main__ import INTERRUPTED
 from kit.cli import doctor, evidence, lab, offline, postmortem, watch
-from kit.cli.shared import BUG, Refusal, postpone_collecting
+from kit.cli.shared import BUG, Refusal, declared, postpone_collecting
 from kit.i18n import Lang, T, printable
 
 PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG)
 """Errors of a path that the user named, not of the kit."""
 FULL = T("No space left on the disk of {path}; make room, or name a folder on another disk with --workspace and --out")
+STOPPED = T("Interrupted. What was read is kept: the same command goes on from there.")
 FAILED = T("{type} in {where}: a fault of the kit. For a bug report: {path}")
 
 
@@ -30,8 +33,12 @@ class Kit(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            ctx.default_map = dict.fromkeys(self.commands, declared())
             return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        except (KeyboardInterrupt, click.Abort):
+            click.echo(STOPPED.in_(language(ctx)), err=True)
+            ctx.exit(INTERRUPTED)
+        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise
         except Exception as error:
             line = refused(error, ctx)
@@ -39,6 +46,25 @@ class Kit(click.Group):
                 raise Refusal(printable(line)) from None
             click.echo(bug(error, ctx), err=True)
             ctx.exit(BUG)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by what one wants to do, each group with one example."""
+        for title, (example, names) in GROUPS.items():
+            rows = [(name, self.commands[name].get_short_help_str(limit=64)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+                formatter.write_text(f"e.g. {example}")
+
+
+GROUPS: Final = {
+    "Look": (
+        "rmq-kit triage incident/",
+        ("triage", "report", "notebook", "trace", "explain", "doctor", "inventory", "compare", "postmortem", "gallery"),
+    ),
+    "Decode": ("rmq-kit size --body 65000 --topic orders", ("decode", "logs", "msgid", "size", "cut", "collect")),
+    "Watch": ("rmq-kit watch /data/rocketmq --alerts -", ("watch", "workspace")),
+    "Learn": ("rmq-kit lab run half-topic-blowup", ("lab",)),
+}
 
 
 def refused(error: Exception, ctx: click.Context) -> str | None:
@@ -93,11 +119,8 @@ def language(ctx: click.Context) -> Lang:
 def cli() -> None:
     """Say which root cause an Apache RocketMQ incident had, with evidence anyone can check.
 
-    \b
-    Examples:
-      rmq-kit triage incident/                      one table of verdicts
-      rmq-kit report incident.zip --out report/     the offline report
-      rmq-kit trace incident/ 0A140D151A0C0C387F4466B0BCE60000
+    EVIDENCE is a folder, an archive or one file. Language, zones and folders can be declared once: in config.toml of the user's configuration folder for
+    rmq-kit, or as RMQ_KIT_LANG, RMQ_KIT_TZ_BROKER, RMQ_KIT_TZ_APP, RMQ_KIT_WORKSPACE.
     """
 
 

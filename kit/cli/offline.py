@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import click
 
-from kit.cli.shared import Refusal, at_workspace, in_language
+from kit.cli.shared import Refusal, answer, at_workspace, in_language, json_option
 from kit.i18n import Lang, T, printable
 
 BAD_PROPERTY = T("`{text}` is not a property; write it as NAME=VALUE")
@@ -184,38 +185,34 @@ def clean_(workspace: Path | None, lang: Lang) -> None:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), default="-")
-@click.option(
-    "--json",
-    "json_file",
-    type=click.Path(path_type=Path, allow_dash=True),
-    help="write the rows to this file; - is standard output",
-)
+@click.argument("text", nargs=-1, metavar="[FILE|-|TEXT…]")
+@json_option("write the rows to this file; - is standard output")
 @in_language
-def explain(file: Path, json_file: Path | None, lang: Lang) -> None:
-    """Explain each pasted log line, code, id or setting; FILE is a text file, - (the default) standard input."""
-    from kit.evidence import disk
+def explain(text: tuple[str, ...], json_file: Path | None, lang: Lang) -> None:
+    """Explain pasted log lines, codes, ids and settings.
+
+    They are those of a text file, of standard input (-, the default), or the words themselves.
+    """
     from kit.explanation.explain import explain as explained
     from kit.explanation.shown import blocks
 
-    rows = explained(_pasted(file), lang)
-    if str(json_file) == "-":
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
-        return
-    if json_file is not None:
-        disk.write_json(json_file, rows)
-    click.echo(blocks(rows, lang))
+    rows = explained(_pasted(text), lang)
+    answer(blocks(rows, lang), rows, json_file)
 
 
-def _pasted(file: Path) -> str:
-    """Return the text of a file or of standard input."""
+def _pasted(text: tuple[str, ...]) -> str:
+    """Return the text of a file or of standard input, or the words themselves where they name no file."""
     from kit.explanation.pasted_lines import decoded
 
+    if text in ((), ("-",)):
+        return decoded(sys.stdin.buffer.read())
     try:
-        raw = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        if len(text) == 1 and Path(text[0]).exists():
+            return decoded(Path(text[0]).read_bytes())
     except OSError as error:
-        raise Refusal(f"{printable(str(file))}: {error.strerror}") from None
-    return decoded(raw)
+        if error.errno not in (errno.ENAMETOOLONG, errno.EINVAL):
+            raise Refusal(f"{printable(text[0])}: {error.strerror}") from None
+    return " ".join(text)
 
 
 COMMANDS = (explain, msgid, size, collect, compare, gallery, workspace)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gc
+import json
 import sys
+import tempfile
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from kit.evidence.remote import is_remote
-from kit.i18n import T, printable
+from kit.i18n import Sentence, T, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +21,9 @@ if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.i18n import Lang
 
-BUG, DAMAGED = 1, 3
+BUG, DAMAGED, CONDITION, NOTHING_MATCHES = 1, 3, 4, 5
+STDIO = "-"
+"""Standard input or output, wherever a file is taken."""
 
 NOT_THERE = T("{path}: no such file or folder")
 OUT_INSIDE = T("{path}: --out is inside the evidence; nothing is written there")
@@ -39,13 +44,18 @@ class Refusal(click.ClickException):
 
 
 class Evidence(click.ParamType):
-    """A path that exists; the error is in the reader's language."""
+    """A path that exists, or with `pasted` the text on standard input; the error is in the reader's language."""
 
     name = "evidence"
+
+    def __init__(self, *, pasted: bool = False) -> None:
+        self.pasted = pasted
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path | str:
         if is_remote(str(value)):
             return str(value)
+        if self.pasted and str(value) == STDIO and ctx is not None:
+            return _standard_input(ctx)
         path = Path(value)
         # An unset variable gives "", which does not mean the current folder.
         if not str(value) or not path.exists():
@@ -55,12 +65,63 @@ class Evidence(click.ParamType):
         return path
 
 
+def _standard_input(ctx: click.Context) -> Path:
+    """Return a private file, gone with the command, that holds what was pasted."""
+    folder = Path(ctx.with_resource(tempfile.TemporaryDirectory(prefix="rmq-kit-")))
+    path = folder / "pasted.txt"
+    path.write_bytes(sys.stdin.buffer.read())
+    ctx.meta["pasted"] = path
+    return path
+
+
+def declared() -> dict[str, Any]:
+    """Return the options that the user declared once, in `config.toml`: lang, tz_broker, tz_app, workspace, master, remote. Refuse a file that is no TOML."""
+    path = Path(click.get_app_dir("rmq-kit", force_posix=False), "config.toml")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise Refusal(f"{path}: {printable(str(error))}") from None
+
+
 in_language = click.option(
-    "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="language of the sentences"
+    "--lang",
+    type=click.Choice(["en", "zh"]),
+    default="en",
+    show_default=True,
+    envvar="RMQ_KIT_LANG",
+    help="language of the sentences",
 )
 at_workspace = click.option(
-    "--workspace", type=click.Path(path_type=Path), help="folder of the cache (default: the user's cache folder)"
+    "--workspace",
+    type=click.Path(path_type=Path),
+    envvar="RMQ_KIT_WORKSPACE",
+    help="folder of the cache (default: the user's cache folder)",
 )
+
+
+def json_option(text: str) -> Callable[..., Any]:
+    """Return the option `--json FILE`; `-` is standard output, which then holds nothing else."""
+    return click.option("--json", "json_file", type=click.Path(path_type=Path, allow_dash=True), help=text)
+
+
+def answer(text: Any, value: Any, json_file: Path | None) -> None:
+    """Print the text for people, and write the value for programs where it is wanted: one of them on standard output."""
+    from kit.evidence import disk
+
+    if str(json_file) == STDIO:
+        click.echo(json.dumps(value, ensure_ascii=False, indent=1))
+        return
+    click.echo(text)
+    if json_file is not None:
+        disk.write_json(json_file, value)
+
+
+def nothing_matches(sentence: Sentence, lang: Lang) -> NoReturn:
+    """Exit because what was asked for is not in the evidence."""
+    click.echo(printable(sentence.render(lang)), err=True)
+    sys.exit(NOTHING_MATCHES)
 
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,9 +129,13 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         [
             in_language,
-            click.option("--tz-broker", help="zone of the broker's host, for log layouts without one"),
             click.option(
-                "--tz-app", help="zone of client and application logs and tables, e.g. Asia/Shanghai or +08:00"
+                "--tz-broker", envvar="RMQ_KIT_TZ_BROKER", help="zone of the broker's host, for log layouts without one"
+            ),
+            click.option(
+                "--tz-app",
+                envvar="RMQ_KIT_TZ_APP",
+                help="zone of client and application logs and tables, e.g. Asia/Shanghai or +08:00",
             ),
             click.option("--since", help="ISO time; earlier records and lines are ignored"),
             click.option("--until", help="ISO time; later records and lines are ignored"),
@@ -107,6 +172,8 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     try:
         case = meta["case"] = kit.open_case(evidence, chosen.pop("workspace", None), **chosen)
         case.eager, case.hashes, case.progress = eager, hashes, progress
+        if meta.get("pasted") == evidence:
+            case.name = STDIO
         recognised = case.found.recognised
     except FileNotFoundError as error:
         raise Refusal(printable(error.strerror or str(error))) from None
@@ -145,7 +212,7 @@ def java(master: str | None, remote: str | None, lang: Lang) -> None:
 
 
 def outside(evidence: Path | str, out: Path | None) -> None:
-    if out is None or isinstance(evidence, str):
+    if out is None or isinstance(evidence, str) or str(out) == STDIO:
         return
     here, there = evidence.resolve(), out.resolve()
     if there == here or (here.is_dir() and here in there.parents):
@@ -158,8 +225,8 @@ def say(case: Case, text: Any) -> None:
     click.echo(text)
 
 
-def leave(case: Case, out: Path | None = None) -> None:
-    """Exit with 3 if evidence is damaged, with 1 if a part of the kit failed, after naming each on stderr."""
+def leave(case: Case, out: Path | None = None, *, condition: bool = False) -> None:
+    """Exit with 1 if a part of the kit failed, with 4 if what the caller waits for is so, with 3 if evidence is damaged, after naming each on stderr."""
     from kit.case import output
     from kit.case.failures import unreadable
 
@@ -176,5 +243,5 @@ def leave(case: Case, out: Path | None = None) -> None:
         report = (out or case.workspace.folder) / output.BUG_REPORT
         click.echo(FAILED.say(names=names, path=printable(str(report))).render(case.lang), err=True)
         sys.exit(BUG)
-    if damage:
-        sys.exit(DAMAGED)
+    if condition or damage:
+        sys.exit(CONDITION if condition else DAMAGED)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from rich.cells import cell_len
@@ -42,6 +43,7 @@ TRACES: Final = T("{n} message trace {n:entry|entries} of clients")
 MENTIONS: Final = T("{n} {n:place mentions|places mention} it")
 GAPS: Final = T("what is missing")
 NO_GAPS: Final = T("nothing is missing")
+ALIKE: Final = T("… {n} more {n:copy|copies} like these …")
 MORE: Final = T("… and {n} more (--json has all)")
 
 
@@ -72,14 +74,15 @@ def life(told: dict[str, Any], lang: Lang) -> str:
         lines.append("  " + MESSAGES.say(n=len(told["uniq_keys"]), keys=told["uniq_keys"][:8]).render(lang))
     if told["records"]:
         lines += ["", RECORDS.say(n=len(told["records"])).render(lang)]
-    for record in told["records"][:SHOWN_RECORDS]:
+    for record in _telling(told["records"]):
+        if isinstance(record, int):
+            lines.append("    " + ALIKE.say(n=record).render(lang))
+            continue
         place = f"{record['file']}@{record['physical_offset']}"
         lines.append(
             f"  {_when(record['store_timestamp'])}  {record['stage']:<10}  {record['topic']}  {record['offset_msg_id']}  {place}"
         )
         lines.append(f"      {record['why']}")
-    if len(told["records"]) > SHOWN_RECORDS:
-        lines.append("  " + MORE.say(n=len(told["records"]) - SHOWN_RECORDS).render(lang))
     if told["ops"]:
         lines += ["", OPS.say(n=len(told["ops"])).render(lang)]
         lines += [
@@ -110,6 +113,23 @@ def life(told: dict[str, Any], lang: Lang) -> str:
         *(f"  {gap['text']}" for gap in told["gaps"][:SHOWN_MENTIONS]),
     ]
     return "\n".join(printable(line)[: 4 * WIDE] for line in lines)
+
+
+def _telling(records: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any] | int]:
+    """Yield the first two and the last copy of each kind in their order, and in between how many are left out: a message in a loop has thousands."""
+    kinds = [(record["stage"], record["topic"], record["why"]) for record in records]
+    last = {kind: n for n, kind in enumerate(kinds)}
+    seen: Counter[Any] = Counter()
+    left = 0
+    for n, (record, kind) in enumerate(zip(records, kinds, strict=True)):
+        seen[kind] += 1
+        if seen[kind] > 2 and n != last[kind]:
+            left += 1
+            continue
+        if left:
+            yield left
+            left = 0
+        yield record
 
 
 def lives(told: Iterable[dict[str, Any]], lang: Lang) -> str:

@@ -73,6 +73,20 @@ def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNo
     return spoken
 
 
+def copies(out: Path, parameters: Mapping[str, Any]) -> list[Path]:
+    """Write a copy of every notebook for use by hand into the folder `out`: prose in their `lang`, the parameters that it has set. A copy that is there stays."""
+    from papermill.parameterize import parameterize_notebook
+
+    out.mkdir(parents=True, exist_ok=True)
+    targets = []
+    for path in sorted(folder().glob("*.ipynb")):
+        targets.append(target := out / path.name)
+        if not target.exists():
+            spoken = localise(read(path), parameters["lang"])
+            nbformat.write(parameterize_notebook(spoken, dict(parameters), report_mode=False), target)
+    return targets
+
+
 def execute(
     paths: Iterable[Path], out: Path, parameters: Mapping[str, Any], failures: list[Failure] | None = None
 ) -> list[Path]:
@@ -133,7 +147,7 @@ def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> tuple[P
             request_save_on_cell_execute=False,
             autosave_cell_every=0,
             execution_timeout=CELL_SECONDS,
-            extra_arguments=["--log-level=ERROR", "--HistoryManager.enabled=False"],
+            extra_arguments=["--log-level=CRITICAL", "--HistoryManager.enabled=False"],
         )
     except papermill.PapermillExecutionError:
         pass  # of a cell, and the others went on

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import os
+import shlex
 import shutil
+import sys
+from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -47,18 +51,44 @@ TO_COLLECT = T("Collect next: {artefact}")
 ORDER = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out")
 
 
-def verdicts(findings: dict[str, Any], lang: Lang) -> str:
-    """Return one table of all causes, confirmed first, then what to collect for the undecided ones."""
+STYLES: Final = {"confirmed": "bold red", "suspected": "yellow", "failed": "magenta"}
+FOLDED: Final = {
+    "insufficient_evidence": T(
+        "{count} {count:cause|causes} could not be decided with this evidence (-v lists {count:it|them})"
+    ),
+    "ruled_out": T("{count} {count:cause was|causes were} ruled out (-v lists {count:it|them})"),
+}
+
+
+def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> str:
+    """Return what holds as a table, what does not as a line each (`verbose`: as rows), what to collect, and last the root cause and what to do."""
     table = sheet(CAUSE, VERDICT, REASON, WHERE, lang=lang)
     ranked = sorted(
         findings["findings"], key=lambda f: (ORDER.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
     )
     for finding in ranked:
-        table.add_row(
-            *map(cell, (finding["cause"], VERDICTS[finding["verdict"]].in_(lang), finding["summary"], _first(finding)))
-        )
-    warning = zone_warning(findings, lang)
-    return printed(table) + (f"\n{warning}\n" if warning else "") + _wanted(ranked, lang)
+        if verbose or finding["verdict"] not in FOLDED:
+            verdict = Text(VERDICTS[finding["verdict"]].in_(lang), STYLES.get(finding["verdict"], "dim"))
+            table.add_row(cell(finding["cause"]), verdict, cell(finding["summary"]), cell(_first(finding)))
+    parts = [printed(table).rstrip()] if table.row_count else []
+    counts = Counter(f["verdict"] for f in ranked)
+    if not verbose:
+        parts += [text.say(count=counts[verdict]).render(lang) for verdict, text in FOLDED.items() if counts[verdict]]
+    parts += filter(None, (zone_warning(findings, lang), _wanted(ranked, lang, None if verbose else BRIEFLY)))
+    return "\n\n".join(filter(None, [*parts, closing(findings, lang), next_command(findings, lang)]))
+
+
+BRIEFLY: Final = 4
+"""How many requests are shown: the first are those of the likeliest causes."""
+READ_ON: Final = T("Read on: {command}")
+
+
+def next_command(findings: dict[str, Any], lang: Lang) -> str:
+    """Return the command that shows the evidence behind the verdicts, "" for what was pasted."""
+    if findings["evidence"]["path"] == "-":
+        return ""
+    path = shlex.quote(findings["evidence"]["path"])
+    return printable(READ_ON.say(command=f"rmq-kit report {path} --out report/").render(lang))
 
 
 ZONE_UNKNOWN: Final = T(
@@ -109,8 +139,8 @@ def _first(finding: dict[str, Any]) -> str:
     )
 
 
-def _wanted(ranked: Iterable[dict[str, Any]], lang: Lang) -> str:
-    """Return each request once, those of the most likely causes first."""
+def _wanted(ranked: Iterable[dict[str, Any]], lang: Lang, most: int | None) -> str:
+    """Return each request once, those of the most likely causes first, at most `most`."""
     wanted: dict[str, str] = {}
     for finding in ranked:
         if finding["verdict"] in ("suspected", "insufficient_evidence") or finding["missing"]:
@@ -118,7 +148,7 @@ def _wanted(ranked: Iterable[dict[str, Any]], lang: Lang) -> str:
                 wanted.setdefault(
                     missing["command"], f"  {missing['artefact']}: {missing['why']}\n      {missing['command']}"
                 )
-    return "\n" + NEXT.in_(lang) + "\n" + "\n".join(list(wanted.values())[:12]) if wanted else ""
+    return "\n".join([NEXT.in_(lang), *list(wanted.values())[:most]]) if wanted else ""
 
 
 def inventory(found: Inventory, lang: Lang) -> str:
@@ -161,8 +191,10 @@ def cell(value: str) -> Text:
 
 
 def printed(table: Table) -> str:
+    """Return a table as wide as the terminal, 160 columns where there is none, in colour where somebody sees it."""
     out = io.StringIO()
-    Console(
-        file=out, width=max(100, shutil.get_terminal_size((160, 50)).columns), color_system=None, legacy_windows=False
-    ).print(table)
+    width = max(60, shutil.get_terminal_size((160, 50)).columns)
+    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    system: Literal["standard"] | None = "standard" if coloured else None
+    Console(file=out, width=width, color_system=system, force_terminal=coloured, legacy_windows=False).print(table)
     return out.getvalue()

@@ -1,0 +1,138 @@
+"""What one types first: words, pipes, exit codes, declared options. Expected values come from the interface's list of exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kit import __main__
+from kit.cli import main
+from kit.report import console, terminal
+
+LINE = "2026-11-20 22:34:20 WARN SendMessageThread_1 - putMessage message topic length too long 149"
+BUSY = (
+    "2026-11-20 23:19:40 WARN main - CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, "
+    "period in queue: 205ms, size of queue: 880"
+)
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("LANG", "TZ_BROKER", "TZ_APP", "WORKSPACE"):
+        monkeypatch.delenv(f"RMQ_KIT_{name}", raising=False)
+
+
+def run(*args: str, text: str | None = None, **env: str) -> Result:
+    return CliRunner().invoke(main.cli, args, input=text, env=env)
+
+
+def test_words_that_are_no_file_are_explained() -> None:
+    said = run("explain", "putMessage", "message topic length too long", "149")
+    assert said.exit_code == 0 and "too long" in said.stdout
+    assert json.loads(run("explain", LINE, "--json", "-").stdout)[0]["slug"] == "name-too-long"
+
+
+def test_a_file_and_standard_input_are_explained(tmp_path: Path) -> None:
+    path = tmp_path / "paste.txt"
+    path.write_text(LINE)
+    assert run("explain", str(path)).stdout == run("explain", "-", text=LINE).stdout == run("explain", text=LINE).stdout
+
+
+def test_settings_declared_once_hold_for_every_command(tmp_path: Path) -> None:
+    chinese = run("explain", LINE, "--lang", "zh").stdout
+    assert run("explain", LINE, RMQ_KIT_LANG="zh").stdout == chinese
+    config = tmp_path / "config" / "rmq-kit" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('lang = "zh"\n')
+    assert run("explain", LINE).stdout == chinese
+    assert run("explain", LINE, "--lang", "en").stdout != chinese
+    config.write_text("lang = zh")
+    refused = run("explain", LINE)
+    assert refused.exit_code == 2 and str(config) in refused.stderr
+
+
+def test_help_lists_every_command_in_its_group() -> None:
+    listed = {name for _, names in main.GROUPS.values() for name in names}
+    assert listed == set(main.cli.commands)
+    shown = run("--help").stdout
+    assert all(f"\n  {name} " in shown for name in listed)
+
+
+def finding(cause: str, verdict: str, **more: Any) -> dict[str, Any]:
+    plain = {
+        "kind": "root_cause",
+        "title": cause,
+        "summary": f"about {cause}",
+        "steps": [],
+        "missing": [],
+        "remedies": [],
+    }
+    return plain | {"cause": cause, "verdict": verdict} | more
+
+
+def test_what_holds_is_shown_and_the_root_cause_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    remedy = {"action": "Move the broker", "why": "", "risk": "", "verify": ""}
+    findings = {
+        "evidence": {"path": "in cident", "files": []},
+        "root_causes": ["broker-busy"],
+        "findings": [
+            finding("offset-jump", "ruled_out"),
+            finding("broker-busy", "confirmed", remedies=[remedy]),
+            finding("consumer-stuck", "insufficient_evidence"),
+        ],
+    }
+    monkeypatch.setenv("COLUMNS", "80")
+    brief, whole = (terminal.verdicts(findings, "en", verbose=verbose) for verbose in (False, True))
+    assert max(map(len, brief.splitlines())) <= 80
+    assert "about offset-jump" not in brief and "1 cause was ruled out (-v lists it)" in brief
+    assert "about offset-jump" in whole and "about consumer-stuck" in whole
+    *_, root, summary, action, command = filter(None, brief.splitlines())
+    assert (root, summary, action) == ("Root cause: broker-busy", "about broker-busy", "Do next: Move the broker")
+    assert command == "Read on: rmq-kit report 'in cident' --out report/"
+
+
+def test_equal_copies_of_a_message_are_counted() -> None:
+    def record(n: int, stage: str) -> dict[str, Any]:
+        names = ("topic", "why", "offset_msg_id", "file")
+        return dict.fromkeys(names, "x") | {
+            "stage": stage,
+            "physical_offset": n,
+            "store_timestamp": "2026-11-20T00:00:00.000Z",
+        }
+
+    records = [record(n, "schedule" if n % 2 else "leaked") for n in range(600)]
+    nothing = {name: [] for name in ("uniq_keys", "ops", "handled", "consumers", "traces", "mentions", "gaps")}
+    shown = console.life({"id": "A", "kind": "uniq", "records": records, **nothing}, "en")
+    assert [n for n in range(600) if f"x@{n}\n" in shown] == [0, 1, 2, 3, 598, 599]
+    assert "594 more copies like these" in shown
+
+
+@pytest.mark.spark
+@pytest.mark.seconds
+def test_exit_codes_of_a_paste(tmp_path: Path) -> None:
+    workspace = ("--workspace", str(tmp_path / "ws"))
+    piped = run("triage", "-", "--json", "-", *workspace, text=BUSY)
+    findings = json.loads(piped.stdout)
+    assert piped.exit_code == 0 and "broker-busy" in findings["root_causes"]
+    assert run("triage", "-", "--fail-on", "confirmed", *workspace, text=BUSY).exit_code == 4
+    path = tmp_path / "paste.log"
+    path.write_text(BUSY)
+    nowhere = run("trace", str(path), "0A140D151A0C0C387F4466B0BCE60000", *workspace)
+    assert nowhere.exit_code == 5 and nowhere.stderr.count("\n") == 1
+
+
+def test_an_interrupt_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kit.explanation.explain.explain", interrupted)
+    ended = run("explain", LINE)
+    assert ended.exit_code == 130 and ended.stderr.count("\n") == 1
+    monkeypatch.setattr("kit.cli.main.main", interrupted)
+    with pytest.raises(SystemExit, match="130"):
+        __main__.main()
