@@ -10,6 +10,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
+STRING_MAP: Final = pa.map_(pa.string(), pa.string())
+TEXTS: Final = pa.dictionary(pa.int32(), pa.string())
+"""Texts with few different values."""
+
 FIRST_MS: Final = -62_135_596_800_000
 LAST_MS: Final = 253_402_300_799_999
 """The first and last ms of the years 1 to 9999 (UTC): what both Python and Spark can show."""

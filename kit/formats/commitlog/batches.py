@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.formats.arrow_types import TIMESTAMP
+from kit.formats.values import TIMESTAMP
 from kit.formats.commitlog import bodies, lineage, strings
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.records import Bytes

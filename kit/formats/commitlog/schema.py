@@ -12,7 +12,7 @@ import pyarrow as pa
 from attrs import frozen
 
 from kit.evidence.files import open_readonly
-from kit.formats.arrow_types import STRING_MAP, TEXTS, TIMESTAMP
+from kit.formats.values import STRING_MAP, TEXTS, TIMESTAMP
 from kit.rocketmq import names
 
 FIELDS: Final[dict[str, pa.DataType]] = {

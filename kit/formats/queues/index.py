@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from kit.evidence import buffers
 from kit.evidence.files import open_raw
-from kit.formats.arrow_types import TIMESTAMP
+from kit.formats.values import TIMESTAMP
 from kit.rocketmq import binary_format as f
 
 HEAD: Final = np.dtype(

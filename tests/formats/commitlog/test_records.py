@@ -19,7 +19,7 @@ import stores
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.formats.arrow_types import TEXTS
+from kit.formats.values import TEXTS
 from kit.formats.commitlog import batches, records, schema, segments, strings, walk
 
 ALL = batches.Wanted(tuple(schema.FIELDS))
