@@ -1,12 +1,15 @@
 """`python -m kit` and `rmq-kit`."""
 
+import signal
 import sys
 
 INTERRUPTED = 130
+TERMINATED = 143
 
 
 def main() -> None:
-    """Run the command line; an interrupt ends it in one line, from the first import on."""
+    """Run the command line; an interrupt ends it in one line from the first import on, SIGTERM after what it wrote for itself is removed."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
         from kit.cli.main import main as run
 

@@ -7,13 +7,13 @@ import os
 import re
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from kit.evidence.workspace import default_base
 from kit.i18n import Sentence, T
 from kit.spark import jvm
 
@@ -223,9 +223,10 @@ def _quiet() -> Iterator[None]:
     if wanted == "-":
         yield
         return
-    log = Path(wanted or Path(tempfile.gettempdir(), f"rmq-kit-spark-{os.getuid()}.log"))
+    log = Path(wanted or default_base() / "spark.log")
     kept = os.dup(2)
     try:
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
     except OSError:
         target = os.open(os.devnull, os.O_WRONLY)

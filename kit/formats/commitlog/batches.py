@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.formats.values import TIMESTAMP
 from kit.formats.commitlog import bodies, lineage, strings
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.records import Bytes
 from kit.formats.commitlog.schema import LINEAGE, PROMOTED, TEXT, TRACED, Wanted, promoted, schema
+from kit.formats.values import TIMESTAMP
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names as rocketmq
 

@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from kit.evidence import buffers
 from kit.evidence.files import open_raw
-from kit.formats.values import TIMESTAMP
-from kit.formats.values import NANO_LAST_MS
+from kit.formats.values import NANO_LAST_MS, TIMESTAMP
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names
 

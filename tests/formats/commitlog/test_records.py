@@ -19,8 +19,8 @@ import stores
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.formats.values import TEXTS
 from kit.formats.commitlog import batches, records, schema, segments, strings, walk
+from kit.formats.values import TEXTS
 
 ALL = batches.Wanted(tuple(schema.FIELDS))
 
