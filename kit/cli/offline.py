@@ -79,7 +79,7 @@ def size(
 ) -> None:
     """Compute the stored size of a message, now and after each rewrite, and the largest safe body."""
     from kit.report.sizes import card
-    from kit.rocketmq.models import rewrites
+    from kit.rocketmq import rewrites
     from kit.rocketmq.versions import NEWEST, OLDEST, Version
 
     pairs = [item.partition("=") for item in (*properties, *more)]

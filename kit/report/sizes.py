@@ -40,7 +40,7 @@ WHAT_RAW = T("the raw body, even when compression enlarges it")
 
 
 def card(spec: Mapping[str, Any], lang: Lang, *, broker: bool, client: bool, group: bool) -> str:
-    """Return `kit.rocketmq.models.rewrites.table` as text; `broker`, `client`, `group`: whether its version or name was given, not assumed."""
+    """Return `kit.rocketmq.rewrites.table` as text; `broker`, `client`, `group`: whether its version or name was given, not assumed."""
     version, limit = spec["broker"], spec["limit"]
     what = MEASURED[spec["rule"]].say(limit=limit, more=limit + 65536)
     said = [(GIVEN if broker else ASSUMED).say(version=version), MEASURES.say(what=what, check_max=spec["check_max"])]

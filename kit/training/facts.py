@@ -188,7 +188,7 @@ def transactions(bench: Bench, figures: Mapping[str, Any]) -> Facts:
 
 def unsafe(*, looks_at_status: bool) -> frozenset[str]:
     """Return the placements that can end inconsistent, by the kit's model of client and broker under the published failures."""
-    from kit.rocketmq.models import placement
+    from kit.rocketmq import placement
 
     given = attrs.evolve(placement.PUBLISHED_ASSUMPTIONS, looks_at_status=looks_at_status)
     return frozenset(each for each in placement.PLACEMENTS if not placement.safe(each, given))

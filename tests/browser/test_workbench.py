@@ -192,7 +192,7 @@ def test_another_assumption_redraws_the_chart_as_the_function_draws_it(browser: 
     import attrs
 
     from kit.charts.transactions import placement
-    from kit.rocketmq.models.placement import Assumptions
+    from kit.rocketmq.placement import Assumptions
 
     texts = "e => JSON.stringify(e.data[0].text)"
     page = opened(browser, lab, "what_if")

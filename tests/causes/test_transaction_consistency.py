@@ -24,8 +24,8 @@ from kit.causes.neighbours import (
     undecodable_half_message,
 )
 from kit.causes.root_causes import transaction_consistency
-from kit.rocketmq.models import placement
-from kit.rocketmq.models.transaction_model import Assumptions, Placement
+from kit.rocketmq import placement
+from kit.rocketmq.placement import Assumptions, Placement
 
 SYSTEM = re.compile(r"%|RMQ_SYS|rmq_sys|TRANS_CHECK|SCHEDULE_TOPIC")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kit.rocketmq.models.busy_replay import what_if
+from kit.rocketmq.busy_replay import what_if
 
 PAUSES = np.array([[1000.0, 2000.0], [5000.0, 9000.0]])
 ARRIVALS = np.array([0.0, 1100, 1950, 3000, 5500, 8900])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recorded import BIG, SMALL, truth
 
 from kit.rocketmq import ids, names
-from kit.rocketmq.id_clock import candidates
+from kit.rocketmq.ids import candidates
 
 UTC = dt.UTC
 CST = dt.timezone(dt.timedelta(hours=8))

@@ -16,19 +16,21 @@ from hypothesis import strategies as st
 from recorded import HERE, SMALL, truth
 
 from kit.rocketmq import names
-from kit.rocketmq.models.placement import (
+from kit.rocketmq.placement import (
     BROKEN,
     DOCUMENTED,
     FAILURES,
     OUTCOMES,
     PLACEMENTS,
+    STEPS,
+    Assumptions,
     beyond,
     describe,
     paths,
+    run,
     safe,
     table,
 )
-from kit.rocketmq.models.transaction_model import STEPS, Assumptions, run
 
 REAL = Assumptions()
 LOOKS = Assumptions(looks_at_status=True, copies_apart=False)

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded import BIG, SMALL, commitlog, label, truth
 
-from kit.rocketmq import names, size
-from kit.rocketmq.models import rewrites
+from kit.rocketmq import names, rewrites, size
 from kit.rocketmq.versions import rule
 
 

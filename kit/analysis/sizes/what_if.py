@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from kit.rocketmq import binary_format, names
-from kit.rocketmq.models import rewrites
+from kit.rocketmq import binary_format, names, rewrites
 
 if TYPE_CHECKING:
     from kit.analysis.sizes.in_force import Limits

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kit.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, bar, escape, figure
 from kit.i18n import Lang, T
-from kit.rocketmq.models.busy_replay import OUTCOMES, what_if
+from kit.rocketmq.busy_replay import OUTCOMES, what_if
 
 AXIS = T("One time axis: arrivals, failures, queues, host")
 AXIS_READING = T("{failed} {failed:send|sends} failed.")
@@ -206,7 +206,7 @@ def replay(
     wait: float = 200,
     lang: Lang = "en",
 ) -> Chart:
-    """Replay recorded arrivals (at_ms, sends) against recorded pauses (start_ms, end_ms) under other limits; see `kit.rocketmq.models.busy_replay.what_if`."""
+    """Replay recorded arrivals (at_ms, sends) against recorded pauses (start_ms, end_ms) under other limits; see `kit.rocketmq.busy_replay.what_if`."""
     names = {"outcome": OUTCOME, "sends": SENDS}
     if arrivals.empty or stalls.empty:
         nothing = pd.DataFrame(columns=pd.Index(["outcome", "sends"]))

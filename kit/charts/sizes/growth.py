@@ -9,8 +9,7 @@ import pandas as pd
 
 from kit.charts import BLUE, GREEN, GREY, PURPLE, SKY, VERMILLION, Chart, Table, bar, escape, figure
 from kit.i18n import Lang, T
-from kit.rocketmq import names, size
-from kit.rocketmq.models import rewrites
+from kit.rocketmq import names, rewrites, size
 
 FIELDS = T("What each side measures, field by field")
 FIELDS_READING = T(

@@ -10,9 +10,8 @@ import plotly.graph_objects as go
 
 from kit.charts import Chart, figure
 from kit.i18n import Lang, T
-from kit.rocketmq.models import placement
-from kit.rocketmq.models.placement import Outcome, Placement
-from kit.rocketmq.models.transaction_model import Assumptions
+from kit.rocketmq import placement
+from kit.rocketmq.placement import Assumptions, Outcome, Placement
 
 WHAT_IF = T("What each failure leaves, by placement of the half message")
 WHAT_IF_READING = T(
@@ -51,7 +50,7 @@ CHOICES: Final[dict[str, tuple[T, list[str]]]] = {
 def what_if(
     given: Assumptions | None = None, lang: Lang = "en", only: Mapping[Placement, Sequence[str]] | None = None
 ) -> Chart:
-    """Chart the worst outcome of each placement and failure, computed by `kit.rocketmq.models.placement` under these assumptions.
+    """Chart the worst outcome of each placement and failure, computed by `kit.rocketmq.placement` under these assumptions.
 
     `only`: the failures of each placement that are drawn.
     """

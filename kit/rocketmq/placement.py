@@ -1,22 +1,25 @@
-"""One transaction followed through client and broker: the transitions behind `kit.rocketmq.models.placement`.
+"""The placement of the half message in the business code, and what every failure then leaves: each path of one transaction through client and broker.
 
-* client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction: no SEND_OK → ROLLBACK, nothing local runs; an
-exception of
+Three placements. *first*: everything inside executeLocalTransaction. *middle*: the order in an outer database transaction, the log row inside
+executeLocalTransaction. *last*: order, log row and send in one database transaction, the answer given at once (COMMIT) or left to the check
+(UNKNOWN). Upstream:
+
+* client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction: no SEND_OK → ROLLBACK, nothing local runs; an exception of
   the local transaction is caught, the answer is UNKNOWN; the answer is one-way;
-* broker/transaction/queue/TransactionalMessageServiceImpl.check: renew the half message, then ask; discard at the
-limit;
+* broker/transaction/queue/TransactionalMessageServiceImpl.check: renew the half message, then ask; discard at the limit;
 * broker/processor/EndTransactionProcessor: an answer ends the record it names, and only that one; it does not look
   whether another copy was ended before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Literal
 
 import attrs
 
-from kit.i18n import T
+from kit.i18n import Sentence, T
+from kit.rocketmq.data import facts
 
 Placement = Literal["first", "middle", "last"]
 Outcome = Literal["consistent", "row_without_message", "message_without_row", "waiting", "duplicate"]
@@ -24,33 +27,22 @@ Answer = Literal["COMMIT", "ROLLBACK", "UNKNOWN"]
 Choose = Callable[[Sequence[Any]], Any]
 
 NOT_OK: Final = ("flush_disk_timeout", "flush_slave_timeout", "slave_not_available")
-STEPS: Final[dict[str, T]] = {
-    "half stored": T("half stored"),
-    "send throws": T("send throws"),
-    "FLUSH_DISK_TIMEOUT": T("status FLUSH_DISK_TIMEOUT"),
-    "FLUSH_SLAVE_TIMEOUT": T("status FLUSH_SLAVE_TIMEOUT"),
-    "SLAVE_NOT_AVAILABLE": T("status SLAVE_NOT_AVAILABLE"),
-    "row written": T("row written, not committed"),
-    "row committed": T("row committed"),
-    "row rolled back": T("row rolled back"),
-    "log row written": T("log row written"),
-    "log row fails": T("log row fails"),
-    "COMMIT": T("answer COMMIT"),
-    "ROLLBACK": T("answer ROLLBACK"),
-    "UNKNOWN": T("answer UNKNOW"),
-    "COMMIT lost": T("answer COMMIT, lost"),
-    "ROLLBACK lost": T("answer ROLLBACK, lost"),
-    "UNKNOWN lost": T("answer UNKNOW, lost"),
-    "check COMMIT": T("check: COMMIT"),
-    "check ROLLBACK": T("check: ROLLBACK"),
-    "check UNKNOWN": T("check: UNKNOW"),
-    "committed": T("message in the real topic"),
-    "discarded": T("discarded at the check limit"),
-    "crash": T("producer crashes"),
-    "consumed again": T("consumed again"),
-    "dead letter": T("dead letter"),
-}
+PLACEMENTS: Final[tuple[Placement, ...]] = ("first", "middle", "last")
+WORST: Final[tuple[Outcome, ...]] = ("message_without_row", "row_without_message", "duplicate", "waiting", "consistent")
+BROKEN: Final = {"message_without_row", "row_without_message"}
+
+_SENTENCES: Final = facts("placement.yaml", dict[str, dict[str, T]])
+OUTCOMES: Final = _SENTENCES["outcomes"]
+FAILURES: Final = _SENTENCES["failures"]
+STEPS: Final = _SENTENCES["steps"]
 """Transitions a path is made of."""
+_PUBLISHED: Final = ("none", "business_exception", "send_throws", *NOT_OK, "commit_lost", "consumer_fails_once")
+DOCUMENTED: Final[dict[Placement, tuple[str, ...]]] = {
+    "first": (*_PUBLISHED, "local_throws", "local_rollback", "local_unknown"),
+    "middle": (*_PUBLISHED, "local_throws", "local_rollback", "local_unknown"),
+    "last": _PUBLISHED,
+}
+"""Failures in the published comparison of the placements; with the half message last nothing local can fail."""
 
 
 @attrs.frozen
@@ -343,3 +335,64 @@ def _consumed(world: _World, outcome: Outcome) -> Outcome:
         world.note("consumed again")
         return "duplicate" if after and not world.given.idempotent else outcome
     return outcome
+
+
+PUBLISHED_ASSUMPTIONS: Final = Assumptions(copies_apart=False)
+"""The published comparison assumes one record for each transaction, whose first answer counts."""
+
+
+def paths(placement: Placement, failure: str, given: Assumptions | None = None) -> Iterator[End]:
+    """Yield the different ends of all paths of one failure."""
+    pending: list[list[int]] = [[]]
+    while pending:
+        script = pending.pop()
+        taken: list[int] = []
+
+        def choose(options: Sequence[Any], script: list[int] = script, taken: list[int] = taken) -> Any:
+            at = len(taken)
+            if at >= len(script):
+                pending.extend([*taken, other] for other in range(len(options) - 1, 0, -1))
+            taken.append(script[at] if at < len(script) else 0)
+            return options[taken[at]]
+
+        yield run(placement, failure, given or Assumptions(), choose)
+
+
+def table(given: Assumptions | None = None, failures: Sequence[str] = tuple(FAILURES)) -> list[dict[str, Any]]:
+    """Return one row for each placement and failure: `placement`, `failure`, `text`, `worst`, `outcomes` {outcome: shortest path}.
+
+    A path is a tuple of keys of `STEPS`; `describe` turns it into sentences.
+    """
+    rows = []
+    for placement in PLACEMENTS:
+        for failure in failures:
+            found: dict[Outcome, tuple[str, ...]] = {}
+            for end in paths(placement, failure, given):
+                if end.outcome not in found or len(end.path) < len(found[end.outcome]):
+                    found[end.outcome] = end.path
+            ordered = {outcome: found[outcome] for outcome in WORST if outcome in found}
+            row = {"placement": placement, "failure": failure, "text": FAILURES[failure], "worst": next(iter(ordered))}
+            rows.append(row | {"outcomes": ordered})
+    return rows
+
+
+def safe(
+    placement: Placement, given: Assumptions = PUBLISHED_ASSUMPTIONS, failures: Sequence[str] | None = None
+) -> bool:
+    """Return whether no path of these failures (None: the published ones) leaves a row without a message or a message without a row."""
+    chosen = DOCUMENTED[placement] if failures is None else failures
+    return not any(end.outcome in BROKEN for failure in chosen for end in paths(placement, failure, given))
+
+
+def beyond(given: Assumptions | None = None) -> list[dict[str, Any]]:
+    """Return the rows of `table` outside the published comparison that can end inconsistent or twice."""
+    return [
+        row
+        for row in table(given)
+        if row["failure"] not in DOCUMENTED[row["placement"]] and row["worst"] in BROKEN | {"duplicate"}
+    ]
+
+
+def describe(path: Sequence[str]) -> list[Sentence]:
+    """Return the transitions of a path as sentences."""
+    return [STEPS[step] for step in path]
