@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
+import ahocorasick_rs
 import numpy as np
 
 from kit.rocketmq import catalogue
-
-try:
-    import ahocorasick_rs
-except ImportError:  # an environment built before this dependency: slow, but right
-    ahocorasick_rs = None
 
 _MATCH: Final = 3
 """Numbers of a match: the text, where it starts and where it ends."""
@@ -27,8 +23,7 @@ class Texts:
         texts = [(text.encode(), group) for group, each in enumerate(groups) for text in each]
         self.group = np.array([group for _, group in texts], np.int64)
         self.groups = len(groups)
-        self._texts = [text for text, _ in texts]
-        self._search: Any = ahocorasick_rs.BytesAhoCorasick(self._texts) if ahocorasick_rs else None
+        self._search = ahocorasick_rs.BytesAhoCorasick([text for text, _ in texts])
 
     def find(
         self, text: bytes | np.ndarray, begins: np.ndarray, ends: np.ndarray, entries: np.ndarray
@@ -37,10 +32,7 @@ class Texts:
 
         `entries` names the entry of each stretch and does not decrease.
         """
-        if self._search:
-            matches = self._search.find_matches_as_indexes(text, overlapping=True)
-        else:
-            matches = sorted(_plainly(self._texts, bytes(text)), key=lambda match: match[2])
+        matches = self._search.find_matches_as_indexes(text, overlapping=True)
         found = np.fromiter(chain.from_iterable(matches), np.int64, _MATCH * len(matches)).reshape(-1, _MATCH)
         at = np.searchsorted(begins, found[:, 1], "right") - 1
         within = (at >= 0) & (found[:, 2] <= ends[at])
@@ -53,14 +45,6 @@ class Texts:
         """Return the groups found in one text, in order."""
         raw = text.encode()
         return self.find(raw, np.array([0]), np.array([len(raw)]), np.array([0]))[1].tolist()
-
-
-def _plainly(texts: Sequence[bytes], text: bytes) -> Iterator[tuple[int, int, int]]:
-    for number, each in enumerate(texts):
-        at = text.find(each)
-        while at >= 0:
-            yield number, at, at + len(each)
-            at = text.find(each, at + 1)
 
 
 @cache
