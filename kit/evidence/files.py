@@ -39,6 +39,8 @@ REASONS: Final[dict[str, T]] = {
     "members": T("too many members"),
     "space": T("not enough free disk space to unpack it"),
     "duplicate": T("a second member of the same name"),
+    "huge": T("larger than a file of a store can be (2 GiB)", "超过存储文件可能的大小（2 GiB）"),
+    "sparse": T("nearly nothing but a hole", "几乎全是空洞"),
 }
 
 _NOT_THE_FILE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
@@ -60,6 +62,10 @@ _REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (FileNotFoundError, "removed"), (Shrunk, "shrunk"), (Damaged, "broken"), (OSError, "unreadable"), (MemoryError, "memory"), (RecursionError, "recursion"), (UnicodeError, "encoding"),
 )  # fmt: skip
 
+LARGEST: Final = 1 << 31
+"""Bytes of a file of a store: its size is an int32."""
+_EXTENTS: Final = 10_000
+"""Stretches of a file that are looked at."""
 _PASSING: Final = frozenset({"removed", "shrunk", "unreadable", "memory", "space"})
 """Temporary reasons (an unavailable network drive, a permission granted later), not in the file's content."""
 PACKED: Final = 30
@@ -172,6 +178,20 @@ def numbered_lines(path: Path | str, encoding: str = "utf-8-sig", longest: int =
             if begins:
                 yield number, line.rstrip("\r\n")
             begins = line.endswith("\n")
+
+
+def is_hollow(file: io.FileIO | io.BufferedReader) -> bool:
+    """Return whether a file of more than `LARGEST` bytes is mostly holes: nothing in it takes that long to read but zeros that nobody stored."""
+    handle, stored, at = file.fileno(), 0, 0
+    size = os.fstat(handle).st_size
+    for _ in range(_EXTENTS if size > LARGEST else 0):
+        try:
+            at = os.lseek(handle, at, os.SEEK_DATA)
+        except OSError:  # nothing but a hole follows
+            return 2 * stored < size
+        end = os.lseek(handle, at, os.SEEK_HOLE)
+        stored, at = stored + end - at, end
+    return False
 
 
 def valid_text(name: str) -> str:

@@ -79,7 +79,7 @@ def digest(data: bytes) -> str:
 
 def is_packed(head: bytes) -> bool:
     """Return whether a file is packed like a single log, or a text in an encoding that is not based on ASCII."""
-    return head.startswith((streams.GZIP, streams.ZSTD, *streams.BZIP2, streams.XZ)) or streams.wide(head) is not None
+    return streams.single(head) is not None or streams.wide(head) is not None
 
 
 @contextlib.contextmanager
@@ -101,14 +101,8 @@ def text(path: Path | str) -> Iterator[Path]:
 def _unpack(file: io.FileIO, out: IO[bytes]) -> None:
     source = streams.Peek(file)
     head = source.peek(streams.HEAD)
-    encoding = streams.wide(head)
-    reader: streams.Readable
-    if encoding:
-        reader = streams.Utf8(source, encoding)
-    elif head.startswith(streams.GZIP):
-        reader = streams.Gunzip(source)
-    else:
-        reader = streams.Unzstd(source) if head.startswith(streams.ZSTD) else streams.Unpack(source)
+    encoding, single = streams.wide(head), streams.single(head)
+    reader: streams.Readable = streams.Utf8(source, encoding) if encoding else single(source) if single else source
     size = 0
     try:
         while data := reader.read(streams.CHUNK):

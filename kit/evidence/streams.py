@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import io
 import tarfile
+from collections.abc import Callable
 from typing import Any, Final, Protocol, cast
 
 import pyarrow as pa
@@ -147,6 +148,13 @@ class Utf8:
             if text := self._decoder.decode(data):
                 return text.encode()
         return self._decoder.decode(b"", final=True).encode()
+
+
+def single(head: bytes) -> Callable[[Peek], Readable] | None:
+    """Return how a compression of a single stream is read, by its first bytes; None for anything else."""
+    if head.startswith((*BZIP2, XZ)):
+        return Unpack
+    return Gunzip if head.startswith(GZIP) else Unzstd if head.startswith(ZSTD) else None
 
 
 def wide(head: bytes) -> str | None:

@@ -19,7 +19,7 @@ from itertools import count, groupby, islice
 from pathlib import Path
 from typing import Final
 
-from kit.evidence import archives, member_names
+from kit.evidence import archives
 from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.logs import thread_dumps
 from kit.formats.tables import configs, delimited, exports
@@ -127,7 +127,7 @@ def _place(file: EvidenceFile, spool: Path, name: str, taken: set[str]) -> tuple
     plain = f"{file.file}#{_ODD.sub(' ', name).strip(' .')[:100] or 'unnamed'}"
     label = next(each for n in count(1) if (each := plain if n == 1 else f"{plain} {n}") not in taken)
     taken.add(label)
-    return label, member_names.place(spool, label)
+    return label, archives.place(spool, label)
 
 
 def _member(file: EvidenceFile, label: str, path: Path) -> EvidenceFile:

@@ -17,8 +17,8 @@ import msgspec
 from kit.evidence import disk
 from kit.evidence import files as ev
 from kit.evidence import workspace as ws
+from kit.evidence.archives import open_evidence
 from kit.evidence.files import EvidenceFile, Refused, refusal
-from kit.evidence.opening import open_evidence
 from kit.formats import printed_times
 from kit.formats.values import instant
 from kit.inventory.digests import LARGE, Digests, identity
@@ -207,7 +207,12 @@ def _look(file: EvidenceFile, digests: Digests, hashes: bool) -> Item | Refused:
     from kit.inventory import recognise, spans
 
     try:
+        with ev.open_raw(file.path) as raw:
+            if ev.is_hollow(raw):
+                return Refused(file.file, "sparse")
         kind, detail = recognise.recognise(file)
+        if file.bytes > ev.LARGEST and kind in (*STORES, "consumequeue", "index"):
+            return Refused(file.file, "huge")
         path = Path(file.path)
         # Nothing is read of what is unknown: a heap dump of 20 GB need not be hashed.
         spared = file.bytes >= LARGE and (not kind or (not hashes and kind in STORES))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import struct
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +16,6 @@ from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.commitlog import records
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables, configs, delimited
-from kit.inventory import not_read
 from kit.rocketmq import binary_format as f
 
 if TYPE_CHECKING:
@@ -39,17 +39,30 @@ _PAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!
 _INDEX_UNIT: Final = np.dtype([("magic", ">i4"), ("pos", ">i8"), ("size", ">i4"), ("index", ">i8"), ("term", ">i8")])
 _SLOT: Final = np.dtype([("time", ">i8"), ("first", ">i8"), ("last", ">i8"), ("num", ">i4"), ("magic", ">i4")])
 _TIMER_LOG: Final = np.dtype(
-    [("size", ">i4"), ("prev", ">i8")]
-    + [
-        ("magic", ">i4"),
-        ("time", ">i8"),
-        ("delay", ">i4"),
-        ("offset", ">i8"),
-        ("record", ">i4"),
-        ("topic", ">i4"),
-        ("x", ">i8"),
-    ]
+    "i4,i8,i4,i8,i4,i8,i4,i4,i8"  # size, previous, magic, time, delay, offset, size of the record, hash of the topic, reserved
+).newbyteorder(">")
+_ENTRY: Final = struct.Struct(">iiqqqiiii")
+"""io.openmessaging.storage.dledger.entry.DLedgerEntryCoder: magic, size, index, term, position, channel, two CRCs, size of the body."""
+
+NOT_READ: Final = (
+    # store/kv/CompactionStore: below it the topic, the queue and, while it works, `compacting` or `replicating`.
+    ("compaction", r"(?:.*/)?compaction(?:Log|Cq)/(?:.*/)?\d{20}", b""),
+    # tieredstore/common/FileSegmentType: the folder of a segment; util/MessageStoreUtil.offset2FileName: eight digits of a hash before the offset.
+    ("tiered_store", r"(?:.*/)?(?:[0-9a-f]{8}\d{20}|(?:COMMIT_LOG|CONSUME_QUEUE|INDEX)/\d{20})", b""),
+    ("rocksdb", r"(?:.*/)?CURRENT", rb"MANIFEST-\d{6}\n\Z"),
+    ("rocksdb", r"(?:.*/)?IDENTITY", rb"[0-9a-fA-F-]{36}\n?\Z"),
+    ("rocksdb", r"(?:.*/)?(?:MANIFEST-\d{6}|\d{6}\.sst)", b""),
+    ("rocksdb", r"(?:.*/)?OPTIONS-\d{6}(?:\.dbtmp)?", rb"# This is a RocksDB option file"),
+    ("rocksdb", r"(?:.*/)?LOG(?:\.old\.\d+)?", rb"\d{4}/\d\d/\d\d-\d\d:\d\d:\d\d\.\d{6} [0-9a-f]+ "),
+    ("rocksdb", r"(?:.*/)?\d{6}\.log", rb"(?=[\s\S]{0,16}[\x00-\x08])"),
+    # Small state files: broker/controller (store/ha/autoswitch), tieredstore/metadata.
+    ("store_state", r"(?:.*/)?epochFileCheckpoint(?:\.bak|\.tmp|-temp)?", rb"(?:\d+-\d+\s*)+\Z"),
+    ("store_state", r"(?:.*/)?(?:brokerIdentity|tieredStoreMetadata\.json)(?:\.bak|\.tmp|-temp)?", rb"\s*\{"),
 )
+"""(kind, path, how it begins) of files of a store that are named but not read. Compaction logs and tiered storage hold records like those of a commitlog, each
+with its place in its own file as physical offset (`store/kv/CompactionLog`, `tieredstore/stream/CommitLogInputStream`): only their paths tell them from
+a commitlog, and their offset message ids belong to other records there.
+"""
 
 
 def load() -> None:
@@ -66,7 +79,7 @@ def recognise(file: EvidenceFile) -> tuple[str | None, dict[str, Any]]:
         head = stream.read(HEAD)
         return (
             _by_name_and_size(file, head)
-            or not_read.recognise(file, head)
+            or _not_read(file, head)
             or _binary(file, head, stream.fileno())
             or _text(file, head)
             or _ruined(file)
@@ -83,21 +96,50 @@ def _by_name_and_size(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, A
     return ("empty", {}) if not file.bytes else None
 
 
+def _path(file: EvidenceFile) -> PurePosixPath:
+    return PurePosixPath(file.file.replace("!/", "/").replace("\\", "/"))
+
+
+def _not_read(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
+    path = str(_path(file))
+    for kind, name, begins in NOT_READ:
+        if re.fullmatch(name, path) and re.match(begins, head):
+            return kind, {}
+    return ("dledger_other", {}) if _other_entries(head) else None
+
+
+def _other_entries(head: bytes) -> bool:
+    """Return whether a file begins with DLedger entries whose bodies are no messages: those of a controller are events."""
+    at = entries = 0
+    following = None
+    while at + _ENTRY.size + 8 <= len(head):
+        magic, size, index, _, position, _, _, _, body = _ENTRY.unpack_from(head, at)
+        if magic != 1 or body < 0 or size != _ENTRY.size + body or following not in (None, (index, position)):
+            break
+        if int.from_bytes(head[at + _ENTRY.size + 4 :][:4], "big") in (f.MAGIC_V1, f.MAGIC_V2):
+            return False
+        following = (index + 1, position + size)
+        entries += 1
+        at += size
+    return entries > 1
+
+
 def _binary(file: EvidenceFile, head: bytes, handle: int) -> tuple[str, dict[str, Any]] | None:
-    found: dict[str, Any] | None = None
-    zeros = not any(head)
-    if not zeros:
-        small = configs.sniff(head, file.file, file.bytes) if file.bytes == 4096 else None
-        found = small or _behind_filler(file, head, handle) or _entry_index(head) or records.sniff(head)
-        found = found or index.sniff(head, file.bytes) or consumequeue.sniff(head, file.file)
-        if found is None and file.bytes == 4096:
-            found = _timer_check(head)
-        if found is None and _units_fit(head, _TIMER_LOG):
-            found = {"kind": "timerlog"}
-    if found is None and b"\0" in head:
-        found = _deeper(file, handle)
-    if found is None and zeros:
-        found = _zeros(file, handle)
+    if not any(head):
+        found = _deeper(file, handle) or _zeros(file, handle)
+    else:
+        page = file.bytes == 4096
+        found = (
+            (configs.sniff(head, file.file, file.bytes) if page else None)
+            or _behind_filler(file, head, handle)
+            or _entry_index(head)
+            or records.sniff(head)
+            or index.sniff(head, file.bytes)
+            or consumequeue.sniff(head, file.file)
+            or (_timer_check(head) if page else None)
+            or _timer_log(head)
+            or (_deeper(file, handle) if b"\0" in head else None)
+        )
     return None if found is None else (found.pop("kind"), found)
 
 
@@ -124,32 +166,22 @@ def _deeper(file: EvidenceFile, handle: int) -> dict[str, Any] | None:
     if file.bytes % _SLOT.itemsize == 0 and file.bytes <= 1 << 28:
         slots = np.frombuffer(file.path.read_bytes() if file.packed else os.pread(handle, file.bytes, 0), _SLOT)
         used = slots[(slots["time"] != 0) | (slots["num"] != 0)]
-        if (
-            len(used)
-            and (
-                (used["time"] > 10**9) & (used["time"] < 10**11) & (used["num"] >= 0) & (used["last"] >= used["first"])
-            ).all()
-        ):
+        good = (used["time"] > 10**9) & (used["time"] < 10**11) & (used["num"] >= 0) & (used["last"] >= used["first"])
+        if len(used) and good.all():
             return {"kind": "timerwheel"}
     return None
 
 
 def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
-    """Recognise a file of zeros by its path: the store allocates files before it writes them."""
-    for at in range(0, file.bytes, _STEP):
-        if os.pread(handle, _STEP, at).strip(b"\0"):
-            found = _text(file, os.pread(handle, _STEP, at).lstrip(b"\0")[:HEAD])
-            return (
-                {**found[1], "kind": found[0]}
-                if found and found[0] in ("log", "text")
-                else {"kind": "other", "zeros": False}
-            )
-    place = consumequeue.sniff(bytes(8), file.file)
-    if place:
+    """Recognise a file that begins with zeros: by what is behind them, else by its path, since the store allocates files before it writes them."""
+    for at in _stored(file, handle):
+        if part := os.pread(handle, _STEP, at).lstrip(b"\0"):
+            kind, detail = _text(file, part[:HEAD]) or ("", {})
+            return {**detail, "kind": kind} if kind in ("log", "text") else {"kind": "other", "zeros": False}
+    path = _path(file)
+    if place := consumequeue.sniff(bytes(8), file.file):
         return {**place, "empty": True}
-    path = PurePosixPath(file.file.replace("!/", "/"))
-    kind = _store_of(file)
-    if kind:
+    if kind := _store_of(file):
         return {"kind": kind, "base": f.first_offset(path.name), "empty": True}
     if path.name in ("timerwheel", "checkpoint"):
         return {"kind": path.name, "empty": True}
@@ -158,9 +190,21 @@ def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
     return {"kind": "empty", "zeros": True}
 
 
+def _stored(file: EvidenceFile, handle: int) -> Iterator[int]:
+    """Yield the places of a file at which `_STEP` bytes are to be read: holes, which a terabyte may be one of, cost nothing."""
+    at = 0
+    while at < file.bytes:
+        try:
+            at = os.lseek(handle, at, os.SEEK_DATA)
+        except OSError:  # nothing but a hole follows
+            return
+        yield at
+        at += _STEP
+
+
 def _store_of(file: EvidenceFile) -> str | None:
     """Return `commitlog` or `dledger` if a file's name and folder are those of one."""
-    path = PurePosixPath(file.file.replace("!/", "/").replace("\\", "/"))
+    path = _path(file)
     if not _DIGITS.fullmatch(path.name):
         return None
     if path.parent.name == "data" and "dledger" in str(path):
@@ -195,15 +239,11 @@ def _timer_check(head: bytes) -> dict[str, Any] | None:
     return {"kind": "timercheck"} if times and (read or stamp) and not any(head[56:]) else None
 
 
-def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
-    units = np.frombuffer(head[: len(head) // dtype.itemsize * dtype.itemsize], dtype)
-    used = units[units["size"] != 0]
-    return bool(
-        len(used)
-        and (used["size"] == dtype.itemsize).all()
-        and ((used["time"] > 10**12) & (used["time"] < 10**13)).all()
-        and (used["offset"] >= 0).all()
-    )
+def _timer_log(head: bytes) -> dict[str, Any] | None:
+    units = np.frombuffer(head[: len(head) // _TIMER_LOG.itemsize * _TIMER_LOG.itemsize], _TIMER_LOG)
+    used = units[units["f0"] != 0]
+    good = (used["f0"] == _TIMER_LOG.itemsize) & (used["f3"] > 10**12) & (used["f3"] < 10**13) & (used["f5"] >= 0)
+    return {"kind": "timerlog"} if len(used) and good.all() else None
 
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
@@ -224,12 +264,13 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     small = configs.sniff(head, file.file)
     if small is not None:
         return _pasted(head) or (small.pop("kind"), small)
-    if host_heads.sniff(head):
-        return "metrics", {}
-    if host_network.sniff(head):
-        return "network", {}
-    if thread_dumps.sniff(head):
-        return "thread_dump", {}
+    for kind, fits in (
+        ("metrics", host_heads.sniff),
+        ("network", host_network.sniff),
+        ("thread_dump", thread_dumps.sniff),
+    ):
+        if fits(head):
+            return kind, {}
     if source_code.is_program(head.decode(codec, "replace"), file.file):
         return "source_code", {}
     known: dict[str, Any] | None = sniff.sniff(head, file.file)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import zstandard
 
-from kit.evidence.opening import open_evidence
+from kit.evidence.archives import open_evidence
 
 
 def test_members_keep_the_time_of_their_last_change(tmp_path: Path) -> None:

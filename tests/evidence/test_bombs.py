@@ -12,7 +12,7 @@ import stores
 from packing import zip_of
 
 from kit.evidence import archives
-from kit.evidence.opening import open_evidence
+from kit.evidence.archives import open_evidence
 from kit.formats.commitlog import batches, bodies, schema, segments
 
 MIB = 1 << 20

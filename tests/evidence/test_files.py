@@ -18,8 +18,8 @@ from packing import tar_of, zip_of
 
 from kit.evidence import archives
 from kit.evidence import files as evidence
+from kit.evidence.archives import open_evidence
 from kit.evidence.files import Opened
-from kit.evidence.opening import open_evidence
 
 LOG = b"2024-05-14 10:22:31 INFO main - boot success\n" * 50
 
@@ -158,7 +158,7 @@ def test_unreadable_file_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             raise PermissionError(13, "Permission denied")
         return real(path)
 
-    monkeypatch.setattr("kit.evidence.opening.open_readonly", deny)
+    monkeypatch.setattr("kit.evidence.archives.open_readonly", deny)
     result = open_evidence(root, tmp_path / "spool")
     assert [f.file for f in result.files] == ["b.log"]
     assert [(r.file, r.reason) for r in result.refused] == [("a.log", "unreadable")]
@@ -271,6 +271,13 @@ def test_overlapping_members(tmp_path: Path) -> None:
     packed[second + 42 : second + 46] = bytes(4)  # both directory entries now point at the first member
     result = opened(tmp_path, a_DOT_zip=bytes(packed))
     assert [(r.file, r.reason) for r in result.refused] == [("a.zip", "overlap")]
+
+
+def test_an_archive_in_an_archive_is_opened_once(tmp_path: Path) -> None:
+    inner = zip_of({"x.log": LOG, "deeper.zip": zip_of({"y.log": LOG})})
+    result = opened(tmp_path, a_DOT_zip=zip_of({"b.zip": inner, "c.log.gz": gzip.compress(LOG)}))
+    assert contents(result) == {"a.zip!/b.zip!/x.log": LOG, "a.zip!/c.log.gz": LOG}
+    assert [(r.file, r.reason) for r in result.refused] == [("a.zip!/b.zip!/deeper.zip", "nested")]
 
 
 def test_nesting_has_an_end(tmp_path: Path) -> None:

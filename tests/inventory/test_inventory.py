@@ -200,3 +200,31 @@ def test_a_text_with_nothing_but_a_known_problem_is_text(tmp_path: Path) -> None
         "# There is insufficient memory for the Java Runtime Environment to continue.\n# Possible reasons:\n#   The system is out of RAM\n"
     )
     assert [item.kind for item in inventory.take(tmp_path / "e", tmp_path / "ws").items] == ["text"]
+
+
+def test_what_is_too_large_or_a_hole_is_named_and_not_read(tmp_path: Path) -> None:
+    (tmp_path / "e" / "commitlog").mkdir(parents=True)
+    for name, size, stored in (
+        ("commitlog/00000000000000000000", 3 << 30, 0),
+        ("a.log", 1 << 40, 7),
+        ("b.hprof", 1 << 40, 0),
+    ):
+        with (tmp_path / "e" / name).open("wb") as file:
+            file.truncate(size)
+            file.seek(size - stored)
+            file.write(b"x" * stored)
+    (tmp_path / "e" / "ok.log").write_text("2026-11-20 10:00:00 WARN main - topic length too long 149\n")
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert {r.file: r.reason for r in found.refused} == {
+        "a.log": "sparse", "b.hprof": "sparse", "commitlog/00000000000000000000": "sparse",
+    }  # fmt: skip
+    assert [item.file for item in found.items] == ["ok.log"]
+
+
+def test_a_segment_beyond_two_gibibytes_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "e" / "commitlog").mkdir(parents=True)
+    (tmp_path / "e" / "commitlog" / "00000000000000000000").write_bytes(bytes(8192))
+    monkeypatch.setattr(inventory.ev, "LARGEST", 4096)
+    monkeypatch.setattr(inventory.ev, "is_hollow", lambda file: False)
+    (refused,) = inventory.take(tmp_path / "e", tmp_path / "w").refused
+    assert refused.reason == "huge"
