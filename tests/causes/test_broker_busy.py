@@ -3,12 +3,8 @@ decoder and the sender's ledger."""
 
 from __future__ import annotations
 
-import csv
-import datetime as dt
-import re
-from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import recorded
@@ -72,26 +68,6 @@ def incident(folder: Path) -> Path:
 def ask(folder: Path) -> tuple[Case, Finding]:
     case = kit.open_case(folder, folder.parent / "ws", tz_app="+08:00")
     return case, broker_busy.examine(case)
-
-
-def test_the_settings_are_those_of_the_broker_that_stalled(tmp_path: Path) -> None:
-    """What the other broker answered about itself would rank before what this one was given."""
-    folder = incident(tmp_path / "evidence")
-    conf = ["brokerClusterName=c", "brokerName=broker-a", "brokerId=0", "waitTimeMillsInSendQueue=350"]
-    write_log(folder / "host-a" / "conf" / "broker.conf", conf)
-    answer = ["$ mqadmin getBrokerConfig -b 10.0.0.3:10911", "============10.0.0.3:10911============"]
-    answer += [
-        f"{name:<50}=  {value}"
-        for name, value in (
-            ("brokerName", "broker-b"),
-            ("brokerId", "0"),
-            ("listenPort", "10911"),
-            ("waitTimeMillsInSendQueue", "700"),
-        )
-    ]
-    write_log(folder / "host-b" / "mqadmin" / "config.txt", answer)
-    table = ask(folder)[1].tables["busy_config"].set_index("setting")
-    assert table.loc["waitTimeMillsInSendQueue", "value"] == "350"
 
 
 def test_a_message_is_found_twice_though_no_failed_send_is_stored(tmp_path: Path) -> None:
@@ -274,90 +250,6 @@ def test_codes_that_are_not_about_load_go_to_the_neighbours(tmp_path: Path) -> N
 
 
 # --- the recording -------------------------------------------------------------------------------------------------------------
-
-NAME = "broker-busy"
-KIND_IN_BRACKETS = re.compile(r"\[(REJECTREQUEST|PCBUSY_CLEAN_QUEUE|TIMEOUT_CLEAN_QUEUE|PC_SYNCHRONIZED|OVERLOAD)\]")
-
-
-def expected(evidence: Path) -> dict[str, Any]:
-    """The figures by the definitions of the interface, from the decoder's records, the sender's ledger and its logs."""
-    stored: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for record in recorded.truth(NAME):
-        stored[record["properties"]["KEYS"]].append((record["body_crc"], record["body_len"]))
-    app = (evidence / "o" / "stock-service.log").read_text()
-    kinds = {}
-    for entry in re.split(r"(?m)^(?=\d{4}-\d\d-\d\d )", app):
-        if key := re.search(r"keys=(\w+)", entry):
-            refused = KIND_IN_BRACKETS.search(entry)
-            kinds[key[1]] = refused[1] if refused else "CLIENT_TIMEOUT"
-    client = (evidence / "o" / "rocketmq_client.log").read_text()
-    tries = Counter(KIND_IN_BRACKETS.findall(client))
-    tries["CLIENT_TIMEOUT"] = len(re.findall(r"Exception: wait response on the channel", client))
-    with (evidence / "o" / "sends.csv").open() as file:
-        sends = list(csv.DictReader(file))
-    failed = [row["keys"] for row in sends if row["outcome"] != "SEND_OK"]
-    outcome: dict[str, dict[str, int]] = defaultdict(lambda: {"stored": 0, "lost": 0})
-    for key in failed:
-        outcome[kinds[key]]["stored" if stored[key] else "lost"] += 1
-    return {
-        "errors_by_kind": dict(Counter(kinds[key] for key in failed)),
-        "attempts_by_kind": dict(tries),
-        "sends": len(sends),
-        "sends_failed": len(failed),
-        "failed_but_stored": sum(1 for key in failed if stored[key]),
-        "lost": sum(1 for key in failed if not stored[key]),
-        "stored_twice": sum(1 for row in sends if max(Counter(stored[row["keys"]]).values(), default=0) > 1),
-        "outcome_by_kind": dict(outcome),
-    }
-
-
-def true_bursts() -> list[tuple[float, float]]:
-    """Start and length of the recorded pauses, those a few tenths apart together."""
-    bursts: list[list[float]] = []
-    for start, length in recorded.label(NAME)["recorded_as"]["pauses_epoch_s_and_length_s"]:
-        if bursts and start - bursts[-1][1] < 0.5:
-            bursts[-1][1] = start + length
-        else:
-            bursts.append([start, start + length])
-    return [(start, end - start) for start, end in bursts]
-
-
-@pytest.mark.recordings
-def test_the_recorded_incident(tmp_path: Path) -> None:
-    evidence = recorded.unpack(NAME, tmp_path)
-    case = kit.open_case(evidence, tmp_path / "ws")
-    found = broker_busy.examine(case)
-    assert found.verdict == "confirmed"
-    wanted = expected(evidence)
-    assert {name: found.figures[name] for name in wanted} == wanted
-    seen = [(kit_time(s["start"]), s["seconds"]) for s in found.figures["stalls"]]
-    assert len(seen) == len(true_bursts())
-    for (start, seconds), (true_start, true_seconds) in zip(seen, true_bursts(), strict=True):
-        assert start == pytest.approx(true_start, abs=1)
-        assert seconds == pytest.approx(true_seconds, abs=1)
-    assert found.figures["explanations"][0] == {"why": "process-stood-still", "share": 1.0}
-    neighbours = [module.examine(case) for module in (client_timeout, producer_retry_duplicate)]
-    assert [n.verdict for n in neighbours] == ["confirmed", "confirmed"]
-    assert recorded.check_references({"findings": [f.as_dict() for f in (found, *neighbours)]}, evidence) >= 12
-    # Without the sender's ledger the logs still tell; what only the ledger knows is null.
-    (evidence / "o" / "sends.csv").unlink()
-    less = broker_busy.examine(kit.open_case(evidence, tmp_path / "ws"))
-    assert {name: less.figures[name] for name in wanted} == {**wanted, "sends": None}
-
-
-def kit_time(text: str) -> float:
-    return dt.datetime.fromisoformat(text).timestamp()
-
-
-@pytest.mark.seconds
-@pytest.mark.parametrize("name", [n for n in recorded.SMALL if n.startswith("healthy")])
-def test_a_healthy_system_has_no_stall_and_no_refusal(name: str) -> None:
-    case = recorded.case(name)
-    found = broker_busy.examine(case)
-    assert found.verdict == "ruled_out"
-    assert (found.figures["stalls"], found.figures["errors_by_kind"], found.figures["lost"]) == ([], {}, 0)
-    for slug in ("client-timeout", "producer-retry-duplicate", "disk-full", "broker-not-available"):
-        assert causes.examine(case, slug).verdict == "ruled_out"
 
 
 def test_every_explanation_has_a_name_and_a_remedy() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import recorded
 import taken_away
 from busy_evidence import TIMEOUT as LATE_ANSWER
 from busy_evidence import thrown, traffic, write_log, write_store
@@ -104,25 +103,6 @@ def test_a_paste_names_it_as_suspected(tmp_path: Path) -> None:
     )
     assert (found.verdict, found.figures["advertised"]) == ("suspected", "172.17.0.3:10911")
     assert {"topicRoute" in m.command for m in found.missing} >= {True}
-
-
-def test_the_recording_agrees_with_its_truth(tmp_path: Path) -> None:
-    truth = recorded.label("broker-unreachable")["truth"]
-    case = taken_away.without("broker-unreachable", tmp_path)
-    found = broker_unreachable.examine(case)
-    assert found.verdict == "confirmed"
-    assert found.figures["advertised"] == truth["advertised"]
-    assert found.figures["reachable"] == truth["reachable"]
-    assert found.figures["failed_sends"] == truth["sends"]
-    assert broker_busy.examine(case).verdict == "ruled_out"
-
-
-@pytest.mark.recordings
-@pytest.mark.parametrize("away", ["broker/host/*", "o/*", "c/*", "broker/mqadmin/*", "broker/logs/*"])
-def test_the_recording_without_one_kind(away: str, tmp_path: Path) -> None:
-    found = broker_unreachable.examine(taken_away.without("broker-unreachable", tmp_path, away))
-    assert found.verdict == ("suspected" if away == "broker/host/*" else "confirmed")
-    assert found.figures["advertised"] == "172.17.0.3:10911"
 
 
 @pytest.mark.parametrize("null", ["null", "<null>"])

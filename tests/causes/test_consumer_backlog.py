@@ -7,7 +7,7 @@ from pathlib import Path
 
 import attrs
 import pytest
-from consumer_evidence import POSITIONS, commands, examine, paste, resolves, steps, truth
+from consumer_evidence import paste
 
 from kit.analysis.consumers.lag import Course, Pair
 from kit.causes.root_causes import consumer_backlog
@@ -59,34 +59,6 @@ def test_a_group_that_handles_nothing_at_all_is_no_slow_one() -> None:
 def test_queues_of_several_brokers_are_told_apart() -> None:
     other = attrs.evolve(SLOW.queues[0], broker="broker-b")
     assert list(Pair("points", "orders", (SLOW.queues[0], other)).per_queue()) == ["broker-a:0", "broker-b:0"]
-
-
-@pytest.mark.seconds
-def test_the_recorded_backlog_is_confirmed_with_its_figures(tmp_path: Path) -> None:
-    finding, said = examine("consumer-backlog", consumer_backlog, tmp_path), truth("consumer-backlog")
-    name = f"{said['topic']}@{said['group']}"
-    assert finding.verdict == "confirmed" and resolves(finding)
-    assert finding.figures["lag"][name] == said["end"]["lag"]
-    assert finding.figures["lag"][f"{said['topic']}@{said['healthy_group']}"] == said["healthy_group_lag_end"]
-    per_queue = {queue: row["lag"] for queue, row in said["end"]["lag_per_queue"].items()}
-    assert finding.figures["lag_per_queue"][name] == per_queue
-    assert finding.figures["growth_per_second"] == pytest.approx(said["growth_per_s"], rel=0.02)
-    assert finding.figures["listener_frame"] == said["listener_frame"]
-    assert finding.figures["listener_threads"] == said["listener_threads"]
-
-
-@pytest.mark.seconds
-def test_the_burst_that_drained_is_ruled_out(tmp_path: Path) -> None:
-    finding = examine("consumer-backlog-drained", consumer_backlog, tmp_path)
-    assert finding.verdict == "ruled_out" and steps(finding)["lag-grows"] is False
-    assert finding.figures["lag"]["order-paid@points-service"] == truth("consumer-backlog-drained")["end"]["lag"]
-
-
-@pytest.mark.seconds
-def test_without_positions_it_is_suspected_and_asks_for_them(tmp_path: Path) -> None:
-    finding = examine("consumer-backlog", consumer_backlog, tmp_path, POSITIONS)
-    assert finding.verdict == "suspected" and steps(finding)["lag-grows"] is None
-    assert any("consumerProgress" in command and "points-service" in command for command in commands(finding))
 
 
 def test_a_paste_of_pulls_held_back_is_suspected(tmp_path: Path) -> None:

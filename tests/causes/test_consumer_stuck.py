@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from consumer_evidence import POSITIONS, commands, examine, paste, resolves, steps, truth
+from consumer_evidence import paste
 
 from kit.causes.root_causes import consumer_stuck
 
@@ -17,34 +16,6 @@ ATTEMPT = (
     "preparedTransactionOffset=0, toString()=Message{{topic='step', flag=0, properties={{KEYS=AC1, "
     "UNIQ_KEY=7F000001570C0C387F446DB443C40103, TAGS=A}}, body=[1], transactionId='null'}}]] MQ: MessageQueue [topic=step]"
 )
-
-
-@pytest.mark.seconds
-def test_the_recorded_message_is_named_with_its_queue(tmp_path: Path) -> None:
-    finding, said = examine("consumer-stuck", consumer_stuck, tmp_path), truth("consumer-stuck")
-    assert finding.verdict == "confirmed" and resolves(finding)
-    queue = {"topic": said["topic"], "broker": "broker-a", "queue_id": said["queue_id"]}
-    end = said["end"]["lag_per_queue"][str(said["queue_id"])]["end"]
-    assert finding.figures == {
-        "queue": queue,
-        "queue_offset": said["queue_offset"],
-        "uniq_key": said["uniq_key"],
-        "why": "suspended",
-        "messages_behind": end - said["queue_offset"] - 1,
-    }
-
-
-@pytest.mark.seconds
-def test_without_positions_its_attempts_make_it_suspected(tmp_path: Path) -> None:
-    finding = examine("consumer-stuck", consumer_stuck, tmp_path, POSITIONS)
-    assert finding.verdict == "suspected" and steps(finding)["queue-stands"] is None
-    assert any("consumerProgress" in command and "account-ledger" in command for command in commands(finding))
-
-
-@pytest.mark.seconds
-@pytest.mark.parametrize("name", ["duplicate-client-id", "consumer-backlog-drained"])
-def test_queues_without_owner_and_bursts_are_not_stuck(name: str, tmp_path: Path) -> None:
-    assert examine(name, consumer_stuck, tmp_path).verdict == "ruled_out"
 
 
 def test_a_paste_of_attempts_names_the_message(tmp_path: Path) -> None:

@@ -277,16 +277,6 @@ def test_a_configuration_alone_is_explained(tmp_path: Path) -> None:
     ]
 
 
-def test_in_chinese(tmp_path: Path) -> None:
-    done = run(
-        conf(tmp_path / "e", "maxMessageSize=65536", "transactionTimeOut=6000"), "--lang", "zh", "--broker", "5.1.4"
-    )
-    assert done.exit_code == 0
-    for english in ("hazard ", "default ", "fixed in", "what ", "meaning", "Worth", "Known"):
-        assert english not in done.stdout
-    assert "隐患" in done.stdout
-
-
 def test_text_of_the_evidence_cannot_act_on_a_terminal(tmp_path: Path) -> None:
     done = run(conf(tmp_path / "e", "maxMessageSize=\x1b[31m65536", "transactionCheckMax=\u202e0", "x\x07y=\x9b1"))
     assert done.exit_code == 0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from consumer_evidence import commands, examine, paste, resolves, steps, truth
+from consumer_evidence import commands, paste, steps
 
 from kit.causes.root_causes import duplicate_client_id
 
@@ -23,33 +22,6 @@ CLOSED = (
     "[channel=[id: 0x1, L:/10.0.0.11:10911 ! R:/{host}], clientId=172.17.0.2@1, language=JAVA, version=355, "
     "lastUpdateTimestamp=1795304266821]] from ConsumerGroupInfo groupChannelTable, consumer group: sender"
 )
-
-
-@pytest.mark.seconds
-def test_the_recorded_twins_are_confirmed_with_their_figures(tmp_path: Path) -> None:
-    finding, said = examine("duplicate-client-id", duplicate_client_id, tmp_path), truth("duplicate-client-id")
-    assert finding.verdict == "confirmed" and resolves(finding)
-    assert finding.figures == {
-        "group": said["group"],
-        "client_ids": said["client_ids"],
-        "queues_of_several": {"sms-order": said["queues_of_several"]},
-        "queues_of_nobody": {"sms-order": said["queues_of_nobody"]},
-        "handled_twice": said["handled_twice"],
-    }
-
-
-@pytest.mark.seconds
-def test_without_ledgers_and_client_logs_the_connections_still_show_it(tmp_path: Path) -> None:
-    without = ("*.csv", "*/rocketmq_client.log")
-    finding = examine("duplicate-client-id", duplicate_client_id, tmp_path, without)
-    assert finding.verdict == "confirmed"
-    assert finding.figures["queues_of_nobody"] == {"sms-order": [2, 3]} and finding.figures["handled_twice"] is None
-    assert any("deliveries" in command for command in commands(finding))
-
-
-@pytest.mark.seconds
-def test_a_rolling_restart_is_ruled_out(tmp_path: Path) -> None:
-    assert examine("subscription-restart", duplicate_client_id, tmp_path).verdict == "ruled_out"
 
 
 def test_a_paste_of_offsets_that_go_back_and_forth_is_suspected(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import kit
 from kit.analysis.messages import lookups
-from kit.causes.neighbours import dead_letter
 from kit.causes.root_causes import message_identity
 from kit.cli.main import cli
 from kit.rocketmq import ids, names, stages
@@ -123,12 +122,6 @@ def test_mentions_are_every_line_that_holds_an_id_or_the_key(case: Case, folder:
     assert {(m["file"], m["line"]) for m in kit.trace(case, key)["mentions"]} == expected
 
 
-def test_an_id_that_is_nowhere(case: Case) -> None:
-    for asked in ("0A142C0B00002A9F00000000000004AB", "0A142C1500000C387F4466D0D88BFFFF", "no such key", ""):
-        told = kit.trace(case, asked)
-        assert told["records"] == [] and [gap["kind"] for gap in told["gaps"]][:1] == ["not-found"]
-
-
 @pytest.mark.seconds
 def test_many_ids_at_once_are_told_as_one_by_one(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     from kit.inventory import mentions
@@ -204,50 +197,6 @@ def test_stages_count_every_record_once(case: Case) -> None:
     assert counted == expected
 
 
-def test_funnel_follows_the_records(case: Case) -> None:
-    expected = Counter(
-        (r["topic"].split("%")[2], r["reconsume_times"], r["topic"].split("%")[1])
-        for r in recorded.truth(NAME)
-        if r["topic"].startswith("%")
-    )
-    said = {
-        (row.consumer_group, row.level, {"retry": "RETRY", "dlq": "DLQ"}[row.step]): row.messages
-        for row in case.facts("retry_funnel").itertuples()
-        if row.step in ("retry", "dlq")
-    }
-    assert said == dict(expected)
-    assert case.facts("not_arrived").empty
-
-
-def test_cause_and_figures(case: Case) -> None:
-    finding = message_identity.examine(case)
-    truth = by_key()
-    twice = ledger_twice(NAME, "evidence/c/points.csv") | ledger_twice(NAME, "evidence/s/audit.csv")
-    assert len(twice) > 0
-    assert finding.verdict == "confirmed"
-    assert finding.figures == {
-        "uniq_keys": len(truth),
-        "uniq_keys_with_several_offset_ids": sum(len({r["msg_id"] for r in records}) > 1 for records in truth.values()),
-        "wrong_space_lookups": 1,
-        "handled_twice_by_offset_id": len(twice),
-    }
-    assert {row.uniq_key for row in finding.tables["identity_twice"].itertuples()} == twice
-    deciding = finding.steps[0]
-    assert {ref.file for ref in deciding.evidence} >= {"broker/mqadmin/queryMsgById-2.txt", "c/points.csv"}
-
-
-def test_references_resolve(case: Case, folder: Path) -> None:
-    found = {"findings": [cause.examine(case).as_dict("zh") for cause in (message_identity, dead_letter)]}
-    assert recorded.check_references(found, folder) > 10
-
-
-def test_dead_letters(case: Case) -> None:
-    dead = {r["properties"]["UNIQ_KEY"] for r in recorded.truth(NAME) if r["topic"].startswith("%DLQ%")}
-    finding = dead_letter.examine(case)
-    assert finding.verdict == "confirmed" and finding.figures["dead_lettered"] == len(dead) > 0
-    assert set(finding.tables["dead_letters"]["uniq_key"]) == dead
-
-
 def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(folder: Path, tmp_path: Path) -> None:
     """Files renamed and shuffled; no table: the application's own lines report the same messages. Nothing of the
     consumer, no look-up: not enough."""
@@ -310,12 +259,3 @@ def test_misread_addresses_name_the_producer(case: Case) -> None:
     assert not lookups._is_producers(case, "10.20.44.11:10911")
     assert lookups.kinds(case, {key}) == {key: "uniq"}
     assert ids.classify(key)[0] == "uniq"
-
-
-@pytest.mark.recordings
-@pytest.mark.parametrize("name", [n for n in recorded.NAMES if n != NAME])
-def test_no_other_recording_confirms_it(name: str) -> None:
-    case = recorded.case(name)
-    assert message_identity.examine(case).verdict in ("ruled_out", "insufficient_evidence")
-    named = "dead-letter" in recorded.label(name).get("neighbours", [])
-    assert (dead_letter.examine(case).verdict == "confirmed") is named

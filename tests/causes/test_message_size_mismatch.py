@@ -384,55 +384,6 @@ class TestSizeCommand:
 # --- the recording -----------------------------------------------------------------------------------------------------------
 
 
-def expected() -> dict[str, Any]:
-    """The figures by the definitions of the interface, from the decoder's records and the broker's logs."""
-    limit = recorded.label("size-mismatch")["limit"]
-    truth = list(recorded.truth("size-mismatch"))
-    halves = [r for r in truth if r["topic"] == made.HALF.decode()]
-    committed = {r["properties"]["UNIQ_KEY"] for r in truth if r["sys_flag"] & 12 == 8}
-    at = {r["queue_offset"]: r["properties"]["UNIQ_KEY"] for r in halves}
-    # An op record's body is one queue offset of a half record.
-    stores = recorded.commitlog("size-mismatch")
-    ended = {at[int(body(r, stores))] for r in truth if r["topic"] == made.OP.decode()}
-    first = {r["properties"]["UNIQ_KEY"]: r for r in reversed(halves) if COUNT not in r["properties"]}
-    rest = max(r["store_size"] - r["body_len"] for r in first.values())
-    return {
-        "broker_limit": limit,
-        "at_risk_half_messages": sum(
-            1 for key, r in first.items() if key not in committed | ended and r["store_size"] + 27 > limit
-        ),
-        "safe_body_bytes": {"trade-order-event": limit - rest - 27},
-    }
-
-
-def body(record: dict[str, Any], stores: dict[int, bytes]) -> bytes:
-    at = record["physical_offset"]
-    start = max(base for base in stores if base <= at)
-    return stores[start][at - start + 88 : at - start + 88 + record["body_len"]]
-
-
-@pytest.mark.recordings
-def test_refusals_are_counted_as_in_the_logs_of_the_recording() -> None:
-    import gzip
-    import re
-
-    evidence = recorded.whole("size-mismatch")
-    logs = evidence / "broker" / "logs"
-    files = [*logs.rglob("store*"), *logs.rglob("transaction*")]
-    refused, ids = 0, set()
-    for path in files:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        refused += len(re.findall(rb"SendMessageThread_\d+ - message size exceeded", data))
-        ids |= set(re.findall(rb"write failed, topic: \S+, queueId: 0, msgId: (\w+)", data))
-    case = kit.open_case(evidence)
-    found = message_size_mismatch.examine(case)
-    assert found.verdict == "confirmed"
-    assert found.figures == {**expected(), "looping_half_messages": len(ids), "direct_rejects": refused}
-    assert client_oversize_reject.examine(case).verdict == "confirmed"
-    assert recorded.check_references({"findings": [found.as_dict()]}, evidence) >= 8
-    assert all(len(table) <= 5000 for table in found.tables.values())
-
-
 @pytest.mark.seconds
 def test_each_broker_is_judged_by_its_own_limit_and_release(tmp_path: Path) -> None:
     """The check of one broker loops (4.7.1, whole records up to 131,072 bytes). Another (4.9.4, bodies up to 8,000)

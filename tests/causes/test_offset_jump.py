@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-import recorded
 import taken_away
 
 from kit.causes.root_causes import offset_jump
@@ -95,50 +93,6 @@ def test_the_brokers_own_place_in_the_op_queue_is_no_jump(tmp_path: Path) -> Non
         "clientHost=127.0.0.1:45637, key=RMQ_SYS_TRANS_OP_HALF_TOPIC@CID_RMQ_SYS_TRANS, queueId=0, requestOffset=6, storeOffset=26"
     )
     assert offset_jump.examine(taken_away.paste(tmp_path, back)).verdict in ("ruled_out", "insufficient_evidence")
-
-
-def queues(label: dict[str, Any]) -> dict[str, Any]:
-    return {queue: [jump[0]["from"], jump[0]["to"]] for queue, jump in label["jumps"].items()}
-
-
-@pytest.mark.recordings
-def test_the_recording_of_deleted_messages(tmp_path: Path) -> None:
-    truth = recorded.label("offset-jump")["truth"]
-    found = offset_jump.examine(taken_away.without("offset-jump", tmp_path))
-    assert found.verdict == "confirmed"
-    assert {k: found.figures[k] for k in ("group", "topic", "kind")} == {
-        k: truth[k] for k in ("group", "topic", "kind")
-    }
-    assert found.figures["moved"] == queues(truth)
-    assert found.figures["skipped"] == truth["never_handled"]
-
-
-@pytest.mark.recordings
-def test_the_recording_of_a_first_start(tmp_path: Path) -> None:
-    truth = recorded.label("offset-first-start")["truth"]
-    topic = truth["topics"]["order-done"]
-    found = offset_jump.examine(taken_away.without("offset-first-start", tmp_path))
-    assert found.verdict == "confirmed"
-    assert (found.figures["group"], found.figures["topic"], found.figures["kind"]) == (
-        truth["group"],
-        "order-done",
-        "first-start",
-    )
-    assert found.figures["moved"] == {queue: [0, start] for queue, start in topic["start_offset"].items()}
-    assert found.figures["skipped"] == topic["skipped"]
-    assert found.figures["skipped_still_stored"] == sum(topic["still_in_store_when_skipped"].values())
-
-
-@pytest.mark.recordings
-@pytest.mark.parametrize("away", [(), ("broker/logs/*",), ("c/*.csv",), ("broker/mqadmin/*",), ("c/*.log",)], ids=str)
-def test_the_recording_of_a_reset(away: tuple[str, ...], tmp_path: Path) -> None:
-    truth = recorded.label("offset-reset")["truth"]
-    found = offset_jump.examine(taken_away.without("offset-reset", tmp_path, *away))
-    assert found.verdict in ("confirmed", "suspected")
-    if found.verdict == "confirmed":
-        assert {q: to for q, (_, to) in found.figures["moved"].items()} == truth["reset_to"]
-        assert found.figures["handled_again"] in (truth["handled_again"], None)
-    assert found.figures["handled_again"] == truth["handled_again"] or away
 
 
 PROGRESS = (

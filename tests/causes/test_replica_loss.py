@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from pathlib import Path
 
 import pytest
-import recorded
-import taken_away
 from busy_evidence import A, B, sent, traffic, write_log, write_store
 
 import kit
@@ -114,35 +111,7 @@ def test_a_lost_master_alone_says_nothing_of_offsets(tmp_path: Path) -> None:
         ["2026-11-20 10:00:00 INFO HAClient - HAClient, processReadEvent read socket exception"],
     )
     found = replica_loss.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
-    assert (found.verdict, found.summary) == ("suspected", replica_loss.text.SUMMARY_GONE)
-
-
-@pytest.mark.recordings
-@pytest.mark.parametrize("name", ["replica-loss", "replica-sync"])
-def test_the_recordings_agree_with_their_truth(name: str, tmp_path: Path) -> None:
-    truth = recorded.label(name)["truth"]
-    found = replica_loss.examine(taken_away.without(name, tmp_path))
-    assert found.verdict == ("confirmed" if name == "replica-loss" else "ruled_out")
-    assert found.figures["acknowledged"] == truth["acknowledged"]
-    assert found.figures["acknowledged_missing"] == truth["acknowledged_missing_on_slave"]
-    assert found.figures["replica_end_physical_offset"] == truth["slave_end_physical_offset"]
-    assert (
-        round(found.figures["replica_last_store_timestamp"].replace(tzinfo=dt.UTC).timestamp() * 1000)
-        == truth["slave_last_store_timestamp"]
-    )
-    if name == "replica-loss":
-        assert sorted(found.tables["missing_on_replica"]["key"]) == sorted(truth["keys_missing"])
-
-
-@pytest.mark.recordings
-@pytest.mark.parametrize("name", ["replica-loss", "replica-sync"])
-@pytest.mark.parametrize("away", ["o/*", "slave/store/commitlog/*"])
-def test_without_ledger_or_store_nothing_is_confirmed(name: str, away: str, tmp_path: Path) -> None:
-    found = replica_loss.examine(taken_away.without(name, tmp_path, away))
-    # The replica's brokerStatus shows an end behind all acknowledged records of the synchronous master.
-    known = (name, away) == ("replica-sync", "slave/store/commitlog/*")
-    assert found.verdict == ("ruled_out" if known else "suspected")
-    assert found.missing
+    assert (found.verdict, found.summary) == ("suspected", replica_loss.TEXTS["summary_gone"])
 
 
 @pytest.mark.parametrize(("asked", "verdict"), [("10.0.0.3:10911", "ruled_out"), (f"{HOST}:10911", "suspected")])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import recorded
 import taken_away
 from busy_evidence import write_log
 
@@ -19,19 +18,6 @@ SEND = [
 ]
 HEALTHY = "2026-11-22 07:48:23,396 WARN RocketmqClient - get Topic [{topic}] RouteInfoFromNameServer is not exist value"
 CODE_17 = "org.apache.rocketmq.client.exception.MQClientException: CODE: 17  DESC: No topic route info in name server for the topic: {topic}"
-
-
-@pytest.mark.seconds
-def test_the_recording_agrees_with_its_truth(tmp_path: Path) -> None:
-    truth = recorded.label("topic-missing")["truth"]
-    case = taken_away.without("topic-missing", tmp_path)
-    found = topic_missing.examine(case)
-    assert found.verdict == "confirmed"
-    assert found.figures["topics"] == {truth["asked_topic"]: truth["sends"]}
-    assert found.figures["failed_sends"] == truth["no_route_lines"]
-    assert found.figures["consumer_groups"] == ["pay-notify"]
-    assert truth["topic"] in found.remedies[0].action.render()
-    assert acl_denied.examine(case).verdict == "ruled_out"
 
 
 def test_a_paste_is_suspected(tmp_path: Path) -> None:
@@ -74,19 +60,6 @@ def test_what_every_start_asks_for_is_no_missing_topic(tmp_path: Path) -> None:
     write_log(tmp_path / "excerpt" / "app" / "rocketmq_client.log", lines)
     excerpt = topic_missing.examine(kit.open_case(tmp_path / "excerpt", tmp_path / "ws"))
     assert excerpt.verdict == "insufficient_evidence"
-
-
-@pytest.mark.seconds
-def test_denied(tmp_path: Path) -> None:
-    truth = recorded.label("acl-denied")["truth"]
-    case = taken_away.without("acl-denied", tmp_path)
-    found = acl_denied.examine(case)
-    assert found.verdict == "confirmed"
-    assert found.figures["failed_sends"] == truth["sends_importsvc"]["MQClientException"]
-    assert found.figures["reasons"] == {"wrong-secret": ["importsvc"], "no-right": [f"topic {truth['topic']}"]}
-    quoted = [ref.text for step in found.steps for ref in step.evidence]
-    assert not [text for text in quoted if "secretKey" in text]
-    assert topic_missing.examine(case).verdict == "ruled_out"
 
 
 def test_denied_by_5_3(tmp_path: Path) -> None:

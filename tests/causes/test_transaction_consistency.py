@@ -3,10 +3,7 @@ by hop."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 import recorded
@@ -15,165 +12,15 @@ from fakebroker import HALF, Broker, answer, key
 import kit
 from kit.analysis.transactions import paths, totals
 from kit.case.case import Case
-from kit.causes.neighbours import (
-    check_unknown_until_discard,
-    dlq_unreadable,
-    duplicate_commit,
-    producer_offline,
-    shared_producer_group,
-    undecodable_half_message,
-)
+from kit.causes.neighbours import duplicate_commit, producer_offline, shared_producer_group, undecodable_half_message
 from kit.causes.root_causes import transaction_consistency
 from kit.rocketmq import placement
 from kit.rocketmq.placement import Assumptions, Placement
-
-SYSTEM = re.compile(r"%|RMQ_SYS|rmq_sys|TRANS_CHECK|SCHEDULE_TOPIC")
-
-
-def op_offsets(name: str, records: list[dict[str, Any]]) -> set[tuple[str, int]]:
-    """The half queue offsets that op records of queue 0 name, from the stored bytes."""
-    files = recorded.commitlog(name)
-    named = set()
-    for r in records:
-        if r["topic"] != "RMQ_SYS_TRANS_OP_HALF_TOPIC" or r["queue_id"]:
-            continue
-        base = max(b for b in files if b <= r["physical_offset"])
-        raw = files[base][r["physical_offset"] - base :][: r["store_size"]]
-        body = raw[88 : 88 + int.from_bytes(raw[84:88], "big")].decode()
-        named |= {(r["store_host"], int(text)) for text in body.split(",") if text}
-    return named
-
-
-def expected(name: str) -> dict[str, Any]:
-    """The figures by the definitions of the interface."""
-    records = list({r["msg_id"]: r for r in recorded.truth(name)}.values())
-    named = op_offsets(name, records)
-    halves = [r for r in records if r["topic"] == HALF and r["properties"].get("REAL_TOPIC") != HALF]
-    originals = {
-        r["properties"]["UNIQ_KEY"]: r
-        for r in halves
-        if not {"TRANSACTION_CHECK_TIMES", "TRAN_PREPARED_QUEUE_OFFSET"} & set(r["properties"])
-    }
-    ended = {r["properties"]["UNIQ_KEY"] for r in halves if (r["store_host"], r["queue_offset"]) in named}
-    commits = Counter(
-        r["properties"]["UNIQ_KEY"] for r in records if r["sys_flag"] & 12 == 8 and not SYSTEM.match(r["topic"])
-    )
-    given_up = {r["properties"]["UNIQ_KEY"] for r in records if r["topic"] == "TRANS_CHECK_MAX_TIME_TOPIC"}
-    state = {
-        k: "committed" if k in commits else "rolled_back" if k in ended else "discarded" if k in given_up else "pending"
-        for k in originals
-    }
-    keys = {k: set((r["properties"].get("KEYS") or "").split()) for k, r in originals.items()}
-    tables = [m for m in recorded.members(name) if m.endswith(".csv")]
-    rows = [row for m in tables for row in recorded.rows(name, m) if "status" in row]
-    of_state = {s: set().union(*(keys[k] for k in state if state[k] == s), set()) for s in totals.STATES}
-    alone = {row["order_id"] for row in rows} - of_state["committed"]
-    logs = [data for m, data in recorded.members(name).items() if m.endswith("rocketmq_client.log")]
-    counted = Counter(state.values())
-    return {
-        "half_messages": len(originals),
-        **{s: counted[s] for s in totals.STATES},
-        "committed_twice": sum(n > 1 for n in commits.values()),
-        "dead_lettered": len({r["properties"]["UNIQ_KEY"] for r in records if r["topic"].startswith("%DLQ%")}),
-        "rows_without_message": len(alone) if rows else None,
-        "rows_pending": len(alone & of_state["pending"]) if rows else None,
-        "messages_without_row": sum(
-            not keys[k] & {row["order_id"] for row in rows} for k in state if state[k] == "committed"
-        )
-        if rows
-        else None,
-        "exceptions_in_local_transaction": sum(
-            len(re.findall(rb"executeLocalTransactionBranch exception\r?\n", log)) for log in logs
-        ),
-    }
-
-
-def more(*names: str) -> list[Any]:
-    return [pytest.param(name, marks=pytest.mark.recordings) for name in names]
-
-
-@pytest.mark.seconds
-@pytest.mark.parametrize(
-    "name",
-    [
-        "transaction-consistency",
-        "producer-offline",
-        "healthy-5",
-        *more(*sorted({*recorded.NAMES} - {"transaction-consistency", "producer-offline", "healthy-5"})),
-    ],
-)
-def test_figures_and_verdicts_of_a_recording(name: str) -> None:
-    case = recorded.case(name)
-    found = transaction_consistency.examine(case)
-    assert found.figures == expected(name)
-    label = recorded.label(name)
-    asked = [
-        producer_offline,
-        check_unknown_until_discard,
-        shared_producer_group,
-        duplicate_commit,
-        undecodable_half_message,
-        dlq_unreadable,
-    ]
-    beside = {module.TEXTS.slug: module.examine(case) for module in asked}
-    confirmed = {slug for slug, finding in beside.items() if finding.verdict == "confirmed"}
-    if transaction_consistency.TEXTS.slug in label["root_causes"]:
-        assert found.verdict == "confirmed"
-    else:
-        assert found.verdict not in ("confirmed", "suspected")
-    ours = {*beside} & {*label.get("neighbours", [])}
-    assert ours <= confirmed
-    assert confirmed - ours <= (
-        {check_unknown_until_discard.TEXTS.slug, dlq_unreadable.TEXTS.slug}
-        if found.figures["dead_lettered"] or found.figures["discarded"]
-        else set()
-    )
-    assert recorded.check_references({"findings": [f.as_dict() for f in [found, *beside.values()]]}, case.path) >= len(
-        confirmed
-    )
 
 
 @pytest.fixture(scope="module")
 def told() -> Case:
     return recorded.case("transaction-consistency")
-
-
-@pytest.mark.seconds
-def test_each_injected_fault_is_found_with_its_keys(told: Case) -> None:
-    """The injected faults, read from the applications' own logs."""
-    logs = {m: data.decode() for m, data in recorded.members("transaction-consistency").items() if m.endswith(".log")}
-    failed = {
-        k
-        for text in logs.values()
-        for k in re.findall(r"(?:save transaction log|save order) failed, order=(\w+)", text)
-    }
-    thrown = {k for m, text in logs.items() if "client" in m for k in re.findall(r"Deadlock found.*?order=(\w+)", text)}
-    rows = {
-        r["order_id"]
-        for m in recorded.members("transaction-consistency")
-        if m.endswith(".csv")
-        for r in recorded.rows("transaction-consistency", m)
-        if "status" in r
-    }
-    committed = {
-        k
-        for r in recorded.truth("transaction-consistency")
-        if r["topic"] == "trade-order-event"
-        for k in r["properties"]["KEYS"].split()
-    }
-    wrong = told.facts("disagreements").set_index("key")
-    assert set(wrong.index[wrong["kind"] == "row_without_message"]) == rows - committed
-    assert set(wrong.index[wrong["kind"] == "message_without_row"]) == committed - rows
-    assert set(wrong.index[wrong["cause"] == "error"]) == failed & set(wrong.index)
-    assert set(wrong.index[wrong["cause"] == "exception"]) == thrown & set(wrong.index)
-    assert set(wrong["repair"][wrong["kind"] == "message_without_row"]) == {"compensate"}
-    unknown = check_unknown_until_discard.examine(told).tables["unknown_until_discard"]
-    assert set(unknown["key"]) == thrown - rows
-    slow = {k for text in logs.values() for k in re.findall(r"order (\w+) calls payment gateway", text)}
-    twice = duplicate_commit.examine(told)
-    assert set(twice.tables["committed_twice"]["key"]) == slow
-    # The gateway took nine seconds, the timeout was three: each commit came after a check.
-    assert twice.figures == {"committed_twice": len(slow), "late_commits": len(slow), "late_op_records": 0}
 
 
 def test_paths_account_for_every_transaction(told: Case) -> None:
@@ -233,39 +80,6 @@ def test_the_placement_model_has_every_path_of_the_recording(told: Case) -> None
         ("HT", "local_throws"),
         ("TK", "outer_commit_fails"),
     }
-
-
-@pytest.mark.seconds
-@pytest.mark.parametrize(
-    ("gone", "verdict", "wanted"),
-    [
-        ("*.csv", {"suspected"}, "CSV"),
-        ("commitlog", {"suspected", "insufficient_evidence"}, "commitlog"),
-        ("*service.log", {"confirmed"}, ""),
-        ("*.log", {"suspected"}, "client.log"),
-        ("[mpq]/rocketmq_client.log", {"confirmed"}, ""),
-    ],
-)
-def test_less_evidence_makes_the_verdict_weaker_never_wrong(
-    tmp_path: Path, gone: str, verdict: set[str], wanted: str
-) -> None:
-    evidence = recorded.unpack("transaction-consistency", tmp_path)
-    for path in sorted(evidence.rglob(gone)):
-        if path.is_file():
-            path.unlink()
-        else:
-            for inner in path.iterdir():
-                inner.unlink()
-    found = transaction_consistency.examine(kit.open_case(evidence))
-    assert found.verdict in verdict
-    assert wanted in " ".join(f"{m.artefact.render()} {m.command}" for m in found.missing)
-    if gone == "*.csv":
-        assert found.figures["rows_without_message"] is None and found.figures["half_messages"] == 86
-    if gone.startswith("["):
-        # The consumer's and mqadmin's client logs are still there, but could not tell.
-        assert found.figures["exceptions_in_local_transaction"] is None
-    if gone == "commitlog":
-        assert found.figures["committed"] is None and found.figures["exceptions_in_local_transaction"] == 8
 
 
 ROWS = """order_id,status,created_at
