@@ -14,8 +14,8 @@ import attrs
 
 from kit.analysis import deployment
 from kit.analysis.deployment import Broker, Deployment, Group, Place
-from kit.causes import collect_next, consumer_hazards, hazards, release_advice, results
-from kit.causes.hazards import Hazard
+from kit.causes import collect_next, hazards, release_advice, results
+from kit.causes.hazards import Hazard, hazard
 from kit.causes.release_advice import Advice
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq import config, names, versions
@@ -32,35 +32,14 @@ NEAR: Final = 10
 BY_DEFAULT: Final = T("default of {version}")
 THE_RELEASE: Final = T("the release")
 SET: Final = T("{settings}")
-NOT_READ: Final = T("{name}: brokers of release {version} do not read this name")
-NOT_READ_BECOMES: Final = T("the default {default} is in force instead")
-NEW_NAME: Final = T("write {name}")
 REMOVE: Final = T("remove it")
-MISSPELT: Final = T("{name}: differs from {right} in upper and lower case only; the broker ignores it silently")
-MISFIT: Final = T("{name}={value}: not a number; the broker ignores it silently")
-A_NUMBER: Final = T("a plain number ({unit}); nothing may follow it, not even a comment")
-
-RETRY_LONG: Final = T("retry topic %RETRY% + {group}: {length} {unit}, {limit} allowed")
-RETRY_NEAR: Final = T("retry topic %RETRY% + {group}: {length} {unit}, close to the {limit} allowed")
-DLQ_LONG: Final = T("dead letter topic %DLQ% + {group}: {length} {unit}, {limit} allowed")
 UNITS: Final = {"chars": T("characters"), "bytes": T("bytes")}
-RETRY_BECOMES: Final = T("a message that fails once cannot be sent back: the broker refuses its retry topic")
 RETRY_LEAKS: Final = T(
     "a message that fails once cannot be sent back, and its client {client} re-sends transactional ones into the half topic"
 )
-RETRY_GROWS: Final = T("one more tag or a suffix, and failed messages cannot be sent back")
-DLQ_BECOMES: Final = T("retries work, but the message cannot become a dead letter")
-SHORTER: Final = T("a group name of at most {most} {unit}; split its tags over several groups")
 UNKNOWN_RELEASE: Final = T(
     "a group name of at most {most} {unit} ({newer} from broker 5.1.0 on); split its tags over several groups"
 )
-
-UNREADABLE: Final = T("{topic} has perm {perm}: no read bit")
-UNREADABLE_BECOMES: Final = T("nobody can consume its dead letters")
-IMMUNE: Final = T("CHECK_IMMUNITY_TIME_IN_SECONDS={seconds}")
-IMMUNE_LONG: Final = T("as long as fileReservedTime ({hours} h): skipped as too old before its first check")
-IMMUNE_LATE: Final = T("from 5.1.1 on a commit later than this is refused (code 604) and left to the check")
-IMMUNE_SET: Final = T("seconds, more than the longest local transaction takes and far below fileReservedTime")
 
 
 @attrs.frozen
@@ -84,7 +63,7 @@ class Checkup:
             }
             for f in self.faults
         ]
-        return {"schema": 1, "hazards": [hazard.as_dict(lang) for hazard in self.hazards], "faults": faults}
+        return {"schema": 1, "hazards": [each.as_dict(lang) for each in self.hazards], "faults": faults}
 
 
 def of_files(path: Path, version: Version | None = None) -> Checkup | None:
@@ -95,8 +74,8 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine a whole case. Spark starts for large evidence, and where transactions are stored: they show who answers whose checks."""
-    more = [*hazards.of_causes(case), *consumer_hazards.hazards(case)]
-    more += consumer_hazards.near_deletion(case, seen := deployment.from_case(case, version))
+    more = [*hazards.of_causes(case), *hazards.of_clients(case)]
+    more += hazards.near_deletion(case, seen := deployment.from_case(case, version))
     return checkup(seen, more, release_advice.confirmed_or_suspected(results.load(case)))
 
 
@@ -106,12 +85,12 @@ def checkup(seen: Deployment, more: Iterable[Hazard] = (), causes: Collection[st
     found += [h for group in seen.groups if (h := _group(group, seen.broker_versions))]
     found += [*_unreadable(seen), *_immunity(seen), *more]
     first: dict[tuple[str, str], Hazard] = {}
-    for hazard in found:
-        first.setdefault((hazard.slug, hazard.what.render()), hazard)
+    for each in found:
+        first.setdefault((each.slug, each.what.render()), each)
     ranked = sorted(first.values(), key=lambda h: (h.grade == "note", h.slug, h.where("en")))
     releases = {"broker": seen.broker_versions, "client": seen.client_versions}
     # What a setting or name will lead to counts as found: its faults come first as well.
-    fitting = {*causes, *(hazard.cause for hazard in ranked if hazard.grade == "hazard" and hazard.cause)}
+    fitting = {*causes, *(each.cause for each in ranked if each.grade == "hazard" and each.cause)}
     return Checkup(tuple(ranked), release_advice.advise(releases, fitting), seen)
 
 
@@ -126,27 +105,20 @@ def _settings(broker: Broker) -> Iterable[Hazard]:
         parameter = PARAMETERS.get(name)
         if parameter is None:
             if meant := right.get(name.lower()):
-                what, instead = MISSPELT.say(name=name, right=meant), NEW_NAME.say(name=meant)
-                yield Hazard("misspelt", what, place, "", _default(broker, meant), instead)
+                yield hazard("misspelt", place, name=name, right=meant, new=meant, default=_default(broker, meant))
         elif config.ignored(name, broker.settings.version):
             newer = ALIASES.get(name)
-            what = NOT_READ.say(name=name, version=str(broker.settings.version))
-            yield Hazard(
-                "not-read",
-                what,
-                place,
-                "",
-                _default(broker, newer or name),
-                NEW_NAME.say(name=newer) if newer else REMOVE,
-            )
+            said = {"name": name, "new": newer, "version": str(broker.settings.version)}
+            ignored = hazard("not-read", place, default=_default(broker, newer or name), **said)
+            yield ignored if newer else attrs.evolve(ignored, instead=REMOVE)
         elif config.misfit(name, value):
-            what, instead = MISFIT.say(name=name, value=value), A_NUMBER.say(unit=parameter.unit)
-            yield Hazard("not-a-number", what, place, "", _default(broker, name), instead)
+            said = {"name": name, "value": value, "unit": parameter.unit}
+            yield hazard("not-a-number", place, default=_default(broker, name), **said)
 
 
-def _default(broker: Broker, name: str) -> Sentence:
+def _default(broker: Broker, name: str) -> str | None:
     default = config.default_of(name, broker.settings.version)
-    return NOT_READ_BECOMES.say(default=None if default is None else str(default))
+    return None if default is None else str(default)
 
 
 def _conflicts(broker: Broker) -> Iterable[Hazard]:
@@ -199,23 +171,17 @@ def _group(group: Group, brokers: tuple[Version, ...]) -> Hazard | None:
 def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
     limit, unit = int(rule("brokerRetryTopicMax", version)), str(rule("brokerTopicUnit", version))
     length = _length(names.retry_topic(group.name), unit)
+    if length <= limit - NEAR:
+        return None
     said = {"group": group.name, "length": length, "unit": UNITS[unit], "limit": limit}
-    most = limit - len(names.RETRY_PREFIX)
-    newer = int(rule("brokerRetryTopicMax", versions.NEWEST)) - len(names.RETRY_PREFIX)
-    instead = (
-        SHORTER.say(most=most, unit=UNITS[unit])
-        if sure
-        else UNKNOWN_RELEASE.say(most=most, unit=UNITS[unit], newer=newer)
-    )
-    if length > limit:
-        leaks = _has("fallback-keeps-tran-msg", group.client) and _has("schedule-into-half", version)
-        becomes = RETRY_LEAKS.say(client=str(group.client)) if leaks else RETRY_BECOMES
-        cause = "half-topic-blowup" if leaks else "retry-topic-too-long"
-        return Hazard("retry-topic-too-long", RETRY_LONG.say(**said), group.place, cause, becomes, instead)
-    if length > limit - NEAR:
-        what, cause = RETRY_NEAR.say(**said), "retry-topic-too-long"
-        return Hazard("retry-topic-near-limit", what, group.place, cause, RETRY_GROWS, instead, "note")
-    return None
+    slug, most = "retry-topic-too-long" if length > limit else "retry-topic-near-limit", limit - len(names.RETRY_PREFIX)
+    found = hazard(slug, group.place, most=most, **said)
+    if length > limit and _has("fallback-keeps-tran-msg", group.client) and _has("schedule-into-half", version):
+        found = attrs.evolve(found, cause="half-topic-blowup", becomes=RETRY_LEAKS.say(client=str(group.client)))
+    if not sure:
+        newer = int(rule("brokerRetryTopicMax", versions.NEWEST)) - len(names.RETRY_PREFIX)
+        found = attrs.evolve(found, instead=UNKNOWN_RELEASE.say(most=most, unit=UNITS[unit], newer=newer))
+    return found
 
 
 def _letters(group: Group, version: Version) -> Hazard | None:
@@ -224,9 +190,8 @@ def _letters(group: Group, version: Version) -> Hazard | None:
     length = _length(names.dlq_topic(group.name), unit)
     if length <= limit:
         return None
-    what = DLQ_LONG.say(group=group.name, length=length, unit=UNITS[unit], limit=limit)
-    instead = SHORTER.say(most=limit - len(names.DLQ_PREFIX), unit=UNITS[unit])
-    return Hazard("dlq-topic-too-long", what, group.place, "send-back-refused", DLQ_BECOMES, instead)
+    said = {"group": group.name, "length": length, "unit": UNITS[unit], "limit": limit}
+    return hazard("dlq-topic-too-long", group.place, most=limit - len(names.DLQ_PREFIX), **said)
 
 
 def _length(topic: str, unit: str) -> int:
@@ -241,13 +206,9 @@ def _unreadable(seen: Deployment) -> Iterable[Hazard]:
     from kit.causes.neighbours import dlq_unreadable
 
     for row in dlq_unreadable.closed(seen.rows):
-        what = UNREADABLE.say(topic=row["subject"], perm=row["value"])
-        instead = dlq_unreadable.TEXTS.remedies["action"].action.say(
-            command=dlq_unreadable.COMMAND, topic=collect_next.word(row["subject"])
-        )
-        yield Hazard(
-            "dlq-unreadable", what, Place(row["file"], row["line"]), "dead-letter", UNREADABLE_BECOMES, instead
-        )
+        topic, place = row["subject"], Place(row["file"], row["line"])
+        said = {"command": dlq_unreadable.COMMAND, "word": collect_next.word(topic)}
+        yield hazard("dlq-unreadable", place, topic=topic, perm=row["value"], **said)
 
 
 # --- transactions --------------------------------------------------------------------------------------------------------
@@ -259,9 +220,7 @@ def _immunity(seen: Deployment) -> Iterable[Hazard]:
     for seconds, place in seen.immunity.items():
         if not (seconds.isascii() and seconds.isdecimal() and len(seconds) < 19):
             continue
-        what = IMMUNE.say(seconds=seconds)
         if hours and int(seconds) >= min(hours) * 3600:
-            becomes = IMMUNE_LONG.say(hours=int(min(hours)))
-            yield Hazard("immune-too-long", what, place, "transaction-consistency", becomes, IMMUNE_SET)
+            yield hazard("immune-too-long", place, seconds=seconds, hours=int(min(hours)))
         elif late:
-            yield Hazard("late-commit-refused", what, place, "duplicate-commit", IMMUNE_LATE, IMMUNE_SET, "note")
+            yield hazard("late-commit-refused", place, seconds=seconds)

@@ -1,23 +1,33 @@
-"""What a hazard is, and the hazards that causes find already."""
+"""What a hazard is (`hazards.yaml`), those that causes find already, and those of consumer groups: client ids that can clash, differing subscriptions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
+import msgspec
 
-from kit.analysis.deployment import Place
+from kit.analysis.consumers import admin_output, consumer_logs, members
+from kit.analysis.deployment import Deployment, Place
+from kit.formats import printed_times
+from kit.formats.values import integer
 from kit.i18n import Lang, Sentence, T
+from kit.inventory.inventory import TEXTS
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 Grade = Literal["hazard", "note"]
 
-SHARED = T("{summary}")
-SHARED_BECOMES = T("checks are answered by an application that cannot see the order: good transactions are rolled back")
 NO_PLACE = T("the evidence as a whole")
+NEAR: Final = 0.5
+"""Share of fileReservedTime from which the age of a group's next message is reported."""
+CONTAINER: Final = re.compile(r"^(?:172\.1[7-9]\.|172\.2\d\.|10\.0\.2\.|192\.168\.)\S*@(?P<pid>\d{1,2})$")
+"""Inner addresses of container networks, with a process id as small as those in a namespace of their own."""
 
 
 @attrs.frozen
@@ -51,6 +61,31 @@ class Hazard:
         }
 
 
+class HazardTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One row of `hazards.yaml`."""
+
+    what: T
+    becomes: T
+    set: T
+    cause: str = ""
+    grade: Grade = "hazard"
+
+
+@cache
+def texts() -> Mapping[str, HazardTexts]:
+    """Return what is said of each hazard, by slug."""
+    return msgspec.yaml.decode(
+        resources.files(__package__).joinpath("hazards.yaml").read_bytes(), type=dict[str, HazardTexts]
+    )
+
+
+def hazard(slug: str, place: Place | Sentence, **values: Any) -> Hazard:
+    """Return the hazard of a row, the placeholders of its sentences filled."""
+    said = texts()[slug]
+    what, becomes, instead = (each.say(**values) for each in (said.what, said.becomes, said.set))
+    return Hazard(slug, what, place, said.cause, becomes, instead, said.grade)
+
+
 def of_causes(case: Case) -> Iterable[Hazard]:
     """Return a shared producer group if the stored transactions and the broker's transaction.log show one."""
     from kit.causes import results
@@ -68,16 +103,61 @@ def of_causes(case: Case) -> Iterable[Hazard]:
 
 
 def _shared(finding: dict[str, Any]) -> Hazard:
-    from kit.causes.neighbours import shared_producer_group
-
     refs = [ref for step in finding["steps"] for ref in step["evidence"]]
     place = Place(refs[0]["file"], refs[0].get("line"), refs[0].get("physical_offset")) if refs else NO_PLACE
-    what = SHARED.say(summary=finding["summary"])
-    return Hazard(
-        "shared-producer-group",
-        what,
-        place,
-        "transaction-consistency",
-        SHARED_BECOMES,
-        shared_producer_group.TEXTS.remedies["action"].action,
-    )
+    return hazard("shared-producer-group", place, summary=finding["summary"])
+
+
+def of_clients(case: Case) -> Iterable[Hazard]:
+    """Return the hazards in client logs and running info files; nothing if absent."""
+    if not any(item.kind in TEXTS for item in case.found.items):
+        return
+    by_id: dict[str, list[consumer_logs.Statement]] = {}
+    for said in consumer_logs.of(case, "client-created"):
+        by_id.setdefault(said.values.get("client_id", ""), []).append(said)
+    for client_id, lines in sorted(by_id.items()):
+        place = Place(lines[0].file, lines[0].line)
+        places = sorted({said.place for said in lines})
+        if len(places) > 1:
+            yield hazard("same-client-id", place, id=client_id, places=places)
+        elif CONTAINER.match(client_id):
+            yield hazard("container-client-id", place, id=client_id)
+    for group, pairs in sorted(members.differing(case).items()):
+        one, other = pairs[0]
+        place = Place(one.ref.file, one.ref.line)
+        yield hazard("different-subscriptions", place, group=group, one=_words(one), other=_words(other))
+
+
+def near_deletion(case: Case, seen: Deployment) -> list[Hazard]:
+    """Return the groups whose next message is older than half of fileReservedTime: messages deleted before they are consumed are skipped."""
+    kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
+    found = []
+    for group, topic, hours, place in _ages(case) if kept else ():
+        if kept and hours >= NEAR * kept:
+            said = {"group": group, "topic": topic, "hours": round(hours, 1), "kept": int(kept)}
+            found.append(hazard("near-deletion", place, **said))
+    return found
+
+
+def _ages(case: Case) -> Iterable[tuple[str, str, float, Place]]:
+    """Yield for each topic of each group with messages waiting: by how many hours the next message of its oldest queue is older than the newest one handled.
+
+    consumerProgress prints as #LastTime when the message before the offset was stored. All times of an output are in one zone, so they are
+    compared with each other, not with a clock.
+    """
+    times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
+    for block in admin_output.admin_blocks(case):
+        last, diff = printed_times.when(block.get("#LastTime")), integer(block.get("#Diff"))
+        if block["command"] == "consumerProgress" and last is not None and diff is not None and block.get("-g"):
+            named = (block["-g"], block.get("#Topic", ""), block["file"])
+            times.setdefault(named, []).append((last.ms, diff, block["line"]))
+    for (group, topic, file), rows in sorted(times.items()):
+        newest = max(last for last, _, _ in rows)
+        waiting = [(newest - last, line) for last, diff, line in rows if diff > 0]
+        if waiting:
+            behind, line = max(waiting)
+            yield group, topic, behind / 3_600_000, Place(file, line)
+
+
+def _words(subscription: members.Subscription) -> str:
+    return ", ".join(f"{topic} ({expression})" for topic, expression in subscription.topics.items())

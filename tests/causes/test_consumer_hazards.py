@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kit.case.opening import open_case
-from kit.causes import consumer_hazards, doctor
+from kit.causes import doctor
+from kit.causes import hazards as found_hazards
 from kit.rocketmq.config import Settings, conflicts
 from kit.rocketmq.versions import Version
 
@@ -23,7 +24,7 @@ def hazards(tmp_path: Path, ids: dict[str, str]) -> list[tuple[str, str]]:
         folder.mkdir(parents=True)
         (folder / "rocketmq_client.log").write_text(CREATED.format(id=client_id, second=second))
     case = open_case(tmp_path / "evidence", tmp_path / "workspace")
-    return [(hazard.slug, hazard.cause) for hazard in consumer_hazards.hazards(case)]
+    return [(hazard.slug, hazard.cause) for hazard in found_hazards.of_clients(case)]
 
 
 def test_one_id_on_two_hosts_is_a_hazard(tmp_path: Path) -> None:
@@ -59,4 +60,4 @@ def test_a_group_whose_next_message_is_nearly_deleted(kept: int, warned: bool, t
     found = doctor.of_case(open_case(folder, tmp_path / "workspace"))
     near = [h for h in found.hazards if h.slug == "near-deletion"]
     assert bool(near) is warned and all(h.cause == "offset-jump" for h in near)
-    assert consumer_hazards.NEAR * 72 < 37
+    assert found_hazards.NEAR * 72 < 37
