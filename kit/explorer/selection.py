@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 Part = Literal["entries", "records"]
-COLUMNS: Final[Mapping[Part, Mapping[str, str]]] = {
+COLUMNS: Final[dict[Part, dict[str, str]]] = {
     "entries": {
         "topics": "topic",
         "groups": "group",
@@ -30,17 +30,11 @@ COLUMNS: Final[Mapping[Part, Mapping[str, str]]] = {
     "records": {"topics": "topic", "groups": "group", "hosts": "host", "stages": "stage"},
 }
 """The column of entries and of records for each field of a selection; a missing column narrows nothing."""
+KEYS: Final[Mapping[Part, tuple[str, str]]] = {"entries": ("file", "line"), "records": ("file", "physical_offset")}
+"""What names one row."""
 _TIMES: Final = ("ts", "at", "store_timestamp", "time", "start", "born_timestamp")
-_NAMED: Final[Mapping[str, tuple[str, ...]]] = {
-    "topics": ("topic",),
-    "groups": ("group", "consumer_group"),
-    "hosts": ("host",),
-    "levels": ("level",),
-    "sources": ("source",),
-    "threads": ("thread",),
-    "events": ("events", "event"),
-    "stages": ("stage",),
-}
+_ALSO: Final = {"groups": "consumer_group", "events": "event"}
+"""Other names of a field's column in tables of the kit."""
 
 
 def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -86,19 +80,6 @@ class Selection:
         """Return the times as options of a case or a command: `notebook.start(…, options=…)`, `kit.open_case(…, **…)`."""
         return {name: value for name, value in self.as_dict().items() if name in ("since", "until")}
 
-    def where(self, part: Part) -> str:
-        """Return the condition in DuckDB's SQL for the explorer's view of entries or records; values are quoted."""
-        said = [
-            f"ts {sign} make_timestamp({round(at.timestamp() * 1e6)})"
-            for at, sign in ((self.since, ">="), (self.until, "<="))
-            if at is not None
-        ]
-        for name, column in COLUMNS[part].items():
-            if values := getattr(self, name):
-                listed = ", ".join(map(quoted, values))
-                said.append(f"list_has_any(events, [{listed}])" if name == "events" else f'"{column}" IN ({listed})')
-        return " AND ".join(said) or "true"
-
     def keep(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the selected rows of any table of the kit: its first column of times and those named like a field
         are compared.
@@ -109,13 +90,19 @@ class Selection:
             at = pd.to_datetime(frame[time], utc=True, errors="coerce")
             left &= (at >= self.since) if self.since else True
             left &= (at <= self.until) if self.until else True
-        for name, columns in _NAMED.items():
+        for name, own in (COLUMNS["entries"] | COLUMNS["records"]).items():
             wanted = set(getattr(self, name))
-            column = next((each for each in columns if each in frame), None)
+            column = next((each for each in (own, _ALSO.get(name)) if each in frame), None)
             if wanted and column is not None:
                 each = [[v] if isinstance(v, str) or v is None else v for v in frame[column]]
                 left &= pd.Series([not wanted.isdisjoint(values) for values in each], frame.index, bool)
         return frame[left.astype(bool)]
+
+    def toggled(self, field: str, value: str) -> Selection:
+        """Return the selection with a value of a field added, or left out if it is there."""
+        values = getattr(self, field)
+        changed = tuple(v for v in values if v != value) if value in values else (*values, value)
+        return Selection(**{**self.as_dict(), field: changed})
 
     def cut(self, case: Case, out: str = "DIR") -> str:
         """Return the command line that copies the evidence of these times and this topic into a folder, quoted for a
@@ -132,8 +119,3 @@ class Selection:
 
 
 VALUES: Final = tuple(field.name for field in attrs.fields(Selection) if field.name not in ("since", "until"))
-
-
-def quoted(text: str) -> str:
-    """Return a text as a DuckDB literal, in which only the quote needs escaping."""
-    return "'" + text.replace("'", "''") + "'"

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import builtins
 import datetime as dt
+import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import ipywidgets
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from stores import Record, store
 
-pytest.importorskip("duckdb")
-pytest.importorskip("mosaic_widget")
-
 import kit
-from kit.explorer import Explorer, ExplorerMissing, database
+from kit.explorer import Explorer
 
 IMAGE = "<img src=x onerror=alert(1)>"
 RLO = "\u202e"
@@ -86,7 +86,18 @@ def test_arguments_narrow_both_where_both_have_the_field(case: Any) -> None:
     assert list(narrowed.entries["line"]) == [4, 6, 8, 10]
     assert set(explored(case, levels=["ERROR"]).entries["level"]) == {"ERROR"}
     assert len(explored(case, hosts="10.0.0.3").entries) == 1
-    assert len(explored(case, stages="half").records) == 0 and len(explored(case, stages="original").records) == 12
+    assert len(explored(case, stages="original").records) == 12
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "known"),
+    [("stages", "half", "original"), ("levels", "WARNING", "WARN"), ("topics", "order", "orders")],
+)
+def test_a_value_that_is_not_there_is_refused_with_those_that_are(
+    case: Any, field: str, value: str, known: str
+) -> None:
+    with pytest.raises(ValueError, match=f"{value} is not in this evidence; there are: .*{known}"):
+        explored(case, **{field: value})
 
 
 def test_the_times_of_the_case_are_obeyed(evidence: Path, tmp_path: Path) -> None:
@@ -107,35 +118,70 @@ def test_a_message_is_shown_with_a_minute_around_it(case: Any) -> None:
         explored(case, message="nobody-knows")
 
 
-def test_what_the_widget_is_given_holds_nothing_that_acts(case: Any) -> None:
-    explorer = kit.explore(case)
-    rows = explorer.widget.con.execute('SELECT "text", "thread" FROM shown_entries').fetchall()
-    assert not any(RLO in cell for row in rows for cell in row) and any(IMAGE in row[0] for row in rows)
-    assert any("\\u202e" in row[0] for row in rows)
-    # In a specification `$main-0` would be a name; it is asked from a table instead.
-    assert "$main" not in str(explorer.widget.spec)
-    values = explorer.widget.con.execute("SELECT thread FROM menu_threads ORDER BY 1").fetchall()
-    assert values == [("$main-0",), ("$main-1",)]
-    assert IMAGE not in explorer.table().as_html() and "&lt;img" in explorer.table().as_html()
+def parts(view: Any, kind: type) -> list[Any]:
+    """Return the widgets of a kind inside a widget, in order."""
+    return [
+        each
+        for child in view.children
+        for each in ([child] if isinstance(child, kind) else parts(child, kind) if hasattr(child, "children") else [])
+    ]
 
 
-def test_what_is_pointed_at_becomes_a_selection(case: Any) -> None:
+def chips(view: Any) -> list[str]:
+    return [button.description for button in parts(view, ipywidgets.Button)]
+
+
+def test_what_is_clicked_dragged_and_chosen_is_followed_by_all_and_is_a_value(case: Any) -> None:
     explorer = kit.explore(case, topics="orders")
-    explorer.widget.params = {
-        "span": {"value": ["2026-11-20T23:19:21.000Z", "2026-11-20T23:19:24.500Z"], "predicate": "…"},
-        "levels": {"value": [["WARN"]], "predicate": """("level" IN ('WARN'))"""},
-        "threads": {"value": None, "predicate": ""},
-        "said": {"value": None, "predicate": "…"},
-    }
-    chosen = explorer.selection
-    assert chosen.as_dict() == {
+    view = explorer.widget
+    assert view.counts.value == "15 of 30 log entries · 6 of 12 records" and chips(view) == ["topic: orders", "Clear"]
+    levels = next(chart for chart in parts(view, go.FigureWidget) if chart.layout.title.text == "level")
+    # Of the odd entries 1, 3, 5, …, 29 every third is a warning: n % 3 == 1 for 1, 7, 13, 19, 25.
+    assert dict(zip(levels.data[0].y, levels.data[0].x, strict=True)) == {"ERROR": 5, "INFO": 5, "WARN": 5}
+    levels.data[0]._dispatch_on_click(SimpleNamespace(point_inds=[list(levels.data[0].y).index("WARN")]), None)
+    timeline = parts(view, go.FigureWidget)[0]
+    timeline.layout.update(xaxis={"range": ["2026-11-20 23:19:21.000", "2026-11-20 23:19:24.500"]})
+    assert explorer.selection.as_dict() == {
         "since": "2026-11-20T23:19:21+00:00",
         "until": "2026-11-20T23:19:24.500000+00:00",
         "topics": ["orders"],
         "levels": ["WARN"],
     }
-    # Entries 1 and 3 name the topic within the span; of these the first is a warning.
-    assert list(explorer.entries["line"]) == [2]
+    assert list(explorer.entries["line"]) == [2] and view.counts.value.startswith("1 of 30 log entries")
+    assert (
+        "K1 " in str(parts(view, ipywidgets.Output)[0].outputs)
+        and sum(map(len, (bar.y for bar in timeline.data[:4]))) == 1
+    )
+    menu = next(each for each in parts(view, ipywidgets.Combobox) if each.placeholder == "thread")
+    assert menu.ensure_option and menu.options == ("$main-0", "$main-1")
+    menu.value = "$main-0"
+    assert explorer.selection.threads == ("$main-0",) and view.counts.value.startswith("0 of 30 log entries")
+    menu.value = "nobody"
+    assert explorer.selection.threads == ("$main-0",)
+    next(button for button in parts(view, ipywidgets.Button) if button.description == "thread: $main-0").click()
+    assert view.counts.value.startswith("1 of 30")
+    parts(view, ipywidgets.Button)[-1].click()
+    assert explorer.selection.as_dict() == {} and view.counts.value == "30 of 30 log entries · 12 of 12 records"
+
+
+def test_where_nothing_matches_it_is_said(case: Any) -> None:
+    view = kit.explore(case, levels="ERROR", since="2026-11-21").widget
+    assert view.counts.value == "Nothing matches. · 0 of 30 log entries · 0 of 12 records"
+
+
+def test_the_axis_has_24_hours_its_date_and_zone(case: Any) -> None:
+    axis = parts(kit.explore(case).widget, go.FigureWidget)[0].layout.xaxis
+    assert axis.title.text == "UTC" and axis.tickformat == "%H:%M:%S\n%Y-%m-%d"
+
+
+def test_what_the_widget_is_given_holds_nothing_that_acts(case: Any) -> None:
+    explorer = kit.explore(case)
+    said = json.dumps([place.outputs for place in parts(explorer.widget, ipywidgets.Output)])
+    assert (
+        RLO not in json.loads(said)[0][0]["data"]["text/html"]
+        and "<img" not in json.loads(said)[0][0]["data"]["text/html"]
+    )
+    assert "\\\\u202e" in said and "&lt;img" in said
 
 
 def test_charts_and_tables_follow_without_a_widget(case: Any) -> None:
@@ -146,54 +192,26 @@ def test_charts_and_tables_follow_without_a_widget(case: Any) -> None:
     assert len(explorer.table("entries", most=3).frame) == 3
 
 
-def test_memory_and_scratch_are_bounded(case: Any) -> None:
-    explorer = explored(case)
-    ask = explorer.database.con.execute
-    limit, scratch = ask("SELECT current_setting('memory_limit'), current_setting('temp_directory')").fetchone()
-    assert limit in ("953.6 MiB", "1.0 GB") and Path(scratch).is_relative_to(case.workspace.folder / "tmp")
-    assert ask("SELECT current_setting('autoinstall_known_extensions')").fetchone() in [(False,), ("false",)]
-
-
-def test_a_missing_package_is_one_line(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *arguments: Any, **named: Any) -> Any:
-        if name.partition(".")[0] in ("duckdb", "mosaic_widget"):
-            raise ImportError(name)
-        return real(name, *arguments, **named)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ExplorerMissing, match="pip install") as said:
-        kit.explore(case)
-    assert "\n" not in str(said.value)
-
-
-@pytest.mark.seconds
-def test_neither_is_imported_by_a_triage() -> None:
-    import subprocess
-    import sys
-
-    code = "import sys, kit.causes.triage, kit.notebook, kit.cli.main; sys.exit(bool({'duckdb', 'mosaic_widget', 'anywidget'} & set(sys.modules)))"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 @pytest.mark.seconds
 def test_evidence_without_logs_or_without_records(tmp_path: Path, evidence: Path) -> None:
     alone = kit.explore(kit.open_case(evidence / "app.log", tmp_path / "a", tz_app="UTC"))
-    assert len(alone.entries) == 30 and alone.records.empty and "$stored" not in str(alone.widget.spec)
+    assert (
+        len(alone.entries) == 30
+        and alone.records.empty
+        and alone.widget.counts.value == "30 of 30 log entries · 0 of 0 records"
+    )
     stored = kit.explore(kit.open_case(evidence / "master", tmp_path / "b"))
-    assert len(stored.records) == 12 and stored.entries.empty and "$said" not in str(stored.widget.spec)
+    assert len(stored.records) == 12 and stored.entries.empty
     (tmp_path / "notes.txt").write_text("nothing\n")
     nothing = kit.explore(kit.open_case(tmp_path / "notes.txt", tmp_path / "c"))
-    assert nothing.selection.as_dict() == {} and nothing.widget.spec
+    assert nothing.selection.as_dict() == {} and nothing.widget.counts.value
 
 
 def test_one_built_anew_where_a_table_was_read_again(case: Any) -> None:
-    before = explored(case).database.folders["entries"]
+    before = explored(case).parts["entries"].folder
     case.workspace.forget(case.folder("logs").name)
     again = kit.open_case(case.path, case._base, tz_app="UTC")
-    after = explored(again).database.folders["entries"]
-    assert before != after and database.parquet(after) != database.parquet(before)
+    assert explored(again).parts["entries"].folder != before
 
 
 @pytest.mark.spark

@@ -1,4 +1,4 @@
-"""A selection as a value: what it leaves of a frame, its SQL, its command line."""
+"""A selection as a value: what it leaves of a frame, its command line."""
 
 from __future__ import annotations
 
@@ -46,14 +46,7 @@ def test_it_narrows_any_table_by_the_columns_it_knows() -> None:
     assert len(chosen.keep(other)) == 3 and list(chosen.keep(frame.head(0)).columns) == list(frame.columns)
 
 
-def test_values_are_quoted_in_sql_and_in_the_shell(tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    hostile = "x'); DROP TABLE entries; --"
-    chosen = Selection(topics=[hostile, "plain"], events="e'")
-    con = duckdb.connect()
-    con.execute("CREATE TABLE entries AS SELECT unnest([?, 'other']) AS topic, ['e'''] AS events", [hostile])
-    assert con.execute(f"SELECT topic FROM entries WHERE {chosen.where('entries')}").fetchall() == [(hostile,)]
-
+def test_values_are_quoted_in_the_shell(tmp_path: Path) -> None:
     evidence = tmp_path / "it's; $(touch x) evidence.log"
     evidence.write_text("x\n")
     case = kit.open_case(evidence, tmp_path / "ws", tz_app="+08:00")

@@ -113,8 +113,7 @@ def test_stopped_while_tables_are_read_it_reads_them_the_next_time(kernel: Any, 
     assert how == "ok" and "rows 400000" in said
 
 
-def test_stopped_while_the_explorer_gets_ready_or_asks_it_answers_the_next_time(kernel: Any, tmp_path: Path) -> None:
-    pytest.importorskip("duckdb")
+def test_stopped_while_the_explorer_gets_ready_it_answers_the_next_time(kernel: Any, tmp_path: Path) -> None:
     evidence, workspace = log(tmp_path / "app.log", 400_000), tmp_path / "ws"
     run = kernel()
     start = (
@@ -123,12 +122,7 @@ def test_stopped_while_the_explorer_gets_ready_or_asks_it_answers_the_next_time(
     assert run.run(start)()[0] == "ok"
     how = run.stopped("explorer = inquiry.explore()", lambda: unfinished(workspace, "explorer_entries-"))
     assert how == "KeyboardInterrupt" and unfinished(workspace, "explorer_") == []
-    flag = tmp_path / "begun"
-    assert run.run("explorer = inquiry.explore()")()[0] == "ok"
-    endless = "SELECT sum(a.range * b.range % 7) FROM range(10000000) a, range(10000000) b"
-    how = run.stopped(f"open({str(flag)!r}, 'w').close(); explorer.database.ask({endless!r}).fetchall()", flag.exists)
-    assert how == "KeyboardInterrupt"
-    assert run.run("print(explorer.database.count('entries'))")() == ("ok", "400000\n")
+    assert run.run("explorer = inquiry.explore()\nprint(len(explorer.parts['entries'].frame))")() == ("ok", "400000\n")
 
 
 @pytest.mark.spark
@@ -147,12 +141,11 @@ def test_stopped_while_spark_works_its_jobs_end_and_spark_goes_on(kernel: Any, t
 
 
 def test_a_second_kernel_on_the_same_case_waits(kernel: Any, tmp_path: Path) -> None:
-    pytest.importorskip("duckdb")
     evidence, workspace = log(tmp_path / "app.log", 100_000), tmp_path / "ws"
     both = kernel(), kernel()
     code = (
         f"from kit import notebook\ninquiry = notebook.start({str(evidence)!r}, {str(workspace)!r}, interactive=False)\n"
-        "explorer = inquiry.explore()\nprint(explorer.database.count('entries'), inquiry.findings['root_causes'])"
+        "explorer = inquiry.explore()\nprint(len(explorer.parts['entries'].frame), inquiry.findings['root_causes'])"
     )
     waiting = [each.run(code) for each in both]
     first, second = (ended() for ended in waiting)

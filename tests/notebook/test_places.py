@@ -186,7 +186,6 @@ def test_every_reference_and_id_is_a_control_with_the_way_back(case: Any) -> Non
 
 
 def test_a_life_leads_into_the_explorer_at_its_time(case: Any) -> None:
-    pytest.importorskip("mosaic_widget")
     made = trail.Trail(case)
     made.open("explore", KEY)
     (_, widget) = made.box.children[-1].children

@@ -55,7 +55,6 @@ def test_an_interrupt_stops_the_jobs_and_leaves_everything_as_it_was() -> None:
 
 @pytest.mark.seconds
 def test_two_at_once_on_one_case_wait_for_each_other(tmp_path: Path) -> None:
-    pytest.importorskip("duckdb")
     lines = "".join(f"2026-11-20 23:19:20,{n % 1000:03} WARN [main] o.a.Order - line {n}\n" for n in range(20_000))
     (tmp_path / "app.log").write_text(lines)
     code = f"""

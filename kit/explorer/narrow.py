@@ -1,0 +1,194 @@
+"""Narrow copies of the logs and records of a case, in the workspace: a few columns of each row, which topic, group and host a log entry names.
+
+They are workspace tables like others: written once, cut by the times of the case, each record once. In memory is what is filtered and counted; the
+texts of the rows that are shown are read from the files.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import operator
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from kit.evidence import workspace as ws
+from kit.explorer.selection import COLUMNS, KEYS, Part, Selection
+from kit.tables.runner import SCHEMA
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kit.case.case import Case
+
+MOST_NAMES: Final = 400
+"""Number of topic or group names searched for in log texts, those with most records first."""
+TIME: Final = "case when {0} between timestamp'1971-01-01' and timestamp'2262-01-01' then {0} end"
+"""Times outside are damage: they would squeeze the timeline into one bar."""
+EVENTS: Final = "|"
+"""Separator between the known texts of an entry."""
+_QUERIES: Final[dict[Part, str]] = {
+    "entries": f"""
+select file, line, {TIME.format("ts")} as ts, level, source, thread, array_join(events, '{EVENTS}') as events,
+  coalesce(nullif(regexp_extract(text, :topics, 1), ''), nullif(regexp_extract(text, :topic, 1), '')) as topic,
+  coalesce(nullif(regexp_extract(text, :groups, 1), ''), nullif(regexp_extract(text, :group, 1), '')) as `group`,
+  nullif(regexp_extract(message, :address, 1), '') as host, substring(message, 1, 500) as message
+from (select *, concat_ws(' ', message, trace) as text from entries)
+""",
+    "records": f"""
+select file, physical_offset, {TIME.format("store_timestamp")} as ts, topic, stage, coalesce(consumer_group, property_PGROUP) as `group`,
+  regexp_replace(born_host, ':[0-9]+$', '') as host, `keys`, uniq_key, store_size
+from records
+""",
+}
+_NAME: Final = re.compile(r"[%|\w-]{3,255}", re.ASCII)
+# In ASCII and without a number of repetitions: engines bound the size of a pattern.
+_SAID: Final = {
+    "topic": r"(?i)\btopic(?:name)?[\"']?\s*[=:]\s*[\[\"']?([-%|A-Za-z0-9_]+)",
+    "group": r"(?i)\b(?:consumer|producer)?group(?:name)?[\"']?\s*[=:]\s*[\[\"']?([-%|A-Za-z0-9_]+)",
+    "address": r"\b(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})\b",
+}
+_NEVER: Final = r"^\b$(.)"
+
+
+@attrs.frozen(eq=False)
+class Narrow:
+    """The entries or records of a case. `frame`: key, time and fields of each row, in order of time; `folder`: the Parquet files."""
+
+    part: Part
+    folder: Path
+    frame: pd.DataFrame
+
+    def mask(self, selection: Selection, without: str = "") -> np.ndarray:
+        """Return which rows are selected; `without`: a field that does not count."""
+        kept = np.ones(len(self.frame), bool)
+        for at, compare in ((selection.since, operator.ge), (selection.until, operator.le)):
+            if at is not None and without != "span":
+                kept &= compare(self.frame["ts"], pd.Timestamp(at)).to_numpy()
+        for field, column in COLUMNS[self.part].items():
+            values = getattr(selection, field)
+            if values and field != without:
+                known = self.frame[column].cat.categories
+                wanted = [n for n, value in enumerate(known) if not set(values).isdisjoint(_each(column, value))]
+                kept &= np.isin(self.frame[column].cat.codes, wanted)
+        return kept
+
+    def counts(self, field: str, mask: np.ndarray | None = None) -> dict[str, int]:
+        """Return the number of rows of each value of a field, the most frequent first."""
+        column = COLUMNS[self.part][field]
+        codes = self.frame[column].cat.codes.to_numpy()
+        sums = np.bincount(codes[codes >= 0] if mask is None else codes[mask & (codes >= 0)], minlength=1)
+        counts: dict[str, int] = {}
+        for value, count in zip(self.frame[column].cat.categories, sums.tolist(), strict=False):
+            for each in _each(column, value):
+                counts[each] = counts.get(each, 0) + count
+        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def steps(self, selection: Selection, by: str, most: int) -> pd.DataFrame:
+        """Return how many selected rows there are in each step of time and value of `by`: columns ts, by, rows."""
+        chosen = self.frame.loc[self.mask(selection), ["ts", by]].dropna(subset="ts")
+        if chosen.empty:
+            return pd.DataFrame({"ts": chosen["ts"], "by": [], "rows": []})
+        span = (chosen["ts"].max() - chosen["ts"].min()).total_seconds()
+        step = max(1, round(1000 * span / most))
+        counted = chosen.groupby(
+            [chosen["ts"].dt.floor(f"{step}ms").dt.tz_localize(None), by], observed=True, dropna=False
+        )
+        return counted.size().rename("rows").reset_index().rename(columns={by: "by"}).astype({"by": object})
+
+    def rows(self, selection: Selection, most: int) -> pd.DataFrame:
+        """Return the first selected rows in order of time, with their texts."""
+        first, key = self.frame[self.mask(selection)].head(most), KEYS[self.part]
+        if first.empty:
+            return first.assign(**dict.fromkeys(TEXTS[self.part], pd.Series(dtype=object)))
+        wanted = [
+            (pc.field(key[0]) == file) & pc.field(key[1]).isin(group[key[1]].tolist())
+            for file, group in first.groupby(key[0], observed=True)
+        ]
+        source = ds.dataset(self.folder, format="parquet")
+        texts = source.to_table([*key, *TEXTS[self.part]], filter=functools.reduce(operator.or_, wanted)).to_pandas()
+        return first.astype({key[0]: object}).merge(texts, on=list(key), how="left")
+
+    def spark(self, case: Case, selection: Selection) -> DataFrame:
+        """Return the keys of the selected rows as a Spark DataFrame."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        frame = case.read_back(self.folder, json.loads((self.folder / SCHEMA).read_text(encoding="utf-8")))
+        if selection.since:
+            frame = frame.where(F.col("ts") >= F.lit(selection.since))
+        if selection.until:
+            frame = frame.where(F.col("ts") <= F.lit(selection.until))
+        for field, column in COLUMNS[self.part].items():
+            if wanted := list(getattr(selection, field)):
+                listed = F.array(*map(F.lit, wanted))
+                named = (
+                    F.arrays_overlap(F.split(column, rf"\{EVENTS}"), listed)
+                    if column == "events"
+                    else F.col(column).isin(wanted)
+                )
+                frame = frame.where(named)
+        return frame.select(*KEYS[self.part])
+
+
+TEXTS: Final[dict[Part, tuple[str, ...]]] = {"entries": ("message",), "records": ("keys", "uniq_key", "store_size")}
+
+
+def _each(column: str, value: str) -> list[str]:
+    return [each for each in value.split(EVENTS) if each] if column == "events" else [value]
+
+
+def read(case: Case, part: Part) -> Narrow:
+    """Return the narrow copy of entries or records; it is written if absent."""
+    base = case.folder("logs" if part == "entries" else "messages")
+    # A table that is read again, because a file has become readable, keeps its name but not its time.
+    version = (
+        base.name,
+        (base / ws.DONE).stat().st_mtime_ns,
+        case.found.content_key,
+        case.options.digest(),
+        ws.code_hash("explorer"),
+    )
+
+    def write(folder: Path) -> None:
+        frame = case.sql(_QUERIES[part], **(_patterns(case) if part == "entries" else {}))
+        frame.write.mode("append").parquet(case.uri(folder))
+        (folder / SCHEMA).write_text(frame.schema.json(), encoding="utf-8")
+
+    folder = case.write_table(f"explorer_{part}-{hashlib.sha256(repr(version).encode()).hexdigest()[:12]}", write)
+    fields = list(dict.fromkeys(COLUMNS[part].values()))
+    columns = [*KEYS[part], "ts", *fields]
+    if not any(folder.rglob("*.parquet")):
+        frame = pd.DataFrame({name: [] for name in columns}).astype({"ts": "datetime64[us, UTC]"})
+    else:
+        table = ds.dataset(folder, format="parquet").to_table(columns)
+        for name in (KEYS[part][0], *fields):
+            table = table.set_column(
+                table.schema.get_field_index(name), name, table[name].dictionary_encode().unify_dictionaries()
+            )
+        frame = table.to_pandas().sort_values(["ts", *KEYS[part]], ignore_index=True)
+    if frame["ts"].dt.tz is None:
+        frame["ts"] = frame["ts"].dt.tz_localize("UTC")
+    return Narrow(part, folder, frame.astype(dict.fromkeys(fields, "category")))
+
+
+def _patterns(case: Case) -> dict[str, Any]:
+    """Return the patterns for the names in a text: names of the records, what is called a topic or group, an address."""
+    patterns: dict[str, Any] = dict(_SAID)
+    for field, column in (("topics", "topic"), ("groups", "coalesce(consumer_group, property_PGROUP)")):
+        common = f"select {column} as name, count(*) as rows from records group by 1 order by rows desc, name limit {MOST_NAMES}"
+        patterns[field] = _among(row["name"] for row in case.answers(common))
+    return patterns
+
+
+def _among(names: Iterable[str | None]) -> str:
+    known = sorted((re.escape(name) for name in names if name and _NAME.fullmatch(name)), key=len, reverse=True)
+    return rf"(?:^|[^-%|A-Za-z0-9_])({'|'.join(known)})(?:$|[^-%|A-Za-z0-9_])" if known else _NEVER
