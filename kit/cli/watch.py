@@ -17,6 +17,7 @@ RINGS: Final = 4
 """Exit code of `--once` while an alert is active."""
 INSIDE = T("{path}: is inside a watched folder, which is only read")
 NO_PATH = T("{path}: there is nothing")
+A_LINK = T("{path}: a symbolic link; alerts are appended to a file only", "{path}：是符号链接；告警只追加到普通文件")
 METRICS = T("metrics: {where}")
 
 
@@ -76,13 +77,16 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
     folder = chosen["state"] or state_folder.default(paths)
     for place in (folder, chosen["capture"], _file(chosen["alerts"]), _file(chosen["prometheus"])):
         _outside(place, paths, lang)
+    if (alerts := _file(chosen["alerts"])) is not None and alerts.is_symlink():
+        raise Refusal(A_LINK.say(path=printable(str(alerts))).render(lang))
     run.gently()
     run.ends_on_signals()
     with contextlib.suppress(run.Stopped), state_folder.alone(folder, lang):
         watching = _watch(paths, folder, lang, chosen)
         outlets = _outlets(watching, chosen, lang)
         with showing(watching, lang) as show:
-            run.forever(watching, folder, outlets, show, chosen["every"], chosen["once"])
+            sender = run.Sender(watching, folder, outlets, run.complain)
+            run.forever(sender, show, chosen["every"], once=chosen["once"])
         if chosen["once"] and run.rings(watching):
             sys.exit(RINGS)
 
@@ -91,7 +95,7 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
     from kit.case.options import instant
     from kit.formats.logs.schema import Options
     from kit.formats.printed_times import zone
-    from kit.watch import state_folder
+    from kit.watch import run, state_folder
     from kit.watch.loop import Watch
 
     try:
@@ -101,7 +105,7 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
         raise Refusal(printable(str(error))) from None
     return Watch(
         [path.resolve() for path in paths],
-        state_folder.load(folder),
+        state_folder.load(folder, run.complain, lang),
         "earliest" if since else "latest",
         since.timestamp() if since else 0.0,
         lang,

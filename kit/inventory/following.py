@@ -11,6 +11,8 @@ import errno
 import io
 import itertools
 import os
+import re
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
@@ -38,6 +40,8 @@ _BEGIN: Final = 64
 """First bytes that identify a file that was recognised."""
 _GLANCE: Final = 4096
 """A file that starts with this many bytes without a zero is no store."""
+_LOG_NAME: Final = re.compile(r"\.(?:log|out|txt)\b")
+"""What zeros at the beginning may be a hole in: a store begins with zeros until its first record."""
 _NEVER: Final = frozenset({"index", "timerwheel", "timerlog", "abort", "lock", "checkpoint"})
 
 
@@ -97,6 +101,8 @@ class Follower:
     _quiet: dict[str, tuple[int, float]] = attrs.field(init=False, factory=dict)
     _bases: dict[str, tuple[int, int]] = attrs.field(init=False, factory=dict)
     _broken: dict[str, int] | None = attrs.field(init=False)
+    skipped: dict[str, int] = attrs.field(init=False, factory=dict)
+    """Bytes passed over because they are no lines, by file: zeros, and lines longer than a step."""
 
     def __attrs_post_init__(self) -> None:
         # Rolled logs are packed; stores are not.
@@ -150,10 +156,17 @@ class Follower:
             with growing.text(file.path) as plain, open_raw(plain) as stream:
                 kind, detail = None, dict[str, Any]()
                 is_text = 0 not in os.pread(stream.fileno(), _GLANCE, 0)
-                if not is_text or self.kinds == LOGS:
+                start = 0
+                if not is_text and self.kinds == LOGS and _LOG_NAME.search(file.file):
+                    start = first_data(stream, 0)
+                    with tempfile.NamedTemporaryFile(prefix="rmq-kit-") as without_zeros:
+                        without_zeros.write(os.pread(stream.fileno(), SAMPLE, start).replace(b"\0", b""))
+                        without_zeros.flush()
+                        kind, detail = recognise(attrs.evolve(file, path=Path(without_zeros.name)))
+                elif not is_text or self.kinds == LOGS:
                     kind, detail = recognise(attrs.evolve(file, path=plain))
                 if kind in LOGS:
-                    detail["seconds_twice"] = seconds_twice(os.pread(stream.fileno(), SAMPLE, 0))
+                    detail["seconds_twice"] = seconds_twice(os.pread(stream.fileno(), SAMPLE, start))
             known = self._known[key] = (file.bytes, kind or "", detail, begin)
         return known[1], known[2]
 
@@ -169,10 +182,23 @@ class Follower:
         kind, detail = self._kind(found.key, found.file)
         with growing.text(found.file.path) as plain, open_raw(plain) as stream:
             if kind in LOGS:
-                end = self._log_end(stream, found, detail, now, most)
+                place = self._past_zeros(stream, place)
+                end = self._log_end(stream, attrs.evolve(found, place=place), detail, now, most)
+                if end == place.at and found.file.bytes - end > most:
+                    return self._skipped(stream, place, end + most)
                 return _moved(stream, place, end, line=place.line + logs().count_lines(stream, place.at, end))
             file = self._store_file(found.key, found.file.file, stream)
             return _moved(stream, place, stores().records_end(stream, file, place.at, most, is_last=is_last))
+
+    def _past_zeros(self, stream: io.FileIO, place: Place) -> Place:
+        """Return the place behind zeros: a log that is copied and truncated while it is written has a hole where its text was."""
+        end = first_data(stream, place.at)
+        return place if end == place.at else self._skipped(stream, place, end)
+
+    def _skipped(self, stream: io.FileIO, place: Place, end: int) -> Place:
+        """Return a place moved to `end` with nothing to read before it."""
+        self.skipped[place.name] = self.skipped.get(place.name, 0) + end - place.at
+        return msgspec.structs.replace(_moved(stream, place, end, line=place.line), begin=end)
 
     def _at_end(self, found: Found, is_last: bool) -> Place:
         """Return the place after everything in a file, as if it had been read."""
@@ -233,6 +259,20 @@ class Follower:
                 file = self._store_file(key, place.name, stream)
                 known |= {"base": file.base, "entry_head": file.head}
         return Stretch(**known)
+
+
+def first_data(stream: io.FileIO, at: int) -> int:
+    """Return where the first byte that is not zero is, from `at` on: `at` where there are no zeros, or nothing behind them yet."""
+    begin, size = at, os.fstat(stream.fileno()).st_size
+    while at < size:
+        with contextlib.suppress(OSError):  # holes take no time where the system knows them
+            at = os.lseek(stream.fileno(), at, os.SEEK_DATA)
+        data = os.pread(stream.fileno(), 1 << 20, at)
+        if text_at := len(data) - len(data.lstrip(b"\0")):
+            at += text_at
+        if len(data.lstrip(b"\0")) or not data:
+            return at if data else begin
+    return begin
 
 
 def _left(place: Place) -> Place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections import Counter
@@ -20,14 +21,17 @@ from kit.evidence.growing import State as Places
 from kit.formats.commitlog.schema import Wanted
 from kit.formats.logs.schema import Options
 from kit.i18n import Lang
+from kit.inventory import following
 from kit.inventory.following import LOGS, STORES, Follower, Stretch
-from kit.watch import notes, signs, stretches
+from kit.watch import notes, signs
 from kit.watch.episodes import Episodes
 from kit.watch.lag import Followed, Lags
 from kit.watch.signs import RECORD_COLUMNS, Behind, Ref, Sign
 
-STEP: Final = 16 << 20
-"""Most bytes of logs, and of stores, that one step reads."""
+STEP: Final = 8 << 20
+"""Most bytes of logs, and of stores, that one step reads: a burst of any size takes no more memory than that."""
+COLLECT: Final = 1 << 20
+"""After a step that read more, cycles are collected at once: they hold whole columns, and too few objects to be collected soon."""
 WANTED: Final = Wanted(RECORD_COLUMNS)
 REFUSES: Final = 0.90
 """Disk usage from which a broker refuses messages (store/DefaultMessageStore.CleanCommitLogService)."""
@@ -73,6 +77,8 @@ class Figures:
     free: dict[str, int] = attrs.field(factory=dict)
     full_in: float | None = None
     seconds: float = 0.0
+    skipped: Counter[str] = attrs.field(factory=Counter)
+    """Bytes that are no lines (zeros, a line longer than a step), by file."""
     unread: dict[str, Refused] = attrs.field(factory=dict)
     """Files that could not be processed, by name."""
 
@@ -114,15 +120,19 @@ class Watch:
         kept.stores = self._stores.step(kept.stores, first=first)
         kept.steps += 1
         found: list[Sign] = []
+        for follower in (self._logs, self._stores):
+            self.figures.skipped.update(follower.skipped)
         for each in self._logs.stretches(kept.logs):
-            for batch in self._read(each, stretches.log_entries(each, self.options)):
+            for batch in self._read(each, log_entries(each, self.options)):
                 found += self.of_entries(batch, each.place.root)
         for each in self._stores.stretches(kept.stores):
-            for batch in self._read(each, stretches.messages(each, WANTED)):
+            for batch in self._read(each, messages(each)):
                 found += self.of_records(batch)
         alerts = self.tell([*found, *self.measured()], now)
         self.figures.seconds = time.monotonic() - began
         self.figures.behind = self.figures.read - read > STEP // 2
+        if self.figures.read - read > COLLECT:
+            gc.collect()
         pa.default_memory_pool().release_unused()
         self._catching_up = self._catching_up and self.figures.behind
         if not self._catching_up:
@@ -207,3 +217,29 @@ class Watch:
                 )
         self.figures.full_in = min((each for each in ends if each < 86_400), default=None)
         return found
+
+
+def log_entries(stretch: Stretch, options: Options) -> Iterator[pa.RecordBatch]:
+    """Yield the entries of a stretch of a log."""
+    from kit.formats.logs.entries import batches
+    from kit.formats.logs.schema import Piece
+    from kit.spark.sources import plain
+
+    place, source = stretch.place, stretch.source
+    with following.text(stretch) as path:
+        piece = Piece(
+            place.name, path, place.begin, place.at, source=source, encoding=stretch.encoding,
+            seconds_twice=stretch.seconds_twice, line=place.first,
+        )  # fmt: skip
+        yield from map(plain, batches(piece, options))
+
+
+def messages(stretch: Stretch, wanted: Wanted = WANTED) -> Iterator[pa.RecordBatch]:
+    """Yield the records of a stretch of a commit log."""
+    from kit.formats.commitlog import segments
+    from kit.formats.commitlog.schema import File
+
+    place = stretch.place
+    with following.text(stretch) as path:
+        file = File(place.name, path, place.at, place.at, stretch.base, stretch.entry_head)
+        yield from segments.messages(file, place.begin, place.at, wanted)

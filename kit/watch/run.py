@@ -7,18 +7,23 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
 import pyarrow as pa
 
+from kit.i18n import T
 from kit.watch import state_folder
 from kit.watch.loop import Watch
 from kit.watch.outlets import Outlet
 
 NICE: Final = 10
 RANKS: Final = ("warning", "critical")
+UNWRITTEN = T("{path}: cannot write there: {why}")
+MOST_LATE: Final = 1000
+"""Most alerts kept for an outlet that cannot take them."""
 AT_ONCE: Final = 1000
 """Most steps without a pause while catching up."""
 
@@ -44,41 +49,60 @@ def ends_on_signals() -> None:
     signal.signal(signal.SIGINT, stop)
 
 
-def send_alerts(watch: Watch, folder: Path, outlets: Sequence[Outlet]) -> None:
-    """Send unsent alerts. They are stored first, so that a process killed here sends them when it restarts; the
-    `id` shows a receiver that it got one twice.
-    """
-    waiting, watch.kept.untold = watch.kept.untold, []
-    if not waiting:
-        return
-    for alert in waiting:
-        for outlet in outlets:
-            outlet(alert)
-    state_folder.save(folder, watch.kept, durable=True)
+class Sender:
+    """Rings, and keeps the state. A place that cannot be written to (a full disk) is named once; the watch goes on with its state in memory."""
+
+    def __init__(self, watch: Watch, folder: Path, outlets: Sequence[Outlet], complain: Callable[[str], None]) -> None:
+        self.watch, self.folder, self.outlets, self.complain = watch, folder, outlets, complain
+        self._late: list[tuple[Outlet, dict[str, Any]]] = []
+        """Alerts that an outlet could not take yet."""
+        self._named: set[str] = set()
+
+    def step(self) -> list[dict[str, Any]]:
+        """Make one step, store its state, and send its alerts."""
+        alerts = self.watch.step()
+        self._save(durable=bool(alerts))
+        self.send()
+        return alerts
+
+    def send(self) -> None:
+        """Send unsent alerts. They are stored first, so that a process killed here sends them when it restarts; the
+        `id` shows a receiver that it got one twice.
+        """
+        waiting, self.watch.kept.untold = self.watch.kept.untold, []
+        due = self._late + [(outlet, alert) for alert in waiting for outlet in self.outlets]
+        self._late = [(outlet, alert) for outlet, alert in due if not self._rang(outlet, alert)][-MOST_LATE:]
+        if waiting:
+            self.watch.kept.untold = list({alert["id"]: alert for _, alert in self._late}.values())
+            self._save(durable=True)
+            self.watch.kept.untold = []
+
+    def _rang(self, outlet: Outlet, alert: dict[str, Any]) -> bool:
+        return self._done(partial(outlet, alert))
+
+    def _save(self, *, durable: bool) -> None:
+        self._done(partial(state_folder.save, self.folder, self.watch.kept, durable=durable))
+
+    def _done(self, act: Callable[[], object]) -> bool:
+        """Do something that may meet a full disk; say once which, and return whether it was done."""
+        try:
+            act()
+        except OSError as error:
+            said = UNWRITTEN.say(path=str(error.filename or self.folder), why=error.strerror or str(error))
+            if (text := said.render(self.watch.lang)) not in self._named:
+                self._named.add(text)
+                self.complain(text)
+            return False
+        return True
 
 
-def step(watch: Watch, folder: Path, outlets: Sequence[Outlet]) -> list[dict[str, Any]]:
-    """Make one step, store its state, and send its alerts."""
-    alerts = watch.step()
-    state_folder.save(folder, watch.kept, durable=bool(alerts))
-    send_alerts(watch, folder, outlets)
-    return alerts
-
-
-def forever(
-    watch: Watch,
-    folder: Path,
-    outlets: Sequence[Outlet],
-    show: Callable[[list[dict[str, Any]]], None],
-    every: float,
-    once: bool = False,
-) -> None:
+def forever(sender: Sender, show: Callable[[list[dict[str, Any]]], None], every: float, *, once: bool = False) -> None:
     """Step every `every` seconds until the process is stopped; with `once` until everything that is there was read."""
-    send_alerts(watch, folder, outlets)  # alerts that a killed process did not send
-    quick = 0
+    sender.send()  # alerts that a killed process did not send
+    watch, quick = sender.watch, 0
     while True:
         began, read = time.monotonic(), watch.figures.read
-        show(step(watch, folder, outlets))
+        show(sender.step())
         quick = quick + 1 if watch.figures.read > read else 0
         if once and (not quick or quick > AT_ONCE):
             return

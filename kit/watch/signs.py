@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -119,28 +119,6 @@ def of_records(batch: pa.RecordBatch, now: float, behind: Behind | None = None) 
         for group, mine in by_group.items():
             for second, first, count in _by_second(np.array(mine), seconds):
                 yield Sign(sign, second, count, _record(batch, first), {"group": group, "thread": None})
-
-
-def of_counts(rows: Sequence[Any], now: float, behind: Behind | None = None) -> Iterator[Sign]:
-    """Yield signs from rows (slug, at, count, first: (file, line, text)) that were counted elsewhere."""
-    for row, at in _kept(rows, now, behind):
-        first = row["first"]
-        yield Sign(row["slug"], at, row["count"], Ref(first["file"], line=first["line"], text=first["text"] or ""))
-
-
-def of_record_counts(rows: Sequence[Any], now: float, behind: Behind | None = None) -> Iterator[Sign]:
-    """Yield signs from rows (stage, consumer_group, at, count, first: a record) that were counted elsewhere."""
-    for row, at in _kept(rows, now, behind):
-        if (sign := f"{STAGE}{row['stage']}") in watched():
-            ref = _ref_of_record(row["first"].asDict())
-            yield Sign(sign, at, row["count"], ref, {"group": row["consumer_group"], "thread": None})
-
-
-def _kept(rows: Sequence[Any], now: float, behind: Behind | None) -> Iterator[tuple[Any, int]]:
-    if rows:
-        own = np.array([-1 if row["at"] is None else row["at"] for row in rows], np.int64)
-        seconds, counts_at_all = _counting(own, now, behind)
-        yield from ((row, int(at)) for row, at, counts in zip(rows, seconds, counts_at_all, strict=True) if counts)
 
 
 def _seconds(times: pa.Array, now: float, behind: Behind | None) -> tuple[np.ndarray, np.ndarray]:

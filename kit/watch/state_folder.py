@@ -10,7 +10,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,14 +19,16 @@ import msgspec
 from kit.case.output import BUSY, FOREIGN, LINK, NOT_FOLDER, UNWRITABLE, OutputRefused
 from kit.evidence import disk
 from kit.evidence.workspace import default_base
-from kit.i18n import Lang
+from kit.i18n import Lang, T, printable
 from kit.watch.loop import Kept
 
 MARKER: Final = ".rmq-kit-watch.json"
 STATE: Final = "state.json"
-CHECKPOINT: Final = "checkpoint"
-"""Spark's own folders, one for each stream."""
-OWN: Final = frozenset({MARKER, STATE, CHECKPOINT})
+OWN: Final = frozenset({MARKER, STATE})
+DAMAGED = T(
+    "{path}: cannot be read ({why}); the watch begins anew, at the present end of every file",
+    "{path}：无法读取（{why}）；监视重新开始，从每个文件当前的末尾算起",
+)
 
 
 def default(roots: Sequence[Path]) -> Path:
@@ -63,11 +65,15 @@ def alone(folder: Path, lang: Lang = "en") -> Iterator[None]:
         yield
 
 
-def load(folder: Path) -> Kept:
-    """Return the stored state; an unreadable one (of another version, or damaged) is replaced by a new one."""
+def load(folder: Path, complain: Callable[[str], None] = lambda text: None, lang: Lang = "en") -> Kept:
+    """Return the stored state; a damaged one (or one of another version) is said, and replaced by a new one."""
+    path = folder / STATE
     try:
-        return msgspec.json.decode((folder / STATE).read_bytes(), type=Kept)
-    except (OSError, msgspec.MsgspecError):
+        return msgspec.json.decode(path.read_bytes(), type=Kept)
+    except FileNotFoundError:
+        return Kept()
+    except (OSError, msgspec.MsgspecError) as error:
+        complain(DAMAGED.say(path=str(path), why=printable(str(error))[:200]).render(lang))
         return Kept()
 
 

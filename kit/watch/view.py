@@ -30,6 +30,7 @@ PROBLEMS: Final = T("known problems")
 OPEN: Final = T("alerts open")
 READ: Final = T("read, MiB")
 UNREAD: Final = T("files not read")
+SKIPPED: Final = T("bytes that are no lines", "不成行的字节")
 NOT_READ: Final = T("{file}: {why}")
 ALERT: Final = T("{time} {severity} {cause}: {summary} [{where}]")
 
@@ -58,6 +59,7 @@ ROWS: Final[tuple[tuple[T, Callable[[Figures], int]], ...]] = (
     (PROBLEMS, lambda figures: sum(n for name, n in figures.signs.items() if name.startswith("problem:"))),
     (READ, lambda figures: figures.read >> 20),
     (UNREAD, lambda figures: len(figures.unread)),
+    (SKIPPED, lambda figures: figures.skipped.total()),
 )
 
 

@@ -16,7 +16,7 @@ from kit.evidence.growing import FORGET, State
 from kit.formats.commitlog.schema import FIELDS, Wanted
 from kit.formats.logs.schema import Options
 from kit.inventory.following import LOGS, STORES, Follower
-from kit.watch import stretches
+from kit.watch import loop
 
 
 class Clock:
@@ -58,9 +58,9 @@ class Tail:
 
     def read(self, stretch) -> list[dict]:
         if stretch.kind in LOGS:
-            found = stretches.log_entries(stretch, Options(events=True))
+            found = loop.log_entries(stretch, Options(events=True))
         else:
-            found = stretches.messages(stretch, Wanted(tuple(name for name in FIELDS if name != "body")))
+            found = loop.messages(stretch, Wanted(tuple(name for name in FIELDS if name != "body")))
         return [row for batch in found for row in batch.to_pylist()]
 
     @property

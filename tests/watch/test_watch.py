@@ -19,7 +19,7 @@ from rich.console import Console
 from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
 from kit.rocketmq import stages
 from kit.rocketmq.catalogue import EVENTS, PROBLEM
-from kit.watch import lag, metrics, outlets, run, state_folder, stretches
+from kit.watch import lag, loop, metrics, outlets, run, state_folder
 from kit.watch.capture import capture
 from kit.watch.episodes import CLEAR, Episodes
 from kit.watch.loop import Watch
@@ -165,6 +165,7 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
         return Watch([root], state_folder.load(state), clock=clock, disk=lambda _: (100, 50))
 
     watch, outlet = fresh(), outlets.lines(str(alerts))
+    sender = run.Sender(watch, state, [outlet], print)
     with state_folder.alone(state):
         for n in range(40):
             clock.now = BEGIN + 2.0 * n
@@ -192,14 +193,15 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
                         outlet(alert)
                         raise Killed
 
-                    run.step(watch, state, [half])
+                    run.Sender(watch, state, [half], print).step()
                     raise Killed
-                run.step(watch, state, [outlet])
+                sender.step()
             except Killed:
                 watch = fresh()
-                run.send_alerts(watch, state, [outlet])
+                sender = run.Sender(watch, state, [outlet], print)
+                sender.send()
         clock.now += 3 * CLEAR
-        run.step(watch, state, [outlet])
+        sender.step()
     return [json.loads(text) for text in alerts.read_text().splitlines()]
 
 
@@ -231,8 +233,11 @@ def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_pa
     state = tmp_path / "state"
     with state_folder.alone(state), pytest.raises(ValueError, match="another command"), state_folder.alone(state):
         pass
+    said: list[str] = []
+    assert state_folder.load(state, said.append).steps == 0 and said == []
     (state / state_folder.STATE).write_text("{half")
-    assert state_folder.load(state).steps == 0
+    assert state_folder.load(state, said.append).steps == 0
+    assert len(said) == 1 and "state.json: cannot be read" in said[0]
 
 
 def test_what_came_while_no_watch_ran_counts_at_its_own_times(tmp_path: Path) -> None:
@@ -278,12 +283,80 @@ def test_alerts_are_appended_once_even_behind_half_a_line(tmp_path: Path) -> Non
 def test_a_hook_gets_the_alert_on_standard_input_and_no_shell_reads_it(tmp_path: Path) -> None:
     script = tmp_path / "hook.py"
     script.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).write_bytes(sys.stdin.buffer.read())\n")
-    target, complaints = tmp_path / "got $(touch evil)", []
+    target, complaints = tmp_path / "got $(touch evil)", list[str]()
     outlets.hook([sys.executable, str(script), str(target)], complaints.append)({"id": "1", "summary": "`x`; $(y)"})
     assert json.loads(target.read_text()) == {"id": "1", "summary": "`x`; $(y)"}
     assert not (tmp_path / "evil").exists()
     outlets.hook([str(tmp_path / "no-such-command")], complaints.append)({"id": "2"})
     assert len(complaints) == 1
+
+
+def test_a_hook_that_talks_without_end_or_never_ends_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script, complaints = tmp_path / "hook.py", list[str]()
+    script.write_text("import sys\nfor _ in range(2000): sys.stdout.write('x' * 10_000)\nsys.exit(3)\n")
+    outlets.hook([sys.executable, str(script)], complaints.append)({"id": "1"})
+    assert len(complaints[0]) < 3000 and complaints[0].endswith("x…") and complaints[1].endswith(": 3")
+    monkeypatch.setattr(outlets, "HOOK_SECONDS", 1)
+    script.write_text("import subprocess, time\nsubprocess.Popen(['sleep', '60'])\ntime.sleep(60)\n")
+    began = time.monotonic()
+    outlets.hook([sys.executable, str(script)], complaints.append)({"id": "2"})
+    assert time.monotonic() - began < 20 and complaints[-1].endswith(": -9")
+
+
+def test_a_full_disk_is_named_and_the_hook_rings_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk of the state and of the alerts is full: what rings is not on it. Once there is space again, the alerts are there."""
+    clock, rung, said, full = Clock(), list[str](), list[str](), [True]
+    write(tmp_path / "logs" / "store.log", line(BEGIN, "old"), BEGIN)
+    watch = Watch([tmp_path / "logs"], clock=clock, disk=lambda _: (100, 50))
+    watch.step()
+    to_file, save = outlets.lines(str(tmp_path / "alerts.jsonl")), state_folder.save
+
+    def on_full_disk(act: Any, path: str) -> Any:
+        def acting(*given: Any, **named: Any) -> None:
+            if full[0]:
+                raise OSError(28, "No space left on device", path)
+            act(*given, **named)
+
+        return acting
+
+    monkeypatch.setattr(state_folder, "save", on_full_disk(save, "/state/state.json"))
+    told = [on_full_disk(to_file, "/var/log/alerts.jsonl"), lambda alert: rung.append(alert["id"])]
+    sender = run.Sender(watch, tmp_path, told, said.append)
+    write(tmp_path / "logs" / "store.log", line(BEGIN + 1, LEAK), BEGIN + 1)
+    for _ in range(3):
+        clock.now += 4
+        sender.step()
+    assert len(rung) == 1 and not (tmp_path / "alerts.jsonl").exists()
+    assert said == [
+        f"{path}: cannot write there: No space left on device"
+        for path in ("/state/state.json", "/var/log/alerts.jsonl")
+    ]
+    full[0] = False
+    sender.step()
+    assert [json.loads(text)["id"] for text in (tmp_path / "alerts.jsonl").read_text().splitlines()] == rung
+    assert (tmp_path / "alerts.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("broken", ["zeros in the middle", "zeros at the beginning", "an endless line"])
+def test_what_is_no_line_is_passed_over_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+    monkeypatch.setattr(loop, "STEP", 1 << 18)
+    clock, path = Clock(), tmp_path / "store.log"
+    write(path, line(BEGIN, "old"), BEGIN)
+    watch = Watch([tmp_path], clock=clock, disk=lambda _: (100, 50))
+    watch.step()
+    if broken == "zeros at the beginning":  # copied and truncated while its writer goes on at its old place
+        path.write_bytes(bytes(5_000_000))
+    elif broken == "zeros in the middle":
+        write(path, line(BEGIN + 1, "before") + "\0" * 3_000_000, BEGIN + 1)
+    else:
+        write(path, "x" * 3_000_000 + "\n", BEGIN + 1)
+    write(path, line(BEGIN + 2, LEAK), BEGIN + 2)
+    alerts = []
+    for _ in range(40):
+        clock.now += 2
+        alerts += watch.step()
+    assert [alert["cause"] for alert in alerts] == ["retry-topic-too-long"]
+    assert watch.figures.skipped["store.log"] > 2_000_000
 
 
 def incident(root: Path, clock: Clock) -> Watch:
@@ -311,14 +384,14 @@ def test_captures_hold_what_triage_opens(tmp_path: Path) -> None:
 
 
 def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = stretches.log_entries
+    entries = loop.log_entries
 
     def breaks(stretch: Any, *options: Any) -> Any:
         if "bad" in stretch.place.name:
             raise ValueError("no such thing")
         yield from entries(stretch, *options)
 
-    monkeypatch.setattr(stretches, "log_entries", breaks)
+    monkeypatch.setattr(loop, "log_entries", breaks)
     clock = Clock()
     for name in ("bad", "broker"):
         write(tmp_path / f"{name}.log", line(clock(), "start"), clock())
@@ -412,3 +485,6 @@ def test_the_command_for_a_cron_ends_with_4_while_something_rings(tmp_path: Path
     assert sorted((p.name, p.stat().st_mtime_ns) for p in root.iterdir()) == before
     assert command(str(root), "--state", str(root / "state"), "--once", cwd=tmp_path).returncode == 2
     assert command(str(tmp_path / "nothing"), "--once", cwd=tmp_path).returncode == 2
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "target")
+    linked = command(str(root), "--once", "--alerts", str(tmp_path / "link.jsonl"), cwd=tmp_path)
+    assert linked.returncode == 2 and linked.stderr.count("\n") == 1 and "symbolic link" in linked.stderr
