@@ -19,7 +19,7 @@ class Layout(Row, frozen=True):
     example: str
     reads: dict[str, str]
     source: str
-    regex: str | None = None
+    regex: str = ""
     files: tuple[Files, ...] = ("broker", "client", "app", "text")
     zone: Zone = "floating"
     fraction: Literal["ms", "none", "seconds twice"] = "ms"

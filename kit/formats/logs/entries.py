@@ -24,6 +24,8 @@ from kit.rocketmq import catalogue
 from kit.rocketmq.log_layouts import LAYOUTS, SLUGS
 
 WINDOW: Final = 8 << 20
+MANY: Final = 1 << 20
+"""Lines in a window, of which each takes some 300 bytes of columns; a window with more is made smaller."""
 CAP: Final = 1 << 20
 """Bytes of a message (or a trace, or a line) that are kept; of a longer one the start and the end, the cut noted between them."""
 TAIL: Final = 128 << 10
@@ -140,6 +142,8 @@ def _filled(file: io.FileIO, at: int, size: int) -> tuple[bytes, list[tuple[int,
     length = 0
     while at < size and length < WINDOW:
         raw = read(file, at, min(WINDOW - length, size - at))
+        if raw.count(b"\n") > MANY:
+            raw, length = raw[: len(raw) // 8], WINDOW
         last = raw.rfind(b"\n") + 1
         start, at = at + last, at + len(raw)
         if len(raw) - last > CAP:

@@ -19,9 +19,11 @@ from kit.rocketmq.log_layouts import LAYOUTS, Files, Layout
 _DATE: Final = r"[12]\d{3}[-/.](?:0[1-9]|1[0-2])[-/.](?:0[1-9]|[12]\d|3[01])"
 _CLOCK: Final = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d"
 _OFFSET: Final = r"(?:Z|[+-]\d\d:?\d\d)"
-_TIME: Final = rf"{_DATE}[ T]{_CLOCK}(?:[.,:]\d{{1,9}})?{_OFFSET}?"
+_TIME: Final = rf"{_DATE}[ T]{_CLOCK}(?:[.,:]\d{{1,9}})?"
+_ZONED: Final = rf"\[?(?P<ts>{_TIME} {_OFFSET})\]?"
+"""A zone apart from its time; not part of `{time}`, with which RE2 would have to look back at each blank."""
 GROUPS: Final = {
-    "{time}": rf"\[?(?P<ts>{_TIME})\]?",
+    "{time}": rf"\[?(?P<ts>{_TIME}{_OFFSET}?)\]?",
     "{seconds}": rf"(?P<ts>\d{{4}}-{_DATE[14:]} {_CLOCK})",
     "{date}": _DATE,
     "{clock}": _CLOCK,
@@ -39,7 +41,7 @@ TRACE: Final = r"^[ \t]*(?:at |\.\.\. |Caused )"
 _INSIDE: Final = r"(?:^|[^0-9A-Za-z-])\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d"
 _QUOTED: Final = r"^(?:\xEF\xBB\xBF)?[ \t>|`]{0,24}\[?\d{4}[-/.]"
 """Only quoted or indented, by whoever pasted it."""
-_RUNTIME: Final = rf"^(?P<runtime>\[?{_DATE}T{_CLOCK}(?:\.\d{{1,9}})?{_OFFSET} +){_DATE}[ T]{_CLOCK}"
+_RUNTIME: Final = rf"^(?P<runtime>\[?{_DATE}T{_CLOCK}(?:\.\d{{1,9}})?{_OFFSET} +)\[?{_DATE}[ T]{_CLOCK}"
 """A container's runtime puts a time of its own in front of each line."""
 _FIRST_INSIDE: Final = 200
 _OBJECT: Final = 0x1E
@@ -57,20 +59,22 @@ class _Row:
 
 
 @cache
-def _rows(files: Files) -> tuple[tuple[_Row, ...], tuple[_Row, ...]]:
+def _rows(files: Files) -> tuple[list[_Row], list[_Row]]:
     """Return the rows for lines that begin with an ISO time, and all others."""
-    timed: list[_Row] = []
-    others: list[_Row] = []
-    for number, layout in enumerate(LAYOUTS):
-        if layout.regex is None or files not in layout.files:
-            continue
-        regex = layout.regex
-        for name, group in GROUPS.items():
-            regex = regex.replace(name, group)
-        prefix, _, rest = regex.partition("…")
-        rows = timed if layout.regex.startswith(_TIMED) else others
-        rows.append(_Row(number, layout, f"^(?P<prefix>{prefix}){rest}"))
-    return tuple(timed), tuple(others)
+    valid = [(number, row) for number, row in enumerate(LAYOUTS) if row.regex and files in row.files]
+    timed = [(number, row) for number, row in valid if row.regex.startswith(_TIMED)]
+    plain = [_row(*each, GROUPS["{time}"]) for each in timed]
+    zoned = [_row(*each, _ZONED) for each in timed if "{time}" in each[1].regex]
+    first, last = ([row for row in plain if row.layout.outside is outside] for outside in (True, False))
+    return [*first, *zoned, *last], [_row(*each, GROUPS["{time}"]) for each in valid if each not in timed]
+
+
+def _row(number: int, layout: Layout, time: str) -> _Row:
+    regex = layout.regex
+    for name, group in {**GROUPS, "{time}": time}.items():
+        regex = regex.replace(name, group)
+    prefix, _, rest = regex.partition("…")
+    return _Row(number, layout, f"^(?P<prefix>{prefix}){rest}")
 
 
 @attrs.define
@@ -119,7 +123,10 @@ def classify(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) ->
     timed, others = _rows(files)
     lines = np.flatnonzero(_dated(buf, starts, ends))
     _match(found, timed, text, lines, _behind_runtime(text, buf, lines, starts[lines], ends), ends)
-    lines = np.flatnonzero((found.row < 0) & (ends - starts > 4))
+    frames = (buf[starts] == ord("\t")) & (
+        buf[np.minimum(starts + 1, buf.size - 1)] == ord("a")
+    )  # most lines are these
+    lines = np.flatnonzero((found.row < 0) & (ends - starts > 4) & ~frames)
     heads = _heads(text, lines, starts[lines], ends)
     quoted, near, trace = (np.asarray(pc.match_substring_regex(heads, each)) for each in (_QUOTED, _NEAR, TRACE))
     near = (near | quoted) & ~trace
