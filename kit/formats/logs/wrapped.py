@@ -20,8 +20,23 @@ _STREAM: Final = re.compile(rb"(?m)^(\d{4}-\d\d-\d\dT\S{9,24}) std(?:out|err) [F
 _TRACE: Final = re.compile(TRACE.encode())
 _THROWN: Final = re.compile(rb"(?:[a-z]\w*\.)+[\w.$]*(?:Exception|Error|Throwable)(?::|\s*$)")
 
-_TIME: Final = ("@timestamp", "timestamp", "time", "ts", "datetime", "asctime", "eventTime", "instant", "date")
-_MESSAGE: Final = ("message", "msg", "log", "short_message", "content", "body", "MESSAGE", "line")
+_TIME: Final = (
+    "@timestamp",
+    "timestamp",
+    "time",
+    "ts",
+    "datetime",
+    "asctime",
+    "eventTime",
+    "instant",
+    "date",
+    "__REALTIME_TIMESTAMP",
+    "__time__",
+    "_time",
+)
+_MESSAGE: Final = ("message", "msg", "log", "short_message", "content", "body", "MESSAGE", "line", "_raw")
+_HIT: Final = ("_source", "result")
+"""Where Elasticsearch and Splunk put the entry in what a search is saved as."""
 _LEVEL: Final = ("level", "severity", "log.level", "levelname", "loglevel", "lvl")
 _THREAD: Final = ("thread_name", "thread", "threadName", "process.thread.name")
 _LOGGER: Final = ("logger_name", "logger", "loggerName", "log.logger", "class", "caller")
@@ -83,6 +98,8 @@ def _of_object(raw: bytes, files: Files, *, follows: bool) -> bytes | None:
         isinstance(entry.get("log"), str) and "stream" in entry
     ):  # Docker's json-file driver wraps a line of the program.
         return _bytes(entry["log"].rstrip("\r\n")).replace(b"\n", b"\r")
+    hit = _first(entry, _HIT)
+    entry = hit if isinstance(hit, dict) else entry
     message, time = _first(entry, _MESSAGE), _first(entry, _TIME)
     if isinstance(time, dict):
         time = time.get("epochSecond")

@@ -191,20 +191,6 @@ LONG = [
 ]
 
 
-@pytest.mark.parametrize("width", [72, 80, 100])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_lines_cut_by_a_terminal_are_entries_at_their_first_part(tmp_path: Path, width: int, end: str) -> None:
-    parts = [[line[at : at + width] for at in range(0, len(line), width)] for line in LONG]
-    path = write(tmp_path, end.join(part for each in parts for part in each) + end)
-    found = rows(path)
-    first = [1 + sum(map(len, parts[:n])) for n in range(len(parts))]
-    assert [(r["line"], r["lines"], r["trace"]) for r in found] == [
-        (n, len(each), None) for n, each in zip(first, parts, strict=True)
-    ]
-    assert [r["message"] for r in found] == [line.split(" - ")[1] for line in LONG]
-    assert "topic-too-long" in found[0]["events"] and "message-size-exceeded" in found[2]["events"]
-
-
 @pytest.mark.parametrize("blank", ["\u00a0", "&nbsp;", "\u202f"])
 def test_blanks_of_web_pages_are_blanks(tmp_path: Path, blank: str) -> None:
     found = rows(write(tmp_path, "\n".join(line.replace(" ", blank) for line in LONG)), source=None)
