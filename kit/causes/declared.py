@@ -43,7 +43,7 @@ def examine(case: Case, texts: Texts) -> Finding:
         holds = True if shown else False if seen and step.role == "deciding" else None
         finding.steps.append(Step(step.claim.say(**counts), step.role, holds, quoted, step.id))
     for name, figure in texts.figures.items():
-        known = bool(counts[figure.value]) or shown_by.has(case, figure.known_if)
+        known = any(counts[each] for each in (figure.value, *figure.known_with)) or shown_by.has(case, figure.known_if)
         finding.figures[name] = counts[figure.value] if known else None
     if any(step.holds for step in finding.steps):
         finding.summary = texts.say("summary", **counts)

@@ -90,6 +90,8 @@ class FigureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of a declared neighbour: the value it shows."""
     known_if: str = ""
     """Evidence in which 0 of it means none, in the words of `shown_by.tsv`."""
+    known_with: tuple[str, ...] = ()
+    """Values of which one is enough to know this one too."""
 
 
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

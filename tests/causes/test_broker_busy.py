@@ -226,7 +226,7 @@ def test_a_pasted_line_is_enough(tmp_path: Path, text: str, kind: str, others: s
     assert found.figures["errors_by_kind"] == {kind: 1}
     assert found.figures["lost"] is None
     assert found.figures["explanations"] == []
-    for slug in ("client-timeout", "disk-full", "broker-not-available"):
+    for slug in ("client-timeout", "disk-full"):
         assert causes.examine(case, slug).verdict == others
 
 
@@ -238,7 +238,7 @@ def test_codes_that_are_not_about_load_go_to_the_neighbours(tmp_path: Path) -> N
     full, _ = ask(tmp_path / "full" / "evidence")
     assert (disk_full.examine(full).verdict, causes.examine(full, "broker-not-available").verdict) == (
         "confirmed",
-        "ruled_out",
+        "insufficient_evidence",
     )
     slave, found = ask(tmp_path / "slave" / "evidence")
     assert (disk_full.examine(slave).verdict, causes.examine(slave, "broker-not-available").verdict) == (
