@@ -88,7 +88,7 @@ def answer(
     case: Case,
     rows: Any,
     so: So | None,
-    draw: Callable[..., Chart] | None,
+    draw: Callable[..., Chart | Table] | None,
     mark: Sequence[str] | Mapping[str, Any],
     lang: Lang,
 ) -> Answer:
@@ -104,6 +104,8 @@ def answer(
         chart = draw(frame, lang=lang)
     except Exception as error:
         return Answer(frame, (undrawn(error, Table(frame, "", lang=lang, max_rows=ROWS)),), said)
+    if not isinstance(chart, Chart):
+        return Answer(frame, (chart,), said)
     return Answer(frame, (attrs.evolve(chart, reading=clean(said)) if said else chart,), "")
 
 

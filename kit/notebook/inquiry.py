@@ -136,7 +136,7 @@ class Inquiry(Pointing):
         self,
         rows: DataFrame | pd.DataFrame,
         so: answers.So | None = None,
-        draw: Callable[..., Chart] | None = None,
+        draw: Callable[..., Chart | Table] | None = None,
         mark: Sequence[str] | Mapping[str, Any] = (),
     ) -> answers.Answer:
         """Show what a query answers: drawn, else a table of at most ten rows, and below it what follows.

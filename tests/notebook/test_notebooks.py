@@ -68,7 +68,7 @@ class TestForm:
             assert all(any("\u4e00" <= c <= "\u9fff" for c in text) == (lang == "zh") for text in prose)
 
 
-DONE = ("20", "30")
+DONE = ("20", "30", "50", "60")
 WALKS = [p for p in PATHS if p.stem[:2] in DONE]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, bar, escape, figure
+from kit.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, bar, escape, figure, pictures
 from kit.i18n import Lang, T
 from kit.rocketmq.busy_replay import OUTCOMES, what_if
 
@@ -250,3 +251,90 @@ def config(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     ).drop(columns="reason_zh")
     names = {"setting": SETTING, "value": VALUE, "known": KNOWN, "changed": CHANGED, "reason": REASON}
     return Table(shown, CONFIG, names, lang)
+
+
+COMPARED = T("Sends that do not succeed, under this limit and others", "在这个上限和其他上限下未成功的发送")
+COMPARED_ALT = T(
+    "Bars for what was recorded and for each replayed limit, by outcome; the numbers are in the table.",
+    "实际记录与每个重放的上限各一组横条，按结局区分；数字见表。",
+)
+RECORDED = T("as recorded", "实际记录")
+WAITING = T("replayed: waitTimeMillsInSendQueue = {wait}", "重放：waitTimeMillsInSendQueue = {wait}")
+SCENE = T("limit", "上限")
+
+
+def compare(
+    frame: pd.DataFrame, pauses: pd.DataFrame, recorded: pd.DataFrame, waits: Sequence[int], lang: Lang = "en"
+) -> Chart:
+    """Chart what was recorded beside a replay under each limit. `frame`: arrivals (at_ms, sends); `pauses`: start_ms, end_ms; `recorded`: kind, stored, lost."""
+    names = {"limit": SCENE, "outcome": OUTCOME, "sends": SENDS}
+    rows: list[tuple[str, str, int]] = []
+    if len(recorded):
+        late = recorded["kind"] == "CLIENT_TIMEOUT"
+        refused = int(recorded.loc[~late, ["stored", "lost"]].sum().sum())
+        rows += [
+            (RECORDED.render(lang), "refused", refused),
+            (RECORDED.render(lang), "timed out but stored", int(recorded.loc[late, "stored"].sum())),
+        ]
+        rows += [(RECORDED.render(lang), "timed out and refused", int(recorded.loc[late, "lost"].sum()))]
+    for wait in waits if len(frame) and len(pauses) else ():
+        at, each = frame["at_ms"].to_numpy("float64"), frame["sends"].to_numpy("int64")
+        told = what_if(at, pauses[["start_ms", "end_ms"]].to_numpy("float64"), 3000, 0, wait, each)
+        label = WAITING.say(wait=wait).render(lang)
+        rows += [
+            (label, str(row["outcome"]), int(row["sends"]))
+            for row in told.to_dict("records")
+            if row["outcome"] != "stored"
+        ]
+    shown = pd.DataFrame(rows, columns=pd.Index(["limit", "outcome", "sends"]))
+    if shown.empty:
+        return Chart(figure(), shown, NO_REPLAY, NO_REPLAY, COMPARED, names, lang)
+    shown["outcome"] = [REPLAY_NAMES[name].render(lang) for name in shown["outcome"]]
+    chart = pictures.bars(shown, lang).figure.update_layout(barmode="group")
+    return Chart(chart, shown, "", COMPARED_ALT, COMPARED, names, lang, min_width=560)
+
+
+PATH = T("Where a send can fail", "一次发送会在哪里失败")
+PATH_ALT = T(
+    "Boxes from the client to the store; an arrow for each way with its number of sends.",
+    "从客户端到存储的方框；每条路径一个箭头，标出发送次数。",
+)
+NODES: Final = (
+    (1.0, 3.0, T("client", "客户端")),
+    (4.6, 3.0, T("send queue", "发送队列")),
+    (8.3, 3.0, T("append, under one lock", "追加，只有一把锁")),
+    (8.3, 0.5, T("store", "存储")),
+    (1.6, 0.5, T("exception in the application", "应用中的异常")),
+)
+HOPS: Final = {
+    "sent": (1.5, 3.0, 3.9, 3.0, 2.7, 3.5, T("sends", "发送")),
+    "-taken": (5.3, 3.0, 7.0, 3.0, 0, 0, T("")),
+    "stored": (8.3, 2.65, 8.3, 0.85, 9.1, 1.8, T("stored", "已存储")),
+    "REJECTREQUEST": (1.0, 2.65, 1.3, 0.85, 0.3, 1.8, T("REJECTREQUEST", "REJECTREQUEST 拒绝")),
+    "cleaned": (4.3, 2.65, 2.5, 0.85, 4.4, 1.7, T("cleaned from the queue (code 2)", "从队列清出（code 2）")),
+    "CLIENT_TIMEOUT": (1.2, 2.65, 1.7, 0.85, 2.2, 2.2, T("timed out", "超时")),
+}
+
+
+def path(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Draw where sends failed. `frame`: `hop` (sent, stored, REJECTREQUEST, cleaned, CLIENT_TIMEOUT), `records`."""
+    return pictures.diagram(
+        frame, NODES, HOPS, PATH, PATH_ALT, lang, strong=("REJECTREQUEST", "cleaned", "CLIENT_TIMEOUT")
+    )
+
+
+def explore(replay: Callable[..., Chart], wait: int, interactive: bool = True) -> Any:
+    """Return a replay with a slider for each of its arguments; without interaction the replay itself."""
+    if not interactive:
+        return replay()
+    from ipywidgets import IntSlider
+
+    from kit.charts.controls import live
+
+    wide = {"style": {"description_width": "initial"}}
+    return live(
+        replay,
+        timeout=IntSlider(3000, 500, 15000, 500, description="sendMsgTimeout (ms)", **wide),
+        retries=IntSlider(0, 0, 5, description="retries of code 2", **wide),
+        wait=IntSlider(wait, 10, 15000, 10, description="waitTimeMillsInSendQueue (ms)", **wide),
+    )

@@ -129,3 +129,9 @@ def explore(lang: Lang = "en", interactive: bool = True) -> Any:
             style={"description_width": "initial"},
         )
     return live(lambda **chosen: what_if(Assumptions(**chosen), lang), **switches)
+
+
+def chosen(places: Sequence[str], lang: Lang = "en") -> Chart:
+    """Return the table of the placements that were found, of all where none was."""
+    only = {place: list(placement.FAILURES) if place in places or not places else [] for place in placement.PLACEMENTS}
+    return what_if(lang=lang, only=only)

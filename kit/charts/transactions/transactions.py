@@ -21,6 +21,7 @@ from kit.charts import (
     common,
     escape,
     figure,
+    pictures,
     segments,
 )
 from kit.i18n import Lang, T
@@ -283,4 +284,36 @@ def _where(row: dict[Any, Any]) -> str:
         return f"{row['file']}:{int(row['line'])}"
     return (
         f"{row['file']} @ {int(row['physical_offset'])}" if pd.notna(row.get("physical_offset")) else str(row["file"])
+    )
+
+
+PATH = T("Where row and message part", "数据与消息在哪里分离")
+PATH_ALT = T(
+    "Boxes for the outer transaction, half message, local transaction, answer and its end; an arrow for each way with its count.",
+    "方框是外层事务、半消息、本地事务、应答与结局；每个箭头标出次数。",
+)
+BOXES: Final = (
+    (1.2, 3.2, T("half message", "半消息")),
+    (4.2, 3.2, T("local transaction", "本地事务")),
+    (7.4, 3.2, T("answer, or check", "应答或回查")),
+    (9.2, 5.0, T("committed", "已提交")),
+    (9.2, 1.2, T("rolled back", "已回滚")),
+    (4.2, 5.0, T("business row", "业务数据")),
+)
+HOPS: Final = {
+    "half": (1.9, 3.2, 3.2, 3.2, 2.55, 3.7, T("SEND_OK", "结果 SEND_OK")),
+    "-told": (5.2, 3.2, 6.5, 3.2, 0, 0, T("")),
+    "exception": (4.5, 2.9, 7.0, 2.0, 5.0, 1.7, T("exception caught by the client", "异常被客户端捕获")),
+    "committed": (7.9, 3.5, 8.9, 4.7, 7.7, 4.5, T("COMMIT", "应答 COMMIT")),
+    "rolled_back": (7.9, 2.9, 8.9, 1.5, 8.9, 2.4, T("ROLLBACK", "应答 ROLLBACK")),
+    "row": (4.2, 3.5, 4.2, 4.7, 3.3, 4.1, T("rows", "数据")),
+    "row_without_message": (5.0, 4.7, 8.5, 1.5, 6.0, 4.3, T("row, but rolled back", "有数据却回滚")),
+    "message_without_row": (8.5, 5.2, 5.1, 5.2, 6.8, 5.6, T("committed without a row", "已提交却无数据")),
+}
+
+
+def path(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Draw the ways of a transaction with their counts. `frame`: `hop`, `records`."""
+    return pictures.diagram(
+        frame, BOXES, HOPS, PATH, PATH_ALT, lang, strong=("row_without_message", "message_without_row", "exception")
     )
