@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -77,3 +78,22 @@ def test_names_of_a_declaration_are_there(cause: causes.Cause) -> None:
     words = {want.unless for want in texts.missing} | {figure.known_if for figure in texts.figures.values()}
     assert {each for word in words for every in shown_by.alternatives(word) for each in every} <= set(shown_by.PRESENT)
     assert {want.artefact for want in texts.missing} <= set(collect_next.artefacts())
+
+
+MODULES = [cause for cause in causes.discover() if not cause.texts.steps]
+NAMED = re.compile(r'TEXTS(?:\.say\(|\[)\s*(f?)"([^"]+)"')
+
+
+@pytest.mark.parametrize("cause", MODULES, ids=lambda cause: cause.slug)
+def test_a_module_says_what_its_yaml_has_and_all_of_it(cause: causes.Cause) -> None:
+    folder = Path(causes.__file__).parent
+    name = cause.slug.replace("-", "_")
+    sources = list(folder.glob(f"*/{name}.py"))
+    sources += [folder / "message_in_work.py"] if cause.slug == "consumer-stuck" else []
+    text = "".join(path.read_text(encoding="utf-8") for path in sources)
+    plain = {said for f, said in NAMED.findall(text) if not f}
+    built = [re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(said)) for f, said in NAMED.findall(text) if f]
+    assert plain - {"none"} <= set(cause.texts.says)
+    assert {n for n in cause.texts.says if n not in plain and not any(re.fullmatch(b, n) for b in built)} == set()
+    remedies = set(re.findall(r'TEXTS\.remedy\(\s*"([^"]+)"', text))
+    assert remedies <= set(cause.texts.remedies)
