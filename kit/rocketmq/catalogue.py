@@ -7,11 +7,12 @@ its values are taken out. A row with a `title` is a `Problem`: it is explained, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
+from ahocorasick_rs import AhoCorasick
 
 from kit.i18n import T
 from kit.rocketmq.data import FOLDER, Row
@@ -25,8 +26,6 @@ Verdict = Literal["confirmed", "suspected"]
 ANY: Final = "{}"
 """What stands for a printed value in a text."""
 GAP: Final = r"[^\n]{0,400}?"
-SHORTEST: Final = 8
-"""Characters of the shortest literal piece that is looked for."""
 PROBLEM: Final = "problem:"
 """Stands in front of the slug of a known problem among the texts of an entry."""
 
@@ -287,44 +286,22 @@ def confirmations() -> dict[int, Callable[[bytes], object]]:
     }
 
 
-class Windows:
-    """Finds many fixed texts in a few lines without compiled code: a dictionary of the last eight characters of each text.
-
-    For millions of lines `kit.formats.logs.literal_matcher` does the same in one compiled pass. Texts of fewer than `SHORTEST` characters are never
-    found.
-    """
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = texts
-        self._by_piece: dict[str, list[int]] = {}
-        for number, text in enumerate(texts):
-            if len(text) >= SHORTEST:
-                # The end of a text is seldom the beginning of another one.
-                self._by_piece.setdefault(text[-SHORTEST:], []).append(number)
-
-    def find(self, line: str) -> list[int]:
-        """Return the numbers of the texts in a line, each once, in the order in which they end."""
-        found: dict[int, None] = {}
-        get = self._by_piece.get
-        for end in range(SHORTEST, len(line) + 1):
-            for number in get(line[end - SHORTEST : end], ()):
-                if line.endswith(self._texts[number], 0, end):
-                    found[number] = None
-        return list(found)
-
-
 @cache
-def _windows(kind: type[KnownText]) -> tuple[Windows, tuple[tuple[Any, str], ...]]:
+def _search(kind: type[KnownText]) -> tuple[AhoCorasick, tuple[tuple[Any, str], ...]]:
     needles = tuple((row, needle) for row in _EVERY if isinstance(row, kind) for needle in row.needles)
-    return Windows([needle for _, needle in needles]), needles
+    return AhoCorasick([needle for _, needle in needles]), needles
+
+
+def _matches(kind: type[KnownText], text: str) -> list[tuple[Any, str]]:
+    """Return the rows one of whose needles is in a text, with the needle, in the order in which they end."""
+    search, needles = _search(kind)
+    return [needles[number] for number, _, _ in search.find_matches_as_indexes(text, overlapping=True)]
 
 
 def problems_in(text: str) -> tuple[Problem, ...]:
     """Return the problems one of whose texts is in a log entry, the longest text first; entries that are normal for one do not count for it."""
-    windows, needles = _windows(Problem)
     longest: dict[str, int] = {}
-    for number in windows.find(text):
-        problem, needle = needles[number]
+    for problem, needle in _matches(Problem, text):
         longest[problem.slug] = max(len(needle), longest.get(problem.slug, 0))
     slugs = sorted(longest, key=lambda slug: -longest[slug])
     return tuple(problem for problem in map(PROBLEMS.__getitem__, slugs) if problem.in_text(text))
@@ -332,8 +309,7 @@ def problems_in(text: str) -> tuple[Problem, ...]:
 
 def event_in(text: str) -> Event | None:
     """Return the event with the longest text in a log entry; of two with the same text the one with a second condition is more specific."""
-    windows, needles = _windows(Event)
-    found = [needles[number] for number in windows.find(text)]
+    found = _matches(Event, text)
     matches = [(len(needle) + bool(row.confirm), row) for row, needle in found if re.search(row.confirm, text)]
     return max(matches, key=lambda match: match[0])[1] if matches else None
 

@@ -11,12 +11,15 @@ from functools import cache, cached_property
 from typing import Final
 
 import attrs
+from ahocorasick_rs import AhoCorasick
 
-from kit.rocketmq.catalogue import ANY, BY_CLASS, SHORTEST, Problem, Windows
+from kit.rocketmq.catalogue import ANY, BY_CLASS, Problem
 from kit.rocketmq.data import FOLDER
 
 OLDEST: Final = "4.3.0"
 NEWEST: Final = "5.3.3"
+SHORTEST: Final = 8
+"""Characters of the shortest literal piece that is looked for."""
 SURE: Final = 11
 """Characters of text a format string needs before a line counts as printed by it."""
 PROJECTS: Final = {
@@ -72,6 +75,11 @@ class FormatString:
         return tuple(piece for piece in self.text.split(ANY) if len(piece.strip()) > 1)
 
     @cached_property
+    def longest(self) -> str:
+        """The piece that is looked for."""
+        return max(self.pieces, key=len, default="")
+
+    @cached_property
     def weight(self) -> int:
         """Characters of text: of several format strings in a line the one with most is meant."""
         return sum(map(len, self.pieces))
@@ -108,15 +116,17 @@ def format_strings() -> tuple[FormatString, ...]:
 
 
 @cache
-def _windows() -> Windows:
-    return Windows(tuple(max(each.pieces or ("",), key=len) for each in format_strings()))
+def _search() -> tuple[AhoCorasick, tuple[FormatString, ...]]:
+    printed = tuple(each for each in format_strings() if len(each.longest) >= SHORTEST)
+    return AhoCorasick([each.longest for each in printed]), printed
 
 
 def find(line: str) -> tuple[FormatString, ...]:
     """Return the texts that are in a line, those with most text first."""
-    every = format_strings()
-    found = [every[number] for number in _windows().find(line) if len(max(every[number].pieces, key=len)) >= SHORTEST]
-    return tuple(sorted((each for each in found if each.in_line(line)), key=lambda each: -each.weight))
+    search, printed = _search()
+    numbers = dict.fromkeys(number for number, _, _ in search.find_matches_as_indexes(line, overlapping=True))
+    found = [printed[number] for number in numbers if printed[number].in_line(line)]
+    return tuple(sorted(found, key=lambda each: -each.weight))
 
 
 def problem_of_class(printed: FormatString) -> Problem | None:

@@ -26,7 +26,6 @@ from kit.rocketmq.catalogue import (
     STARTS,
     KnownText,
     Problem,
-    Windows,
     confirmations,
     problems_in,
 )
@@ -352,12 +351,6 @@ def test_what_operators_may_meet_is_covered(release: str) -> None:
         own = sum(map(_own, printed)) / len(printed)
         print(f"{release} {module}: {len(printed)} texts, {share:.0%} covered, {own:.0%} by an entry's own text")
         assert share >= 0.8 and own >= OWN[module][release[0]]
-
-
-def test_windows_find_every_text_once_and_nothing_else() -> None:
-    windows = Windows(("message store", "store has shutdown", "short"))
-    assert windows.find("the message store has shutdown, message store") == [0, 1]
-    assert windows.find("short message") == []
 
 
 def test_texts_are_read_out_of_java() -> None:
