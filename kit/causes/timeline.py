@@ -41,12 +41,7 @@ class Lane(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The lane of a known text, and what its entries say there."""
 
     lane: str
-    en: str
-    zh: str
-
-    @property
-    def what(self) -> T:
-        return T(self.en, self.zh)
+    what: T
 
 
 class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

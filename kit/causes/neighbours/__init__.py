@@ -1,1 +1,1 @@
-"""Problems that look like a root cause, and hazards that have not struck: one module each, in the folder of what they affect."""
+"""Problems that look like a root cause, and hazards that have not struck: `<slug>.yaml`, and a module beside it where counting is not enough."""

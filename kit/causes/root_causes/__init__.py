@@ -1,1 +1,1 @@
-"""The root causes: one module each; long lists of sentences are in `texts/`. How to add one: docs/adding-a-cause.md."""
+"""The root causes: `<slug>.yaml` says and declares, the module beside it examines. How to add one: docs/adding-a-cause.md."""
