@@ -150,15 +150,7 @@ class Case(Frames):
     # --- tables ----------------------------------------------------------------------------------------------------------
 
     def folder(self, name: str) -> Path:
-        """Return the Parquet folder of a bronze table, or of `ops` or `configs`; built if absent."""
-        from kit.case import tables
-
-        if name in ("ops", "configs"):
-            self.tables.frame(name)
-            folder = self.workspace.table(f"{name}-{self.tables.key(name)}")
-            assert folder is not None
-            tables.with_columns(folder, tables.spec(name).schema)
-            return folder
+        """Return the Parquet folder of a bronze table; built if absent."""
         from kit.case import tables
         from kit.case.reading import read
 
@@ -172,7 +164,6 @@ class Case(Frames):
 
                 def write(part: Path) -> None:
                     tables.write(self.session, part, spec.schema, read.tasks(self, name, spec, part), self.go_on)
-                    tables.with_columns(part, spec.schema)
 
                 return self.write_table(self.table_key(name), write)
             except Exception as error:
@@ -211,13 +202,13 @@ class Case(Frames):
         folder.mkdir(mode=0o777 if self._shared else 0o700, exist_ok=True)
         return folder
 
-    def written_records(self) -> Path | None:
-        """Return the folder of the table of messages, None if it was not read yet."""
-        return self.workspace.table(self.table_key("messages"))
+    def has_read_messages(self) -> bool:
+        """Return whether the table of messages is in the workspace."""
+        return self.workspace.table(self.table_key("messages")) is not None
 
     def files_with(self, name: str) -> frozenset[str] | None:
         """Return the commit log files that have rows for `skipped` or `traces`, as far as the table of messages can tell; None without it."""
-        if self.workspace.table(self.table_key("messages")) is None:
+        if not self.has_read_messages():
             return None
         asked = {row["file"] for row in self.tables.rows(f"files_with_{name}")}
         return frozenset(asked)
@@ -227,7 +218,7 @@ class Case(Frames):
         from kit.case import tables
 
         with ThreadPoolExecutor(2) as pool:
-            list(pool.map(self.folder, names or (*tables.specs(), "ops", "configs")))
+            list(pool.map(self.folder, names or tables.specs()))
 
     # --- lines of text files ----------------------------------------------------------------------------------------------------
 

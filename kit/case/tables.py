@@ -92,25 +92,6 @@ def specs() -> dict[str, Spec]:
     }
 
 
-OPS: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("physical_offset", pa.int64()),
-        ("offset_msg_id", pa.string()),
-        ("queue_id", pa.int32()),
-        ("store_timestamp", pa.timestamp("us", "UTC")),
-        ("half_queue_offset", pa.int64()),
-        ("tags", pa.string()),
-    ]
-)
-DERIVED: Final = {"configs": Spec(configs.CONFIGS), "ops": Spec(OPS, "store_timestamp")}
-"""Tables of `kit.tables.silver` that are read by their files too."""
-
-
-def spec(name: str) -> Spec:
-    return DERIVED[name] if name in DERIVED else specs()[name]
-
-
 def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Zone] | None) -> str:
     """Return the name of a table's folder: it changes exactly when the table's content does.
 
@@ -155,18 +136,6 @@ def write(
         )
     for name, _ in missing:  # a part without rows is not read again either
         (folder / name).mkdir(exist_ok=True)
-
-
-def with_columns(folder: Path, schema: pa.Schema) -> None:
-    """Give a table without rows one file with its columns, for those who read its files."""
-    import threading
-
-    import pyarrow.parquet as pq
-
-    if next(folder.rglob("*.parquet"), None) is None:
-        part = folder / f".empty-{threading.get_ident()}"
-        pq.write_table(schema.empty_table(), part)
-        part.replace(folder / "part-empty.parquet")
 
 
 PART: Final = "part=p"

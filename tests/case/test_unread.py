@@ -93,7 +93,7 @@ def breaking(real: Any, error: Exception, after: int = 0) -> Any:
 def test_every_kind_is_there(evidence: Path) -> None:
     case = opened(evidence)
     assert {i.kind for i in case.found.items} == {"commitlog", "log", "broker_conf", "rows"}
-    for table in ("messages", "logs", "rows", "configs"):
+    for table in ("messages", "logs", "rows", "config_files"):
         assert of_files(case, table) == {"bad", "good"}, table
     assert case.unread() == [] and unreadable.of(case) == []
 
@@ -131,7 +131,7 @@ READERS = [
     ("skipped", segments, "skipped"),
     ("logs", entries, "batches"),
     ("rows", business_tables, "read"),
-    ("configs", configs, "configs"),
+    ("config_files", configs, "configs"),
 ]
 
 
@@ -194,12 +194,11 @@ def test_files_that_change_meanwhile(evidence: Path, how: str) -> None:
         elif how == "folder":
             path.mkdir()
     for table in tables.specs():
-        if table != "ops":
-            case.folder(table)
+        case.folder(table)
     assert {r.file.split("/")[0] for r in case.unread()} == {"bad"}, case.unread()
     assert len({r.file for r in case.unread()}) == 4
     assert "good" in of_files(case, "messages") & of_files(case, "logs") & of_files(case, "rows") & of_files(
-        case, "configs"
+        case, "config_files"
     )
     assert case.inventory.items and unreadable.of(case)
 

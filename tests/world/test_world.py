@@ -33,7 +33,7 @@ TABLES = (
     "consumequeue",
     "index",
     "logs",
-    "configs",
+    "config_files",
     "offsets",
     "rows",
     "sends",

@@ -105,7 +105,7 @@ def _zeros(case: Case, ranges: list[dict[str, Any]]) -> list[Damage]:
 
 def _records(case: Case) -> list[Damage]:
     """Return for each file with damaged records how many these are and between which bytes, if a command read the records."""
-    if case.written_records() is None:
+    if not case.has_read_messages():
         return []
     bases = {item.file: item.base or 0 for item in case.found.items}
     damaged = []
