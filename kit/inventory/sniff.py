@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from kit.formats.logs import pasted, times
+from kit.formats.logs import source_code, times
 from kit.formats.logs.entries import lines
 from kit.formats.logs.known_texts import known_texts
 from kit.formats.logs.layouts import Matches, classify
@@ -44,7 +44,7 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     if mqadmin.sniff(text):
         return {"source": "mqadmin", "layout": "mqadmin", "encoding": encoding}
     if len(head) < SAMPLE:
-        text = pasted.tidied(text) or text
+        text = source_code.tidied(text)
     log = _Lines(text, "text", whole=len(head) < SAMPLE)
     layouts = Counter(log.layouts[log.layouts != ""].tolist())
     found = known_texts().find(log.text, log.starts, log.ends, np.arange(log.starts.size))[1]

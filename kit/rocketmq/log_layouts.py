@@ -25,6 +25,7 @@ class Layout(Row, frozen=True):
     fraction: Literal["ms", "none", "seconds twice"] = "ms"
     otherwise: str | None = None
     time: tuple[str, ...] = ()
+    members: dict[str, tuple[str, ...]] = {}
     outside: bool = True
     entry: bool = True
 

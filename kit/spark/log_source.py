@@ -96,8 +96,15 @@ class _Reader(DataSourceReader):
 
 def plan(files: Iterable[LogFile], unread: Unread) -> list[list[dict[str, Any]]]:
     """Return what each task reads, for option `pieces` if it is known before Spark asks."""
-    found = (piece for file in files for piece in unread.through(file.file, partial(pieces, file)))
-    return [[attrs.asdict(piece) for piece in group] for group in grouped(found)]
+    groups: list[list[dict[str, Any]]] = []
+    room = 0
+    for piece in (piece for file in files for piece in unread.through(file.file, partial(pieces, file))):
+        if not groups or piece.end - piece.start > room:
+            groups.append([])
+            room = CHUNK // 2
+        groups[-1].append(attrs.asdict(piece))
+        room -= piece.end - piece.start
+    return groups
 
 
 def _options(given: Mapping[str, str]) -> Options:
@@ -131,21 +138,3 @@ def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
             if start:
                 before += count_lines(opened, max(start - chunk - 1, 0), start - 1)
             yield attrs.evolve(one, start=start, end=min(size, start + chunk), before=before)
-
-
-def grouped(all_pieces: Iterator[Piece], limit: int | None = None) -> Iterator[tuple[Piece, ...]]:
-    """Yield groups of pieces of at most `limit` bytes (default: half of `CHUNK`); a bigger piece is a group of its
-    own.
-    """
-    limit = CHUNK // 2 if limit is None else limit
-    group: list[Piece] = []
-    size = 0
-    for piece in all_pieces:
-        length = piece.end - piece.start
-        if group and size + length > limit:
-            yield tuple(group)
-            group, size = [], 0
-        group.append(piece)
-        size += length
-    if group:
-        yield tuple(group)

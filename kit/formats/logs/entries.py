@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit.evidence.files import open_raw
-from kit.formats.logs import pasted
+from kit.formats.logs import source_code
 from kit.formats.logs.known_texts import confirmed, known_texts
 from kit.formats.logs.layouts import TRACE, Matches, classify, ranges
 from kit.formats.logs.schema import Options, Piece
@@ -189,8 +189,8 @@ def _window(file: io.FileIO, at: int, size: int, piece: Piece, inside: bool) -> 
     if piece.source == "mqadmin":
         matches, heads = Matches(np.full(starts.size, -1, np.int16), starts), np.arange(starts.size)
     else:
-        if at == 0 and after >= size and (tidy := pasted.tidied(text)) is not None:
-            text = tidy
+        if at == 0 and after >= size:
+            text = source_code.tidied(text)
             starts, ends = lines(text)
         text, starts, ends = unwrapped(text, starts, ends, piece.layouts)
         matches = classify(text, starts, ends, piece.layouts)

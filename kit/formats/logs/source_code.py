@@ -1,4 +1,4 @@
-"""Recognise source code and scripts among the evidence: they contain the texts a program may print, but nothing that
+"""Source code and scripts among the evidence, or in a paste: they hold the texts a program may print, but nothing that
 happened.
 """
 
@@ -42,3 +42,17 @@ def is_program(text: str, name: str) -> bool:
     lines = [line for line in text.split("\n") if line.strip()]
     like = sum(1 for line in lines if _LIKE.match(line) and not _FRAME.match(line))
     return like > LEAST * len(lines) and any(map(LINE.match, lines))
+
+
+MOST: Final = 256 << 10
+"""Bytes up to which a text may be a paste."""
+_BLANKS: Final = re.compile(rb"\xc2\xa0|&nbsp;|\xe2\x80\xaf")
+"""No-break spaces, in UTF-8 and in HTML: browsers and chats put them in place of blanks."""
+
+
+def tidied(text: bytes) -> bytes:
+    """Return a text that may be a paste with blanks for no-break spaces, and with lines of source code emptied."""
+    if len(text) > MOST:
+        return text
+    lines = _BLANKS.sub(b" ", text).decode("latin-1").split("\n")
+    return "\n".join("" if LINE.match(line) else line for line in lines).encode("latin-1")

@@ -81,6 +81,10 @@ class Thread:
     waiting_class: str | None = None
     deadlocked: bool = False
 
+    def add(self, number: int, frame: str) -> None:
+        self.frames.append(_plain(frame))
+        self.frame_lines.append(number)
+
 
 def sniff(head: bytes) -> bool:
     """Return whether a file begins with a thread dump, and is not a log with one further on."""
@@ -145,87 +149,70 @@ class _Reader:
     def __init__(self) -> None:
         self.threads: list[Thread] = []
         self._dump = -1
-        self._date: tuple[int, dt.datetime, bool] | None = None
+        self._date_line = -9
         self._time: tuple[dt.datetime | None, bool] = (None, False)
         self._thread: Thread | None = None
         self._deadlock = False
         self._status = False
 
     def take(self, number: int, line: str) -> None:
-        if date := _DATE.match(line):
-            self._date = (number, _instant(date), bool(date[3]))
-            # `dump_to_file` has no title: pid, time, release, then threads.
-            self._time = (self._date[1], self._date[2])
+        if date := _DATE.match(line):  # `dump_to_file` has no title: pid, time, release, then threads
+            self._date_line, self._time = number, (dt.datetime.fromisoformat(f"{date[1]} {date[2]}"), bool(date[3]))
         elif _TITLE.search(line):
-            near = self._date is not None and number - self._date[0] <= 2
-            self._begin((self._date[1], self._date[2]) if near and self._date else (None, False))
+            self._begin(timed=number - self._date_line <= 2)
         elif _DEADLOCK.match(line):
             self._deadlock, self._thread = True, None
-        elif self._deadlock and (named := _DEADLOCKED.match(line)):
-            self._in_deadlock(named["name"])
-        elif found := _INFO.match(line):
-            self._start(number, found["name"], found["state"])
-            self.threads[-1].waiting_for, self.threads[-1].waiting_class = found["at"], found["class"]
-        elif found := _THREAD.match(line):
-            self._start(number, found["name"], None)
-        elif found := _DUMPED.match(line):
-            self._start(number, found["name"], found["state"])
+        elif self._deadlock and (found := _DEADLOCKED.match(line)):
+            named = [each for each in self.threads if each.dump == self._dump and each.thread == found["name"]]
+            for thread in named[-1:]:
+                thread.deadlocked = True
         elif found := _STATUS.match(line):
             if not self._status:
-                self._begin((None, False))
+                self._begin(timed=False)
+            self._start(number, found)
             self._status = True
-            self._start(number, found["name"], found["state"])
+        elif found := _INFO.match(line) or _THREAD.match(line) or _DUMPED.match(line):
+            self._start(number, found)
         elif self._thread is not None:
-            self._detail(number, line, self._thread)
+            (self._status_line if self._status else self._detail)(number, line, self._thread)
 
-    def _begin(self, time: tuple[dt.datetime | None, bool]) -> None:
+    def _begin(self, *, timed: bool) -> None:
         self._dump += 1
-        self._time, self._thread, self._deadlock, self._status = time, None, False, False
+        self._time = self._time if timed else (None, False)
+        self._thread, self._deadlock, self._status = None, False, False
 
-    def _start(self, number: int, name: str, state: str | None) -> None:
+    def _start(self, number: int, found: re.Match[str]) -> None:
         if self._dump < 0:
-            self._begin(self._time)
+            self._begin(timed=True)
         self._deadlock = False
-        self._thread = Thread(number, self._dump, *self._time, name, state)
+        told = found.groupdict()
+        self._thread = Thread(number, self._dump, *self._time, told["name"], told.get("state"))
+        self._thread.waiting_for, self._thread.waiting_class = told.get("at"), told.get("class")
         self.threads.append(self._thread)
 
-    def _detail(self, number: int, line: str, thread: Thread) -> None:
-        if self._status:
-            if line.startswith(thread.thread) and (frame := line[len(thread.thread) :].strip()):
-                self._frame(number, frame, thread)
-            elif thread.frames and not thread.frames[-1].endswith(")") and line.strip():
-                # A terminal broke the line: every frame ends with its source in brackets.
-                thread.frames[-1] = _plain(thread.frames[-1] + line.rstrip())
-        elif found := _STATE.match(line):
-            thread.state = found["state"]
-        elif found := _FRAME.match(line) or _BARE.match(line):
-            self._frame(number, found["frame"], thread)
-        elif found := _LOCK.match(line):
-            if found["what"] == "locked":
-                # Object.wait() releases the monitor it shows as locked further down.
-                if found["at"] != thread.waiting_for:
-                    thread.locked.append(found["at"])
-            elif found["what"] != "eliminated" and thread.waiting_for is None:
-                thread.waiting_for, thread.waiting_class = found["at"], found["class"]
-        elif found := _OWNED.match(line):
-            thread.locked.append(found["at"])
+    @staticmethod
+    def _status_line(number: int, line: str, thread: Thread) -> None:
+        if line.startswith(thread.thread) and (frame := line[len(thread.thread) :].strip()):
+            thread.add(number, frame)
+        elif thread.frames and not thread.frames[-1].endswith(")") and line.strip():
+            # A terminal broke the line: every frame ends with its source in brackets.
+            thread.frames[-1] = _plain(thread.frames[-1] + line.rstrip())
 
     @staticmethod
-    def _frame(number: int, frame: str, thread: Thread) -> None:
-        thread.frames.append(_plain(frame))
-        thread.frame_lines.append(number)
-
-    def _in_deadlock(self, name: str) -> None:
-        for thread in reversed(self.threads):
-            if thread.dump == self._dump and thread.thread == name:
-                thread.deadlocked = True
-                return
+    def _detail(number: int, line: str, thread: Thread) -> None:
+        if found := _STATE.match(line):
+            thread.state = found["state"]
+        elif found := _FRAME.match(line) or _BARE.match(line):
+            thread.add(number, found["frame"])
+        elif found := _OWNED.match(line):
+            thread.locked.append(found["at"])
+        elif (found := _LOCK.match(line)) and found["what"] == "locked":
+            # Object.wait() releases the monitor it shows as locked further down.
+            thread.locked += [found["at"]] if found["at"] != thread.waiting_for else []
+        elif found and found["what"] != "eliminated" and thread.waiting_for is None:
+            thread.waiting_for, thread.waiting_class = found["at"], found["class"]
 
 
 def _plain(frame: str) -> str:
     """Return a frame without modules and class loaders: `app//com.x.Y.z(Y.java:1)`, `java.lang.Thread.run(java.base@17/Thread.java:1)`."""
     return _IN_SOURCE.sub("(", _MODULE.sub("", frame), count=1)
-
-
-def _instant(found: re.Match[str]) -> dt.datetime:
-    return dt.datetime.fromisoformat(f"{found[1]} {found[2]}")

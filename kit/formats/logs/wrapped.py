@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -20,27 +21,9 @@ _STREAM: Final = re.compile(rb"(?m)^(\d{4}-\d\d-\d\dT\S{9,24}) std(?:out|err) [F
 _TRACE: Final = re.compile(TRACE.encode())
 _THROWN: Final = re.compile(rb"(?:[a-z]\w*\.)+[\w.$]*(?:Exception|Error|Throwable)(?::|\s*$)")
 
-_TIME: Final = (
-    "@timestamp",
-    "timestamp",
-    "time",
-    "ts",
-    "datetime",
-    "asctime",
-    "eventTime",
-    "instant",
-    "date",
-    "__REALTIME_TIMESTAMP",
-    "__time__",
-    "_time",
-)
-_MESSAGE: Final = ("message", "msg", "log", "short_message", "content", "body", "MESSAGE", "line", "_raw")
-_HIT: Final = ("_source", "result")
+_MEMBERS: Final = next(row.members for row in LAYOUTS if row.members)
+_HITS: Final = ("_source", "result")
 """Where Elasticsearch and Splunk put the entry in what a search is saved as."""
-_LEVEL: Final = ("level", "severity", "log.level", "levelname", "loglevel", "lvl")
-_THREAD: Final = ("thread_name", "thread", "threadName", "process.thread.name")
-_LOGGER: Final = ("logger_name", "logger", "loggerName", "log.logger", "class", "caller")
-_STACK: Final = ("stack_trace", "stackTrace", "exception", "error.stack_trace", "stack", "thrown", "throwable")
 
 
 def unwrapped(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -> tuple[bytes, np.ndarray, np.ndarray]:
@@ -74,7 +57,7 @@ def _holds(text: bytes, byte: int, starts: np.ndarray, ends: np.ndarray) -> np.n
     return np.searchsorted(places, ends) > np.searchsorted(places, starts)
 
 
-def _first(entry: dict[str, Any], names: tuple[str, ...]) -> Any:
+def _first(entry: dict[str, Any], names: Sequence[str]) -> Any:
     return next((entry[name] for name in names if entry.get(name) is not None), None)
 
 
@@ -98,23 +81,23 @@ def _of_object(raw: bytes, files: Files, *, follows: bool) -> bytes | None:
         isinstance(entry.get("log"), str) and "stream" in entry
     ):  # Docker's json-file driver wraps a line of the program.
         return _bytes(entry["log"].rstrip("\r\n")).replace(b"\n", b"\r")
-    hit = _first(entry, _HIT)
+    hit = _first(entry, _HITS)
     entry = hit if isinstance(hit, dict) else entry
-    message, time = _first(entry, _MESSAGE), _first(entry, _TIME)
+    time, level, thread, logger, message, stack = (_first(entry, names) for names in _MEMBERS.values())
     if isinstance(time, dict):
         time = time.get("epochSecond")
     if not isinstance(message, str) or not isinstance(time, str | int | float):
         return None
-    stack, level = _first(entry, _STACK), _first(entry, _LEVEL)
     if stack is None and level is None:
         # A collector that takes lines as they are: what it holds may be a line of a layout, or one of a stack trace.
         line = _bytes(message.rstrip("\r\n"))
         # An exception on its own may be what somebody searched for; behind a line of a layout it is what that line logged.
         if _TRACE.match(line) or (follows and _THROWN.match(line)) or _has_layout(line, files):
             return line.replace(b"\n", b"\r")
-    parts = (OBJECT + str(time), level, _first(entry, _THREAD), _first(entry, _LOGGER), message)
-    text = FIELD.join("" if part is None else str(part) for part in parts)
-    return _bytes(text + STACK + stack if isinstance(stack, str) else text)
+    parts = FIELD.join(
+        "" if part is None else str(part) for part in (OBJECT + str(time), level, thread, logger, message)
+    )
+    return _bytes(parts + STACK + stack if isinstance(stack, str) else parts)
 
 
 def _has_layout(line: bytes, files: Files) -> bool:
