@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+import msgspec
+
 from kit.rocketmq.data import Row, facts
 
 Zone = Literal["GMT+8", "floating"]
@@ -25,7 +27,7 @@ class Layout(Row, frozen=True):
     fraction: Literal["ms", "none", "seconds twice"] = "ms"
     otherwise: str | None = None
     time: tuple[str, ...] = ()
-    members: dict[str, tuple[str, ...]] = {}
+    members: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     outside: bool = True
     entry: bool = True
 

@@ -281,7 +281,7 @@ def _events(window: _Window, heads: np.ndarray, after: np.ndarray, begins: np.nd
     starts[heads - low] = begins
     base = int(window.starts[low])
     entry = np.repeat(np.arange(heads.size), after - heads)
-    within = np.frombuffer(window.text, np.uint8)[base : int(ends[-1])]
+    within = memoryview(window.text)[base : int(ends[-1])]
     found, event = known_texts().find(within, starts - base, ends - base, entry)
 
     def text(i: int, prefix: bool) -> bytes:

@@ -26,7 +26,7 @@ class Texts:
         self._search = ahocorasick_rs.BytesAhoCorasick([text for text, _ in texts])
 
     def find(
-        self, text: bytes | np.ndarray, begins: np.ndarray, ends: np.ndarray, entries: np.ndarray
+        self, text: bytes | memoryview, begins: np.ndarray, ends: np.ndarray, entries: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return (entry, group) for each group in the stretches begins..ends of a text, once an entry, in the order found.
 
