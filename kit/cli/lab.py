@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,10 @@ OVER = {
 INTERRUPTED = T("Interrupted; every process of the lab has ended. Its files are in {path}")
 EXPECTED = T("Expected: root causes {roots}; also {neighbours}")
 NOTHING = T("none")
+NOT_HERE = T(
+    "The live lab is not in the installed package: take the source tree of rmq-kit and run `pip install -e .` in it",
+    "已安装的包不含实验环境：请取得 rmq-kit 的源码，并在其中运行 `pip install -e .`",
+)
 
 
 @click.group()
@@ -70,11 +75,8 @@ def run(
       rmq-kit lab run half-topic-blowup --client 4.6.1
       rmq-kit lab run healthy --broker 5.1.4 --client 4.9.4 --out out/healthy-5
     """
-    from kit.live_lab import run as running
-    from kit.live_lab import scenarios
-    from kit.live_lab.jars import LabError
-    from kit.live_lab.watch import watching
-
+    running, scenarios = _lab("run", lang), _lab("scenario", lang)
+    LabError, watching = _lab("jars", lang).LabError, _lab("watch", lang).watching  # noqa: N806
     try:
         chosen = scenarios.find(scenario, lang, fixed=fixed)
     except KeyError as error:
@@ -115,13 +117,21 @@ def _triage(evidence: Path, workspace: Path | None, lang: Lang) -> None:
     leave(case)
 
 
+def _lab(module: str, lang: Lang) -> Any:
+    """Return a module of the live lab, which a source tree has and the installed package has not."""
+    try:
+        return importlib.import_module(f"kit.live_lab.{module}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("kit.live_lab"):
+            raise Refusal(NOT_HERE.render(lang)) from None
+        raise
+
+
 @lab.command("list")
 @in_language
 def list_(lang: Lang) -> None:
     """List the scenarios: name, releases, what happens."""
-    from kit.live_lab.scenarios import SCENARIOS
-
-    for one in SCENARIOS:
+    for one in _lab("scenario", lang).scenarios().values():
         click.echo(f"{one.name:30} {one.broker} / {one.client}   {one.title.in_(lang)}")
 
 

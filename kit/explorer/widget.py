@@ -163,6 +163,7 @@ class View(ipywidgets.VBox):
         chart = go.FigureWidget(
             figure(*data, height=height, xaxis=TIME, yaxis={"title": label.in_(self.lang), "fixedrange": True})
         )
+        chart.update_layout(dragmode="zoom")
         chart.layout.on_change(lambda layout, *_: self._dragged(layout.xaxis), "xaxis.range", "xaxis.autorange")
 
         def follow() -> None:
@@ -170,7 +171,7 @@ class View(ipywidgets.VBox):
             ends = [at or edge for at, edge in zip((chosen.since, chosen.until), whole, strict=True)] if whole else []
             if ends:
                 chart.update_layout(
-                    xaxis={"range": [pd.Timestamp(at).tz_convert(None) for at in ends], "autorange": False}
+                    xaxis={"range": [f"{pd.Timestamp(at):%Y-%m-%d %H:%M:%S.%f}" for at in ends], "autorange": False}
                 )
 
         self._follow.append(follow)

@@ -114,12 +114,13 @@ def start(
 
 def live(scenario: str, out: Path, lang: Lang = "en", interactive: bool = True) -> list[Path | None]:
     """Run a scenario and its twin on a real broker with a live view; return the two evidence folders."""
-    from kit.live_lab import run, scenarios
+    from kit.live_lab import run
+    from kit.live_lab import scenario as given
     from kit.live_lab.watch import watching
 
     stamp = time.strftime("%Y%m%d-%H%M%S")
     made: list[Path | None] = []
-    for one in (scenarios.find(scenario, lang), scenarios.find(scenario, lang, fixed=True)):
+    for one in (given.find(scenario, lang), given.find(scenario, lang, fixed=True)):
         with watching(one, lang, live=interactive) as tell:
             made.append(run.run(one, out / f"{one.name}-{stamp}", watch=tell).evidence)
     return made
@@ -127,9 +128,9 @@ def live(scenario: str, out: Path, lang: Lang = "en", interactive: bool = True) 
 
 def scenarios(lang: Lang = "en") -> Table:
     """Return the scenarios that can be run, with their releases."""
-    from kit.live_lab.scenarios import SCENARIOS
+    from kit.live_lab.scenario import scenarios as known
 
-    rows = [(one.name, one.broker, one.client, one.title.in_(lang)) for one in SCENARIOS]
+    rows = [(one.name, one.broker, one.client, one.title.in_(lang)) for one in known().values()]
     return Table(
         pd.DataFrame(rows, columns=pd.Index(["scenario", "broker", "client", " "])), EXISTS.in_(lang), lang=lang
     )

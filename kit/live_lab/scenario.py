@@ -1,14 +1,17 @@
-"""The parts of a scenario: application hosts, pauses, when it is over, and the verdicts `triage` must return."""
+"""The scenarios (`scenarios.yaml`) and their parts: application hosts, pauses, when it is over, and the verdicts `triage` must return."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Final
 
 import attrs
+import msgspec
 
-from kit.i18n import T
+from kit.i18n import Lang, T
 
-Settings = Mapping[str, str]
+Settings = dict[str, str]
 
 
 @attrs.frozen
@@ -20,10 +23,6 @@ class App:
     settings: Settings
     restart: bool = False
     """Restarted once after a crash, with the remaining orders."""
-
-    def with_settings(self, **more: str) -> App:
-        """Return the same host with other settings."""
-        return attrs.evolve(self, settings={**self.settings, **more})
 
 
 @attrs.frozen
@@ -69,7 +68,21 @@ class Scenario:
     fixes: str | None = None
     """The incident whose twin this is."""
 
-    def twin(self, suffix: str, title: T, **changed: object) -> Scenario:
-        """Return the same scenario with the remedy: no root causes any more, and nothing has to grow."""
-        healthy = {"roots": (), "neighbours": (), "fixes": self.name}
-        return attrs.evolve(self, name=f"{self.name}-{suffix}", title=title, **{**healthy, **changed})  # type: ignore[arg-type]
+
+NO_SUCH: Final = T("{name}: no such scenario; known: {known}")
+FIXED: Final = "-fixed"
+
+
+@cache
+def scenarios() -> dict[str, Scenario]:
+    """Return the scenarios of `scenarios.yaml` by name."""
+    text = resources.files("kit.live_lab").joinpath("scenarios.yaml").read_bytes()
+    return {each.name: each for each in msgspec.yaml.decode(text, type=list[Scenario])}
+
+
+def find(name: str, lang: Lang = "en", *, fixed: bool = False) -> Scenario:
+    """Return a scenario by name, with `fixed` its twin. Raise `KeyError` with one line that lists the known names."""
+    wanted = name if not fixed or name.endswith(FIXED) else name + FIXED
+    if wanted not in scenarios():
+        raise KeyError(NO_SUCH.say(name=wanted[:60], known=list(scenarios())).render(lang))
+    return scenarios()[wanted]

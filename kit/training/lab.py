@@ -21,17 +21,10 @@ MIXED: Final = (85, 86)
 """Labs on several evidence sets: one question for each of them."""
 
 
-class Text(msgspec.Struct, frozen=True):
-    """A sentence in both languages; it may name any fact."""
-
-    en: str
-    zh: str
-
-
 class Slip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A wrong answer with a reason. `taken_for`: the fact mistaken for the answer; `value`: the wrong word."""
 
-    feedback: Text
+    feedback: T
     taken_for: str | None = None
     value: str | None = None
 
@@ -42,11 +35,11 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     id: str
     kind: Kind
     answer: str
-    prompt: Text
-    hint: Text
-    explanation: Text
+    prompt: T
+    hint: T
+    explanation: T
     slips: tuple[Slip, ...] = ()
-    options: dict[str, Text] = {}
+    options: dict[str, T] = {}
     aliases: dict[str, str] = {}
     tolerance: float = 0.0
     also: str | None = None
@@ -56,7 +49,7 @@ class Lab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One training lab. `figures`: fact → cause.figure."""
 
     number: int
-    title: Text
+    title: T
     figures: dict[str, str] = {}
     questions: tuple[Question, ...] = ()
 
@@ -74,16 +67,10 @@ def labs() -> dict[int, Lab]:
     return {lab.number: lab for lab in sorted(read, key=lambda lab: lab.number)}
 
 
-@cache
-def _sentence(text: Text) -> T:
-    return T(text.en, text.zh)
-
-
-def fill(text: Text, facts: Mapping[str, Any], lang: Lang) -> str:
+def fill(text: T, facts: Mapping[str, Any], lang: Lang) -> str:
     """Return a text with the facts filled in; a fact that this evidence lacks is unknown."""
-    sentence = _sentence(text)
-    names = [name for _, name, _, _ in Formatter().parse(sentence.in_(lang)) if name]
+    names = [name for _, name, _, _ in Formatter().parse(text.in_(lang)) if name]
     values = {name: facts.get(name) for name in names}
-    return sentence.say(
+    return text.say(
         **{name: sorted(value) if isinstance(value, frozenset) else value for name, value in values.items()}
     ).render(lang)

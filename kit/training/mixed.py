@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.i18n import Sentence, T
 from kit.training.facts import neighbours
-from kit.training.lab import Question, Slip, Text
+from kit.training.lab import Question, Slip
 
 if TYPE_CHECKING:
     from kit.training.bench import Bench
@@ -52,7 +52,7 @@ def question(lab: int, n: int, bench: Bench) -> Question:
     )
 
 
-def _slip(finding: Any) -> Text:
+def _slip(finding: Any) -> T:
     """Return what to say to somebody who names a cause that it is not: the step that is false, where there is one."""
     false = next((s["claim"] for s in finding["steps"] if s["role"] == "deciding" and s["holds"] is False), None)
     if finding["verdict"] == "confirmed":
@@ -60,7 +60,7 @@ def _slip(finding: Any) -> Text:
     return _text(RULED_OUT.say(claim=false) if false is not None else OPEN.say(summary=finding["summary"]))
 
 
-def _text(sentence: Sentence) -> Text:
+def _text(sentence: Sentence) -> T:
     """Return a finished sentence as a text of a question: its braces are no facts."""
     en, zh = (sentence.render(lang).replace("{", "{{").replace("}", "}}") for lang in ("en", "zh"))
-    return Text(en, zh)
+    return T(en, zh)

@@ -15,7 +15,7 @@ from kit.i18n import Lang, T
 from kit.training import compare, mixed
 from kit.training.bench import Bench
 from kit.training.facts import of_lab
-from kit.training.lab import Lab, Question, Text, fill
+from kit.training.lab import Lab, Question, fill
 
 State = Literal["right", "wrong", "unanswered", "untold"]
 MARKS: Final[dict[State, str]] = {"right": "✓", "wrong": "✗", "unanswered": "…", "untold": "–"}
@@ -129,7 +129,7 @@ class Session:
             raise LabError(NO_QUESTION.say(id=clean(id_, 40), known=list(self.questions)).render(self.lang))
         return self.questions[id_]
 
-    def say(self, text: Text) -> str:
+    def say(self, text: T) -> str:
         return fill(text, self.facts, self.lang)
 
     def ask(self, id_: str) -> Note:

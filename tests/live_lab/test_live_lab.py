@@ -26,19 +26,26 @@ from kit.charts import comparison as drawing
 from kit.cli.main import cli
 from kit.live_lab import cluster, comparison, jars, processes, run, watch
 from kit.live_lab.probe import Probe, Reading, entries
-from kit.live_lab.scenarios import SCENARIOS, find
+from kit.live_lab.scenario import find, scenarios
 from kit.report import notebooks
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PROBLEMS
 from kit.rocketmq.versions import Version
 
 SHORT = "half-topic-blowup-fixed"
+SCENARIOS = tuple(scenarios().values())
 BY_NAME = {one.name: one for one in SCENARIOS}
 NOTEBOOK = notebooks.folder() / "75_live_lab.ipynb"
 
 
 def reading(seconds: float, half: int = 0, last: str = "") -> Reading:
     return Reading(seconds, half, 0, 0, 5, 1, 0, 0, 2, 4096, last)
+
+
+def test_the_installed_package_says_where_the_lab_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "kit.live_lab.scenario", None)
+    result = CliRunner().invoke(cli, ["lab", "list"])
+    assert result.exit_code == 2 and "source tree" in result.output and len(result.output.strip().splitlines()) == 1
 
 
 # --- the scenarios as data

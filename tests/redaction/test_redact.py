@@ -24,7 +24,7 @@ from kit.case.output import OutputRefused
 from kit.causes import results
 from kit.charts import PLOTLY_MIME
 from kit.evidence.workspace import Workspace
-from kit.live_lab import scenarios
+from kit.live_lab.scenario import scenarios
 from kit.redaction import leaks, ordinary, stock_names
 from kit.redaction import names as redactnames
 from kit.redaction import report as redacted
@@ -310,12 +310,12 @@ def test_a_big_dictionary_is_quick() -> None:
 def test_names_that_the_live_lab_plays_with_are_names() -> None:
     played = {
         app.settings[each]
-        for scenario in scenarios.SCENARIOS
+        for scenario in scenarios().values()
         for app in scenario.apps
         for each in ("topic", "group")
         if each in app.settings
     }
-    assert {scenarios.ORDER_TOPIC, "order-producer", "points-consumer"} <= played
+    assert {"trade-order-event", "order-producer", "points-consumer"} <= played
     assert not [name for name in played if ordinary.is_ambiguous(name)]
 
 

@@ -16,19 +16,16 @@ import recorded
 
 import kit
 from kit.charts import Chart, figure
+from kit.i18n import T
 from kit.report import notebooks
 from kit.training import compare, facts
 from kit.training.bench import Bench, evidences
-from kit.training.lab import Kind, Lab, Question, Slip, Text, fill, labs
+from kit.training.lab import Kind, Lab, Question, Slip, fill, labs
 from kit.training.session import LabError, Session, form
 
-ASK, HINT, WHY = (
-    Text("How many?", "多少？"),
-    Text("Look at {copies}.", "看 {copies}。"),
-    Text("As {messages} says.", "如此。"),
-)
-COPIES, LATE = Text("Those are copies: {copies}.", "那是副本：{copies}。"), Text("It was late.", "它迟了。")
-NOT_THIS = Text("Not this one.", "不是这个。")
+ASK, HINT, WHY = (T("How many?", "多少？"), T("Look at {copies}.", "看 {copies}。"), T("As {messages} says.", "如此。"))
+COPIES, LATE = T("Those are copies: {copies}.", "那是副本：{copies}。"), T("It was late.", "它迟了。")
+NOT_THIS = T("Not this one.", "不是这个。")
 
 
 def question(id_: str, kind: Any, answer: str, *options: str, **more: Any) -> Question:
@@ -36,8 +33,8 @@ def question(id_: str, kind: Any, answer: str, *options: str, **more: Any) -> Qu
     return Question(id=id_, kind=kind, answer=answer, prompt=ASK, hint=HINT, explanation=WHY, options=chosen, **more)
 
 
-CONSUMER = Text("a consumer that hands a message back", "把消息退回的消费者")
-PRODUCER = Text("the producer, with a send of its own", "生产者自己的一次发送")
+CONSUMER = T("a consumer that hands a message back", "把消息退回的消费者")
+PRODUCER = T("the producer, with a send of its own", "生产者自己的一次发送")
 WHO = question(
     "99-7", "word", "who", options={"consumer": CONSUMER, "producer": PRODUCER}, aliases={"stall": "producer"}
 )
