@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen
-class Looked:
+class Counted:
     """What the evidence shows of one value: how many, references, and when (`window`: first and last; None if no time is known)."""
 
     count: int
@@ -33,14 +33,14 @@ class Looked:
 
 def examine(case: Case, texts: Texts) -> Finding:
     """Examine a declared neighbour."""
-    looked = {name: _look(case, value) for name, value in texts.values.items()}
-    counts = {name: each.count for name, each in looked.items()}
+    counted = {name: _count(case, value) for name, value in texts.values.items()}
+    counts = {name: each.count for name, each in counted.items()}
     finding = texts.finding()
     for step in texts.steps:
-        shown = any(counts[name] for name in step.any)
+        happened = any(counts[name] for name in step.any)
         seen = shown_by.would_show(case, texts.slug, step.id)
-        quoted = [ref for name in step.any for ref in looked[name].quoted][: step.quotes]
-        holds = True if shown else False if seen and step.role == "deciding" else None
+        quoted = [ref for name in step.any for ref in counted[name].quoted][: step.quotes]
+        holds = True if happened else False if seen and step.role == "deciding" else None
         finding.steps.append(Step(step.claim.say(**counts), step.role, holds, quoted, step.id))
     for name, figure in texts.figures.items():
         known = any(counts[each] for each in (figure.value, *figure.known_with)) or shown_by.has(case, figure.known_if)
@@ -48,27 +48,27 @@ def examine(case: Case, texts: Texts) -> Finding:
     if any(step.holds for step in finding.steps):
         finding.summary = texts.say("summary", **counts)
         finding.remedies = [texts.remedy(name, **counts) for name in texts.remedies]
-        finding.window = next((each.window for each in looked.values() if each.window), None)
+        finding.window = next((each.window for each in counted.values() if each.window), None)
     else:
         wanted = [want for want in texts.missing if not shown_by.has(case, want.unless)]
         finding.missing = [collect_next.ask(want.artefact, want.why) for want in wanted]
     return finding
 
 
-def _look(case: Case, value: Value) -> Looked:
+def _count(case: Case, value: Value) -> Counted:
     if not value.fact:
         seen = refs.seen(case, *value.texts)
         window = (seen.first, seen.last) if seen.first and seen.last else None
-        return Looked(seen.count, refs.quote(case, seen, value.quotes), window)
+        return Counted(seen.count, refs.quote(case, seen, value.quotes), window)
     if value.texts and not refs.seen(case, *value.texts):
-        return Looked(0)
+        return Counted(0)
     rows = case.facts(value.fact)
     for column, wanted in value.where.items():
         rows = rows[rows[column] == wanted]
     if rows.empty:
-        return Looked(0)
+        return Counted(0)
     count = int(rows[value.sum].sum()) if value.sum else int(rows[value.column].iloc[0]) if value.column else len(rows)
-    return Looked(count, _quoted(case, rows, value))
+    return Counted(count, _quoted(case, rows, value))
 
 
 def _quoted(case: Case, rows: pd.DataFrame, value: Value) -> tuple[Ref, ...]:

@@ -108,12 +108,12 @@ def _settings(broker: Broker) -> Iterable[Hazard]:
                 yield hazard("misspelt", place, name=name, right=meant, new=meant, default=_default(broker, meant))
         elif config.ignored(name, broker.settings.version):
             newer = ALIASES.get(name)
-            said = {"name": name, "new": newer, "version": str(broker.settings.version)}
-            ignored = hazard("not-read", place, default=_default(broker, newer or name), **said)
+            values = {"name": name, "new": newer, "version": str(broker.settings.version)}
+            ignored = hazard("not-read", place, default=_default(broker, newer or name), **values)
             yield ignored if newer else attrs.evolve(ignored, instead=REMOVE)
         elif config.misfit(name, value):
-            said = {"name": name, "value": value, "unit": parameter.unit}
-            yield hazard("not-a-number", place, default=_default(broker, name), **said)
+            values = {"name": name, "value": value, "unit": parameter.unit}
+            yield hazard("not-a-number", place, default=_default(broker, name), **values)
 
 
 def _default(broker: Broker, name: str) -> str | None:
@@ -173,9 +173,9 @@ def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
     length = _length(names.retry_topic(group.name), unit)
     if length <= limit - NEAR:
         return None
-    said = {"group": group.name, "length": length, "unit": UNITS[unit], "limit": limit}
+    values = {"group": group.name, "length": length, "unit": UNITS[unit], "limit": limit}
     slug, most = "retry-topic-too-long" if length > limit else "retry-topic-near-limit", limit - len(names.RETRY_PREFIX)
-    found = hazard(slug, group.place, most=most, **said)
+    found = hazard(slug, group.place, most=most, **values)
     if length > limit and _has("fallback-keeps-tran-msg", group.client) and _has("schedule-into-half", version):
         found = attrs.evolve(found, cause="half-topic-blowup", becomes=RETRY_LEAKS.say(client=str(group.client)))
     if not sure:
@@ -190,8 +190,8 @@ def _letters(group: Group, version: Version) -> Hazard | None:
     length = _length(names.dlq_topic(group.name), unit)
     if length <= limit:
         return None
-    said = {"group": group.name, "length": length, "unit": UNITS[unit], "limit": limit}
-    return hazard("dlq-topic-too-long", group.place, most=limit - len(names.DLQ_PREFIX), **said)
+    values = {"group": group.name, "length": length, "unit": UNITS[unit], "limit": limit}
+    return hazard("dlq-topic-too-long", group.place, most=limit - len(names.DLQ_PREFIX), **values)
 
 
 def _length(topic: str, unit: str) -> int:
@@ -207,8 +207,8 @@ def _unreadable(seen: Deployment) -> Iterable[Hazard]:
 
     for row in dlq_unreadable.closed(seen.rows):
         topic, place = row["subject"], Place(row["file"], row["line"])
-        said = {"command": dlq_unreadable.COMMAND, "word": collect_next.word(topic)}
-        yield hazard("dlq-unreadable", place, topic=topic, perm=row["value"], **said)
+        values = {"command": dlq_unreadable.COMMAND, "word": collect_next.word(topic)}
+        yield hazard("dlq-unreadable", place, topic=topic, perm=row["value"], **values)
 
 
 # --- transactions --------------------------------------------------------------------------------------------------------

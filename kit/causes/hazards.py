@@ -81,9 +81,9 @@ def texts() -> Mapping[str, HazardTexts]:
 
 def hazard(slug: str, place: Place | Sentence, **values: Any) -> Hazard:
     """Return the hazard of a row, the placeholders of its sentences filled."""
-    said = texts()[slug]
-    what, becomes, instead = (each.say(**values) for each in (said.what, said.becomes, said.set))
-    return Hazard(slug, what, place, said.cause, becomes, instead, said.grade)
+    row = texts()[slug]
+    what, becomes, instead = (each.say(**values) for each in (row.what, row.becomes, row.set))
+    return Hazard(slug, what, place, row.cause, becomes, instead, row.grade)
 
 
 def of_causes(case: Case) -> Iterable[Hazard]:

@@ -159,8 +159,8 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def remedy(self, name: str, /, **values: Any) -> Remedy:
         """Return a remedy, the placeholders of all its sentences filled."""
-        said = msgspec.structs.asdict(self.remedies[name])
-        return Remedy(**{part: text and text.say(**values) for part, text in said.items()})
+        sentences = msgspec.structs.asdict(self.remedies[name])
+        return Remedy(**{part: text and text.say(**values) for part, text in sentences.items()})
 
     def finding(self, summary: Sentence | None = None) -> Finding:
         """Return the finding that says that nothing was found."""
