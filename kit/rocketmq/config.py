@@ -154,16 +154,14 @@ def guide(settings: Settings) -> list[dict[str, Any]]:
     return rows
 
 
-@attrs.frozen
-class Conflict:
+class Conflict(Row, frozen=True, kw_only=True):
     """Settings that contradict each other or cannot work: which, the effect, what to set; `cause`: slug of the cause it leads to, "" for none."""
 
     slug: str
     names: tuple[str, ...]
-    cause: str
+    cause: str = ""
     becomes: T
     instead: T
-    holds: Callable[[Settings], bool]
 
 
 def _over(one: float | None, other: float | None) -> bool:
@@ -210,86 +208,58 @@ def _checked_for(s: Settings) -> float | None:
     return None if times is None or interval is None else times * interval
 
 
-CONFLICTS: Final[tuple[Conflict, ...]] = (
-    Conflict("spin-lock-threads", ("sendMessageThreadPoolNums", "useReentrantLockWhenPutMessage"), "broker-busy",
-             T("several send threads spin on one lock: CPU without throughput, busy answers"),
-             T("useReentrantLockWhenPutMessage=true, or one send thread"),
-             lambda s: _over(s.number("sendMessageThreadPoolNums"), 1) and s.says("useReentrantLockWhenPutMessage", False)),
-    Conflict("queue-outlasts-client", ("waitTimeMillsInSendQueue", "sendMsgTimeout"), "producer-retry-duplicate",
-             T("clients time out first, and the send is stored all the same: duplicates"),
-             T("waitTimeMillsInSendQueue below the clients' sendMsgTimeout"),
-             lambda s: _reaches(s.number("waitTimeMillsInSendQueue"), s.number("sendMsgTimeout"))),
-    Conflict("flush-outlasts-client", ("flushDiskType", "syncFlushTimeout", "sendMsgTimeout"), "client-timeout",
-             T("a slow disk shows as a client timeout, never as FLUSH_DISK_TIMEOUT"),
-             T("syncFlushTimeout below the clients' sendMsgTimeout"),
-             lambda s: s.says("flushDiskType", "SYNC_FLUSH") and _over(s.number("syncFlushTimeout"), s.number("sendMsgTimeout"))),
-    Conflict("pool-without-effect", ("transientStorePoolEnable", "flushDiskType", "brokerRole"), "",
-             T("the pool works with ASYNC_FLUSH on a master only; here it does nothing"),
-             T("ASYNC_FLUSH, or transientStorePoolEnable=false"),
-             lambda s: s.says("transientStorePoolEnable", True) and (s.says("flushDiskType", "SYNC_FLUSH") or s.says("brokerRole", "SLAVE"))),
-    Conflict("pool-with-dledger", ("transientStorePoolEnable", "enableDLegerCommitLog"), "",
-             T("DLedger keeps its own files; the pool only takes memory"),
-             T("transientStorePoolEnable=false"),
-             lambda s: s.says("transientStorePoolEnable", True) and s.says("enableDLegerCommitLog", True)),
-    Conflict("checked-before-op", ("transactionTimeOut", "transactionOpBatchInterval"), "duplicate-commit",
-             T("op records can be written after the first check: committed transactions are committed again"),
-             T("transactionTimeOut well above two batch intervals"), _batched_ops),
-    Conflict("no-check-at-all", ("transactionCheckMax",), "check-unknown-until-discard",
-             T("every half message is discarded at its first check"),
-             T("transactionCheckMax of at least 1, better 15"),
-             lambda s: _over(1, s.number("transactionCheckMax"))),
-    Conflict("checked-at-once", ("transactionTimeOut",), "duplicate-commit",
-             T("every transaction is checked in the next round, whether answered or not"),
-             T("transactionTimeOut above the longest local transaction"),
-             lambda s: _over(1, s.number("transactionTimeOut"))),
-    Conflict("checks-outlast-files", ("transactionCheckMax", "transactionCheckInterval", "fileReservedTime"), "transaction-consistency",
-             T("half messages are skipped as too old before their checks are used up"),
-             T("fileReservedTime above transactionCheckMax × transactionCheckInterval"),
-             lambda s: _over(_checked_for(s), (s.number("fileReservedTime") or float("inf")) * 3_600_000)),
-    Conflict("limit-below-client", ("maxMessageSize", "clientMaxMessageSize"), "message-size-mismatch",
-             T("clients accept bodies that the broker refuses; a half message can fit while its put-back does not"),
-             T("setMaxMessageSize on the clients: `size` computes the number"),
-             lambda s: s.value("maxMessageSize").source == "set" and _over(s.number("clientMaxMessageSize"), s.number("maxMessageSize"))),
-    Conflict("limit-above-dledger", ("maxMessageSize", "enableDLegerCommitLog"), "message-size-mismatch",
-             T("records above 4,194,256 bytes fail with UNKNOWN_ERROR whatever the limit says"),
-             T("maxMessageSize of 4 MiB at most with DLedger"),
-             lambda s: s.says("enableDLegerCommitLog", True) and s.value("maxMessageSize").source == "set"
-             and _over(s.number("maxMessageSize"), DLEDGER_LIMIT + 48)),
-    Conflict("limit-above-file", ("maxMessageSize", "mappedFileSizeCommitLog"), "message-size-mismatch",
-             T("a record has to fit into one commitlog file"),
-             T("larger files or a smaller limit"),
-             lambda s: _reaches(s.number("maxMessageSize"), s.number("mappedFileSizeCommitLog"))),
-    Conflict("transactions-refused", ("rejectTransactionMessage",), "broker-not-available",
-             T("transactional messages are refused"),
-             T("rejectTransactionMessage=false if transactions are used"),
-             lambda s: s.says("rejectTransactionMessage", True)),
-    Conflict("few-delay-levels", ("messageDelayLevel",), "dead-letter",
-             T("retries begin at level 3; with fewer levels all of them wait the same time"),
-             T("at least 18 levels, as by default"),
-             lambda s: len(str(s.value("messageDelayLevel").value or "").split()) < 3),
-    Conflict("sync-master-timeout", ("brokerRole", "slaveTimeout", "sendMsgTimeout"), "client-timeout",
-             T("a slow slave shows as a client timeout, never as FLUSH_SLAVE_TIMEOUT"),
-             T("slaveTimeout below the clients' sendMsgTimeout"),
-             lambda s: s.says("brokerRole", "SYNC_MASTER") and _reaches(s.number("slaveTimeout"), s.number("sendMsgTimeout"))),
-    Conflict("acknowledged-in-memory", ("brokerRole", "flushDiskType"), "replica-loss",
-             T("SEND_OK means: in the memory of one host. If that host crashes, unflushed messages are lost; if the master is lost, so are those its slave has not copied"),
-             T("SYNC_MASTER, DLedger or a controller if no acknowledged message may be lost; SYNC_FLUSH against a crash of the host; both cost latency"),
-             lambda s: _set(s, "brokerRole", "flushDiskType") and s.says("brokerRole", "ASYNC_MASTER") and s.says("flushDiskType", "ASYNC_FLUSH")),
-    Conflict("slave-refuses-pulls", ("brokerRole", "slaveReadEnable"), "replica-loss",
-             T("if its master is lost, consumers get [REJECTREQUEST]system busy from this slave until it may be read or becomes master"),
-             T("slaveReadEnable=true if consumers should continue to read from a slave"),
-             lambda s: s.version is not None and s.version >= Version(5, 0, 0) and s.says("brokerRole", "SLAVE") and s.says("slaveReadEnable", False)),
-    Conflict("topics-by-first-send", ("autoCreateTopicEnable",), "",
-             T("a misspelt topic is created at its first send instead of being refused, often on one broker only; nobody consumes its messages"),
-             T("autoCreateTopicEnable=false in production; create topics with `mqadmin updateTopic`"),
-             lambda s: _set(s, "autoCreateTopicEnable") and s.says("autoCreateTopicEnable", True)),
-    Conflict("address-of-one-host", ("brokerIP1",), "broker-unreachable",
-             T("clients get this address from the name server, but only the broker's own host can reach it"),
-             T("brokerIP1 = an address that clients can reach"),
-             lambda s: _of_one_host(str(s.value("brokerIP1").value or ""))),
-)  # fmt: skip
+HOLDS: Final[dict[str, Callable[[Settings], bool]]] = {
+    "spin-lock-threads": lambda s: (
+        _over(s.number("sendMessageThreadPoolNums"), 1) and s.says("useReentrantLockWhenPutMessage", False)
+    ),
+    "queue-outlasts-client": lambda s: _reaches(s.number("waitTimeMillsInSendQueue"), s.number("sendMsgTimeout")),
+    "flush-outlasts-client": lambda s: (
+        s.says("flushDiskType", "SYNC_FLUSH") and _over(s.number("syncFlushTimeout"), s.number("sendMsgTimeout"))
+    ),
+    "pool-without-effect": lambda s: (
+        s.says("transientStorePoolEnable", True)
+        and (s.says("flushDiskType", "SYNC_FLUSH") or s.says("brokerRole", "SLAVE"))
+    ),
+    "pool-with-dledger": lambda s: s.says("transientStorePoolEnable", True) and s.says("enableDLegerCommitLog", True),
+    "checked-before-op": _batched_ops,
+    "no-check-at-all": lambda s: _over(1, s.number("transactionCheckMax")),
+    "checked-at-once": lambda s: _over(1, s.number("transactionTimeOut")),
+    "checks-outlast-files": lambda s: _over(
+        _checked_for(s), (s.number("fileReservedTime") or float("inf")) * 3_600_000
+    ),
+    "limit-below-client": lambda s: (
+        s.value("maxMessageSize").source == "set"
+        and _over(s.number("clientMaxMessageSize"), s.number("maxMessageSize"))
+    ),
+    "limit-above-dledger": lambda s: (
+        s.says("enableDLegerCommitLog", True)
+        and s.value("maxMessageSize").source == "set"
+        and _over(s.number("maxMessageSize"), DLEDGER_LIMIT + 48)
+    ),
+    "limit-above-file": lambda s: _reaches(s.number("maxMessageSize"), s.number("mappedFileSizeCommitLog")),
+    "transactions-refused": lambda s: s.says("rejectTransactionMessage", True),
+    "few-delay-levels": lambda s: len(str(s.value("messageDelayLevel").value or "").split()) < 3,
+    "sync-master-timeout": lambda s: (
+        s.says("brokerRole", "SYNC_MASTER") and _reaches(s.number("slaveTimeout"), s.number("sendMsgTimeout"))
+    ),
+    "acknowledged-in-memory": lambda s: (
+        _set(s, "brokerRole", "flushDiskType")
+        and s.says("brokerRole", "ASYNC_MASTER")
+        and s.says("flushDiskType", "ASYNC_FLUSH")
+    ),
+    "slave-refuses-pulls": lambda s: (
+        s.version is not None
+        and s.version >= Version(5, 0, 0)
+        and s.says("brokerRole", "SLAVE")
+        and s.says("slaveReadEnable", False)
+    ),
+    "topics-by-first-send": lambda s: _set(s, "autoCreateTopicEnable") and s.says("autoCreateTopicEnable", True),
+    "address-of-one-host": lambda s: _of_one_host(str(s.value("brokerIP1").value or "")),
+}
+"""Slug of a conflict → whether these settings have it."""
+CONFLICTS: Final = facts("conflicts.yaml", tuple[Conflict, ...])
 
 
 def conflicts(settings: Settings) -> list[Conflict]:
     """Return the contradictions found; unknown values give none."""
-    return [conflict for conflict in CONFLICTS if conflict.holds(settings)]
+    return [conflict for conflict in CONFLICTS if HOLDS[conflict.slug](settings)]

@@ -9,7 +9,7 @@ import pytest
 import zstandard
 from recorded import HERE, SMALL, label
 
-from kit.rocketmq.config import ALIASES, CONFLICTS, PARAMETERS, Settings, conflicts, default_of, guide, ignored
+from kit.rocketmq.config import ALIASES, CONFLICTS, HOLDS, PARAMETERS, Settings, conflicts, default_of, guide, ignored
 from kit.rocketmq.versions import RULES, Version
 
 V460, V514 = Version(4, 6, 0), Version(5, 1, 4)
@@ -131,6 +131,7 @@ def test_guide_has_every_line_and_knows_what_it_does_not_know():
 def test_data_is_whole():
     for old, new in ALIASES.items():
         assert PARAMETERS[old].until and PARAMETERS[new].since
+    assert [conflict.slug for conflict in CONFLICTS] == list(HOLDS)
     for conflict in CONFLICTS:
         assert set(conflict.names) <= set(PARAMETERS) and conflict.becomes.in_("zh") and conflict.instead.in_("zh")
     for name, parameter in PARAMETERS.items():
