@@ -1,4 +1,4 @@
-"""Pseudonyms for addresses in any form: dotted, with colons, or in hex at the start of message ids.
+"""Pseudonyms: of names, as long as the name and unique; of addresses in any form: dotted, with colons, or in hex at the start of message ids.
 
 An IPv4 address becomes one of 100.64.0.0/10, an IPv6 address one of 2001:db8::/32, a MAC address one that is locally administered: none of them is
 a real one. Ports, process ids, offsets, times and counters of an id stay the same.
@@ -15,6 +15,7 @@ from typing import Final
 
 import attrs
 
+from kit.redaction.ordinary import SHORT
 from kit.rocketmq.ids import Address
 
 V4_SPACE: Final = int(ipaddress.IPv4Address("100.64.0.0"))
@@ -190,3 +191,41 @@ class Addresses:
 
 def _cased(new: str, like: str) -> str:
     return new if any(c.islower() for c in like) else new.upper()
+
+
+KINDS: Final = ("topic", "group", "broker", "cluster", "host", "client", "key", "value", "dir", "app")
+"""What a name is; its pseudonym begins so where there is room."""
+
+
+class Pseudonyms:
+    """The pseudonyms in use. `taken`: originals, which are never used as pseudonyms."""
+
+    def __init__(self, secret: Secret, taken: Iterable[str]) -> None:
+        self._secret = secret
+        self._coined: dict[str, str] = {}
+        self._taken = set(taken)
+        self._given: set[str] = set()
+
+    def of(self, name: str, kind: str = "key") -> str:
+        """Return the pseudonym of a name, created on first use: as long as the name, from four characters on."""
+        if name not in self._coined:
+            attempt = 0
+            while (made := self._letters(name, kind, attempt)) in self._taken:
+                attempt += 1
+            self._taken.add(made)
+            self._given.add(made)
+            self._coined[name] = made
+        return self._coined[name]
+
+    def is_one(self, text: str) -> bool:
+        """Return whether a text is one of these pseudonyms."""
+        return text in self._given
+
+    def _letters(self, name: str, kind: str, attempt: int) -> str:
+        size = len(name) if len(name) > SHORT else 6
+        if name.isascii() and name.isdigit() and size == len(name):
+            return "123456789"[self._secret.number("digit", name, attempt) % 9] + self._secret.letters(
+                name, size - 1, attempt, "0123456789"
+            )
+        stem = f"{kind}-" if size >= len(kind) + 7 else kind[0]
+        return stem + self._secret.letters(name, size - len(stem), attempt)

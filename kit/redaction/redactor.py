@@ -17,9 +17,8 @@ import pandas as pd
 
 from kit.redaction import forms as rf
 from kit.redaction import personal, stock_names
-from kit.redaction.ids import HEX, Addresses, Secret, parsed
+from kit.redaction.ids import HEX, Addresses, Pseudonyms, Secret, parsed
 from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
-from kit.redaction.pseudonyms import Pseudonyms
 
 KEPT_FIELDS: Final = frozenset(
     {
