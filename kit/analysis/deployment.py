@@ -24,12 +24,9 @@ from kit.rocketmq.versions import Version
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
-"""Which origin wins: what the running broker answers, what it printed at its start, what it was given (as `kit.case.setup` ranks them)."""
 MOST: Final = 4 << 20
 """Bytes of a configuration file that is read without the tables of a case."""
 
-_HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
 _BROKER_JAR: Final = re.compile(r"(?:^|/)rocketmq-(?:broker|store|namesrv)-(\d+\.\d+\.\d+)\.jar$")
 """A library of the broker's installation: its release."""
 _GROUP_CELLS: Final = ("consumerGroup", "#Group")
@@ -114,7 +111,7 @@ def from_files(path: Path, version: Version | None = None) -> Deployment | None:
         v
         for row in rows
         if row["name"] == "rocketmqHome"
-        and (home := _HOME.search(row["value"] or ""))
+        and (home := setup.HOME.search(row["value"] or ""))
         and (v := Version.maybe(home[1]))
     } | jars
     versions = (version,) if version else tuple(sorted(said))
@@ -145,7 +142,7 @@ def brokers(
     """Combine the settings of each broker from all files; a file that names no broker belongs to the only one there is."""
     sets: dict[tuple[str, str, str | None], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
-        if row["origin"] in RANK and not row["backup"]:
+        if row["origin"] in setup.RANK and not row["backup"]:
             sets[row["origin"], row["file"], row["subject"]].append(row)
     by_broker: dict[str, list[tuple[str, str, str | None]]] = defaultdict(list)
     for key, told in sets.items():
@@ -171,7 +168,7 @@ def _broker(
     given: dict[str, str] = {}
     places: dict[str, Place] = {}
     # The last line wins within a file, the better origin between files; what somebody wrote is where it can be changed.
-    for row in sorted(rows, key=lambda r: (-RANK[r["origin"]], r["file"], r["line"])):
+    for row in sorted(rows, key=lambda r: (-setup.RANK[r["origin"]], r["file"], r["line"])):
         given[row["name"]] = row["value"] or ""
         if row["origin"] == "broker.conf" or row["name"] not in places:
             places[row["name"]] = Place(row["file"], row["line"])

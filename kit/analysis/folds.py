@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from kit.analysis.consumers import admin_output, lag, offsets, positions, replicas  # noqa: F401 - two declare their own
+from kit.analysis.consumers import admin_output, offsets, positions, replicas  # noqa: F401 - two declare their own
 from kit.analysis.sends import sends  # noqa: F401 - declares its own
-from kit.analysis.sizes import in_force
+from kit.analysis.sizes import limits
 from kit.analysis.transactions import owners
 from kit.case import setup
 from kit.rocketmq import ids, names, size, versions
@@ -47,15 +47,6 @@ def consumed_topics(case: Case) -> list[dict[str, Any]]:
     topics = {row["topic"] for row in case.fact_rows("saved_offsets") if names.of_users(row["group"] or "")}
     topics |= {b["#Topic"] for b in admin_output.admin_blocks(case) if "#Consumer Offset" in b and "#Topic" in b}
     return [{"topic": topic} for topic in sorted(topics - {None})]
-
-
-@fold("topic string, queue_id bigint, queue_offset bigint", "known_positions")
-def stuck_queues(case: Case) -> list[dict[str, Any]]:
-    """One row per queue of a consumer group whose offset stayed the same while other queues of the topic went on (`lag.stuck`): topic, queue_id,
-    queue_offset (of the message it is at). As many rows as such queues, which are different in topic, queue or offset.
-    """
-    queues = sorted({(queue.topic, queue.queue_id, queue.offset) for queue in lag.stuck(case)})
-    return [{"topic": topic, "queue_id": queue, "queue_offset": offset} for topic, queue, offset in queues]
 
 
 @fold("group string, file string", "group_logs", "files")
@@ -144,7 +135,7 @@ def size_limits(case: Case) -> list[dict[str, Any]]:
     brokers = sorted({row["broker"] for row in case.fact_rows("half_brokers")}) if case.has("messages") else []
     rows = []
     for broker in (None, *brokers):
-        known = in_force.limits(case, broker)
+        known = limits.limits(case, broker)
         how, most = known.how or "total", known.limit
         slack = size.TOTAL_SLACK if how == "body+64k" else 0
         rows.append({

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import pandas as pd
 
+from kit.analysis.texts import TEXTS
 from kit.case.memoize import per_case
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq.catalogue import BENIGN, PASSING, GoesOn
@@ -17,21 +18,13 @@ from kit.rocketmq.catalogue import BENIGN, PASSING, GoesOn
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-HEAD: Final = T("Known benign messages")
+SAYS: Final = TEXTS["harmless"]
+HEAD: Final = SAYS["head"]
 SHOWN: Final = {
-    "text": T("line"),
-    "count": T("entries"),
-    "first": T("first"),
-    "file": T("file"),
-    "line": T("line number"),
+    "text": T("line"), "count": T("entries"), "first": T("first"), "file": T("file"), "line": T("line number"),
     "why": T("harmless because"),
-}
+}  # fmt: skip
 """Columns that readers see."""
-ALL_NEAR = T("{why}; here all {n} are within {around} s of a start or stop")
-NOT_LONG = T(
-    "{why}; here {outside} of {n} are further than {around} s from any, too few or for too short a time to be more"
-)
-NO_TIMES = T("{why}; no times are known here, so whether it went on is not known")
 COLUMNS: Final = ("text", "count", "first", "file", "line", "why", "slug")
 
 
@@ -60,9 +53,13 @@ def _why(case: Case, slug: str) -> Sentence:
     if judged is None:
         return why
     if not judged.timed:
-        return NO_TIMES.say(why=why)
+        return SAYS["no-times"].say(why=why)
     said_with = {"why": why, "n": judged.timed, "around": judged.text.around}
-    return NOT_LONG.say(outside=judged.outside, **said_with) if judged.outside else ALL_NEAR.say(**said_with)
+    return (
+        SAYS["not-long"].say(outside=judged.outside, **said_with)
+        if judged.outside
+        else SAYS["all-near"].say(**said_with)
+    )
 
 
 @attrs.frozen

@@ -66,13 +66,10 @@ def of_rows(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
     firsts = [r["first"] for r in rows if r["first"] is not None]
     lasts = [r["last"] for r in rows if r["last"] is not None]
     return Seen(
-        slug=",".join(slugs),
-        count=sum(r["n"] for r in rows),
-        first=min(firsts, default=None),
-        last=max(lasts, default=None),
-        places=tuple((r["file"], r["line"]) for r in rows),
+        slug=",".join(slugs), count=sum(r["n"] for r in rows), first=min(firsts, default=None),
+        last=max(lasts, default=None), places=tuple((r["file"], r["line"]) for r in rows),
         sources=frozenset(r["source"] for r in rows if r["source"]),
-    )
+    )  # fmt: skip
 
 
 def count(case: Case, slug: str, source: str) -> int:
@@ -130,29 +127,14 @@ def first_with(case: Case, file: str, text: str) -> Ref | None:
 
 
 SHOWN = (
-    "REAL_TOPIC",
-    "TRAN_MSG",
-    "DELAY",
-    "RETRY_TOPIC",
-    "TRANSACTION_CHECK_TIMES",
-    "RECONSUME_TIME",
-    "UNIQ_KEY",
+    "REAL_TOPIC", "TRAN_MSG", "DELAY", "RETRY_TOPIC", "TRANSACTION_CHECK_TIMES", "RECONSUME_TIME", "UNIQ_KEY",
     "KEYS",
-)
+)  # fmt: skip
 """Properties that a quoted record shows: those that make it a half message, a delayed one, a retry, or name it."""
 PRINTED = (
-    "file",
-    "physical_offset",
-    "topic",
-    "queue_id",
-    "queue_offset",
-    "sys_flag",
-    "store_size",
-    "reconsume_times",
-    "prepared_transaction_offset",
-    "offset_msg_id",
-    *map(promoted, SHOWN),
-)
+    "file", "physical_offset", "topic", "queue_id", "queue_offset", "sys_flag", "store_size", "reconsume_times",
+    "prepared_transaction_offset", "offset_msg_id", *map(promoted, SHOWN),
+)  # fmt: skip
 
 
 def records_at(case: Case, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:

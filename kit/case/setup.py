@@ -25,10 +25,10 @@ Known = Literal["evidence", "default"] | None
 ANY: Final[Hosts] = frozenset()
 """Any broker of the evidence."""
 
-_HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
+HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
 _ALIASES: Final = (("mappedFile", "mapedFile"), ("MappedFile", "MapedFile"))
 
-_RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
+RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
 """Which origin wins: what the running broker answers, then what it printed at its start, then its configuration."""
 
 
@@ -61,7 +61,7 @@ def _releases(case: Case) -> list[tuple[Version, str, str | None]]:
     """Return (release, the file that names it, the broker's address or None)."""
     said = list(_listed(case))
     for row in _configs(case, "rocketmqHome"):
-        if home := _HOME.search(row["value"] or ""):
+        if home := HOME.search(row["value"] or ""):
             said += [(v, row["file"], row["address"]) for v in _versions(home[1])]
     return said
 
@@ -99,7 +99,7 @@ def upgrades(case: Case) -> dict[str, list[Start]]:
     """Return {broker: its starts in order of time} of the brokers whose logs show starts with different releases."""
     starts: dict[str, list[Start]] = {}
     for row in case.fact_rows("broker_starts"):
-        if home := _HOME.search(row["home"]):
+        if home := HOME.search(row["home"]):
             broker = _addresses(case).get((row["file"], None)) or str(PurePosixPath(row["file"]).parent)
             ref = Ref(row["file"], "", line=row["line"])
             starts.setdefault(broker, []).extend(Start(v, broker, ref, utc(row["ts"])) for v in _versions(home[1]))
@@ -149,7 +149,7 @@ def _settings(case: Case) -> dict[str, list[dict[str, Any]]]:
     """Return the brokers' settings by name."""
     by_name: dict[str, list[dict[str, Any]]] = {}
     for row in case.fact_rows("settings"):
-        if row["origin"] in _RANK:
+        if row["origin"] in RANK:
             by_name.setdefault(row["name"], []).append(row)
     return by_name
 
@@ -173,7 +173,7 @@ def _named(case: Case, *wanted: str) -> list[dict[str, Any]]:
     return sorted(
         found,
         key=lambda r: (
-            _RANK[r["origin"]],
+            RANK[r["origin"]],
             bool(r["backup"]),
             -ends[r["file"]].timestamp() if r["file"] in ends else 0,
             r["file"],

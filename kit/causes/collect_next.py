@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final, Literal
 import attrs
 import msgspec
 
-from kit.analysis import unseen
-from kit.analysis.consumers import connections, positions
+from kit.analysis import coverage
+from kit.analysis.consumers import members, positions
 from kit.case import setup
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T
@@ -76,7 +76,7 @@ def unseen_files(case: Case, why: Sentence) -> list[Missing]:
     """Request the files that are missing between others of a commit log, if any."""
     return [
         ask("commitlog", UNSEEN.say(start=hidden.start, end=hidden.end, host=hidden.store_host, why=why))
-        for hidden in [each for each in unseen.stretches(case) if each.large][:1]
+        for hidden in [each for each in coverage.stretches(case) if each.large][:1]
     ]
 
 
@@ -172,7 +172,7 @@ def _of_group(command: str, group: str | None) -> str:
 
 def _group_of(case: Case) -> str | None:
     """Return the only consumer group that offsets or connections name, None where there are several or none."""
-    named = {*positions.every(case)["group"].dropna(), *(each.group for each in connections.every(case))}
+    named = {*positions.every(case)["group"].dropna(), *(each.group for each in members.connections(case))}
     groups = [group for group in named if rocketmq.of_users(group)]
     return groups[0] if len(groups) == 1 else None
 

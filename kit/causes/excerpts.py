@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from kit.analysis.messages import pasted_ids
+from kit.analysis.messages import lookups
 from kit.causes import collect_next, shown_by
 from kit.causes.findings import Finding, Step
 from kit.i18n import T
@@ -54,4 +54,4 @@ def _unknown(value: Any) -> Any:
 
 def _excerpt(case: Case) -> bool:
     """Return whether the evidence is a paste. The output of a command is complete, however short."""
-    return pasted_ids.is_paste(case) and not case.found.of_kind("mqadmin")
+    return lookups.is_paste(case) and not case.found.of_kind("mqadmin")

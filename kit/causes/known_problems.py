@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kit.analysis import noise, refs
-from kit.analysis.messages import pasted_ids
+from kit.analysis.messages import lookups
 from kit.case import setup
 from kit.causes.findings import Figure, Finding, Remedy, Role, Step, supporting
 from kit.i18n import Sentence, T
@@ -44,7 +44,7 @@ VERIFY = T("The line is no longer printed.")
 
 def examine(case: Case) -> list[Finding]:
     """Return one finding for each known problem that was seen often and long enough, most entries first."""
-    paste = pasted_ids.is_paste(case)
+    paste = lookups.is_paste(case)
     found = []
     for problem in SEARCHED:
         seen = refs.seen(case, PROBLEM + problem.slug)

@@ -13,7 +13,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.access import reach
-from kit.analysis.consumers import connections, positions
+from kit.analysis.consumers import members, positions
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 
@@ -39,7 +39,7 @@ PRESENT: Final[Mapping[str, Callable[[Case], bool]]] = {
     "commitlog": lambda case: case.has("messages"),
     "configuration": lambda case: case.has("configs"),
     "offsets": lambda case: not positions.every(case).empty,
-    "connections": lambda case: bool(connections.every(case)),
+    "connections": lambda case: bool(members.connections(case)),
     "deliveries": lambda case: case.has("rows") or case.has_source("app"),
     "look-ups": lambda case: any(case.found.of_kind("mqadmin", "text")),
     "answers to sends": lambda case: sends.ledger(case).knows_kinds and (case.has("sends") or reach.every_client(case)),

@@ -15,7 +15,7 @@ import msgspec
 import pandas as pd
 
 from kit.analysis import noise, refs
-from kit.analysis.sends import busy, measurements
+from kit.analysis.sends import busy, times
 from kit.case import setup
 from kit.causes.findings import Finding
 from kit.formats.printed_times import utc
@@ -162,7 +162,7 @@ DAY: Final = 86_400_000
 
 def _pauses(case: Case) -> list[tuple[Any, ...]]:
     """Return the longest pauses of the JVM that its log prints."""
-    metrics = measurements.host_metrics(case, "pause_ms", "stopped_ms")
+    metrics = times.host_metrics(case, "pause_ms", "stopped_ms")
     long = metrics[metrics["value"].between(busy.LONG_GC, DAY) & metrics["ts"].notna()]
     longest = long.sort_values(["value", "file", "line"], ascending=[False, True, True]).head(LONG_PAUSE)
     rows = []

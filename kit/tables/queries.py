@@ -64,6 +64,12 @@ def fold(columns: str, *reads: str) -> Callable[[F], F]:
 
 
 @functools.cache
+def question(name: str) -> str:
+    """Return the text of a query with values to bind (`questions/*.sql`), for `Case.answers`."""
+    return (HERE / "questions" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+@functools.cache
 def catalogue() -> Mapping[str, Query]:
     """Return every declared table by name. Raise `ValueError` if two have one name."""
     importlib.import_module(FOLDS)

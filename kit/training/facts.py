@@ -92,13 +92,13 @@ def _writer(bench: Bench) -> str:
 
 
 def message_size(bench: Bench, figures: Mapping[str, Any]) -> Facts:
-    from kit.analysis.sizes import in_force
+    from kit.analysis.sizes import limits
     from kit.rocketmq.versions import OLDEST, rule
 
     refusals, risk = bench.table("size_refusals"), bench.table("size_at_risk")
     facts: Facts = {
         "default_limit": int(rule("maxMessageSize", OLDEST)),
-        "measure": MEASURES.get(in_force.limits(bench.case).how or ""),
+        "measure": MEASURES.get(limits.limits(bench.case).how or ""),
         "safe": min((v for v in (figures["safe_bodies"] or {}).values() if v is not None), default=None),
         "planned": 60 << 10,
     }

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from kit.analysis.consumers.connections import LATE_CLOSE, Connection, listed_together, open_together
+from kit.analysis.consumers.members import LATE_CLOSE, Connection, listed_together, open_together
 
 START = dt.datetime(2026, 11, 20, 10)  # noqa: DTZ001 - naive UTC, as in the tables
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from kit.analysis.messages import id_by_api
+from kit.analysis.messages import lookups
 from kit.rocketmq import stages
 from kit.rocketmq.id_calls import CALLS
 
@@ -17,7 +17,7 @@ def copy(n: int, stage: str, origin: str | None = None) -> dict[str, str | None]
 
 
 def answers(*records: dict[str, str | None], client: str | None = None) -> dict[str, str | None]:
-    frame = id_by_api.on_message(list(records), client)
+    frame = lookups.on_message(list(records), client)
     return dict(zip(frame["call"], frame["id"], strict=True))
 
 

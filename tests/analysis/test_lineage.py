@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from kit.analysis.messages import lineage
+from kit.analysis.messages import copies
 from kit.rocketmq import names, stages
 
 START = dt.datetime(2024, 5, 14, 2, tzinfo=dt.UTC)
@@ -61,11 +61,11 @@ def op(n: int) -> dict[str, Any]:
 
 
 def kinds(records: list[dict[str, Any]], ops: list[dict[str, Any]] = (), end: dt.datetime | None = None) -> list[str]:
-    return [gap["kind"] for gap in lineage.gaps(lineage.with_lineage(records), list(ops), end)]
+    return [gap["kind"] for gap in copies.gaps(copies.with_lineage(records), list(ops), end)]
 
 
 def test_each_copy_names_the_one_it_was_written_from() -> None:
-    told = lineage.with_lineage(life())
+    told = copies.with_lineage(life())
     assert [r["copied_from"] and int(r["copied_from"][-16:], 16) for r in told] == [None, 1, 2, 3, 4, 5, 6]
     why = [r["why"].render("en") for r in told]
     assert all("new offset id" in text for text in why[1:]) and "new offset id" not in why[0]
@@ -108,7 +108,7 @@ def test_what_waits_is_late_only_when_the_evidence_outlasts_it() -> None:
 
 def test_a_second_send_and_a_second_commit_are_told_apart() -> None:
     twice = [record(1, stages.ORIGINAL, "orders"), record(2, stages.ORIGINAL, "orders")]
-    assert "sent the same message again" in lineage.with_lineage(twice)[1]["why"].render("en")
-    assert "new offset id" in lineage.with_lineage(twice)[1]["why"].render("en")
+    assert "sent the same message again" in copies.with_lineage(twice)[1]["why"].render("en")
+    assert "new offset id" in copies.with_lineage(twice)[1]["why"].render("en")
     commits = [*life()[:3], record(9, stages.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=1)]
-    assert "second time" in lineage.with_lineage(commits)[-1]["why"].render("en")
+    assert "second time" in copies.with_lineage(commits)[-1]["why"].render("en")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import os
 import struct
@@ -45,7 +44,7 @@ def test_without_records_the_consume_queues_say_where_a_queue_ends(tmp_path: Pat
     saved.parent.mkdir()
     saved.write_text(json.dumps({"offsetTable": {"orders@billing": {"0": 3}}}))
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
-    (row,) = positions.curve(case).to_dict("records")
+    (row,) = case.fact_rows("queue_growth")
     # 20 bytes a unit: the file begins with the queue's third message (40 / 20 = 2) and holds five, 2 to 6.
     assert (row["topic"], row["queue_id"], row["begin"], row["end"]) == ("orders", 0, 2, 7)
     assert not [f for f in kit.triage(case)["findings"] if f["verdict"] == "failed"]
@@ -107,10 +106,3 @@ def test_a_copy_whose_time_was_lost_shows_that_all_was_handled(tmp_path: Path) -
     # All 60 records were handled when it was saved, whenever that was.
     (pair,) = lag.pairs(case)
     assert [(q.last_offset, q.last_end, q.last_lag) for q in pair.queues] == [(60, 60, 0)]
-
-
-def test_a_copy_of_an_unknown_time_beside_an_output_that_shows_the_same() -> None:
-    at = dt.datetime(2024, 5, 14, 10)  # noqa: DTZ001 - naive UTC
-    looks = [lag.Look(at, 30, 40, 0, 10, at_least) for at_least in (True, False)]
-    course = lag.course("billing", "orders", "broker-a", 0, looks)
-    assert (course.last_lag, course.looks) == (10, 1)

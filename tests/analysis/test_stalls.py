@@ -10,18 +10,18 @@ from busy_evidence import START, B, sent, traffic, write_store
 from stores import Record
 
 import kit
-from kit.analysis.sends import stalls
+from kit.analysis.sends import times
 
 CHANCES = ((1000, 1900), (4000, 4400), (4600, 5000))
 
 
-def found(tmp_path: Path, *stores: list[Record]) -> list[stalls.Stall]:
+def found(tmp_path: Path, *stores: list[Record]) -> list[times.Stall]:
     for n, records in enumerate(stores):
         write_store(tmp_path / "evidence" / f"host-{n}" / "commitlog", records)
-    return stalls.find(kit.open_case(tmp_path / "evidence", tmp_path / "ws"))
+    return times.stalls(kit.open_case(tmp_path / "evidence", tmp_path / "ws"))
 
 
-def after(stall: stalls.Stall) -> float:
+def after(stall: times.Stall) -> float:
     return stall.start.replace(tzinfo=dt.UTC).timestamp() * 1000 - START
 
 

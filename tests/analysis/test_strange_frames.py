@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kit.analysis.sends import attempts, busy_config, sends
+from kit.analysis.sends import attempts, busy, sends
 from kit.analysis.sizes import refusals
-from kit.analysis.transactions import paths
+from kit.analysis.transactions import totals
 from kit.causes import timeline
 
 TEXT = st.none() | st.sampled_from(
@@ -64,8 +64,8 @@ def frames(columns: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[pd.D
 
 ONE: dict[str, tuple[Callable[[pd.DataFrame], Any], dict[str, st.SearchStrategy[Any]]]] = {
     "paired": (attempts.paired, ENTRIES),
-    "printed periods": (busy_config.printed_periods, ENTRIES),
-    "flow": (paths.flow, PATHS),
+    "printed periods": (busy.printed_periods, ENTRIES),
+    "flow": (totals.flow, PATHS),
     "for size": (lambda rows: [refusals.for_size(rows, writer) for writer in (None, "send")], REFUSED),
     "rate": (refusals.rate, REFUSED),
     "window": (refusals.window, REFUSED),

@@ -42,6 +42,10 @@ SCHEMAS = {
     "files": FILES,
     "limits": LIMITS,
     "all_events": EVENTS,
+    "known_positions": frames.schema(
+        "time timestamp, source string, file string, line bigint, group string, topic string, broker string, queue_id bigint, offset bigint, "
+        "end bigint, begin bigint, lag bigint, at_least boolean"
+    ),
 }
 GIVEN_AS = {"records": "messages_within", "events": "all_events", "configs": "config_files"}
 

@@ -10,7 +10,7 @@ import recorded
 from fakebroker import HALF, Broker, answer, key
 
 import kit
-from kit.analysis.transactions import paths, totals
+from kit.analysis.transactions import totals
 from kit.case.case import Case
 from kit.causes.neighbours import duplicate_commit, producer_offline, shared_producer_group, undecodable_half_message
 from kit.causes.root_causes import transaction_consistency
@@ -24,12 +24,12 @@ def told() -> Case:
 
 
 def test_paths_account_for_every_transaction(told: Case) -> None:
-    taken = paths.paths(told)
+    taken = totals.paths(told)
     total = totals.summary(told).half_messages
     assert taken["transactions"].sum() == total
-    flow = paths.flow(taken)
+    flow = totals.flow(taken)
     assert flow.loc[flow["source"] == "half", "count"].sum() == total
-    timeline = paths.timeline(told)
+    timeline = totals.timeline(told)
     assert len(timeline) <= 5000 and (timeline["seconds"] >= 0).all()
     assert set(timeline["path"]) == set(taken["path"])
 

@@ -6,6 +6,7 @@ import datetime as dt
 from typing import Any
 
 import asked
+import pytest
 
 
 def _naive(seconds: float) -> dt.datetime:
@@ -137,3 +138,52 @@ def test_the_record_a_queue_is_stuck_at() -> None:
     stuck = [{"topic": "orders", "queue_id": 0, "queue_offset": 1}]
     found = asked.rows("stuck_records", records=records, files=FILES, stuck_queues=stuck)
     assert [(row["uniq_key"], row["physical_offset"]) for row in found] == [("K1", 100)]
+
+
+def look(
+    seconds: float | None, offset: int | None, end: int, queue: int = 0, *, at_least: bool = False
+) -> dict[str, Any]:
+    """One look at a queue of one group, at its begin 0."""
+    at = None if seconds is None else asked.at(seconds)
+    return {
+        "time": at, "source": "copy", "file": f"{seconds}", "line": 1, "group": "g", "topic": "t", "broker": "b", "queue_id": queue,
+        "offset": offset, "end": end, "begin": 0, "lag": end - (offset or 0), "at_least": at_least,
+    }  # fmt: skip
+
+
+def test_the_course_of_a_queue_and_where_it_stood_still() -> None:
+    """Queue 0 stays at 10 for 8 s while queue 1 handles what waited; queue 2 advances, but not beyond its end at the begin."""
+    looks = [look(at, 10, end) for at, end in ((0, 12), (4, 14), (8, 20))] + [look(9, 11, 21)]
+    looks += [look(at, offset, 30 + at, 1) for at, offset in ((0, 20), (8, 35))] + [
+        look(at, at, 50, 2) for at in (1, 8)
+    ]
+    first, second, third = asked.rows("queue_courses", known_positions=looks)
+    assert (first["first_lag"], first["last_lag"], first["peak"], first["looks"]) == (2, 10, 10, 4)
+    assert (first["stand_offset"], first["stand_end"], first["others"]) == (10, 20, 1)
+    assert (first["stand_last"] - first["stand_first"]).total_seconds() == 8
+    assert [row["stand_first"] for row in (second, third)] == [None, None]
+    (stuck,) = asked.rows("stuck_queues", known_positions=looks)
+    assert stuck == {"topic": "t", "queue_id": 0, "queue_offset": 10}
+
+
+@pytest.mark.parametrize(
+    ("looks", "stands"),
+    [
+        ([look(0, 10, 12), look(4, 10, 14)], False),  # less than 5 s
+        ([look(0, 10, 12), look(8, 10, 12)], False),  # nothing came
+        ([look(0, 10, 10), look(8, 10, 14)], False),  # nothing waited
+        ([look(0, None, 12), look(8, None, 14)], True),  # no offset yet
+        ([look(0, 10, 12, at_least=True), look(8, 10, 14)], True),  # whenever the copy was saved
+        ([look(0, 10, 12), look(9, 10, 14), look(12, 10, 13), look(16, 10, 15)], True),
+    ],
+)
+def test_a_queue_stands_if_its_offset_stays_while_more_comes(looks: list[dict[str, Any]], stands: bool) -> None:
+    (row,) = asked.rows("queue_courses", known_positions=looks)
+    assert (row["stand_first"] is not None) is stands
+
+
+def test_a_copy_of_an_unknown_time_says_nothing_of_the_lag() -> None:
+    (row,) = asked.rows("queue_courses", known_positions=[look(0, 30, 40, at_least=True), look(0, 30, 40)])
+    assert (row["last_lag"], row["looks"]) == (10, 1)
+    (row,) = asked.rows("queue_courses", known_positions=[look(0, 30, 40, at_least=True)])
+    assert row["peak"] is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import asked
@@ -311,3 +312,29 @@ def test_the_axis_of_an_incident_begins_and_ends_ten_seconds_around_it() -> None
     (row,) = asked.rows("busy_window", failed_sends=[], stalls=[STALL | {"start_ms": 0, "end_ms": 300_000}])
     assert (row["low_ms"], row["step_ms"]) == (-10_200, 300)
     assert asked.rows("busy_window", failed_sends=failed[2:], stalls=[]) == []
+
+
+def test_the_axis_has_what_was_measured_in_each_step() -> None:
+    window = {"start_ms": 0, "end_ms": 300, "low_ms": 0, "high_ms": 300, "step_ms": 100}
+    failed = [
+        {"ts": 120.0, "cost_ms": 90, "kind": "OTHER", "source": "ledger", "other": False},
+        {"ts": 120.0, "cost_ms": 90, "kind": "OTHER", "source": "ledger", "other": True},
+    ]
+    arrived = [
+        {"born_or_stored": name, "at_ms": at, "n": n}
+        for name, at, n in (("born", 110, 2), ("born", 190, 1), ("stored", 0, 4))
+    ]
+    measured = [
+        {"file": "i", "line": 1, "ts": dt.datetime(1970, 1, 1, 0, 0, 0, 250_000, dt.UTC), "name": name, "value": value}
+        for name, value in (("%util", 91.0), ("wkB/s", 2048.0), ("id", 70.0), ("wa", 20.0))
+    ]
+    rows = asked.rows(
+        "busy_axis", busy_window=[window], failed_sends=failed, arrivals=arrived, host_metrics=measured, store_hosts=[{"store_host": HOST}],
+        pauses=[{"store_host": HOST, "start_ms": 40, "end_ms": 240, "waiters": 3}], send_queue=[{"at_ms": 100, "size": 7}],
+    )  # fmt: skip
+    assert [row["born"] for row in rows] == [0, 30, 0, 0]
+    assert [row["stored"] for row in rows] == [40, 0, 0, 0]
+    assert [row["OTHER"] for row in rows] == [0, 0, 1, 0]
+    assert [row["stalled"] for row in rows] == [True, True, False, False]
+    assert [row["send_queue"] for row in rows] == [None, 7, None, None]
+    assert (rows[2]["util"], rows[2]["written_mb"], rows[2]["cpu"]) == (91, 2, 10)

@@ -440,4 +440,7 @@ def test_a_refused_name_may_be_that_of_a_known_group() -> None:
         for n, length in enumerate(["149", "149", "131"])
     ]
     found = asked.rows("refused_names", events=events, offsets=[{"group": "g" * 142}])
-    assert [(row["length"], row["entries"], row["of_group"]) for row in found] == [(131, 1, False), (149, 2, True)]
+    assert [(row["length"], row["entries"], row["consumer_group"]) for row in found] == [
+        (131, 1, None),
+        (149, 2, "g" * 142),
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import difflib
 from typing import TYPE_CHECKING, Final
@@ -64,15 +65,15 @@ def unknown(case: Case) -> list[Unknown]:
         result.append(
             Unknown(
                 topic,
-                max(sends.values(), default=0),
-                tuple(sorted({row["consumer_group"] for row in of_topic if row["consumer_group"]})),
-                sum(row["n"] for row in of_topic if row["source"] == "mqadmin"),
-                sum(row["n"] for row in of_topic),
-                topic in exist,
-                next(iter(like), None),
-                tuple((row["file"], row["line"]) for row in of_topic),
-                min((row["first"] for row in of_topic if row["first"]), default=None),
-                max((row["last"] for row in of_topic if row["last"]), default=None),
+                sends=max(sends.values(), default=0),
+                groups=tuple(sorted({row["consumer_group"] for row in of_topic if row["consumer_group"]})),
+                asked=sum(row["n"] for row in of_topic if row["source"] == "mqadmin"),
+                entries=sum(row["n"] for row in of_topic),
+                exists=topic in exist,
+                like=next(iter(like), None),
+                places=tuple((row["file"], row["line"]) for row in of_topic),
+                first=min((row["first"] for row in of_topic if row["first"]), default=None),
+                last=max((row["last"] for row in of_topic if row["last"]), default=None),
             )
         )
     return sorted(result, key=lambda u: (u.exists, -u.sends, -len(u.groups), u.topic))
@@ -89,15 +90,9 @@ def quote(case: Case, found: Unknown, most: int = 3) -> tuple[Ref, ...]:
     quoted = []
     for file, line in found.places[:most]:
         for number in range(line, line + 3):
-            text = _line(case, file, number)
-            if text is not None and found.topic in text and ("oute" in text or "not exist" in text):
-                quoted.append(Ref(file, text, line=number))
-                break
+            with contextlib.suppress(IndexError):
+                ref = case.ref(file, number)
+                if found.topic in ref.text and ("oute" in ref.text or "not exist" in ref.text):
+                    quoted.append(ref)
+                    break
     return tuple(quoted)
-
-
-def _line(case: Case, file: str, line: int) -> str | None:
-    try:
-        return case.line(file, line)
-    except IndexError:
-        return None

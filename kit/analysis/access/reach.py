@@ -173,16 +173,11 @@ def _tried(file: str, address: str, rows: list[dict[str, Any]]) -> Tried:
     bad = [row for row in rows if row["how"] != "success"]
     times = bad or rows
     return Tried(
-        file,
-        rows[0]["source"],
-        address,
-        sum(row["n"] for row in bad),
-        sum(row["n"] for row in good),
-        min((row["line"] for row in bad), default=None),
-        min((row["line"] for row in good), default=None),
+        file, rows[0]["source"], address, sum(row["n"] for row in bad), sum(row["n"] for row in good),
+        min((row["line"] for row in bad), default=None), min((row["line"] for row in good), default=None),
         min((row["first"] for row in times if row["first"]), default=None),
         max((row["last"] for row in times if row["last"]), default=None),
-    )
+    )  # fmt: skip
 
 
 def _answered(case: Case) -> list[Tried]:

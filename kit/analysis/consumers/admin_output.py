@@ -11,12 +11,8 @@ from kit.formats.values import real
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.inventory.model import Item
-
 
 _OF_QUEUE: Final = ("#Topic", "#Broker Name", "#QID")
-
-
 _EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")
 
 
@@ -38,17 +34,9 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
                 call[file], arguments[file] = row["line"], {}
             arguments[file][name.removeprefix("argument:")] = row["value"]
             continue
-        key = (file, row["block"], row["command"]) if row["block"] else (file, -row["line"], row["command"])
-        block = blocks.setdefault(
-            key,
-            {
-                **arguments.get(file, {}),
-                "file": file,
-                "line": row["line"],
-                "time": row["time"],
-                "command": row["command"],
-            },
-        )
+        place = {each: row[each] for each in ("file", "line", "time", "command")}
+        key = (file, row["block"] or -row["line"], row["command"])
+        block = blocks.setdefault(key, {**arguments.get(file, {}), **place})
         block[name] = row["value"]
     for block in blocks.values():
         if block["command"] == "brokerConsumeStats" and "#Group" in block:
@@ -68,20 +56,12 @@ def running(case: Case) -> list[dict[str, Any]]:
     for block in admin_blocks(case):
         if block["command"] != "consumerRunningInfo":
             continue
-        item = case.found.get(block["file"])
-        info = found.setdefault(
-            block["file"],
-            {
-                "file": block["file"],
-                "time": _printed(block["file"]) or block["time"],
-                "client_id": _client_of(item),
-                "group": "",
-                "properties": {},
-                "subscriptions": {},
-                "queues": [],
-                "rt": {},
-            },
-        )
+        file = block["file"]
+        client = file.rpartition("/")[2] if case.found.get(file) else ""
+        info = found.setdefault(file, {
+            "file": file, "time": _printed(file) or block["time"], "client_id": client, "group": "", "properties": {}, "subscriptions": {},
+            "queues": [], "rt": {},
+        })  # fmt: skip
         if "#SubExpression" in block and "#Topic" in block:
             info["subscriptions"][block["#Topic"]] = (block["#SubExpression"], block["line"])
         elif "commitOffset" in block:
@@ -96,10 +76,6 @@ def running(case: Case) -> list[dict[str, Any]]:
             info["properties"].update(own)
             info["group"] = info["properties"].get("consumerGroup", info["group"])
     return sorted(found.values(), key=lambda i: (str(i["time"]), i["file"]))
-
-
-def _client_of(item: Item | None) -> str:
-    return "" if item is None else item.file.rsplit("/", 1)[-1]
 
 
 def _printed(file: str) -> dt.datetime | None:

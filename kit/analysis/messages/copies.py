@@ -1,62 +1,34 @@
-"""The copies of messages: every record of one message, found by any of its ids.
+"""The copies of a message: every record of it, found by any of its ids; which record each was copied from, what wrote it, and what is missing.
 
 Copies are joined by UNIQ_KEY; if one lost it, by ORIGIN_MESSAGE_ID or by the prepared offset of a commit; op records by
-broker and half-queue offset.
+broker and half-queue offset. What each hop writes: reference §4, the broker's EndTransactionProcessor,
+TransactionalMessageServiceImpl.check, ScheduleMessageService, SendMessageProcessor.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis.messages import lineage
+from kit.analysis.texts import TEXTS
 from kit.formats.commitlog.schema import as_dict
 from kit.rocketmq import names, stages
+from kit.tables.queries import question
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 Record = dict[str, Any]
 MOST_RECORDS: Final = 100_000
-"""Copies listed of one message; one caught in a doubling half topic has tens of thousands."""
+"""Copies listed of one message (`questions/copies.sql`)."""
 MOST_LINKED: Final = 1_000
-
-NAMED: Final = """
-select uniq_key, offset_msg_id, keys, property_ORIGIN_MESSAGE_ID as origin, if((sys_flag & 12) = 8 and prepared_transaction_offset > 0,
-  concat(left(offset_msg_id, length(offset_msg_id) - 16), lpad(hex(prepared_transaction_offset), 16, '0')), null) as half
-from records
-where stage <> 'op' and not array_contains(:trace_names, topic) and (
-  array_contains(:ids, uniq_key) or array_contains(:upper, uniq_key) or array_contains(:upper, offset_msg_id)
-  or array_contains(:upper, property_ORIGIN_MESSAGE_ID) or array_contains(cast(:halves as array<bigint>), prepared_transaction_offset)
-  or array_contains(:ids, keys) or (keys rlike r'[ \\t\\n\\r\\f\\x0B]' and arrays_overlap(split(keys, r'[ \\t\\n\\r\\f\\x0B]+'), :ids)))
-order by file, physical_offset
-"""
-"""The records that ids name: by UNIQ_KEY, offset id, key, or as the copy they were made from."""
-COPIES: Final = f"""
-select * from message_copies
-where array_contains(cast(:keys as array<string>), uniq_key) or array_contains(cast(:offset_ids as array<string>), offset_msg_id)
-order by store_timestamp nulls last, file, physical_offset limit {MOST_RECORDS}
-"""
-ENDED: Final = """
-select o.offset_msg_id as op, h.uniq_key, h.offset_msg_id
-from ops o
-  join (select distinct file, broker from half_brokers) b on o.file = b.file
-  join records h on h.queue_offset = o.half_queue_offset
-  join (select distinct file, broker from half_brokers) c on h.file = c.file and b.broker = c.broker
-where o.queue_id = 0 and array_contains(:upper, o.offset_msg_id)
-  and h.stage in ('half', 'check-back') and h.uniq_key is not null and h.property_REAL_TOPIC is not null
-order by h.file, h.physical_offset
-"""
-"""The half records that op records ended."""
-OPS: Final = """
-select distinct o.file, o.physical_offset, o.offset_msg_id, o.queue_id, o.store_timestamp, o.half_queue_offset, b.broker
-from ops o join half_brokers b on o.file = b.file
-where o.queue_id = 0 and array_contains(cast(:queue_offsets as array<bigint>), o.half_queue_offset)
-order by o.store_timestamp nulls last, o.physical_offset, o.file
-"""
+WHY: Final = TEXTS["copies"]
+GAPS: Final = TEXTS["gaps"]
+_SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
+_NEVER: Final = dt.datetime.max.replace(tzinfo=dt.UTC)
 
 
 def of(case: Case, ids: Sequence[str]) -> dict[str, list[Record]]:
@@ -95,7 +67,9 @@ def _named(case: Case, ids: Sequence[str]) -> dict[str, list[tuple[str | None, s
     halves = [str(offset) for offset in offsets if 0 < offset < 1 << 63]  # numbers in a list have to be of one size
     by_id: defaultdict[str | None, dict[tuple[str | None, str], None]] = defaultdict(dict)
     by_word: defaultdict[str | None, dict[tuple[str | None, str], None]] = defaultdict(dict)
-    for row in case.answers(NAMED, ids=list(ids), upper=upper, halves=halves, trace_names=trace_names):
+    for row in case.answers(
+        question("named_records"), ids=list(ids), upper=upper, halves=halves, trace_names=trace_names
+    ):
         record = row["uniq_key"], row["offset_msg_id"]
         for name in (*record, row["origin"], row["half"]):
             by_id[name][record] = None
@@ -107,7 +81,7 @@ def _named(case: Case, ids: Sequence[str]) -> dict[str, list[tuple[str | None, s
 def _ended_by(case: Case, ids: Sequence[str]) -> dict[str, list[tuple[str | None, str]]]:
     """Return for each id of an op record the half records that it ended."""
     ended: dict[str, list[tuple[str | None, str]]] = {each.upper(): [] for each in ids}
-    for row in case.answers(ENDED, upper=list(ended)):
+    for row in case.answers(question("ended_halves"), upper=list(ended)):
         ended[row["op"]].append((row["uniq_key"], row["offset_msg_id"]))
     return {each: ended[each.upper()] for each in ids}
 
@@ -115,7 +89,9 @@ def _ended_by(case: Case, ids: Sequence[str]) -> dict[str, list[tuple[str | None
 def _copies(case: Case, keys: set[str], offset_ids: set[str]) -> list[Record]:
     if not keys and not offset_ids:
         return []
-    return [completed(row) for row in case.answers(COPIES, keys=sorted(keys), offset_ids=sorted(offset_ids))]
+    return [
+        completed(row) for row in case.answers(question("copies"), keys=sorted(keys), offset_ids=sorted(offset_ids))
+    ]
 
 
 def completed(row: Record) -> Record:
@@ -136,7 +112,7 @@ def _with_linked(case: Case, rows: Iterable[Record]) -> list[Record]:
     linked = _linked(case, known) if known else {}
     for row in _copies(case, set(), set(linked)):
         known[row["offset_msg_id"]] = {**row, "link": linked[row["offset_msg_id"]]}
-    return sorted(known.values(), key=lineage.store_order)
+    return sorted(known.values(), key=store_order)
 
 
 def _linked(case: Case, known: dict[str, Record]) -> dict[str, str]:
@@ -144,7 +120,7 @@ def _linked(case: Case, known: dict[str, Record]) -> dict[str, str]:
     loose = [row for row in case.fact_rows("keyless_records") if row["offset_msg_id"] not in known]
     mine = set(known)
     named = {row["origin_message_id"] for row in known.values()}
-    named |= {lineage.half_id(row) for row in known.values() if row["stage"] == stages.COMMIT}
+    named |= {half_id(row) for row in known.values() if row["stage"] == stages.COMMIT}
     links: dict[str, str] = {}
     grown = bool(loose)
     while grown:
@@ -168,10 +144,213 @@ def ops(case: Case, halves: list[Record]) -> list[Record]:
     brokers = {row["file"]: row["broker"] for row in case.fact_rows("half_brokers")}
     mine = {(brokers.get(half["file"]), half["queue_offset"]): half for half in halves}
     ended: dict[tuple[str, int], Record] = {}
-    for row in case.answers(OPS, queue_offsets=[str(offset) for offset in sorted({offset for _, offset in mine})]):
+    for row in case.answers(
+        question("ending_ops"), queue_offsets=[str(offset) for offset in sorted({offset for _, offset in mine})]
+    ):
         half = mine.get((row.pop("broker"), row["half_queue_offset"]))
         if half is not None:
             of_half = {"uniq_key": half["uniq_key"], "half_offset_msg_id": half["offset_msg_id"]}
             stored = {"store_timestamp": utc(row["store_timestamp"]), "stage": stages.OP}
             ended[row["offset_msg_id"], row["half_queue_offset"]] = row | stored | of_half
     return list(ended.values())
+
+
+def store_order(record: Record) -> tuple[bool, dt.datetime, str, int]:
+    """Return the sort key of copies; those with an impossible store time are last."""
+    at = record["store_timestamp"]
+    return at is None, at or _NEVER, record["store_host"] or "", record["physical_offset"]
+
+
+class _Seen:
+    """The copies of one message seen so far: the latest of each kind that a later hop can have read. Constant time per
+    record.
+    """
+
+    def __init__(self) -> None:
+        self.half: Record | None = None
+        self.waits: dict[tuple[Any, int], Record] = {}
+        self.visible: dict[int, Record] = {}
+        self.counts: Counter[tuple[str, str]] = Counter()
+
+    def add(self, record: Record) -> None:
+        stage = record["stage"]
+        if stage in (stages.HALF, stages.CHECK_BACK, stages.LEAKED):
+            self.half = record
+        if stage in (stages.SCHEDULE, stages.LEAKED):
+            self.waits[record.get("real_topic"), record["reconsume_times"]] = record
+        elif stage not in (stages.HALF, stages.CHECK_BACK):
+            self.visible[record["reconsume_times"]] = record
+        self.counts[stage, record["topic"]] += 1
+
+    def before(self, times: int) -> Record | None:
+        """Return the latest copy that a consumer was given before retry number `times`."""
+        earlier = [record for n, record in self.visible.items() if n < times]
+        return max(earlier, key=store_order, default=None)
+
+
+def with_lineage(records: list[Record]) -> list[Record]:
+    """Return the records, which are in store order, with `copied_from` (offset id or None) and `why` (a sentence) filled in."""
+    done: list[Record] = []
+    everything = _Seen()
+    of_key: defaultdict[str | None, _Seen] = defaultdict(_Seen)
+    ids: set[str] = set()
+    for record in records:
+        seen = everything if record["uniq_key"] is None else of_key[record["uniq_key"]]
+        source = _source(record, seen, ids) or (
+            _source(record, of_key[None], ids) if record["uniq_key"] is not None else None
+        )
+        why = WHY[_reason(record, seen)].say(**_values(record))
+        first = not seen.counts
+        done.append(
+            {**record, "copied_from": source, "why": why if first else WHY["last"].say(why=why, more=WHY["new-id"])}
+        )
+        for known in (everything, of_key[record["uniq_key"]]):
+            known.add(record)
+        ids.add(record["offset_msg_id"])
+    return done
+
+
+def _values(record: Record) -> Record:
+    return {
+        **record,
+        "prepared": str(record["prepared_transaction_offset"]),
+        "consumer_group": record.get("consumer_group") or "?",
+    }
+
+
+def _reason(record: Record, before: _Seen) -> str:
+    stage = record["stage"]
+    earlier = sum(n for (seen, _), n in before.counts.items() if seen == stage)
+    if stage == stages.SCHEDULE:
+        if record.get("resent"):
+            return "resent"
+        to = record.get("real_topic") or ""
+        return (
+            "to-dlq"
+            if to.startswith(names.DLQ_PREFIX)
+            else "sent-back"
+            if to.startswith(names.RETRY_PREFIX)
+            else "again"
+            if earlier
+            else "delayed"
+        )
+    if stage in (stages.ORIGINAL, stages.HALF):
+        return "again" if before.counts[stage, record["topic"]] else stage
+    if stage == stages.CHECK_BACK:
+        return "check-back" if record.get("check_times") is not None else "immunity"
+    if stage == stages.COMMIT:
+        return "commit-again" if earlier else "commit"
+    if stage == stages.RETRY:
+        prepared = (record["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
+        return "retry-prepared" if prepared else "retry"
+    return str(stage)
+
+
+def _source(record: Record, before: _Seen, ids: set[str]) -> str | None:
+    """Return the offset id of the record this one was written from: the latest one before it that the hop could have read."""
+    stage, times = record["stage"], record["reconsume_times"]
+    found: Record | None = None
+    if stage == stages.COMMIT:
+        return half_id(record) if half_id(record) in ids else None
+    if stage in (stages.CHECK_BACK, stages.DISCARDED):
+        found = before.half
+    elif stage == stages.SCHEDULE and record.get("consumer_group") is not None:
+        found = before.before(times)
+    elif stage in (stages.DUE, stages.RETRY, stages.DLQ, stages.LEAKED):
+        found = before.waits.get((record["topic"], times))
+        if found is None and stage in (stages.RETRY, stages.DLQ):
+            found = before.before(times)
+    return found["offset_msg_id"] if found else None
+
+
+def half_id(commit: Record) -> str:
+    """Return the offset id of the half record a commit was made from: same store host, the prepared offset (it inherits the host)."""
+    return f"{commit['offset_msg_id'][:-16]}{commit['prepared_transaction_offset']:016X}"
+
+
+def gaps(records: list[Record], ops: list[Record], end: dt.datetime | None) -> list[dict[str, Any]]:
+    """Return what is missing in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the
+    record concerned.
+
+    `end`: the last store time of the evidence; the sentence of a step that was not due by then says so.
+    """
+    by_key: dict[str | None, list[Record]] = {}
+    for record in records:
+        by_key.setdefault(record["uniq_key"], []).append(record)
+    return [
+        gap
+        for mine in by_key.values()
+        for gap in (*_beginning(mine), *_broken(mine), *_waiting(mine, end), *_transaction(mine, ops))
+    ]
+
+
+def gap(kind: str, record: Record | None, **values: Any) -> dict[str, Any]:
+    """Return one gap; `record` is the one concerned."""
+    at = {"at": when(record["store_timestamp"])} if record else {}
+    said = {**(_values(record) if record else {}), **at, **values}
+    return {"kind": kind, "offset_msg_id": record["offset_msg_id"] if record else None, "text": GAPS[kind].say(**said)}
+
+
+def _beginning(mine: list[Record]) -> Iterable[dict[str, Any]]:
+    first = mine[0]
+    waits = first["stage"] == stages.SCHEDULE and first.get("consumer_group") is None
+    if first["stage"] not in (stages.ORIGINAL, stages.HALF) and not waits:
+        yield gap("first-missing", first)
+    yield from (gap("uniq-missing", r, link=r.get("link") or "?") for r in mine if r["uniq_key"] is None)
+
+
+def _broken(mine: list[Record]) -> Iterable[dict[str, Any]]:
+    ids = {r["offset_msg_id"] for r in mine}
+    for record in mine[1:]:
+        origin = record.get("origin_message_id")
+        if record["stage"] == stages.COMMIT and half_id(record) not in ids:
+            yield gap("half-missing", record)
+        elif (
+            origin
+            and origin not in ids
+            and origin != record["uniq_key"]
+            and record["stage"] in _SENT_BACK
+            and not record["copied_from"]
+        ):
+            yield gap("origin-missing", record, origin=origin)
+        elif not record["copied_from"] and record["stage"] not in (
+            stages.ORIGINAL,
+            stages.HALF,
+            stages.SCHEDULE,
+            stages.LEAKED,
+        ):
+            yield gap("source-missing", record)
+    checks = sorted(
+        {r["check_times"] for r in mine if r["stage"] == stages.CHECK_BACK and r["check_times"] is not None}
+    )
+    for before, after in zip([0, *checks], checks, strict=False):
+        if after > before + 1:
+            yield gap(
+                "check-missing", next(r for r in mine if r["check_times"] == after), first=before + 1, last=after - 1
+            )
+
+
+def _waiting(mine: list[Record], end: dt.datetime | None) -> Iterable[dict[str, Any]]:
+    reached = {r["copied_from"] for r in mine}
+    for record in mine:
+        if record["stage"] == stages.SCHEDULE and record["offset_msg_id"] not in reached:
+            due = record.get("due")
+            late = due is not None and end is not None and due <= end
+            yield gap("due-missing" if late else "not-due", record, due=when(due), target=record.get("real_topic"))
+
+
+def _transaction(mine: list[Record], ops: list[Record]) -> Iterable[dict[str, Any]]:
+    halves = [r for r in mine if r["stage"] in (stages.HALF, stages.CHECK_BACK)]
+    ended = {op["half_offset_msg_id"] for op in ops}
+    half_ids = {r["offset_msg_id"] for r in halves}
+    commits = [r for r in mine if r["stage"] == stages.COMMIT]
+    if halves and not commits and not any(r["stage"] == stages.DISCARDED for r in mine) and not ended & half_ids:
+        yield gap("pending", halves[0])
+    for commit in commits:
+        if half_id(commit) not in ended and half_id(commit) in half_ids:
+            yield gap("op-missing", commit)
+
+
+def when(at: dt.datetime | None) -> str | None:
+    """Return a time as printed in the sentences of a gap."""
+    return None if at is None else at.isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")

@@ -1,4 +1,4 @@
-"""Look-ups of messages by id in the evidence: the command, its id, and the result.
+"""Ids of messages as people used them: look-ups in the evidence, pastes that compare ids of two kinds, the id that each call returns.
 
 queryMsgById splits an offset id into a broker address and an offset; given a UNIQ_KEY it connects to the producer's
 address with pid and loader hash as the port, or answers CODE 208 (client/impl/MQAdminImpl.viewMessage,
@@ -9,18 +9,27 @@ UNIQ_KEY (tools/command/message).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from kit.analysis import refs
 from kit.case.memoize import per_case
-from kit.rocketmq import ids
+from kit.evidence.files import open_readonly
+from kit.explanation import context
+from kit.explanation.pasted_lines import decoded
+from kit.i18n import Lang
+from kit.inventory.references import Ref
+from kit.rocketmq import ids, stages
+from kit.rocketmq.id_calls import CALLS
+from kit.rocketmq.versions import Version
+from kit.tables.queries import question
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from kit.case.case import Case
-    from kit.inventory.references import Ref
 
 WANTS: Final[dict[str, ids.Kind]] = {
     "queryMsgById": "offset",
@@ -47,6 +56,12 @@ _FAILED: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 _FOUND: Final = re.compile(r"^(?:OffsetID|CommitLog Offset): +\S|^(?:Pub|Sub) +\S")
 BY_KIND: Final = ("no-message", "connect", "bad-port")
 """Failures that an id of the other kind brings about."""
+PASTE: Final = 200
+"""Log entries up to which evidence without records counts as a paste."""
+SAVED: Final = 20
+"""The same of a file that is named like a log and is one throughout: with more it is the log itself."""
+_LOG_NAME: Final = re.compile(r"\.log(?:[._-]?[\d-]+)?(?:\.gz)?$", re.IGNORECASE)
+LARGEST: Final = 1 << 20
 
 
 @attrs.define
@@ -191,8 +206,7 @@ def _is_producers(case: Case, address: str) -> bool:
     prefix = ids.host_prefix(address)
     if prefix is None:
         return False
-    asked = "select count(*) from records where startswith(uniq_key, :prefix) and length(uniq_key) = :size"
-    return bool(case.sql(asked, prefix=prefix, size=len(prefix) + 16).collect()[0][0])
+    return bool(case.answers(question("records_of_host"), prefix=prefix, size=len(prefix) + 16)[0]["n"])
 
 
 def ref(case: Case, lookup: Lookup) -> tuple[Ref, ...]:
@@ -201,3 +215,84 @@ def ref(case: Case, lookup: Lookup) -> tuple[Ref, ...]:
     if lookup.failed_line and lookup.failed_line != lookup.line:
         quoted.append(case.ref(lookup.file, lookup.failed_line))
     return tuple(quoted)
+
+
+@per_case
+def is_paste(case: Case) -> bool:
+    """Return whether the evidence is one short text: a few copied lines."""
+    files = [item for item in case.found.items if item.replica_of is None]
+    if len(files) != 1 or files[0].kind not in ("log", "text", "mqadmin") or files[0].bytes > LARGEST:
+        return False
+    most = SAVED if files[0].kind == "log" and _LOG_NAME.search(files[0].file) else PASTE
+    return bool(case.tables.frame("all_entries").count() <= most)
+
+
+@per_case
+def text_of(case: Case) -> str:
+    """Return the unchanged text of a paste: lines end at LF only."""
+    (item,) = (item for item in case.found.items if item.replica_of is None)
+    with open_readonly(item.path) as stream:
+        return decoded(stream.read(LARGEST))
+
+
+@attrs.frozen
+class Mixed:
+    """Ids of both kinds that a paste compares. `paired`: two of them certainly belong to one message."""
+
+    offset_ids: int
+    uniq_keys: int
+    paired: bool
+    refs: tuple[Ref, ...]
+
+
+@per_case
+def mixed(case: Case) -> Mixed | None:
+    """Return the ids of a paste that compares both kinds; None for other evidence."""
+    found = context.mixed(text_of(case)) if is_paste(case) else None
+    return None if found is None else Mixed(found.offset_ids, found.uniq_keys, found.paired, quoted(case, found.at))
+
+
+@per_case
+def overtaken(case: Case) -> tuple[Ref, ...]:
+    """Return the lines of a paste in which a check arrives during the local transaction; () for other evidence."""
+    return quoted(case, context.overtaken(text_of(case))) if is_paste(case) else ()
+
+
+def quoted(case: Case, numbers: Iterable[int]) -> tuple[Ref, ...]:
+    """Quote lines of a paste, in full."""
+    (item,) = (item for item in case.found.items if item.replica_of is None)
+    raw = text_of(case).split("\n")
+    return tuple(Ref(item.file, raw[number - 1].rstrip("\r"), line=number) for number in numbers)
+
+
+def on_message(
+    records: Sequence[dict[str, Any]], client: str | Version | None = None, lang: Lang = "en"
+) -> pd.DataFrame:
+    """Return the id that each call returns for this message: columns call, side, which, id, copy (stage), says,
+    upstream.
+
+    `records` as in `kit.trace`, in store order; `id` is None if the call answers null or the message has no such copy.
+    """
+    import pandas as pd
+
+    transactional = any(r["stage"] in (stages.HALF, stages.CHECK_BACK, stages.COMMIT) for r in records)
+    rows = []
+    for one in CALLS:
+        if not one.holds(client) or (one.transactional is not None and one.transactional is not transactional):
+            continue
+        copy = next((r for r in reversed(records) if plain(r["stage"]) in one.stages), None)
+        origin = next((r["origin_message_id"] for r in records if r.get("origin_message_id")), None)
+        uniq = next((r["uniq_key"] for r in records if r["uniq_key"]), None)
+        text = {
+            "uniq": uniq,
+            "none": None,
+            "offset": origin if "origin" in one.stages else copy and copy["offset_msg_id"],
+        }[one.which]
+        shown = copy["stage"] if copy and one.which == "offset" else None
+        rows.append((one.call, one.side, one.which, text, shown, one.says.in_(lang), one.upstream))
+    return pd.DataFrame(rows, columns=pd.Index(["call", "side", "which", "id", "copy", "says", "upstream"]))
+
+
+def plain(stage: str) -> str:
+    """Return the stage without a retry's number."""
+    return stage.split(" ")[0]

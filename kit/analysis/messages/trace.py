@@ -7,41 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis.consumers import fates
-from kit.analysis.messages import copies, lineage
+from kit.analysis.consumers import outcomes
+from kit.analysis.messages import copies
 from kit.case.failures.failure import Failure
 from kit.evidence import disk
 from kit.formats.printed_times import utc_text
 from kit.inventory import mentions
 from kit.rocketmq import ids, stages
+from kit.tables.queries import question
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-HANDLED: Final = f"""
-select file, line, consumer, uniq_key, offset_msg_id, reconsume_times, result, success, time from deliveries
-where array_contains(cast(:keys as array<string>), uniq_key) or array_contains(:offset_ids, offset_msg_id)
-order by time nulls first, file, line limit {copies.MOST_RECORDS}
-"""
-ELSEWHERE: Final = {
-    table: f"""
-select distinct uniq_key from {table} where uniq_key is not null and (uniq_key = :id or offset_msg_id = :id or key = :key)
-order by uniq_key limit 200"""
-    for table in ("rows", "sends")
-}
-"""The UNIQ_KEYs that tables of consumers and senders give for an id or a key."""
 TOLD: Final = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
-ENTRIES: Final = f"""
-with named as (
-  select m.file, m.physical_offset from stored_messages m left semi join trace_topics t on m.topic = t.topic
-  where m.uniq_key = :id or m.offset_msg_id = :id
-)
-select t.msg_id as uniq_key, t.file, t.physical_offset, {", ".join(f"t.{name}" for name in TOLD)}, t.topic, t.tags, t.keys, t.store_host, t.offset_msg_id
-from traces t left join named n on t.file = n.file and t.physical_offset = n.physical_offset
-where array_contains(cast(:keys as array<string>), t.msg_id) or n.file is not null
-order by t.time nulls last, t.physical_offset, t.file, t.type, t.offset_msg_id limit {mentions.MOST}
-"""
-"""What clients wrote about a message into the message trace topic, or the entries of one record of that topic."""
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
 
 
@@ -51,7 +29,7 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
     Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "consumers", "traces", "mentions", "gaps"}.
     `records` are the copies in store order, each with `stage`, `why` and `copied_from`; `ops` the op records that ended its half messages; `traces`
     what clients wrote about it into the message trace topic; `consumers` what became of it in each group that could have consumed it, with the `fate`
-    and why (`kit.analysis.consumers.fates`). An id that is nowhere gives empty lists. Times are ISO 8601 in UTC. Texts are in the case's language.
+    and why (`kit.analysis.consumers.outcomes`). An id that is nowhere gives empty lists. Times are ISO 8601 in UTC. Texts are in the case's language.
     """
     return traces(case, [id])[0]
 
@@ -76,7 +54,7 @@ class _Life:
         self.keys = known or _keys_elsewhere(case, wanted)
         halves = [r for r in found if r["stage"] in (stages.HALF, stages.CHECK_BACK)]
         self.ops = copies.ops(case, halves)
-        self.records = lineage.with_lineage(found)
+        self.records = copies.with_lineage(found)
         self.handled = _handled(case, self.keys, self.records, wanted)
 
     def words(self) -> set[str]:
@@ -91,15 +69,13 @@ class _Life:
         missing = _gaps(case, wanted, self.records, self.ops, self.handled) if self.found or not traces else []
         kept = Counter(m.file for m in texts)
         missing += [
-            lineage.gap("unquoted", None, file=file, count=n, kept=kept[file])
+            copies.gap("unquoted", None, file=file, count=n, kept=kept[file])
             for file, n in counts.items()
             if kept[file] < n
         ]
         own = [r for r in self.records if r["uniq_key"] in (None, *self.keys)]
         return {
-            "id": wanted,
-            "kind": _kind(wanted, self.found, self.keys),
-            "uniq_keys": self.keys,
+            "id": wanted, "kind": _kind(wanted, self.found, self.keys), "uniq_keys": self.keys,
             "records": [_shown(r, case.lang) for r in self.records],
             "ops": [_shown(op, case.lang) for op in self.ops],
             "handled": [_shown(h, case.lang) for h in self.handled],
@@ -107,7 +83,7 @@ class _Life:
             "traces": [_shown(t, case.lang) for t in traces],
             "mentions": [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in texts],
             "gaps": [_shown(g, case.lang) for g in missing],
-        }
+        }  # fmt: skip
 
 
 def example(case: Case) -> str | None:
@@ -126,7 +102,7 @@ def lives(case: Case, keys: Sequence[str]) -> tuple[list[dict[str, Any]], list[d
     records = [
         {"id": key, **_shown(row, case.lang)}
         for key in keys
-        for row in lineage.with_lineage([row for row in rows if row["uniq_key"] == key])
+        for row in copies.with_lineage([row for row in rows if row["uniq_key"] == key])
     ]
     handled = [_delivery(row) for row in case.fact_rows("identity_deliveries") if row["uniq_key"] in listed]
     return records, [{"id": row["uniq_key"], **_shown(row, case.lang)} for row in handled]
@@ -150,9 +126,9 @@ def _keys_elsewhere(case: Case, wanted: str) -> list[str]:
     """Return the UNIQ_KEYs that tables of senders and consumers give for an id or key no record has."""
     up = wanted.upper()
     found: list[str] = []
-    for table, asked in ELSEWHERE.items():
+    for table in ("rows", "sends"):
         if case.has(table):
-            found += [row["uniq_key"] for row in case.answers(asked, id=up, key=wanted)]
+            found += [row["uniq_key"] for row in case.answers(question(f"keys_in_{table}"), id=up, key=wanted)]
     if found:
         return list(dict.fromkeys(found))
     try:
@@ -168,7 +144,7 @@ def _traces(case: Case, keys: list[str], wanted: str, *, itself: bool) -> list[d
     """
     if not case.has("traces"):
         return []
-    rows = case.answers(ENTRIES, keys=keys, id=wanted.upper() if itself else "")
+    rows = case.answers(question("trace_entries"), keys=keys, id=wanted.upper() if itself else "")
     for row in rows:
         row["time"] = copies.utc(row["time"])
         row["text"] = ", ".join(f"{name}={row[name]}" for name in TOLD if row[name] is not None)
@@ -180,7 +156,7 @@ def _handled(case: Case, keys: list[str], records: list[dict[str, Any]], wanted:
     if not case.has("rows") and not case.has_source("app"):
         return []
     keyless = sorted({r["offset_msg_id"] for r in records if r["uniq_key"] is None})[: copies.MOST_LINKED]
-    rows = case.answers(HANDLED, keys=keys, offset_ids=[*keyless, wanted.upper()])
+    rows = case.answers(question("deliveries_of"), keys=keys, offset_ids=[*keyless, wanted.upper()])
     return [_delivery(row) for row in rows]
 
 
@@ -192,7 +168,7 @@ def _consumers(
     case: Case, records: list[dict[str, Any]], told: list[dict[str, Any]], sent: list[str]
 ) -> list[dict[str, Any]]:
     try:
-        told_of = fates.of(case, records, told, sent)
+        told_of = outcomes.of(case, records, told, sent)
     except Exception as error:
         # The journey is worth showing without it; the bug report says what broke.
         if disk.is_full(error):
@@ -200,16 +176,8 @@ def _consumers(
         case.failures.append(Failure.of("consumers", error))
         told_of = []
     return [
-        {
-            "group": one.group,
-            "topic": one.topic,
-            "queue_id": one.queue_id,
-            "queue_offset": one.queue_offset,
-            "offset_msg_id": one.offset_msg_id,
-            "fate": one.fate,
-            "text": one.why.render(case.lang),
-            "evidence": [ref.as_dict() for ref in one.evidence],
-        }
+        {name: getattr(one, name) for name in ("group", "topic", "queue_id", "queue_offset", "offset_msg_id", "fate")}
+        | {"text": one.why.render(case.lang), "evidence": [ref.as_dict() for ref in one.evidence]}
         for one in told_of
     ]
 
@@ -226,19 +194,19 @@ def _gaps(
     case: Case, wanted: str, records: list[dict[str, Any]], ops: list[dict[str, Any]], told: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     if not records:
-        found = [lineage.gap("not-found" if case.has("messages") else "no-store", None)]
+        found = [copies.gap("not-found" if case.has("messages") else "no-store", None)]
     elif len(records) >= copies.MOST_RECORDS:
         # What follows is not listed, so nothing can be said to be missing.
-        found = [lineage.gap("cut", None, count=copies.MOST_RECORDS)]
+        found = [copies.gap("cut", None, count=copies.MOST_RECORDS)]
     else:
         end = copies.utc(case.fact_rows("last_stored")[0]["last"])
         found = (
-            lineage.gaps(records, ops, end)
+            copies.gaps(records, ops, end)
             + list(_never_handled(case, records, told, end))
             + list(_failed_last(records, told))
         )
     if 0 < len(wanted) < mentions.MIN_KEY:
-        found.append(lineage.gap("short-key", None))
+        found.append(copies.gap("short-key", None))
     return found
 
 
@@ -259,7 +227,7 @@ def _never_handled(
     for record in visible:
         stored = record["store_timestamp"]
         if record["topic"] in covered and stored and end and stored + dt.timedelta(seconds=2) < end:
-            yield lineage.gap("never-handled", record)
+            yield copies.gap("never-handled", record)
 
 
 def _failed_last(records: list[dict[str, Any]], told: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
@@ -272,7 +240,7 @@ def _failed_last(records: list[dict[str, Any]], told: list[dict[str, Any]]) -> I
     if last is not None and last["success"] is False:
         copy = by_copy[last["offset_msg_id"]]
         if not any(r["copied_from"] == copy["offset_msg_id"] for r in records):
-            yield lineage.gap("failed-last", copy, at=lineage.when(last["time"]))
+            yield copies.gap("failed-last", copy, at=copies.when(last["time"]))
 
 
 def _shown(row: dict[str, Any], lang: Any) -> dict[str, Any]:

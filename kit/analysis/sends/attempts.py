@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
+from collections.abc import Collection
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
@@ -19,6 +21,7 @@ from kit.case import setup
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
+from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.rocketmq.versions import Version
 
 if TYPE_CHECKING:
@@ -49,6 +52,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 CALL: Final = ("key", "uniq_key", "kind", "attempts", "ts", "file", "line")
 THROWN: Final = ("key", "uniq_key", "kind", "words", "ts", "file", "line")
+REFUSED: Final = ("flow-control", "thread-pool-busy")
 
 
 @per_case
@@ -190,3 +194,31 @@ def quotes(case: Case, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ...]
     picked = rows.loc[[*first, *rows.index.difference(first, sort=False)][:most]]
     places = list(zip(picked["file"].astype(str), picked["at"].astype(int), strict=True))
     return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+
+
+def refused_pull_count(case: Case) -> int:
+    """Return how many entries report a request other than a send as refused for busy."""
+    rows = case.fact_rows("refused_counts") if refs.seen(case, *REFUSED) else []
+    return sum(row["n"] for row in rows if row["kind"] == "busy" and row["pull"])
+
+
+def refused_sends(case: Case) -> refs.Seen:
+    """Return where a send was refused as busy: every refusal except those of pulls."""
+    if not refused_pull_count(case):
+        return refs.seen(case, *REFUSED)
+    rows = case.fact_rows("refused_counts")
+    return refs.of_rows(REFUSED, [row for row in rows if row["kind"] == "busy" and not row["pull"]])
+
+
+def timed_out_sends(case: Case, slugs: tuple[str, ...], outside: Collection[str]) -> refs.Seen:
+    """Return where a send timed out, rather than a pull, a heartbeat or a request of a broker itself, outside the
+    folders `outside`.
+    """
+    rows = case.fact_rows("refused_counts") if refs.seen(case, *slugs, outside=outside) else []
+    sends = [row for row in rows if row["kind"] == "late" and not row["pull"] and row["source"] not in BROKER_SIDE]
+    return refs.of_rows(slugs, [row for row in sends if str(PurePosixPath(row["file"]).parent) not in outside])
+
+
+def refused_pulls(case: Case) -> tuple[Ref, ...]:
+    """Quote the earliest refused pulls: the line that names the refusal."""
+    return refs.earliest(case, case.facts("refused_pulls"), 2, within="system busy") if refused_pull_count(case) else ()

@@ -7,18 +7,23 @@ be exhausted, a replica can be slow, or there was simply too much to do (referen
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sends import attempts, measurements, sends, stalls, times
+from kit.analysis.sends import attempts, sends, times
+from kit.analysis.texts import TEXTS
 from kit.case import setup
-from kit.i18n import Sentence, T
+from kit.i18n import Lang, Sentence, T
 from kit.inventory.references import Ref
+from kit.rocketmq import versions
 
 if TYPE_CHECKING:
+    from kit.analysis.sends.sends import Ledger
+    from kit.analysis.sends.times import Stall
     from kit.case.case import Case
 
 HOLE: Final = 3
@@ -33,24 +38,11 @@ FOREIGN: Final = 4.0
 """Written bytes for each byte stored: commitlog, consume queue and index together write about twice what is stored."""
 LEAST: Final = 0.5
 """Part of the stored records from which on those of a half topic that feeds itself are the load."""
-
-STOOD = T("the broker process was paused {count} {count:time|times}, {seconds} s in all")
-GC = T("garbage collection stopped the process for up to {ms} ms")
-HUNG = T(
-    "the broker stored nothing for {seconds} s in {count} {count:stall|stalls}, though no log says that the process was paused"
-)
-SLOW = T("appends held their lock for up to {ms} ms: page cache or disk")
-LOCK = T("appends took up to {ms} ms, most of it waiting for the lock")
-POOL = T("the transient store pool was used up")
-REPLICA = T("{count} {count:wait|waits} for the slave timed out")
-FLUSH = T("{count} {count:flush|flushes} to disk {count:was|were} slow, up to {ms} ms")
-OTHERS = T("something else wrote to {device} beside the broker: {times} bytes written for each byte stored")
-FED_ITSELF = T("the half topic fed itself: {percent} % of what was stored meanwhile were its own records")
-HOST = T("the host had nothing left: CPU up to {cpu} % busy, disk up to {util} %")
-WAITED = T("the host's processors waited for a disk up to {wait} % of the time")
-FEW = T(
-    "requests waited longer than {limit} ms although nothing stalled: too few send threads ({threads}) or too much load"
-)
+SAYS: Final = TEXTS["busy"]
+LONGER_WAIT: Final = 3000
+LONGER_LOCK: Final = 5000
+"""ms, as the published advice sets them."""
+ADVICE: Final = TEXTS["settings"]
 
 
 @attrs.frozen
@@ -72,7 +64,7 @@ def frame(whys: list[Why]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=pd.Index(["rank", "why", "said_en", "said_zh", "share"]))
 
 
-def standing(stalled: list[stalls.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
+def standing(stalled: list[times.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
     """Return the gaps of watermark.log that show a stalled process: long ones, and short ones in which the records
     stall too.
     """
@@ -83,21 +75,16 @@ def standing(stalled: list[stalls.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
     return gaps[(gaps["seconds"] >= HOLE) | pd.Series(with_records, index=gaps.index, dtype=bool)]
 
 
-def explain(case: Case, ledger: sends.Ledger, stalled: list[stalls.Stall]) -> list[Why]:
+def explain(case: Case, ledger: sends.Ledger, stalled: list[times.Stall]) -> list[Why]:
     """Return the explanations of the refusals, the one that covers most failed sends first; empty if the evidence shows
     none.
     """
     under_way = times.intervals(ledger.failed)
-    stood = standing(stalled, measurements.watermark_gaps(case))
+    stood = standing(stalled, times.watermark_gaps(case))
     whys = [
-        *_stood(case, stalled, stood, under_way),
-        *_gc(case, under_way),
-        *_appends(case, under_way),
-        *_pool(case),
-        *_replicas(case, under_way),
-        *_host(case),
-        *_half_topic(case),
-    ]
+        *_stood(case, stalled, stood, under_way), *_gc(case, under_way), *_appends(case, under_way), *_pool(case),
+        *_replicas(case, under_way), *_host(case), *_half_topic(case),
+    ]  # fmt: skip
     # That nothing stalled has to be seen: in records and in watermark.log.
     if not (stalled or len(stood) or whys) and "TIMEOUT_CLEAN_QUEUE" in (ledger.errors_by_kind or {}):
         whys += _few_threads(case)
@@ -109,40 +96,44 @@ def _few_threads(case: Case) -> list[Why]:
         return []
     limit, threads = setup.setting(case, "waitTimeMillsInSendQueue"), setup.setting(case, "sendMessageThreadPoolNums")
     places = tuple(setting.where for setting in (limit, threads) if setting.where)
-    return [Why("queue-wait", FEW.say(limit=limit.value, threads=threads.value), None, places)]
+    return [Why("queue-wait", SAYS["few"].say(limit=limit.value, threads=threads.value), None, places)]
 
 
-def _stood(case: Case, stalled: list[stalls.Stall], stood: pd.DataFrame, under_way: pd.DataFrame) -> list[Why]:
+def _stood(case: Case, stalled: list[times.Stall], stood: pd.DataFrame, under_way: pd.DataFrame) -> list[Why]:
     windows = [(times.ms(s.start), times.ms(s.end)) for s in stalled]
     seconds = round(sum(s.stood for s in stalled), 1)
     if not len(stood):
-        hung = HUNG.say(count=len(stalled), seconds=seconds)
+        hung = SAYS["hung"].say(count=len(stalled), seconds=seconds)
         return [Why("stall", hung, times.share(under_way, windows))] if stalled else []
     windows += times.windows(stood)
     count = sum(s.pauses for s in stalled) or len(stood)
     # The second of the block before a gap and that behind it are not part of the standstill.
     seconds = seconds or round(float((stood["seconds"] - 1).sum()), 1)
     quoted = refs.lines(case, stood.sort_values("seconds", ascending=False), 3)
-    paused = STOOD.say(count=count, seconds=seconds)
+    paused = SAYS["stood"].say(count=count, seconds=seconds)
     return [Why("process-stood-still", paused, times.share(under_way, windows), quoted)]
 
 
 def _gc(case: Case, under_way: pd.DataFrame) -> list[Why]:
-    metrics = measurements.host_metrics(case, "pause_ms", "stopped_ms")
+    metrics = times.host_metrics(case, "pause_ms", "stopped_ms")
     long = metrics[metrics["value"] >= LONG_GC].sort_values("value", ascending=False)
     if long.empty:
         return []
     timed = long[long["ts"].notna()]
     # A collection is printed when it is over.
     windows = [(times.ms(end) - pause, times.ms(end)) for end, pause in zip(timed["ts"], timed["value"], strict=True)]
-    said = GC.say(ms=round(float(long["value"].max())))
+    said = SAYS["gc"].say(ms=round(float(long["value"].max())))
     return [Why("gc", said, times.share(under_way, windows) if windows else None, refs.lines(case, long, 2))]
 
 
 def _appends(case: Case, under_way: pd.DataFrame) -> list[Why]:
     """Slow appends and flushes in store.log (over 500 ms): inside the lock, or waiting for it."""
     whys = []
-    texts = (("page-cache", "put-slow-in-lock", SLOW), ("lock", "put-slow", LOCK), ("flush", "flush-slow", FLUSH))
+    texts = (
+        ("page-cache", "put-slow-in-lock", SAYS["slow"]),
+        ("lock", "put-slow", SAYS["lock"]),
+        ("flush", "flush-slow", SAYS["flush"]),
+    )
     for slug, event, text in texts:
         if not (where := refs.seen(case, event)):
             continue
@@ -159,7 +150,7 @@ def _appends(case: Case, under_way: pd.DataFrame) -> list[Why]:
 
 def _pool(case: Case) -> list[Why]:
     short = refs.seen(case, "transient-pool-short")
-    return [Why("transient-pool", POOL, None, refs.quote(case, short, 2))] if short else []
+    return [Why("transient-pool", SAYS["pool"], None, refs.quote(case, short, 2))] if short else []
 
 
 def _half_topic(case: Case) -> list[Why]:
@@ -167,7 +158,9 @@ def _half_topic(case: Case) -> list[Why]:
     leaked = case.facts("half_topic_load") if case.has("messages") and times.window(case) else pd.DataFrame()
     if leaked.empty or (part := leaked["leaked"].iloc[0] / leaked["stored"].iloc[0]) < LEAST:
         return []
-    return [Why("half-topic", FED_ITSELF.say(percent=round(100 * part)), None, refs.records_at(case, leaked, 2))]
+    return [
+        Why("half-topic", SAYS["fed-itself"].say(percent=round(100 * part)), None, refs.records_at(case, leaked, 2))
+    ]
 
 
 def _replicas(case: Case, under_way: pd.DataFrame) -> list[Why]:
@@ -175,7 +168,7 @@ def _replicas(case: Case, under_way: pd.DataFrame) -> list[Why]:
     if not waited:
         return []
     windows = [(times.ms(waited.first), times.ms(waited.last))] if waited.first and waited.last else []
-    said, quoted = REPLICA.say(count=waited.count), refs.quote(case, waited, 2)
+    said, quoted = SAYS["replica"].say(count=waited.count), refs.quote(case, waited, 2)
     return [Why("replication", said, times.share(under_way, windows), quoted)]
 
 
@@ -183,7 +176,7 @@ def _host(case: Case) -> list[Why]:
     """Co-located load: a device that writes much more than the broker stores; a host without CPU or disk time left."""
     if not case.has("metrics"):
         return []
-    util, processors = measurements.host_metrics(case, "%util"), measurements.processors(case)
+    util, processors = times.host_metrics(case, "%util"), case.facts("processors")
     util, processors = util[util["ts"].notna()], processors[processors["ts"].notna()]
     whys = _foreign_writes(case)
     cpu = float(processors["busy"].max()) if len(processors) else None
@@ -192,16 +185,16 @@ def _host(case: Case) -> list[Why]:
     if max(cpu or 0, disk or 0) >= FULL:
         full = (disk or 0) >= FULL
         worst = util.sort_values("value", ascending=False) if full else processors.sort_values("busy", ascending=False)
-        said = HOST.say(cpu=None if cpu is None else round(cpu), util=None if disk is None else round(disk))
+        said = SAYS["host"].say(cpu=None if cpu is None else round(cpu), util=None if disk is None else round(disk))
         whys.append(Why("host", said, None, refs.lines(case, worst, 1)))
     elif waiting >= WAITS:
         worst = processors.sort_values("waiting", ascending=False)
-        whys.append(Why("host", WAITED.say(wait=round(waiting)), None, refs.lines(case, worst, 1)))
+        whys.append(Why("host", SAYS["waited"].say(wait=round(waiting)), None, refs.lines(case, worst, 1)))
     return whys
 
 
 def _foreign_writes(case: Case) -> list[Why]:
-    writes = measurements.host_metrics(case, "wkB/s")
+    writes = times.host_metrics(case, "wkB/s")
     if writes.empty or not case.has("messages"):
         return []
     for row in case.fact_rows("device_writes"):
@@ -211,7 +204,7 @@ def _foreign_writes(case: Case) -> list[Why]:
             continue
         of_device = writes[(writes["subject"] == row["device"]) & writes["ts"].notna()]
         worst = refs.lines(case, of_device.sort_values("value", ascending=False), 2)
-        said = OTHERS.say(device=row["device"], times=round(written / row["stored"]))
+        said = SAYS["others"].say(device=row["device"], times=round(written / row["stored"]))
         return [Why("co-located-load", said, None, worst)]
     return []
 
@@ -244,3 +237,96 @@ def unanswered(case: Case) -> tuple[int, tuple[Ref, ...]]:
         for row in rows
     ]
     return (rows[0]["n"] if rows else 0), tuple(quoted)
+
+
+@attrs.frozen
+class Audited:
+    """One setting: `value` in force (None: unknown), `known` (evidence, default, None), its effect here, and where it
+    is set.
+    """
+
+    name: str
+    value: str | None
+    known: str | None
+    said: Sentence
+    changed: int | None
+    where: Ref | None = None
+
+
+def audit(case: Case, ledger: Ledger, stalls: list[Stall]) -> list[Audited]:
+    """Return the settings that matter, each with what it would have changed in this incident; `changed` in failed
+    sends, None if unknown.
+    """
+    return [*_broker_settings(case, ledger, stalls), *_client_settings(case, ledger)]
+
+
+def _broker_settings(case: Case, ledger: Ledger, stalls: list[Stall]) -> Iterator[Audited]:
+    # Of several brokers the settings of that count which stalled.
+    hosts = frozenset(stall.store_host for stall in stalls)
+
+    def value(name: str) -> str | None:
+        return setup.setting(case, name, hosts).value
+
+    def line(name: str, text: T, changed: int | None = None, **values: Any) -> Audited:
+        setting = setup.setting(case, name, hosts)
+        return Audited(
+            name, setting.value, setting.known, text.say(value=setting.value, **values), changed, setting.where
+        )
+
+    periods = printed_periods(attempts.entries(case))
+    spared = int((periods < LONGER_WAIT).sum()) if len(periods) else None
+    yield line(
+        "waitTimeMillsInSendQueue", ADVICE["wait"], spared, longer=LONGER_WAIT, spared=spared, count=len(periods)
+    )
+    short, locked = in_short_stalls(ledger, stalls, LONGER_LOCK)
+    yield line("osPageCacheBusyTimeOutMills", ADVICE["lock"], short, longer=LONGER_LOCK, spared=short, count=locked)
+    yield line("sendMessageThreadPoolNums", ADVICE["threads"], reentrant=value("useReentrantLockWhenPutMessage"))
+    role, flush = value("brokerRole"), value("flushDiskType")
+    yield line("transientStorePoolEnable", ADVICE["pool"], role=role, dledger=value("enableDLegerCommitLog") or "false")
+    waits = flush == "SYNC_FLUSH" or role == "SYNC_MASTER"
+    not_ok = sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None
+    why = (ADVICE["flush-waits"] if waits else ADVICE["flush-free"]).say(count=not_ok)
+    yield line("flushDiskType", ADVICE["flush"], not_ok, flush=flush, role=role, why=why)
+    yield line("brokerFastFailureEnable", ADVICE["fast-fail"])
+
+
+def _client_settings(case: Case, ledger: Ledger) -> Iterator[Audited]:
+    clients, errors = setup.client_versions(case), ledger.errors_by_kind
+    busy = None if errors is None else sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
+    text = ADVICE["retry"].say(value=list(clients) or None, count=busy)
+    changed = 0 if attempts.busy_is_retried(case) else busy
+    yield Audited("retryResponseCodes", ", ".join(clients) or None, "evidence" if clients else None, text, changed)
+    timed = None if errors is None else errors.get("CLIENT_TIMEOUT", 0)
+    outcome = ledger.outcome_by_kind
+    stored = None if outcome is None else outcome.get("CLIENT_TIMEOUT", {}).get("stored", 0)
+    timeout = versions.rule("sendMsgTimeout", versions.OLDEST)
+    text = ADVICE["timeout"].say(value=timeout, count=timed, stored=stored)
+    yield Audited("sendMsgTimeout", str(timeout), "default", text, timed)
+
+
+def printed_periods(entries: pd.DataFrame | None) -> pd.Series:
+    """Return the times in the queue (ms) printed by TIMEOUT_CLEAN_QUEUE refusals, each refusal once: from clients, else
+    from applications.
+    """
+    if entries is None or entries.empty:
+        return pd.Series(dtype="float64")
+    printed = entries[(entries["kind"] == "TIMEOUT_CLEAN_QUEUE") & entries["period"].notna()]
+    of_attempts = printed[printed["role"] == "attempt"]
+    return (of_attempts if len(of_attempts) else printed)["period"].astype("float64")
+
+
+def in_short_stalls(ledger: Ledger, stalls: list[Stall], limit: int) -> tuple[int | None, int]:
+    """Return how many page-cache refusals were in a stall of less than `limit` ms, and how many there are; None if
+    stalls or times are unknown.
+    """
+    refused = ledger.failed[ledger.failed["kind"].isin(["REJECTREQUEST", "PCBUSY_CLEAN_QUEUE", "PC_SYNCHRONIZED"])]
+    if not stalls or refused["ts"].isna().any():
+        return None, len(refused)
+    short = [(times.ms(s.start), times.ms(s.end)) for s in stalls if s.stood / s.pauses * 1000 < limit]
+    return int(times.inside(times.intervals(refused), short).sum()), len(refused)
+
+
+def audit_frame(lines: list[Audited], lang: Lang = "en") -> pd.DataFrame:
+    """Return the audit as a frame: setting, value, known, changed, reason."""
+    rows = [(a.name, a.value, a.known, a.changed, a.said.render(lang)) for a in lines]
+    return pd.DataFrame(rows, columns=pd.Index(["setting", "value", "known", "changed", "reason"]))

@@ -1,14 +1,23 @@
-"""Times of failed sends: which of them met a stall, a pause or a slow append, and all of it on one axis."""
+"""When sends failed and what the broker and its host did meanwhile: stalls, the gaps of watermark.log, the metrics of the host, all of it on one axis.
+
+No log mentions a stall. In the commitlog it is a hole in store_timestamp, followed by originals that were born before or in the hole and had to wait
+for its end (the tables `pauses` and `stalls`). A pause of the whole process also leaves a hole in watermark.log, which otherwise has a block every
+second (reference §7.2); an append that hangs does not.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sends import attempts, measurements
+from kit.analysis.sends import attempts
+from kit.case import setup
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -17,6 +26,9 @@ Windows = list[tuple[float, float]]
 """Spans of time: (start, end) in ms since 1970."""
 AFTER: Final = 1000
 """ms behind a stall in which what queued up in it is still refused or answered."""
+STORES: Final = ("storePathCommitLog", "storePathRootDir")
+NO_STORE: Final = ("/boot", "/dev", "/proc", "/run", "/snap", "/sys", "/media", "/cdrom", "/mnt/cdrom")
+"""Mount points that hold no store; images mounted there are always full."""
 
 
 def intervals(failed: pd.DataFrame) -> pd.DataFrame:
@@ -61,57 +73,10 @@ def window(case: Case) -> tuple[dt.datetime, dt.datetime] | None:
     return None
 
 
-def axis(case: Case, failed: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per step of the axis (the table `busy_window`, which has a row).
-
-    Columns time (naive UTC, start of the step), step_ms, born and stored (originals per second), one column per kind of
-    error (failed sends in the step), stalled and hole (bool: the records stall, watermark.log has a hole), send_queue
-    (largest size in watermark.log), util (% of the busiest device), written_mb (MB/s on it), cpu (% busy). Null without
-    such evidence.
-    """
-    window = case.fact_rows("busy_window")[0]
-    step = window["step_ms"]
-    at = pd.Series(range(window["low_ms"], window["high_ms"] + step, step), dtype="int64")
-    frame = pd.DataFrame({"time": pd.to_datetime(at, unit="ms"), "step_ms": step})
-    records = case.has("messages")
-    rates = case.facts("arrivals") if records else None
-    for name in ("born", "stored"):
-        frame[name] = None
-        if rates is not None:
-            of_name = rates[rates["born_or_stored"] == name]
-            sums = of_name["n"].groupby(of_name["at_ms"] // step * step).sum().astype("float64")
-            frame[name] = at.map(sums).fillna(0) * 1000 / step
-    known = failed[failed["ts"].notna()]
-    ends = intervals(known)["end"] // step * step
-    for kind in attempts.KINDS:
-        if len(counts := ends[known["kind"] == kind].value_counts()):
-            frame[kind] = at.map(counts).fillna(0).astype("int64")
-    pauses = case.facts("pauses") if records else None
-    spans = [] if pauses is None else list(zip(pauses["start_ms"], pauses["end_ms"], strict=True))
-    frame["stalled"] = _met(at, spans, step)
-    frame["hole"] = _met(at, windows(measurements.watermark_gaps(case)), step)
-    frame["send_queue"] = None
-    if refs.seen(case, "watermark"):
-        sizes = case.facts("send_queue").set_index("at_ms")["size"].astype("float64")
-        frame["send_queue"] = at.map(sizes)
-    return _with_host(case, frame, at, step)
-
-
-def _met(at: pd.Series, windows: Windows, step: int) -> pd.Series:
-    met = pd.Series(False, at.index)
-    for start, end in windows:
-        met |= (at + step / 2 < end) & (at + step / 2 > start)
-    return met
-
-
-def _with_host(case: Case, frame: pd.DataFrame, at: pd.Series, step: int) -> pd.DataFrame:
-    writes, util = measurements.host_metrics(case, "wkB/s"), measurements.host_metrics(case, "%util")
-    columns = (("util", util, "value"), ("written_mb", writes, "value"), ("cpu", measurements.processors(case), "busy"))
-    for name, rows, column in columns:
-        rows = rows[rows["ts"].notna()]
-        steps = rows["ts"].astype("datetime64[ms]").astype("int64") // step * step
-        frame[name] = at.map(rows[column].groupby(steps).max())
-    return frame.assign(written_mb=frame["written_mb"] / 1024)
+def axis(case: Case) -> pd.DataFrame:
+    """Return the table `busy_axis`, without the columns of errors that did not occur."""
+    frame = case.facts("busy_axis").astype({"step_ms": "int64", "stalled": bool, "hole": bool})
+    return frame.drop(columns=[kind for kind in attempts.KINDS if not frame[kind].any()])
 
 
 def arrivals(case: Case) -> pd.DataFrame:
@@ -135,3 +100,111 @@ def pauses(case: Case) -> pd.DataFrame:
     waiters = single.groupby("store_host")["waiters"].sum().sort_values(ascending=False, kind="stable")
     worst = single[single["store_host"] == waiters.index[0]].sort_values("start_ms", ignore_index=True)
     return worst[["start_ms", "end_ms"]].astype("float64") - zero
+
+
+def watermark_gaps(case: Case) -> pd.DataFrame:
+    """Return the times without a block in watermark.log: file, line (of the next block), start, end (naive UTC),
+    seconds between the blocks; in order of time.
+    """
+    if not refs.seen(case, "watermark"):
+        return pd.DataFrame(columns=pd.Index(["file", "line", "start", "end", "seconds"]))
+    return case.facts("watermark_gaps").sort_values(["start", "file"], ignore_index=True)
+
+
+def over_time(case: Case) -> bool:
+    """Return whether the host or its JVM was measured by more than a look at its memory and disks."""
+    return case.has("metrics") and any(row["origin"] != "df" for row in case.fact_rows("measured_origins"))
+
+
+def host_metrics(case: Case, *names: str) -> pd.DataFrame:
+    """Return the host metrics of these names (the columns of the table `host_metrics`)."""
+    metrics = case.facts("host_metrics")
+    return metrics[metrics["name"].isin(names)].reset_index(drop=True)
+
+
+def store_paths(case: Case) -> list[str]:
+    """Return the folders in which the evidence says the store is; none if it only has its default."""
+    settings = [setup.setting(case, name) for name in STORES]
+    paths = [path for setting in settings if setting.where for path in (setting.value or "").split(",")]
+    return [path for path in paths if path.startswith("/")]
+
+
+def full_disks(case: Case, percent: float) -> pd.DataFrame:
+    """Return the file systems used to more than so many percent: the columns of `host_metrics`, subject the mount point.
+    Where the folder of the store is known, only the one that holds it.
+
+    RocketMQ computes its ratio as df does (common/UtilAll.getDiskPartitionSpaceUsedPercent); older releases count the
+    blocks that are reserved for root as free.
+    """
+    used = host_metrics(case, "use%")
+    if paths := store_paths(case):
+        mounts = {mount for path in paths if (mount := _holding(path, set(used["subject"])))}
+        of_store = used["subject"].isin(mounts)
+    else:
+        of_store = ~used["subject"].map(
+            lambda mount: any(PurePosixPath(mount).is_relative_to(each) for each in NO_STORE)
+        ).astype(bool)
+    return used[of_store & (used["value"] > percent)].sort_values("value", ascending=False, kind="stable")
+
+
+def _holding(path: str, mounts: set[str]) -> str | None:
+    """Return the longest mount point above a folder."""
+    above = [mount for mount in mounts if PurePosixPath(path).is_relative_to(mount)]
+    return max(above, key=len, default=None)
+
+
+@attrs.frozen
+class Stall:
+    """One stall or burst of stalls: `start` (naive UTC), `seconds` to the end of the last pause, `pauses`, `stood` (sum
+    of their seconds).
+
+    `waiters`: originals that waited; `store_host`: the broker, as in its records.
+    """
+
+    start: dt.datetime
+    seconds: float
+    pauses: int
+    stood: float
+    waiters: int
+    store_host: str
+
+    @property
+    def end(self) -> dt.datetime:
+        return self.start + dt.timedelta(seconds=self.seconds)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return start and seconds as findings.json has them."""
+        return {
+            "start": self.start.isoformat(timespec="milliseconds") + "Z",
+            "seconds": self.seconds,
+            "pauses": self.pauses,
+        }
+
+
+def stalls(case: Case) -> list[Stall]:
+    """Return the stalls that the records of the case show, earliest first."""
+    if not case.has("messages"):
+        return []
+    return [
+        Stall(
+            start=dt.datetime.fromtimestamp(row["start_ms"] / 1000, dt.UTC).replace(tzinfo=None),
+            seconds=(row["end_ms"] - row["start_ms"]) / 1000,
+            pauses=row["pauses"],
+            stood=row["stood_ms"] / 1000,
+            waiters=row["waiters"],
+            store_host=row["store_host"],
+        )
+        for row in case.fact_rows("stalls")
+    ]
+
+
+def stall_frame(stalls: list[Stall]) -> pd.DataFrame:
+    """Return stalls as a frame: start, end, seconds, pauses, stood_seconds, waiters, store_host."""
+    rows = [(s.start, s.end, s.seconds, s.pauses, s.stood, s.waiters, s.store_host) for s in stalls]
+    columns = ["start", "end", "seconds", "pauses", "stood_seconds", "waiters", "store_host"]
+    return pd.DataFrame(rows, columns=pd.Index(columns))
+
+
+def released(case: Case) -> tuple[Ref, ...]:
+    """Quote for the first two stalls the original that waited longest for its end."""
+    return tuple(map(refs.with_times, case.facts("stall_waiters").itertuples()))

@@ -1,20 +1,22 @@
-"""Half messages against the size limit: which fit at every put-back up to the check limit, which will be refused so that the check loops, and
-where in the half queue the check is.
+"""Half messages against the size limit: which fit at every put-back up to the check limit, which will be refused so that the check loops,
+where in the half queue the check is, and the message that a what-if about sizes starts from.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sizes import in_force, refusals
+from kit.analysis.sizes import limits, refusals
 from kit.case.memoize import per_case
-from kit.rocketmq import names, size
+from kit.rocketmq import binary_format, names, rewrites, size
 from kit.rocketmq.versions import OLDEST, Version
 
 if TYPE_CHECKING:
+    from kit.analysis.sizes.limits import Limits
     from kit.case.case import Case
     from kit.inventory.references import Ref
 
@@ -22,6 +24,17 @@ KEY: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
 """How consumerOffset.json names the position of the check: broker/offset/ConsumerOffsetManager."""
 TOPICS: Final = ("topic", "half_records", "overhead", "properties", "refused", "safe_body")
 RISK: Final = ("uniq_key", "state", "topic", "queue_offset", "offset_msg_id", "store_size", "next_size", "last_size")
+COLUMNS: Final = (
+    "topic", "body", "properties", "broker", "limit", "producer_group", "check_max", "dledger", "v6", "cluster",
+    "extra", "safe_body",
+)  # fmt: skip
+ADDED: Final = frozenset(
+    {
+        names.UNIQ_KEY, names.WAIT, names.CLUSTER, names.REAL_TOPIC, names.REAL_QID, names.TRAN_MSG, names.PGROUP,
+        names.CHECK_TIMES, names.MSG_REGION, names.TRACE_ON, names.TRANSACTION_ID, names.PREPARED_QUEUE_OFFSET,
+    }
+)  # fmt: skip
+"""Properties that client and broker add themselves: `kit.rocketmq.size` adds them again."""
 
 
 @per_case
@@ -33,7 +46,7 @@ def topics(case: Case) -> pd.DataFrame:
         return pd.DataFrame(columns=pd.Index(TOPICS))
     rows: dict[str, dict[str, Any]] = {}
     for row in case.fact_rows("half_topics"):
-        safe = _safe(row["overhead"], row["properties"], in_force.limits(case, row["broker"]))
+        safe = _safe(row["overhead"], row["properties"], limits.limits(case, row["broker"]))
         one = rows.setdefault(row["topic"], {**row, "half_records": 0, "refused": 0, "safe_body": safe})
         for name in ("half_records", "refused"):
             one[name] += row[name]
@@ -45,7 +58,7 @@ def topics(case: Case) -> pd.DataFrame:
     return frame.assign(safe_body=pd.Series([row["safe_body"] for row in rows.values()], dtype=object))
 
 
-def _safe(overhead: int, properties: int, known: in_force.Limits) -> int | None:
+def _safe(overhead: int, properties: int, known: limits.Limits) -> int | None:
     if known.limit is None or known.how is None or properties > known.properties:
         return None
     # `body`, `body+64k` and `total` do not change within the releases of one rule.
@@ -61,7 +74,7 @@ def at_risk(case: Case) -> pd.DataFrame | None:
     if not case.has("messages"):
         return None
     brokers = {row["broker"] for row in case.fact_rows("half_brokers")}
-    known = [in_force.limits(case, broker) for broker in brokers or (None,)]
+    known = [limits.limits(case, broker) for broker in brokers or (None,)]
     if not topics(case)["refused"].sum():
         return None if any(each.limit is None for each in known) else pd.DataFrame(columns=pd.Index(RISK))
     return None if any(each.how is None for each in known) else case.facts("half_misfits")
@@ -91,3 +104,33 @@ def timeline(case: Case) -> pd.DataFrame:
     """Return the half queue over time: columns ts, offset, line: `checked` (where a round of checks began), `stored` (end of the queue)."""
     rows = case.facts("half_queue")
     return rows.loc[rows["line"] != "saved", ["ts", "offset", "line"]].reset_index(drop=True)
+
+
+def start(half: Any, known: Limits, safe_body: int | None) -> pd.DataFrame:
+    """Return the one row of `COLUMNS` from a half record (a row of `sizes.halves`), none if limit or release are
+    unknown.
+
+    `body`: its stored body in bytes; `properties`: the application's, as JSON; `extra`: bytes of its record that the
+    arithmetic does not explain (properties of other clients), kept in every copy; `safe_body`: the largest on its
+    topic.
+    """
+    columns = pd.Index(COLUMNS)
+    if known.limit is None or known.version is None:
+        return pd.DataFrame(columns=columns)
+    stored = dict(half.properties or {})
+    own = {name: value for name, value in stored.items() if name not in ADDED}
+    v6 = bool(half.sys_flag & binary_format.BORN_HOST_V6)
+    cluster = stored.get(names.CLUSTER) or names.DEFAULT_CLUSTER
+    group = stored.get(names.PGROUP, "")
+    rows = rewrites.table(
+        half.body_size, half.real_topic, own, broker=known.version, limit=known.limit, dledger=known.dledger,
+        producer_group=group, check_max=known.check_max, cluster=cluster, v6=v6,
+    )["rows"]  # fmt: skip
+    reckoned = {row["stage"]: row["bytes"] for row in rows}["prepared"]
+    counted = stored.get(names.CHECK_TIMES)
+    written = half.store_size - (len(names.CHECK_TIMES) + len(counted) + 2 if counted else 0)
+    values = (
+        half.real_topic, half.body_size, json.dumps(own, ensure_ascii=False, sort_keys=True), known.version, known.limit,
+        group, known.check_max, known.dledger, v6, cluster, written - reckoned, safe_body,
+    )  # fmt: skip
+    return pd.DataFrame([values], columns=columns)

@@ -1,19 +1,24 @@
-"""The limits that apply to a transaction: from the evidence if it has them, else the default of the version, and which
-of the two.
-"""
+"""The limits in force: what a broker compares with maxMessageSize, those that apply to a transaction, and how each is known."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 import pandas as pd
 
+from kit.analysis import refs
 from kit.analysis.transactions import owners, totals
-from kit.case import setup
-from kit.rocketmq import names
+from kit.case import brokers, setup
+from kit.case.memoize import once, per_case
+from kit.formats.printed_times import utc
+from kit.formats.values import integer
+from kit.rocketmq import names, size
+from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+    from kit.inventory.references import Ref
 
 SETTINGS: Final = (
     ("transactionCheckMax", ""),
@@ -63,3 +68,113 @@ def _retries(case: Case) -> list[tuple[Any, ...]]:
         for (group, value), row in limits.items()
     ]
     return rows[:50] or [("retryMaxTimes", "16", "", "default", None, None)]
+
+
+@attrs.frozen
+class Limits:
+    """What the broker compares. `limit`: bytes of maxMessageSize, None if neither the evidence nor a default gives it;
+    `known` as in `setup.setting`, or `printed` if a refusal prints it. `how`: `total`, `body`, `body+64k`, None if the
+    release is unknown; `version`: the release it was derived from, None if unknown.
+    """
+
+    limit: int | None
+    where: Ref | None
+    known: str | None
+    how: str | None
+    version: str | None
+    check_max: int
+    dledger: bool
+    raw_put_backs: bool
+
+    @property
+    def properties(self) -> int:
+        return int(rule("propertiesMax", OLDEST))
+
+
+def limits(case: Case, owner: str | None = None) -> Limits:
+    """Return the limits in force at a broker (named as in `owners.by_host`), computed once per broker; without one at
+    the broker whose half messages loop, or the only one that has any.
+
+    If several brokers are possible, the oldest release counts: it is the strictest. Of a broker that was upgraded, the
+    release that refused counts, or else the one it runs now.
+    """
+    meant = owner or _concerned(case)
+    return once(case, f"size limits {meant}", lambda: _limits(case, meant))
+
+
+@per_case
+def _concerned(case: Case) -> str | None:
+    """Return the broker whose half messages were refused according to the log, or else the only one with half messages."""
+    known = owners.by_host(case) if case.has("messages") else {}
+    refused = case.facts("size_refusals")
+    looping = refused.loc[refused["event"] == "put-back-failed", "msg_id"].dropna().str.upper()
+    meant = {known[host] for host in looping.str[:-16].unique() if host in known} or set(known.values())
+    return next(iter(meant)) if len(meant) == 1 else None
+
+
+def _limits(case: Case, owner: str | None) -> Limits:
+    hosts = owners.addresses(case, owner) if owner else setup.ANY
+    dledger = (
+        bool(case.found.of_kind("dledger"))
+        or (setup.setting(case, "enableDLegerCommitLog", hosts).value or "").lower() == "true"
+    )
+    refused = case.facts("size_refusals")
+    others = [file for file in refused["file"].unique() if brokers.is_of(case, hosts, file) is False]
+    refused = refused[~refused["file"].isin(others)]
+    when = refused["first"].dropna()
+    known = setup.releases_at(case, hosts, None if when.empty else utc(when.iloc[-1].to_pydatetime()))
+    version = Version.parse(known[0]) if known else _writer(case, owner)
+    setting = setup.setting(case, "maxMessageSize", hosts)
+    configured = integer(setting.value)
+    how = (
+        size.size_rule(version, dledger=dledger)
+        if version
+        else _how_printed(refused, configured if setting.known == "evidence" else None)
+    )
+    said: str | None = setting.known if configured is not None else None
+    limit, where = configured, setting.where
+    printed, at = _printed(case, refused)
+    slack = size.TOTAL_SLACK if how == "body+64k" else 0
+    if printed is not None and configured not in (printed, printed - size.TOTAL_SLACK):
+        limit, where, said = printed - slack, at, "printed"
+    check_max = integer(setup.setting(case, "transactionCheckMax", hosts).value)
+    return Limits(
+        limit, where, said, how, str(version) if version else None,
+        rule("transactionCheckMax", NEWEST) if check_max is None else check_max, dledger,
+        bool(rule("decompressesOnPutBack", version)),
+    )  # fmt: skip
+
+
+def _printed(case: Case, told: pd.DataFrame) -> tuple[int | None, Ref | None]:
+    """Return the limit that most of these refusals print, and the first line that prints it."""
+    # The text of a refused body prints the limit itself in every release.
+    rows = told[told["limit"].notna()].sort_values(
+        "event", key=lambda e: e != "message-body-size-exceeded", kind="stable"
+    )
+    if rows.empty:
+        return None, None
+    per_limit = rows[rows["event"] == rows["event"].iloc[0]].groupby("limit")["count"].sum()
+    limit = int(per_limit.idxmax())
+    return limit, refs.lines(case, rows[rows["limit"] == limit], 1)[0]
+
+
+def _how_printed(told: pd.DataFrame, configured: int | None) -> str | None:
+    """Return what the broker measures, as its refusals show it, if nothing names the release."""
+    if (told["event"] == "message-body-size-exceeded").any():
+        return "body"
+    totals = told[told["event"] == "message-size-exceeded"]
+    return "total" if configured is not None and (totals["limit"] == configured).any() else None
+
+
+def _writer(case: Case, owner: str | None) -> Version | None:
+    """Return a release that writes half records like those of this broker, None if more than one rule fits."""
+    if not case.has("messages"):
+        return None
+    marks = next((row for row in case.fact_rows("half_writers") if owner in (None, row["broker"])), None)
+    if marks is None:
+        return None
+    if marks["region"]:
+        return Version(5, 1, 0) if marks["transaction_id"] else Version(5, 0, 0)
+    if not marks["cluster"]:
+        return Version(4, 5, 2)
+    return Version(4, 6, 0) if marks["unseparated"] else None

@@ -110,11 +110,9 @@ def rejects(case: Case) -> Rejects:
     return Rejects(
         by_broker=by_broker if by_broker or looked else None,
         by_client=by_client if by_client or attempts.has_producer_log(case) or case.has_source("app") else None,
-        largest=int(store["total"].max()) if store["total"].notna().any() else None,
-        window=window(times),
-        broker_refs=quoted,
-        client_refs=refs.lines(case, own),
-    )
+        largest=int(store["total"].max()) if store["total"].notna().any() else None, window=window(times),
+        broker_refs=quoted, client_refs=refs.lines(case, own),
+    )  # fmt: skip
 
 
 def _names_refused(case: Case, store: pd.DataFrame) -> bool:

@@ -14,29 +14,17 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from kit.analysis import refs
+from kit.analysis.texts import TEXTS
 from kit.case import setup
 from kit.case.memoize import per_case
-from kit.i18n import T
 from kit.rocketmq import names, versions
 
 if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.inventory.references import Ref
 
-REASONS: Final = {
-    "name-too-long": T("the retry topic's name is too long for the broker"),
-    "properties-too-long": T("the message's properties are too long"),
-    "timeout": T("the broker did not answer in time"),
-    "busy": T("the broker was busy"),
-    "group-unknown": T("the consumer group does not exist on the broker"),
-    "connection": T("the broker could not be reached"),
-    "record-gone": T("the broker no longer had the record"),
-    "store-unavailable": T(
-        "the broker's store took no messages: its disk was full, it was a slave, or it was shutting down"
-    ),
-    "other": T("for a reason the log does not name"),
-}
-REASON_UNKNOWN: Final = T("why is not known from this evidence")
+REASONS: Final = TEXTS["send-backs"]
+"""Why a send-back was refused; `unknown`: not known from this evidence."""
 
 
 @attrs.frozen
@@ -86,18 +74,12 @@ def examine(case: Case) -> SendBack:
     why = refs.quote(case, too_long, 2) if by_name and too_long else quoted[:1] if reason else ()
     return SendBack(
         refusals=refused.count or (too_long.count if by_name else 0),
-        resent_failed=again.count,
-        reason=reason,
-        retry_topic_length=length,
-        printed_length=printed if printed > store_limit(case) else None,
-        printed=too_long,
-        groups=tuple(group for group, _ in groups.most_common()),
-        first=refused.first or too_long.first,
-        last=refused.last or too_long.last,
-        refs=quoted or (refs.quote(case, too_long, 2) if reason else ()),
-        resent_refs=refs.quote(case, again, 2),
-        reason_refs=why,
-    )
+        printed_length=printed if printed > store_limit(case) else None, printed=too_long,
+        resent_failed=again.count, reason=reason, retry_topic_length=length,
+        groups=tuple(group for group, _ in groups.most_common()), first=refused.first or too_long.first,
+        last=refused.last or too_long.last, refs=quoted or (refs.quote(case, too_long, 2) if reason else ()),
+        resent_refs=refs.quote(case, again, 2), reason_refs=why,
+    )  # fmt: skip
 
 
 def _reason(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis.sizes import in_force, refusals
+from kit.analysis.sizes import limits, refusals
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, holds, supporting
 from kit.causes.texts import texts_of
@@ -34,7 +34,7 @@ def examine(case: Case) -> Finding:
         "largest_refused_record": found.largest,
     }
     if happened:
-        limit = in_force.limits(case)
+        limit = limits.limits(case)
         if found.by_broker and limit.limit is not None and limit.how == "total":  # 4.9.4+ print the limit itself
             finding.steps.append(
                 supporting("limits", TEXTS.say("words", limit=limit.limit), True, (limit.where,) if limit.where else ())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sends import measurements, sends
+from kit.analysis.sends import sends, times
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, holds, supporting
 from kit.causes.texts import texts_of
@@ -37,9 +37,9 @@ def examine(case: Case) -> Finding:
     finding = TEXTS.finding()
     claim = TEXTS.say("full", marks=marks, refused=refused, limit=str(LIMIT))
     finding.steps = [deciding("marked-full", claim, holds(happened, looked), (*quoted, *told)[:3])]
-    if not (measured := measurements.full_disks(case, 100 * LIMIT)).empty:
+    if not (measured := times.full_disks(case, 100 * LIMIT)).empty:
         worst = measured.iloc[0]
-        said = TEXTS["measured_store"] if measurements.store_paths(case) else TEXTS["measured"]
+        said = TEXTS["measured_store"] if times.store_paths(case) else TEXTS["measured"]
         claim = said.say(mount=str(worst["subject"]), percent=round(worst["value"]), limit=round(100 * LIMIT))
         finding.steps.append(supporting("df", claim, True, refs.lines(case, measured, 1)))
     finding.figures = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis.sends import attempts, sends, stored
+from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, supporting
 from kit.causes.texts import texts_of
@@ -23,7 +23,7 @@ def examine(case: Case) -> Finding:
     """Report which messages a client's retry stored more than once."""
     finding = TEXTS.finding()
     known = case.has("messages")
-    found = stored.repeated(case) if known else None
+    found = sends.repeated(case) if known else None
     tries = (attempts.by_kind(case) or {}).get("CLIENT_TIMEOUT", 0)
     again = supporting(
         "timed-out",
@@ -47,7 +47,7 @@ def examine(case: Case) -> Finding:
     messages, copies = int(found["uniq_key"].nunique()), len(found)
     rows = found.sort_values(["uniq_key", "store_timestamp", "offset_msg_id"], ignore_index=True)
     finding.steps = [
-        deciding("stored-twice", TEXTS.say("twice", messages=messages, apart=apart), True, stored.copy_refs(rows)),
+        deciding("stored-twice", TEXTS.say("twice", messages=messages, apart=apart), True, sends.copy_refs(rows)),
         again,
     ]
     finding.figures = {"messages": messages, "copies": copies, "on_several_brokers": several}

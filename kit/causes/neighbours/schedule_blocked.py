@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sizes import in_force, refusals
+from kit.analysis.sizes import limits, refusals
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, holds, supporting
 from kit.causes.texts import texts_of
@@ -50,7 +50,7 @@ def examine(case: Case) -> Finding:
         ),
         supporting(
             "too-large",
-            TEXTS.say("too_large", count=count, limit=in_force.limits(case).limit) if count else TEXTS["not_too_large"],
+            TEXTS.say("too_large", count=count, limit=limits.limits(case).limit) if count else TEXTS["not_too_large"],
             count,
             refs.records_at(case, too_large) if too_large is not None and count else (),
         ),
@@ -95,7 +95,7 @@ def _again(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _too_large(case: Case) -> pd.DataFrame | None:
     """Return waiting records that the broker would refuse under their real topic (`schedule_misfits`); None if that is not known."""
-    known = in_force.limits(case)
+    known = limits.limits(case)
     if not case.has("messages") or known.limit is None or known.how is None:
         return None
     rows = case.facts("schedule_misfits")

@@ -23,7 +23,7 @@ def examine(case: Case) -> Finding:
     """Report whether refused send-backs stayed in the consumer's memory."""
     back = send_back.examine(case)
     looked = shown_by.would_show(case, TEXTS.slug, "send-back-refused")
-    reason = send_back.REASONS[back.reason] if back.reason else send_back.REASON_UNKNOWN
+    reason = send_back.REASONS[back.reason or "unknown"]
     finding = TEXTS.finding()
     refused = bool(looked and back.refusals)
     finding.steps = [

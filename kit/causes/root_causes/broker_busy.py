@@ -17,9 +17,8 @@ import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.access import reach
-from kit.analysis.consumers import refused_pulls
-from kit.analysis.messages import pasted_ids
-from kit.analysis.sends import attempts, busy, busy_config, measurements, sends, stalls, stored, times
+from kit.analysis.messages import lookups
+from kit.analysis.sends import attempts, busy, sends, times
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Moment, Remedy, Step, deciding, supporting
@@ -77,7 +76,7 @@ class Seen:
     slow: refs.Seen
     counted: int | None
     ledger: sends.Ledger
-    stalls: list[stalls.Stall]
+    stalls: list[times.Stall]
     attempts: dict[str, int] | None
 
     @property
@@ -96,14 +95,14 @@ def examine(case: Case) -> Finding:
     ledger, cut_off = sends.ledger(case), reach.cut_off(case)
     late = ledger.of_kind("CLIENT_TIMEOUT")
     seen = Seen(
-        refused=refused_pulls.refused_sends(case),
-        timed_out=refused_pulls.timed_out_sends(case, attempts.TIMEOUTS, cut_off),
+        refused=attempts.refused_sends(case),
+        timed_out=attempts.timed_out_sends(case, attempts.TIMEOUTS, cut_off),
         late=late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)],
         slow=_slow_lines(case),
         # Its counters do not tell a refused pull from a refused send.
-        counted=None if refused_pulls.count(case) else busy.counted_busy(case),
+        counted=None if attempts.refused_pull_count(case) else busy.counted_busy(case),
         ledger=ledger,
-        stalls=stalls.find(case),
+        stalls=times.stalls(case),
         attempts=attempts.by_kind(case),
     )
     happened = bool(seen.refused or seen.timed_outs or seen.slow or seen.stalls or seen.counted)
@@ -149,7 +148,7 @@ def _refused(case: Case, seen: Seen) -> Step:
 def _stalled(case: Case, seen: Seen) -> Step:
     count, waiters = sum(s.pauses for s in seen.stalls), sum(s.waiters for s in seen.stalls)
     claim = TEXTS.say("stalled", stalls=len(seen.stalls), count=count, seconds=seen.stood, waiters=waiters)
-    behind = stalls.released(case) if seen.stalls else ()
+    behind = times.released(case) if seen.stalls else ()
     return supporting("stood-still", claim, count, behind)
 
 
@@ -162,7 +161,7 @@ def _timed_out(case: Case, seen: Seen) -> Step:
 
 def _slow_lines(case: Case) -> refs.Seen:
     """Return the lines of slow writes where they are a sign of flow control: several, one as long as the broker waits, or copied by somebody."""
-    if pasted_ids.is_paste(case):
+    if lookups.is_paste(case):
         return refs.seen(case, *SLOW, *PASTED)
     found = refs.seen(case, *SLOW)
     timed = refs.seen(case, *SLOW_TIMED).count
@@ -211,7 +210,7 @@ def _stored_twice(ledger: sends.Ledger) -> Step:
         return supporting("stored-twice", TEXTS["twice_open"], False)
     several = int(ledger.duplicated[ledger.duplicated["brokers"] > 1]["key"].nunique())
     claim = TEXTS.say("twice", keys=ledger.stored_twice, brokers=several)
-    return supporting("stored-twice", claim, True, stored.copy_refs(ledger.duplicated))
+    return supporting("stored-twice", claim, True, sends.copy_refs(ledger.duplicated))
 
 
 def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
@@ -269,18 +268,18 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
 def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
     ledger = seen.ledger
     outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
-    audit = busy_config.audit(case, ledger, seen.stalls)
+    audit = busy.audit(case, ledger, seen.stalls)
     tables: dict[str, Any] = {
-        "busy_stalls": stalls.frame(seen.stalls),
+        "busy_stalls": times.stall_frame(seen.stalls),
         "busy_outcome": pd.DataFrame(outcome, columns=pd.Index(["kind", "stored", "lost"])),
         "busy_failed": ledger.failed.head(5000),
         "busy_why": busy.frame(whys),
-        "busy_config": busy_config.frame(audit, "en").assign(reason_zh=busy_config.frame(audit, "zh")["reason"]),
+        "busy_config": busy.audit_frame(audit, "en").assign(reason_zh=busy.audit_frame(audit, "zh")["reason"]),
         "lost": ledger.lost_rows,
         "duplicated": ledger.duplicated,
     }
     if times.window(case) is not None:
-        tables["busy_axis"] = times.axis(case, ledger.failed)
+        tables["busy_axis"] = times.axis(case)
         tables["busy_arrivals"] = times.arrivals(case)
         tables["busy_pauses"] = times.pauses(case)
     return tables
@@ -324,7 +323,7 @@ def _missing(case: Case, seen: Seen) -> list[Missing]:
         wanted.append(collect_next.ask("sends", TEXTS["want_sends"]))
     if (seen.refused or seen.stalls) and not case.has_source("watermark"):
         wanted.append(collect_next.ask("watermark.log", TEXTS["want_watermark"]))
-    if seen.refused and not measurements.over_time(case):
+    if seen.refused and not times.over_time(case):
         wanted.append(collect_next.ask("host metrics", TEXTS["want_metrics"]))
     return wanted
 
@@ -349,6 +348,6 @@ def _limits(case: Case, seen: Seen) -> list[Remedy]:
     timeout = (int(said) if said.isdecimal() else CLIENT_TIMEOUT) / 1000
     if longest is None or longest >= timeout:
         return []
-    periods = busy_config.printed_periods(attempts.entries(case))
+    periods = busy.printed_periods(attempts.entries(case))
     spared = int((periods < longest * 1000 + 1).sum()) if len(periods) else None
     return [TEXTS.remedy("limits", seconds=longest, timeout=timeout, count=spared)]

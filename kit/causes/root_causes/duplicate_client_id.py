@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from kit.analysis.consumers import admin_output, connections, consumer_logs, consumption, lag, members
+from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
 from kit.causes import collect_next
 from kit.causes import untouched_queues as untouched
 from kit.causes.findings import Finding, Missing, Step, deciding, supporting
@@ -32,7 +32,7 @@ STREAM = 5
 def examine(case: Case) -> Finding:
     """Report which client id is used twice, which queues have several owners and which none."""
     finding = TEXTS.finding()
-    twice = connections.simultaneous(case)
+    twice = members.simultaneous(case)
     group = next(iter(sorted(twice, key=lambda g: (-len(twice[g]), g))), None)
     named = group or _listed_group(case) or _back_group(case) or _same_share_group(case)
     several, nobody = _shares(case, named, twice.get(named or "", [])) if named else ({}, {})
@@ -69,7 +69,7 @@ def examine(case: Case) -> Finding:
     return finding
 
 
-def _twice(case: Case, group: str | None, twice: dict[str, list[connections.Pair]]) -> Step:
+def _twice(case: Case, group: str | None, twice: dict[str, list[members.Pair]]) -> Step:
     if group is not None:
         # A list taken at one moment shows it best, then the broker's log.
         first, second = max(twice[group], key=lambda pair: pair[0].listed)
@@ -78,7 +78,7 @@ def _twice(case: Case, group: str | None, twice: dict[str, list[connections.Pair
         return deciding("one-id-two-connections", claim, True, (first.ref(case), second.ref(case)))
     if (listed := _listed(case)) is not None:
         return deciding("one-id-two-connections", listed.claim, True, listed.refs)
-    known = bool(connections.every(case))
+    known = bool(members.connections(case))
     return deciding("one-id-two-connections", TEXTS["not_twice"], False if known else None)
 
 
@@ -238,13 +238,13 @@ def _words(queues: dict[str, list[int]]) -> str:
 
 def _client_ids(case: Case, group: str) -> list[str] | None:
     """Return the client id of every connection of a group: from the last list, else of connections the broker's log shows open or sharing an id."""
-    mine = [c for c in connections.every(case) if c.group == group]
+    mine = [c for c in members.connections(case) if c.group == group]
     listed = [c for c in mine if c.listed]
     if listed:
         last = max(listed, key=lambda c: (str(c.first), c.file)).file
         return sorted(c.client_id for c in listed if c.file == last)
     # Of connections that were open at the same time, one may have been closed since.
-    beside = {c.address: c.client_id for pair in connections.simultaneous(case).get(group, []) for c in pair}
+    beside = {c.address: c.client_id for pair in members.simultaneous(case).get(group, []) for c in pair}
     open_ = {c.address: c.client_id for c in mine if c.last is None} or {c.address: c.client_id for c in mine}
     return sorted((open_ | beside).values()) or None
 

@@ -106,7 +106,7 @@ def _leak(case: Case) -> Leak:
 
 def _refusal_steps(case: Case, back: send_back.SendBack) -> list[Step]:
     """Return the steps that the send-back failed, and why: supporting, since old logs are often gone."""
-    reason = send_back.REASONS[back.reason] if back.reason else send_back.REASON_UNKNOWN
+    reason = send_back.REASONS[back.reason or "unknown"]
     groups = list(back.groups) or TEXTS["group"]
     if back.reason == "name-too-long":
         why = TEXTS.say(

@@ -15,7 +15,7 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.messages import lookups, pasted_ids
+from kit.analysis.messages import lookups
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Step, supporting, with_ids
@@ -86,7 +86,7 @@ def examine(case: Case) -> Finding:
     finding.steps = [*with_ids(IDS, steps), *_pasted_step(case)]
     if effect:
         _tell(case, finding, twice, wrong, failed)
-    elif (pasted := pasted_ids.mixed(case)) is not None:
+    elif (pasted := lookups.mixed(case)) is not None:
         finding.summary = TEXTS.say("mixed", offsets=pasted.offset_ids, keys=pasted.uniq_keys)
         finding.remedies = [TEXTS.remedy("lookup")]
     elif known:
@@ -97,7 +97,7 @@ def examine(case: Case) -> Finding:
 
 def _pasted_step(case: Case) -> list[Step]:
     """Return the step that a paste compares the two kinds of ids, if it does."""
-    pasted = pasted_ids.mixed(case)
+    pasted = lookups.mixed(case)
     if pasted is None:
         return []
     both = TEXTS.say("claim_mixed", offsets=pasted.offset_ids, keys=pasted.uniq_keys)
@@ -223,7 +223,7 @@ def _tables(case: Case, twice: Twice | None, wrong: list[lookups.Lookup]) -> dic
 
 def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, Any]:
     """Return the lineage of a few messages: those concerned, and the one with the most records."""
-    from kit.analysis.messages import id_by_api
+    from kit.analysis.messages import lookups
     from kit.analysis.messages.trace import lives
 
     longest = journeys["example"].iloc[int(journeys["path"].str.count(">").argmax())] if len(journeys) else None
@@ -231,7 +231,7 @@ def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, 
     records, deliveries = lives(case, wanted)
     client = next(iter(reversed(setup.client_versions(case))), None)
     calls = [
-        id_by_api.on_message([r for r in records if r["id"] == key], client, case.lang).assign(message=key)
+        lookups.on_message([r for r in records if r["id"] == key], client, case.lang).assign(message=key)
         for key in wanted
     ]
     return {

@@ -14,7 +14,7 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sizes import half_records, in_force, refusals, what_if
+from kit.analysis.sizes import half_records, limits, refusals
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Remedy, Step, supporting, with_ids
 from kit.causes.texts import texts_of
@@ -38,7 +38,7 @@ class Seen:
     first looping half records.
     """
 
-    limits: in_force.Limits
+    limits: limits.Limits
     named: pd.DataFrame
     failed: pd.DataFrame
     records: list[Any]
@@ -112,7 +112,7 @@ def _seen(case: Case) -> Seen:
     records = [SimpleNamespace(**row) for row in stuck[:SHOWN]]
     failed = rows[rows["event"] == "put-back-failed"]
     return Seen(
-        in_force.limits(case),
+        limits.limits(case),
         refusals.for_size(rows, "put_back"),
         failed,
         records,
@@ -266,7 +266,7 @@ def _tables(case: Case, found: Seen) -> dict[str, Any]:
         first.properties = as_dict(refs.stored(case, first.file, first.physical_offset, (TEXT,))[TEXT])
         tables["size_fields"] = record_fields.stages(first, first.put_back_body, found.limits.limit)
         safe = dict(zip(found.topics["topic"], found.topics["safe_body"], strict=True))
-        tables["size_what_if"] = what_if.start(first, found.limits, safe.get(first.real_topic))
+        tables["size_what_if"] = half_records.start(first, found.limits, safe.get(first.real_topic))
     return tables
 
 

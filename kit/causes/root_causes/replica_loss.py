@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import refs
-from kit.analysis.consumers import refused_pulls, replicas
+from kit.analysis.consumers import replicas
+from kit.analysis.sends import attempts
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Step, deciding, supporting
 from kit.causes.texts import texts_of
@@ -115,7 +116,7 @@ def _supporting(case: Case, beyond: list[dict[str, Any]], *, slave: bool) -> lis
         claim = TEXTS.say("status_end", end=reported["end"], missing=reported["behind"])
         steps.append(supporting("status-end", claim, reported["behind"], _ref(case, reported)))
     refused = (
-        refused_pulls.quotes(case) if slave else ()
+        attempts.refused_pulls(case) if slave else ()
     )  # slaveReadEnable=false: PullMessageProcessor.rejectRequest, 5.0.0 and later
     if refused:
         steps.append(supporting("reads-refused", TEXTS["read_refused"], True, refused))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import noise
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import admin_output, connections, consumer_logs, consumption, lag, members
+from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
 from kit.causes import collect_next
 from kit.causes import untouched_queues as untouched
 from kit.causes.findings import Finding, Missing, Step, deciding, supporting
@@ -96,7 +96,7 @@ def _all_alike(case: Case) -> bool:
     for each in members.subscriptions(case):
         by_group[each.group].add(each.client_id)
     connected: dict[str, set[str]] = defaultdict(set)
-    for connection in connections.every(case):
+    for connection in members.connections(case):
         connected[connection.group].add(connection.client_id)
     several = bool(connected) or any(len(clients) > 1 for clients in by_group.values())
     # The only client with a log here may not be the only one of its group.

@@ -17,9 +17,9 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.messages import pasted_ids
+from kit.analysis.messages import lookups
 from kit.analysis.sizes import limits
-from kit.analysis.transactions import paths, totals
+from kit.analysis.transactions import totals
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Remedy, Step, supporting, with_ids
 from kit.causes.texts import texts_of
@@ -146,7 +146,7 @@ def _exceptions(case: Case, thrown: int | None) -> Step:
 
 def _overtaken(case: Case) -> list[Step]:
     """Return the step that a check came while the local transaction was still running, if a paste shows it."""
-    said = pasted_ids.overtaken(case)
+    said = lookups.overtaken(case)
     return [supporting("check-overtakes", TEXTS["overtaken"], True, said)] if said else []
 
 
@@ -240,12 +240,12 @@ def _worth_telling(summary: totals.Summary, wrong: pd.DataFrame) -> bool:
 
 
 def _tables(case: Case) -> dict[str, Any]:
-    taken = paths.paths(case)
+    taken = totals.paths(case)
     return {
         "inconsistent": case.facts("disagreements"),
-        "transaction_flow": paths.flow(taken),
+        "transaction_flow": totals.flow(taken),
         "transaction_paths": taken.drop(columns=["first", "any_of_them", "last"]),
-        "transaction_timeline": paths.timeline(case),
+        "transaction_timeline": totals.timeline(case),
         "transaction_limits": limits.table(case),
         "transaction_rows": case.facts("row_fates"),
     }

@@ -8,7 +8,7 @@ import pytest
 import recorded
 
 import kit
-from kit.analysis.consumers import fates
+from kit.analysis.consumers import outcomes
 from kit.charts.messages import life
 from kit.report import console
 
@@ -24,7 +24,7 @@ STEP = 70
     ],
 )  # fmt: skip
 def test_a_tag_and_an_expression(expression: str, tag: str | None, fits: bool | None) -> None:
-    assert fates.matches(expression, tag) is fits
+    assert outcomes.matches(expression, tag) is fits
 
 
 def told(name: str, *keys: str) -> list[dict[str | None, str]]:
@@ -138,7 +138,7 @@ def test_what_breaks_here_does_not_cost_the_journey(monkeypatch: pytest.MonkeyPa
     def broken(*_: Any) -> None:
         raise RuntimeError("no")
 
-    monkeypatch.setattr(fates, "of", broken)
+    monkeypatch.setattr(outcomes, "of", broken)
     case = recorded.case("consumer-stuck")
     found = kit.trace(case, truth("consumer-stuck")["uniq_key"])
     assert found["records"] and found["consumers"] == []

@@ -14,11 +14,13 @@ import attrs
 import pandas as pd
 
 from kit.analysis.consumers import consumption, lag, members, positions, replicas
+from kit.analysis.texts import TEXTS
 from kit.case import brokers
 from kit.case.memoize import per_case
-from kit.i18n import Sentence, T
+from kit.i18n import Sentence
 from kit.inventory.references import Ref
 from kit.rocketmq import names, stages
+from kit.tables.queries import question
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -27,42 +29,16 @@ Fate = Literal[
     "consumed", "failed", "filtered", "skipped", "not-handled", "passed",
     "holds-queue", "behind-stuck", "queue-of-nobody", "not-reached", "later", "unknown", "deleted", "lost-with-master",
 ]  # fmt: skip
-# fmt: off
-WHY: Final[dict[str, T]] = {
-    "consumed": T("Group {group} handled it (deliveries in its ledgers: {count})."),
-    "failed": T("Group {group} was given it and did not succeed (deliveries in its ledgers: {count})."),
-    "filtered": T("Passed over: no client of group {group} subscribes to tag {tag} (subscribed: {expressions})."),
-    "filtered-differing": T("Passed over: clients of group {group} subscribe differently ({expressions}). The broker keeps one of these for all of them, and tag {tag} was filtered."),
-    "skipped-deleted-before-consumed": T("Skipped: deleted before group {group} came to it; its offset in queue {queue} jumped from {start} to {end}."),
-    "skipped-deleted": T("Skipped: deleted before group {group} came to it. Its ledgers do not have it, and its offsets jumped in queues {queues}."),
-    "skipped-skip": T("Skipped: the offset of group {group} in queue {queue} was moved ahead from {start} to {end}."),
-    "skipped-first-start": T("Skipped: group {group} was new and began queue {queue} at offset {end}, behind this message."),
-    "not-handled": T("The offset of group {group} ({offset}) has passed it, and none of its ledgers has it."),
-    "passed": T("The offset of group {group} ({offset}) has passed it: as far as offsets show it was delivered. No ledger says more."),
-    "holds-queue": T("Not finished: it is the message at which queue {queue} stays for group {group}."),
-    "behind-stuck": T("Waits behind the message at offset {offset}, at which queue {queue} stays for group {group}."),
-    "queue-of-nobody": T("Waits in front of the offset of group {group} ({offset}) in queue {queue}, which no client of the group pulls."),
-    "not-reached": T("Not reached yet: group {group} is at offset {offset}, with {before} {before:message|messages} in front of it."),
-    "later": T("Stored after the last known offset of group {group} ({offset})."),
-    "unknown": T("Where group {group} is in queue {queue} is not in the evidence."),
-    "deleted": T("Its record is no longer stored: it was in front of the first byte of the commitlog that is left ({begin})."),
-    "lost-with-master": T("Answered SEND_OK and on the lost master only: its record lies behind the end of the surviving replica ({end})."),
-}
-# fmt: on
+WHY: Final = TEXTS["outcomes"]
 VISIBLE: Final = (stages.ORIGINAL, stages.COMMIT, stages.DUE, stages.RETRY)
 """Stages in which a copy can be consumed."""
 MOST: Final = 200
 """Copies of which it is told."""
-SENT: Final = f"""select file, line, offset_msg_id from acknowledged
-where offset_msg_id is not null and (array_contains(:names, uniq_key) or array_contains(:names, key))
-order by file, line limit {MOST}"""
-"""The acknowledged sends of a message."""
-HANDLED: Final = "select line from group_deliveries where `group` = :group and offset_msg_id = :copy"
 _TAGS: Final = re.compile(r"[^'\"=<>()]*")
 
 
 @attrs.frozen
-class KnownFate:
+class Outcome:
     """What became of one copy in one group. `group`, `topic`, `queue_id`, `offset_msg_id`: None if it is about none in
     particular.
     """
@@ -77,7 +53,7 @@ class KnownFate:
     evidence: tuple[Ref, ...] = ()
 
 
-def of(case: Case, records: Sequence[dict[str, Any]], deliveries: Sequence[dict[str, Any]], sent: Sequence[str]) -> list[KnownFate]:  # fmt: skip
+def of(case: Case, records: Sequence[dict[str, Any]], deliveries: Sequence[dict[str, Any]], sent: Sequence[str]) -> list[Outcome]:  # fmt: skip
     """Return what became of the copies (rows with the columns of the records) of a message, and of sends of it that
     left no copy.
 
@@ -110,12 +86,12 @@ def _groups(case: Case) -> dict[str, list[str]]:
     return found
 
 
-def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequence[dict[str, Any]]) -> KnownFate:
+def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequence[dict[str, Any]]) -> Outcome:
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
 
-    def told(fate: Fate, refs: Iterable[Ref] = (), say: str | None = None, **values: Any) -> KnownFate:
+    def told(fate: Fate, refs: Iterable[Ref] = (), say: str | None = None, **values: Any) -> Outcome:
         why = WHY[say or fate].say(**{"group": group, "queue": queue, **values})
-        return KnownFate(fate, why, group, topic, queue, offset, record["offset_msg_id"], tuple(refs))
+        return Outcome(fate, why, group, topic, queue, offset, record["offset_msg_id"], tuple(refs))
 
     known = _position(case, record, group)
     of_record = [h for h in deliveries if _is_of(h, record) and _belongs(case, h, group, topic)]
@@ -144,7 +120,7 @@ def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequen
     return told("not-reached", ref, offset=at, before=offset - at)
 
 
-def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, ref: tuple[Ref, ...]) -> KnownFate:
+def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, ref: tuple[Ref, ...]) -> Outcome:
     """Return why a copy at or after the group's offset was not handled."""
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
     for move in case.fact_rows("offset_moves"):
@@ -237,11 +213,11 @@ def _places(case: Case) -> dict[str, set[str]]:
 # --- without a record ----------------------------------------------------------------------------------------------------
 
 
-def _without_record(case: Case, sent: Sequence[str]) -> Iterable[KnownFate]:
+def _without_record(case: Case, sent: Sequence[str]) -> Iterable[Outcome]:
     """Yield the fate of a message that no store has, by senders' ledgers: deleted since, or lost with its master."""
     if not case.has("sends") or not sent:
         return
-    rows, ends = case.sql(SENT, names=list(sent)).toArrow().to_pylist(), replicas.ends(case)
+    rows, ends = case.answers(question("acknowledged_sends"), names=list(sent)), replicas.ends(case)
     for row in rows:
         place = replicas.of_id(row["offset_msg_id"])
         end = ends.get(place[0]) if place else None
@@ -250,28 +226,30 @@ def _without_record(case: Case, sent: Sequence[str]) -> Iterable[KnownFate]:
         ref, copy = case.ref(row["file"], row["line"]), row["offset_msg_id"]
         if place[1] >= end["end"] and replicas.slaves(case) and not replicas.master_stored(case):
             why = WHY["lost-with-master"].say(end=end["end"])
-            yield KnownFate("lost-with-master", why, offset_msg_id=copy, evidence=(ref, replicas.last_record(end)))
+            yield Outcome("lost-with-master", why, offset_msg_id=copy, evidence=(ref, replicas.last_record(end)))
         elif place[1] < end["begin"]:
-            yield KnownFate("deleted", WHY["deleted"].say(begin=end["begin"]), offset_msg_id=copy, evidence=(ref,))
+            yield Outcome("deleted", WHY["deleted"].say(begin=end["begin"]), offset_msg_id=copy, evidence=(ref,))
             yield from _jumped_over(case, copy, ref)
 
 
-def _jumped_over(case: Case, copy: str, ref: Ref) -> Iterable[KnownFate]:
+def _jumped_over(case: Case, copy: str, ref: Ref) -> Iterable[Outcome]:
     """Yield the groups whose offset jumped over deleted messages, if it can only have been in one topic and their
     ledgers lack it.
     """
     jumped = [m for m in case.fact_rows("offset_moves") if m["kind"] == "deleted-before-consumed"]
     topics = {topic for topic in _groups(case) if not topic.startswith(names.RETRY_PREFIX)}
     for group in sorted({m["group"] for m in jumped if topics == {m["topic"]}}):
-        if consumption.ledgers(case, group) and not case.sql(HANDLED, group=group, copy=copy).count():
+        if consumption.ledgers(case, group) and not case.answers(
+            question("deliveries_in_group"), group=group, copy=copy
+        ):
             moves = [m for m in jumped if m["group"] == group]
             line = case.ref(moves[0]["file"], moves[0]["line"])
             queues = sorted({m["queue_id"] for m in moves if m["queue_id"] is not None})
             why = WHY["skipped-deleted"].say(group=group, queues=queues)
-            yield KnownFate("skipped", why, group, moves[0]["topic"], offset_msg_id=copy, evidence=(ref, line))
+            yield Outcome("skipped", why, group, moves[0]["topic"], offset_msg_id=copy, evidence=(ref, line))
 
 
-def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iterable[KnownFate]:
+def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iterable[Outcome]:
     """Yield the groups whose ledgers have a message that no store has any longer."""
     by_group: dict[str, list[dict[str, Any]]] = {}
     for row in deliveries:
@@ -282,4 +260,4 @@ def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iter
     for group, rows in sorted(by_group.items()):
         refs = case.refs((r["file"], r["line"]) for r in rows[:2])
         why = WHY["consumed"].say(group=group, count=len(rows))
-        yield KnownFate("consumed", why, group, offset_msg_id=rows[0]["offset_msg_id"], evidence=refs)
+        yield Outcome("consumed", why, group, offset_msg_id=rows[0]["offset_msg_id"], evidence=refs)

@@ -1,0 +1,65 @@
+-- One row per queue of a users' consumer group whose end is known at some look (copies of consumerOffset.json, consumerProgress): group, topic, broker,
+-- queue_id; of the looks of a known time (all null without one) first_offset, first_end, first_lag, last_offset, last_end, last_lag, begin, peak (the
+-- largest lag), first, last (times), looks (different times, at least 1); of the longest time of at least 5 s in which its offset stayed at a waiting
+-- message while more came (null if there is none) stand_offset, stand_begin, stand_end, stand_first, stand_last, and others: the queues of the topic
+-- that handled meanwhile what waited in them when it began. In order of group, topic and queue; as many rows as queues.
+-- Clients save their offsets every 5 s (persistConsumerOffsetInterval).
+with looks as (
+  select `group`, topic, coalesce(broker, '') as broker, queue_id, time, offset, `end` as reached, begin, lag as waiting, at_least,
+    row_number() over (partition by `group`, topic, broker, queue_id order by time nulls first, file, line nulls first) as nth
+  from known_positions
+  where source in ('copy', 'progress') and `end` is not null and queue_id is not null
+), timed as (
+  select *, row_number() over (partition by `group`, topic, broker, queue_id order by nth) as place,
+    row_number() over (partition by `group`, topic, broker, queue_id order by nth desc) as back
+  from looks where not at_least
+), courses as (
+  select `group`, topic, broker, queue_id, max(waiting) as peak, count(distinct time) as times,
+    max(case when place = 1 then offset end) as first_offset, max(case when place = 1 then reached end) as first_end,
+    max(case when place = 1 then waiting end) as first_lag, max(case when place = 1 then time end) as first,
+    max(case when place = 1 then begin end) as begin,
+    max(case when back = 1 then offset end) as last_offset, max(case when back = 1 then reached end) as last_end,
+    max(case when back = 1 then waiting end) as last_lag, max(case when back = 1 then time end) as last
+  from timed group by `group`, topic, broker, queue_id
+), steps as (
+  select *, lag(offset) over (partition by `group`, topic, broker, queue_id order by nth) as offset_before,
+    lag(reached) over (partition by `group`, topic, broker, queue_id order by nth) as reached_before,
+    lag(waiting) over (partition by `group`, topic, broker, queue_id order by nth) as waiting_before
+  from looks where time is not null
+), runs as (
+  select *, sum(if(offset <=> offset_before and reached >= reached_before and waiting_before > 0, 0, 1)) over (
+    partition by `group`, topic, broker, queue_id order by nth rows between unbounded preceding and current row) as run
+  from steps
+), stays as (
+  select `group`, topic, broker, queue_id, max(offset) as stand_offset, max(begin) as stand_begin, min(reached) as reached_first,
+    max(reached) as stand_end, min(time) as stand_first, max(time) as stand_last
+  from runs group by `group`, topic, broker, queue_id, run
+), stands as (
+  select *, row_number() over (partition by `group`, topic, broker, queue_id
+    order by unix_micros(stand_last) - unix_micros(stand_first) desc, stand_first) as nth
+  from stays where stand_end > reached_first and unix_micros(stand_last) - unix_micros(stand_first) >= 5000000
+), meanwhile as (
+  select s.`group`, s.topic, s.broker, s.queue_id, o.broker as other_broker, o.queue_id as other_queue, o.offset, o.reached,
+    row_number() over (partition by s.`group`, s.topic, s.broker, s.queue_id, o.broker, o.queue_id order by o.nth) as place,
+    row_number() over (partition by s.`group`, s.topic, s.broker, s.queue_id, o.broker, o.queue_id order by o.nth desc) as back
+  from stands s join looks o on o.`group` = s.`group` and o.topic = s.topic and o.time between s.stand_first and s.stand_last
+  where s.nth = 1 and (o.broker <> s.broker or o.queue_id <> s.queue_id)
+), spans as (
+  select `group`, topic, broker, queue_id, count(*) as n, max(case when place = 1 then reached end) as waited,
+    max(case when place = 1 then offset end) as came_from, max(case when back = 1 then offset end) as got_to
+  from meanwhile group by `group`, topic, broker, queue_id, other_broker, other_queue
+), passed as (
+  select `group`, topic, broker, queue_id, count(*) as others from spans
+  where n > 1 and waited <= got_to and got_to > coalesce(came_from, 0)
+  group by `group`, topic, broker, queue_id
+), queues as (
+  select distinct `group`, topic, broker, queue_id from looks
+)
+select q.`group`, q.topic, q.broker, q.queue_id, c.first_offset, c.first_end, c.first_lag, c.last_offset, c.last_end, c.last_lag, c.begin, c.peak,
+  c.first, c.last, greatest(c.times, 1) as looks, s.stand_offset, s.stand_begin, s.stand_end, s.stand_first, s.stand_last,
+  coalesce(p.others, 0) as others
+from queues q
+left join courses c on c.`group` = q.`group` and c.topic = q.topic and c.broker = q.broker and c.queue_id = q.queue_id
+left join stands s on s.`group` = q.`group` and s.topic = q.topic and s.broker = q.broker and s.queue_id = q.queue_id and s.nth = 1
+left join passed p on p.`group` = q.`group` and p.topic = q.topic and p.broker = q.broker and p.queue_id = q.queue_id
+order by q.`group`, q.topic, q.broker, q.queue_id
