@@ -32,18 +32,12 @@ class Digests:
         with contextlib.suppress(OSError, msgspec.MsgspecError):
             self._before = msgspec.json.decode(self._place.read_bytes(), type=dict[str, str])
 
-    def of(self, path: Path) -> str:
-        """Return the digest of a file's content. Raise `OSError`."""
+    def of(self, path: Path, *, spared: bool = False) -> str | None:
+        """Return the digest of a file's content; of one that is `spared` only if it was hashed earlier. Raise `OSError`."""
         key = identity(path)
-        sha = self._before.get(key) or sha256(path)
-        if path.stat().st_size >= LARGE and identity(path) == key:  # otherwise it changed while it was read
-            self._now[key] = sha
-        return sha
-
-    def known(self, path: Path) -> str | None:
-        """Return the digest of a file that was hashed earlier, None for any other. Raise `OSError`."""
-        key = identity(path)
-        if sha := self._before.get(key):
+        sha = self._before.get(key) or (None if spared else sha256(path))
+        # Otherwise it is small, or changed while it was read.
+        if sha and path.stat().st_size >= LARGE and identity(path) == key:
             self._now[key] = sha
         return sha
 
@@ -62,8 +56,5 @@ def identity(path: Path) -> str:
 
 def sha256(path: Path) -> str:
     """Return the digest of a file, read completely. Raise `OSError`."""
-    digest = hashlib.sha256()
     with open_readonly(path) as stream:
-        while data := stream.read(1 << 20):
-            digest.update(data)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()

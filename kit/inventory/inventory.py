@@ -216,25 +216,15 @@ def _look(file: EvidenceFile, digests: Digests, hashes: bool) -> Item | Refused:
         path = Path(file.path)
         # Nothing is read of what is unknown: a heap dump of 20 GB need not be hashed.
         spared = file.bytes >= LARGE and (not kind or (not hashes and kind in STORES))
-        sha = file.sha256 or (digests.known(path) if spared else digests.of(path))
+        sha = file.sha256 or digests.of(path, spared=spared)
         if sha is None:
             detail["same"] = identity(path) if kind else str(file.bytes)
         if file.text_sha256 and file.text_sha256 != file.sha256:
             detail["text_sha256"] = file.text_sha256
         first, last = spans.of(file, kind, detail)
         source = detail.get("source") if kind in TEXTS else None
-        item = Item(
-            file.file,
-            str(file.path),
-            file.bytes,
-            kind or "",
-            sha,
-            first,
-            last,
-            source=source,
-            detail=detail,
-            modified=_moment(file.modified),
-        )
+        item = Item(file.file, str(file.path), file.bytes, kind or "", sha, first, last)
+        item = attrs.evolve(item, source=source, detail=detail, modified=_moment(file.modified))
         msgspec.json.encode(item)  # a value that cannot be stored would break the whole inventory
     except Exception as error:
         return refusal(file.file, error)

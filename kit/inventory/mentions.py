@@ -5,12 +5,11 @@ Raw bytes are searched, not parsed entries: lines that match no layout mention m
 
 from __future__ import annotations
 
-import os.path
-import re
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
+import ahocorasick_rs
 import attrs
 
 from kit.evidence.files import open_readonly
@@ -19,14 +18,11 @@ MAX_TEXT: Final = 2000
 """Characters kept of a line: a message printed with its body can be megabytes long."""
 MOST: Final = 200
 """Mentions kept of one file; a message in a loop is printed millions of times."""
-ID_LENGTHS: Final = (32, 34, 56)
 MIN_KEY: Final = 4
 """Shorter keys match everywhere and mean nothing."""
 WINDOW: Final = 8 << 20
 LONGEST: Final = 64 << 20
 """Bytes of a line held at once; in a longer line a word across that boundary is not found."""
-MANY: Final = 64
-"""From this many ids on, their shape is searched for instead: an alternation is tried branch by branch."""
 
 
 @attrs.frozen
@@ -68,52 +64,22 @@ def search_each(texts: Iterable[Text], groups: Mapping[str, Collection[str]], mo
             if len(word) >= MIN_KEY:
                 owners[word].add(group)
     found: dict[str, Found] = {group: ([], {}) for group in groups}
-    wanted = patterns(sorted(owners))
-    for text in texts if wanted else ():
+    words = sorted(owners)
+    automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in words])
+    for text in texts if words else ():
+        kept: defaultdict[str, _Kept] = defaultdict(lambda: _Kept(most))
         try:
-            kept = _search(text, wanted, owners, most)
+            for line, said, named in _lines(text, words, automaton):
+                # Of each group the first word on the line.
+                first = {group: word for word in reversed(named) for group in owners[word]}
+                for group in first:
+                    kept[group].add(_quoted(text, line, said, first[group]))
         except OSError:  # gone in the meantime; the table of logs reports it
             continue
-        for group, (count, lines) in kept.items():
-            found[group][1][text.file] = count
-            found[group][0].extend(lines)
+        for group, lines in kept.items():
+            found[group][1][text.file] = lines.count
+            found[group][0].extend(lines.all())
     return found
-
-
-@attrs.frozen
-class Pattern:
-    """A search for words of one shape. `only`: the words, if the expression matches more than them."""
-
-    regex: re.Pattern[bytes]
-    only: frozenset[bytes] | None = None
-
-    def search(self, data: bytes, start: int = 0) -> re.Match[bytes] | None:
-        """Return the next match that is a whole word."""
-        while (match := self.regex.search(data, start)) is not None:
-            before = data[match.start() - 1 : match.start()]
-            if not before.isalnum() and (self.only is None or match.group() in self.only):
-                return match
-            start = match.start() + 1
-        return None
-
-
-def patterns(words: Iterable[str]) -> list[Pattern]:
-    """Return patterns that find the words; ids of one length with a common prefix share one pattern, which is faster."""
-    groups: dict[tuple[str, int], list[str]] = defaultdict(list)
-    for word in words:
-        groups[(word[: len(word) // 2] if len(word) in ID_LENGTHS else word, len(word))].append(word)
-    made = []
-    for members in groups.values():
-        prefix = os.path.commonprefix(members)  # noqa: RUF071 - of ids, not of paths
-        raw = [member.encode() for member in members]
-        head, after = re.escape(prefix.encode()), rb"(?![0-9A-Za-z])"
-        if len(members) > MANY:
-            rest = len(raw[0]) - len(prefix.encode())
-            made.append(Pattern(re.compile(head + b"[0-9A-F]{%d}" % rest + after), frozenset(raw)))
-        else:
-            tails = b"|".join(re.escape(one[len(prefix.encode()) :]) for one in raw)
-            made.append(Pattern(re.compile(head + b"(?:" + tails + b")" + after)))
-    return made
 
 
 class _Kept:
@@ -129,43 +95,35 @@ class _Kept:
         (self._first if self.count < self._room else self._last).append(mention)
         self.count += 1
 
-    def lines(self) -> tuple[int, list[Mention]]:
-        return self.count, [*self._first, *self._last]
+    def all(self) -> list[Mention]:
+        return [*self._first, *self._last]
 
 
-def _search(
-    text: Text, wanted: list[Pattern], owners: Mapping[str, set[str]], most: int
-) -> dict[str, tuple[int, list[Mention]]]:
-    """Return for each group how many lines of one file have one of its words, and the lines kept."""
-    kept: defaultdict[str, _Kept] = defaultdict(lambda: _Kept(most))
-    alone = len({group for groups in owners.values() for group in groups}) == 1
-    line = 1
+def _lines(
+    text: Text, words: list[str], automaton: ahocorasick_rs.BytesAhoCorasick
+) -> Iterator[tuple[int, bytes, list[str]]]:
+    """Yield each line of a file with one of the words: its number, its bytes, the words on it in order."""
+    number = 1
     for data in _windows(text):
-        counted = 0
-        for begin in _begins(data, wanted):
-            line += data.count(b"\n", counted, begin)
-            counted = begin
+        matches = automaton.find_matches_as_indexes(data, overlapping=True)
+        whole = sorted((start, word) for word, start, end in matches if _is_whole(data, start, end))
+        counted = at = 0
+        while at < len(whole):
+            begin = data.rfind(b"\n", 0, whole[at][0]) + 1
             end = data.find(b"\n", begin)
-            said = data[begin : len(data) if end < 0 else end]
-            words = _words(said, wanted, every=not alone)
-            for group in dict.fromkeys(group for word in words for group in sorted(owners[word])):
-                first = next(word for word in words if group in owners[word])
-                kept[group].add(_quoted(text, line, said, first))
-        line += data.count(b"\n", counted)
-    return {group: each.lines() for group, each in kept.items()}
+            end = len(data) if end < 0 else end
+            named = []
+            while at < len(whole) and whole[at][0] < end:
+                named.append(words[whole[at][1]])
+                at += 1
+            number += data.count(b"\n", counted, begin)
+            counted = begin
+            yield number, data[begin:end], named
+        number += data.count(b"\n", counted)
 
 
-def _words(said: bytes, wanted: list[Pattern], *, every: bool) -> list[str]:
-    """Return the words of a line in order; only the first unless `every`."""
-    found: list[tuple[int, bytes]] = []
-    for pattern in wanted:
-        at = 0
-        while (match := pattern.search(said, at)) is not None:
-            found.append((match.start(), match.group()))
-            at = match.end()
-            if not every:
-                break
-    return [word.decode() for _, word in (sorted(found) if every else [min(found)])]
+def _is_whole(data: bytes, start: int, end: int) -> bool:
+    return not data[start - 1 : start].isalnum() and not data[end : end + 1].isalnum()
 
 
 def _windows(text: Text) -> Iterator[bytes]:
@@ -182,18 +140,6 @@ def _windows(text: Text) -> Iterator[bytes]:
                 held = b""
             held += rest
         yield held
-
-
-def _begins(data: bytes, wanted: list[Pattern]) -> list[int]:
-    """Return the positions of the lines with a match, in order."""
-    found: set[int] = set()
-    for pattern in wanted:
-        at = 0
-        while (match := pattern.search(data, at)) is not None:
-            found.add(data.rfind(b"\n", 0, match.start()) + 1)
-            end = data.find(b"\n", match.end())
-            at = len(data) if end < 0 else end
-    return sorted(found)
 
 
 def _quoted(text: Text, line: int, said: bytes, word: str) -> Mention:

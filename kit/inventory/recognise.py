@@ -125,10 +125,11 @@ def _other_entries(head: bytes) -> bool:
 
 
 def _binary(file: EvidenceFile, head: bytes, handle: int) -> tuple[str, dict[str, Any]] | None:
+    page = file.bytes == 4096
+    found: dict[str, Any] | None
     if not any(head):
         found = _deeper(file, handle) or _zeros(file, handle)
     else:
-        page = file.bytes == 4096
         found = (
             (configs.sniff(head, file.file, file.bytes) if page else None)
             or _behind_filler(file, head, handle)
@@ -181,8 +182,8 @@ def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
     path = _path(file)
     if place := consumequeue.sniff(bytes(8), file.file):
         return {**place, "empty": True}
-    if kind := _store_of(file):
-        return {"kind": kind, "base": f.first_offset(path.name), "empty": True}
+    if store := _store_of(file):
+        return {"kind": store, "base": f.first_offset(path.name), "empty": True}
     if path.name in ("timerwheel", "checkpoint"):
         return {"kind": path.name, "empty": True}
     if path.parent.name == "timerlog" and _DIGITS.fullmatch(path.name):

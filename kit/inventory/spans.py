@@ -23,6 +23,7 @@ _BACK: Final = 8 << 20
 
 _TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _EDGE: Final = 65536
+_STEP: Final = 1 << 20
 _LINE: Final = 4096
 """Bytes of a line that are searched for its time."""
 _GMT8: Final = dt.timezone(dt.timedelta(hours=8))
@@ -59,15 +60,11 @@ def _commitlog(path: Path, size: int, detail: dict[str, Any]) -> Span:
 
 def _data_end(stream: Any, size: int) -> int:
     """Return the position after the last byte that is not zero."""
-    end = size
-    while end > 0:
-        start = max(0, end - (1 << 20))
+    for end in range(size, 0, -_STEP):
+        start = max(0, end - _STEP)
         stream.seek(start)
-        data = stream.read(end - start)
-        kept = len(data.rstrip(b"\0"))
-        if kept:
-            return start + kept
-        end = start
+        if used := len(stream.read(end - start).rstrip(b"\0")):
+            return start + used
     return 0
 
 
@@ -77,11 +74,11 @@ def _record(buf: records.Bytes, base: int | None, at: int, *, last: bool) -> tup
     if stamp < 0:
         return None, None
     time, host = bytes(buf[stamp : stamp + 8]), bytes(buf[stamp + 8 : stamp + 8 + width])
-    return _instant(int.from_bytes(time, "big", signed=True)), host.hex().upper()
+    return _moment(max(0, int.from_bytes(time, "big", signed=True)) or None), host.hex().upper()
 
 
-def _instant(ms: int) -> dt.datetime | None:
-    known = instant(ms) if ms > 0 else None
+def _moment(ms: int | None) -> dt.datetime | None:
+    known = instant(ms)
     return None if known is None else EPOCH + dt.timedelta(milliseconds=known)
 
 
@@ -103,20 +100,13 @@ def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
 
 def shift(printed_at: dt.datetime | None, to_utc: Callable[[int], int]) -> dt.datetime | None:
     """Convert a time read as UTC from its zone to UTC."""
-    return (
-        None
-        if printed_at is None
-        else EPOCH + dt.timedelta(milliseconds=to_utc((printed_at - EPOCH) // dt.timedelta(milliseconds=1)))
-    )
+    if printed_at is None:
+        return None
+    return EPOCH + dt.timedelta(milliseconds=to_utc((printed_at - EPOCH) // dt.timedelta(milliseconds=1)))
 
 
 def _times(lines: Iterable[bytes]) -> Iterator[dt.datetime]:
     for line in lines:
-        known = next((t for t in map(_time, _TIME.finditer(line, 0, _LINE)) if t), None)
-        if known:
+        times = (_moment(ms(*found.groups())) for found in _TIME.finditer(line, 0, _LINE))
+        if known := next((time for time in times if time), None):
             yield known
-
-
-def _time(found: re.Match[bytes]) -> dt.datetime | None:
-    known = instant(ms(*found.groups()))
-    return None if known is None else EPOCH + dt.timedelta(milliseconds=known)

@@ -12,6 +12,7 @@ import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from statistics import median
 from typing import TYPE_CHECKING, Final
@@ -87,83 +88,48 @@ def unknown(item: Item) -> bool:
     return item.zone is None and item.first is not None and floating(item)
 
 
-def _sampled(item: Item) -> list[Pair]:
-    """Return `sample`, nothing if the file cannot be read: the reader of its table reports that."""
-    try:
-        return sample(item)
-    except Exception:
-        return []
-
-
 def sample(item: Item) -> list[Pair]:
     """Return up to `MOST` printed times with ids or keys from a floating file, spread over it."""
     if item.kind in ("rows", "sends"):
         return _sample_rows(item)
-    size = item.bytes
-    starts = (
-        sorted({max(0, min(size - _WINDOW, size * i // (_WINDOWS - 1))) for i in range(_WINDOWS)})
-        if size > _WINDOW
-        else [0]
-    )
+    last = max(0, item.bytes - _WINDOW)
+    starts = sorted({last * i // (_WINDOWS - 1) for i in range(_WINDOWS)})
     pairs: list[Pair] = []
     with open_readonly(item.path) as stream:
         for start in starts:
             stream.seek(start)
             lines = stream.read(_WINDOW).split(b"\n")
-            pairs += _pairs(lines[1:-1] if start else lines, MOST // len(starts))
+            found = (pair for line in (lines[1:-1] if start else lines) if (pair := _pair(line)))
+            pairs += islice(found, MOST // len(starts))
     return pairs
 
 
-def _pairs(lines: list[bytes], most: int) -> list[Pair]:
-    found: list[Pair] = []
-    for line in lines:
-        time = _LINE_TIME.search(line[:200])
-        if not time or time[7]:
-            continue
-        rest = line[time.end() : time.end() + 4000]
-        ids = tuple(dict.fromkeys(m.group().decode().upper() for m in _ID.finditer(rest)))[:4]
-        millis = tuple(int(m.group()) for m in _MILLIS.finditer(rest))[:4]
-        keys = () if ids else (m.group().decode() for m in _KEY.finditer(rest) if any(48 <= c <= 57 for c in m.group()))
-        if b"Instance" in rest:
-            ids += tuple(m.group().decode() for m in _CLIENT.finditer(rest))[:1]
-        names = ids or tuple(dict.fromkeys(keys))[:12]
-        if names or millis:
-            at = printed_times.ms(*time.groups()[:6])
-            if at is None:
-                continue
-            found.append(Pair(at, names, millis))
-            if len(found) >= most:
-                break
-    return found
+def _pair(line: bytes) -> Pair | None:
+    """Return the time of a line with what it names, None if it has no time without a zone or names nothing."""
+    time = _LINE_TIME.search(line[:200])
+    at = printed_times.ms(*time.groups()[:6]) if time and not time[7] else None
+    if time is None or at is None:
+        return None
+    rest = line[time.end() : time.end() + 4000]
+    ids = dict.fromkeys(m.group().decode().upper() for m in _ID.finditer(rest))
+    keys = (m.group().decode() for m in _KEY.finditer(rest) if any(48 <= c <= 57 for c in m.group()))
+    names = list(ids)[:4] or list(dict.fromkeys(keys))[:12]
+    millis = tuple(int(m.group()) for m in _MILLIS.finditer(rest))[:4]
+    return Pair(at, tuple(names), millis) if names or millis else None
 
 
 def _sample_rows(item: Item) -> list[Pair]:
     dialect = delimited.Dialect.of(item.detail.get("dialect"))
     names = delimited.names_of(Path(item.path), dialect)
     at = {field: names.index(name) for field, name in item.detail["columns"].items() if name in names}
-    named = [at[f] for f in ("uniq_key", "offset_msg_id", "key") if f in at]
     pairs = []
     for _, row in delimited.rows(Path(item.path), dialect, MOST):
-        time = printed_times.when(
-            row[at["time"]] if at["time"] < len(row) else None, month_first=item.detail.get("month_first", False)
-        )
+        cells = {field: (row[i] or "").strip() for field, i in at.items() if i < len(row)}
+        time = printed_times.when(cells.get("time"), month_first=item.detail.get("month_first", False))
         if time and time.floating:
-            told = ((row[i] or "").strip() for i in named if i < len(row))
-            pairs.append(Pair(time.ms, tuple(v.upper() if len(v) in (32, 56) else v for v in told if v)))
+            named = [cells.get(field) for field in ("uniq_key", "offset_msg_id", "key")]
+            pairs.append(Pair(time.ms, tuple(v.upper() if len(v) in (32, 56) else v for v in named if v)))
     return pairs
-
-
-def first_seen(items: Iterable[Item], names: set[str]) -> Moments:
-    """Return when brokers' logs name clients first, by the ids of the clients among the names."""
-    wanted = sorted(name.encode() for name in names if "@" in name)[:MOST_CLIENTS]
-    found: dict[str, list[int]] = defaultdict(list)
-    for item in items if wanted else ():
-        with contextlib.suppress(OSError, ValueError), open_readonly(item.path) as stream:
-            text = stream.read(_HEAD)
-            for name in wanted:
-                if (at := re.search(_CONNECTED % re.escape(name), text)) is not None:
-                    found[name.decode()].append(int(at[1]))
-    return {name: tuple(times) for name, times in found.items()}
 
 
 def infer(pairs: Iterable[Pair], moments: Moments) -> tuple[int | None, int]:
@@ -192,27 +158,24 @@ def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app
     wanted = [i for i in items if floating(i)]
     if tz_app:
         return {i.file: Zone(i.file, tz_app, "declared") for i in wanted}
-    samples = {i.file: _sampled(i) for i in wanted}
+    samples: dict[str, list[Pair]] = {}
+    for item in wanted:
+        samples[item.file] = []
+        with contextlib.suppress(Exception):  # the reader of its table reports what cannot be read
+            samples[item.file] = sample(item)
     moments = look_up({name for pairs in samples.values() for pair in pairs for name in pair.names})
     found: dict[str, Zone] = {}
+    by_folder: dict[str, set[str | None]] = defaultdict(set)
     for file, pairs in samples.items():
         minutes, count = infer(pairs, moments)
         if minutes is not None:
             found[file] = Zone(file, text(minutes), "pairs", count)
-    by_folder: dict[str, set[str]] = defaultdict(set)
-    for zone in found.values():
-        by_folder[_folder(zone.file)].add(zone.zone or "")
+            by_folder[_folder(file)].add(found[file].zone)
     everywhere = {zone.zone for zone in found.values()}
-    for item in wanted:
-        if item.file in found:
-            continue
-        near = by_folder.get(_folder(item.file), set())
-        if len(near) == 1:
-            found[item.file] = Zone(item.file, next(iter(near)), "folder")
-        elif len(everywhere) == 1:
-            found[item.file] = Zone(item.file, next(iter(everywhere)), "others")
-        else:
-            found[item.file] = Zone(item.file, None, "none")
+    for file in [file for file in samples if file not in found]:
+        near = by_folder.get(_folder(file), set())
+        how = "folder" if len(near) == 1 else "others" if len(everywhere) == 1 else "none"
+        found[file] = Zone(file, None if how == "none" else next(iter(near if how == "folder" else everywhere)), how)
     return found
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.inventory.mentions import MANY, Text, patterns, search
+from kit.inventory.mentions import Text, search
 
 UNIQ = "0A142C1500000C387F4466D0DB3F0003"
 OFFSET = "0A142C0B00002A9F0000000000001EE5"
@@ -58,10 +58,8 @@ def test_of_a_loop_the_first_and_last_lines_are_kept(tmp_path: Path) -> None:
     assert [m.line for m in found] == [1, 2, 3, 4, 5, 6, 999, 1000]
 
 
-def test_thousands_of_copies_are_one_search(tmp_path: Path) -> None:
+def test_thousands_of_copies(tmp_path: Path) -> None:
     ids = [f"{OFFSET[:-8]}{n:08X}" for n in range(0, 4000, 2)]
-    assert len(ids) > MANY
-    assert len(patterns(ids)) == 1
     content = "\n".join(f"{OFFSET[:-8]}{n:08X}" for n in range(100))
     found, _ = search([text(tmp_path / "a.log", content.encode())], ids)
     assert [m.line for m in found] == list(range(1, 101, 2))
