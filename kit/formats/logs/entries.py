@@ -93,7 +93,7 @@ def batches(piece: Piece, options: Options) -> Iterator[pa.RecordBatch]:
             stop = int(beyond[0]) if beyond.size else count if whole or inside or searching else count - 1
             end = int(window.heads[stop]) if stop < count else window.starts.size if whole else window.complete
             if stop > first:
-                yield _batch(window, first, stop, end, line, piece, options)
+                yield _batch(_Entries.of(window, first, stop, end), line, piece, options)
             if done:
                 return
             at = int(window.origins[end]) if end < window.starts.size else window.next
@@ -218,79 +218,87 @@ def fold(text: bytes, starts: np.ndarray, ends: np.ndarray, row: np.ndarray, *, 
     return np.append(np.flatnonzero(~(below & above)), headed)
 
 
-def _batch(
-    window: _Window, first: int, stop: int, end: int, line: int, piece: Piece, options: Options
-) -> pa.RecordBatch:
-    """Return the entries first..stop of a window, of which the last one ends before line `end`."""
-    heads = window.heads[first:stop]
-    after = np.append(window.heads[first + 1 : stop], end)
-    rows, head_ends = window.matches.row[heads], window.ends[heads]
-    begins = np.minimum(window.matches.message[heads], head_ends)
-    several = after > heads + 1
-    message = _clip(ranges(window.text, begins, head_ends))
-    folded = ranges(
-        window.text,
-        np.where(several, window.starts[np.minimum(heads + 1, window.starts.size - 1)], head_ends),
-        np.where(several, window.ends[after - 1], head_ends),
-    )
-    trace = _clip(pc.replace_substring(folded, b"\r\n", b"\n"))
-    if STACK.encode() in window.text:
-        parts = [text.partition(STACK.encode()) for text in message.to_pylist()]
-        message = pa.array([part[0] for part in parts], pa.binary())
-        stacks = zip((part[2] for part in parts), trace.to_pylist(), strict=True)
-        trace = pa.array([b"\n".join(filter(None, both)) for both in stacks], pa.binary())
-    printed = {
-        name: _strings(window.matches.column(name, heads), piece.encoding)
-        for name in ("ts", "level", "thread", "logger")
-    }
-    times = _times(window.matches.column("ts", heads), rows)
-    twice = _TWICE[rows] & (
-        times.fraction == times.ms // 1000 % 60 if piece.seconds_twice is None else piece.seconds_twice
-    )
-    slugs = (
-        np.full(rows.size, _MQADMIN, np.int32)
-        if piece.source == "mqadmin"
-        else np.where(twice, _SLUG[rows], np.where(_TWICE[rows], _OTHERWISE[rows], _SLUG[rows]))
-    )
+@attrs.frozen
+class _Entries:
+    """Entries of a window: the first line of each, the line behind each, and where the message of each begins."""
+
+    window: _Window
+    heads: np.ndarray
+    after: np.ndarray
+    begins: np.ndarray
+
+    @classmethod
+    def of(cls, window: _Window, first: int, stop: int, end: int) -> _Entries:
+        """Return the entries first..stop of a window, of which the last one ends before line `end`."""
+        heads = window.heads[first:stop]
+        begins = np.minimum(window.matches.message[heads], window.ends[heads])
+        return cls(window, heads, np.append(window.heads[first + 1 : stop], end), begins)
+
+    def texts(self) -> tuple[pa.Array, pa.Array]:
+        """Return the message of each entry and what is folded below it, as bytes."""
+        text, starts, ends = self.window.text, self.window.starts, self.window.ends[self.heads]
+        several = self.after > self.heads + 1
+        begins = np.where(several, starts[np.minimum(self.heads + 1, starts.size - 1)], ends)
+        folded = ranges(text, begins, np.where(several, self.window.ends[self.after - 1], ends))
+        message, trace = _clip(ranges(text, self.begins, ends)), _clip(pc.replace_substring(folded, b"\r\n", b"\n"))
+        if STACK.encode() in text:
+            parts = [each.partition(STACK.encode()) for each in message.to_pylist()]
+            message = pa.array([part[0] for part in parts], pa.binary())
+            stacks = zip((part[2] for part in parts), trace.to_pylist(), strict=True)
+            trace = pa.array([b"\n".join(filter(None, both)) for both in stacks], pa.binary())
+        return message, trace
+
+    def text(self, i: int, prefix: bool) -> bytes:
+        """Return the message of an entry and what is folded below it, behind its prefix if asked."""
+        begin = int(self.window.starts[self.heads[i]]) if prefix else int(self.begins[i])
+        text = self.window.text[begin : min(int(self.window.ends[self.after[i] - 1]), begin + CAP)]
+        return text.replace(b"\r\n", b"\n") if self.after[i] > self.heads[i] + 1 else text
+
+    def events(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (entry, event) pairs; every line of an entry is searched, the first behind its prefix."""
+        low, high = int(self.heads[0]), int(self.after[-1])
+        starts, ends = self.window.starts[low:high].copy(), self.window.ends[low:high]
+        base = int(starts[0])
+        starts[self.heads - low] = self.begins
+        entry = np.repeat(np.arange(self.heads.size), self.after - self.heads)
+        within = memoryview(self.window.text)[base : int(ends[-1])]
+        found, event = known_texts().find(within, starts - base, ends - base, entry)
+        keep = confirmed(found, event, self.text)
+        return found[keep], event[keep]
+
+
+def _batch(entries: _Entries, line: int, piece: Piece, options: Options) -> pa.RecordBatch:
+    """Return the columns of entries; `line` is the number of their window's first line."""
+    matches, heads = entries.window.matches, entries.heads
+    rows = matches.row[heads]
+    message, trace = (_strings(each, piece.encoding) for each in entries.texts())
+    trace = pc.ascii_rtrim(trace, "\n")
+    printed = matches.column("ts", heads)
+    times = _times(printed, rows)
+    repeats = times.fraction == times.ms // 1000 % 60 if piece.seconds_twice is None else piece.seconds_twice
+    twice = _TWICE[rows] & repeats
+    slugs = np.where(_TWICE[rows] & ~twice, _OTHERWISE[rows], _SLUG[rows])
+    if piece.source == "mqadmin":
+        slugs[:] = _MQADMIN
     local = times.ms - np.where(twice, np.maximum(times.fraction, 0), 0)
-    traces = pc.ascii_rtrim(_strings(trace, piece.encoding), "\n")
     columns: list[pa.Array] = [
         _same(piece.file, rows.size),
         pa.array(line + heads, pa.int32()),
-        pa.array(after - heads, pa.int32()),
+        pa.array(entries.after - heads, pa.int32()),
         _instants(local, times.east, rows, piece, options),
-        printed["ts"],
-        *(_coded(printed[name]) for name in ("level", "thread", "logger")),
+        _strings(printed, piece.encoding),
+        *(_coded(_strings(matches.column(name, heads), piece.encoding)) for name in ("level", "thread", "logger")),
         _same(piece.source, rows.size),
-        _strings(message, piece.encoding),
-        pc.if_else(pc.equal(traces, ""), None, traces),
-        pa.DictionaryArray.from_arrays(pa.array(slugs.astype(np.int32)), _ALL_SLUGS),
+        message,
+        pc.if_else(pc.equal(trace, ""), None, trace),
+        pa.DictionaryArray.from_arrays(pa.array(slugs), _ALL_SLUGS),
     ]
     if options.events:
-        entry, event = _events(window, heads, after, begins)
+        entry, event = entries.events()
         counts = np.append(0, np.cumsum(np.bincount(entry, minlength=heads.size))).astype(np.int32)
         columns.append(pa.ListArray.from_arrays(pa.array(counts), catalogue.slugs().take(pa.array(event))))
-        columns.append(pa.array(window.origins[heads], pa.int64()))
+        columns.append(pa.array(entries.window.origins[heads], pa.int64()))
     return pa.RecordBatch.from_arrays(columns, names=options.schema.names)
-
-
-def _events(window: _Window, heads: np.ndarray, after: np.ndarray, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (entry, event) pairs; every line of an entry is searched, the first behind its prefix."""
-    low, high = int(heads[0]), int(after[-1])
-    starts, ends = window.starts[low:high].copy(), window.ends[low:high]
-    starts[heads - low] = begins
-    base = int(window.starts[low])
-    entry = np.repeat(np.arange(heads.size), after - heads)
-    within = memoryview(window.text)[base : int(ends[-1])]
-    found, event = known_texts().find(within, starts - base, ends - base, entry)
-
-    def text(i: int, prefix: bool) -> bytes:
-        begin = int(window.starts[heads[i]]) if prefix else int(begins[i])
-        text = window.text[begin : min(int(window.ends[after[i] - 1]), begin + CAP)]
-        return text.replace(b"\r\n", b"\n") if after[i] > heads[i] + 1 else text
-
-    keep = confirmed(found, event, text)
-    return found[keep], event[keep]
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------

@@ -108,6 +108,19 @@ def test_windows_give_the_same_entries(tmp_path: Path, monkeypatch: pytest.Monke
     assert sum(r["lines"] for r in whole) == text.count("\n")
 
 
+def test_a_window_of_many_short_lines_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """30 MB of `x\\n` need no more memory than any other text; an entry over a window goes on as entries of its own."""
+    monkeypatch.setattr(entries, "MANY", 200)
+    monkeypatch.setattr(entries, "WINDOW", 5000)
+    path = write(tmp_path, f"x\n{BROKER}\n" + "x\n" * 6000 + f"{BROKER}\nx\n")
+    found = rows(path)
+    assert [r["line"] for r in found if r["layout"] == "broker"] == [2, 6003]
+    assert (found[0]["lines"], found[-1]["lines"], sum(r["lines"] for r in found)) == (1, 2, 6004)
+    assert [r["line"] for r in found[1:]] == [r["line"] + r["lines"] for r in found[:-1]]
+    loose = rows(write(tmp_path, "x\n" * 6000))
+    assert [(r["line"], r["lines"]) for r in loose] == [(n, 1) for n in range(1, 6001)]
+
+
 @pytest.mark.parametrize("folded", ["", "\n\tat a.b(C.java:1)\n\n"])
 def test_a_giant_line_keeps_start_and_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folded: str) -> None:
     monkeypatch.setattr(entries, "WINDOW", 1 << 20)
