@@ -7,7 +7,7 @@ its values are taken out. A row with a `title` is a `Problem`: it is explained, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -238,13 +238,18 @@ class Problem(KnownText, frozen=True, kw_only=True):
         return any(text.endswith(".java") and text in line for text in self.texts)
 
 
-def _rows() -> Iterable[dict[str, Any]]:
+def _rows() -> Iterator[Event | Problem]:
+    """Yield the rows of every file. Raise `ValueError`, which names file and slug, for what is no row."""
     files = [file for file in FOLDER.joinpath("texts").iterdir() if file.name.endswith(".yaml")]
     for file in sorted(files, key=lambda file: file.name):
-        yield from msgspec.yaml.decode(file.read_bytes())
+        for row in msgspec.yaml.decode(file.read_bytes()):
+            try:
+                yield msgspec.convert(row, Problem if "title" in row else Event)
+            except msgspec.ValidationError as error:
+                raise ValueError(f"{file.name}: {row.get('slug')}: {error}") from error
 
 
-_EVERY: Final = [msgspec.convert(row, Problem if "title" in row else Event) for row in _rows()]
+_EVERY: Final = tuple(_rows())
 EVENTS: Final[dict[str, Event]] = {row.slug: row for row in _EVERY if isinstance(row, Event)}
 PROBLEMS: Final[dict[str, Problem]] = {row.slug: row for row in _EVERY if isinstance(row, Problem)}
 SEARCHED: Final = tuple(problem for problem in PROBLEMS.values() if problem.reported)

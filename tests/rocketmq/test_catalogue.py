@@ -16,7 +16,7 @@ import pytest
 from kit.causes import discover
 from kit.formats.logs.known_texts import known_texts
 from kit.i18n import T
-from kit.rocketmq import answers, config, id_calls, mqadmin_tables, names, upstream, versions
+from kit.rocketmq import answers, catalogue, config, id_calls, mqadmin_tables, names, upstream, versions
 from kit.rocketmq.catalogue import (
     BENIGN,
     EVENTS,
@@ -92,6 +92,7 @@ def test_a_problem_is_remedied_or_judged_by_a_cause() -> None:
         assert not problem.seen.cause or problem.seen.cause in causes, problem.slug
         assert not problem.seen.normal_with or problem.seen.normal_with in EVENTS
         assert problem.fault.since in RELEASES and problem.fault.until in RELEASES, problem.slug
+    assert len(EVENTS) + len(PROBLEMS) == len(catalogue._EVERY), "a slug is used twice"
     shown = [slug for problem in PROBLEMS.values() for slug in problem.seen.passing]
     assert sorted(shown) == sorted(PASSING) and set(STARTS["clients"]) <= set(EVENTS)
     # A missing subscription is subscription-mismatch's own sign: what that cause quotes is not listed as harmless.
