@@ -243,8 +243,9 @@ def _rows() -> Iterator[Event | Problem]:
     files = [file for file in FOLDER.joinpath("texts").iterdir() if file.name.endswith(".yaml")]
     for file in sorted(files, key=lambda file: file.name):
         for row in msgspec.yaml.decode(file.read_bytes()):
+            kind: type[Event] | type[Problem] = Problem if "title" in row else Event
             try:
-                yield msgspec.convert(row, Problem if "title" in row else Event)
+                yield msgspec.convert(row, kind)
             except msgspec.ValidationError as error:
                 raise ValueError(f"{file.name}: {row.get('slug')}: {error}") from error
 
