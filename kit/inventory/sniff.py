@@ -13,13 +13,11 @@ from kit.formats.logs.known_texts import known_texts
 from kit.formats.logs.layouts import Matches, classify
 from kit.formats.logs.wrapped import unwrapped
 from kit.rocketmq import catalogue
-from kit.rocketmq.log_layouts import LAYOUTS, NAME_OF_CLIENT, NAME_OF_SOURCE, SOURCES, Files
+from kit.rocketmq.log_layouts import LAYOUTS, NAME_OF_CLIENT, NAME_OF_SOURCE, OF, SOURCES, Files
 
 SAMPLE: Final = 256 << 10
 """Bytes of a file's head that are examined."""
 
-_OF_BROKER: Final = ("broker", "stats", "watermark")
-_OF_CLIENT: Final = ("client-4.3", "client-4.8", "client-5")
 _CHINESE: Final = range(0x4E00, 0xA000)
 
 
@@ -128,7 +126,7 @@ def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: b
     ]
     families = Counter[str]()
     for each, count in layouts.items():
-        families["broker" if each in _OF_BROKER else "client" if each in _OF_CLIENT else "app"] += count
+        families[OF[each]] += count
     # A log with a few foreign lines stays a log; a quarter of them make it a paste, and so do two pieces that somebody fenced.
     fences = sum(line.startswith(b"```") for line in loose)
     if (
@@ -140,9 +138,9 @@ def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: b
         return "text"
     if len(loose) > headed.sum() and not headed[0] and not name.lower().endswith(".log"):
         return "text"
-    if layout in _OF_CLIENT:
+    if OF[layout] == "client":
         return "client"
-    if layout in _OF_BROKER:
+    if OF[layout] == "broker":
         return _broker_source(log, layouts, name)
     by_name = NAME_OF_SOURCE.search(name)
     if by_name and known and not log.matches.column("thread", np.flatnonzero(headed)).drop_null():

@@ -21,6 +21,7 @@ class Layout(Row, frozen=True):
     example: str
     reads: dict[str, str]
     source: str
+    of: Literal["broker", "client", "app"] = "app"
     regex: str = ""
     files: tuple[Files, ...] = ("broker", "client", "app", "text")
     zone: Zone = "floating"
@@ -41,6 +42,8 @@ class Source(Row, frozen=True):
 
 LAYOUTS: Final = facts("layouts.yaml", tuple[Layout, ...])
 SLUGS: Final = tuple(dict.fromkeys(row.layout for row in LAYOUTS))
+OF: Final = {row.layout: row.of for row in LAYOUTS}
+"""Whose each layout is."""
 SOURCES: Final = facts("log_sources.yaml", tuple[Source, ...])
 BROKER_SIDE: Final = tuple(each.source for each in SOURCES)
 """Sources written by the broker's (or name server's) own loggers."""

@@ -47,7 +47,7 @@ _SLUG: Final = np.array([*(SLUGS.index(row.layout) for row in LAYOUTS), _UNKNOWN
 _OTHERWISE: Final = np.array([*(SLUGS.index(row.otherwise or row.layout) for row in LAYOUTS), _UNKNOWN], np.int32)
 _TWICE: Final = np.array([*(row.fraction == "seconds twice" for row in LAYOUTS), False])
 _CHINA: Final = np.array([*(row.zone == "GMT+8" for row in LAYOUTS), False])
-_OF_BROKER: Final = np.array([*(row.layout in ("broker", "stats", "watermark") for row in LAYOUTS), False])
+_OF_BROKER: Final = np.array([*(row.of == "broker" for row in LAYOUTS), False])
 
 
 @attrs.define
