@@ -76,6 +76,12 @@ def examine(case: Case, slug: str) -> Finding:
 
 
 @cache
+def tiles(slug: str) -> tuple[str, ...]:
+    """Return the figures that a cause declares to be read first, in their order."""
+    texts = next((cause.texts for cause in discover() if cause.slug == slug), None)
+    return () if texts is None else tuple(name for name, each in texts.figures.items() if each.tile)
+
+
 def figures() -> dict[str, Figure]:
     """Return every figure by its name, as the causes and the known problems declare them."""
     from kit.causes import known_problems

@@ -40,6 +40,8 @@ class Figure:
     harm: Literal["lost", "repeated", "pending"] | None = None
     values: Mapping[str, T] = {}
     """What the report writes for the kit's own names among its values."""
+    total: bool = False
+    """Whether the sum of its parts is a number to be read."""
 
 
 @attrs.frozen

@@ -86,6 +86,10 @@ class FigureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     zh: str
     harm: Literal["lost", "repeated", "pending"] | None = None
     values: dict[str, T] = {}
+    total: bool = False
+    """Whether the sum of its parts is a number to be read, beside the table of the parts."""
+    tile: bool = True
+    """Whether it is among the first numbers of a page; the order is that of the file, the damage first."""
     value: str = ""
     """Of a declared neighbour: the value it shows."""
     known_if: str = ""
@@ -167,7 +171,9 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Finding(self.slug, self.kind, self.title, summary or self.none or self.title)
 
     def declared_figures(self) -> dict[str, Figure]:
-        return {name: Figure(T(each.en, each.zh), each.harm, each.values) for name, each in self.figures.items()}
+        return {
+            name: Figure(T(each.en, each.zh), each.harm, each.values, each.total) for name, each in self.figures.items()
+        }
 
 
 @cache

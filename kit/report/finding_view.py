@@ -27,7 +27,11 @@ MOMENT: Final = re.compile(r"^(\d{4,}-\d\d-\d\d)T([\d:.]+)Z$")
 def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -> dict[str, Any]:
     told = [s for s in stories if s.cause == finding["cause"]]
     icon, name = VERDICTS[finding["verdict"]]
-    numbers, number_tables, unknown = _figures(finding["figures"], lang)
+    first = causes.tiles(finding["cause"])
+    rank = {name: place for place, name in enumerate(first)}
+    ordered = sorted(finding["figures"], key=lambda name: rank.get(name, len(first)))
+    figures = {name: finding["figures"][name] for name in ordered}
+    numbers, number_tables, unknown = _figures(figures, lang)
     return {
         "id": clean(finding["cause"]),
         "kind": finding["kind"],
@@ -88,6 +92,8 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
                 {heads[0]: key, **(inner if isinstance(inner, Mapping) else {heads[1]: inner})}
                 for key, inner in value.items()
             ]
+            if value and name in known and known[name].total:
+                cards.append({"value": f"{sum(value.values()):,}", "label": label})
             if rows:
                 tables.append(Table(pd.DataFrame(rows).astype(object), alone, INNER, lang).as_dict())
         elif isinstance(value, list):

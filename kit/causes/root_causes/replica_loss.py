@@ -16,10 +16,13 @@ from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
+from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
+TOPICS: Final = 5
+"""Most topics that the summary names."""
 TEXTS: Final = texts_of(__name__)
 
 
@@ -59,13 +62,20 @@ def _tell(case: Case, finding: Finding, compared: replicas.Ledger | None) -> Non
         return
     time = last["last_time"].isoformat(sep=" ", timespec="milliseconds") + " UTC"
     count = {"missing": compared.missing, "acknowledged": compared.acknowledged}
-    finding.summary = TEXTS.say("summary", **count, end=last["end"], time=time)
+    finding.summary = TEXTS.say("summary", **count, end=last["end"], time=time, topics=_topics(case))
     finding.window = (last["last_time"], compared.latest) if compared.latest else None
     finding.remedies = [TEXTS.remedy(name, missing=compared.missing) for name in TEXTS.remedies]
     finding.tables = {
         "missing_on_replica": case.facts("acknowledged_missing"),
         "replica_seconds": replicas.seconds(case),
     }
+
+
+def _topics(case: Case) -> list[str]:
+    """Return the topics of users that the replica has records of, the first few."""
+    named = [row["value"] for row in case.fact_rows("record_names") if row["kind"] == "topic"]
+    topics = [topic for topic in named if not names.is_system_topic(topic)]
+    return topics[:TOPICS] + (["…"] if len(topics) > TOPICS else [])
 
 
 def _lacks(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> Step:

@@ -28,6 +28,8 @@ from kit.inventory.references import Ref
 if TYPE_CHECKING:
     from kit.case.case import Case
 
+GROUPS: Final = 5
+"""Most producer groups that the summary names."""
 TEXTS: Final = texts_of(__name__)
 REASONS: Final = ("exception", "error", "send_status", "rollback_answer", "commit_answer")
 """What a local step did that explains a disagreement."""
@@ -204,11 +206,24 @@ def _say(finding: Finding, summary: totals.Summary | None, finished: pd.DataFram
             messages=_of(finished, "message_without_row"),
             caused=int(finished["cause"].notna().sum()),
             wrong=len(finished),
+            groups=_by_group(finished),
         )
     elif summary is not None and not summary.half_messages:
         finding.summary = TEXTS.say("text_no_transactions")
     elif finding.verdict != "ruled_out":
         finding.summary = TEXTS.say("only_exceptions", count=thrown) if thrown else TEXTS.say("unknown")
+
+
+def _by_group(finished: pd.DataFrame) -> list[Sentence]:
+    """Return how much of it is which producer group's, the most first."""
+    groups = finished.assign(producer_group=finished["producer_group"].fillna("?")).groupby("producer_group")
+    ordered = sorted(groups, key=lambda each: (-len(each[1]), str(each[0])))[:GROUPS]
+    return [
+        TEXTS.say(
+            "of_group", group=group, rows=_of(own, "row_without_message"), messages=_of(own, "message_without_row")
+        )
+        for group, own in ordered
+    ]
 
 
 def _remedies(wrong: pd.DataFrame) -> list[Remedy]:
