@@ -5,7 +5,7 @@ Whoever pastes ten lines of a log has chosen them. A complete log without a line
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -17,12 +17,38 @@ from kit.i18n import T
 if TYPE_CHECKING:
     from kit.case.case import Case
 
+LACKS = T("Not known: this evidence lacks {artefacts}.")
+NOT_KNOWN = T("Not known from this evidence.")
+NAMED: Final = 2
+"""Most artefacts that a summary names."""
 WANT_SHOWN = T("nothing here would show whether this is so: {claim}")
 WANT = T("a few copied lines show nothing by what they lack; the whole log does")
 
 
 def weighed(case: Case, finding: Finding) -> Finding:
     """Return a finding without what it concludes from what is not there, where the evidence would not show it."""
+    finding = _documented(case, _without_absence(case, finding))
+    if finding.verdict == "insufficient_evidence" and finding.says_nothing:
+        # "Nothing happened" would be more than the evidence shows.
+        lacks = [missing.artefact for missing in finding.missing[:NAMED]]
+        finding.summary = LACKS.say(artefacts=lacks) if lacks else NOT_KNOWN.say()
+    return finding
+
+
+def _documented(case: Case, finding: Finding) -> Finding:
+    """Return a finding that documents alone do not confirm: a runbook or a change log quotes a message without it having been printed."""
+    documents = {item.file for item in case.found.items if item.detail.get("document")}
+    if documents and finding.verdict == "confirmed":
+        finding.steps = [
+            attrs.evolve(step, role="supporting")
+            if step.holds and step.evidence and all(ref.file in documents for ref in step.evidence)
+            else step
+            for step in finding.steps
+        ]
+    return finding
+
+
+def _without_absence(case: Case, finding: Finding) -> Finding:
     absent = [step for step in finding.steps if _absent(step)]
     if not absent:
         return finding

@@ -158,9 +158,14 @@ class Finding:
         return verdict(self.steps) if self.error is None else "failed"
 
     @property
+    def says_nothing(self) -> bool:
+        """Whether its summary is what it says where nothing was found."""
+        return self.summary is self._nothing
+
+    @property
     def shown_summary(self) -> Sentence:
         """The summary; where something is suspected and the cause says no more than that nothing was found, what was seen."""
-        if self.summary is self._nothing and self.verdict == "suspected":
+        if self.says_nothing and self.verdict == "suspected":
             return next(step.claim for step in self.steps if step.holds)
         return self.summary
 

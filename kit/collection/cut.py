@@ -44,6 +44,8 @@ WHOLE: Final = (
     "thread_dump",
     "text",
     "source_code",
+    "document",
+    "other_systems_log",
     "abort",
     "dledger_state",
 )

@@ -262,6 +262,8 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     codec = delimited.encoding(head)
     if codec is None or not head or _PAGE.match(head):
         return None
+    if (document := _document(file.file, head, codec)) is not None:
+        return document
     small = configs.sniff(head, file.file)
     if small is not None:
         return _pasted(head) or (small.pop("kind"), small)
@@ -294,6 +296,46 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         encoding = None if codec.startswith("utf-8") else codec
         return "text", {"source": "text", "layout": "unknown", "encoding": encoding, **tables}
     return None
+
+
+_KEPT: Final = re.compile(r"(?:^|/)(?:\.git|\.svn|\.hg|node_modules)/")
+_WRITTEN: Final = re.compile(r"\.(?:md|markdown|rst|adoc|asciidoc|tex|org|patch|diff)$", re.IGNORECASE)
+_NAMED: Final = re.compile(
+    r"(?:^|/)(?:changelog|changes|history|readme|release[-_ ]?notes|runbook|playbook)[^/]*$", re.IGNORECASE
+)
+_OURS: Final = re.compile(rb'"kit_version"|"manifest_sha256"')
+"""What the kit itself writes: findings.json, manifest.json."""
+_FOREIGN: Final = re.compile(
+    rb"(?:\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[\w+\] \d+#\d+: "
+    rb"|\d+:[MSCX] \d\d \w{3} \d{4} "
+    rb"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) \d+ \[(?:Note|Warning|ERROR|System)\] "
+    rb"|\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] \")"
+)
+"""The first line of a log of nginx, Redis, MySQL, or of accesses to a web server: their refused connections and full disks are not RocketMQ's."""
+_ROCKETMQ: Final = re.compile(rb"(?i)rocketmq|MQClientException|MQBrokerException|CODE: \d+ +DESC")
+_COMMITS: Final = re.compile(rb"(?m)^commit [0-9a-f]{40}$")
+_TIMED: Final = re.compile(rb"(?m)^[\[(]?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+
+
+def _document(name: str, head: bytes, codec: str) -> tuple[str, dict[str, Any]] | None:
+    """Return that a text is a document, not a log: prose that quotes messages, or the history of a repository; None for any other text.
+
+    With lines that begin with a time it may quote a log at length: then it is a text like any other.
+    """
+    if _KEPT.search(name) or name.endswith(".ipynb") or (head.startswith(b"{") and _OURS.search(head[:4096])):
+        return "document", {}
+    if _FOREIGN.match(head) and not _ROCKETMQ.search(head):
+        return "other_systems_log", {}
+    if _COMMITS.search(head) and not _TIMED.search(head):
+        return "document", {}
+    if not (_WRITTEN.search(name) or _NAMED.search(name)) or _TIMED.search(head):
+        return None
+    return "text", {
+        "source": "text",
+        "layout": "unknown",
+        "encoding": None if codec.startswith("utf-8") else codec,
+        "document": True,
+    }
 
 
 def _quoted(head: bytes) -> dict[str, Any]:

@@ -18,6 +18,8 @@ _GROWS: Final = ("log", "text", "mqadmin", "metrics", "rows", "sends")
 _ALIKE: Final = (
     *_GROWS,
     "source_code",
+    "document",
+    "other_systems_log",
     "thread_dump",
     "store_json",
     "broker_conf",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -21,10 +22,14 @@ KEY = T("kind", "种类")
 NUMBER = T("value")
 COUNTED: Final = "次条个种"
 """Measure words: a Chinese label begins with the one that its number takes, and has none where there is no number."""
+OFFSET: Final = re.compile(r"[+-]\d\d:\d\d")
 MOMENT: Final = re.compile(r"^(\d{4,}-\d\d-\d\d)T([\d:.]+)Z$")
 
 
-def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -> dict[str, Any]:
+def finding_view(
+    finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, zone: str | None = None
+) -> dict[str, Any]:
+    """Return a finding for the page; `zone`: that of the evidence, in which its window is given too."""
     told = [s for s in stories if s.cause == finding["cause"]]
     icon, name = VERDICTS[finding["verdict"]]
     first = causes.tiles(finding["cause"])
@@ -40,7 +45,7 @@ def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lan
         "icon": icon,
         "title": clean(finding["title"]),
         "summary": clean(finding["summary"]),
-        "window": when(finding["window"], lang),
+        "window": when(finding["window"], lang, zone),
         "explained_by": list(finding.get("explained_by", ())),
         "steps": [_step(step, lang) for step in finding["steps"]],
         "numbers": numbers,
@@ -120,20 +125,37 @@ def _readable(value: Any) -> Any:
     return MOMENT.sub(r"\1 \2 UTC", value) if isinstance(value, str) else value
 
 
-def when(window: Sequence[str] | None, lang: Lang) -> str | None:
-    """Return the first and last time of a finding as a sentence, a single time where less than a second is between."""
+def when(window: Sequence[str] | None, lang: Lang, zone: str | None = None) -> str | None:
+    """Return the first and last time of a finding as a sentence, a single time where less than a second is between.
+
+    In UTC, and in the zone of the evidence where it has one (`+08:00`), as its lines print it.
+    """
     if not window:
         return None
     first, last = (iso(t) for t in window)
     begin = f"{first:%Y-%m-%d %H:%M:%S}"
+    there = "" if is_local(window[0]) else _there(first, last, zone, lang)
     if (last - first).total_seconds() < 1:
-        return f"{begin} {LOCAL[lang] if is_local(window[0]) else 'UTC'}"
+        return f"{begin} {LOCAL[lang] if is_local(window[0]) else 'UTC'}{there}"
     with on_clock("local" if is_local(window[0]) else None):
-        text = PAGE["from_to"].in_(lang)
-    end = f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
-    text = text.format(first=begin, last=end)
+        text = PAGE["from_to"].in_(lang).format(first=begin, last=_until(first, last))
     lasted = PAGE["lasted"].say(span=_span((last - first).total_seconds(), lang))
-    return f"{text} {PAGE['in_brackets'].say(text=lasted).render(lang)}"
+    return f"{text}{there} {PAGE['in_brackets'].say(text=lasted).render(lang)}"
+
+
+def _until(first: dt.datetime, last: dt.datetime) -> str:
+    return f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
+
+
+def _there(first: dt.datetime, last: dt.datetime, zone: str | None, lang: Lang) -> str:
+    """Return the same times in a zone, in brackets; "" without one or in UTC itself."""
+    if zone is None or zone == "+00:00" or not OFFSET.fullmatch(zone):
+        return ""
+    own = dt.datetime.strptime(zone, "%z").tzinfo
+    begin, end = first.astimezone(own), last.astimezone(own)
+    apart = (end - begin).total_seconds() >= 1
+    shown = f"{begin:%H:%M:%S}" + (f"–{_until(begin, end)}" if apart else "") + f" {zone}"
+    return " " + PAGE["in_brackets"].say(text=shown).render(lang)
 
 
 def _span(seconds: float, lang: Lang) -> str:

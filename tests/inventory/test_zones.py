@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import kit
 from kit.formats import printed_times
 from kit.inventory import zones
 from kit.inventory.model import Item
@@ -92,3 +93,24 @@ def test_converter(zone: str | None, expected: str) -> None:
 def test_unknown_zone_raises() -> None:
     with pytest.raises(ValueError, match="Mars"):
         printed_times.converter("Mars/Olympus")
+
+
+def test_a_client_is_tied_by_its_first_heartbeat(tmp_path: Path) -> None:
+    """The client prints its id when it starts, the broker at the first heartbeat, with epoch milliseconds (ClientChannelInfo.toString)."""
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "rocketmq_client.log").write_text(
+        "2026-11-20 23:19:29,029 INFO RocketmqClient - Created new MQClientInstance for clientId:[10.20.13.21@6502]\n"
+        "2026-11-20 23:19:29,029 INFO RocketmqClient - the producer [orders] start OK. sendMessageWithVIPChannel=false\n"
+    )
+    alone = kit.open_case(tmp_path / "app", tmp_path / "ws")
+    assert alone.local_files == {"rocketmq_client.log"}
+    assert alone.clock == "local"
+    (tmp_path / "broker").mkdir()
+    (tmp_path / "broker" / "broker.log").write_text(
+        "2026-11-20 23:19:30 INFO HeartbeatThread_1 - new producer connected, group: orders channel: ClientChannelInfo "
+        "[channel=[id: 0xdf97938e, L:/10.20.13.11:10911 - R:/10.20.13.21:50298], clientId=10.20.13.21@6502, language=JAVA, "
+        "version=335, lastUpdateTimestamp=1795187970000]\n"  # 2026-11-20 15:19:30 UTC
+    )
+    both = kit.open_case(tmp_path, tmp_path.parent / "ws-both")
+    assert both.zones["app/rocketmq_client.log"].zone == "+08:00"
+    assert both.local_files == frozenset()

@@ -27,7 +27,7 @@ def examine(case: Case) -> Finding:
     finding = TEXTS.finding()
     finding.figures = {"failed_sends": sum(u.sends for u in found), "topics": {u.topic: u.sends for u in found}}
     if not found:
-        finding.steps = [deciding("no-route", TEXTS["none"], False if looked else None)]
+        finding.steps = [deciding("no-route", TEXTS["no_route"], False if looked else None)]
         if not looked:
             finding.figures = dict.fromkeys(TEXTS.figures)
             finding.missing = [collect_next.ask("producer's client log", TEXTS["want_client"])]

@@ -27,6 +27,7 @@ from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+    from kit.i18n import Sentence
 
 GROUPS: Final = 5
 """Most producer groups that the summary names."""
