@@ -16,6 +16,7 @@ from importlib import resources
 from typing import Any, Final, Literal
 
 import attrs
+import msgspec
 
 Lang = Literal["en", "zh"]
 LANGS: Final[tuple[Lang, ...]] = ("en", "zh")
@@ -147,3 +148,10 @@ def _plain(value: Any, lang: Lang) -> str:
 
 UNKNOWN: Final = T("unknown")
 LIST_SEPARATOR: Final[dict[str, str]] = {"en": ", ", "zh": "、"}
+
+
+@cache
+def labels(room: str) -> dict[str, dict[str, T]]:
+    """Return the headings and other fixed texts of a room, `kit/ROOM/labels.yaml`: {group: {name: sentence}}."""
+    text = resources.files("kit").joinpath(room, "labels.yaml").read_bytes()
+    return msgspec.yaml.decode(text, type=dict[str, dict[str, T]])

@@ -13,33 +13,12 @@ from typing import Final
 
 from kit.case.options import instant
 from kit.formats.printed_times import utc
-from kit.i18n import Lang, T
+from kit.i18n import Lang, T, labels
 
 MARGIN: Final = dt.timedelta(minutes=10)
 """Margin at both ends of the window: clocks differ, and modification times are a little late."""
 
-MESSAGES: Final[dict[str, T]] = {
-    "USAGE": T("Usage: sh collect.sh [options]. Only reads the store; writes one .tar.gz."),
-    "O_LIST": T("only list what would be collected, with sizes"),
-    "O_OUT": T("where the archive goes (default: here)"),
-    "O_CONF": T("the broker.conf in use (default: that of the running brokers)"),
-    "O_STORE": T("the store (default: storePathRootDir, ~/store)"),
-    "O_LOGS": T("the logs (default: ~/logs/rocketmqlogs)"),
-    "O_APP": T("an application's log, with its rolled files; may be repeated"),
-    "O_NAMESRV": T("name server for mqadmin (default: namesrvAddr)"),
-    "O_MAX": T("at most N GiB of commitlog, newest first (default 20)"),
-    "O_INDEX": T("with the index files (400 MB each)"),
-    "NO_DIR": T("no such folder"),
-    "UNREADABLE": T("cannot be read"),
-    "LEFT_OUT": T("left out, over --max-gb"),
-    "OUT_INSIDE": T("is inside the store; nothing is written there"),
-    "TOTAL": T("total before compression"),
-    "FREE": T("free"),
-    "NO_SPACE": T("not enough free space: choose another --out, a shorter window or a smaller --max-gb"),
-    "TAR": T("the archive could not be written and was removed"),
-    "DONE": T("written:"),
-}
-
+MESSAGES: Final = labels("collection")["messages"]
 EMPTY_WINDOW = T("--since is after --until")
 
 

@@ -23,7 +23,7 @@ from kit.collection import cut_files
 from kit.evidence.files import open_readonly
 from kit.formats.commitlog.schema import promoted
 from kit.formats.tables import configs
-from kit.i18n import Lang, T
+from kit.i18n import Lang, T, labels
 from kit.inventory import mentions
 from kit.inventory.model import STORES
 from kit.rocketmq import names
@@ -51,17 +51,7 @@ WHOLE: Final = (
 )
 
 EMPTY_WINDOW = T("--since is after --until")
-NAMES: Final[dict[str, T]] = {
-    "records": T("commitlog records"),
-    "units": T("consume queue units"),
-    "entries": T("log entries"),
-    "rows": T("table rows"),
-    "files": T("files", "文件"),
-    "bytes": T("bytes"),
-    "copies": T("left out: copies of other files"),
-    "built": T("left out: files that can be built from the records (index, queue extensions, timer)"),
-    "unknown": T("left out: not recognised or empty"),
-}
+NAMES: Final = labels("collection")["counts"]
 KEPT_OF = T("{kept} of {of}")
 
 

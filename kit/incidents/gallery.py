@@ -12,7 +12,7 @@ from kit import __version__
 from kit.case import output
 from kit.charts.safe_text import clean
 from kit.evidence import disk
-from kit.i18n import Lang, T
+from kit.i18n import Lang, T, labels
 from kit.incidents import likeness
 from kit.incidents.history import History, why
 from kit.incidents.reading import Incident, read
@@ -23,23 +23,7 @@ PAGE_NAME: Final = "index.html"
 MARK: Final = '<meta name="generator" content="rmq-kit'
 ALIKE_SHOWN: Final = 3
 
-WORDS: Final[dict[str, T]] = {
-    "kicker": T("RocketMQ incidents"),
-    "skip": T("Skip to the incidents"),
-    "title": T("Incidents and what caused them"),
-    "search": T("Search: cause, topic, group, words of the summary"),
-    "shown": T("shown:"),
-    "none": T("No findings.json below this folder yet: `rmq-kit report EVIDENCE --out DIR` writes one."),
-    "no_cause": T("No root cause confirmed"),
-    "report": T("report"),
-    "postmortem": T("postmortem"),
-    "alike": T("Resembles"),
-    "began": T("Began {when}"),
-    "undated": T("Without a time"),
-    "unread": T("Not read"),
-    "unnamed": T("(this folder)"),
-    "made": T("Created by rmq-kit {version} from the findings.json files below this folder only."),
-}
+WORDS: Final = labels("incidents")["words"]
 FOREIGN = T("{path}: was not written by this kit; move it away first")
 ONE_REPORT = T("{path}: the folder of one report; name the folder above it, which holds all of them")
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.charts import Chart, Table, incidents
-from kit.i18n import Lang, Sentence, T
+from kit.i18n import Lang, Sentence, T, labels
 from kit.incidents import likeness, reading
 from kit.incidents.reading import Incident
 from kit.report import compare
@@ -22,25 +22,7 @@ CHANGED = T("What differs between {before} and {after}")
 UNREAD = T("Files that could not be read")
 NO_SUCH = T("no incident is called {name}; known: {names}")
 NO_FOLDER = T("{path}: not a folder of reports")
-HEADS: Final = {
-    "began": T("began (UTC)"),
-    "name": T("incident"),
-    "evidence": T("evidence"),
-    "root_causes": T("root causes"),
-    "suspected": T("suspected"),
-    "neighbours": T("neighbours and hazards"),
-    "cause": T("cause"),
-    "earlier": T("known in"),
-    "known_as": T("known as"),
-    "same": T("the same topic, group or address"),
-    "likeness": T("likeness"),
-    "why": T("why"),
-    "what": T("what", "内容"),
-    "before": T("before"),
-    "after": T("after"),
-    "change": T("change"),
-    "file": T("file"),
-}
+HEADS: Final = labels("incidents")["columns"]
 NAMES_SHOWN: Final = 4
 
 

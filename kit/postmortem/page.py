@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Any, Final
@@ -22,31 +22,16 @@ from kit.case.failures import bug_report
 from kit.causes import timeline
 from kit.charts import Chart, Table, clean
 from kit.charts import timeline as charts
+from kit.charts.messages import retries
+from kit.charts.sends import busy
+from kit.charts.sizes import limit
+from kit.charts.transactions import half_topic, transactions
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.printed_times import iso
-from kit.i18n import Lang
+from kit.i18n import Lang, T, labels
 from kit.notebook import hypotheses, notes
 from kit.notebook import inquiry as notebook
-from kit.postmortem import key_charts
-from kit.postmortem.labels import (
-    AS_WRITTEN,
-    AUTHORS,
-    BECAUSE,
-    COLUMNS,
-    DECISION,
-    EVIDENCE,
-    NOBODY,
-    NOT_DRAWN,
-    PROPOSED,
-    SEVERITY,
-    STATUS,
-    TEAM,
-    UNDATED,
-    UNKNOWN,
-    WHO,
-    WORDS,
-)
 from kit.report import build, html, manifest, write
 from kit.report.finding_view import finding_view
 from kit.report.labels import COLUMNS as LABELS
@@ -59,6 +44,26 @@ PAGE_NAME: Final = "postmortem.html"
 MOST_ROWS: Final = 500
 
 _ENV: Final = html.environment()
+WORDS: Final = labels("postmortem")["words"]
+COLUMNS: Final = labels("postmortem")["columns"]
+EVIDENCE, TEAM, DECISION = T("evidence"), T("team"), T("decision")
+AS_WRITTEN = T("notes: {text}")
+PROPOSED = T("proposed by the kit")
+NOBODY = T("nobody yet")
+UNKNOWN = T("Sections of the notes that are not used: {names}")
+UNDATED = T("Entries of the notes without a valid time: {count}. They are at the end.")
+WHO = T("{what} ({who})")
+BECAUSE = T("{what} Why: {why}")
+STATUS, SEVERITY, AUTHORS = T("status: {text}"), T("severity: {text}"), T("authors: {text}")
+NOT_DRAWN = T("Charts that could not be drawn: {names}. Their numbers are in the tables of the report.")
+CHARTS: Final[Mapping[str, tuple[tuple[str, Callable[..., Chart]], ...]]] = {
+    "half-topic-blowup": (("half_topic_growth", half_topic.growth), ("half_topic_flow", half_topic.flow)),
+    "message-size-mismatch": (("size_half_queue", limit.half_queue), ("size_near_limit", limit.near_limit)),
+    "message-identity": (("identity_funnel", retries.funnel),),
+    "broker-busy": (("busy_axis", busy.axis), ("busy_outcome", busy.outcome)),
+    "transaction-consistency": (("transaction_flow", transactions.accounting),),
+}
+"""The most useful charts of each cause: result table and chart function."""
 
 
 def start(
@@ -240,9 +245,17 @@ class Postmortem:
         return [clean(hypotheses.mark(row).render(self.lang)) for row in rows]
 
     def _drawn(self, finding: Mapping[str, Any]) -> list[dict[str, Any]]:
-        drawn, failed = key_charts.of(self.inquiry, finding["cause"])
-        self.failed += failed
-        return [html.drawn(chart, name.replace("_", "-")) for name, chart in drawn]
+        """Return the charts of a cause with rows in this evidence; one that fails does not break the page, which names it."""
+        drawn: list[dict[str, Any]] = []
+        for name, draw in CHARTS.get(finding["cause"], ()):
+            frame = self.inquiry.table(name)
+            if frame.empty:
+                continue
+            try:
+                drawn.append(html.drawn(draw(frame, lang=self.lang), name.replace("_", "-")))
+            except Exception:
+                self.failed.append(name)
+        return drawn
 
     def _inputs(self) -> Table:
         files = [(f["file"], f["kind"], f["bytes"], f["sha256"]) for f in self.inquiry.findings["evidence"]["files"]]
