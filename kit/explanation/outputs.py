@@ -53,17 +53,17 @@ def of_hosts(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
         tool = host_heads.of_line(line.text)
         if tool and tool != inside:
             begun[line.number] = tool
-        row = tool or _ABOVE.match(line.text) or (inside and line.number - last <= _BLANK and _row(line.text))
+        row = (
+            tool
+            or _ABOVE.match(line.text)
+            or (inside and line.number - last <= _BLANK and len(_CELL.findall(line.text)) >= _FEWEST)
+        )
         if row:
             rows.add(line.number)
             inside, last = tool or inside, line.number
         elif line.number - last > _BLANK:
             inside = ""
     return begun, frozenset(rows)
-
-
-def _row(text: str) -> bool:
-    return len(_CELL.findall(text)) >= _FEWEST
 
 
 def of_mqadmin(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:

@@ -38,6 +38,7 @@ _NAMED: Final = re.compile(
     re.IGNORECASE,
 )
 _DIGEST: Final = re.compile(r"(?:md5|sha-?\d*|digest|signature|trace-?id|\bTID|span|\bKEYS)\W{0,4}$", re.IGNORECASE)
+"""In front of a digest or a business key."""
 MOST: Final = 500
 """Most different ids that are decoded."""
 
@@ -73,7 +74,11 @@ def find(pasted: Sequence[Line]) -> list[PastedId]:
     for line in pasted:
         for match in ids.IN_TEXT.finditer(line.text):
             key = match[0].upper()
-            if key in first or len(first) >= MOST or _checksum(line.text, match.start()):
+            if (
+                key in first
+                or len(first) >= MOST
+                or _DIGEST.search(line.text[max(0, match.start() - 20) : match.start()])
+            ):
                 continue
             info = ids.decode(key)
             if info.kind != "uniq" or match[0] == key or _meant(line.text, match):
@@ -91,11 +96,6 @@ def _meant(text: str, found: re.Match[str]) -> bool:
     glued = before[-1:] in ("-", "_", ".", ":", "/", "=", "@") or after in ("-", "_", "/", "=", "@")
     glued = glued or bool(re.match(r"\.\w", text[found.end() :]))
     return not glued or bool(_NAMED.search(before))
-
-
-def _checksum(text: str, at: int) -> bool:
-    """Return whether the text before an id says that it is a digest or a business key."""
-    return _DIGEST.search(text[max(0, at - 20) : at]) is not None
 
 
 def _pairs(pasted: Iterable[Line], first: dict[str, PastedId]) -> Iterable[tuple[str, str]]:
