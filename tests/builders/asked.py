@@ -17,6 +17,7 @@ import attrs
 import pandas as pd
 import pyarrow as pa
 
+from kit.analysis.consumers import positions
 from kit.case.frames import BRONZE, FILES, LIMITS
 from kit.case.options import Options
 from kit.case.tables import specs
@@ -42,10 +43,7 @@ SCHEMAS = {
     "files": FILES,
     "limits": LIMITS,
     "all_events": EVENTS,
-    "known_positions": frames.schema(
-        "time timestamp, source string, file string, line bigint, group string, topic string, broker string, queue_id bigint, offset bigint, "
-        "end bigint, begin bigint, lag bigint, at_least boolean"
-    ),
+    "known_positions": frames.schema(positions.COLUMNS),
 }
 GIVEN_AS = {"records": "messages_within", "events": "all_events", "configs": "config_files"}
 

@@ -160,12 +160,16 @@ class Stuck:
     others: int
 
 
+def _courses(case: Case) -> list[dict[str, Any]]:
+    return [] if positions.every(case).empty else case.fact_rows("queue_courses")
+
+
 @per_case
 def pairs(case: Case) -> list[Pair]:
     """Return every topic of every user's group with a known lag, the largest lag first; retry topics only if something
     waits in them.
     """
-    rows = [row for row in case.fact_rows("queue_courses") if row["peak"] is not None]
+    rows = [row for row in _courses(case) if row["peak"] is not None]
     every = [
         Pair(*place, tuple(Course(**{each.name: row[each.name] for each in attrs.fields(Course)}) for row in of_pair))
         for place, of_pair in groupby(rows, lambda row: (row["group"], row["topic"]))
@@ -180,7 +184,7 @@ def stuck(case: Case) -> list[Stuck]:
     had waited, the longest wait first.
     """
     queues = []
-    for row in case.fact_rows("queue_courses"):
+    for row in _courses(case):
         if row["others"] and not row["topic"].startswith(INNER):
             place: dict[str, Any] = {name: row[name] for name in ("group", "topic", "broker", "queue_id", "others")}
             place |= {name: row[f"stand_{name}"] or 0 for name in ("offset", "begin", "end")}
