@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import ipywidgets
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from kit.analysis.consumers import positions
-from kit.charts import BLUE, GREEN, GREY, PALETTE, clean, escape, figure
+from kit.charts import GREEN, GREY, PALETTE, clean, escape, figure
 from kit.charts.controls import outputs
 from kit.explorer.explorer import BY, LABELS, LEVELS, PARTS, STEPS
 from kit.explorer.selection import VALUES, Part, Selection
@@ -49,6 +48,8 @@ class View(ipywidgets.VBox):
         self.explorer, self.lang = explorer, explorer.lang
         self._busy = False
         self._follow: list[Callable[[], None]] = []
+        self.bars: dict[tuple[Part, str], dict[str, tuple[Any, Any, Any]]] = {}
+        """The button, bar and number of each value, by part and field."""
         self.chips, self.counts = ipywidgets.HBox(layout={"flex_flow": "row wrap"}), ipywidgets.Label()
         shown: list[Any] = [self._menus(), self.chips, self.counts]
         parts = [part for part, each in explorer.parts.items() if len(each.frame)]
@@ -188,28 +189,27 @@ class View(ipywidgets.VBox):
     def _bars(self, part: Part, field: str) -> Any:
         """Return one bar for each of the most frequent values of a field; a click selects it or lets go of it."""
         each = self.explorer.parts[part]
-        values = list(each.counts(field))[:BARS]
-        bar = go.Bar(y=[clean(value, 40) for value in values], orientation="h", hoverinfo="x+y")
-        axis = {"autorange": "reversed", "fixedrange": True, "type": "category"}
-        title = {"text": LABELS[field].in_(self.lang), "font": {"size": 13}}
-        chart = go.FigureWidget(
-            figure(bar, height=90 + 22 * len(values), width=310, title=title, yaxis=axis, xaxis={"fixedrange": True})
-        )
+        rows = {}
+        for value in list(each.counts(field))[:BARS]:
+            button = ipywidgets.Button(description=clean(value, 40), layout={"width": "14em"})
+            button.on_click(lambda _, value=value: self.select(self.explorer.selection.toggled(field, value)))
+            rows[value] = (button, ipywidgets.IntProgress(layout={"width": "8em"}), ipywidgets.Label())
 
         def follow() -> None:
             counted = each.counts(field, each.mask(self.explorer.selection, without=field))
-            chosen = getattr(self.explorer.selection, field)
-            with chart.batch_update():
-                chart.data[0].x = np.array([counted.get(value, 0) for value in values])
-                chart.data[0].marker.color = [BLUE if not chosen or value in chosen else GREY for value in values]
+            chosen, most = getattr(self.explorer.selection, field), max(counted.values(), default=0) or 1
+            for value, (button, bar, number) in rows.items():
+                bar.max = max(bar.max, most)
+                bar.value, bar.max = counted.get(value, 0), most
+                number.value = f"{counted.get(value, 0):,}"
+                button.button_style = "primary" if value in chosen else ""
 
-        def clicked(_: Any, points: Any, __: Any) -> None:
-            for n in points.point_inds:
-                self.select(self.explorer.selection.toggled(field, values[n]))
-
-        chart.data[0].on_click(clicked)
+        self.bars[part, field] = rows
         self._follow.append(follow)
-        return chart
+        lines = [ipywidgets.HBox(row) for row in rows.values()]
+        return ipywidgets.VBox(
+            [ipywidgets.Label(LABELS[field].in_(self.lang)), *lines], layout={"margin": "0 2em 1em 0"}
+        )
 
     def _lag(self) -> list[Any]:
         """Return the lag of each group in a topic, all queues together, at each look."""

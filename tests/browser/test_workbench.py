@@ -108,8 +108,7 @@ def test_what_is_brushed_and_clicked_is_followed_by_all_and_is_a_value(exploring
     assert "since=None" not in said and "levels=()" in said
 
     # A bar of the first chart beside the timeline: a level.
-    bars = page.locator(".rmq-kit-explorer .js-plotly-plot").nth(1)
-    bars.locator(".bars .point path").first.click(force=True)
+    page.locator(".rmq-kit-explorer .widget-hbox:has(.widget-hprogress) button:text-is('WARN')").click()
     page.wait_for_timeout(1500)
     levels = set(page.locator(".rmq-kit-explorer table").first.locator("tbody tr td:nth-child(2)").all_inner_texts())
     assert len(levels) == 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import ipywidgets
@@ -128,17 +127,19 @@ def parts(view: Any, kind: type) -> list[Any]:
 
 
 def chips(view: Any) -> list[str]:
-    return [button.description for button in parts(view, ipywidgets.Button)]
+    return [button.description for button in view.chips.children]
 
 
 def test_what_is_clicked_dragged_and_chosen_is_followed_by_all_and_is_a_value(case: Any) -> None:
     explorer = kit.explore(case, topics="orders")
     view = explorer.widget
     assert view.counts.value == "15 of 30 log entries · 6 of 12 records" and chips(view) == ["topic: orders", "Clear"]
-    levels = next(chart for chart in parts(view, go.FigureWidget) if chart.layout.title.text == "level")
+    levels = view.bars["entries", "levels"]
     # Of the odd entries 1, 3, 5, …, 29 every third is a warning: n % 3 == 1 for 1, 7, 13, 19, 25.
-    assert dict(zip(levels.data[0].y, levels.data[0].x, strict=True)) == {"ERROR": 5, "INFO": 5, "WARN": 5}
-    levels.data[0]._dispatch_on_click(SimpleNamespace(point_inds=[list(levels.data[0].y).index("WARN")]), None)
+    assert {value: (bar.value, number.value) for value, (_, bar, number) in levels.items()} == dict.fromkeys(
+        LEVELS, (5, "5")
+    )
+    levels["WARN"][0].click()
     timeline = parts(view, go.FigureWidget)[0]
     timeline.layout.update(xaxis={"range": ["2026-11-20 23:19:21.000", "2026-11-20 23:19:24.500"]})
     assert explorer.selection.as_dict() == {
@@ -158,9 +159,9 @@ def test_what_is_clicked_dragged_and_chosen_is_followed_by_all_and_is_a_value(ca
     assert explorer.selection.threads == ("$main-0",) and view.counts.value.startswith("0 of 30 log entries")
     menu.value = "nobody"
     assert explorer.selection.threads == ("$main-0",)
-    next(button for button in parts(view, ipywidgets.Button) if button.description == "thread: $main-0").click()
+    next(chip for chip in view.chips.children if chip.description == "thread: $main-0").click()
     assert view.counts.value.startswith("1 of 30")
-    parts(view, ipywidgets.Button)[-1].click()
+    view.chips.children[-1].click()
     assert explorer.selection.as_dict() == {} and view.counts.value == "30 of 30 log entries · 12 of 12 records"
 
 
