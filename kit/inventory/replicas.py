@@ -16,17 +16,9 @@ _GROWS: Final = ("log", "text", "mqadmin", "metrics", "rows", "sends")
 """Kinds of files whose earlier copy may be the beginning of a later one."""
 
 _ALIKE: Final = (
-    *_GROWS,
-    "source_code",
-    "document",
-    "other_systems_log",
-    "thread_dump",
-    "store_json",
-    "broker_conf",
-    "checkpoint",
-    "index",
+    *_GROWS, "source_code", "document", "other_systems_log", "thread_dump", "store_json", "broker_conf", "checkpoint", "index",
     "consumequeue",
-)
+)  # fmt: skip
 _CHUNK: Final = 1 << 20
 
 
@@ -71,15 +63,8 @@ def _beginnings(items: list[Item], originals: dict[str, str]) -> None:
     for group in alike.values():
         group.sort(key=lambda i: (i.bytes, i.file))
         for n, item in enumerate(group):
-            longer = next(
-                (
-                    other
-                    for other in group[n + 1 :]
-                    if other.bytes > item.bytes and _same(item, 0, other, 0, item.bytes)
-                ),
-                None,
-            )
-            if longer:
+            larger = (other for other in group[n + 1 :] if other.bytes > item.bytes)
+            if longer := next((other for other in larger if _same(item, 0, other, 0, item.bytes)), None):
                 originals[item.file] = longer.file
 
 

@@ -40,6 +40,7 @@ _ANSWERED: Final = re.compile(r"SEND_OK|FLUSH_DISK_TIMEOUT|FLUSH_SLAVE_TIMEOUT|S
 _DELIVERED_AGAIN: Final = re.compile(r"reconsume|redeliver|重投|重复投递", re.IGNORECASE)
 _ERROR: Final = re.compile(r"\b\w+(Exception|Error)\b|CODE: ?\d+")
 _SENT: Final = re.compile(r"SEND_OK|succe|成功", re.IGNORECASE)
+_FIRST: Final = re.compile(r"start|creat|begin|^at$|创建|开始", re.IGNORECASE)
 _LOG_LINE: Final = re.compile(r"\W?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|.*\n\s*at ")
 HEX: Final = re.compile(r"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?$")
 
@@ -90,14 +91,10 @@ def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | N
     take("offset_msg_id", lambda c: c.share(lambda v: is_offset_id(v.split(",")[0])) if c.hex > 0.9 else 0)
     for i in [i for i in free if columns[i].hex > 0.9]:
         free.discard(i)
-    first_hand = [i for i in free if columns[i].times > 0.9]
-    if first_hand:
+    if times := sorted(i for i in free if columns[i].times > 0.9):
         # Of several times the first one, unless a name says better: created before updated.
-        at["time"] = min(
-            first_hand,
-            key=lambda i: (not re.search(r"start|creat|begin|^at$|创建|开始", columns[i].name, re.IGNORECASE), i),
-        )
-        free.difference_update(first_hand)
+        at["time"] = next((i for i in times if _FIRST.search(columns[i].name)), times[0])
+        free.difference_update(times)
     take("outcome", lambda c: 1.0 if c.seen(_SEND) and c.distinct <= max(50, c.n // 5) else 0.0)
     sends = "outcome" in at or any(columns[i].seen(_SEND) for i in free)
     answered = any(columns[i].seen(_ANSWERED) for i in (*free, *at.values()))
@@ -141,9 +138,7 @@ def _role(at: dict[str, int], columns: list[_Column], *, sends: bool) -> str | N
         return "sends"
     if (
         ids
-        and "status" in at
-        and "time" in at
-        and "key" in at
+        and {"status", "time", "key"} <= at.keys()
         and columns[at["status"]].distinct <= 4
         and columns[at["key"]].repeats
     ):
