@@ -282,7 +282,7 @@ def policy(css: str, *scripts: str) -> str:
     """
     return (
         f"default-src 'none'; script-src {' '.join(_hash(s) for s in scripts)}; style-src {_hash(css)} {_hash('')}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
 

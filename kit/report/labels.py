@@ -12,6 +12,11 @@ PAGE: Final[dict[str, T]] = {
     "skip": T("Skip to the report"),
     "contents": T("Contents"),
     "filter": T("Filter these rows"),
+    "copy": T("Copy"),
+    "copied": T("Copied"),
+    "permalink": T("Link to claim"),
+    "further_places": T("Further places"),
+    "further_charts": T("Further charts"),
     "redacted": T(
         "Names, addresses, keys and paths on this page are pseudonyms: the same original always has the same one. Times, sizes, offsets and hashes are real."
     ),

@@ -4,7 +4,10 @@
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   // Dates as in the text around, whatever the language.
   Plotly.register({ moduleType: "locale", name: "iso", dictionary: {}, format: { year: "%Y", month: "%Y-%m", dayMonth: "%m-%d", dayMonthYear: "%Y-%m-%d" } });
-  const config = { locale: "iso", displayModeBar: false, responsive: false, scrollZoom: false, doubleClick: false, showTips: false };
+  const config = {
+    locale: "iso", displaylogo: false, responsive: false, scrollZoom: false, doubleClick: "reset", showTips: false,
+    modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
+  };
 
   // A figure comes without page colours; they follow the page: light, dark, paper.
   function themed(spec, width) {
@@ -20,7 +23,8 @@
         layout[key].gridcolor = colour("--grid");
         layout[key].linecolor = colour("--line");
         layout[key].tickcolor = colour("--line");
-        layout[key].fixedrange = true;
+        // A finger scrolls the page.
+        layout[key].fixedrange = width < 560;
       }
     }
     return layout;
@@ -104,9 +108,38 @@
     if (fold.open) fold.querySelectorAll("figure[data-chart]:not([data-drawn])").forEach((box) => draw(box));
   }));
 
+  // A link to a place inside a fold opens it.
+  function reveal() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let fold = target && target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  }
+  window.addEventListener("hashchange", reveal);
+  reveal();
+
+  const main = document.querySelector("main");
+  document.querySelectorAll("main pre").forEach((text) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = main.dataset.copy;
+    button.addEventListener("click", () => {
+      navigator.clipboard.writeText(text.textContent).then(() => { button.textContent = main.dataset.copied; });
+    });
+    text.before(button);
+  });
+
+  // The contents tell which section one is in.
+  const links = new Map(Array.from(document.querySelectorAll("nav a"), (link) => [link.getAttribute("href").slice(1), link]));
+  const seen = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => {
+    const current = links.get(entry.target.getAttribute("aria-labelledby"));
+    if (current) links.forEach((link) => { link.toggleAttribute("aria-current", link === current); });
+  }), { rootMargin: "-20% 0px -75% 0px" });
+  document.querySelectorAll("main > section").forEach((section) => seen.observe(section));
+
   let opened = [];
   window.addEventListener("beforeprint", () => {
-    opened = Array.from(document.querySelectorAll("details:not([open])"));
+    // Lists stay folded on paper: nobody reads hashes there.
+    opened = Array.from(document.querySelectorAll("details:not([open]):not(.list)"));
     opened.forEach((fold) => { fold.open = true; });
     all(640);
   });
