@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -182,6 +183,8 @@ class View(ipywidgets.VBox):
         if self._busy:
             return
         values = {field: getattr(self.explorer.selection, field) for field in VALUES}
+        if axis.autorange is not True and not all(isinstance(at, str | dt.datetime) for at in axis.range or ()):
+            return  # dragged before its times arrived
         ends = [] if axis.autorange is True or not axis.range else sorted(pd.Timestamp(at) for at in axis.range)
         since, until = [f"{at}" for at in ends] or ["", ""]
         self.select(Selection(since, until, **values))

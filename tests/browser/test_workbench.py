@@ -68,7 +68,8 @@ def exploring(browser: Any, lab: str) -> Iterator[Any]:
 
 def drawn(page: Any) -> None:
     page.wait_for_function("() => document.querySelectorAll('.rmq-kit-explorer table tbody tr').length > 40")
-    page.locator(".rmq-kit-explorer .js-plotly-plot .nsewdrag").first.wait_for()
+    # A chart is drawn empty first, and its rows arrive when its script is loaded.
+    page.wait_for_function("() => document.querySelector('.rmq-kit-explorer .js-plotly-plot')?.data?.length > 0")
     page.wait_for_timeout(500)
 
 
