@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import refs
 from kit.analysis.consumers import offsets
-from kit.causes import collect_next
+from kit.causes import collect_next, shown_by
 from kit.causes.findings import Finding, Missing, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
@@ -191,7 +191,9 @@ def _missing(case: Case, jump: Row | None, *, suspicious: bool) -> list[Missing]
     if unsure and not case.has_source("broker"):
         wanted.append(collect_next.ask("broker.log", TEXTS["want_broker_log"]))
     no_queue = jump is not None and jump["without_queue"] > 0
-    if (unsure or open_start or no_queue) and not refs.seen(case, "pull-started"):
+    # Clients of 5.x print no first pull: a log that is here is not asked for again.
+    logged = bool(refs.seen(case, "pull-started")) or shown_by.has(case, "consumer's client log")
+    if (unsure or open_start or no_queue) and not logged:
         wanted.append(collect_next.ask("consumer's client log", TEXTS["want_client_log"]))
     if (unsure or open_start) and not offsets.copies(case):
         wanted.append(collect_next.ask("copies of offsets", TEXTS["want_copies"]))

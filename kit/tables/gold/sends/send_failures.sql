@@ -4,7 +4,7 @@
 -- At most 800,000, in order of file and line. A client logs each failed attempt (DefaultMQProducerImpl.sendDefaultImpl), up to 5.1.1 with the
 -- message as an entry of its own; what an application logs is the exception of the whole call.
 -- What a client logs of another request (pull, heartbeat, send-back) is no failed send; what an application does is one, unless its trace
--- shows such a request.
+-- shows such a request. A time-out in a broker's or name server's log is that of its own request to another one.
 with marked as (
   select file, line,
     bool_or(event = 'send-attempt-failed') as attempt, bool_or(event = 'flow-control') as refused,
@@ -36,7 +36,8 @@ with marked as (
   from texts
 ), kept as (
   select * from roles
-  where role <> 'call' or from_send or (named <> 'OTHER' and coalesce(source, 'client') <> 'client' and not (late and text rlike
+  where role <> 'call' or from_send or (named <> 'OTHER' and coalesce(source, 'client') <> 'client'
+    and not (late and source in ('broker', 'store', 'remoting', 'transaction', 'broker_default', 'namesrv')) and not (late and text rlike
     'execute the pull request exception|pullKernelImpl|processPullResponse|pullMessageAsync|PullCallback|PullMessageService|popMessage|updateConsumeOffsetToBroker|getConsumerIdListByGroup|HeartBeat|heart beat|queryConsumerOffset|lockBatchMQ|checkClientInBroker|DefaultMQPushConsumerImpl[.]start|ListenerContainerConfiguration|MQAdminExt'))
 )
 select file, line,
