@@ -116,7 +116,7 @@ class Frames(Stoppable, ABC):
     offsets = _table("offsets", "Consumer offsets, delay offsets and the checkpoint.")
     admin = _table("admin", "Cells and fields of mqadmin outputs.")
     metrics = _table("metrics", "Host metrics and garbage collections.")
-    network = _table("network", "Addresses, sockets and processes of hosts.")
+    network = _table("network", "Addresses and sockets of hosts.")
     threads = _table("threads", "Threads in thread dumps, and what each was doing.")
     rows = _table("rows", "Business tables, transaction log tables and delivery ledgers.")
     sends = _table("sends", "Send ledgers.")

@@ -111,9 +111,11 @@ def _pair(line: bytes) -> Pair | None:
     if time is None or at is None:
         return None
     rest = line[time.end() : time.end() + 4000]
-    ids = dict.fromkeys(m.group().decode().upper() for m in _ID.finditer(rest))
+    ids = list(dict.fromkeys(m.group().decode().upper() for m in _ID.finditer(rest)))[:4]
+    if b"Instance" in rest:
+        ids += [m.group().decode() for m in _CLIENT.finditer(rest)][:1]
     keys = (m.group().decode() for m in _KEY.finditer(rest) if any(48 <= c <= 57 for c in m.group()))
-    names = list(ids)[:4] or list(dict.fromkeys(keys))[:12]
+    names = ids or list(dict.fromkeys(keys))[:12]
     millis = tuple(int(m.group()) for m in _MILLIS.finditer(rest))[:4]
     return Pair(at, tuple(names), millis) if names or millis else None
 
@@ -130,6 +132,19 @@ def _sample_rows(item: Item) -> list[Pair]:
             named = [cells.get(field) for field in ("uniq_key", "offset_msg_id", "key")]
             pairs.append(Pair(time.ms, tuple(v.upper() if len(v) in (32, 56) else v for v in named if v)))
     return pairs
+
+
+def first_seen(items: Iterable[Item], names: set[str]) -> Moments:
+    """Return when brokers' logs name clients first, by the ids of the clients among the names."""
+    wanted = sorted(name.encode() for name in names if "@" in name)[:MOST_CLIENTS]
+    found: dict[str, list[int]] = defaultdict(list)
+    for item in items if wanted else ():
+        with contextlib.suppress(OSError, ValueError), open_readonly(item.path) as stream:
+            text = stream.read(_HEAD)
+            for name in wanted:
+                if (at := re.search(_CONNECTED % re.escape(name), text)) is not None:
+                    found[name.decode()].append(int(at[1]))
+    return {name: tuple(times) for name, times in found.items()}
 
 
 def infer(pairs: Iterable[Pair], moments: Moments) -> tuple[int | None, int]:

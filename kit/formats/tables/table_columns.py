@@ -197,7 +197,7 @@ class _Column:
     @property
     def key_score(self) -> float:
         """Return how much a column looks like a business key: nearly every value different, one token, of one form."""
-        if not self.n or self.spaced or self.share(lambda v: len(v) > 255) > 0.01:
+        if not self.n or self.spaced or self.share(lambda v: len(v) > 255) > 0.1:
             return 0.0
         unique = self.distinct / self.n
         decimal = self.share(lambda v: bool(re.match(r"-?\d+\.\d+$", v)))
@@ -216,7 +216,12 @@ class _Column:
 
     def enum_score(self, field: str) -> float:
         """Return how much a column looks like a status: few values, known words for states, or a name that suggests it."""
-        if not self.n or self.distinct > max(12, self.n // 20) or max(map(len, self.counts)) > 64 or self.hints("time"):
+        if (
+            not self.n
+            or self.distinct > max(12, self.n // 20)
+            or self.share(lambda v: len(v) > 64) > 0.1
+            or self.hints("time")
+        ):
             return 0.0
         words = self.share(lambda v: bool(_STATUS_WORD.search(v)))
         if self.hints(field):

@@ -229,3 +229,16 @@ def test_times_in_many_forms_keep_whether_they_name_a_zone(text: str, expected: 
 def test_us_dates_are_told_by_a_day_past_twelve() -> None:
     assert printed_times.month_first(["05/14/2024 10:00:00", "05/02/2024 10:00:00"])
     assert not printed_times.month_first(["14/05/2024 10:00:00"])
+
+
+@pytest.mark.parametrize("cell", ["x" * (18 << 20), '"' + "x" * (18 << 20) + '"'], ids=["plain", "quoted"])
+def test_a_cell_of_any_length_costs_only_its_row(tmp_path: Path, cell: str) -> None:
+    """Its pieces may be rows of their own; what is behind it stands on its own line."""
+    rows = [f"SO{n:06},PAID,{day(n)}" for n in range(N)]
+    found = sniffed(tmp_path, "\n".join(["order_id,status,created_at", *rows, f"SO9,{cell},{day(1)}", *rows, ""]))
+    assert found is not None and found["columns"] == {"key": "order_id", "status": "status", "time": "created_at"}
+    read = [
+        r for part in business_tables.read(tmp_path / "t.csv", "t.csv", found, lambda ms: ms) for r in part.to_pylist()
+    ]
+    assert [(r["line"], r["key"]) for r in read][-1] == (2 * N + 2, f"SO{N - 1:06}")
+    assert {f"SO{n:06}" for n in range(N)} <= {r["key"] for r in read}
