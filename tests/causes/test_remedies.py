@@ -28,7 +28,7 @@ def test_each_reason_of_a_disagreement_has_its_own_repair(cause: str | None, fix
 def remedies(monkeypatch: pytest.MonkeyPatch, *whys: str, longest: float | None = None) -> list[Any]:
     monkeypatch.setattr(broker_busy.setup, "setting", lambda case, name: SimpleNamespace(value=None))
     monkeypatch.setattr(broker_busy.attempts, "entries", lambda case: None)
-    monkeypatch.setattr(broker_busy.busy_config, "printed_periods", lambda entries: pd.Series(dtype="float64"))
+    monkeypatch.setattr(broker_busy.busy, "printed_periods", lambda entries: pd.Series(dtype="float64"))
     stalls = [] if longest is None else [SimpleNamespace(stood=longest, pauses=1, seconds=longest)]
     seen = SimpleNamespace(ledger=sends.Ledger(None), stalls=stalls)
     found = broker_busy._remedies(None, seen, [SimpleNamespace(slug=slug) for slug in whys])  # type: ignore[arg-type]
