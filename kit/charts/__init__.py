@@ -118,8 +118,9 @@ class Chart:
     def bundles(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Return what a notebook shows, as data and metadata: the chart, then its sentence above the folded table."""
         html = self.twin.as_html(self.reading, folded=True)
+        drawn = self.figure.data or self.figure.layout.annotations or self.figure.layout.shapes
         return [
-            (self._repr_mimebundle_(), {}),
+            *([(self._repr_mimebundle_(), {})] if drawn else []),
             ({"text/html": html, "text/plain": clean(self.reading)}, {"rmq-kit": {"twin": True}}),
         ]
 
@@ -197,10 +198,14 @@ def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
 def titled(given: go.Figure, title: str) -> go.Figure:
     """Return a figure with its title above the legend, however many lines that has, and ISO times on its axes."""
     drawn = go.Figure(given)
-    named = [len(trace.name or "") for trace in drawn.data if trace.name and trace.showlegend is not False]
-    lines = -(-sum(7 * length + 46 for length in named) // 760) if len(named) > 1 or drawn.layout.showlegend else 0
+    named = [trace.name for trace in drawn.data if trace.name and trace.showlegend is not False]
+    wide = max((sum(1 + (ord(c) > 0x2E80) for c in name) for name in named), default=0)
+    lines = -(-len(named) // max(1, 860 // (8 * wide + 60))) if len(named) > 1 else 0
     top = {"text": title, "yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 8}, "font": {"size": 15}}
-    drawn.update_layout(title=top if title else None, margin_t=(36 if title else 12) + 22 * lines)
+    margin = (36 if title else 12) + 23 * lines
+    drawn.update_layout(title=top if title else None, margin_t=margin)
+    if (drawn.layout.legend.y or 1.0) >= 1:
+        drawn.update_layout(legend_y=1, height=(drawn.layout.height or 380) + max(0, margin - 60))
     for axis in {trace.xaxis or "x" for trace in drawn.data if hasattr(trace, "xaxis") and _times(trace.x)}:
         drawn.update_layout(
             {axis.replace("x", "xaxis"): {"tickformatstops": ISO, "hoverformat": "%Y-%m-%d %H:%M:%S.%L"}}

@@ -381,7 +381,6 @@ def start(
     import kit
 
     prose.speak(book, lang, interactive)
-    prose.library()
 
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     chosen = {"lang": lang, **(options or {})}

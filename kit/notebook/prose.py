@@ -1,4 +1,4 @@
-"""The Chinese of a notebook's text cells, which the cells themselves keep beside their English: shown with the next code cell that runs.
+"""The Chinese of a notebook's text cells, which the cells themselves keep beside their English: shown below the code cell before them.
 
 So one file serves both languages, in JupyterLab and headless. A report puts the Chinese into the cells instead (`kit.report.notebooks`).
 """
@@ -19,12 +19,13 @@ _HOOKS: Final[list[Any]] = []
 
 
 def speak(book: str, lang: Lang, interactive: bool) -> None:
-    """From now on show the text before each code cell of a notebook in `lang`; that before this cell at once."""
+    """From now on show the text between two code cells of a notebook in `lang` below the first of them; that up to here at once."""
     shell = _shell()
     if shell is None:
         return
+    library()
     for hook in _HOOKS:
-        shell.events.unregister("pre_run_cell", hook)
+        shell.events.unregister("post_run_cell", hook)
     _HOOKS.clear()
     if lang == "en" or not book:
         return
@@ -32,17 +33,17 @@ def speak(book: str, lang: Lang, interactive: bool) -> None:
     if not interactive:
         _publish({"text/html": HIDE, "text/plain": ""})
     begun = next((n for n, (source, _) in enumerate(texts) if "notebook.start(" in source), 0)
-    _say([text for _, before in texts[: begun + 1] for text in before])
+    _say([text for _, before in texts[: begun + 2] for text in before])
     sources = [source for source, _ in texts]
 
-    def before(info: Any) -> None:
-        near = difflib.get_close_matches(info.raw_cell.strip(), sources, 1, 0.5)
+    def after(result: Any) -> None:
+        near = difflib.get_close_matches(result.info.raw_cell.strip(), sources, 1, 0.5)
         n = sources.index(near[0]) if near else 0
-        if n > begun:
-            _say(texts[n][1])
+        if begun < n < len(texts) - 1:
+            _say(texts[n + 1][1])
 
-    shell.events.register("pre_run_cell", before)
-    _HOOKS.append(before)
+    shell.events.register("post_run_cell", after)
+    _HOOKS.append(after)
 
 
 def library() -> None:

@@ -33,7 +33,7 @@ def test_with_a_button_nothing_is_drawn_before_it_is_pressed() -> None:
 
 
 def test_a_chart_comes_with_its_table_and_several_things_in_their_order() -> None:
-    chart = Chart(figure(), pd.DataFrame({"a": [1]}), "reads", "alt", "title")
+    chart = Chart(figure({"type": "bar", "y": [1]}), pd.DataFrame({"a": [1]}), "reads", "alt", "title")
     shown = live(lambda n: (table(f"n{n}"), chart), n=ipywidgets.IntSlider(3)).children[-1].outputs
     assert ["text/html" in o["data"] for o in shown] == [True, True, True] and PLOTLY_MIME in shown[1]["data"]
     assert "n3" in str(shown[0]) and shown[2]["metadata"]["rmq-kit"] == {"twin": True}

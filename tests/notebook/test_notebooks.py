@@ -68,8 +68,7 @@ class TestForm:
             assert all(any("\u4e00" <= c <= "\u9fff" for c in text) == (lang == "zh") for text in prose)
 
 
-DONE = ("20", "30", "50", "60")
-WALKS = [p for p in PATHS if p.stem[:2] in DONE]
+WALKS = [p for p in PATHS if 20 <= int(p.stem[:2]) < 70]
 
 
 @pytest.mark.parametrize("path", WALKS, ids=lambda path: path.stem)
@@ -114,7 +113,7 @@ def test_every_step_of_a_walked_cause_has_queries_to_show() -> None:
     assert ids and ids <= set(answers.steps())
 
 
-@pytest.mark.parametrize("path", WALKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [p for p in WALKS if p.stem[1] == "0"], ids=lambda path: path.stem)
 def test_the_documented_case_is_set_apart_in_both_languages(path: Path) -> None:
     for lang, mark in (("en", "> **The documented case.**"), ("zh", "> **公开案例。**")):
         cells = [c for c in notebooks.localise(notebooks.read(path), lang).cells if c.cell_type == "markdown"]
