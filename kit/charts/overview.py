@@ -38,6 +38,7 @@ def over_time(
         for part in [frame[frame["by"].fillna("–") == kind]]
     ]
     chart = figure(*bars, height=300, barmode="stack", bargap=0)
+    chart.update_xaxes(tickformat="%H:%M:%S\n%Y-%m-%d", title_text="UTC")
     for at, said in moments.head(MOST_MOMENTS).itertuples(index=False, name=None):
         chart.add_vline(x=at, line={"color": GREEN, "width": 1, "dash": "dot"})
         chart.add_scatter(

@@ -1,9 +1,8 @@
-"""The explorer in a notebook: timelines to drag over, bars to click, menus, what is selected as chips, tables."""
+"""The explorer in a notebook: a slider of times, bars to click, menus, what is selected as chips, tables."""
 
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,9 +11,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kit.analysis.consumers import positions
-from kit.charts import GREEN, GREY, PALETTE, clean, escape, figure
+from kit.charts import Chart, clean, escape, figure
 from kit.charts.controls import outputs
-from kit.explorer.explorer import BY, LABELS, LEVELS, PARTS, STEPS
+from kit.explorer.explorer import LABELS, PARTS
 from kit.explorer.selection import VALUES, Part, Selection
 from kit.i18n import T
 
@@ -33,8 +32,8 @@ TIME: Final = {
     "hoverformat": "%Y-%m-%d %H:%M:%S.%L",
     "title": "UTC",
 }
-MORE_COLOURS: Final = ("#44AA99", "#882255", "#999933", "#AA4499", GREY)
-"""Paul Tol's palette, since there are more stages than the kit's palette has colours."""
+TICKS: Final = 1000
+"""Places of the slider of times."""
 CLEAR = T("Clear", "清除")
 OF = T("{count} of {total} {what}", "{what} {count} / {total}")
 NOTHING = T("Nothing matches.", "没有符合的内容。")
@@ -52,7 +51,7 @@ class View(ipywidgets.VBox):
         self.bars: dict[tuple[Part, str], dict[str, tuple[Any, Any, Any]]] = {}
         """The button, bar and number of each value, by part and field."""
         self.chips, self.counts = ipywidgets.HBox(layout={"flex_flow": "row wrap"}), ipywidgets.Label()
-        shown: list[Any] = [self._menus(), self.chips, self.counts]
+        shown: list[Any] = [self._menus(), *self._span(), self.chips, self.counts]
         parts = [part for part, each in explorer.parts.items() if len(each.frame)]
         for part in parts:
             bars = [self._bars(part, name) for name in COMPARED[part] if len(explorer.parts[part].counts(name)) > 1]
@@ -133,61 +132,41 @@ class View(ipywidgets.VBox):
     # --- charts ----------------------------------------------------------------------------------------------------------
 
     def _timeline(self, part: Part) -> Any:
-        """Return the rows over time, coloured by level or stage; known moments as lines; dragging selects a span."""
-        each, field = self.explorer.parts[part], "levels" if part == "entries" else "stages"
-        spare = iter([*PALETTE, *MORE_COLOURS, *[GREY] * 100])
-        names = [*each.counts(field), None]
-        colours = {name: (LEVELS.get(str(name), GREY) if part == "entries" else next(spare)) for name in names}
-        bars = [go.Bar(name=escape(name or "–"), marker={"color": colours[name]}) for name in names]
-        chart = self._over_time(bars, PARTS[part], 230)
-        chart.update_layout(barmode="stack", bargap=0)
-        for at, what in self.explorer.moments.head(60).itertuples(index=False, name=None):
-            chart.add_vline(x=at, line={"color": GREEN, "width": 1, "dash": "dot"}, opacity=0.5)
-            chart.add_scatter(
-                x=[at], y=[0], mode="markers", showlegend=False, marker={"color": GREEN, "symbol": "diamond", "size": 6},
-                hovertemplate=f"{escape(what, 100)}<extra></extra>",
-            )  # fmt: skip
+        """Return the selected rows over time, coloured by level or stage, with the moments that causes know."""
+        return self._drawn(lambda: self.explorer.timeline(part))
 
-        def follow() -> None:
-            counted = each.steps(self.explorer.selection, BY[part], STEPS)
-            with chart.batch_update():
-                for bar, name in zip(chart.data, names, strict=False):
-                    rows = counted[counted["by"].isna() if name is None else counted["by"] == name]
-                    bar.x, bar.y = rows["ts"].to_numpy(), rows["rows"].to_numpy()
+    def _drawn(self, draw: Callable[[], Chart]) -> Any:
+        """Return a place for a chart, drawn anew whenever the selection changes: by its data, which every notebook draws."""
+        place = ipywidgets.Output()
+        self._follow.append(lambda: setattr(place, "outputs", outputs([draw()])))
+        return place
 
-        self._follow.append(follow)
-        return chart
-
-    def _over_time(self, data: list[Any], label: T, height: int) -> Any:
-        """Return a figure over the common axis of time, 24 hours a day with date and zone, whose span is the selection's."""
+    def _span(self) -> list[Any]:
+        """Return a slider over all times: what is between its handles is selected."""
         times = pd.concat([each.frame["ts"] for each in self.explorer.parts.values()]).dropna()
-        whole = [times.min(), times.max()] if len(times) else []
-        chart = go.FigureWidget(
-            figure(*data, height=height, xaxis=TIME, yaxis={"title": label.in_(self.lang), "fixedrange": True})
+        if times.empty or times.min() == times.max():
+            return []
+        first, last = times.min(), times.max()
+        slider = ipywidgets.IntRangeSlider(
+            value=(0, TICKS), min=0, max=TICKS, continuous_update=False, readout=False, layout={"width": "100%"}
         )
-        chart.update_layout(dragmode="zoom")
-        chart.layout.on_change(lambda layout, *_: self._dragged(layout.xaxis), "xaxis.range", "xaxis.autorange")
+
+        def moved(change: Any) -> None:
+            ends = [first + (last - first) * tick / TICKS for tick in change["new"]]
+            since = f"{ends[0]}" if change["new"][0] else ""
+            until = f"{ends[1]}" if change["new"][1] < TICKS else ""
+            self.select(Selection(since, until, **{field: getattr(self.explorer.selection, field) for field in VALUES}))
 
         def follow() -> None:
             chosen = self.explorer.selection
-            ends = [at or edge for at, edge in zip((chosen.since, chosen.until), whole, strict=True)] if whole else []
-            if ends:
-                chart.update_layout(
-                    xaxis={"range": [f"{pd.Timestamp(at):%Y-%m-%d %H:%M:%S.%f}" for at in ends], "autorange": False}
-                )
+            ends = [pd.Timestamp(at or edge) for at, edge in ((chosen.since, first), (chosen.until, last))]
+            low, high = (min(TICKS, max(0, round(TICKS * ((at - first) / (last - first))))) for at in ends)
+            slider.value = (low, high)
 
+        slider.observe(moved, "value")
         self._follow.append(follow)
-        return chart
-
-    def _dragged(self, axis: Any) -> None:
-        if self._busy:
-            return
-        values = {field: getattr(self.explorer.selection, field) for field in VALUES}
-        if axis.autorange is not True and not all(isinstance(at, str | dt.datetime) for at in axis.range or ()):
-            return  # dragged before its times arrived
-        ends = [] if axis.autorange is True or not axis.range else sorted(pd.Timestamp(at) for at in axis.range)
-        since, until = [f"{at}" for at in ends] or ["", ""]
-        self.select(Selection(since, until, **values))
+        self.span = slider
+        return [slider]
 
     def _bars(self, part: Part, field: str) -> Any:
         """Return one bar for each of the most frequent values of a field; a click selects it or lets go of it."""
@@ -218,13 +197,22 @@ class View(ipywidgets.VBox):
         """Return the lag of each group in a topic, all queues together, at each look."""
         looks = positions.every(self.explorer.case)
         sums = looks.groupby(["topic", "group", "time"])["lag"].sum(min_count=1).dropna().reset_index()
-        lines = [
-            go.Scatter(
-                x=rows["time"].to_numpy(), y=rows["lag"].to_numpy(), name=escape(f"{group} {topic}", 60), mode="lines"
-            )
-            for (topic, group), rows in sums.groupby(["topic", "group"])
-        ]
-        return [self._over_time(lines[:20], BEHIND, 190)] if lines else []
+        if sums.empty:
+            return []
+
+        def draw() -> Chart:
+            rows = self.explorer.selection.keep(sums)
+            lines = [
+                go.Scatter(x=each["time"], y=each["lag"], name=escape(f"{group} {topic}", 60), mode="lines")
+                for (topic, group), each in rows.groupby(["topic", "group"])
+            ]
+            return self._lines(lines[:20], rows, BEHIND)
+
+        return [self._drawn(draw)]
+
+    def _lines(self, lines: list[Any], frame: pd.DataFrame, label: T) -> Chart:
+        chart = figure(*lines, height=230, xaxis=TIME, yaxis={"title": label.in_(self.lang)})
+        return Chart(chart, frame.head(500), "", label, label, lang=self.lang)
 
     def _metrics(self) -> list[Any]:
         """Return a menu of host metrics and the one chosen, over time."""
@@ -235,20 +223,18 @@ class View(ipywidgets.VBox):
         if metrics.empty:
             return []
         names = list(metrics["metric"].value_counts().index)
-        chart = self._over_time([go.Scatter(mode="lines")], METRIC, 190)
         menu = ipywidgets.Dropdown(
             options=[(clean(name, 100), name) for name in names],
             description=METRIC.in_(self.lang),
             layout={"width": "auto"},
         )
 
-        def chosen(*_: Any) -> None:
-            rows = metrics[metrics["metric"] == menu.value]
-            with chart.batch_update():
-                chart.data[0].x, chart.data[0].y = rows["ts"].to_numpy(), rows["value"].to_numpy()
+        def draw() -> Chart:
+            rows = self.explorer.selection.keep(metrics[metrics["metric"] == menu.value])
+            return self._lines([go.Scatter(x=rows["ts"], y=rows["value"], mode="lines")], rows, METRIC)
 
-        menu.observe(chosen, "value")
-        chosen()
+        chart = self._drawn(draw)
+        menu.observe(lambda _: setattr(chart, "outputs", outputs([draw()])), "value")
         return [menu, chart]
 
     def _table(self, part: Part) -> Any:

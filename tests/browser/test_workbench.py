@@ -74,13 +74,13 @@ def drawn(page: Any) -> None:
 
 
 def brush(page: Any, plot: int, begin: float, end: float) -> None:
-    """Drag over a timeline, from and to parts of its width."""
-    box = page.locator(".rmq-kit-explorer .js-plotly-plot .nsewdrag").nth(plot).bounding_box()
-    x, y = lambda part: box["x"] + part * box["width"], box["y"] + box["height"] / 2
-    page.mouse.move(x(begin), y)
-    page.mouse.down()
-    page.mouse.move(x(end), y, steps=4)
-    page.mouse.up()
+    """Move the handles of the slider of times to parts of its width."""
+    for handle, part in ((0, begin), (1, end)):
+        box = page.locator(".rmq-kit-explorer .noUi-base").bounding_box()
+        page.locator(".rmq-kit-explorer .noUi-handle").nth(handle).hover()
+        page.mouse.down()
+        page.mouse.move(box["x"] + part * box["width"], box["y"] + box["height"] / 2, steps=4)
+        page.mouse.up()
 
 
 def follows(page: Any, before: list[str]) -> list[str]:
