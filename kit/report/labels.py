@@ -12,7 +12,7 @@ PAGE: Final[dict[str, T]] = {
     "skip": T("Skip to the report"),
     "contents": T("Contents"),
     "filter": T("Filter these rows"),
-    "copy": T("Copy"),
+    "copy_text": T("Copy"),
     "copied": T("Copied"),
     "permalink": T("Link to claim"),
     "further_places": T("Further places"),

@@ -117,15 +117,16 @@
   reveal();
 
   const main = document.querySelector("main");
-  document.querySelectorAll("main pre").forEach((text) => {
+  document.querySelectorAll("main pre").forEach((box) => {
+    const text = box.textContent;
     const button = document.createElement("button");
     button.type = "button";
     button.className = "copy";
     button.textContent = main.dataset.copy;
     button.addEventListener("click", () => {
-      navigator.clipboard.writeText(text.textContent).then(() => { button.textContent = main.dataset.copied; });
+      navigator.clipboard.writeText(text).then(() => { button.textContent = main.dataset.copied; });
     });
-    text.before(button);
+    box.prepend(button);
   });
 
   // The contents tell which section one is in.
