@@ -92,7 +92,7 @@ def next_command(findings: dict[str, Any], lang: Lang) -> str:
 
 
 ZONE_UNKNOWN: Final = T(
-    "The zone of {files} is not known: these are the local times of {count:its host|their hosts}, joined with nothing else. If {count:that host is|these hosts are} in China, it is +08:00: with --tz-app +08:00 {local} is {utc} UTC."
+    "The zone of {files} is not known: its times are the local ones of its host, joined with nothing else. In China that is +08:00: with --tz-app +08:00 {local} is {utc} UTC."
 )
 AND_MORE: Final = T("{files} and {more} more {more:file|files}")
 NAMED: Final = 3
@@ -109,7 +109,7 @@ def zone_warning(findings: Mapping[str, Any], lang: Lang) -> str | None:
         files = AND_MORE.say(files=files, more=len(local) - NAMED)
     first = iso(local[0]["first"])
     instant = first - dt.timedelta(hours=8)
-    said = ZONE_UNKNOWN.say(files=files, count=len(local), local=f"{first:%H:%M:%S}", utc=f"{instant:%H:%M:%S}")
+    said = ZONE_UNKNOWN.say(files=files, local=f"{first:%H:%M:%S}", utc=f"{instant:%H:%M:%S}")
     with on_clock(None):
         return said.render(lang)
 
