@@ -247,6 +247,8 @@ def story(path: Path, verdicts: Mapping[str, str] | None = None) -> Story:
     charts: list[dict[str, Any]] = []
     blocks: list[dict[str, Any]] = []
     for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.source.startswith("inquiry.views("):
+            break  # from here on they are the reader's own queries
         if cell.cell_type == "markdown" and not (untold and cell.metadata.get(KIT, {}).get("documented")):
             blocks.append({"kind": "markdown", "html": markdown(cell.source)})
         for output in cell.get("outputs", ()):
@@ -275,6 +277,8 @@ def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:
     if output.get("metadata", {}).get(KIT, {}).get("twin"):
         return None
     text = output.get("text") if output.get("name") == "stdout" else data.get("text/plain")
+    if text and output.get("metadata", {}).get(KIT, {}).get("sentence"):
+        return {"kind": "markdown", "html": Markup("<p>{}</p>").format(clean(text))}
     return {"kind": "text", "text": clean(text)} if text else None
 
 

@@ -218,7 +218,7 @@ def test_report_on_the_recording_shows_its_numbers_and_all_charts(reports: list[
     page = reports[0].read_text()
     assert f"<b>{len(leaked):,}</b>" in page and f"<b>{len(set(leaked))}</b>" in page
     assert f"<b>{recorded.label('half-topic-blowup')['retry_topic_length']}</b>" in page
-    assert page.count("<figure ") == 6
+    assert page.count("<figure ") == 7
     assert "stopped with an error" not in page
 
 
