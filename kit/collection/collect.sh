@@ -215,11 +215,9 @@ metrics() {
   run "$1/uptime.txt" uptime
   run "$1/df.txt" df -Pk
   run "$1/df-inodes.txt" df -Pi
-  run "$1/free.txt" free -m
   run "$1/vmstat.txt" vmstat -t 1 10
   run "$1/iostat.txt" iostat -dxt 1 10
   run "$1/sar.txt" sar -A
-  run "$1/top.txt" top -b -n 1
   run "$1/sysctl.txt" sysctl vm.swappiness vm.dirty_ratio vm.dirty_background_ratio vm.max_map_count vm.min_free_kbytes
   run "$1/dmesg.txt" dmesg -T
   for file in meminfo loadavg pressure/cpu pressure/io pressure/memory; do
