@@ -89,6 +89,8 @@ OPEN: Final = frozenset(
     {
         ("broker-busy", "timed-out"),
         ("broker-busy", "stood-still"),
+        ("broker-unreachable", "connects-failed"),
+        ("broker-unreachable", "call-timeout"),
         ("check-unknown-until-discard", "discarded"),
         ("consumer-backlog", "slow-listener"),
         ("consumer-backlog", "lags-everywhere"),
