@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import incidents
@@ -29,7 +30,7 @@ class Unreadable:
 
 
 def inquiry() -> Inquiry:
-    return Inquiry(None, incidents.blow_up(), "en", False)  # type: ignore[arg-type]
+    return Inquiry(SimpleNamespace(clock=None), incidents.blow_up(), "en", False)  # type: ignore[arg-type]
 
 
 def test_a_chart_that_cannot_be_drawn_is_its_table() -> None:
