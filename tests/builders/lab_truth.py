@@ -12,12 +12,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import counted
 import recorded
-import test_broker_busy
-import test_half_topic_blowup
-import test_message_identity
-import test_message_size_mismatch
-import test_transaction_consistency
 
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
 NAMES = {
@@ -37,7 +33,7 @@ def is_commit(record: dict[str, Any]) -> bool:
 def half_topic() -> Answers:
     name = NAMES[80]
     records = list(recorded.truth(name))
-    figures, own = test_half_topic_blowup.expected(), test_transaction_consistency.expected(name)
+    figures, own = counted.half_topic(), counted.transactions(name)
     leaked = [
         r for r in records if r["topic"] in (HALF, "SCHEDULE_TOPIC_XXXX") and r["properties"].get("REAL_TOPIC") == HALF
     ]
@@ -69,7 +65,7 @@ def half_topic() -> Answers:
 
 
 def message_size() -> Answers:
-    figures = test_message_size_mismatch.expected()
+    figures = counted.message_size()
     logs = recorded.whole(NAMES[81]) / "broker" / "logs"
     lines: Counter[str] = Counter()
     for path in logs.rglob("*"):
@@ -95,12 +91,10 @@ def message_size() -> Answers:
 
 def message_identity() -> Answers:
     name = NAMES[82]
-    by_key = test_message_identity.by_key()
+    by_key = counted.by_key()
     several = [key for key, records in by_key.items() if len({r["msg_id"] for r in records}) > 1]
     retried = [key for key, records in by_key.items() if any(r["reconsume_times"] for r in records)]
-    twice = test_message_identity.ledger_twice(name, "evidence/c/points.csv") | test_message_identity.ledger_twice(
-        name, "evidence/s/audit.csv"
-    )
+    twice = counted.ledger_twice(name, "evidence/c/points.csv") | counted.ledger_twice(name, "evidence/s/audit.csv")
     output = recorded.members(name)["evidence/broker/mqadmin/queryMsgById-2.txt"].decode()
     asked, address = re.search(r"-i (\w+)", output), re.search(r"connect to (\S+) failed", output)
     assert asked and address and asked[1] in by_key
@@ -116,7 +110,7 @@ def message_identity() -> Answers:
 
 
 def broker_busy() -> Answers:
-    figures = test_broker_busy.expected(recorded.whole(NAMES[83]))
+    figures = counted.broker_busy(recorded.whole(NAMES[83]))
     errors, outcome = figures["errors_by_kind"], figures["outcome_by_kind"]
     refused = {kind: n for kind, n in errors.items() if kind != "CLIENT_TIMEOUT"}
     said_busy = {kind: n for kind, n in refused.items() if kind != "REJECTREQUEST"}
@@ -128,7 +122,7 @@ def broker_busy() -> Answers:
         "83-2": (max(refused, key=lambda kind: refused[kind]).lower(), "CLIENT_TIMEOUT", "gave up waiting"),
         "83-3": (
             f"{max(length for _, length in pauses)} seconds",
-            max(s for _, s in test_broker_busy.true_bursts()),
+            max(s for _, s in counted.bursts()),
             "several short",
         ),
         "83-4": (figures["failed_but_stored"], figures["lost"], "lost ones"),
@@ -142,7 +136,7 @@ def broker_busy() -> Answers:
 
 def transactions() -> Answers:
     name = NAMES[84]
-    figures = test_transaction_consistency.expected(name)
+    figures = counted.transactions(name)
     records = list(recorded.truth(name))
     rows = {
         row["order_id"]
@@ -151,7 +145,7 @@ def transactions() -> Answers:
         for row in recorded.rows(name, m)
         if "status" in row
     }
-    commits = [r for r in records if is_commit(r) and not test_transaction_consistency.SYSTEM.match(r["topic"])]
+    commits = [r for r in records if is_commit(r) and not counted.SYSTEM.match(r["topic"])]
     alone = rows - {key for r in commits for key in r["properties"]["KEYS"].split()}
     dead = {key for r in records if r["topic"].startswith("%DLQ%") for key in r["properties"]["KEYS"].split()}
     groups = {r["properties"]["PGROUP"] for r in records if r["topic"] == HALF and r["properties"]["KEYS"] in alone}
