@@ -43,7 +43,7 @@ from records group by topic order by records desc, topic limit 40
 """
 COMPLAINTS: Final = r"""
 select source, level, regexp_replace(substring(message, 1, 120), '[0-9A-Fa-f]{16,}|\\d+', '#') as text, count(*) as entries
-from logs where level in ('WARN', 'ERROR') group by all order by entries desc, text limit :most
+from logs where level in ('WARN', 'ERROR') group by 1, 2, 3 order by entries desc, text limit :most
 """
 ENTRIES: Final = r"""
 select file, line, ts, level, concat_ws('\n', message, trace) as text

@@ -27,7 +27,7 @@ def course(queue_id: int, first: tuple[int, int], last: tuple[int, int], peak: i
     end = {"first_offset": first[0], "first_end": first[1], "last_offset": last[0], "last_end": last[1]}
     return Course(
         "points", "orders", "broker-a", queue_id, **end, first_lag=lags[0], last_lag=lags[1], peak=peak or max(lags),
-        first=START, last=later, looks=2, stands=first[0] == last[0],
+        first=START, last=later, looks=2, begin=None, stand_first=START if first[0] == last[0] else None,
     )  # fmt: skip
 
 

@@ -54,10 +54,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     monkeypatch.setattr(known_problems, "examine", lambda case: [])
     monkeypatch.setattr("kit.causes.timeline.table", lambda case, findings: pd.DataFrame())
     monkeypatch.setattr("kit.cli.shared.java", lambda *_: None)
-    # The figures of all causes are worked out once a process.
-    causes.figures.cache_clear()
     yield three
-    causes.figures.cache_clear()
 
 
 def fail(error: Exception) -> Any:
@@ -113,7 +110,7 @@ def test_a_sentence_or_figure_that_cannot_be_written(
 ) -> None:
     title = T("The broker's disk was full")
     monkeypatch.setattr(
-        asked["disk-full"], "examine", lambda case: Finding("disk-full", "neighbour", title, T("{left_out} x").say())
+        asked["disk-full"], "examine", lambda case: Finding("disk-full", "neighbour", T("{left_out} x").say(), title)
     )
     monkeypatch.setattr(
         asked["dead-letter"],

@@ -405,15 +405,3 @@ def test_each_broker_is_judged_by_its_own_limit_and_release(tmp_path: Path) -> N
     # What is not body in a record of 131,050 bytes, and the 27 bytes that 15 checks add.
     around = 131_050 - len(stuck.body) + 27
     assert figures["safe_body_bytes"] == {"invoice-issued": 131_072 - around, "orders": 8_000}
-
-
-@pytest.mark.parametrize("width", [0, 80, 132])
-def test_a_refused_put_back_is_the_same_however_wide_the_terminal_was(tmp_path: Path, width: int) -> None:
-    """The check thread's refusal decides (design: deciding steps), also where a terminal cut its line."""
-    lines = [too_large(n, CHECK, 70_001, 69_000, limit=65_536) for n in range(3)]
-    cut = [line[at : at + width] for line in lines for at in range(0, len(line), width)] if width else lines
-    (tmp_path / "paste.txt").write_text("\n".join(cut) + "\n")
-    found = examined(tmp_path / "paste.txt")
-    assert (found.verdict, found.figures["broker_limit"]) == ("confirmed", 65_536)
-    (quoted, *_) = [ref for step in found.steps if step.role == "deciding" for ref in step.evidence]
-    assert quoted.text == cut[(quoted.line or 1) - 1]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from kit.case import tables
@@ -97,7 +96,7 @@ def real(case: Case) -> dict[str, pa.Table]:
     """Return every table of a case, its rows in an order of their own: readers that run at once write files as they end."""
     found = {}
     for name in tables.specs():
-        table = ds.dataset(case.folder(name), format="parquet").to_table()
+        table = case._stored(name).toArrow()
         plain = [field.name for field in table.schema if not pa.types.is_nested(field.type)]
         found[name] = table.sort_by([(name, "ascending") for name in plain])
     return found

@@ -85,5 +85,5 @@ def test_the_name_alone_does_not_make_a_program() -> None:
 
 def test_code_in_a_paste_shows_nothing_but_the_lines_around_it_do(tmp_path: Path) -> None:
     assert found(tmp_path / "code", **{"question.md": f"Why does the broker call this?\n\n```java\n{JAVA}```\n"}) == {}
-    shown = found(tmp_path / "both", **{"question.md": f"I see\n{REFUSED}\n{FRAME}\nand the source says\n{JAVA}"})
+    shown = found(tmp_path / "both", **{"question.txt": f"I see\n{REFUSED}\n{FRAME}\nand the source says\n{JAVA}"})
     assert shown == {"broker-busy": "confirmed"}
