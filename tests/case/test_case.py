@@ -17,7 +17,7 @@ import kit
 from kit.case import setup, tables
 from kit.case.case import Case
 from kit.case.failures import unreadable
-from kit.case.reading import big_tables, small_tables
+from kit.case.reading import big_tables, small_tables, zones
 from kit.causes import results
 from kit.causes.consequences import harm
 from kit.causes.findings import Finding, Step
@@ -123,6 +123,16 @@ def test_every_table_is_there_and_empty_ones_have_columns(case: Case) -> None:
     assert case.sends.count() == 0
     assert "events" in case.entries.columns
     assert "events" not in case.logs.columns
+
+
+def test_a_fault_of_the_kit_is_no_table_that_cannot_be_read(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: object) -> None:
+        raise AttributeError("of")
+
+    monkeypatch.setattr(type(case.workspace), "read_json", lambda workspace, key: None)
+    monkeypatch.setattr(zones.zones, "first_seen", fails)
+    with pytest.raises(AttributeError):
+        zones.by_file(case)
 
 
 def test_times_are_instants_in_the_zone_of_the_records(case: Case) -> None:

@@ -16,6 +16,7 @@ from kit.formats.printed_times import converter
 from kit.inventory import inventory as inv
 from kit.inventory import spans, zones
 from kit.rocketmq.log_layouts import BROKER_SIDE
+from kit.tables.runner import TableFailed
 
 if TYPE_CHECKING:
     from kit.case.reading.readable_case import ReadableCase
@@ -50,8 +51,7 @@ def by_file(case: ReadableCase) -> dict[str, zones.Zone]:
         try:
             brokers = [i for i in items if i.source == "broker" and not case.options.tz_broker]
             settled = zones.settle(items, partial(_moments, case, brokers), case.options.tz_app)
-        except Exception:  # whoever needs the table of messages gets the error again
-            case.go_on()
+        except (OSError, TableFailed):  # whoever needs the table of messages gets the error again
             return zones.settle(items, lambda names: {}, case.options.tz_app)
         kept = [attrs.asdict(zone) for zone in settled.values()]
         case.workspace.write_json(key, kept)
@@ -64,7 +64,12 @@ def _moments(case: ReadableCase, brokers: list[Item], names: set[str]) -> Mappin
     times.update({name: [*each] for name, each in zones.first_seen(brokers, names).items()})
     if not names or not case.found.of_kind("commitlog", "dledger"):
         return {name: tuple(each) for name, each in times.items()}
-    for row in case.tables.sql(_MOMENTS, names="\x02".join(sorted(names))).collect():
+    try:
+        rows = case.tables.sql(_MOMENTS, names="\x02".join(sorted(names))).collect()
+    except Exception as error:  # the errors of engines share no class
+        case.go_on()
+        raise TableFailed("stored_messages", error) from error
+    for row in rows:
         times[row.name].append(row.at)
     return {name: tuple(sorted(each)) for name, each in times.items()}
 
