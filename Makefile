@@ -51,10 +51,11 @@ demo: env $(if $(ON_SPARK),$(SPARK)) ## the main job on the sample: what it foun
 	@$(PY) -m kit report $(SAMPLE) --out $(OUT) $(if $(ON_SPARK),--master 'local[*]' --workspace out/workspace-spark)
 	@$(if $(OPEN),$(PY) -m webbrowser -t "file://$(abspath $(OUT))/report.html")
 
-lint: env $(DEV) ## formatter, ruff, mypy, import contracts, stripped notebooks
+lint: env $(DEV) ## formatter, ruff, mypy, import contracts, lines of each room, stripped notebooks
 	@$(PY) -m ruff format --check -q kit tests benchmarks tools
 	@$(PY) -m ruff check -q kit tests benchmarks tools $(NB)
 	@$(VENV)/bin/lint-imports --no-cache
+	@$(PY) tools/rooms.py --check
 	@$(PY) -m mypy
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 

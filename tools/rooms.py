@@ -12,11 +12,33 @@ from typing import Final
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- rooms -->\n", "<!-- /rooms -->\n"
-DATA: Final = (".yaml", ".tsv", ".sql")
+DATA: Final = (".yaml", ".tsv", ".sql", ".txt")
 SLACK: Final = 1.05
-BUDGETS: Final[dict[str, int]] = {}
-"""Python lines a room may have. What is not listed may not grow either: it has no budget of its own but the sum."""
-SUM: Final = 30_000
+BUDGETS: Final = {
+    "analysis": 6_100,
+    "case": 2_100,
+    "causes": 7_100,
+    "charts": 3_800,
+    "cli": 1_400,
+    "collection": 500,
+    "evidence": 1_800,
+    "explanation": 900,
+    "explorer": 800,
+    "formats": 5_900,
+    "incidents": 500,
+    "inventory": 2_200,
+    "live_lab": 1_500,
+    "notebook": 2_700,
+    "postmortem": 400,
+    "redaction": 1_800,
+    "report": 2_200,
+    "rocketmq": 2_700,
+    "spark": 1_300,
+    "tables": 600,
+    "training": 1_100,
+    "watch": 1_600,
+}
+"""Python lines a room may have. A room that is not listed has none: a new one is added here."""
 
 
 def lines(paths: list[Path]) -> int:
@@ -35,9 +57,12 @@ def rooms() -> dict[str, tuple[int, int, int]]:
 
 
 def table(counts: dict[str, tuple[int, int, int]]) -> str:
-    rows = [*counts.items(), ("**all**", tuple(map(sum, zip(*counts.values(), strict=True))))]
-    head = "| room | modules | Python | data |\n|---|---|---|---|\n"
-    return head + "".join(f"| {name} | {n} | {python:,} | {data:,} |\n" for name, (n, python, data) in rows)
+    rows = [(f"`{name}/`", *counted, BUDGETS.get(name, 0)) for name, counted in counts.items()]
+    total = ("all", *map(sum, zip(*counts.values(), strict=True)), sum(BUDGETS.values()))
+    head = "| room | modules | Python | data | budget of Python |\n|---|---|---|---|---|\n"
+    return head + "".join(
+        f"| {name} | {n} | {python:,} | {data:,} | {most:,} |\n" for name, n, python, data, most in [*rows, total]
+    )
 
 
 def main() -> int:
@@ -47,7 +72,11 @@ def main() -> int:
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
         PAGE.write_text(before + BEGIN + table(counts) + END + rest.partition(END)[2], encoding="utf-8")
         return 0
-    beyond = [f"{name}: {counts[name][1]:,} lines, {most:,} are its budget" for name, most in BUDGETS.items() if counts[name][1] > SLACK * most]
+    beyond = [
+        f"kit/{name}: {python:,} lines of Python, its budget is {BUDGETS.get(name, 0):,} (tools/rooms.py)"
+        for name, (_, python, _) in counts.items()
+        if python > SLACK * BUDGETS.get(name, 0)
+    ]
     print("\n".join(beyond), end="\n" if beyond else "")
     return bool(beyond)
 

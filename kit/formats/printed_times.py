@@ -1,5 +1,5 @@
 """Printed times and zones → instants, for everything but lines of logs (these have a kernel of their own,
-`formats/logs/prefix`).
+`formats/logs/times`).
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def test_the_queue_says_what_is_behind_the_check() -> None:
 
 
 def given(**more: object) -> pd.DataFrame:
-    """A row of the what-if: as `kit.analysis.sizes.what_if` makes it."""
+    """A row of the what-if: as `kit.analysis.sizes.half_records.start` makes it."""
     row = {
         "topic": "orders",
         "body": 700,

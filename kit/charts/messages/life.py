@@ -109,7 +109,7 @@ def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
 
 
 def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Return which id each call returns. `frame`: from `kit.analysis.messages.id_by_api.on_message`; of several messages, the first."""
+    """Return which id each call returns. `frame`: from `kit.analysis.messages.lookups.on_message`; of several messages, the first."""
     shown = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
     columns = ["call", "which", "id", "copy", "says"]
     return Table(shown.reindex(columns=columns), CALLS, HEADS, lang)

@@ -103,7 +103,7 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart | Table:
     """Chart the bytes left to the limit at each rewrite of a message of this evidence, with a body of `body` bytes (None: its own).
 
-    `frame`: the row of `kit.analysis.sizes.what_if`; if it is empty, a sentence instead of a chart.
+    `frame`: the row of `kit.analysis.sizes.half_records.start`; if it is empty, a sentence instead of a chart.
     """
     if frame.empty:
         return Table(pd.DataFrame(), NO_WHAT_IF, lang=lang)

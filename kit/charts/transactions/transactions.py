@@ -236,7 +236,7 @@ def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
 
 
 def paths_table(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the paths with their counts. `frame`: from `kit.analysis.transactions.paths.paths`."""
+    """Show the paths with their counts. `frame`: from `kit.analysis.transactions.totals.paths`."""
     heads = {"path": PATH, "producer_group": GROUP, "transactions": COUNT}
     return Table(frame[list(heads)], TAKEN, heads, lang)
 
