@@ -22,6 +22,7 @@ NOT_KNOWN = T("Not known from this evidence.")
 NAMED: Final = 2
 """Most artefacts that a summary names."""
 WANT_SHOWN = T("nothing here would show whether this is so: {claim}")
+WANT_OTHERS = T("these logs may not be of every client: {claim}", "这些日志可能未涵盖每个客户端：{claim}")
 WANT = T("a few copied lines show nothing by what they lack; the whole log does")
 
 
@@ -65,7 +66,9 @@ def _without_absence(case: Case, finding: Finding) -> Finding:
         finding.missing = [collect_next.ask("whole logs", WANT)]
     else:
         first = unsure[0]
-        finding.missing = shown_by.wanted(case, finding.cause, first.id, WANT_SHOWN.say(claim=first.claim))
+        others = shown_by.lacks_other_clients(case, finding.cause, first.id)
+        why = (WANT_OTHERS if others else WANT_SHOWN).say(claim=first.claim)
+        finding.missing = shown_by.wanted(case, finding.cause, first.id, why)
     return finding
 
 

@@ -69,6 +69,11 @@ def would_show(case: Case, cause: str, step: str) -> bool:
     return sets is None or _any(case, sets)
 
 
+def lacks_other_clients(case: Case, cause: str, step: str) -> bool:
+    """Return whether the logs of clients that are here would show a step, if they were of every client."""
+    return ("client logs",) in table().get((cause, step), ()) and reach.client_logs(case)
+
+
 def has(case: Case, evidence: str) -> bool:
     """Return whether the evidence has one of some sets of artefacts, written as in the table."""
     return _any(case, alternatives(evidence))

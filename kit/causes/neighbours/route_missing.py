@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis.access import missing_topics, reach
-from kit.causes import collect_next
+from kit.analysis.access import missing_topics
+from kit.causes import collect_next, shown_by
 from kit.causes.findings import Finding, deciding
 from kit.causes.texts import texts_of
 
@@ -22,15 +22,21 @@ TEXTS: Final = texts_of(__name__)
 
 def examine(case: Case) -> Finding:
     """Report the sends to existing topics that found no route."""
-    looked = reach.client_logs(case)
-    found = [each for each in missing_topics.unknown(case) if each.exists and each.sends]
+    unknown = [each for each in missing_topics.unknown(case) if each.sends]
+    found = [each for each in unknown if each.exists]
+    unsure = bool(unknown) and not missing_topics.existing(case)  # the topic may exist or not
+    looked = not unsure and shown_by.would_show(case, TEXTS.slug, "no-route")
     finding = TEXTS.finding()
     finding.figures = {"failed_sends": sum(u.sends for u in found), "topics": {u.topic: u.sends for u in found}}
     if not found:
         finding.steps = [deciding("no-route", TEXTS["no_route"], False if looked else None)]
         if not looked:
             finding.figures = dict.fromkeys(TEXTS.figures)
-            finding.missing = [collect_next.ask("producer's client log", TEXTS["want_client"])]
+            finding.missing = (
+                [collect_next.ask("topics", TEXTS["want_route"], topic=unknown[0].topic)]
+                if unsure
+                else shown_by.wanted(case, TEXTS.slug, "no-route", TEXTS["want_client"])
+            )
         return finding
     worst = found[0]
     finding.steps = [
