@@ -17,7 +17,19 @@ import pyspark
 from ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
-NEEDED = ("numba", "numpy", "pandas", "pyarrow", "attrs", "lz4", "zstandard", "msgspec", "pyyaml", "click")
+NEEDED = (
+    "ahocorasick-rs",
+    "numba",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "attrs",
+    "lz4",
+    "zstandard",
+    "msgspec",
+    "pyyaml",
+    "click",
+)
 """What the readers need on an executor; PySpark itself comes from the cluster."""
 WAIT = 90
 

@@ -23,7 +23,11 @@ from kit.training.bench import Bench, evidences
 from kit.training.lab import Kind, Lab, Question, Slip, fill, labs
 from kit.training.session import LabError, Session, form
 
-ASK, HINT, WHY = (T("How many?", "多少？"), T("Look at {copies}.", "看 {copies}。"), T("As {messages} says.", "如 {messages} 所示。"))
+ASK, HINT, WHY = (
+    T("How many?", "多少？"),
+    T("Look at {copies}.", "看 {copies}。"),
+    T("As {messages} says.", "如 {messages} 所示。"),
+)
 COPIES, LATE = T("Those are copies: {copies}.", "那是副本：{copies}。"), T("It was late.", "它迟了。")
 NOT_THIS = T("Not this one.", "不是这个。")
 
