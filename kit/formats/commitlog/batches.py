@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import cached_property, reduce
 from typing import Any, Final, NamedTuple
 
@@ -93,10 +93,14 @@ class Rows:
         c.begins(self.buf, self.where, self.ints, _TRACE_TEXT, _TRACE_ENDS, mask)
         return mask
 
-    def by_stage(self) -> None:
-        """Group the rows by the stage of their messages: who asks for one stage then reads few row groups."""
-        stage = self.lineage()[0]
-        self.take(np.argsort(stage.indices.to_numpy(), kind="stable"))
+    def by_stage(self) -> list[pa.Array]:
+        """Group the rows by the stage of their messages, so that who asks for one stage reads few row groups; return the columns of `LINEAGE`."""
+        columns = self.lineage()
+        if len(columns[0].dictionary) < 2:
+            return columns
+        order = np.argsort(columns[0].indices.to_numpy(), kind="stable")
+        self.take(order)
+        return [column.take(pa.array(order)) for column in columns]
 
     def array(self, name: str) -> pa.Array:
         """Build one column; `file`, `body`, `problem` and `LINEAGE` are built for the batch."""
@@ -117,10 +121,11 @@ class Rows:
         texts = [",".join(slug for bit, slug in c.PROBLEMS.items() if kind & bit) or None for kind in kinds]
         return pa.array(texts, pa.string()).take(pa.array(which))
 
-    def check(self) -> None:
-        """Mark what is wrong with the records, as far as no column shows it."""
+    def check(self, built: Container[str]) -> None:
+        """Mark what is wrong with the records, as far as no column that is built did."""
         for name in _MARKING:
-            self.array(name)
+            if name not in built:
+                self.array(name)
         c.check_crc(self.buf, self.where, self.ints, c.CRC_TABLE, self.marks)
 
     def bodies(self) -> Iterator[tuple[int, int, pa.Array]]:
@@ -140,7 +145,7 @@ class Rows:
                 first, held, unpacked = row + 1, 0, []
 
     def body(self, row: int) -> tuple[bytes | None, int]:
-        """Return the body of a record as the application wrote it, and the mark that says why there is none."""
+        """Return the body of a record as the application wrote it, and 0; or None, and the mark of the reason."""
         at, size = self.where[c.BODY, row], self.where[c.BODY_LEN, row]
         return bodies.unpack(self.buf[at : at + size].tobytes(), int(self.ints[c.CODEC, row]))
 
@@ -244,15 +249,14 @@ def batch(rows: Rows, wanted: Wanted, file: str) -> Iterator[pa.RecordBatch]:
     """Yield the rows as record batches with exactly the columns asked for, in that order."""
     arrays: dict[str, Any] = {}
     if set(LINEAGE) & set(wanted.columns):
-        rows.by_stage()
-        arrays |= zip(LINEAGE, rows.lineage(), strict=True)
+        arrays |= zip(LINEAGE, rows.by_stage(), strict=True)
     for name in wanted.columns:
         if name == "file":
             arrays[name] = pa.DictionaryArray.from_arrays(np.zeros(len(rows), np.int32), pa.array([file]))
         elif name not in ("body", "problem", *LINEAGE):
             arrays[name] = rows.array(name)
     if "problem" in wanted.columns:
-        rows.check()
+        rows.check(arrays)
     parts: Iterator[tuple[int, int, pa.Array | None]] = iter([(0, len(rows), None)])
     if "body" in wanted.columns:
         topics = wanted.body_topics
