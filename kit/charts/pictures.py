@@ -97,8 +97,8 @@ def lanes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 Node = tuple[float, float, T]
 """Where a box stands, from 0 to 10 and from 0 to 6, and its words."""
-Hop = tuple[float, float, float, float, float, float, T]
-"""An arrow: from, to, where its words stand, its words."""
+Hop = tuple[float, float, float, float, float, float, T | None]
+"""An arrow: from, to, where its words stand, its words (None: an arrow that nothing is counted on)."""
 
 
 def diagram(
@@ -110,9 +110,7 @@ def diagram(
     lang: Lang = "en",
     strong: Sequence[str] = (),
 ) -> Chart:
-    """Draw boxes and arrows; each arrow has its number of `frame` (`hop`, `records`), a question mark where there is none, nothing if its name begins with a dash.
-    `strong`: arrows in red.
-    """
+    """Draw boxes and arrows; each arrow with words has its number of `frame` (`hop`, `records`), a question mark where there is none. `strong`: arrows in red."""
     counts = dict(zip(frame["hop"], frame["records"], strict=True))
     height = 90 + 60 * (max(y for _, y, _ in nodes) + 0.8)
     chart = figure(height=int(height), showlegend=False)
@@ -129,11 +127,11 @@ def diagram(
         "text": "",
     }
     for hop, (x0, y0, x1, y1, x, y, text) in hops.items():
+        chart.add_annotation(x=x1, y=y1, ax=x0, ay=y0, arrowcolor=VERMILLION if hop in strong else GREY, **at)
+        if text is None:
+            continue
         count = counts.get(hop)
         number = "?" if count is None or pd.isna(count) else f"{int(count):,}"
-        chart.add_annotation(x=x1, y=y1, ax=x0, ay=y0, arrowcolor=VERMILLION if hop in strong else GREY, **at)
-        if hop.startswith("-"):
-            continue
         chart.add_annotation(
             x=x, y=y, text=f"{text.render(lang)}<br><b>{number}</b>", showarrow=False, font={"size": 12}
         )

@@ -306,9 +306,9 @@ NODES: Final = (
     (8.3, 0.5, T("store", "存储")),
     (1.6, 0.5, T("exception in the application", "应用中的异常")),
 )
-HOPS: Final = {
+HOPS: Final[dict[str, pictures.Hop]] = {
     "sent": (1.5, 3.0, 3.9, 3.0, 2.7, 3.5, T("sends", "发送")),
-    "-taken": (5.3, 3.0, 7.0, 3.0, 0, 0, T("")),
+    "taken": (5.3, 3.0, 7.0, 3.0, 0, 0, None),
     "stored": (8.3, 2.65, 8.3, 0.85, 9.1, 1.8, T("stored", "已存储")),
     "REJECTREQUEST": (1.0, 2.65, 1.3, 0.85, 0.3, 1.8, T("REJECTREQUEST", "REJECTREQUEST 拒绝")),
     "cleaned": (4.3, 2.65, 2.5, 0.85, 4.4, 1.7, T("cleaned from the queue (code 2)", "从队列清出（code 2）")),

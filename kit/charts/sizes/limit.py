@@ -168,7 +168,7 @@ NODES: Final = (
     (8.3, 2.6, T("check", "回查")),
     (8.3, 0.4, T("producer group: COMMIT?", "生产者组：COMMIT？")),
 )
-HOPS: Final = {
+HOPS: Final[dict[str, pictures.Hop]] = {
     "accepted": (1.7, 2.6, 3.9, 2.6, 2.8, 3.1, T("half messages, they fit", "半消息，未超限")),
     "read": (5.3, 2.4, 7.9, 2.4, 6.6, 1.9, T("rounds of checks", "回查轮次")),
     "refused": (7.9, 2.8, 5.3, 2.8, 6.6, 3.4, T("put-back + 26 bytes: refused", "回写 + 26 字节：被拒")),

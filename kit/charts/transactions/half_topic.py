@@ -105,7 +105,7 @@ NODES: Final = (
     (6.6, 1.0, T("producer group answers COMMIT", "生产者组应答 COMMIT")),
     (8.2, 0.1, T("discarded: TRANS_CHECK_MAX_TIME_TOPIC", "丢弃：TRANS_CHECK_MAX_TIME_TOPIC")),
 )
-HOPS: Final = {
+HOPS: Final[dict[str, pictures.Hop]] = {
     "refused": (1.1, 4.9, 1.1, 1.35, 1.95, 2.9, T("send-back refused", "回发被拒")),
     "re-sent": (
         1.5,
@@ -120,9 +120,9 @@ HOPS: Final = {
         ),
     ),
     "due": (5.5, 3.1, 8.0, 3.1, 6.75, 3.5, T("delay over", "到期")),
-    "-checked": (8.4, 3.45, 7.2, 4.9, 0, 0, T("")),
+    "checked": (8.4, 3.45, 7.2, 4.9, 0, 0, None),
     "put back": (6.0, 4.9, 4.7, 3.45, 4.7, 4.4, T("diverted by DELAY", "被 DELAY 转移")),
-    "-asked": (8.4, 2.75, 7.2, 1.3, 0, 0, T("")),
+    "asked": (8.4, 2.75, 7.2, 1.3, 0, 0, None),
     "commit": (6.0, 1.3, 4.7, 2.75, 4.7, 1.8, T("diverted by DELAY", "被 DELAY 转移")),
     "discarded": (8.8, 2.75, 8.8, 0.4, 9.35, 1.6, T("check limit", "达到回查上限")),
 }
@@ -360,7 +360,7 @@ def loop(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     `frame`: `hop` (`refused`, `re-sent`, `due`, `put back`, `commit`, `discarded`), `records` (null: not known).
     """
     return pictures.diagram(
-        frame, NODES, HOPS, LOOP, LOOP_ALT, lang, strong=("put back", "commit", "due", "-checked", "-asked")
+        frame, NODES, HOPS, LOOP, LOOP_ALT, lang, strong=("put back", "commit", "due", "checked", "asked")
     )
 
 

@@ -300,9 +300,9 @@ BOXES: Final = (
     (9.2, 1.2, T("rolled back", "已回滚")),
     (4.2, 5.0, T("business row", "业务数据")),
 )
-HOPS: Final = {
+HOPS: Final[dict[str, pictures.Hop]] = {
     "half": (1.9, 3.2, 3.2, 3.2, 2.55, 3.7, T("SEND_OK", "结果 SEND_OK")),
-    "-told": (5.2, 3.2, 6.5, 3.2, 0, 0, T("")),
+    "told": (5.2, 3.2, 6.5, 3.2, 0, 0, None),
     "exception": (4.5, 2.9, 7.0, 2.0, 5.0, 1.7, T("exception caught by the client", "异常被客户端捕获")),
     "committed": (7.9, 3.5, 8.9, 4.7, 7.7, 4.5, T("COMMIT", "应答 COMMIT")),
     "rolled_back": (7.9, 2.9, 8.9, 1.5, 8.9, 2.4, T("ROLLBACK", "应答 ROLLBACK")),
