@@ -3,8 +3,7 @@
 import signal
 import sys
 
-INTERRUPTED = 130
-TERMINATED = 143
+from kit.cli import INTERRUPTED, TERMINATED
 
 
 def main() -> None:

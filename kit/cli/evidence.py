@@ -238,34 +238,35 @@ def cut(
     said = [(cutting.NAMES[name].in_(case.lang), cutting.count_text(count, case.lang)) for name, count in kept.items()]
     say(case, terminal.counts(said))
     click.echo(WRITTEN.say(path=printable(str(out))).render(case.lang), err=True)
-    if kept.get("records") == 0 and (topic or ids):
+    records = kept.get("records")
+    if isinstance(records, tuple) and records[0] == 0 and (topic or ids):
         nothing_matches(NO_RECORD.say(out=str(out)), case.lang)
     leave(case)
 
 
 @click.command()
 @click.argument("evidence", type=Evidence())
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default="notebooks",
-    show_default=True,
-    help="folder for copies of the notebooks: empty, or not there yet",
-)
-@click.option("--cause", default="10_triage", show_default=True, help="the notebook to open, e.g. 50_broker_busy")
+@click.option("--out", type=click.Path(path_type=Path), help="folder for the notebooks (default: NAME-notebooks)")
+@click.option("--open", "first", default="10_triage", show_default=True, help="which to open, e.g. 50_broker_busy")
 @options
-def notebook(evidence: Path, out: Path, cause: str, **chosen: Any) -> None:
-    """Open JupyterLab on the evidence, with copies of the notebooks that name it."""
+def notebook(evidence: Path | str, out: Path | None, first: str, **chosen: Any) -> None:
+    """Open JupyterLab on copies of the notebooks that name the evidence; copies that are there are kept."""
     from kit.report.notebooks import copies
 
-    case = open_case(evidence, out, eager=False, **chosen)
+    case = open_case(evidence, eager=False, **chosen)
     case.progress.end()
-    declared = {"evidence": str(Path(case.name).resolve()), "workspace": None, "lang": case.lang}
-    if chosen["workspace"] is not None:
-        declared["workspace"] = str(chosen["workspace"].resolve())
-    first = next((path for path in copies(out, declared) if path.stem == cause), out)
-    click.echo(first)
-    sys.exit(subprocess.run([sys.executable, "-m", "jupyter", "lab", str(first)], check=False).returncode)
+    folder = out or Path(f"{Path(case.name).name}-notebooks")
+    outside(evidence, folder)
+    workspace = chosen["workspace"]
+    parameters = {
+        "evidence": case.name if isinstance(evidence, str) else str(evidence.resolve()),
+        "workspace": str(workspace.resolve()) if workspace else "",
+        "lang": case.lang,
+        "options": case.options.declared(),
+    }
+    shown = next((path for path in copies(folder, parameters) if path.stem == first), folder)
+    click.echo(shown)
+    sys.exit(subprocess.run([sys.executable, "-m", "jupyter", "lab", str(shown)], check=False).returncode)
 
 
 COMMANDS = (triage, report, notebook, decode, logs, inventory, trace, cut)

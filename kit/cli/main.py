@@ -16,9 +16,8 @@ from typing import Any, Final
 
 import click
 
-from kit.__main__ import INTERRUPTED
-from kit.cli import doctor, evidence, lab, offline, postmortem, watch
-from kit.cli.shared import BUG, Refusal, declared, postpone_collecting
+from kit.cli import BUG, INTERRUPTED, doctor, evidence, lab, offline, postmortem, watch
+from kit.cli.shared import Refusal, declared, postpone_collecting
 from kit.i18n import Lang, T, printable
 
 PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG)

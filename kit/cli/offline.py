@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from kit.cli.shared import Refusal, answer, at_workspace, in_language, json_option
+from kit.cli.shared import STDIO, Refusal, answer, at_workspace, in_language, json_option
 from kit.i18n import Lang, T, printable
 
 BAD_PROPERTY = T("`{text}` is not a property; write it as NAME=VALUE")
@@ -204,7 +204,7 @@ def _pasted(text: tuple[str, ...]) -> str:
     """Return the text of a file or of standard input, or the words themselves where they name no file."""
     from kit.explanation.pasted_lines import decoded
 
-    if text in ((), ("-",)):
+    if text in ((), (STDIO,)):
         return decoded(sys.stdin.buffer.read())
     try:
         if len(text) == 1 and Path(text[0]).exists():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from kit.cli import BUG, CONDITION, DAMAGED, NOTHING_MATCHES
 from kit.evidence.remote import is_remote
 from kit.i18n import Sentence, T, printable
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.i18n import Lang
 
-BUG, DAMAGED, CONDITION, NOTHING_MATCHES = 1, 3, 4, 5
 STDIO = "-"
 """Standard input or output, wherever a file is taken."""
 

@@ -6,15 +6,14 @@ import contextlib
 import shlex
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
+from kit.cli import CONDITION
 from kit.cli.shared import Refusal, in_language
 from kit.i18n import Lang, T, printable
 
-RINGS: Final = 4
-"""Exit code of `--once` while an alert is active."""
 INSIDE = T("{path}: is inside a watched folder, which is only read")
 NO_PATH = T("{path}: there is nothing")
 A_LINK = T("{path}: a symbolic link; alerts are appended to a file only", "{path}：是符号链接；告警只追加到普通文件")
@@ -88,7 +87,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
             sender = run.Sender(watching, folder, outlets, run.complain)
             run.forever(sender, show, chosen["every"], once=chosen["once"])
         if chosen["once"] and run.rings(watching):
-            sys.exit(RINGS)
+            sys.exit(CONDITION)
 
 
 def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, Any]) -> Any:

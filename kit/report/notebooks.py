@@ -33,6 +33,8 @@ BROKEN = T("This part could not be shown ({type}).")
 PAPERMILL_NOTE: Final = "papermill-error-cell-tag"
 AT_ONCE: Final = 2
 CELL_SECONDS: Final = 600
+OF_EVIDENCE: Final = (*"0123456", "70", "90")
+"""How the names of the notebooks begin that ask any evidence; labs bring their own."""
 
 
 def folder() -> Path:
@@ -74,16 +76,20 @@ def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNo
 
 
 def copies(out: Path, parameters: Mapping[str, Any]) -> list[Path]:
-    """Write a copy of every notebook for use by hand into the folder `out`: prose in their `lang`, the parameters that it has set. A copy that is there stays."""
-    from papermill.parameterize import parameterize_notebook
+    """Write copies of the notebooks about one evidence into `out`, for use by hand, with these parameters set. A copy that is there stays."""
+    from papermill.translators import PythonTranslator
 
+    chosen = nbformat.v4.new_code_cell(PythonTranslator.codify(dict(parameters)))
+    chosen.metadata["tags"] = ["injected-parameters"]
     out.mkdir(parents=True, exist_ok=True)
     targets = []
-    for path in sorted(folder().glob("*.ipynb")):
+    for path in sorted(path for path in folder().glob("*.ipynb") if path.name.startswith(OF_EVIDENCE)):
         targets.append(target := out / path.name)
         if not target.exists():
-            spoken = localise(read(path), parameters["lang"])
-            nbformat.write(parameterize_notebook(spoken, dict(parameters), report_mode=False), target)
+            notebook = read(path)
+            declared = next(n for n, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", ()))
+            notebook.cells.insert(declared + 1, chosen)
+            nbformat.write(notebook, target)
     return targets
 
 

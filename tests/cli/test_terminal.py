@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+import stores
 from click.testing import CliRunner, Result
 
 from kit import __main__
@@ -124,6 +127,38 @@ def test_exit_codes_of_a_paste(tmp_path: Path) -> None:
     path.write_text(BUSY)
     nowhere = run("trace", str(path), "0A140D151A0C0C387F4466B0BCE60000", *workspace)
     assert nowhere.exit_code == 5 and nowhere.stderr.count("\n") == 1
+
+
+@pytest.mark.spark
+@pytest.mark.seconds
+def test_a_selection_that_matches_nothing_is_said(tmp_path: Path) -> None:
+    evidence = tmp_path / "evidence" / "store" / "commitlog"
+    evidence.mkdir(parents=True)
+    (evidence / ("0" * 20)).write_bytes(stores.store([stores.Record(topic=b"orders")] * 3).data)
+    at = (str(tmp_path / "evidence"), "--workspace", str(tmp_path / "ws"), "--out")
+    assert run("cut", *at, str(tmp_path / "some"), "--topic", "orders").exit_code == 0
+    nothing = run("cut", *at, str(tmp_path / "none"), "--topic", "nosuch")
+    assert nothing.exit_code == 5 and "selection" in nothing.stderr
+
+
+def test_notebooks_are_opened_on_the_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+
+    def start(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        started.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr("kit.cli.evidence.subprocess.run", start)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "paste.log").write_text(BUSY)
+    for _ in range(2):  # again: the copies, and what was changed in them, stay
+        opened = run("notebook", "paste.log", "--workspace", "ws", "--tz-app", "+08:00", "--open", "50_broker_busy")
+        assert opened.exit_code == 0, opened.output
+    first = Path("paste.log-notebooks", "50_broker_busy.ipynb")
+    assert [command[-1] for command in started] == [str(first)] * 2
+    source = "".join(cell.source for cell in nbformat.read(first, as_version=4).cells)
+    assert str(tmp_path / "paste.log") in source and '"tz_app": "+08:00"' in source
+    assert not list(Path("paste.log-notebooks").glob("8*"))
 
 
 def test_an_interrupt_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
