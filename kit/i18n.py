@@ -57,8 +57,7 @@ class T:
         CATALOGUE.append(self)
 
     def in_(self, lang: Lang) -> str:
-        text = self.en if lang == "en" else self.zh or chinese().get(self.en, self.en)
-        return text if CLOCK.get() is None else _UTC.sub(LOCAL[lang], text)
+        return _by_clock(self.en if lang == "en" else self.zh or chinese().get(self.en, self.en), lang)
 
     def say(self, **values: Any) -> Filled:
         """Fill the placeholders; a missing one shows up when the sentence is rendered, not silently."""
@@ -73,7 +72,11 @@ CATALOGUE: Final[list[T]] = []
 CLOCK: Final[ContextVar[str | None]] = ContextVar("CLOCK", default=None)
 """None: times are UTC. `local`: no zone is known, so that sentences say local time wherever they would say UTC."""
 LOCAL: Final[dict[Lang, str]] = {"en": "local time, zone unknown", "zh": "本地时间，时区未知"}
-_UTC: Final = re.compile(r"\bUTC\b")
+_UTC: Final = re.compile(r"\bUTC\b", re.ASCII)
+
+
+def _by_clock(text: str, lang: Lang) -> str:
+    return text if CLOCK.get() is None else _UTC.sub(LOCAL[lang], text)
 
 
 @contextlib.contextmanager
@@ -140,7 +143,8 @@ def _plain(value: Any, lang: Lang) -> str:
     if isinstance(value, float):
         return f"{value:,.1f}"
     if isinstance(value, dt.datetime):
-        return value.astimezone(dt.UTC).isoformat(sep=" ", timespec="seconds").replace("+00:00", " UTC")
+        text = value.astimezone(dt.UTC).isoformat(sep=" ", timespec="seconds").replace("+00:00", " UTC")
+        return _by_clock(text, lang)
     if isinstance(value, list | tuple):
         return LIST_SEPARATOR[lang].join(_plain(v, lang) for v in value)
     return str(value)

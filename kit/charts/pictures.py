@@ -17,6 +17,7 @@ LINES = T("{value} by {place}", "{value}，按 {place}")
 ALT = T(
     "{count} {count:row|rows} of {value}; the same rows are in the table.", "{value} 的 {count} 行；同样的行在表中。"
 )
+TIME = T("{name} (UTC)", "{name} (UTC)")
 SERIES = 8
 """Series that get a colour of their own; the smallest of more are left to the table."""
 
@@ -38,7 +39,7 @@ def lines(frame: pd.DataFrame, lang: Lang = "en", log: bool = False) -> Chart:
     ]
     chart = figure(*traces, height=360)
     times = pd.api.types.is_datetime64_any_dtype(frame[place])
-    chart.update_xaxes(title=f"{place} (UTC)" if times else place)
+    chart.update_xaxes(title=TIME.say(name=place).render(lang) if times else place)
     chart.update_yaxes(
         title=value, **({"type": "log", "dtick": 1, "tickformat": ",d"} if log else {"rangemode": "tozero"})
     )
@@ -91,7 +92,7 @@ def lanes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     )
     chart = figure(marks, height=110 + 42 * len(names))
     chart.update_yaxes(type="category", autorange="reversed", categoryorder="array", categoryarray=names)
-    chart.update_xaxes(title=f"{time} (UTC)")
+    chart.update_xaxes(title=TIME.say(name=time).render(lang))
     return _chart(chart, frame, lang)
 
 

@@ -143,7 +143,8 @@ class Inquiry(Pointing):
 
         `mark`: the columns of the table that decide, or {column: value} for the cells that do.
         """
-        given = answers.answer(self.case, rows, so, draw, mark, self.lang)
+        with on_clock(self.case.clock):
+            given = answers.answer(self.case, rows, so, draw, mark, self.lang)
         if not self.interactive or draw is not None or given.frame.empty:
             return given
         references = [places.place_of(row) for row in given.frame.head(answers.ROWS).to_dict("records")]  # type: ignore[arg-type]

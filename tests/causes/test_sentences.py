@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import datetime as dt
 import re
 from pathlib import Path
 
@@ -22,6 +23,15 @@ KIT = Path(kit.__file__).parent
 )
 def test_words_agree_with_a_number(count: int | None, said: str) -> None:
     assert T("{count} {count:line says|lines say} so.").say(count=count).render() == said
+
+
+def test_times_of_an_unknown_zone_are_never_called_utc() -> None:
+    text, at = T("From {at} (UTC) on", "从{at}起，UTC时间"), dt.datetime(2026, 11, 20, 22, 34, tzinfo=dt.UTC)
+    assert text.say(at=at).render("en") == "From 2026-11-20 22:34:00 UTC (UTC) on"
+    with i18n.on_clock("local"):
+        said = [text.say(at=at).render(lang) for lang in i18n.LANGS]
+    assert [sentence.count("UTC") for sentence in said] == [0, 0]
+    assert [sentence.count("2026-11-20 22:34:00") for sentence in said] == [1, 1]
 
 
 def test_words_belong_to_a_number_that_is_shown() -> None:

@@ -211,7 +211,7 @@ def failing(rows: pd.DataFrame) -> Sentence:
         "从 {first} 起有 {lines} 条警告和错误，每秒最多 {most} 条。是 Broker 在拒绝吗？",
     ).say(
         lines=int(rows["lines"].sum()),
-        first=f"{rows['second'].min():%Y-%m-%d %H:%M:%S} UTC",
+        first=rows["second"].min().tz_localize("UTC").to_pydatetime(),
         most=int(rows["lines"].max()),
     )
 
