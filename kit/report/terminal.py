@@ -191,7 +191,7 @@ def cell(value: str) -> Text:
 
 
 def printed(table: Table) -> str:
-    """Return a table as wide as the terminal, 160 columns where there is none, in colour where somebody sees it."""
+    """Return a table as wide as the terminal, 160 columns where there is none; in colour on a terminal, unless NO_COLOR is set."""
     out = io.StringIO()
     width = max(60, shutil.get_terminal_size((160, 50)).columns)
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")

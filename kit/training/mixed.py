@@ -1,4 +1,4 @@
-"""The questions of labs 85 and 86: of each evidence set, in no order, which root cause it is, or that there is none."""
+"""The questions of labs 85 and 86: which root cause each evidence set has, or none; the sets are shuffled."""
 
 from __future__ import annotations
 

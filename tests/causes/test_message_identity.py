@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import recorded
 from click.testing import CliRunner
+from counted import by_key, ledger_twice
 from pyspark.sql import functions as F  # noqa: N812
 
 import kit
@@ -37,27 +38,6 @@ def folder() -> Path:
 @pytest.fixture(scope="module")
 def case() -> Case:
     return recorded.case(NAME)
-
-
-def by_key() -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for record in recorded.truth(NAME):
-        key = record["properties"].get("UNIQ_KEY")
-        if key:
-            found[key].append(record)
-    return found
-
-
-def ledger_twice(name: str, member: str) -> set[str]:
-    """UNIQ_KEYs with two successes in one ledger, the later one a retry copy: the interface's definition, on the rows
-    themselves."""
-    twice, good = set(), defaultdict(list)
-    for row in recorded.rows(name, member):
-        if row["result"] == "OK":
-            if good[row["uniq_key"]] and int(row["reconsume_times"]) > 0:
-                twice.add(row["uniq_key"])
-            good[row["uniq_key"]].append(row)
-    return twice
 
 
 def test_every_message_has_exactly_its_records_from_any_of_its_ids(case: Case) -> None:

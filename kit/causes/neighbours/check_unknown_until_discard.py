@@ -80,9 +80,9 @@ def examine(case: Case) -> Finding:
 
 
 def _printed(case: Case) -> dict[str, Any] | None:
-    """Return what transaction.log prints of discarded transactions, a row of `printed_discards`; None where there are none.
+    """Return the row of `printed_discards` that counts discarded transactions in transaction.log, None without one.
 
-    Copies of a leaked message are none: another cause made them.
+    Copies of a leaked message do not count: another cause made them.
     """
     rows = case.fact_rows("printed_discards") if refs.seen(case, "check-discard") else []
     return next((row for row in rows if not row["leaked"]), None)

@@ -254,7 +254,7 @@ def _gc(lines: Lines) -> Reader:
 
 
 def _collection(line: str) -> tuple[str | None, list[tuple[str, float]]]:
-    """Return what a line of a GC log tells of, and its values."""
+    """Return the kind of collection in a line of a GC log, and its values."""
     if new := _GC_NEW.search(line):
         what = new["what"].strip()
         name = "pause_ms" if what.startswith("Pause") else "concurrent_ms"
