@@ -62,3 +62,19 @@ def test_no_sentence_is_translated_twice() -> None:
     for english, chinese in rows:
         meanings.setdefault(english, set()).add(chinese)
     assert [english for english, texts in meanings.items() if len(texts) > 1] == []
+
+
+def test_no_constant_of_a_module_is_given_twice() -> None:
+    """Whoever was written for the first value would say the second: a column called like a chart."""
+    twice = []
+    for path in KIT.rglob("*.py"):
+        given = [
+            name.id
+            for node in ast.parse(path.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            for name in ast.walk(target)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        ]
+        twice += [f"{path.name}: {name}" for name in sorted(set(given)) if given.count(name) > 1]
+    assert twice == []

@@ -22,8 +22,6 @@ from kit.rocketmq import ids
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-ACKNOWLEDGED: Final = "SEND_OK"
-"""client/producer/SendStatus: stored by the master, and by its slave where the master waits for it. FLUSH_SLAVE_TIMEOUT and SLAVE_NOT_AVAILABLE say it was not."""
 SLAVES_OWN: Final = (
     "ha-read-failed", "ha-expired", "ha-closed", "ha-connect-failed", "ha-offset-mismatch", "slave-sync-failed", "slave-master-known",
     "offset-not-corrected",

@@ -97,13 +97,9 @@ MARKERS: Final = {
 }
 PATH, KEY, STAGE, SECONDS = T("path"), T("key"), T("stage"), T("seconds")
 WRONG = T("Keys whose message and row disagree")
-TAKEN = T("Paths the transactions took")
-LIMITS = T("Limits in force")
 KIND, CAUSE, REPAIR_COLUMN, STATE = T("what is alone"), T("cause"), T("repair"), T("state")
-EVIDENCE, GROUP, COUNT = T("evidence"), T("producer group"), T("transactions")
-LIMIT, VALUE, UNIT, KNOWN = T("limit", "限制"), T("value"), T("unit"), T("known from")
+EVIDENCE = T("evidence")
 KINDS: Final = {"row_without_message": T("the row"), "message_without_row": T("the message")}
-SOURCES: Final = {"evidence": T("evidence"), "default": T("default of the version")}
 
 STORY = T("{key}, step by step")
 STORY_ROW = T("its business row: {status}")
@@ -235,25 +231,6 @@ def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     return Table(shown, WRONG, heads, lang)
 
 
-def paths_table(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the paths with their counts. `frame`: from `kit.analysis.transactions.totals.paths`."""
-    heads = {"path": PATH, "producer_group": GROUP, "transactions": COUNT}
-    return Table(frame[list(heads)], TAKEN, heads, lang)
-
-
-def in_force(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the limits and their sources. `frame`: from `kit.analysis.sizes.limits.table`."""
-    shown = frame[["limit", "value", "unit"]].copy()
-    shown["known"] = [
-        f"{row['where']}:{row['line']}"
-        if isinstance(row["where"], str)
-        else (SOURCES[row["known"]].render(lang) if row["known"] in SOURCES else None)
-        for row in frame.to_dict("records")
-    ]
-    heads = {"limit": LIMIT, "value": VALUE, "unit": UNIT, "known": KNOWN}
-    return Table(shown, LIMITS, heads, lang)
-
-
 def story(timeline: pd.DataFrame, wrong: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show one inconsistent transaction, the first of `wrong` in the timeline: its records, answers, row, cause and repair."""
     known = wrong[wrong["uniq_key"].isin(timeline["uniq_key"])] if len(wrong) and len(timeline) else wrong.head(0)
@@ -287,8 +264,8 @@ def _where(row: dict[Any, Any]) -> str:
     )
 
 
-PATH = T("Where row and message part", "数据与消息在哪里分离")
-PATH_ALT = T(
+WAYS = T("Where row and message part", "数据与消息在哪里分离")
+WAYS_ALT = T(
     "Boxes for the outer transaction, half message, local transaction, answer and its end; an arrow for each way with its count.",
     "方框是外层事务、半消息、本地事务、应答与结局；每个箭头标出次数。",
 )
@@ -315,5 +292,5 @@ HOPS: Final[dict[str, pictures.Hop]] = {
 def path(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Draw the ways of a transaction with their counts. `frame`: `hop`, `records`."""
     return pictures.diagram(
-        frame, BOXES, HOPS, PATH, PATH_ALT, lang, strong=("row_without_message", "message_without_row", "exception")
+        frame, BOXES, HOPS, WAYS, WAYS_ALT, lang, strong=("row_without_message", "message_without_row", "exception")
     )
