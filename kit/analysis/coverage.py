@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 PAGE: Final = 4096
 """Bytes of memory that a crash loses at once; damage of that size can hold several records."""
@@ -35,13 +35,13 @@ class Stretch:
         return self.end - self.start >= PAGE
 
 
-def stretches(case: Case) -> list[Stretch]:
+def stretches(facts: Facts) -> list[Stretch]:
     """Return what is missing between the first and the last record of each broker's log, in order of broker and offset."""
-    if not case.found.of_kind("commitlog", "dledger"):
+    if not facts.files.of_kind("commitlog", "dledger"):
         return []
     return [
         Stretch(r["store_host"], r["start"], r["end"], _ms(r["after"], -math.inf), _ms(r["before"], math.inf))
-        for r in case.fact_rows("stretches")
+        for r in facts.rows("stretches")
     ]
 
 

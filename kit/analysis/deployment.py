@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit.case import setup
+from kit.analysis import setup
 from kit.evidence import files
 from kit.formats.tables import configs
 from kit.rocketmq import names
@@ -22,7 +22,7 @@ from kit.rocketmq.config import Settings
 from kit.rocketmq.versions import Version
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 MOST: Final = 4 << 20
 """Bytes of a configuration file that is read without the tables of a case."""
@@ -124,15 +124,15 @@ def from_files(path: Path, version: Version | None = None) -> Deployment | None:
     )
 
 
-def from_case(case: Case, version: Version | None = None) -> Deployment:
+def from_case(facts: Facts, version: Version | None = None) -> Deployment:
     """Return the deployment in all tables of a case."""
-    rows = case.fact_rows("settings")
-    offsets = case.fact_rows("offset_groups")
-    versions = (version,) if version else tuple(Version.parse(v) for v in setup.broker_versions(case))
-    named = [*_connected(case), *_configured(rows, offsets), *_spoken(case), *_shown(case)]
-    clients = tuple(Version.parse(v) for v in setup.client_versions(case))
+    rows = facts.rows("settings")
+    offsets = facts.rows("offset_groups")
+    versions = (version,) if version else tuple(Version.parse(v) for v in setup.broker_versions(facts))
+    named = [*_connected(facts), *_configured(rows, offsets), *_spoken(facts), *_shown(facts)]
+    clients = tuple(Version.parse(v) for v in setup.client_versions(facts))
     return Deployment(
-        brokers(rows, versions, _client_limit(case)), groups(named), tuple(rows), versions, clients, _immunity(case)
+        brokers(rows, versions, _client_limit(facts)), groups(named), tuple(rows), versions, clients, _immunity(facts)
     )
 
 
@@ -208,48 +208,48 @@ def _configured(rows: Iterable[Mapping[str, Any]], offsets: Iterable[Mapping[str
             yield Group(row["group"], Place(row["file"]))
 
 
-def _connected(case: Case) -> Iterable[Group]:
+def _connected(facts: Facts) -> Iterable[Group]:
     return [
         Group(c.group, Place(c.ref.file, c.ref.line), Version.maybe(c.version))
-        for c in setup.clients(case)
+        for c in setup.clients(facts)
         if c.role == "consumer"
     ]
 
 
-def _spoken(case: Case) -> Iterable[Group]:
+def _spoken(facts: Facts) -> Iterable[Group]:
     """Return the groups that client logs name."""
-    return [Group(row["value"], Place(row["file"], row["line"])) for row in _in_logs(case) if row["kind"] == "group"]
+    return [Group(row["value"], Place(row["file"], row["line"])) for row in _in_logs(facts) if row["kind"] == "group"]
 
 
-def _in_logs(case: Case) -> list[dict[str, Any]]:
-    return case.fact_rows("named_in_logs") if case.found.of_kind("log", "text") else []
+def _in_logs(facts: Facts) -> list[dict[str, Any]]:
+    return facts.rows("named_in_logs") if facts.files.of_kind("log", "text") else []
 
 
-def _shown(case: Case) -> Iterable[Group]:
+def _shown(facts: Facts) -> Iterable[Group]:
     """Yield the groups that mqadmin outputs name; a name cut to the width of a column is shorter than the group's,
     never longer.
     """
-    if not case.found.of_mqadmin():
+    if not facts.files.of_mqadmin():
         return
-    for row in case.fact_rows("admin_names"):
+    for row in facts.rows("admin_names"):
         value = row["value"] or ""
         group = value if row["name"] in _GROUP_CELLS else group_of(value) if row["name"] in _TOPIC_CELLS else None
         if group:
             yield Group(group, Place(row["file"], row["line"]))
 
 
-def _client_limit(case: Case) -> tuple[str, Place] | None:
+def _client_limit(facts: Facts) -> tuple[str, Place] | None:
     """Return the largest limit that a client printed when it refused a body, and where: a body below it reaches the
     broker's limit.
     """
-    limits = [(int(row["value"]), row) for row in _in_logs(case) if row["kind"] == "limit"]
+    limits = [(int(row["value"]), row) for row in _in_logs(facts) if row["kind"] == "limit"]
     limit, row = max(limits, key=lambda each: each[0], default=(None, {}))
     return None if limit is None else (str(limit), Place(row["file"], row["line"]))
 
 
-def _immunity(case: Case) -> Mapping[str, Place]:
+def _immunity(facts: Facts) -> Mapping[str, Place]:
     """Return each value of CHECK_IMMUNITY_TIME_IN_SECONDS in half messages, with the first record of it."""
-    if not case.found.of_kind("commitlog", "dledger"):
+    if not facts.files.of_kind("commitlog", "dledger"):
         return {}
-    rows = case.fact_rows("immunity_times")
+    rows = facts.rows("immunity_times")
     return {row["seconds"]: Place(row["file"], offset=row["physical_offset"]) for row in rows}

@@ -9,31 +9,28 @@ from collections import defaultdict
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-
+from kit.analysis import setup
 from kit.analysis.consumers import admin_output, offsets, positions, replicas  # noqa: F401 - two declare their own
 from kit.analysis.sends import sends  # noqa: F401 - declares its own
 from kit.analysis.sizes import limits
 from kit.analysis.transactions import owners
-from kit.case import setup
 from kit.rocketmq import ids, names, size, versions
 from kit.tables.queries import fold
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 LONGEST_DELAY: Final = 100 * 86_400
 """Seconds. A level beyond is no delay anybody waits for, and could lead out of the times that can be shown."""
-PACKED: Final = "topic = 'RMQ_SYS_TRANS_HALF_TOPIC' and body_codec <> 'none'"
 
 
 @fold("level int, seconds bigint", "settings")
-def delay_levels(case: Case) -> list[dict[str, Any]]:
+def delay_levels(facts: Facts) -> list[dict[str, Any]]:
     """One row per delay level of the broker: level (1 …), seconds. Its messageDelayLevel, else the default; levels beyond 100 days are left out.
 
     MessageStoreConfig.messageDelayLevel, ScheduleMessageService.parseDelayLevel.
     """
-    setting = setup.setting(case, "messageDelayLevel").value
+    setting = setup.setting(facts, "messageDelayLevel").value
     try:
         levels = names.delay_seconds(str(setting)) if setting else names.delay_seconds()
     except ValueError:
@@ -42,24 +39,24 @@ def delay_levels(case: Case) -> list[dict[str, Any]]:
 
 
 @fold("topic string", "saved_offsets", "admin_cells")
-def consumed_topics(case: Case) -> list[dict[str, Any]]:
+def consumed_topics(facts: Facts) -> list[dict[str, Any]]:
     """One row per topic that users' consumer groups consume, by saved offsets and mqadmin outputs: topic. As many rows as such topics."""
-    topics = {row["topic"] for row in case.fact_rows("saved_offsets") if names.of_users(row["group"] or "")}
-    topics |= {b["#Topic"] for b in admin_output.admin_blocks(case) if "#Consumer Offset" in b and "#Topic" in b}
+    topics = {row["topic"] for row in facts.rows("saved_offsets") if names.of_users(row["group"] or "")}
+    topics |= {b["#Topic"] for b in admin_output.admin_blocks(facts) if "#Consumer Offset" in b and "#Topic" in b}
     return [{"topic": topic} for topic in sorted(topics - {None})]
 
 
 @fold("group string, file string", "group_logs", "files")
-def group_ledgers(case: Case) -> list[dict[str, Any]]:
+def group_ledgers(facts: Facts) -> list[dict[str, Any]]:
     """One row per consumer group and delivery ledger of its hosts: group, file. A group one of whose hosts has no ledger has no row: what it
     handled is not known. At most as many rows as `group_logs` and ledgers have in common folders.
     """
     ledgers: defaultdict[str, list[str]] = defaultdict(list)
-    for item in case.found.of_kind("rows"):
+    for item in facts.files.of_kind("rows"):
         if item.detail.get("role") == "deliveries":
             ledgers[_folder(item.file)].append(item.file)
     hosts: defaultdict[str, set[str]] = defaultdict(set)
-    for row in case.fact_rows("group_logs") if ledgers else ():
+    for row in facts.rows("group_logs") if ledgers else ():
         hosts[row["group"]].add(_folder(row["file"]))
     return [
         {"group": group, "file": file}
@@ -78,33 +75,33 @@ def _folder(file: str) -> str:
     "store_host string, host string, file string, begin bigint, last_offset bigint, end bigint, first_time timestamp, last_time timestamp",
     "store_ends", "configs", "admin", "files",
 )  # fmt: skip
-def replica_ends(case: Case) -> list[dict[str, Any]]:
+def replica_ends(facts: Facts) -> list[dict[str, Any]]:
     """The rows of `store_ends` that are of slaves' stores, all of them where none is known to be a slave's; with `host`: address and port as an
     offset id has them. As many rows as brokers that led.
     """
-    copied = replicas.copied(case)
-    rows = [row for row in case.fact_rows("store_ends") if not copied or row["store_host"] in copied]
+    copied = replicas.copied(facts)
+    rows = [row for row in facts.rows("store_ends") if not copied or row["store_host"] in copied]
     return [row | {"host": ids.host_prefix(row["store_host"])} for row in rows]
 
 
 @fold("file string, host string, broker string", "half_hosts")
-def half_brokers(case: Case) -> list[dict[str, Any]]:
+def half_brokers(facts: Facts) -> list[dict[str, Any]]:
     """One row per commit log file with half or op records and host that stored them: file, host, broker (the host that represents it).
 
     Half and op queues belong to a broker, and a broker changes its address if another member of its group leads: hosts that wrote to one file are
     one broker. At most as many rows as `half_hosts`.
     """
-    rows = case.fact_rows("half_hosts")
+    rows = facts.rows("half_hosts")
     known = owners.sharing([(row["file"], row["host"]) for row in rows])
     return [row | {"broker": known[row["host"]]} for row in rows]
 
 
 @fold("store_host string, broker string", "store_extent")
-def store_brokers(case: Case) -> list[dict[str, Any]]:
+def store_brokers(facts: Facts) -> list[dict[str, Any]]:
     """One row per store host: store_host, broker (the least host, as in offset message ids, of those whose records share files with its own). A
     DLedger group stores under the address of whoever leads it. At most as many rows as hosts.
     """
-    rows = [row | {"host": ids.host_prefix(row["store_host"])} for row in case.fact_rows("store_extent")]
+    rows = [row | {"host": ids.host_prefix(row["store_host"])} for row in facts.rows("store_extent")]
     rows = [row for row in rows if row["host"] is not None]  # a damaged record has no address
     brokers = owners.sharing(sorted((row["file"], row["host"]) for row in rows))
     hosts = sorted({(row["store_host"], row["host"]) for row in rows})
@@ -113,9 +110,11 @@ def store_brokers(case: Case) -> list[dict[str, Any]]:
 
 
 @fold("kept boolean", "half_brokers", "settings", "admin_names")
-def discards_stored(case: Case) -> list[dict[str, Any]]:
+def discards_stored(facts: Facts) -> list[dict[str, Any]]:
     """One row: kept (whether every known broker stores a message that it discards, which 4.5.2 began; before, only its log names it)."""
-    rules = [versions.rule("discardTopic", version) for version in setup.broker_versions(case, owners.addresses(case))]
+    rules = [
+        versions.rule("discardTopic", version) for version in setup.broker_versions(facts, owners.addresses(facts))
+    ]
     return [{"kept": bool(rules) and all(rules)}]
 
 
@@ -124,7 +123,7 @@ def discards_stored(case: Case) -> list[dict[str, Any]]:
     "raw_put_backs boolean",
     "half_brokers", "half_writers", "size_refusals", "settings", "admin_names", "broker_starts", "store_extent",
 )  # fmt: skip
-def size_limits(case: Case) -> list[dict[str, Any]]:
+def size_limits(facts: Facts) -> list[dict[str, Any]]:
     """One row per broker with half records, and one (broker null) for the broker whose half messages are refused, or the only one: what it compares
     with maxMessageSize. max_size (bytes of maxMessageSize, null if unknown), total_max, body_max, dledger_max, properties_max (most bytes of a
     record, its stored body, a DLedger entry's record, the property string; null where nothing is compared), check_max (transactionCheckMax),
@@ -132,10 +131,10 @@ def size_limits(case: Case) -> list[dict[str, Any]]:
 
     Source: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog.
     """
-    brokers = sorted({row["broker"] for row in case.fact_rows("half_brokers")}) if case.has("messages") else []
+    brokers = sorted({row["broker"] for row in facts.rows("half_brokers")}) if facts.has("messages") else []
     rows = []
     for broker in (None, *brokers):
-        known = limits.limits(case, broker)
+        known = limits.limits(facts, broker)
         how, most = known.how or "total", known.limit
         slack = size.TOTAL_SLACK if how == "body+64k" else 0
         rows.append({
@@ -144,21 +143,3 @@ def size_limits(case: Case) -> list[dict[str, Any]]:
             "properties_max": known.properties, "check_max": known.check_max, "raw_put_backs": known.raw_put_backs,
         })  # fmt: skip
     return rows
-
-
-@fold("file string, physical_offset bigint, raw_size bigint", "size_limits", "stored_messages")
-def raw_half_bodies(case: Case) -> pd.DataFrame | list[dict[str, Any]]:
-    """One row per half record with a compressed body that a put-back writes uncompressed: file, physical_offset, raw_size (bytes; undecodable bodies
-    are left out). Brokers of 4.3.0 to 4.5.2 only (`size_limits.raw_put_backs`), no rows for any other.
-
-    Source: broker/transaction/queue/TransactionalMessageBridge.renewHalfMessageInner.
-    """
-    raw = any(row["raw_put_backs"] and row["broker"] for row in case.fact_rows("size_limits"))
-    if not raw or not case.tables.frame("records").where(PACKED).limit(1).count():
-        return []
-    bodies = case.read_messages(body=True).where(PACKED)
-    return (
-        bodies.selectExpr("file", "physical_offset", "length(body) as raw_size")
-        .where("raw_size is not null")
-        .toPandas()
-    )

@@ -11,12 +11,12 @@ import attrs
 import pandas as pd
 
 from kit.analysis.texts import TEXTS
-from kit.case.memoize import per_case
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq.catalogue import BENIGN, PASSING, GoesOn
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 SAYS: Final = TEXTS["harmless"]
 HEAD: Final = SAYS["head"]
@@ -28,28 +28,28 @@ SHOWN: Final = {
 COLUMNS: Final = ("text", "count", "first", "file", "line", "why", "slug")
 
 
-def harmless_texts(case: Case, lang: Lang | None = None) -> pd.DataFrame:
+def harmless_texts(facts: Facts, lang: Lang | None = None) -> pd.DataFrame:
     """Return one row per harmless text, most frequent first.
 
     Columns: text (the first line with it), count (entries), first (UTC, null without times), file, line, why, slug.
     """
-    texts = case.facts("known_texts")
-    texts = texts[texts["event"].isin(list(BENIGN)) & ~texts["event"].isin(list(going_on(case)))]
+    texts = facts("known_texts")
+    texts = texts[texts["event"].isin(list(BENIGN)) & ~texts["event"].isin(list(going_on(facts)))]
     if texts.empty:
         return pd.DataFrame(columns=pd.Index(COLUMNS)).astype({"line": "Int64"})
     ordered = texts.sort_values(["first", "file"], na_position="last", kind="stable")
     frame = ordered.drop_duplicates("event").set_index("event")
     frame = frame.assign(count=texts.groupby("event")["n"].sum(), slug=frame.index)
     frame["first"] = frame["first"].dt.tz_localize("UTC")
-    frame["text"] = case.lines((str(file), int(line)) for file, line in zip(frame["file"], frame["line"], strict=True))
-    frame["why"] = [_why(case, str(slug)).render(lang or case.lang) for slug in frame["slug"]]
+    frame["text"] = facts.lines((str(file), int(line)) for file, line in zip(frame["file"], frame["line"], strict=True))
+    frame["why"] = [_why(facts, str(slug)).render(lang or facts.lang) for slug in frame["slug"]]
     shown = frame[list(COLUMNS)].astype({"line": "Int64"})
     return shown.sort_values(["count", "slug"], ascending=[False, True], ignore_index=True)
 
 
-def _why(case: Case, slug: str) -> Sentence:
+def _why(facts: Facts, slug: str) -> Sentence:
     why = BENIGN[slug].say()
-    judged = _judged(case).get(slug)
+    judged = _judged(facts).get(slug)
     if judged is None:
         return why
     if not judged.timed:
@@ -84,19 +84,19 @@ class Judged:
         return self.place is not None
 
 
-def going_on(case: Case) -> dict[str, Judged]:
+def going_on(facts: Facts) -> dict[str, Judged]:
     """Return the texts of the catalogue that go on that occur here without a start or stop: judged by how often and how long they are
     printed and how far from the next start or stop, never by the text alone.
     """
-    return {slug: judged for slug, judged in _judged(case).items() if judged.goes_on}
+    return {slug: judged for slug, judged in _judged(facts).items() if judged.goes_on}
 
 
-@per_case
-def _judged(case: Case) -> dict[str, Judged]:
+@memo
+def _judged(facts: Facts) -> dict[str, Judged]:
     """Return each text of the catalogue that go on that is in the logs."""
-    if not any(row["event"] in PASSING for row in case.fact_rows("known_texts")):
+    if not any(row["event"] in PASSING for row in facts.rows("known_texts")):
         return {}
-    seen = case.facts("passing_seconds")
+    seen = facts("passing_seconds")
     found = {}
     for slug in sorted(set(seen["event"]) & set(PASSING)):
         text = PASSING[slug]

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pandas as pd
 
-from kit.case.memoize import once, per_case
-from kit.formats.commitlog.schema import Wanted, promoted
-from kit.inventory import quotes
-from kit.inventory.model import STORES
+from kit.formats.commitlog.schema import promoted
 from kit.inventory.references import Ref
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 
 @attrs.frozen
@@ -43,21 +41,21 @@ class Seen:
         return self.count > 0
 
 
-def seen(case: Case, *slugs: str, outside: Collection[str] = ()) -> Seen:
+def seen(facts: Facts, *slugs: str, outside: Collection[str] = ()) -> Seen:
     """Return where any of these known texts occurs (slugs of `kit.rocketmq.catalogue`), without files in the
     folders `outside`.
     """
     rows = [
         row
-        for row in _known_texts(case)
+        for row in _known_texts(facts)
         if row["event"] in slugs and str(PurePosixPath(row["file"]).parent) not in outside
     ]
     return of_rows(slugs, rows)
 
 
-@per_case
-def _known_texts(case: Case) -> list[dict[str, Any]]:
-    return case.fact_rows("known_texts")
+@memo
+def _known_texts(facts: Facts) -> list[dict[str, Any]]:
+    return facts.rows("known_texts")
 
 
 def of_rows(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
@@ -72,34 +70,34 @@ def of_rows(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
     )  # fmt: skip
 
 
-def count(case: Case, slug: str, source: str) -> int:
+def count(facts: Facts, slug: str, source: str) -> int:
     """Return how many entries of one source (`client`, `transaction`, …) hold a known text."""
-    return sum(row["n"] for row in _known_texts(case) if row["event"] == slug and row["source"] == source)
+    return sum(row["n"] for row in _known_texts(facts) if row["event"] == slug and row["source"] == source)
 
 
-def quote(case: Case, where: Seen, most: int = 3) -> tuple[Ref, ...]:
+def quote(facts: Facts, where: Seen, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first line of this text in up to `most` files."""
-    return case.refs(where.places[:most])
+    return facts.refs(where.places[:most])
 
 
-def lines(case: Case, rows: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
+def lines(facts: Facts, rows: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
     """Quote the lines of the first rows of a frame with `file` and `line`."""
     places = rows[["file", "line"]].head(most).to_dict("records")
-    return case.refs((str(row["file"]), int(row["line"])) for row in places)
+    return facts.refs((str(row["file"]), int(row["line"])) for row in places)
 
 
 QUOTED = ("ts", "file", "line", "message", "trace")
 """Columns of entries that are quoted."""
 
 
-def earliest(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
+def earliest(facts: Facts, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
     """Quote the earliest of some entries, a frame with the columns of `QUOTED`.
 
     `within`: the quoted line is the first one of the entry that contains this text (a folded trace has many).
     """
     first = entries.astype({"file": object}).sort_values(["ts", "file", "line"], na_position="first").head(most)
     return tuple(
-        entry(case, row["file"], int(row["line"]), text(row["message"]), text(row["trace"]), within)
+        entry(facts, row["file"], int(row["line"]), text(row["message"]), text(row["trace"]), within)
         for row in first.to_dict("records")
     )
 
@@ -109,21 +107,21 @@ def text(cell: Any) -> str | None:
     return cell if isinstance(cell, str) else None
 
 
-def entry(case: Case, file: str, line: int, message: str | None, trace: str | None, within: str | None) -> Ref:
+def entry(facts: Facts, file: str, line: int, message: str | None, trace: str | None, within: str | None) -> Ref:
     """Quote one entry, or the line of its folded trace that contains `within`."""
     if within and within not in (message or "") and within in (trace or ""):
         inner = line + 1 + (trace or "").split(within)[0].count("\n")
         # The trace of a JSON entry has lines that the file has not.
         with contextlib.suppress(IndexError):
-            if within in (text := case.line(file, inner)):
+            if within in (text := facts.lines([(file, inner)])[0]):
                 return Ref(file, text, line=inner)
-    return case.ref(file, line)
+    return facts.ref(file, line)
 
 
-def first_with(case: Case, file: str, text: str) -> Ref | None:
+def first_with(facts: Facts, file: str, text: str) -> Ref | None:
     """Quote the first line of a small text file with `text`, None if absent."""
-    line = quotes.first_with(case.found, file, text)
-    return None if line is None else case.ref(file, line)
+    line = facts.first_with(file, text)
+    return None if line is None else facts.ref(file, line)
 
 
 SHOWN = (
@@ -137,41 +135,21 @@ PRINTED = (
 )  # fmt: skip
 
 
-def records_at(case: Case, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
+def records_at(facts: Facts, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first records, by store time, of a frame with store_timestamp, file and physical_offset."""
     places = frame[["store_timestamp", "file", "physical_offset"]].astype({"file": object})
     places = places.dropna(subset=["file", "physical_offset"])
     first = places.sort_values(["store_timestamp", "file", "physical_offset"]).head(most)
     return tuple(
-        record(stored(case, file, int(offset)))
+        record(facts.record(file, int(offset), PRINTED))
         for file, offset in zip(first["file"], first["physical_offset"], strict=True)
     )
 
 
-def stored(case: Case, file: str, physical_offset: int, columns: tuple[str, ...] = PRINTED) -> dict[str, Any]:
-    """Return some columns of one record of `stored_messages`, read from the commit log itself.
-
-    Raise `KeyError` for a file or an offset without a record, `OSError` if the file is gone meanwhile.
-    """
-    from kit.formats.commitlog import segments  # its kernels take a moment to load
-
-    item = case.found.get(file)
-    if item is None or item.kind not in STORES:
-        raise KeyError(file)
-    path, base = str(item.path), item.base
-    log = once(case, f"commitlog {file}", lambda: segments.examine(file, path, base))
-    at = physical_offset - log.base - log.head
-    wanted = Wanted(tuple(dict.fromkeys(("physical_offset", *columns))), offsets=(physical_offset, physical_offset))
-    for batch in segments.messages(log, max(0, at), at + log.head + 1, wanted):
-        for row in batch.to_pylist():
-            return {"file": file, **row}
-    raise KeyError(f"{file} @ {physical_offset}")
-
-
-def stored_at(case: Case, file: str, physical_offset: int) -> dt.datetime | None:
+def stored_at(facts: Facts, file: str, physical_offset: int) -> dt.datetime | None:
     """Return when a record was stored, None where that cannot be read or is no time."""
     with contextlib.suppress(KeyError, OSError, ValueError, OverflowError):
-        at: dt.datetime | None = stored(case, file, physical_offset, ("store_timestamp",))["store_timestamp"]
+        at: dt.datetime | None = facts.record(file, physical_offset, ("store_timestamp",))["store_timestamp"]
         return at
     return None
 

@@ -7,14 +7,13 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import attrs
 
 from kit.case.frames import Frames
-from kit.case.memoize import once
 from kit.case.options import Options
 from kit.case.progress import Progress
 from kit.evidence import disk
@@ -23,11 +22,12 @@ from kit.evidence.files import Refused, readable_again
 from kit.evidence.unread import notes
 from kit.i18n import Lang
 from kit.inventory import inventory as inv
-from kit.inventory.references import Ref
+from kit.inventory import quotes
 from kit.spark import sessions
+from kit.tables.facts import Facts
 
 if TYPE_CHECKING:
-    from kit.case.failures.failure import Failure
+    from kit.evidence.failure import Failure
     from kit.inventory.zones import Zone
 
 _TABLE_OF: Final[Mapping[str, str]] = {"records": "stored_messages", "messages": "stored_messages"}
@@ -43,8 +43,8 @@ class Case(Frames):
         """The user's name for it: for evidence on object storage the URI, not the path of the copy."""
         self.lang = lang
         self.options = options
-        self.memo: dict[str, Any] = {}
-        """Results that causes compute once and share."""
+        self.run: str | None = None
+        """The run whose results this case shows; None for results that are kept (`kit.causes.results`)."""
         self.progress = Progress()
         """The listener while tables are built and causes examined."""
         self.eager = True
@@ -129,12 +129,7 @@ class Case(Frames):
 
     def has(self, table: str) -> bool:
         """Return whether a table has any row."""
-        frame = partial(self.tables.frame, _TABLE_OF.get(table, table))
-        return once(self, f"has {table}", lambda: bool(frame().limit(1).count()))
-
-    def has_source(self, source: str) -> bool:
-        """Return whether there is a log of this source (`store`, `transaction`, `client`, …)."""
-        return any(item.source == source for item in self.found.items)
+        return self.facts.has(table)
 
     def unread(self) -> list[Refused]:
         """Return the files that could not be read, completely or from some place on, among those read so far."""
@@ -190,6 +185,7 @@ class Case(Frames):
             "queue_units": "consumequeue",
             "stored_messages": "messages",
             "messages_within": "messages",
+            "message_bodies": "messages",
             "all_entries": "logs",
             "entries": "logs",
         }.get(name, name)
@@ -220,23 +216,29 @@ class Case(Frames):
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(self.folder, names or tables.specs()))
 
-    # --- lines of text files ----------------------------------------------------------------------------------------------------
+    # --- facts -----------------------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the causes look at; `facts("known_texts")` is a gold table as a small frame."""
+        return Facts(self)
+
+    def has_rows(self, table: str) -> bool:
+        return bool(self.tables.frame(_TABLE_OF.get(table, table)).limit(1).count())
 
     def line(self, file: str, line: int) -> str:
         """Return one line of a text file unchanged, without its end; the first is 1. Raise `KeyError`, `IndexError`."""
         return self.lines([(file, line)])[0]
 
-    def ref(self, file: str, line: int) -> Ref:
-        """Return a reference to a line, with the line quoted. Raise as `line` does."""
-        return Ref(file, self.line(file, line), line=line)
-
-    def refs(self, places: Iterable[tuple[str, int]]) -> tuple[Ref, ...]:
-        """Return references to several lines, given as (file, line), in their order; each file is read once. Raise as `line` does."""
-        wanted = list(places)
-        return tuple(Ref(file, text, line=line) for (file, line), text in zip(wanted, self.lines(wanted), strict=True))
-
     def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
-        """Return several lines, each file read once."""
-        from kit.inventory import quotes
-
         return quotes.lines(self.found, places)
+
+    def first_with(self, file: str, text: str) -> int | None:
+        return quotes.first_with(self.found, file, text)
+
+    def raw(self, file: str, most: int) -> bytes:
+        return quotes.raw(self.found, file, most)
+
+    def record(self, file: str, physical_offset: int, columns: tuple[str, ...]) -> dict[str, Any]:
+        log = self.facts.once(f"commitlog {file}", lambda: quotes.commitlog(self.found, file))
+        return quotes.record(log, physical_offset, columns)

@@ -20,11 +20,13 @@ from kit.formats.commitlog.schema import FIELDS, TEXT
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.inventory.inventory import Inventory
 from kit.spark import sessions
-from kit.tables import frames
+from kit.tables import frames, queries
 from kit.tables.runner import Tables, local, plain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from kit.tables.facts import Facts
 
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
@@ -54,6 +56,7 @@ BRONZE: Final = (
     *(name for name in specs() if name not in ("messages", "logs", "consumequeue")),
     *(
         "queue_units",
+        "message_bodies",
         "files",
         "limits",
         "stored_messages",
@@ -96,6 +99,9 @@ class Frames(Stoppable, ABC):
     def write_table(self, name: str, write: Callable[[Path], None]) -> Path: ...
     @abstractmethod
     def results_folder(self) -> Path: ...
+    @property
+    @abstractmethod
+    def facts(self) -> Facts: ...
 
     messages = _table("messages", "One row per commitlog record and file, replicas included.")
     stored_messages = _table(
@@ -134,12 +140,16 @@ class Frames(Stoppable, ABC):
         """Return the few rows that answer a query, as dicts of plain values like `fact_rows`."""
         return frames.rows(plain(self.sql(text, **values).toArrow()))
 
-    def facts(self, name: str) -> pd.DataFrame:
+    def ask(self, question: str, /, **values: Any) -> list[dict[str, Any]]:
+        """Return the answer to one of `kit/tables/questions`, as `answers` does."""
+        return self.answers(queries.question(question), **values)
+
+    def fact_frame(self, name: str) -> pd.DataFrame:
         """Return a gold table as a small frame. Raise `KeyError`, `TableFailed`."""
         return self.tables.facts(name)
 
     def fact_rows(self, name: str) -> list[dict[str, Any]]:
-        """Return a gold table as dicts of plain values. Raise as `facts`."""
+        """Return a gold table as dicts of plain values. Raise as `fact_frame`."""
         return self.tables.rows(name)
 
     def query(self, name: str) -> str:
@@ -173,6 +183,8 @@ class Frames(Stoppable, ABC):
             return local(self.session, pa.Table.from_pylist([row], schema=LIMITS))
         if name == "stored_messages":
             return self._stored("messages")
+        if name == "message_bodies":
+            return self.read_messages(body=True)
         if name == "messages_within":
             columns = countable(specs()["messages"].schema)
             return self.tables.frame("stored_messages").where(self._within("store_timestamp")).selectExpr(*columns)

@@ -16,9 +16,9 @@ import attrs
 from kit.causes import texts
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
     from kit.causes.findings import Figure, Finding, Kind
     from kit.causes.texts import Texts
+    from kit.tables.facts import Facts
 
 FOLDERS: Final = ("root_causes", "neighbours")
 
@@ -28,7 +28,7 @@ class Cause:
     """What is declared of a cause, and how it is examined."""
 
     texts: Texts
-    examine: Callable[[Case], Finding]
+    examine: Callable[[Facts], Finding]
 
     @property
     def slug(self) -> str:
@@ -64,15 +64,15 @@ def _cause(folder: str, slug: str) -> Cause:
     return Cause(declaration, module.examine)
 
 
-def _declared(declaration: Texts, case: Case) -> Finding:
+def _declared(declaration: Texts, facts: Facts) -> Finding:
     from kit.causes import declared
 
-    return declared.examine(case, declaration)
+    return declared.examine(facts, declaration)
 
 
-def examine(case: Case, slug: str) -> Finding:
+def examine(facts: Facts, slug: str) -> Finding:
     """Examine one cause."""
-    return next(cause for cause in discover() if cause.slug == slug).examine(case)
+    return next(cause for cause in discover() if cause.slug == slug).examine(facts)
 
 
 @cache

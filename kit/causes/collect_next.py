@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING, Final, Literal
 import attrs
 import msgspec
 
-from kit.analysis import coverage
+from kit.analysis import coverage, setup
 from kit.analysis.consumers import members, positions
-from kit.case import setup
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T
 from kit.rocketmq import names as rocketmq
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 UNSEEN = T("bytes {start} to {end} of the log of {host} are missing here: {why}")
 WHEN = T("{start} to {end} UTC")
@@ -72,11 +71,11 @@ def ask(
     return Missing(each.what, why, _of_group(_of_topic(command or each.command, topic), group), each.side)
 
 
-def unseen_files(case: Case, why: Sentence) -> list[Missing]:
+def unseen_files(facts: Facts, why: Sentence) -> list[Missing]:
     """Request the files that are missing between others of a commit log, if any."""
     return [
         ask("commitlog", UNSEEN.say(start=hidden.start, end=hidden.end, host=hidden.store_host, why=why))
-        for hidden in [each for each in coverage.stretches(case) if each.large][:1]
+        for hidden in [each for each in coverage.stretches(facts) if each.large][:1]
     ]
 
 
@@ -91,7 +90,7 @@ def word(text: str) -> str:
     return shlex.quote(text)
 
 
-def placed(case: Case, findings: Iterable[Finding]) -> None:
+def placed(facts: Facts, findings: Iterable[Finding]) -> None:
     """Add hosts and time to each request and fill in its command, as far as the evidence shows them: the time of what was found,
     some minutes around it; store path, name server, address of the broker, the only topic and the only consumer group.
     """
@@ -103,13 +102,13 @@ def placed(case: Case, findings: Iterable[Finding]) -> None:
     around = (min(w[0] for w in windows), max(w[1] for w in windows)) if windows else None
     local = bool(found) and found[0].local
     known = (
-        {"broker": _hosts(case, "store_host"), "client": _hosts(case, "born_host")}
+        {"broker": _hosts(facts, "store_host"), "client": _hosts(facts, "born_host")}
         if any(f.missing for f in every)
         else {}
     )
-    names = _names(case, known.get("broker", [])) if known else {}
-    topic = _topic(case) if known else None
-    group = _group_of(case) if any(OF_GROUP in m.command for f in every for m in f.missing) else None
+    names = _names(facts, known.get("broker", [])) if known else {}
+    topic = _topic(facts) if known else None
+    group = _group_of(facts) if any(OF_GROUP in m.command for f in every for m in f.missing) else None
     for finding in every:
         window, floats = widened(finding.window or around), finding.local if finding.window else local
         finding.missing = [
@@ -153,33 +152,33 @@ def filled(
     return command
 
 
-def _names(case: Case, hosts: list[str]) -> dict[str, str]:
+def _names(facts: Facts, hosts: list[str]) -> dict[str, str]:
     """Return the value of each placeholder that this evidence shows."""
-    found = {"~/store": _said(case, "storePathRootDir"), "NAMESRV:9876": _said(case, "namesrvAddr")}
+    found = {"~/store": _said(facts, "storePathRootDir"), "NAMESRV:9876": _said(facts, "namesrvAddr")}
     if len(hosts) == 1:
-        found |= {"BROKER_HOST": hosts[0], "BROKER:10911": f"{hosts[0]}:{_said(case, 'listenPort') or 10911}"}
+        found |= {"BROKER_HOST": hosts[0], "BROKER:10911": f"{hosts[0]}:{_said(facts, 'listenPort') or 10911}"}
     return {placeholder: value for placeholder, value in found.items() if value}
 
 
-def addressed(case: Case, command: str) -> str:
+def addressed(facts: Facts, command: str) -> str:
     """Return a command with the addresses that the evidence shows."""
-    return filled(command, _names(case, _hosts(case, "store_host")), None)
+    return filled(command, _names(facts, _hosts(facts, "store_host")), None)
 
 
 def _of_group(command: str, group: str | None) -> str:
     return command if group is None else command.replace(OF_GROUP, f" -g {word(group)}")
 
 
-def _group_of(case: Case) -> str | None:
+def _group_of(facts: Facts) -> str | None:
     """Return the only consumer group that offsets or connections name, None where there are several or none."""
-    named = {*positions.every(case)["group"].dropna(), *(each.group for each in members.connections(case))}
+    named = {*positions.every(facts)["group"].dropna(), *(each.group for each in members.connections(facts))}
     groups = [group for group in named if rocketmq.of_users(group)]
     return groups[0] if len(groups) == 1 else None
 
 
-def _topic(case: Case) -> str | None:
+def _topic(facts: Facts) -> str | None:
     """Return the only user topic with records here, None where there are several or none."""
-    topics = [topic for topic in _of_records(case, "topic") if not _own(topic)]
+    topics = [topic for topic in _of_records(facts, "topic") if not _own(topic)]
     return topics[0] if len(topics) == 1 else None
 
 
@@ -187,8 +186,8 @@ def _own(topic: str) -> bool:
     return rocketmq.is_system_topic(topic) or topic.startswith((rocketmq.RETRY_PREFIX, rocketmq.DLQ_PREFIX))
 
 
-def _said(case: Case, name: str) -> str | None:
-    setting = setup.setting(case, name)
+def _said(facts: Facts, name: str) -> str | None:
+    setting = setup.setting(facts, name)
     return setting.value if setting.known == "evidence" else None
 
 
@@ -201,11 +200,11 @@ def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None, loc
     return BOTH.say(hosts=on, when=when) if on else when
 
 
-def _hosts(case: Case, kind: str) -> list[str]:
+def _hosts(facts: Facts, kind: str) -> list[str]:
     """Return the distinct addresses of records without their ports; none where there are too many."""
-    hosts = _of_records(case, kind)
+    hosts = _of_records(facts, kind)
     return sorted({host.rsplit(":", 1)[0] for host in hosts}) if len(hosts) <= MOST_HOSTS else []
 
 
-def _of_records(case: Case, kind: str) -> list[str]:
-    return [row["value"] for row in case.fact_rows("record_names") if row["kind"] == kind]
+def _of_records(facts: Facts, kind: str) -> list[str]:
+    return [row["value"] for row in facts.rows("record_names") if row["kind"] == kind]

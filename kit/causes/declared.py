@@ -17,9 +17,9 @@ from kit.causes.findings import Finding, Step
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.case.case import Case
     from kit.causes.texts import Texts, Value
     from kit.inventory.references import Ref
+    from kit.tables.facts import Facts
 
 
 @attrs.frozen
@@ -31,49 +31,49 @@ class Counted:
     window: tuple[Any, Any] | None = None
 
 
-def examine(case: Case, texts: Texts) -> Finding:
+def examine(facts: Facts, texts: Texts) -> Finding:
     """Examine a declared neighbour."""
-    counted = {name: _count(case, value) for name, value in texts.values.items()}
+    counted = {name: _count(facts, value) for name, value in texts.values.items()}
     counts = {name: each.count for name, each in counted.items()}
     finding = texts.finding()
     for step in texts.steps:
         happened = any(counts[name] for name in step.any)
-        seen = shown_by.would_show(case, texts.slug, step.id)
+        seen = shown_by.would_show(facts, texts.slug, step.id)
         quoted = [ref for name in step.any for ref in counted[name].quoted][: step.quotes]
         holds = True if happened else False if seen and step.role == "deciding" else None
         finding.steps.append(Step(step.claim.say(**counts), step.role, holds, quoted, step.id))
     for name, figure in texts.figures.items():
-        known = any(counts[each] for each in (figure.value, *figure.known_with)) or shown_by.has(case, figure.known_if)
+        known = any(counts[each] for each in (figure.value, *figure.known_with)) or shown_by.has(facts, figure.known_if)
         finding.figures[name] = counts[figure.value] if known else None
     if any(step.holds for step in finding.steps):
         finding.summary = texts.say("summary", **counts)
         finding.remedies = [texts.remedy(name, **counts) for name in texts.remedies]
         finding.window = next((each.window for each in counted.values() if each.window), None)
     else:
-        wanted = [want for want in texts.missing if not shown_by.has(case, want.unless)]
+        wanted = [want for want in texts.missing if not shown_by.has(facts, want.unless)]
         finding.missing = [collect_next.ask(want.artefact, want.why) for want in wanted]
     return finding
 
 
-def _count(case: Case, value: Value) -> Counted:
+def _count(facts: Facts, value: Value) -> Counted:
     if not value.fact:
-        seen = refs.seen(case, *value.texts)
+        seen = refs.seen(facts, *value.texts)
         window = (seen.first, seen.last) if seen.first and seen.last else None
-        return Counted(seen.count, refs.quote(case, seen, value.quotes), window)
-    if value.texts and not refs.seen(case, *value.texts):
+        return Counted(seen.count, refs.quote(facts, seen, value.quotes), window)
+    if value.texts and not refs.seen(facts, *value.texts):
         return Counted(0)
-    rows = case.facts(value.fact)
+    rows = facts(value.fact)
     for column, wanted in value.where.items():
         rows = rows[rows[column] == wanted]
     if rows.empty:
         return Counted(0)
     count = int(rows[value.sum].sum()) if value.sum else int(rows[value.column].iloc[0]) if value.column else len(rows)
-    return Counted(count, _quoted(case, rows, value))
+    return Counted(count, _quoted(facts, rows, value))
 
 
-def _quoted(case: Case, rows: pd.DataFrame, value: Value) -> tuple[Ref, ...]:
+def _quoted(facts: Facts, rows: pd.DataFrame, value: Value) -> tuple[Ref, ...]:
     if "physical_offset" in rows:
-        return refs.records_at(case, rows, value.quotes)
+        return refs.records_at(facts, rows, value.quotes)
     if value.within:
-        return refs.earliest(case, rows, value.quotes, within=value.within)
-    return refs.lines(case, rows, value.quotes)
+        return refs.earliest(facts, rows, value.quotes, within=value.within)
+    return refs.lines(facts, rows, value.quotes)

@@ -74,9 +74,10 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine a whole case. Spark starts for large evidence, and where transactions are stored: they show who answers whose checks."""
-    more = [*hazards.of_causes(case), *hazards.of_clients(case)]
-    more += hazards.near_deletion(case, seen := deployment.from_case(case, version))
-    return checkup(seen, more, release_advice.confirmed_or_suspected(results.load(case)))
+    facts, kept = case.facts, results.load(case)
+    more = [*hazards.of_causes(facts, kept), *hazards.of_clients(facts)]
+    more += hazards.near_deletion(facts, seen := deployment.from_case(facts, version))
+    return checkup(seen, more, release_advice.confirmed_or_suspected(kept))
 
 
 def checkup(seen: Deployment, more: Iterable[Hazard] = (), causes: Collection[str] = ()) -> Checkup:

@@ -15,7 +15,7 @@ from kit.causes.findings import Finding, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 LACKS = T("Not known: this evidence lacks {artefacts}.")
 NOT_KNOWN = T("Not known from this evidence.")
@@ -26,9 +26,9 @@ WANT_OTHERS = T("these logs may not be of every client: {claim}", "这些日志�
 WANT = T("a few copied lines show nothing by what they lack; the whole log does")
 
 
-def weighed(case: Case, finding: Finding) -> Finding:
+def weighed(facts: Facts, finding: Finding) -> Finding:
     """Return a finding without what it concludes from what is not there, where the evidence would not show it."""
-    finding = _documented(case, _without_absence(case, finding))
+    finding = _documented(facts, _without_absence(facts, finding))
     if finding.verdict == "insufficient_evidence" and finding.says_nothing:
         # "Nothing happened" would be more than the evidence shows.
         lacks = [missing.artefact for missing in finding.missing[:NAMED]]
@@ -36,9 +36,9 @@ def weighed(case: Case, finding: Finding) -> Finding:
     return finding
 
 
-def _documented(case: Case, finding: Finding) -> Finding:
+def _documented(facts: Facts, finding: Finding) -> Finding:
     """Return a finding that documents alone do not confirm: a runbook or a change log quotes a message without it having been printed."""
-    documents = {item.file for item in case.found.items if item.detail.get("document")}
+    documents = {item.file for item in facts.files.items if item.detail.get("document")}
     if documents and finding.verdict == "confirmed":
         finding.steps = [
             attrs.evolve(step, role="supporting")
@@ -49,12 +49,12 @@ def _documented(case: Case, finding: Finding) -> Finding:
     return finding
 
 
-def _without_absence(case: Case, finding: Finding) -> Finding:
+def _without_absence(facts: Facts, finding: Finding) -> Finding:
     absent = [step for step in finding.steps if _absent(step)]
     if not absent:
         return finding
-    chosen = _excerpt(case) and not any(step.holds for step in finding.steps)
-    unsure = absent if chosen else [s for s in absent if not shown_by.would_show(case, finding.cause, s.id)]
+    chosen = _excerpt(facts) and not any(step.holds for step in finding.steps)
+    unsure = absent if chosen else [s for s in absent if not shown_by.would_show(facts, finding.cause, s.id)]
     if not unsure:
         return finding
     finding.steps = [attrs.evolve(step, holds=None) if step in unsure else step for step in finding.steps]
@@ -66,9 +66,9 @@ def _without_absence(case: Case, finding: Finding) -> Finding:
         finding.missing = [collect_next.ask("whole logs", WANT)]
     else:
         first = unsure[0]
-        others = shown_by.lacks_other_clients(case, finding.cause, first.id)
+        others = shown_by.lacks_other_clients(facts, finding.cause, first.id)
         why = (WANT_OTHERS if others else WANT_SHOWN).say(claim=first.claim)
-        finding.missing = shown_by.wanted(case, finding.cause, first.id, why)
+        finding.missing = shown_by.wanted(facts, finding.cause, first.id, why)
     return finding
 
 
@@ -81,6 +81,6 @@ def _unknown(value: Any) -> Any:
     return None if isinstance(value, int | float | dict | list) and not value else value
 
 
-def _excerpt(case: Case) -> bool:
+def _excerpt(facts: Facts) -> bool:
     """Return whether the evidence is a paste. The output of a command is complete, however short."""
-    return lookups.is_paste(case) and not case.found.of_kind("mqadmin")
+    return lookups.is_paste(facts) and not facts.files.of_kind("mqadmin")

@@ -19,7 +19,7 @@ from kit.i18n import Lang, Sentence, T
 from kit.inventory.inventory import TEXTS
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 Grade = Literal["hazard", "note"]
 
@@ -86,17 +86,14 @@ def hazard(slug: str, place: Place | Sentence, **values: Any) -> Hazard:
     return Hazard(slug, what, place, row.cause, becomes, instead, row.grade)
 
 
-def of_causes(case: Case) -> Iterable[Hazard]:
-    """Return a shared producer group if the stored transactions and the broker's transaction.log show one."""
-    from kit.causes import results
-
-    kept = results.load(case)
+def of_causes(facts: Facts, kept: Mapping[str, Any] | None) -> Iterable[Hazard]:
+    """Return a shared producer group if the stored transactions and the broker's transaction.log show one. `kept`: findings.json of a triage."""
     if kept is not None:
         finding = next((f for f in kept["findings"] if f["cause"] == "shared-producer-group"), None)
-    elif case.found.of_kind("commitlog", "dledger") and case.has_source("transaction"):
+    elif facts.files.of_kind("commitlog", "dledger") and facts.has_source("transaction"):
         from kit.causes.neighbours import shared_producer_group
 
-        finding = shared_producer_group.examine(case).as_dict(case.lang)
+        finding = shared_producer_group.examine(facts).as_dict(facts.lang)
     else:
         finding = None
     return [] if finding is None or finding["verdict"] != "confirmed" else [_shared(finding)]
@@ -108,12 +105,12 @@ def _shared(finding: dict[str, Any]) -> Hazard:
     return hazard("shared-producer-group", place, summary=finding["summary"])
 
 
-def of_clients(case: Case) -> Iterable[Hazard]:
+def of_clients(facts: Facts) -> Iterable[Hazard]:
     """Return the hazards in client logs and running info files; nothing if absent."""
-    if not any(item.kind in TEXTS for item in case.found.items):
+    if not any(item.kind in TEXTS for item in facts.files.items):
         return
     by_id: dict[str, list[consumer_logs.Statement]] = {}
-    for said in consumer_logs.of(case, "client-created"):
+    for said in consumer_logs.of(facts, "client-created"):
         by_id.setdefault(said.values.get("client_id", ""), []).append(said)
     for client_id, lines in sorted(by_id.items()):
         place = Place(lines[0].file, lines[0].line)
@@ -122,31 +119,31 @@ def of_clients(case: Case) -> Iterable[Hazard]:
             yield hazard("same-client-id", place, id=client_id, places=places)
         elif CONTAINER.match(client_id):
             yield hazard("container-client-id", place, id=client_id)
-    for group, pairs in sorted(members.differing(case).items()):
+    for group, pairs in sorted(members.differing(facts).items()):
         one, other = pairs[0]
         place = Place(one.ref.file, one.ref.line)
         yield hazard("different-subscriptions", place, group=group, one=_words(one), other=_words(other))
 
 
-def near_deletion(case: Case, seen: Deployment) -> list[Hazard]:
+def near_deletion(facts: Facts, seen: Deployment) -> list[Hazard]:
     """Return the groups whose next message is older than half of fileReservedTime: messages deleted before they are consumed are skipped."""
     kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
     found = []
-    for group, topic, hours, place in _ages(case) if kept else ():
+    for group, topic, hours, place in _ages(facts) if kept else ():
         if kept and hours >= NEAR * kept:
             said = {"group": group, "topic": topic, "hours": round(hours, 1), "kept": int(kept)}
             found.append(hazard("near-deletion", place, **said))
     return found
 
 
-def _ages(case: Case) -> Iterable[tuple[str, str, float, Place]]:
+def _ages(facts: Facts) -> Iterable[tuple[str, str, float, Place]]:
     """Yield for each topic of each group with messages waiting: by how many hours the next message of its oldest queue is older than the newest one handled.
 
     consumerProgress prints as #LastTime when the message before the offset was stored. All times of an output are in one zone, so they are
     compared with each other, not with a clock.
     """
     times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
-    for block in admin_output.admin_blocks(case):
+    for block in admin_output.admin_blocks(facts):
         last, diff = printed_times.when(block.get("#LastTime")), integer(block.get("#Diff"))
         if block["command"] == "consumerProgress" and last is not None and diff is not None and block.get("-g"):
             named = (block["-g"], block.get("#Topic", ""), block["file"])

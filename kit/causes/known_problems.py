@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis import noise, refs
+from kit.analysis import noise, refs, setup
 from kit.analysis.messages import lookups
-from kit.case import setup
 from kit.causes.findings import Figure, Finding, Remedy, Role, Step, supporting
 from kit.i18n import Sentence, T
 from kit.rocketmq import upstream
@@ -20,7 +19,7 @@ from kit.rocketmq.catalogue import PROBLEM, PROBLEMS, SEARCHED, Problem
 from kit.rocketmq.versions import Version
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 FIGURES: Final = {"entries": Figure(T("log entries"))}
 
@@ -42,13 +41,13 @@ FROM_TO = T("{since} to {until}")
 VERIFY = T("The line is no longer printed.")
 
 
-def examine(case: Case) -> list[Finding]:
+def examine(facts: Facts) -> list[Finding]:
     """Return one finding for each known problem that was seen often and long enough, most entries first."""
-    paste = lookups.is_paste(case)
+    paste = lookups.is_paste(facts)
     found = []
     for problem in SEARCHED:
-        seen = refs.seen(case, PROBLEM + problem.slug)
-        normal = refs.seen(case, problem.seen.normal_with) if seen and problem.seen.normal_with else None
+        seen = refs.seen(facts, PROBLEM + problem.slug)
+        normal = refs.seen(facts, problem.seen.normal_with) if seen and problem.seen.normal_with else None
         count = seen.count - (normal.count if normal else 0) if seen else 0
         if not seen or count <= 0:
             continue
@@ -56,18 +55,18 @@ def examine(case: Case) -> list[Finding]:
         enough = count >= problem.seen.least and lasted >= problem.seen.lasts
         if enough or paste:
             found.append(
-                (count, _finding(case, problem, seen, count, certain=enough and problem.seen.verdict == "confirmed"))
+                (count, _finding(facts, problem, seen, count, certain=enough and problem.seen.verdict == "confirmed"))
             )
-    found += [(judged.outside, _going_on(case, judged, problem)) for problem, judged in _symptoms(case)]
+    found += [(judged.outside, _going_on(facts, judged, problem)) for problem, judged in _symptoms(facts)]
     return [finding for _, finding in sorted(found, key=lambda each: (-each[0], each[1].cause))]
 
 
-def _finding(case: Case, problem: Problem, seen: refs.Seen, count: int, *, certain: bool) -> Finding:
+def _finding(facts: Facts, problem: Problem, seen: refs.Seen, count: int, *, certain: bool) -> Finding:
     finding = Finding(problem.slug, "neighbour", problem.title, problem.title)
     finding.summary = SUMMARY.say(meaning=problem.meaning, n=count)
     role: Role = "deciding" if certain else "supporting"
-    finding.steps = [Step(SEEN.say(n=count), role, True, refs.quote(case, seen), id="seen")]
-    faulty = _faulty(case, problem)
+    finding.steps = [Step(SEEN.say(n=count), role, True, refs.quote(facts, seen), id="seen")]
+    faulty = _faulty(facts, problem)
     if faulty is not None:
         finding.steps.append(supporting("release", HAS_IT.say(version=str(faulty), releases=_releases(problem)), True))
     finding.figures = {"entries": count}
@@ -76,9 +75,9 @@ def _finding(case: Case, problem: Problem, seen: refs.Seen, count: int, *, certa
     return _with_remedy(finding, problem)
 
 
-def _symptoms(case: Case) -> list[tuple[Problem, noise.Judged]]:
+def _symptoms(facts: Facts) -> list[tuple[Problem, noise.Judged]]:
     """Return the problems with a text that should pass but goes on, each with its most frequent such text."""
-    on = noise.going_on(case)
+    on = noise.going_on(facts)
     most = {
         problem.slug: max(
             (on[slug] for slug in problem.seen.passing if slug in on), key=lambda each: each.outside, default=None
@@ -88,7 +87,7 @@ def _symptoms(case: Case) -> list[tuple[Problem, noise.Judged]]:
     return [(problem, judged) for problem in PROBLEMS.values() if (judged := most[problem.slug]) is not None]
 
 
-def _going_on(case: Case, judged: noise.Judged, problem: Problem) -> Finding:
+def _going_on(facts: Facts, judged: noise.Judged, problem: Problem) -> Finding:
     words = {"meaning": problem.meaning, "n": judged.outside, "around": judged.text.around}
     groups = ", ".join(judged.groups[:GROUPS])
     finding = Finding(problem.slug, "neighbour", problem.title, problem.title)
@@ -100,7 +99,7 @@ def _going_on(case: Case, judged: noise.Judged, problem: Problem) -> Finding:
             n=judged.outside,
             near=judged.timed - judged.outside,
         )
-        quoted = (case.ref(file, line),)
+        quoted = (facts.ref(file, line),)
         finding.steps = [supporting("goes-on", span, True, quoted)]
         finding.window = (judged.first, judged.last)
     finding.figures = {"entries": judged.outside}
@@ -113,11 +112,11 @@ def _with_remedy(finding: Finding, problem: Problem) -> Finding:
     return finding
 
 
-def _faulty(case: Case, problem: Problem) -> Version | None:
+def _faulty(facts: Facts, problem: Problem) -> Version | None:
     """Return a broker release of the evidence that has the fault; None if no release does, or its releases are not known."""
     if not problem.fault.since and not problem.fault.until:
         return None
-    for text in setup.broker_versions(case):
+    for text in setup.broker_versions(facts):
         version = Version.parse(text)
         if _within(problem, version):
             return version

@@ -13,7 +13,7 @@ from kit.formats.values import integer
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts.read("root_causes", "consumer-stuck")
 Why = Literal["suspended", "endless", "deadlock"]
@@ -31,9 +31,9 @@ class Message:
     said: consumer_logs.Statement | None = None
 
 
-def one_full(case: Case) -> dict[str, Any] | None:
+def one_full(facts: Facts) -> dict[str, Any] | None:
     """Return the only process queue of a topic with many waiting messages while the client's others hold few, None if absent."""
-    for info in admin_output.running(case):
+    for info in admin_output.running(facts):
         by_topic: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in info["queues"]:
             by_topic[row["#Topic"]].append(row)
@@ -44,32 +44,32 @@ def one_full(case: Case) -> dict[str, Any] | None:
     return None
 
 
-def same_minimum(case: Case) -> consumer_logs.Statement | None:
+def same_minimum(facts: Facts) -> consumer_logs.Statement | None:
     """Return the pulls of a queue that were held back several times at the same first message, None if absent."""
     held = [
         s
-        for s in consumer_logs.of(case, "pull-held-back")
+        for s in consumer_logs.of(facts, "pull-held-back")
         if s.count > 1 and "min_offset" in s.lowest and s.lowest["min_offset"] == s.highest["min_offset"]
     ]
     return max(held, key=lambda s: s.count, default=None)
 
 
-def in_work(case: Case, queue: lag.Stuck) -> Message:
+def in_work(facts: Facts, queue: lag.Stuck) -> Message:
     """Return what shows the message at a queue's offset."""
     place = (queue.topic, queue.queue_id)
     attempts = [
         s
-        for s in consumer_logs.of(case, "orderly-not-done", group=queue.group)
+        for s in consumer_logs.of(facts, "orderly-not-done", group=queue.group)
         if s.queue and (s.queue[0], s.queue[2]) == place and s.values.get("queue_offset") == str(queue.offset)
     ]
-    threads = stacks.of_group(case, queue.group, frozenset(consumption.places(case, queue.group)))
+    threads = stacks.of_group(facts, queue.group, frozenset(consumption.places(facts, queue.group)))
     if attempts:
         said = max(attempts, key=lambda s: s.count)
         count, times = sum(s.count for s in attempts), said.highest.get("reconsume_times")
         return Message(
             True,
             TEXTS.say("attempted", group=queue.group, offset=queue.offset, count=count, times=times),
-            (said.ref(case), said.ref(case, last=True)),
+            (said.ref(facts), said.ref(facts, last=True)),
             "suspended",
             said=said,
         )
@@ -77,7 +77,7 @@ def in_work(case: Case, queue: lag.Stuck) -> Message:
         return Message(
             True,
             TEXTS.say("deadlock", count=len(locked), frame=frame(locked[0])),
-            thread_refs(case, locked),
+            thread_refs(facts, locked),
             "deadlock",
             frame(locked[0]),
         )
@@ -85,20 +85,20 @@ def in_work(case: Case, queue: lag.Stuck) -> Message:
     if standing and len({t.thread for t, _ in standing}) * 2 <= len({t.thread for t in threads}):
         first, last = standing[0]
         claim = TEXTS.say("thread", thread=first.thread, frame=frame(first), first=first.file, last=last.file)
-        return Message(True, claim, thread_refs(case, [first, last]), "endless", frame(first))
-    if memory := _memory(case, queue):
+        return Message(True, claim, thread_refs(facts, [first, last]), "endless", frame(first))
+    if memory := _memory(facts, queue):
         claim = TEXTS.say("held", count=memory["cachedMsgCount"], offset=queue.offset)
         why: Why | None = (
             "suspended"
-            if memory.get("locked") == "true" and _ordered(case, queue.group)
+            if memory.get("locked") == "true" and _ordered(facts, queue.group)
             else "endless"
             if standing
             else None
         )
         return Message(
-            True, claim, (case.ref(memory["file"], memory["line"]),), why, frame(standing[0][0]) if standing else None
+            True, claim, (facts.ref(memory["file"], memory["line"]),), why, frame(standing[0][0]) if standing else None
         )
-    still = same_minimum(case)
+    still = same_minimum(facts)
     if (
         still is not None
         and still.queue
@@ -108,10 +108,10 @@ def in_work(case: Case, queue: lag.Stuck) -> Message:
         return Message(
             True,
             TEXTS.say("spanning", offset=queue.offset, count=still.count),
-            (still.ref(case), still.ref(case, last=True)),
+            (still.ref(facts), still.ref(facts, last=True)),
             "endless" if standing else None,
         )
-    if members.unowned(case, queue.group, queue.topic, queue.queue_id):
+    if members.unowned(facts, queue.group, queue.topic, queue.queue_id):
         return Message(False, TEXTS["no_owner"])
     return Message(None, TEXTS["no_message"])
 
@@ -124,15 +124,15 @@ def frame(thread: stacks.Consuming) -> str | None:
     return stacks.method(thread.own[0]) if thread.own else None
 
 
-def thread_refs(case: Case, threads: list[stacks.Consuming]) -> tuple[Ref, ...]:
+def thread_refs(facts: Facts, threads: list[stacks.Consuming]) -> tuple[Ref, ...]:
     places = dict.fromkeys((t.file, t.lines[0] if t.lines else t.line) for t in threads)
     # A dump from a table in another form may name no line.
-    return case.refs([(file, line) for file, line in places if line > 0][:3])
+    return facts.refs([(file, line) for file, line in places if line > 0][:3])
 
 
-def _memory(case: Case, queue: lag.Stuck) -> dict[str, Any] | None:
+def _memory(facts: Facts, queue: lag.Stuck) -> dict[str, Any] | None:
     """Return the process queue (consumerStatus) whose first message is at the queue's offset, None if absent."""
-    for info in admin_output.running(case):
+    for info in admin_output.running(facts):
         for row in info["queues"] if info["group"] == queue.group else ():
             there = (row["#Topic"], integer(row["#QID"])) == (queue.topic, queue.queue_id)
             if (
@@ -144,9 +144,9 @@ def _memory(case: Case, queue: lag.Stuck) -> dict[str, Any] | None:
     return None
 
 
-def _ordered(case: Case, group: str) -> bool:
+def _ordered(facts: Facts, group: str) -> bool:
     return any(
         info["properties"].get("PROP_CONSUMEORDERLY") == "true"
-        for info in admin_output.running(case)
+        for info in admin_output.running(facts)
         if info["group"] == group
     )

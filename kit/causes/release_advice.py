@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.case import setup
+from kit.analysis import setup
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq import upstream, versions
 from kit.rocketmq.catalogue import PROBLEMS, Problem
 from kit.rocketmq.versions import Version
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 HEAD: Final = T("Known faults of the releases found here that fit what was found")
 COLUMNS: Final[dict[str, T]] = {
@@ -105,9 +105,9 @@ def _of_problem(problem: Problem, side: str, version: Version, found: Collection
     )
 
 
-def of_case(case: Case) -> dict[str, tuple[Version, ...]]:
+def of_case(facts: Facts) -> dict[str, tuple[Version, ...]]:
     """Return the releases that the evidence names, by side."""
-    named = {"broker": setup.broker_versions(case), "client": setup.client_versions(case)}
+    named = {"broker": setup.broker_versions(facts), "client": setup.client_versions(facts)}
     return {side: tuple(Version.parse(text) for text in texts) for side, texts in named.items()}
 
 
@@ -117,7 +117,7 @@ def confirmed_or_suspected(document: Mapping[str, Any] | None) -> frozenset[str]
     return frozenset(f["cause"] for f in every if f["verdict"] in ("confirmed", "suspected"))
 
 
-def fitting(case: Case, document: Mapping[str, Any] | None) -> pd.DataFrame:
+def fitting(facts: Facts, document: Mapping[str, Any] | None) -> pd.DataFrame:
     """Return the faults that fit what was found, with the columns of `COLUMNS`; no rows if none does."""
-    rows = [each.row(case.lang) for each in advise(of_case(case), confirmed_or_suspected(document)) if each.fits]
+    rows = [each.row(facts.lang) for each in advise(of_case(facts), confirmed_or_suspected(document)) if each.fits]
     return pd.DataFrame(rows, columns=pd.Index(list(COLUMNS)), dtype=object)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kit.case.failures.failure import Failure
 from kit.evidence import disk
 from kit.evidence import workspace as ws
+from kit.evidence.failure import Failure
 from kit.i18n import LANGS, Lang
 from kit.spark.sessions import uri
 
@@ -34,7 +34,7 @@ def key(case: Case) -> str:
 
 def _folder(case: Case) -> Path | None:
     """Return the folder of the results of this case, None before a triage."""
-    run = case.memo.get(ws.RUN) or os.environ.get(ws.RUN)
+    run = case.run or os.environ.get(ws.RUN)
     ours = case.workspace.table(f"{key(case)}{ws.RUN_ONLY}{run}") if run else None
     return ours or case.workspace.table(key(case))
 
@@ -71,11 +71,11 @@ def save(
     try:
         if not case.failures:
             _save(case, key(case), findings, documents, shared or {})
-            case.memo.pop(ws.RUN, None)
+            case.run = None
             return
     except _TableFailed:
         pass
-    run = case.memo[ws.RUN] = os.environ.get(ws.RUN) or secrets.token_hex(8)
+    run = case.run = os.environ.get(ws.RUN) or secrets.token_hex(8)
     name = f"{key(case)}{ws.RUN_ONLY}{run}"
     case.workspace.forget(name)
     _save(case, name, findings, documents, shared or {})

@@ -18,32 +18,34 @@ from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
     from kit.causes.findings import Missing
     from kit.i18n import Sentence
+    from kit.tables.facts import Facts
 
 Alternatives = tuple[tuple[str, ...], ...]
 """Sets of artefacts, each of which would show a step."""
 
 
-def _log(name: str) -> Callable[[Case], bool]:
-    return lambda case: case.has_source(name)
+def _log(name: str) -> Callable[[Facts], bool]:
+    return lambda facts: facts.has_source(name)
 
 
-def _client_of(role: str) -> Callable[[Case], bool]:
+def _client_of(role: str) -> Callable[[Facts], bool]:
     """A log that begins with the start of a client of a user: neither mqadmin's nor an excerpt."""
-    return lambda case: bool((attempts.clients_of_users(case)["role"] == role).any())
+    return lambda facts: bool((attempts.clients_of_users(facts)["role"] == role).any())
 
 
-PRESENT: Final[Mapping[str, Callable[[Case], bool]]] = {
-    "commitlog": lambda case: case.has("messages"),
-    "configuration": lambda case: case.has("configs"),
-    "offsets": lambda case: not positions.every(case).empty,
-    "connections": lambda case: bool(members.connections(case)),
-    "deliveries": lambda case: case.has("rows") or case.has_source("app"),
-    "look-ups": lambda case: any(case.found.of_kind("mqadmin", "text")),
-    "answers to sends": lambda case: sends.ledger(case).knows_kinds and (case.has("sends") or reach.every_client(case)),
-    "client logs": lambda case: reach.client_logs(case) and reach.every_client(case),
+PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
+    "commitlog": lambda facts: facts.has("messages"),
+    "configuration": lambda facts: facts.has("configs"),
+    "offsets": lambda facts: not positions.every(facts).empty,
+    "connections": lambda facts: bool(members.connections(facts)),
+    "deliveries": lambda facts: facts.has("rows") or facts.has_source("app"),
+    "look-ups": lambda facts: any(facts.files.of_kind("mqadmin", "text")),
+    "answers to sends": lambda facts: (
+        sends.ledger(facts).knows_kinds and (facts.has("sends") or reach.every_client(facts))
+    ),
+    "client logs": lambda facts: reach.client_logs(facts) and reach.every_client(facts),
     "consumer's client log": _client_of("consumer"),
     "broker.log": _log("broker"),
     "store.log": _log("store"),
@@ -63,35 +65,35 @@ def table() -> Mapping[tuple[str, str], Alternatives]:
     return {(row["cause"], row["step"]): alternatives(row["shown by"]) for row in rows}
 
 
-def would_show(case: Case, cause: str, step: str) -> bool:
+def would_show(facts: Facts, cause: str, step: str) -> bool:
     """Return whether this step would be seen in this evidence; True for a step that the table does not have."""
     sets = table().get((cause, step))
-    return sets is None or _any(case, sets)
+    return sets is None or _any(facts, sets)
 
 
-def lacks_other_clients(case: Case, cause: str, step: str) -> bool:
+def lacks_other_clients(facts: Facts, cause: str, step: str) -> bool:
     """Return whether the logs of clients that are here would show a step, if they were of every client."""
-    return ("client logs",) in table().get((cause, step), ()) and reach.client_logs(case)
+    return ("client logs",) in table().get((cause, step), ()) and reach.client_logs(facts)
 
 
-def has(case: Case, evidence: str) -> bool:
+def has(facts: Facts, evidence: str) -> bool:
     """Return whether the evidence has one of some sets of artefacts, written as in the table."""
-    return _any(case, alternatives(evidence))
+    return _any(facts, alternatives(evidence))
 
 
 def alternatives(evidence: str) -> Alternatives:
     return tuple(tuple(each.split(" + ")) for each in evidence.split(" | "))
 
 
-def _any(case: Case, sets: Alternatives) -> bool:
-    return any(all(PRESENT[each](case) for each in every) for every in sets)
+def _any(facts: Facts, sets: Alternatives) -> bool:
+    return any(all(PRESENT[each](facts) for each in every) for every in sets)
 
 
-def wanted(case: Case, cause: str, step: str, why: Sentence) -> list[Missing]:
+def wanted(facts: Facts, cause: str, step: str, why: Sentence) -> list[Missing]:
     """Return the requests for what would show a step: of the alternative that lacks least."""
     artefacts = collect_next.artefacts()
     lacking = [
-        [name for each in every if not PRESENT[each](case) and (name := REQUESTED_AS.get(each, each)) in artefacts]
+        [name for each in every if not PRESENT[each](facts) and (name := REQUESTED_AS.get(each, each)) in artefacts]
         for every in table().get((cause, step), ())
     ]
     return [collect_next.ask(name, why) for name in min(lacking, key=len, default=[])]

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import pandas as pd
 
-from kit.analysis import noise, refs
+from kit.analysis import noise, refs, setup
 from kit.analysis.sends import busy, times
-from kit.case import setup
 from kit.causes.findings import Finding
 from kit.formats.printed_times import utc
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 COLUMNS: Final = ("at", "until", "lane", "en", "zh", "count", "file", "line", "physical_offset", "decides")
 TABLE: Final = "timeline"
@@ -56,14 +55,21 @@ def texts() -> Texts:
     return msgspec.yaml.decode(resources.files(__package__).joinpath("timeline.yaml").read_bytes(), type=Texts)
 
 
-def table(case: Case, findings: Sequence[Finding]) -> pd.DataFrame:
+def table(facts: Facts, findings: Sequence[Finding]) -> pd.DataFrame:
     """Return the timeline, earliest first, with the columns of `COLUMNS`.
 
     `lane`: a cause's slug, or `deployment`, `host`, `store`, `refusals`, `transactions`, `consumers`; `en`, `zh`: what
     happened; `count`: entries, null for single moments; `decides`: whether a verdict rests on it.
     """
     found = [f for f in findings if f.verdict in ("confirmed", "suspected")]
-    rows = [*_of_findings(case, found), *_each(case), *_upgrades(case), *_spans(case), *_going_on(case), *_pauses(case)]
+    rows = [
+        *_of_findings(facts, found),
+        *_each(facts),
+        *_upgrades(facts),
+        *_spans(facts),
+        *_going_on(facts),
+        *_pauses(facts),
+    ]
     frame = typed(pd.DataFrame(rows, columns=pd.Index(COLUMNS)))
     return frame.sort_values(["at", "lane", "en", "file", "line"], kind="stable", ignore_index=True).drop_duplicates(
         ["at", "lane", "en"], ignore_index=True
@@ -92,10 +98,10 @@ def _row(
     return utc(at), until and utc(until), lane, what.render("en"), what.render("zh"), count, *place, decides
 
 
-def _of_findings(case: Case, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
+def _of_findings(facts: Facts, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
     """Return windows, steps (at the earliest time of their evidence) and moments of the causes found."""
     held = [(f, step) for f in found for step in f.steps if step.holds]
-    times = times_of(case, (ref.as_dict() for _, step in held for ref in step.evidence))
+    times = times_of(facts, (ref.as_dict() for _, step in held for ref in step.evidence))
     rows = []
     for finding in found:
         for sentence, at in zip((FIRST, LAST), finding.window or (), strict=False):
@@ -109,16 +115,16 @@ def _of_findings(case: Case, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _each(case: Case) -> list[tuple[Any, ...]]:
+def _each(facts: Facts) -> list[tuple[Any, ...]]:
     """Return what somebody did: starts, stops, changes. The first entries of each kind."""
     return [
         _row(row["ts"], each.lane, each.what, Ref(row["file"], "", line=row["line"]))
-        for row in case.fact_rows("first_moments")
+        for row in facts.rows("first_moments")
         for each in [texts().moments[row["event"]]]
     ]
 
 
-def _upgrades(case: Case) -> list[tuple[Any, ...]]:
+def _upgrades(facts: Facts) -> list[tuple[Any, ...]]:
     """Return the starts of brokers with another release than before."""
     return [
         _row(
@@ -127,16 +133,16 @@ def _upgrades(case: Case) -> list[tuple[Any, ...]]:
             UPGRADED.say(broker=after.broker, old=str(before.version), new=str(after.version)),
             after.ref,
         )
-        for starts in setup.upgrades(case).values()
+        for starts in setup.upgrades(facts).values()
         for before, after in itertools.pairwise(starts)
         if before.version != after.version
     ]
 
 
-def _spans(case: Case) -> list[tuple[Any, ...]]:
+def _spans(facts: Facts) -> list[tuple[Any, ...]]:
     rows = []
     for slug, each in texts().spans.items():
-        seen = refs.seen(case, slug)
+        seen = refs.seen(facts, slug)
         if seen.first is None:
             continue
         file, line = seen.places[0]
@@ -145,10 +151,10 @@ def _spans(case: Case) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _going_on(case: Case) -> list[tuple[Any, ...]]:
+def _going_on(facts: Facts) -> list[tuple[Any, ...]]:
     """Return texts that are harmless around a start or stop but go on here without one."""
     rows = []
-    for judged in noise.going_on(case).values():
+    for judged in noise.going_on(facts).values():
         if judged.first and judged.place:
             ref = Ref(judged.place[0], "", line=judged.place[1])
             said_so = GOING_ON.say(what=judged.text.title)
@@ -160,9 +166,9 @@ DAY: Final = 86_400_000
 """Milliseconds; no pause is longer."""
 
 
-def _pauses(case: Case) -> list[tuple[Any, ...]]:
+def _pauses(facts: Facts) -> list[tuple[Any, ...]]:
     """Return the longest pauses of the JVM that its log prints."""
-    metrics = times.host_metrics(case, "pause_ms", "stopped_ms")
+    metrics = times.host_metrics(facts, "pause_ms", "stopped_ms")
     long = metrics[metrics["value"].between(busy.LONG_GC, DAY) & metrics["ts"].notna()]
     longest = long.sort_values(["value", "file", "line"], ascending=[False, True, True]).head(LONG_PAUSE)
     rows = []
@@ -176,32 +182,21 @@ def _pauses(case: Case) -> list[tuple[Any, ...]]:
 
 
 Place = tuple[str, int | None, int | None]
-_AROUND: Final = """
-with wanted as (
-  select split(place, '\\u0001')[0] as file, cast(split(place, '\\u0001')[1] as int) as line
-  from (select explode(split(:places, '\\u0002')) as place) p
-)
-select w.file, w.line, min(e.ts) as at
-from wanted w join all_entries e on w.file = e.file and w.line between e.line and e.line + e.lines - 1
-where e.ts is not null
-group by w.file, w.line
-"""
-"""The time of the log entry around each of some lines: a quoted line may be a continuation line."""
 
 
 def _place(ref: Mapping[str, Any]) -> Place:
     return ref["file"], ref.get("line"), ref.get("physical_offset")
 
 
-def times_of(case: Case, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.datetime]:
+def times_of(facts: Facts, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.datetime]:
     """Return the time of each reference, if its log entry or record has one: {(file, line, physical offset): UTC}."""
     places = sorted(set(map(_place, found)), key=str)
     times: dict[Place, dt.datetime] = {}
     for file, _, offset in places:
-        if offset is not None and (at := refs.stored_at(case, file, offset)) is not None:
+        if offset is not None and (at := refs.stored_at(facts, file, offset)) is not None:
             times[file, None, offset] = utc(at)
     lines = [f"{file}\x01{line}" for file, line, offset in places if offset is None and line is not None]
     if lines:
-        for row in case.answers(_AROUND, places="\x02".join(lines)):
+        for row in facts.answers("entries_around", places="\x02".join(lines)):
             times[row["file"], row["line"], None] = utc(row["at"])
     return times

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import kit
 from kit import causes
-from kit.case.failures import bug_report
-from kit.case.failures.failure import Failure
+from kit.case import bug_report
 from kit.causes import collect_next, consequences, excerpts, known_problems, results, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk
+from kit.evidence.failure import Failure
 from kit.formats.printed_times import local_text, utc_text
 from kit.i18n import LANGS, Lang, T, on_clock
 from kit.inventory import zones
@@ -69,14 +69,14 @@ def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
         case.build("messages", "logs")
     findings = _ask(case)
     try:
-        collect_next.placed(case, findings)
+        collect_next.placed(case.facts, findings)
     except Exception as error:
         case.failures.append(_failure(COLLECTING, error))
     with on_clock(case.clock):
         documents = {each: document(case, findings, each) for each in LANGS}
     shared = {}
     try:
-        shared[timeline.TABLE] = timeline.table(case, findings)
+        shared[timeline.TABLE] = timeline.table(case.facts, findings)
     except Exception as error:
         case.failures.append(_failure(timeline.TABLE, error))
     results.save(case, findings, documents, shared)
@@ -89,7 +89,7 @@ def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
         case.go_on()
         try:
-            return _sayable(_on_its_clock(case, excerpts.weighed(case, cause.examine(case))))
+            return _sayable(_on_its_clock(case, excerpts.weighed(case.facts, cause.examine(case.facts))))
         except Exception as error:
             case.go_on()  # a cancelled cause did not fail
             failure = _failure(cause.slug, error)
@@ -106,7 +106,7 @@ def _ask(case: Case) -> list[Finding]:
         found = {finding.cause: finding for finding in pool.map(ask, turns)}
     answers = [found[cause.slug] for cause in every]
     try:
-        answers += [_sayable(_on_its_clock(case, finding)) for finding in known_problems.examine(case)]
+        answers += [_sayable(_on_its_clock(case, finding)) for finding in known_problems.examine(case.facts)]
     except Exception as error:
         case.failures.append(_failure("known problems", error))
     return answers

@@ -9,26 +9,26 @@ from kit.causes.findings import Step, supporting
 from kit.i18n import T
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 UNTOUCHED: Final = T(
     "Group {group} handled nothing in queues {queues} of {topic}, where {messages} {messages:message waits|messages wait}, while its other queues are at their end: nobody seems to pull them."
 )
 
 
-def group(case: Case) -> str | None:
+def group(facts: Facts) -> str | None:
     """Return the group with untouched queues, the one with the most messages waiting; None if absent."""
-    return next((pair.group for pair in lag.pairs(case) if pair.untouched), None)
+    return next((pair.group for pair in lag.pairs(facts) if pair.untouched), None)
 
 
-def steps(case: Case, of: str | None) -> list[Step]:
+def steps(facts: Facts, of: str | None) -> list[Step]:
     """Return the supporting step of a group (`of` None: of any group); nothing if it has no such queue."""
-    for pair in lag.pairs(case):
+    for pair in lag.pairs(facts):
         if (idle := pair.untouched) and of in (None, pair.group):
             queues = [q.queue_id for q in idle]
             claim = UNTOUCHED.say(
                 group=pair.group, queues=queues, topic=pair.topic, messages=sum(q.last_lag for q in idle)
             )
-            refs = lag.refs(case, pair.group, pair.topic, queues[0], most=1)
+            refs = lag.refs(facts, pair.group, pair.topic, queues[0], most=1)
             return [supporting("queues-untouched", claim, True, refs)]
     return []

@@ -149,7 +149,7 @@ class Undrawn:
 
 def undrawn(error: Exception, table: Table) -> Undrawn:
     """Return what is shown if drawing `table` failed; one sentence if it has no rows."""
-    from kit.case.failures.failure import Failure
+    from kit.evidence.failure import Failure
 
     failure = Failure.of(clean(table.caption, 120), error)
     said = UNDRAWN.say(title=clean(table.caption, 120), type=failure.type)

@@ -53,8 +53,7 @@ def triage(
         click.echo(first + "\n")
     # Only now: these imports take longer than a paste takes to be explained.
     import kit
-    from kit.case import output
-    from kit.case.failures import bug_report
+    from kit.case import bug_report, output
     from kit.evidence import disk
     from kit.report import terminal
 

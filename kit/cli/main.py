@@ -85,11 +85,10 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
 
 def bug(error: Exception, ctx: click.Context) -> str:
     """Write bug-report.txt; return the line that names it."""
-    from kit.case import output
-    from kit.case.failures import bug_report
-    from kit.case.failures.failure import Failure
+    from kit.case import bug_report, output
     from kit.evidence import disk
     from kit.evidence import workspace as ws
+    from kit.evidence.failure import Failure
 
     case, out = ctx.meta.get("case"), ctx.meta.get("out")
     failure = Failure.of(str(ctx.invoked_subcommand), error)

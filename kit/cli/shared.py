@@ -227,8 +227,7 @@ def say(case: Case, text: Any) -> None:
 
 def leave(case: Case, out: Path | None = None, *, condition: bool = False) -> None:
     """Exit with 1 if a part of the kit failed, with 4 if what the caller waits for is so, with 3 if evidence is damaged, after naming each on stderr."""
-    from kit.case import output
-    from kit.case.failures import unreadable
+    from kit.case import output, unreadable
 
     damage = unreadable.of(case)
     case.progress.end()

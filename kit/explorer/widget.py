@@ -195,7 +195,7 @@ class View(ipywidgets.VBox):
 
     def _lag(self) -> list[Any]:
         """Return the lag of each group in a topic, all queues together, at each look."""
-        looks = positions.every(self.explorer.case)
+        looks = positions.every(self.explorer.case.facts)
         sums = looks.groupby(["topic", "group", "time"])["lag"].sum(min_count=1).dropna().reset_index()
         if sums.empty:
             return []

@@ -9,11 +9,12 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from kit.evidence.files import open_readonly
+from kit.formats.commitlog.schema import File, Wanted
 from kit.inventory.inventory import Inventory
-from kit.inventory.model import Item
+from kit.inventory.model import STORES, Item
 
 MAX_LINE: Final = 64 << 10
 """Bytes quoted of a line."""
@@ -39,14 +40,47 @@ def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
 
 def first_with(found: Inventory, file: str, text: str) -> int | None:
     """Return the number of the first line with `text`, None if it is not within `MAX_SEARCH` bytes. Raise `KeyError` for an unknown file."""
-    item = found.get(file)
-    if item is None:
-        raise KeyError(file)
+    item = _item(found, file)
     encoding = item.detail.get("encoding") or "utf-8"
     with open_readonly(item.path) as stream:
         whole = stream.read(MAX_SEARCH).decode(encoding, "replace")
     at = whole.find(text)
     return None if at < 0 else whole.count("\n", 0, at) + 1
+
+
+def raw(found: Inventory, file: str, most: int) -> bytes:
+    """Return the first `most` bytes of a file. Raise `KeyError` for an unknown file."""
+    with open_readonly(_item(found, file).path) as stream:
+        return stream.read(most)
+
+
+def commitlog(found: Inventory, file: str) -> File:
+    """Return a file of the commit log, ready for `record`. Raise `KeyError` for another file, `OSError` if it is gone meanwhile."""
+    from kit.formats.commitlog import segments  # its kernels take a moment to load
+
+    item = _item(found, file)
+    if item.kind not in STORES:
+        raise KeyError(file)
+    return segments.examine(file, str(item.path), item.base)
+
+
+def record(log: File, physical_offset: int, columns: tuple[str, ...]) -> dict[str, Any]:
+    """Return some columns of one record as in `stored_messages`, read from the commit log itself. Raise `KeyError` for an offset without a record."""
+    from kit.formats.commitlog import segments
+
+    at = physical_offset - log.base - log.head
+    wanted = Wanted(tuple(dict.fromkeys(("physical_offset", *columns))), offsets=(physical_offset, physical_offset))
+    for batch in segments.messages(log, max(0, at), at + log.head + 1, wanted):
+        for row in batch.to_pylist():
+            return {"file": log.file, **row}
+    raise KeyError(f"{log.file} @ {physical_offset}")
+
+
+def _item(found: Inventory, file: str) -> Item:
+    item = found.get(file)
+    if item is None:
+        raise KeyError(file)
+    return item
 
 
 def around(found: Inventory, file: str, line: int, most: int) -> dict[int, str]:
@@ -80,9 +114,7 @@ def _rows(item: Item, numbers: list[int]) -> Iterator[tuple[int, str]]:
 
 def _each(found: Inventory, file: str, numbers: list[int]) -> Iterator[tuple[int, str]]:
     """Yield the lines with these ascending numbers."""
-    item = found.get(file)
-    if item is None:
-        raise KeyError(file)
+    item = _item(found, file)
     if numbers[0] < 1:
         raise IndexError(numbers[0])
     if item.kind in ("rows", "sends") and item.detail.get("dialect") is None:

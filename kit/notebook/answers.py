@@ -49,7 +49,7 @@ class So:
             except (KeyError, AttributeError, TypeError, ValueError, IndexError):
                 return OTHER_COLUMNS
         source = self.table.removeprefix("log:")
-        known = case.has_source(source) if source != self.table else case.has(self.table)
+        known = case.facts.has_source(source) if source != self.table else case.has(self.table)
         return SO.say(sentence=self.nothing) if known else ABSENT.say(needs=self.needs)
 
 

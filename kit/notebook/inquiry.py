@@ -324,7 +324,7 @@ class Inquiry(Pointing):
 
         if not show:
             return None
-        frame = noise.harmless_texts(self.case, self.lang)[list(noise.SHOWN)]
+        frame = noise.harmless_texts(self.case.facts, self.lang)[list(noise.SHOWN)]
         return Table(frame, noise.HEAD, noise.SHOWN, self.lang)
 
     @_or_sentence

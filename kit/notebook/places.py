@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis import refs
 from kit.analysis.messages.trace import trace
 from kit.charts import Chart, Table, clean
 from kit.charts.messages import life
@@ -157,7 +156,7 @@ def stored_record(case: Case, file: str, physical_offset: int) -> dict[str, Any]
     """Return {field: value} of a record, its `stage`, `properties` as {name: value} and `body`: the first `PREVIEW`
     decompressed bytes, None where they cannot be read. Raise `KeyError` for a file or an offset without a record.
     """
-    record = refs.stored(case, file, physical_offset, (*SHOWN, "stage", schema.TEXT, "body"))
+    record = case.facts.record(file, physical_offset, (*SHOWN, "stage", schema.TEXT, "body"))
     body = record["body"]
     properties = schema.as_dict(record.pop(schema.TEXT) or "")
     return record | {"properties": properties, "body": None if body is None else bytes(body[:PREVIEW])}

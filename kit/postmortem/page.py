@@ -17,8 +17,7 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from kit import __version__
-from kit.case import output
-from kit.case.failures import bug_report
+from kit.case import bug_report, output
 from kit.causes import timeline
 from kit.charts import Chart, Table, clean
 from kit.charts import timeline as charts

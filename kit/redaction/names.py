@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from kit.case import setup
+from kit.analysis import setup
 from kit.case.frames import AS_MAP
 from kit.evidence import disk
 from kit.evidence import workspace as ws
@@ -219,7 +219,7 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
     for row in _rows(case, "admin", "name", "value"):
         if row["name"] in _ADMIN:
             yield row["value"], _ADMIN[row["name"]]
-    for client in setup.clients(case):
+    for client in setup.clients(case.facts):
         yield client.group, "group"
         yield client.client_id, "client"
     yield from ((keys, "key") for keys in _distinct(case, "messages", "keys"))

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import kit
-from kit.case import output
-from kit.case.failures import bug_report
+from kit.case import bug_report, output
 from kit.causes import results
 from kit.charts import MIME as CHART
 from kit.charts import PLOTLY_MIME

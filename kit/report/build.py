@@ -11,10 +11,10 @@ import attrs
 import pandas as pd
 
 from kit.analysis import noise
-from kit.case.failures import unreadable
-from kit.case.failures.failure import Failure
+from kit.case import unreadable
 from kit.causes import release_advice, results, timeline
 from kit.evidence import disk
+from kit.evidence.failure import Failure
 from kit.i18n import Lang, on_clock
 from kit.report import html, manifest, notebooks
 from kit.report.labels import SKIPPED
@@ -58,8 +58,7 @@ def build(
 def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
     import kit
-    from kit.case import output
-    from kit.case.failures import bug_report
+    from kit.case import bug_report, output
     from kit.causes import results
     from kit.report import write
 
@@ -119,9 +118,9 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
         "inventory": _files,
         "damage": _damage,
         "skipped": _skipped,
-        "harmless": lambda case: noise.harmless_texts(case, case.lang)[list(noise.SHOWN)],
+        "harmless": lambda case: noise.harmless_texts(case.facts, case.lang)[list(noise.SHOWN)],
         "timeline": lambda case: results.table(case, timeline.TABLE),
-        "releases": lambda case: release_advice.fitting(case, results.load(case)),
+        "releases": lambda case: release_advice.fitting(case.facts, results.load(case)),
     }.items():
         try:
             made[name] = make(case)

@@ -21,11 +21,11 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from kit.analysis import noise
-from kit.case.failures.failure import Failure
 from kit.causes import release_advice
 from kit.charts import Chart, timeline
 from kit.charts.safe_text import clean
 from kit.charts.table import Table, prose
+from kit.evidence.failure import Failure
 from kit.i18n import Lang
 from kit.report import page_tables
 from kit.report.finding_view import finding_view

@@ -16,11 +16,11 @@ import mistune
 from markupsafe import Markup, escape
 
 import kit
-from kit.case.failures.failure import Failure
 from kit.charts import MIME as CHART
 from kit.charts import PLOTLY_MIME
 from kit.charts.safe_text import clean
 from kit.charts.table import MIME as TABLE
+from kit.evidence.failure import Failure
 from kit.i18n import Lang, T
 from kit.report.notebook_format import nbformat
 

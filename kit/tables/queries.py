@@ -39,7 +39,7 @@ class Query:
     module: str | None = None
     """Where its `query` is, None for SQL and folds."""
     fold: Callable[[Any], Any] | None = None
-    """What works it out in the driver: from a case to dicts or a frame."""
+    """What works it out in the driver: from facts to dicts or a frame."""
     columns: str = ""
     """Those of a fold: `name type, …` with Spark's names of types."""
 
@@ -53,7 +53,7 @@ _folds: Final[dict[str, Query]] = {}
 
 
 def fold(columns: str, *reads: str) -> Callable[[F], F]:
-    """Declare a function of a case as the gold table of its name. It returns dicts, or a frame, with these columns; times are naive UTC."""
+    """Declare a function of facts as the gold table of its name. It returns dicts, or a frame, with these columns; times are naive UTC."""
 
     def declare(work: F) -> F:
         name = work.__name__
@@ -65,7 +65,7 @@ def fold(columns: str, *reads: str) -> Callable[[F], F]:
 
 @functools.cache
 def question(name: str) -> str:
-    """Return the text of a query with values to bind (`questions/*.sql`), for `Case.answers`."""
+    """Return the text of a query with values to bind (`questions/*.sql`), for `Facts.answers`."""
     return (HERE / "questions" / f"{name}.sql").read_text(encoding="utf-8")
 
 

@@ -22,6 +22,8 @@ from kit.tables.queries import Query, catalogue
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from kit.tables.facts import Facts
+
 SCHEMA: Final = "_columns.json"
 """Beside the files of a stored table: its columns, as PySpark writes them. Engines leave out what begins with an underscore."""
 _NAMES: Final = re.compile(r"\w+")
@@ -39,6 +41,8 @@ class Evidence(Protocol):
     def results_folder(self) -> Path: ...
     def uri(self, folder: Path) -> str: ...
     def read_back(self, folder: Path, columns: Any) -> DataFrame: ...
+    @property
+    def facts(self) -> Facts: ...
     def go_on(self) -> None: ...
 
 
@@ -96,7 +100,8 @@ class Tables:
     def offer(self) -> None:
         """Make every table a temp view: silver and gold in SQL as the queries they are, folds once somebody asks for them."""
         for name in self._case.bronze_names():
-            self._once(name, self._view)
+            if name != "message_bodies":  # the files would be looked at again
+                self._once(name, self._view)
         for name, query in catalogue().items():
             if not self._folds(query):
                 self._once(name, self._view)
@@ -169,7 +174,7 @@ class Tables:
         path = self._case.results_folder() / f"{name}-{self.key(name)}.arrow"
         if not path.exists():
             if query.fold is not None:
-                _write(path, frames.to_arrow(query.fold(self._case), query.columns))
+                _write(path, frames.to_arrow(query.fold(self._case.facts), query.columns))
             else:
                 _write(path, plain(self._asked(query).toArrow()))
         with pa.OSFile(str(path)) as file:
@@ -186,7 +191,7 @@ class Tables:
                     known = {*catalogue(), *self._case.bronze_names()}
                     parts = [query.text, *(self.key(each) for each in query.reads if each in known)]
                     if query.fold is not None:  # what it calls is part of it
-                        parts += [self._case.table_key("files"), code_hash("analysis", "case", "rocketmq", "tables")]
+                        parts += [self._case.table_key("files"), code_hash("analysis", "rocketmq", "tables")]
                     self._keys[name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
             return self._keys[name]
 

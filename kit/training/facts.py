@@ -43,7 +43,7 @@ def half_topic(bench: Bench, figures: Mapping[str, Any]) -> Facts:
     from kit.analysis.transactions import send_back
     from kit.rocketmq import names
 
-    back = send_back.examine(bench.case)
+    back = send_back.examine(bench.case.facts)
     length, pending = figures["length"], figures["pending"]
     steps = {step["id"]: step["holds"] for step in bench.inquiry().finding("half-topic-blowup")["steps"]}
     return {
@@ -51,7 +51,7 @@ def half_topic(bench: Bench, figures: Mapping[str, Any]) -> Facts:
         "refusals": back.refusals,
         "reason": back.reason if back.refusals else None,
         "group_length": None if length is None else length - len(names.RETRY_PREFIX),
-        "length_limit": send_back.store_limit(bench.case),
+        "length_limit": send_back.store_limit(bench.case.facts),
         "chain": CHAIN if all(steps.get(step) for step in CHAIN) else None,
         **(_leaked(bench, figures["records"], figures["messages"]) if figures["records"] else {}),
     }
@@ -98,7 +98,7 @@ def message_size(bench: Bench, figures: Mapping[str, Any]) -> Facts:
     refusals, risk = bench.table("size_refusals"), bench.table("size_at_risk")
     facts: Facts = {
         "default_limit": int(rule("maxMessageSize", OLDEST)),
-        "measure": MEASURES.get(limits.limits(bench.case).how or ""),
+        "measure": MEASURES.get(limits.limits(bench.case.facts).how or ""),
         "safe": min((v for v in (figures["safe_bodies"] or {}).values() if v is not None), default=None),
         "planned": 60 << 10,
     }
@@ -133,7 +133,7 @@ def message_identity(bench: Bench, figures: Mapping[str, Any]) -> Facts:
     if len(seen):
         first: Any = seen.iloc[0]
         asked = str(first.ids).split(",")[0]
-        kind = lookups.kinds(bench.case, {asked}).get(asked) or ""
+        kind = lookups.kinds(bench.case.facts, {asked}).get(asked) or ""
         facts |= {
             "asked": asked,
             "command": first.command,

@@ -51,32 +51,32 @@ def _evidence(folder: Path, leave_out: str = "", hurt: int = 0) -> Path:
 
 
 def _lost(case: Case) -> dict[str, bool | None]:
-    failed = sends.ledger(case).failed
+    failed = sends.ledger(case.facts).failed
     return {row.key: None if pd.isna(row.originals) else row.originals == 0 for row in failed.itertuples()}
 
 
 def test_a_whole_log_says_what_is_lost(tmp_path: Path) -> None:
     case = kit.open_case(_evidence(tmp_path / "e"), tmp_path / "ws")
-    assert coverage.stretches(case) == []
+    assert coverage.stretches(case.facts) == []
     assert _lost(case) == {"K5": True, "K25": True, "K45": True}
-    assert sends.ledger(case).lost == 3
+    assert sends.ledger(case.facts).lost == 3
 
 
 def test_what_may_lie_in_a_missing_file_is_not_known(tmp_path: Path) -> None:
     case = kit.open_case(_evidence(tmp_path / "e", leave_out="1"), tmp_path / "ws")
-    (stretch,) = coverage.stretches(case)
+    (stretch,) = coverage.stretches(case.facts)
     # The last record before it is of second 9, the first one behind it of second 40.
     assert (stretch.after, stretch.before) == (1000.0 * (BEGIN + 9), 1000.0 * (BEGIN + 40))
     # Second 5 with a call of 3 s and a stall of up to 10 s reaches into it; 45 is behind it.
     assert _lost(case) == {"K5": None, "K25": None, "K45": True}
-    assert sends.ledger(case).lost is None
+    assert sends.ledger(case.facts).lost is None
     (finding,) = [f for f in kit.triage(case)["findings"] if f["cause"] == "broker-busy"]
     assert finding["figures"]["lost"] is None
 
 
 def test_one_damaged_record_leaves_the_count(tmp_path: Path) -> None:
     case = kit.open_case(_evidence(tmp_path / "e", hurt=100), tmp_path / "ws")
-    assert sends.ledger(case).lost == 3
+    assert sends.ledger(case.facts).lost == 3
 
 
 def _transaction(folder: Path, hurt: str) -> Path:
@@ -124,5 +124,5 @@ def _transaction(folder: Path, hurt: str) -> Path:
 )
 def test_a_damaged_commit_is_no_rollback(tmp_path: Path, hurt: str, state: dict[str, int | None]) -> None:
     case = kit.open_case(_transaction(tmp_path / "e", hurt), tmp_path / "ws")
-    found = totals.summary(case).states()
+    found = totals.summary(case.facts).states()
     assert {name: found[name] for name in state} == state

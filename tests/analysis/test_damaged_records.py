@@ -47,6 +47,6 @@ def test_a_copy_in_a_topic_with_a_damaged_name_is_no_commit(tmp_path: Path) -> N
 def test_a_delivered_copy_with_a_damaged_property_is_no_retried_send(tmp_path: Path) -> None:
     waiting = sent("X", 0, 1, topic=b"SCHEDULE_TOPIC_XXXX", REAL_TOPIC="orders", DELAY="2")
     damaged = sent("X", 0, 5_000, REAL_TOPIc="orders", DELAY="2")
-    assert sends.repeated(case(tmp_path / "damaged", [waiting, damaged])).empty
+    assert sends.repeated(case(tmp_path / "damaged", [waiting, damaged]).facts).empty
     again = [sent("Y", 0, 1, shop="7"), sent("Y", 3_000, 3_001, shop="7")]
-    assert len(sends.repeated(case(tmp_path / "sent again", list(again)))) == 2
+    assert len(sends.repeated(case(tmp_path / "sent again", list(again)).facts)) == 2

@@ -118,7 +118,7 @@ def test_noise_alone_speaks_for_no_cause(tmp_path: Path) -> None:
     assert [
         (f["cause"], f["verdict"]) for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")
     ] == []
-    frame = noise.harmless_texts(case).set_index("slug")
+    frame = noise.harmless_texts(case.facts).set_index("slug")
     expected = {slug: ROUNDS * len(texts) for slug, texts in lines(STORE, TRANSACTION, BROKER, POP).items()}
     assert sum(expected.values()) >= 200
     assert frame["count"].to_dict() == expected
@@ -132,7 +132,7 @@ def test_noise_alone_speaks_for_no_cause(tmp_path: Path) -> None:
     # 2024-05-14 10:00:00 GMT+8
     assert str(first["first"]) == "2024-05-14 02:00:00+00:00"
     assert "DLedger" in first["why"]
-    assert set(noise.harmless_texts(case, "zh")["why"]).isdisjoint(set(frame["why"]))
+    assert set(noise.harmless_texts(case.facts, "zh")["why"]).isdisjoint(set(frame["why"]))
 
 
 REFUSED_PULL = "WARN PullMessageThread_1 - the consumer's group info not exist, group: orders"
@@ -166,17 +166,17 @@ def broker_log(folder: Path, text: str, every: int, minutes: float, starts: str 
 
 
 def symptoms(case: Case) -> dict[str, Any]:
-    return {finding.cause: finding for finding in known_problems.examine(case)}
+    return {finding.cause: finding for finding in known_problems.examine(case.facts)}
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_three_lines_at_a_start_are_harmless_and_it_is_said_so(tmp_path: Path, text: str) -> None:
     case = broker_log(tmp_path, text, 5, 0.25, starts="orders")
-    row = noise.harmless_texts(case).set_index("slug").loc[TEXTS[text]]
+    row = noise.harmless_texts(case.facts).set_index("slug").loc[TEXTS[text]]
     assert row["count"] == 3
     assert "all 3 are within 60 s of a start or stop" in row["why"]
-    assert symptoms(case) == {} and noise.going_on(case) == {}
-    assert "3" in noise.harmless_texts(case, "zh").set_index("slug").loc[TEXTS[text], "why"]
+    assert symptoms(case) == {} and noise.going_on(case.facts) == {}
+    assert "3" in noise.harmless_texts(case.facts, "zh").set_index("slug").loc[TEXTS[text], "why"]
 
 
 @pytest.mark.parametrize(
@@ -185,13 +185,13 @@ def test_three_lines_at_a_start_are_harmless_and_it_is_said_so(tmp_path: Path, t
 )
 def test_hundreds_in_an_hour_without_a_restart_are_a_symptom(tmp_path: Path, text: str, slug: str) -> None:
     case = broker_log(tmp_path, text, 10, 60)
-    assert TEXTS[text] not in set(noise.harmless_texts(case)["slug"])
+    assert TEXTS[text] not in set(noise.harmless_texts(case.facts)["slug"])
     finding = symptoms(case)[slug]
     assert (finding.verdict, finding.figures) == ("suspected", {"entries": 360})
     assert "360 log entries" in finding.summary.render("en") and "orders" in finding.summary.render("en")
     (step,) = finding.steps
     assert [(ref.file, ref.text.endswith(text[-20:])) for ref in step.evidence] == [("broker/logs/broker.log", True)]
-    (lane,) = timeline.table(case, [])[lambda rows: rows["en"].str.endswith("without a start or stop")].to_dict(
+    (lane,) = timeline.table(case.facts, [])[lambda rows: rows["en"].str.endswith("without a start or stop")].to_dict(
         "records"
     )
     assert (lane["lane"], lane["count"], lane["line"]) == ("consumers", 360, step.evidence[0].line)
@@ -211,7 +211,7 @@ def test_starts_of_a_group_excuse_its_own_lines_only(tmp_path: Path) -> None:
 def test_a_short_burst_and_a_rare_line_are_not_enough(tmp_path: Path, every: int, minutes: float) -> None:
     case = broker_log(tmp_path, REFUSED_PULL, every, minutes, starts="")
     # 90 lines in a minute and a half are over before the broker forgets a silent client; 30 in an hour are a symptom.
-    assert bool(noise.going_on(case)) is (minutes == 60)
+    assert bool(noise.going_on(case.facts)) is (minutes == 60)
 
 
 def test_lines_without_times_are_not_judged(tmp_path: Path) -> None:
@@ -219,21 +219,23 @@ def test_lines_without_times_are_not_judged(tmp_path: Path) -> None:
     case = kit.open_case(tmp_path / "paste.txt", tmp_path / "ws")
     case.eager = False
     assert symptoms(case) == {}
-    assert "no times are known" in noise.harmless_texts(case).set_index("slug").loc["consumer-group-missing", "why"]
+    assert (
+        "no times are known" in noise.harmless_texts(case.facts).set_index("slug").loc["consumer-group-missing", "why"]
+    )
 
 
 def test_no_logs_no_noise(tmp_path: Path) -> None:
     write_store(tmp_path / "evidence" / "commitlog", [sent("K", 0, 1)])
     case = kit.open_case(tmp_path / "evidence", tmp_path / "ws")
     case.eager = False
-    assert noise.harmless_texts(case).empty
+    assert noise.harmless_texts(case.facts).empty
 
 
 @pytest.mark.recordings
 def test_what_a_healthy_broker_says() -> None:
     """Counted by grep in the recording: one stop, one first start, one brokerStatus call too early."""
     case = recorded.case("healthy")
-    frame = noise.harmless_texts(case).set_index("slug")
+    frame = noise.harmless_texts(case.facts).set_index("slug")
     text = "\n".join(p.read_text(errors="replace") for p in case.path.rglob("*.log"))
     for slug, needle in (
         ("buffer-position-invalid", "selectMappedBuffer request pos invalid"),

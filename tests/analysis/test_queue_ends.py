@@ -30,7 +30,7 @@ def test_a_copy_has_the_ends_of_its_moment_however_long_the_records_span(tmp_pat
     saved.parent.mkdir()
     saved.write_text(json.dumps({"offsetTable": {"orders@billing": {"0": 2}}}))
     os.utime(saved, (begin + 4, begin + 4))
-    (row,) = positions.every(kit.open_case(tmp_path / "e", tmp_path / "ws")).to_dict("records")
+    (row,) = positions.every(kit.open_case(tmp_path / "e", tmp_path / "ws").facts).to_dict("records")
     # Offset 0 lies far back; 1 to 4 were stored in the four seconds before the copy, the others after it.
     assert (row["offset"], row["end"], row["lag"]) == (2, 5, 3)
 
@@ -77,9 +77,9 @@ def test_an_output_whose_file_was_copied_later_is_of_the_time_of_its_queue_ends(
         os.utime(output, (BEGIN + 90_000, BEGIN + 90_000))
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
     # Record 19 is of second 19 and record 20 not stored yet: the output is of second 19; the other likewise.
-    seconds = [at.timestamp() - BEGIN for at in positions.every(case)["time"]]
+    seconds = [at.timestamp() - BEGIN for at in positions.every(case.facts)["time"]]
     assert seconds == [19, 49]
-    (pair,) = lag.pairs(case)
+    (pair,) = lag.pairs(case.facts)
     assert (pair.backlog, pair.growth_per_second) == (True, round((40 - 15) / 30, 2))
 
 
@@ -90,10 +90,10 @@ def test_a_copy_whose_time_was_lost_shows_no_lag_but_what_stands(tmp_path: Path)
     saved.write_text(json.dumps({"offsetTable": {"orders@billing": {"0": 30}}}))
     os.utime(saved, (BEGIN + 90_000, BEGIN + 90_000))
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
-    (row,) = positions.every(case).to_dict("records")
+    (row,) = positions.every(case.facts).to_dict("records")
     # The last of 30 handled messages was stored in second 29, and the copy saved then or any time later.
     assert (row["time"].timestamp() - BEGIN, row["at_least"]) == (29, True)
-    assert lag.pairs(case) == []
+    assert lag.pairs(case.facts) == []
 
 
 def test_a_copy_whose_time_was_lost_shows_that_all_was_handled(tmp_path: Path) -> None:
@@ -104,5 +104,5 @@ def test_a_copy_whose_time_was_lost_shows_that_all_was_handled(tmp_path: Path) -
     os.utime(saved, (BEGIN + 90_000, BEGIN + 90_000))
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
     # All 60 records were handled when it was saved, whenever that was.
-    (pair,) = lag.pairs(case)
+    (pair,) = lag.pairs(case.facts)
     assert [(q.last_offset, q.last_end, q.last_lag) for q in pair.queues] == [(60, 60, 0)]

@@ -18,7 +18,7 @@ CHANCES = ((1000, 1900), (4000, 4400), (4600, 5000))
 def found(tmp_path: Path, *stores: list[Record]) -> list[times.Stall]:
     for n, records in enumerate(stores):
         write_store(tmp_path / "evidence" / f"host-{n}" / "commitlog", records)
-    return times.stalls(kit.open_case(tmp_path / "evidence", tmp_path / "ws"))
+    return times.stalls(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts)
 
 
 def after(stall: times.Stall) -> float:

@@ -24,6 +24,7 @@ from kit.case.tables import specs
 from kit.formats.logs.printed_values import VALUES
 from kit.spark import session
 from kit.tables import frames
+from kit.tables.facts import Facts
 from kit.tables.runner import Tables, local
 
 EVENTS = pa.schema(
@@ -37,7 +38,7 @@ EVENTS = pa.schema(
 )
 SCHEMAS = {
     **{name: spec.schema for name, spec in specs().items()},
-    **dict.fromkeys(("stored_messages", "messages_within"), specs()["messages"].schema),
+    **dict.fromkeys(("stored_messages", "messages_within", "message_bodies"), specs()["messages"].schema),
     **dict.fromkeys(("all_entries", "entries", "logs"), specs()["logs"].schema),
     "queue_units": specs()["consumequeue"].schema,
     "files": FILES,
@@ -64,7 +65,7 @@ def _shared(master: str) -> Any:
     return session(master)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, slots=False)
 class Given:
     """Evidence of a few rows, as the runner of queries wants it."""
 
@@ -72,7 +73,6 @@ class Given:
     options: Options = attrs.field(factory=Options)
     found: Any = None
     lang: str = "en"
-    memo: dict[str, Any] = attrs.field(factory=dict)
     session: Any = attrs.field(factory=_new_session)
     folder: Path = attrs.field(factory=lambda: Path(tempfile.mkdtemp(prefix="asked-")))
     tables: Tables = attrs.field(init=False, default=attrs.Factory(Tables, takes_self=True))
@@ -107,10 +107,14 @@ class Given:
     def go_on(self) -> None:
         """Nothing stops a test."""
 
-    def has(self, table: str) -> bool:
+    @functools.cached_property
+    def facts(self) -> Facts:
+        return Facts(self)  # type: ignore[arg-type]
+
+    def has_rows(self, table: str) -> bool:
         return len(self.given.get(GIVEN_AS.get(table, table), ())) > 0
 
-    def facts(self, name: str) -> pd.DataFrame:
+    def fact_frame(self, name: str) -> pd.DataFrame:
         return self.tables.facts(name)
 
     def fact_rows(self, name: str) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ def examine(name: str, cause: ModuleType, tmp_path: Path, without: tuple[str, ..
     for file in list(evidence.rglob("*")):
         if file.is_file() and any(fnmatch.fnmatch(f"/{file.relative_to(evidence)}", p) for p in without):
             file.unlink()
-    finding: Finding = cause.examine(open_case(evidence))
+    finding: Finding = cause.examine(open_case(evidence).facts)
     return finding
 
 
@@ -31,7 +31,7 @@ def paste(lines: list[str], cause: ModuleType, tmp_path: Path) -> Finding:
     folder = tmp_path / "evidence"
     folder.mkdir()
     (folder / "paste.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    finding: Finding = cause.examine(open_case(folder, tmp_path / "workspace"))
+    finding: Finding = cause.examine(open_case(folder, tmp_path / "workspace").facts)
     return finding
 
 

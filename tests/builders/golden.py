@@ -80,8 +80,8 @@ def of_cause(case: Case, slug: str) -> dict[str, Any] | None:
 
     known = {cause.slug: cause for cause in causes.discover()}
     if slug in known:
-        return finding(plain(excerpts.weighed(case, known[slug].examine(case)).as_dict()))
-    return next((finding(plain(f.as_dict())) for f in known_problems.examine(case) if f.cause == slug), None)
+        return finding(plain(excerpts.weighed(case.facts, known[slug].examine(case.facts)).as_dict()))
+    return next((finding(plain(f.as_dict())) for f in known_problems.examine(case.facts) if f.cause == slug), None)
 
 
 def pasted(folder: Path, **how: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import nbformat
 from nbformat.v4 import new_code_cell
 from papermill.translators import PythonTranslator
 
-from kit.case.failures.failure import Failure
+from kit.evidence.failure import Failure
 from kit.report import notebooks
 
 

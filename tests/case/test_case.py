@@ -14,9 +14,9 @@ import recorded
 from pyspark.sql import functions as F  # noqa: N812
 
 import kit
-from kit.case import setup, tables
+from kit.analysis import setup
+from kit.case import tables, unreadable
 from kit.case.case import Case
-from kit.case.failures import unreadable
 from kit.case.reading import big_tables, small_tables, zones
 from kit.causes import results
 from kit.causes.consequences import harm
@@ -173,13 +173,13 @@ def test_log_lines_point_at_their_line(case: Case) -> None:
 
 def test_releases_and_settings_come_from_the_evidence(case: Case) -> None:
     version = recorded.label(NAME)["recorded_as"]["broker"]
-    assert setup.broker_versions(case) == (version,)
-    assert version in setup.client_versions(case)
-    value, where, known = setup.setting(case, "transactionCheckInterval")
+    assert setup.broker_versions(case.facts) == (version,)
+    assert version in setup.client_versions(case.facts)
+    value, where, known = setup.setting(case.facts, "transactionCheckInterval")
     assert (value, known) == ("5000", "evidence")
     assert where is not None
     assert "5000" in case.line(where.file, where.line or 0)
-    assert setup.setting(case, "noSuchSetting") == (None, None, None)
+    assert setup.setting(case.facts, "noSuchSetting") == (None, None, None)
 
 
 def test_nothing_is_damaged(case: Case) -> None:

@@ -9,8 +9,8 @@ import pytest
 from size_evidence import too_large
 
 import kit
+from kit.analysis import setup
 from kit.analysis.sizes import limits
-from kit.case import setup
 from kit.case.case import Case
 from kit.causes import timeline
 
@@ -44,10 +44,10 @@ def opened(tmp_path: Path, store: str = "") -> Case:
 
 def test_the_last_start_says_what_is_in_force(tmp_path: Path) -> None:
     case = opened(tmp_path)
-    assert setup.broker_versions(case) == ("4.9.3", "5.1.4")
-    assert setup.releases_at(case) == ("5.1.4",)
-    assert setup.releases_at(case, at=dt.datetime(2024, 5, 6, 12, tzinfo=dt.UTC)) == ("4.9.3",)
-    value, where, _ = setup.setting(case, "transactionCheckMax")
+    assert setup.broker_versions(case.facts) == ("4.9.3", "5.1.4")
+    assert setup.releases_at(case.facts) == ("5.1.4",)
+    assert setup.releases_at(case.facts, at=dt.datetime(2024, 5, 6, 12, tzinfo=dt.UTC)) == ("4.9.3",)
+    value, where, _ = setup.setting(case.facts, "transactionCheckMax")
     assert value == "20" and where is not None and where.file.endswith("broker.log")
 
 
@@ -55,13 +55,13 @@ def test_the_last_start_says_what_is_in_force(tmp_path: Path) -> None:
 def test_a_limit_is_that_of_the_release_which_refused(tmp_path: Path, day: int, release: str, how: str) -> None:
     """store/CommitLog 4.9.3 compares the whole record, store/MessageExtEncoder 5.1.4 the body, and the record with 64 KiB more."""
     refused = too_large(0, "SendMessageThread_1", 5_000_000, 4_999_000, 4194304)
-    known = limits.limits(opened(tmp_path, f"2024-05-{day:02} 18:00:00{refused[19:]}\n"))
+    known = limits.limits(opened(tmp_path, f"2024-05-{day:02} 18:00:00{refused[19:]}\n").facts)
     assert (known.version, known.how) == (release, how)
 
 
 def test_the_timeline_shows_the_upgrade(tmp_path: Path) -> None:
     case = opened(tmp_path)
-    rows = timeline.table(case, [])
+    rows = timeline.table(case.facts, [])
     (row,) = rows[rows["en"].str.contains("before, it ran")].to_dict("records")
     assert row["en"] == f"The broker at {ADDRESS} starts with release 5.1.4; before, it ran 4.9.3"
     assert row["at"] == dt.datetime(2024, 5, 7, 1, tzinfo=dt.UTC)

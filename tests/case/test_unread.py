@@ -19,9 +19,8 @@ import pytest
 from stores import Record, store
 
 import kit
-from kit.case import tables
+from kit.case import tables, unreadable
 from kit.case.case import Case
-from kit.case.failures import unreadable
 from kit.evidence import archives, disk, files, workspace
 from kit.evidence.unread import Unread
 from kit.formats.commitlog import segments, trace_contexts

@@ -67,7 +67,7 @@ def incident(folder: Path) -> Path:
 
 def ask(folder: Path) -> tuple[Case, Finding]:
     case = kit.open_case(folder, folder.parent / "ws", tz_app="+08:00")
-    return case, broker_busy.examine(case)
+    return case, broker_busy.examine(case.facts)
 
 
 def test_a_message_is_found_twice_though_no_failed_send_is_stored(tmp_path: Path) -> None:
@@ -105,15 +105,15 @@ def test_a_send_stored_on_two_brokers_is_one_key_found_twice(tmp_path: Path) -> 
     assert (
         list(zip(twice["key"], twice["brokers"], twice["kind"], strict=True)) == [("K-twice", 2, "CLIENT_TIMEOUT")] * 2
     )
-    again = producer_retry_duplicate.examine(case)
+    again = producer_retry_duplicate.examine(case.facts)
     assert again.verdict == "confirmed"
     assert again.figures == {"messages": 1, "copies": 2, "on_several_brokers": 1}
-    timed_out = client_timeout.examine(case)
+    timed_out = client_timeout.examine(case.facts)
     assert timed_out.verdict == "confirmed"
     assert (timed_out.figures["timed_out_sends"], timed_out.figures["stored"]) == (2, 2)
-    assert disk_full.examine(case).verdict == "ruled_out"
+    assert disk_full.examine(case.facts).verdict == "ruled_out"
     # No log of the broker, nor of every client: nobody would see it.
-    assert causes.examine(case, "broker-not-available").verdict == "insufficient_evidence"
+    assert causes.examine(case.facts, "broker-not-available").verdict == "insufficient_evidence"
     assert recorded.check_references({"findings": [f.as_dict() for f in (found, again, timed_out)]}, folder) >= 6
 
 
@@ -142,7 +142,7 @@ def test_a_standstill_alone_is_suspected(tmp_path: Path) -> None:
     assert found.verdict == "suspected"
     assert found.figures["errors_by_kind"] is None
     assert any("rocketmq_client" in wanted.command for wanted in found.missing)
-    assert client_timeout.examine(case).verdict == "insufficient_evidence"
+    assert client_timeout.examine(case.facts).verdict == "insufficient_evidence"
 
 
 def test_time_outs_without_a_refusal_are_suspected(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_time_outs_without_a_refusal_are_suspected(tmp_path: Path) -> None:
     case, found = ask(tmp_path / "evidence")
     assert found.verdict == "suspected"
     assert found.figures["errors_by_kind"] == {"CLIENT_TIMEOUT": 1}
-    assert client_timeout.examine(case).verdict == "confirmed"
+    assert client_timeout.examine(case.facts).verdict == "confirmed"
 
 
 def test_a_ledger_alone_knows_what_failed_but_not_why(tmp_path: Path) -> None:
@@ -169,8 +169,8 @@ def test_a_ledger_alone_knows_what_failed_but_not_why(tmp_path: Path) -> None:
         None,
         1,
     ]
-    assert client_timeout.examine(case).verdict == "confirmed"
-    assert disk_full.examine(case).verdict == "insufficient_evidence"
+    assert client_timeout.examine(case.facts).verdict == "confirmed"
+    assert disk_full.examine(case.facts).verdict == "insufficient_evidence"
 
 
 def test_refusals_that_name_no_message_are_counted_one_by_one_beside_a_store(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_producers_log_without_refusals_rules_it_out(tmp_path: Path) -> None:
     case, found = ask(tmp_path / "consumer" / "evidence")
     assert found.verdict == "insufficient_evidence"
     assert found.figures["errors_by_kind"] is None
-    assert producer_retry_duplicate.examine(case).verdict == "insufficient_evidence"
+    assert producer_retry_duplicate.examine(case.facts).verdict == "insufficient_evidence"
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_pasted_line_is_enough(tmp_path: Path, text: str, kind: str, others: s
     assert found.figures["lost"] is None
     assert found.figures["explanations"] == []
     for slug in ("client-timeout", "disk-full"):
-        assert causes.examine(case, slug).verdict == others
+        assert causes.examine(case.facts, slug).verdict == others
 
 
 def test_codes_that_are_not_about_load_go_to_the_neighbours(tmp_path: Path) -> None:
@@ -237,12 +237,12 @@ def test_codes_that_are_not_about_load_go_to_the_neighbours(tmp_path: Path) -> N
         entry = [f"{clock(0)} ERROR [s] com.shop.Sender - send failed, keys=K1", answer.format(*[ratio] * 3), FRAME]
         write_log(tmp_path / name / "evidence" / "app.log", entry)
     full, _ = ask(tmp_path / "full" / "evidence")
-    assert (disk_full.examine(full).verdict, causes.examine(full, "broker-not-available").verdict) == (
+    assert (disk_full.examine(full.facts).verdict, causes.examine(full.facts, "broker-not-available").verdict) == (
         "confirmed",
         "insufficient_evidence",
     )
     slave, found = ask(tmp_path / "slave" / "evidence")
-    assert (disk_full.examine(slave).verdict, causes.examine(slave, "broker-not-available").verdict) == (
+    assert (disk_full.examine(slave.facts).verdict, causes.examine(slave.facts, "broker-not-available").verdict) == (
         "ruled_out",
         "confirmed",
     )

@@ -49,7 +49,7 @@ def evidence(
 
 def test_a_bridge(tmp_path: Path) -> None:
     case = evidence(tmp_path / "e", "172.18.0.3:10911", host=ADDRESSES.format(interface="br-1f2e", other="172.18.0.3"))
-    found = broker_unreachable.examine(case)
+    found = broker_unreachable.examine(case.facts)
     assert found.verdict == "confirmed"
     assert found.figures == {
         "advertised": "172.18.0.3:10911",
@@ -57,13 +57,13 @@ def test_a_bridge(tmp_path: Path) -> None:
         "failed_sends": 1,
         "clients": 1,
     }
-    assert broker_busy.examine(case).verdict == "ruled_out"
+    assert broker_busy.examine(case.facts).verdict == "ruled_out"
 
 
 def test_an_inner_network_card(tmp_path: Path) -> None:
     """Both addresses are the host's own; the clients are in the network of the other one."""
     case = evidence(tmp_path / "e", "192.168.7.3:10911", host=ADDRESSES.format(interface="eth1", other="192.168.7.3"))
-    found = broker_unreachable.examine(case)
+    found = broker_unreachable.examine(case.facts)
     assert (found.verdict, found.figures["reachable"]) == ("confirmed", "10.0.5.11:10911")
 
 
@@ -72,34 +72,36 @@ def test_a_send_that_is_stored_reached_a_broker(tmp_path: Path) -> None:
     write_store(tmp_path / "e" / "store" / "commitlog", traffic(5_000))
     late = [line for n in (7, 8, 9) for line in thrown(10 * n, f"T{n}", LATE_ANSWER)]
     write_log(tmp_path / "e" / "orders" / "orders.log", late)
-    found = broker_unreachable.examine(evidence(tmp_path / "e", "127.0.0.1:10911"))
+    found = broker_unreachable.examine(evidence(tmp_path / "e", "127.0.0.1:10911").facts)
     assert (found.verdict, found.figures["failed_sends"]) == ("confirmed", 1)
 
 
 def test_loopback_needs_no_more(tmp_path: Path) -> None:
-    found = broker_unreachable.examine(evidence(tmp_path / "e", "127.0.0.1:10911"))
+    found = broker_unreachable.examine(evidence(tmp_path / "e", "127.0.0.1:10911").facts)
     assert (found.verdict, found.figures["reachable"]) == ("confirmed", None)
 
 
 def test_without_the_hosts_addresses_it_is_suspected(tmp_path: Path) -> None:
-    found = broker_unreachable.examine(evidence(tmp_path / "e", "10.9.0.3:10911"))
+    found = broker_unreachable.examine(evidence(tmp_path / "e", "10.9.0.3:10911").facts)
     assert found.verdict == "suspected"
     assert any("ip addr" in m.command for m in found.missing)
 
 
 def test_the_only_address_is_not_the_wrong_one(tmp_path: Path) -> None:
     only = "2: eth0: <UP> mtu 1500 qdisc noqueue state UP\n    inet 10.0.5.11/24 scope global eth0\n"
-    assert broker_unreachable.examine(evidence(tmp_path / "e", "10.0.5.11:10911", host=only)).verdict == "ruled_out"
+    assert (
+        broker_unreachable.examine(evidence(tmp_path / "e", "10.0.5.11:10911", host=only).facts).verdict == "ruled_out"
+    )
 
 
 def test_a_broker_that_died_was_reached_before(tmp_path: Path) -> None:
     case = evidence(tmp_path / "e", "172.17.0.3:10911", more=(REACHED.format(address="172.17.0.3:10911"),))
-    assert broker_unreachable.examine(case).verdict == "ruled_out"
+    assert broker_unreachable.examine(case.facts).verdict == "ruled_out"
 
 
 def test_a_paste_names_it_as_suspected(tmp_path: Path) -> None:
     found = broker_unreachable.examine(
-        taken_away.paste(tmp_path, LATE, TIMEOUT, FRAME, FAILED.format(address="172.17.0.3:10911"))
+        taken_away.paste(tmp_path, LATE, TIMEOUT, FRAME, FAILED.format(address="172.17.0.3:10911")).facts
     )
     assert (found.verdict, found.figures["advertised"]) == ("suspected", "172.17.0.3:10911")
     assert {"topicRoute" in m.command for m in found.missing} >= {True}
@@ -111,7 +113,7 @@ def test_null_is_no_address_of_a_broker(null: str, tmp_path: Path) -> None:
     (tmp_path / "paste.txt").write_text(
         f"org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to {null} failed\n{FRAME}\n"
     )
-    found = broker_unreachable.examine(kit.open_case(tmp_path / "paste.txt", tmp_path / "ws"))
+    found = broker_unreachable.examine(kit.open_case(tmp_path / "paste.txt", tmp_path / "ws").facts)
     assert found.verdict == "insufficient_evidence"
 
 
@@ -125,7 +127,7 @@ def test_a_name_server_is_no_broker(address: str, tmp_path: Path) -> None:
         f"the dashboard says\norg.apache.rocketmq.remoting.exception.RemotingConnectException: connect to {address} failed\n"
     )
     case = kit.open_case(tmp_path / "paste.txt", tmp_path / "ws")
-    assert broker_unreachable.examine(case).verdict == "insufficient_evidence"
+    assert broker_unreachable.examine(case.facts).verdict == "insufficient_evidence"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_a_name_server_is_no_broker(address: str, tmp_path: Path) -> None:
 )
 def test_a_name_server_at_another_port_is_no_broker(below: str, verdict: str, tmp_path: Path) -> None:
     connect = "org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to 10.0.5.11:9526 failed"
-    found = broker_unreachable.examine(taken_away.paste(tmp_path, "it does not start", connect, below))
+    found = broker_unreachable.examine(taken_away.paste(tmp_path, "it does not start", connect, below).facts)
     assert found.verdict == verdict
 
 
@@ -175,7 +177,7 @@ def test_brokers_in_brackets_are_reached_or_not(tmp_path: Path) -> None:
     (tmp_path / "paste.txt").write_text(
         "org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to [172.18.0.3:10911] failed\n"
     )
-    found = broker_unreachable.examine(kit.open_case(tmp_path / "paste.txt", tmp_path / "ws"))
+    found = broker_unreachable.examine(kit.open_case(tmp_path / "paste.txt", tmp_path / "ws").facts)
     assert (found.verdict, found.figures["advertised"]) == ("suspected", "172.18.0.3:10911")
 
 
@@ -196,7 +198,7 @@ def test_a_paste_of_two_logs_is_both(tmp_path: Path) -> None:
         f"### broker\n```\n{healthy}```\n### dashboard\n```\n[2021-03-30 02:58:32.023] ERROR Unexpected error occurred in scheduled task.\n"
         "java.lang.RuntimeException: org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to <10.0.5.11:10911> failed\n```\n"
     )
-    found = broker_unreachable.examine(kit.open_case(tmp_path / "question.md", tmp_path / "ws"))
+    found = broker_unreachable.examine(kit.open_case(tmp_path / "question.md", tmp_path / "ws").facts)
     assert (found.verdict, found.figures["advertised"]) == ("suspected", "10.0.5.11:10911")
 
 
@@ -212,7 +214,7 @@ def test_a_paste_of_two_logs_is_both(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_go_clients_that_cannot_connect(line: str, address: str | None, tmp_path: Path) -> None:
-    found = broker_unreachable.examine(taken_away.paste(tmp_path, line))
+    found = broker_unreachable.examine(taken_away.paste(tmp_path, line).facts)
     assert found.figures["advertised"] == address
     assert found.verdict == ("insufficient_evidence" if address is None else "suspected")
 
@@ -221,7 +223,7 @@ def test_the_vip_port_is_not_the_advertised_one(tmp_path: Path) -> None:
     """common/MixAll.brokerVIPChannel: the port of the broker less 2."""
     line = "java.lang.RuntimeException: org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to 10.0.5.11:10909 failed"
     found = broker_unreachable.examine(
-        taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - failed", line)
+        taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - failed", line).facts
     )
     assert found.verdict == "suspected"
     assert "VIP port" in found.summary.render() and "10909" in found.remedies[0].action.render()

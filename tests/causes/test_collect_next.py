@@ -69,7 +69,7 @@ def test_the_only_group_of_the_evidence_is_filled_in(tmp_path: Path) -> None:
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
     case.eager = False
     finding = Finding("x", "neighbour", WHY.say(), WHY.say(), missing=[collect_next.ask("connections", WHY)])
-    collect_next.placed(case, [finding])
+    collect_next.placed(case.facts, [finding])
     assert " -g 'points service' > " in finding.missing[0].command
 
 

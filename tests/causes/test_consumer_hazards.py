@@ -24,7 +24,7 @@ def hazards(tmp_path: Path, ids: dict[str, str]) -> list[tuple[str, str]]:
         folder.mkdir(parents=True)
         (folder / "rocketmq_client.log").write_text(CREATED.format(id=client_id, second=second))
     case = open_case(tmp_path / "evidence", tmp_path / "workspace")
-    return [(hazard.slug, hazard.cause) for hazard in found_hazards.of_clients(case)]
+    return [(hazard.slug, hazard.cause) for hazard in found_hazards.of_clients(case.facts)]
 
 
 def test_one_id_on_two_hosts_is_a_hazard(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_what_a_neighbour_finds(
         write_log(tmp_path / "e" / "logs" / name, text.split("\n"))
     if records:
         write_store(tmp_path / "e" / "commitlog", records)
-    found = causes.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"), slug)
+    found = causes.examine(kit.open_case(tmp_path / "e", tmp_path / "ws").facts, slug)
     assert (found.verdict, found.figures, len(found.missing)) == (verdict, figures, requests)
     assert bool(found.steps[0].evidence) == (verdict == "confirmed")
     assert found.as_dict("en") and found.as_dict("zh")

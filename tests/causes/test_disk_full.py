@@ -33,7 +33,7 @@ def of_client(folder: Path, *, resent: bool) -> Case:
 
 
 def test_answers_say_that_the_disk_is_full_where_the_broker_s_own_log_is_not_there(tmp_path: Path) -> None:
-    found = disk_full.examine(of_client(tmp_path / "e", resent=False))
+    found = disk_full.examine(of_client(tmp_path / "e", resent=False).facts)
     assert (found.verdict, found.figures) == (
         "confirmed",
         {"marked_full": None, "refused_answers": 1, "highest_ratio": 0.97},
@@ -43,9 +43,9 @@ def test_answers_say_that_the_disk_is_full_where_the_broker_s_own_log_is_not_the
 
 def test_a_send_back_that_was_never_stored_is_no_trace_of_a_blow_up(tmp_path: Path) -> None:
     case = of_client(tmp_path / "failed" / "e", resent=False)
-    assert send_back.examine(case).reason == "store-unavailable"
-    assert half_topic_blowup.examine(case).verdict == "insufficient_evidence"
-    suspected = half_topic_blowup.examine(of_client(tmp_path / "resent" / "e", resent=True))
+    assert send_back.examine(case.facts).reason == "store-unavailable"
+    assert half_topic_blowup.examine(case.facts).verdict == "insufficient_evidence"
+    suspected = half_topic_blowup.examine(of_client(tmp_path / "resent" / "e", resent=True).facts)
     assert suspected.verdict == "suspected" and "3 send-backs were refused" in suspected.summary.render("en")
 
 
@@ -57,7 +57,7 @@ def of_df(folder: Path, used: int, mount: str, conf: str = "") -> tuple[str, lis
     (folder / "e" / "df.txt").write_text(DF.format(used=used, mount=mount))
     if conf:
         (folder / "e" / "broker.conf").write_text(f"brokerName=a\nbrokerClusterName=c\n{conf}\n")
-    found = disk_full.examine(kit.open_case(folder / "e", folder / "ws"))
+    found = disk_full.examine(kit.open_case(folder / "e", folder / "ws").facts)
     return found.verdict, [step.claim.render("en") for step in found.steps if step.id == "df"]
 
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import kit
 from kit import causes
-from kit.case.failures import bug_report
+from kit.case import bug_report
 from kit.causes import known_problems, results
 from kit.causes.findings import Finding, Step
 from kit.causes.texts import Texts

@@ -18,7 +18,7 @@ def test_without_the_store_the_discarded_messages_in_the_log_tell(tmp_path: Path
     evidence = recorded.unpack(NAME, tmp_path)
     for path in sorted((evidence / "broker" / "store").rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
-    found = half_topic_blowup.examine(kit.open_case(evidence))
+    found = half_topic_blowup.examine(kit.open_case(evidence).facts)
     assert found.verdict == "confirmed"
     assert found.figures["leaked_half_records"] is None
     assert found.missing

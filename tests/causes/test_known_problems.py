@@ -21,7 +21,7 @@ def examined(folder: Path, **files: str) -> dict[str, str]:
     for name, text in files.items():
         (folder / "e" / "logs" / f"{name}.log").write_text(text)
     case = kit.open_case(folder / "e", folder / "ws")
-    return {finding.cause: finding.verdict for finding in known_problems.examine(case)}
+    return {finding.cause: finding.verdict for finding in known_problems.examine(case.facts)}
 
 
 def test_seen_is_named_and_quoted(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_seen_is_named_and_quoted(tmp_path: Path) -> None:
     (tmp_path / "e" / "store.log").write_text(line(0, "put_tps") * 300 + line(1, MISFIT) + line(2, "x") + FULL + "\n")
     (tmp_path / "e" / "broker.log").write_text(line(0, "ok"))
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
-    found = {finding.cause: finding for finding in known_problems.examine(case)}
+    found = {finding.cause: finding for finding in known_problems.examine(case.facts)}
     assert {slug: f.verdict for slug, f in found.items()} == {
         "no-space-left": "confirmed",
         "slave-offset-mismatch": "suspected",
@@ -51,7 +51,7 @@ def test_one_line_of_a_paste_is_enough_to_suspect_it(tmp_path: Path) -> None:
     paste = tmp_path / "paste.txt"
     paste.write_text(f"help, what is this?\n{SILENT}\n")
     case = kit.open_case(paste, tmp_path / "ws")
-    (finding,) = known_problems.examine(case)
+    (finding,) = known_problems.examine(case.facts)
     assert (finding.cause, finding.verdict, finding.kind) == ("slave-silent", "suspected", "neighbour")
 
 
@@ -145,5 +145,5 @@ def test_a_failed_call_of_a_python_client_is_known_by_its_traceback(tmp_path: Pa
         '\tdetails = "failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:9876: Socket closed"\n'
         ">\n"
     )
-    found = known_problems.examine(kit.open_case(tmp_path / "paste.txt", tmp_path / "ws"))
+    found = known_problems.examine(kit.open_case(tmp_path / "paste.txt", tmp_path / "ws").facts)
     assert {finding.cause: finding.verdict for finding in found} == {"grpc-client-failed": "suspected"}

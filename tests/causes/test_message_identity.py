@@ -184,11 +184,11 @@ def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(folder
         if (path.is_file() and "commitlog" in path.parts) or path.name == "points-service.log":
             (tmp_path / "a" / "x").mkdir(parents=True, exist_ok=True)
             shutil.copy(path, tmp_path / "a" / "x" / (path.name if "commitlog" in path.parts else "app-7.txt"))
-    finding = message_identity.examine(kit.open_case(tmp_path / "a"))
+    finding = message_identity.examine(kit.open_case(tmp_path / "a").facts)
     assert finding.verdict == "confirmed"
     assert finding.figures["handled_twice_by_offset_id"] == len(ledger_twice(NAME, "evidence/c/points.csv"))
     (tmp_path / "a" / "x" / "app-7.txt").unlink()
-    bare = message_identity.examine(kit.open_case(tmp_path / "a"))
+    bare = message_identity.examine(kit.open_case(tmp_path / "a").facts)
     assert bare.verdict == "insufficient_evidence"
     assert bare.figures["handled_twice_by_offset_id"] is None and bare.figures["wrong_space_lookups"] is None
     assert bare.figures["uniq_keys"] == len(by_key())
@@ -235,7 +235,7 @@ def test_two_groups_each_handle_a_message_once(folder: Path, tmp_path: Path) -> 
 @pytest.mark.spark
 def test_misread_addresses_name_the_producer(case: Case) -> None:
     key = next(iter(by_key()))
-    assert lookups._is_producers(case, misread(key)[0])
-    assert not lookups._is_producers(case, "10.20.44.11:10911")
-    assert lookups.kinds(case, {key}) == {key: "uniq"}
+    assert lookups._is_producers(case.facts, misread(key)[0])
+    assert not lookups._is_producers(case.facts, "10.20.44.11:10911")
+    assert lookups.kinds(case.facts, {key}) == {key: "uniq"}
     assert ids.classify(key)[0] == "uniq"

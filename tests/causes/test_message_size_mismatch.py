@@ -33,7 +33,7 @@ def opened(evidence: Path) -> Case:
 
 
 def examined(evidence: Path) -> Finding:
-    return message_size_mismatch.examine(opened(evidence))
+    return message_size_mismatch.examine(opened(evidence).facts)
 
 
 def holds(finding: Finding) -> list[bool | None]:
@@ -103,7 +103,7 @@ def test_it_stands_on_both_logs(tmp_path: Path) -> None:
             sends + REFUSED, [put_back_failed(30 + n // 4, evidence.offset_id(loops)) for n in range(40)], saved=2
         )
     )
-    found = message_size_mismatch.examine(case)
+    found = message_size_mismatch.examine(case.facts)
     assert found.verdict == "confirmed"
     # 4,000 less everything but the body of the record with the longest properties, less 27.
     rest = max(len(r.encode(0)) - len(r.body) for r in evidence.records if r.topic == made.HALF)
@@ -124,10 +124,10 @@ def test_it_stands_on_both_logs(tmp_path: Path) -> None:
         "put_back put-back-failed": 40,
         "send message-size-exceeded": 3,
     }
-    rejected = client_oversize_reject.examine(case)
+    rejected = client_oversize_reject.examine(case.facts)
     assert rejected.verdict == "confirmed"
     assert rejected.figures == {"refused_by_broker": 3, "refused_by_client": None, "largest_refused_record": 5002}
-    assert schedule_blocked.examine(case).verdict == "ruled_out"
+    assert schedule_blocked.examine(case.facts).verdict == "ruled_out"
 
 
 def test_without_transaction_log_it_stands_on_store_log_and_finds_the_record(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_without_both_logs_it_is_suspected_from_records_and_limit(tmp_path: Path
 def test_without_logs_and_commitlog_there_is_not_enough(tmp_path: Path) -> None:
     evidence, _ = incident(tmp_path / "e")
     case = opened(evidence.write(saved=2, commitlog=False))
-    found = message_size_mismatch.examine(case)
+    found = message_size_mismatch.examine(case.facts)
     assert found.verdict == "insufficient_evidence"
     commands = [m.command for m in found.missing]
     assert any(command.startswith("rmq-kit collect ") for command in commands)
@@ -187,7 +187,7 @@ def test_without_logs_and_commitlog_there_is_not_enough(tmp_path: Path) -> None:
         **dict.fromkeys(("at_risk_half_messages", "looping_half_messages", "direct_rejects", "safe_body_bytes")),
     }
     for other in (client_oversize_reject, schedule_blocked):
-        answer = other.examine(case)
+        answer = other.examine(case.facts)
         assert answer.verdict == "insufficient_evidence" and answer.missing
 
 
@@ -239,7 +239,7 @@ def test_a_delay_level_that_stands(tmp_path: Path) -> None:
     said = "ScheduleMessageService, a message time up, but reput it failed, topic: SCHEDULE_TOPIC_XXXX msgId "
     failed = [made.line(10 * n, "ScheduleMessageTimerThread", said + msg_id, "ERROR") for n in range(4)]
     named = [too_large(10 * n, "ScheduleMessageTimerThread", 4001, 3700) for n in range(4)]
-    found = schedule_blocked.examine(opened(evidence.write(named + failed)))
+    found = schedule_blocked.examine(opened(evidence.write(named + failed)).facts)
     assert found.verdict == "confirmed"
     assert found.figures == {
         "failed_deliveries": 4,
@@ -248,7 +248,7 @@ def test_a_delay_level_that_stands(tmp_path: Path) -> None:
         "undeliverable_records": 1,
     }
     once = Evidence(tmp_path / "once", records=evidence.records[1:])
-    assert schedule_blocked.examine(opened(once.write(failed[:1]))).verdict == "ruled_out", (
+    assert schedule_blocked.examine(opened(once.write(failed[:1])).facts).verdict == "ruled_out", (
         "one failure is normal when a broker stops"
     )
 
@@ -262,7 +262,7 @@ def test_refusals_of_names_and_of_clients(tmp_path: Path) -> None:
     app = [f"2024-05-14 10:00:0{n}.000 ERROR [main] com.shop.Sender - failed: {illegal}" for n in range(4)]
     (logs / "shop.log").write_text("\n".join(app) + "\n")
     (logs / "store.log").write_text(made.line(1, SEND, "putMessage message topic length too long 149") + "\n")
-    assert client_oversize_reject.examine(opened(tmp_path / "e")).verdict == "ruled_out"
+    assert client_oversize_reject.examine(opened(tmp_path / "e").facts).verdict == "ruled_out"
     own = tmp_path / "own"
     own.mkdir()
     text = "org.apache.rocketmq.client.exception.MQClientException: CODE: 13  DESC: the message body size over max value, MAX: 4194304"
@@ -272,7 +272,7 @@ def test_refusals_of_names_and_of_clients(tmp_path: Path) -> None:
         for name in ("Wrapper", "Sender")
     ]
     (own / "shop.log").write_text("\n".join(lines) + "\n")
-    found = client_oversize_reject.examine(opened(own))
+    found = client_oversize_reject.examine(opened(own).facts)
     assert found.verdict == "confirmed"
     assert found.figures["refused_by_client"] == 4, "two loggers of one thread report the same four sends"
 
@@ -284,7 +284,7 @@ def test_a_broker_that_prints_its_limit_is_not_said_to_mention_another(
     """SendMessageProcessor answers 128k and 32k up to 4.9.3, and its own maxMessageSize in bytes later."""
     evidence = Evidence(tmp_path / "e", version=version)
     sends = [too_large(20 + n, SEND, 70_000 + n, 69_500 + n) for n in range(3)]
-    found = client_oversize_reject.examine(opened(evidence.write(sends)))
+    found = client_oversize_reject.examine(opened(evidence.write(sends)).facts)
     assert found.figures["refused_by_broker"] == 3
     assert ("limits" in [step.id for step in found.steps]) is mentioned
 

@@ -33,7 +33,7 @@ def test_deleted_by_a_client_log(tmp_path: Path) -> None:
             tmp_path,
             ILLEGAL.format(queue=0, offset=67, to=311, low=311),
             ILLEGAL.format(queue=3, offset=60, to=312, low=312),
-        )
+        ).facts
     )
     assert found.verdict == "confirmed"
     assert found.figures["kind"] == "deleted-before-consumed"
@@ -44,7 +44,7 @@ def test_deleted_by_a_client_log(tmp_path: Path) -> None:
 
 def test_deleted_by_the_broker_alone_names_no_queue(tmp_path: Path) -> None:
     lines = [SMALL.format(low=low) for low in (311, 312)] + [CORRECTED.format(low=low) for low in (311, 312)]
-    found = offset_jump.examine(taken_away.paste(tmp_path, *lines))
+    found = offset_jump.examine(taken_away.paste(tmp_path, *lines).facts)
     assert found.verdict == "confirmed"
     assert (found.figures["moved"], found.figures["skipped"]) == ({}, 244 + 245)
     assert any("rocketmq_client.log" in m.artefact.render() for m in found.missing)
@@ -52,13 +52,15 @@ def test_deleted_by_the_broker_alone_names_no_queue(tmp_path: Path) -> None:
 
 def test_a_server_side_reset_is_no_deletion(tmp_path: Path) -> None:
     """5.2.0 and later answer the pull with PULL_OFFSET_MOVED to an offset that is inside the queue."""
-    found = offset_jump.examine(taken_away.paste(tmp_path, ILLEGAL.format(queue=1, offset=268, to=94, low=0)))
+    found = offset_jump.examine(taken_away.paste(tmp_path, ILLEGAL.format(queue=1, offset=268, to=94, low=0)).facts)
     assert found.figures["kind"] == "reset"
     assert found.figures["moved"] == {"1": [268, 94]}
 
 
 def test_first_pulls_behind_the_beginning_are_suspected(tmp_path: Path) -> None:
-    found = offset_jump.examine(taken_away.paste(tmp_path, *(START.format(queue=q, offset=367) for q in range(4))))
+    found = offset_jump.examine(
+        taken_away.paste(tmp_path, *(START.format(queue=q, offset=367) for q in range(4))).facts
+    )
     assert found.verdict == "suspected"
     assert found.figures["moved"] is None
     assert found.missing
@@ -69,7 +71,7 @@ def test_a_restart_moves_nothing(tmp_path: Path) -> None:
         "2026-11-22 07:39:24 WARN ConsumerManageThread_19 - [NOTIFYME]update consumer offset less than store. "
         "clientHost=10.20.114.22:55356, key=orders@points, queueId=1, requestOffset=264, storeOffset=267"
     )
-    found = offset_jump.examine(taken_away.paste(tmp_path, back, START.format(queue=0, offset=0)))
+    found = offset_jump.examine(taken_away.paste(tmp_path, back, START.format(queue=0, offset=0)).facts)
     assert found.verdict in ("ruled_out", "insufficient_evidence")
 
 
@@ -83,7 +85,7 @@ def test_a_late_pull_moves_nothing(queues: int, back: int, suspected: bool, tmp_
         "clientHost=10.20.114.22:40726, key=orders@points, queueId={queue}, requestOffset={request}, storeOffset=6841"
     )
     said = (line.format(queue=queue, request=6841 - back) for queue in range(queues))
-    found = offset_jump.examine(taken_away.paste(tmp_path, *said))
+    found = offset_jump.examine(taken_away.paste(tmp_path, *said).facts)
     assert (found.verdict == "suspected") == suspected
 
 
@@ -92,7 +94,7 @@ def test_the_brokers_own_place_in_the_op_queue_is_no_jump(tmp_path: Path) -> Non
         "2026-11-23 16:38:46 WARN TransactionalMessageCheckService - [NOTIFYME]update consumer offset less than store. "
         "clientHost=127.0.0.1:45637, key=RMQ_SYS_TRANS_OP_HALF_TOPIC@CID_RMQ_SYS_TRANS, queueId=0, requestOffset=6, storeOffset=26"
     )
-    assert offset_jump.examine(taken_away.paste(tmp_path, back)).verdict in ("ruled_out", "insufficient_evidence")
+    assert offset_jump.examine(taken_away.paste(tmp_path, back).facts).verdict in ("ruled_out", "insufficient_evidence")
 
 
 PROGRESS = (
@@ -107,7 +109,9 @@ def test_two_outputs_in_one_text_of_which_the_later_is_smaller(
     looks: list[tuple[int, int]], verdict: str, tmp_path: Path
 ) -> None:
     outputs = [PROGRESS.format(end=end, offset=offset, diff=end - offset) for end, offset in looks]
-    found = offset_jump.examine(taken_away.paste(tmp_path, "before:", outputs[0], "after the restart:", outputs[1]))
+    found = offset_jump.examine(
+        taken_away.paste(tmp_path, "before:", outputs[0], "after the restart:", outputs[1]).facts
+    )
     assert found.verdict == verdict
     if verdict == "suspected":
         assert "26 messages" in found.shown_summary.render() and "2 queues" in found.shown_summary.render()

@@ -38,7 +38,7 @@ def test_a_client_whose_cache_is_full_is_suspected(line: str, tmp_path: Path) ->
 def test_the_group_is_the_one_the_client_was_created_for(tmp_path: Path) -> None:
     (tmp_path / "rocketmq-client.log").write_text("\n".join([CREATED, *(JAVA.format(n=n) for n in range(4))]) + "\n")
     case = open_case(tmp_path / "rocketmq-client.log", tmp_path / "ws")
-    (said,) = consumer_logs.of(case, "receive-held-back")
+    (said,) = consumer_logs.of(case.facts, "receive-held-back")
     assert (said.group, said.queue, said.count, case.inventory.items[0].source) == (
         "points",
         ("orders", "broker-a", 2),
@@ -46,7 +46,7 @@ def test_the_group_is_the_one_the_client_was_created_for(tmp_path: Path) -> None
         "client",
     )
     assert said.highest["count"] == 1024
-    assert any("points" in missing.command for missing in consumer_backlog.examine(case).missing)
+    assert any("points" in missing.command for missing in consumer_backlog.examine(case.facts).missing)
 
 
 @pytest.mark.parametrize(("value", "verdict"), [(402_177, "suspected"), (2_065, "insufficient_evidence")])

@@ -32,7 +32,7 @@ def test_so_do_all_others(tmp_path: Path, paste: Paste) -> None:
 def _shown(tmp_path: Path, paste: Paste) -> None:
     (tmp_path / "paste.txt").write_text(paste.text, encoding="utf-8")
     case = kit.open_case(tmp_path / "paste.txt", tmp_path / "ws")
-    found = {cause.TEXTS.slug: cause.examine(case) for cause in ASKED}
+    found = {cause.TEXTS.slug: cause.examine(case.facts) for cause in ASKED}
     wanted = {slug: verdict for slug, verdict in paste.causes.items() if slug in found}
     assert {slug: one.verdict for slug, one in found.items() if one.verdict in NAMED} == wanted
     lines = paste.text.split("\n")

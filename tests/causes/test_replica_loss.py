@@ -47,7 +47,7 @@ def evidence(
 
 def test_four_acknowledged_records_behind_the_end(tmp_path: Path) -> None:
     """Every send took 3 ms: a small number in a sender's ledger is no count of deliveries."""
-    found = replica_loss.examine(evidence(tmp_path / "e", behind=4))
+    found = replica_loss.examine(evidence(tmp_path / "e", behind=4).facts)
     assert (found.verdict, found.figures["acknowledged"], found.figures["acknowledged_missing"]) == ("confirmed", 14, 4)
     assert sorted(found.tables["missing_on_replica"]["key"]) == ["K10", "K11", "K12", "K13"]
 
@@ -56,7 +56,7 @@ def test_the_store_of_another_broker_is_not_the_lost_masters(tmp_path: Path) -> 
     """A master of another broker beside the slave, with a longer store: the slave's own is compared."""
     write_store(tmp_path / "e" / "other" / "store" / "commitlog", traffic(20_000, broker=B, prefix="O"))
     (tmp_path / "e" / "other" / "broker.conf").write_text(CONF.format(number=0, role="ASYNC_MASTER"))
-    found = replica_loss.examine(evidence(tmp_path / "e", behind=4))
+    found = replica_loss.examine(evidence(tmp_path / "e", behind=4).facts)
     assert (found.verdict, found.figures["acknowledged"], found.figures["acknowledged_missing"]) == ("confirmed", 14, 4)
     size = sum(len(sent(f"K{n}", n * 10, n * 10 + 1).encode(0)) for n in range(10))
     assert found.figures["replica_end_physical_offset"] == size
@@ -64,13 +64,13 @@ def test_the_store_of_another_broker_is_not_the_lost_masters(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("behind", [0, 4])
 def test_without_a_ledger_or_a_lost_master_it_is_open(behind: int, tmp_path: Path) -> None:
-    assert replica_loss.examine(evidence(tmp_path / "a", behind=behind, ledger=False)).verdict == "suspected"
-    found = replica_loss.examine(evidence(tmp_path / "b", behind=behind, cluster=False))
+    assert replica_loss.examine(evidence(tmp_path / "a", behind=behind, ledger=False).facts).verdict == "suspected"
+    found = replica_loss.examine(evidence(tmp_path / "b", behind=behind, cluster=False).facts)
     assert found.verdict == ("suspected" if behind else "ruled_out")
 
 
 def test_the_store_of_a_master_is_no_replica(tmp_path: Path) -> None:
-    found = replica_loss.examine(evidence(tmp_path / "e", behind=4, role="ASYNC_MASTER", cluster=False))
+    found = replica_loss.examine(evidence(tmp_path / "e", behind=4, role="ASYNC_MASTER", cluster=False).facts)
     assert (found.verdict, found.figures["acknowledged_missing"]) == ("ruled_out", None)
 
 
@@ -85,7 +85,7 @@ def test_a_slave_that_may_not_be_read_is_not_busy(tmp_path: Path) -> None:
         ]
         * 5,
     )
-    found = broker_busy.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
+    found = broker_busy.examine(kit.open_case(tmp_path / "e", tmp_path / "ws").facts)
     assert found.verdict in ("insufficient_evidence", "ruled_out")
 
 
@@ -101,7 +101,7 @@ def test_a_slave_that_closed_its_connection_lost_no_master(tmp_path: Path) -> No
         )
     ]
     write_log(tmp_path / "e" / "store.log", closed)
-    assert replica_loss.examine(kit.open_case(tmp_path / "e", tmp_path / "ws")).verdict == "insufficient_evidence"
+    assert replica_loss.examine(kit.open_case(tmp_path / "e", tmp_path / "ws").facts).verdict == "insufficient_evidence"
 
 
 def test_a_lost_master_alone_says_nothing_of_offsets(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_lost_master_alone_says_nothing_of_offsets(tmp_path: Path) -> None:
         tmp_path / "e" / "store.log",
         ["2026-11-20 10:00:00 INFO HAClient - HAClient, processReadEvent read socket exception"],
     )
-    found = replica_loss.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
+    found = replica_loss.examine(kit.open_case(tmp_path / "e", tmp_path / "ws").facts)
     assert (found.verdict, found.summary) == ("suspected", replica_loss.TEXTS["summary_gone"])
 
 
@@ -122,4 +122,4 @@ def test_broker_status_of_the_replica_shows_that_it_has_all(asked: str, verdict:
         admin / "brokerStatus.txt",
         [f"$ mqadmin brokerStatus -n 10.0.0.1:9876 -b {asked}", "commitLogMaxOffset              : 1000000"],
     )
-    assert replica_loss.examine(evidence(tmp_path / "e", behind=0, store=False)).verdict == verdict
+    assert replica_loss.examine(evidence(tmp_path / "e", behind=0, store=False).facts).verdict == verdict

@@ -22,7 +22,7 @@ CODE_17 = "org.apache.rocketmq.client.exception.MQClientException: CODE: 17  DES
 
 def test_a_paste_is_suspected(tmp_path: Path) -> None:
     lines = [line.format(of="for", colon=",") for line in SEND]
-    found = topic_missing.examine(taken_away.paste(tmp_path, *lines))
+    found = topic_missing.examine(taken_away.paste(tmp_path, *lines).facts)
     assert (found.verdict, found.figures["topics"]) == ("suspected", {"pay-dnoe": 1})
     assert "topicList" in found.missing[0].command
 
@@ -35,11 +35,11 @@ def test_a_route_that_is_not_there_yet_is_told_from_a_topic_that_nobody_has(tmp_
         '{"topicConfigTable":{"pay-dnoe":{"topicName":"pay-dnoe","perm":6,"readQueueNums":4,"writeQueueNums":4}}}'
     )
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
-    assert topic_missing.examine(case).verdict == "ruled_out"
-    found = route_missing.examine(case)
+    assert topic_missing.examine(case.facts).verdict == "ruled_out"
+    found = route_missing.examine(case.facts)
     assert (found.verdict, found.figures["topics"]) == ("confirmed", {"pay-dnoe": 1})
     topics.unlink()
-    assert route_missing.examine(kit.open_case(tmp_path / "e", tmp_path / "ws2")).figures["topics"] is None
+    assert route_missing.examine(kit.open_case(tmp_path / "e", tmp_path / "ws2").facts).figures["topics"] is None
 
 
 def test_traces_without_a_topic_are_no_sends_of_users(tmp_path: Path) -> None:
@@ -47,7 +47,9 @@ def test_traces_without_a_topic_are_no_sends_of_users(tmp_path: Path) -> None:
     frame = "\tat org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl.tryToFindTopicPublishInfo(DefaultMQProducerImpl.java:693)"
     said = "org.apache.rocketmq.client.exception.MQClientException: CODE: 17  DESC: No topic route info in name server for the topic: {}"
     for topic, sends in (("RMQ_SYS_TRACE_TOPIC", 0), ("orders", 1)):
-        found = topic_missing.examine(taken_away.paste(tmp_path / topic, "so many of these", said.format(topic), frame))
+        found = topic_missing.examine(
+            taken_away.paste(tmp_path / topic, "so many of these", said.format(topic), frame).facts
+        )
         assert found.figures["topics"] == {topic: sends}
 
 
@@ -56,9 +58,9 @@ def test_what_every_start_asks_for_is_no_missing_topic(tmp_path: Path) -> None:
     connect = "createChannel: connect remote host[10.20.1.2:9876] success, DefaultChannelPromise@3857f613(success)"
     start = f"2026-11-22 07:48:22,100 INFO RocketmqRemoting - {connect}"
     write_log(tmp_path / "whole" / "app" / "rocketmq_client.log", [start, *lines])
-    assert topic_missing.examine(kit.open_case(tmp_path / "whole", tmp_path / "ws")).verdict == "ruled_out"
+    assert topic_missing.examine(kit.open_case(tmp_path / "whole", tmp_path / "ws").facts).verdict == "ruled_out"
     write_log(tmp_path / "excerpt" / "app" / "rocketmq_client.log", lines)
-    excerpt = topic_missing.examine(kit.open_case(tmp_path / "excerpt", tmp_path / "ws"))
+    excerpt = topic_missing.examine(kit.open_case(tmp_path / "excerpt", tmp_path / "ws").facts)
     assert excerpt.verdict == "insufficient_evidence"
 
 
@@ -67,7 +69,9 @@ def test_denied_by_5_3(tmp_path: Path) -> None:
         "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 16  DESC: org.apache.rocketmq.auth.authorization.exception."
         "AuthorizationException: User:importer has no permission to access Topic:orders from 10.0.0.9, no matched policies."
     )
-    found = acl_denied.examine(taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - send failed", said))
+    found = acl_denied.examine(
+        taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - send failed", said).facts
+    )
     assert found.verdict == "confirmed"
     assert list(found.figures["reasons"]) == ["no-right"]
 
@@ -93,7 +97,7 @@ def test_a_refusal_beside_sends_that_all_succeeded(tmp_path: Path) -> None:
         tmp_path / "e" / "c" / "rocketmq_client.log", [f"2026-11-22 07:48:26,492 WARN RocketmqClient - {refused}"]
     )
     (tmp_path / "e" / "sends.csv").write_text("key,start,cost_ms,outcome\nK1,2026-11-22 07:48:26.492,3,SEND_OK\n")
-    found = acl_denied.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
+    found = acl_denied.examine(kit.open_case(tmp_path / "e", tmp_path / "ws").facts)
     assert (found.verdict, found.figures["failed_sends"]) == ("confirmed", 0)
 
 
@@ -101,9 +105,9 @@ def test_a_topic_whose_queues_a_consumer_holds_exists(tmp_path: Path) -> None:
     taken = "2026-11-22 07:49:10,100 INFO RocketmqClient - doRebalance, stock, add a new mq, MessageQueue [topic=orders, brokerName=broker-a, queueId=3]"
     early = [HEALTHY.format(topic="orders"), CODE_17.format(topic="orders")]
     write_log(tmp_path / "later" / "app" / "rocketmq_client.log", [*early, taken])
-    assert topic_missing.examine(kit.open_case(tmp_path / "later", tmp_path / "ws")).verdict == "ruled_out"
+    assert topic_missing.examine(kit.open_case(tmp_path / "later", tmp_path / "ws").facts).verdict == "ruled_out"
     write_log(tmp_path / "never" / "app" / "rocketmq_client.log", early)
-    never = topic_missing.examine(kit.open_case(tmp_path / "never", tmp_path / "ws"))
+    never = topic_missing.examine(kit.open_case(tmp_path / "never", tmp_path / "ws").facts)
     assert never.verdict == "suspected" and "0" not in never.summary.render("en")
 
 
@@ -114,7 +118,7 @@ def test_a_query_for_a_topic_without_a_route_in_a_text_with_settings(tmp_path: P
         "CODE: 17 DESC: The topic[RMQ_SYS_TRACE_TOPIC] not matched route info",
         *("brokerClusterName=c1", "brokerName=broker-a", "brokerId=0", "namesrvAddr=10.0.0.1:9876", "listenPort=10911"),
     ]
-    found = topic_missing.examine(taken_away.paste(tmp_path, *lines))
+    found = topic_missing.examine(taken_away.paste(tmp_path, *lines).facts)
     assert found.verdict == "suspected"
     assert [(ref.line, ref.text) for step in found.steps if step.holds for ref in step.evidence] == [(2, lines[1])]
 
@@ -132,7 +136,9 @@ def test_a_query_for_a_topic_without_a_route_in_a_text_with_settings(tmp_path: P
 def test_answers_of_acl_2_name_no_exception(said: str, reasons: dict[str, list[str]], tmp_path: Path) -> None:
     """broker/auth/pipeline/AuthenticationPipeline answers code 16 with the message of the exception alone."""
     line = f"Caused by: org.apache.rocketmq.client.exception.MQBrokerException: CODE: 16  DESC: {said} BROKER: 10.20.29.11:10911"
-    found = acl_denied.examine(taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - send failed", line))
+    found = acl_denied.examine(
+        taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - send failed", line).facts
+    )
     assert (found.verdict, found.figures["reasons"]) == ("confirmed", reasons)
     assert found.steps[0].evidence[0].text == line
 
@@ -146,6 +152,6 @@ def test_no_route_where_no_name_server_answered_says_nothing_about_the_topic(
     other: str, verdict: str, tmp_path: Path
 ) -> None:
     no_route = "[2026-11-22 07:48:26.492100](error):msg: No route info of this topic: pay-done,error:-1,in file <DefaultMQProducer.cpp> line:434[send:113]"
-    found = topic_missing.examine(taken_away.paste(tmp_path, *filter(None, [other, no_route])))
+    found = topic_missing.examine(taken_away.paste(tmp_path, *filter(None, [other, no_route])).facts)
     assert found.verdict == verdict
     assert "does not exist" not in found.summary.render()

@@ -24,12 +24,12 @@ def told() -> Case:
 
 
 def test_paths_account_for_every_transaction(told: Case) -> None:
-    taken = totals.paths(told)
-    total = totals.summary(told).half_messages
+    taken = totals.paths(told.facts)
+    total = totals.summary(told.facts).half_messages
     assert taken["transactions"].sum() == total
     flow = totals.flow(taken)
     assert flow.loc[flow["source"] == "half", "count"].sum() == total
-    timeline = totals.timeline(told)
+    timeline = totals.timeline(told.facts)
     assert len(timeline) <= 5000 and (timeline["seconds"] >= 0).all()
     assert set(timeline["path"]) == set(taken["path"])
 
@@ -170,7 +170,7 @@ def test_every_state_is_told_apart(scripted: tuple[Case, dict[str, int]]) -> Non
         "KB22": "rolled_back",
         "KB23": "pending",
     }
-    found = transaction_consistency.examine(case)
+    found = transaction_consistency.examine(case.facts)
     assert found.figures == {
         "half_messages": 14,
         "committed": 6,
@@ -224,7 +224,7 @@ def test_transactions_whose_producers_name_no_group(tmp_path: Path) -> None:
 
 
 def test_the_two_ways_to_commit_twice(scripted: tuple[Case, dict[str, int]]) -> None:
-    found = duplicate_commit.examine(scripted[0])
+    found = duplicate_commit.examine(scripted[0].facts)
     assert found.verdict == "confirmed"
     assert dict(zip(found.tables["committed_twice"]["key"], found.tables["committed_twice"]["way"], strict=True)) == {
         "K7": "late_commit",
@@ -253,7 +253,7 @@ def test_a_group_shared_by_two_applications(tmp_path: Path) -> None:
         )
     store.save(tmp_path / "evidence")
     (tmp_path / "evidence" / "transaction.log").write_text("\n".join(log) + "\n")
-    found = shared_producer_group.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws"))
+    found = shared_producer_group.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts)
     assert found.verdict == "confirmed"
     assert found.figures == {"foreign_answers": 4, "wrong_answers": 4}
 
@@ -267,7 +267,10 @@ def test_instances_that_agree_share_nothing_wrong(tmp_path: Path) -> None:
         log.append(answer("COMMIT", n, renewed, check=True, address=f"10.0.0.{1 + n % 2}:5{n:03}", second=n))
     store.save(tmp_path / "evidence")
     (tmp_path / "evidence" / "transaction.log").write_text("\n".join(log) + "\n")
-    assert shared_producer_group.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws")).verdict == "ruled_out"
+    assert (
+        shared_producer_group.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts).verdict
+        == "ruled_out"
+    )
 
 
 def test_a_half_message_put_back_uncompressed(tmp_path: Path) -> None:
@@ -278,7 +281,7 @@ def test_a_half_message_put_back_uncompressed(tmp_path: Path) -> None:
         store.put_back(at, body=b"the raw body, much longer", sys_flag=1)
     store.half(2, "K2", sys_flag=1)
     store.save(tmp_path / "evidence")
-    found = undecodable_half_message.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws"))
+    found = undecodable_half_message.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts)
     assert found.verdict == "confirmed"
     assert found.figures == {"messages": 1, "copies": 3}
 
@@ -291,6 +294,6 @@ def test_a_flooded_producer_is_not_offline(tmp_path: Path) -> None:
     (tmp_path / "broker.log").write_text(
         "2023-11-15 06:13:21 INFO main - The broker[broker-a, 10.0.0.2:10911] boot success. serializeType=JSON\n" * 5
     )
-    found = producer_offline.examine(kit.open_case(tmp_path, tmp_path.parent / f"{tmp_path.name}-ws"))
+    found = producer_offline.examine(kit.open_case(tmp_path, tmp_path.parent / f"{tmp_path.name}-ws").facts)
     assert found.verdict == "ruled_out"
     assert found.figures["unreached_checks"] == 5

@@ -196,7 +196,7 @@ def test_a_window(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
     )
     # A figure that only needs the records that were kept.
     uniq = {t["properties"]["UNIQ_KEY"] for t in inside if "UNIQ_KEY" in t["properties"]}
-    assert message_identity.examine(case).figures["uniq_keys"] == len(uniq)
+    assert message_identity.examine(case.facts).figures["uniq_keys"] == len(uniq)
 
 
 @pytest.mark.spark

@@ -44,7 +44,7 @@ def test_triage_suspects_what_the_kernel_reports(tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "dmesg").write_text(UPTIME)
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
-    found = {finding.cause: finding.verdict for finding in known_problems.examine(case)}
+    found = {finding.cause: finding.verdict for finding in known_problems.examine(case.facts)}
     assert found == dict.fromkeys(
         ("kernel-oom-kill", "kernel-filesystem-error", "kernel-disk-error", "kernel-task-blocked"), "suspected"
     )
@@ -55,4 +55,4 @@ def test_a_probe_is_no_client_that_cannot_reach_its_broker(tmp_path: Path) -> No
         "Name:  broker-0\nEvents:\n  Warning  Unhealthy  3m  kubelet  Liveness probe failed: dial tcp 10.1.2.3:10911: connect: connection refused\n"
     )
     case = kit.open_case(tmp_path / "pod.txt", tmp_path / "ws")
-    assert broker_unreachable.examine(case).verdict == "insufficient_evidence"
+    assert broker_unreachable.examine(case.facts).verdict == "insufficient_evidence"

@@ -11,7 +11,7 @@ import pytest
 from nbconvert import HTMLExporter
 
 import kit
-from kit.case.failures.bug_report import Failure
+from kit.case.bug_report import Failure
 from kit.notebook import answers
 from kit.report import build, notebooks
 

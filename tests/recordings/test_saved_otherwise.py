@@ -53,6 +53,6 @@ def test_rows(save: Callable[[Path, Table], None], tmp_path: Path) -> None:
         save(path, (header, rows))
         path.unlink()
     # The figures of the files as recorded are held against the ledger in test_transaction_consistency.
-    found = transaction_consistency.examine(kit.open_case(evidence, tmp_path / "w"))
+    found = transaction_consistency.examine(kit.open_case(evidence, tmp_path / "w").facts)
     assert found.verdict == "confirmed"
-    assert found.figures == transaction_consistency.examine(recorded.case("transaction-consistency")).figures
+    assert found.figures == transaction_consistency.examine(recorded.case("transaction-consistency").facts).figures

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from kit.case.failures.failure import Failure
 from kit.charts import Chart, Undrawn, figure
 from kit.charts.table import cell
+from kit.evidence.failure import Failure
 from kit.notebook.inquiry import Inquiry, NoSuchCause
 from kit.report import html, notebooks, page_tables
 from kit.report.build import build

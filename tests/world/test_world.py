@@ -20,8 +20,8 @@ import strange_pastes  # noqa: F401 - adds to strange.ALL
 import strange_values  # noqa: F401 - and so does this
 
 import kit
+from kit.case import unreadable
 from kit.case.case import Case
-from kit.case.failures import unreadable
 
 INCIDENT = "transaction-consistency"
 SECONDS = 30

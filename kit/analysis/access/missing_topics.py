@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from kit.analysis import refs
-from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 ALIKE: Final = 0.75
 """difflib's ratio from which on a name is worth a hint: one or two letters of ten."""
@@ -41,16 +41,16 @@ class Unknown:
     last: dt.datetime | None = None
 
 
-@per_case
-def unknown(case: Case) -> list[Unknown]:
+@memo
+def unknown(facts: Facts) -> list[Unknown]:
     """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first."""
-    if not refs.seen(case, "topic-unknown-to-consumer", "no-route"):
+    if not refs.seen(facts, "topic-unknown-to-consumer", "no-route"):
         return []
     rows = sorted(
-        case.fact_rows("unknown_topics"), key=lambda row: (not row["by_send"], row["event"], row["file"], row["line"])
+        facts.rows("unknown_topics"), key=lambda row: (not row["by_send"], row["event"], row["file"], row["line"])
     )
     topics = sorted({row["topic"] for row in rows if not row["topic"].startswith(NORMAL)})
-    exist = existing(case) if topics else frozenset()
+    exist = existing(facts) if topics else frozenset()
     result = []
     for topic in topics:
         of_topic = [row for row in rows if row["topic"] == topic]
@@ -79,19 +79,19 @@ def unknown(case: Case) -> list[Unknown]:
     return sorted(result, key=lambda u: (u.exists, -u.sends, -len(u.groups), u.topic))
 
 
-@per_case
-def existing(case: Case) -> frozenset[str]:
+@memo
+def existing(facts: Facts) -> frozenset[str]:
     """Return the topics that exist, as far as the evidence knows."""
-    return frozenset(row["topic"] for row in case.fact_rows("known_topics"))
+    return frozenset(row["topic"] for row in facts.rows("known_topics"))
 
 
-def quote(case: Case, found: Unknown, most: int = 3) -> tuple[Ref, ...]:
+def quote(facts: Facts, found: Unknown, most: int = 3) -> tuple[Ref, ...]:
     """Quote the entries that report the missing topic: the line that names it."""
     quoted = []
     for file, line in found.places[:most]:
         for number in range(line, line + 3):
             with contextlib.suppress(IndexError):
-                ref = case.ref(file, number)
+                ref = facts.ref(file, number)
                 if found.topic in ref.text and ("oute" in ref.text or "not exist" in ref.text):
                     quoted.append(ref)
                     break

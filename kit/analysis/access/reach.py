@@ -17,13 +17,13 @@ import attrs
 
 from kit.analysis import refs
 from kit.analysis.sends import attempts
-from kit.case.memoize import per_case
 from kit.rocketmq import ids, names
 from kit.rocketmq.config import DOCKER_BRIDGE
 from kit.rocketmq.log_layouts import BROKER_SIDE
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 
 PORT: Final = 10911
@@ -111,11 +111,11 @@ def is_docker_default(address: str) -> bool:
         return False
 
 
-@per_case
-def own_addresses(case: Case) -> list[Own]:
+@memo
+def own_addresses(facts: Facts) -> list[Own]:
     """Return the addresses that `ip addr` and `ifconfig` outputs list, without IPv6 link-local ones."""
     found = []
-    for row in case.fact_rows("host_addresses"):
+    for row in facts.rows("host_addresses"):
         try:
             ip = ipaddress.ip_address(row["address"])
         except ValueError:
@@ -125,30 +125,30 @@ def own_addresses(case: Case) -> list[Own]:
     return found
 
 
-def listening(case: Case, number: int) -> list[tuple[str, str, int]]:
+def listening(facts: Facts, number: int) -> list[tuple[str, str, int]]:
     """Return (address, file, line) of the sockets that listen on a port; `0.0.0.0` and `::` are every address."""
     return [
         (row["address"], row["file"], row["line"])
-        for row in case.fact_rows("host_addresses")
+        for row in facts.rows("host_addresses")
         if row["origin"] == "sockets" and row["port"] == number
     ]
 
 
-def _statements(case: Case, *events: str) -> list[dict[str, Any]]:
-    return [row for row in case.fact_rows("reach_statements") if row["event"] in events]
+def _statements(facts: Facts, *events: str) -> list[dict[str, Any]]:
+    return [row for row in facts.rows("reach_statements") if row["event"] in events]
 
 
-@per_case
-def tried(case: Case) -> list[Tried]:
+@memo
+def tried(facts: Facts) -> list[Tried]:
     """Return the broker addresses that were tried according to the logs of clients and applications, without those of
     mqadmin, brokers, and name servers.
 
     If a connect failed, also the addresses that answered the senders (`source` sends).
     """
-    servers, tools = name_servers(case), _tools(case)
-    brokers = {host(a.address) for a in advertised(case)}
+    servers, tools = name_servers(facts), _tools(facts)
+    brokers = {host(a.address) for a in advertised(facts)}
     by_place: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in _statements(case, "connect"):
+    for row in _statements(facts, "connect"):
         # `connect to null failed`: no name server could be used, and no address was tried.
         if row["address"] and row["address"] != "null":
             address = _IN_BRACKETS.sub(r"\1", row["address"].lstrip("/"))
@@ -165,7 +165,7 @@ def tried(case: Case) -> list[Tried]:
         ):
             continue
         found.append(_tried(file, address, rows))
-    return found + (_answered(case) if any(one.failed for one in found) else [])
+    return found + (_answered(facts) if any(one.failed for one in found) else [])
 
 
 def _tried(file: str, address: str, rows: list[dict[str, Any]]) -> Tried:
@@ -180,9 +180,9 @@ def _tried(file: str, address: str, rows: list[dict[str, Any]]) -> Tried:
     )  # fmt: skip
 
 
-def _answered(case: Case) -> list[Tried]:
+def _answered(facts: Facts) -> list[Tried]:
     """Return the addresses whose brokers answered SEND_OK, by the offset ids in send ledgers: their senders reached them."""
-    rows = ((row, ids.tried(row["offset_msg_id"] or "")) for row in case.fact_rows("answered_hosts"))
+    rows = ((row, ids.tried(row["offset_msg_id"] or "")) for row in facts.rows("answered_hosts"))
     return [
         Tried(row["file"], "sends", place[0], 0, row["n"], None, row["line"], None, None)
         for row, place in rows
@@ -190,45 +190,45 @@ def _answered(case: Case) -> list[Tried]:
     ]
 
 
-def inner_of_failed_lists(case: Case) -> tuple[str, int, str, int] | None:
+def inner_of_failed_lists(facts: Facts) -> tuple[str, int, str, int] | None:
     """Return (address, lines, file, line) of a loopback or container address from which consumers failed to get the members of their group."""
     rows = [
         (str(row["address"]), row["n"], row["file"], row["line"])
-        for row in _statements(case, "consumer-list-failed")
+        for row in _statements(facts, "consumer-list-failed")
         if known_as(str(row["address"])) or is_docker_default(str(row["address"]))
     ]
     return min(rows, key=lambda row: (-row[1], row[2], row[3]), default=None)
 
 
-@per_case
-def name_servers(case: Case) -> frozenset[str]:
+@memo
+def name_servers(facts: Facts) -> frozenset[str]:
     """Return the addresses of name servers that configurations and mqadmin commands name."""
     names = ("namesrvAddr", "argument:-n", "argument:--namesrvAddr")
     return frozenset(
         part.strip()
-        for row in case.fact_rows("reach_settings")
+        for row in facts.rows("reach_settings")
         if row["name"] in names
         for part in re.split(r"[;,]", row["value"] or "")
         if part.strip()
     )
 
 
-@per_case
-def _tools(case: Case) -> frozenset[str]:
+@memo
+def _tools(facts: Facts) -> frozenset[str]:
     """Return the client logs of mqadmin, which runs on a broker's host and reaches every address of it; not logs with a
     producer or consumer of users.
     """
-    if not case.found.of_kind("log"):
+    if not facts.files.of_kind("log"):
         return frozenset()
-    own = set(attempts.clients_of_users(case)["file"])
-    tools = {file for file, _ in refs.seen(case, "admin-tool").places}
-    sides = {str(PurePosixPath(i.file).parent) for i in case.found.items if i.source in BROKER_SIDE}
-    beside = {i.file for i in case.found.items if i.source == "client" and str(PurePosixPath(i.file).parent) in sides}
+    own = set(attempts.clients_of_users(facts)["file"])
+    tools = {file for file, _ in refs.seen(facts, "admin-tool").places}
+    sides = {str(PurePosixPath(i.file).parent) for i in facts.files.items if i.source in BROKER_SIDE}
+    beside = {i.file for i in facts.files.items if i.source == "client" and str(PurePosixPath(i.file).parent) in sides}
     return frozenset((tools | beside) - own)
 
 
-@per_case
-def advertised(case: Case) -> list[Advertised]:
+@memo
+def advertised(facts: Facts) -> list[Advertised]:
     """Return the addresses of brokers that clients get: routes, registrations, clusterList, brokerIP1; each with its line."""
     found: dict[str, Advertised] = {}
 
@@ -236,10 +236,10 @@ def advertised(case: Case) -> list[Advertised]:
         if address:
             found.setdefault(address.lstrip("/"), Advertised(address.lstrip("/"), file, line, text))
 
-    settings = case.fact_rows("reach_settings")
+    settings = facts.rows("reach_settings")
     for row in (row for row in settings if row["name"] == "#Addr"):
         add(row["value"], row["file"], row["line"], row["value"])
-    printed = _statements(case, "route-found", "broker-registered", "broker-boot")
+    printed = _statements(facts, "route-found", "broker-registered", "broker-boot")
     for row in sorted(printed, key=lambda row: (row["file"], row["line"])):
         for address in [row["address"]] if row["address"] else _ADDRESS.findall(row["brokers"] or ""):
             add(address, row["file"], row["line"], address)
@@ -249,14 +249,14 @@ def advertised(case: Case) -> list[Advertised]:
     return list(found.values())
 
 
-def reachable_instead(case: Case, address: str) -> tuple[str, Own, tuple[str, int] | None] | None:
+def reachable_instead(facts: Facts, address: str) -> tuple[str, Own, tuple[str, int] | None] | None:
     """Return (ip:port, the address of the host, where it listens) of an address of the same host that others can reach;
     None if nothing shows one.
 
     The host is known by its output of `ip addr`, which lists the advertised address. Of several addresses the one in a
     network of name servers or clients is returned.
     """
-    own = own_addresses(case)
+    own = own_addresses(facts)
     files = {o.file for o in own if o.address == host(address)} or {o.file for o in own if known_as(address) and o.file}
     others = [
         o
@@ -264,8 +264,8 @@ def reachable_instead(case: Case, address: str) -> tuple[str, Own, tuple[str, in
         if o.file in files and not o.only_the_host and o.address != host(address) and ":" not in o.address
     ]
     number = port(address) or PORT
-    sockets = listening(case, number)
-    peers = [host(s) for s in name_servers(case)] + client_hosts(case)
+    sockets = listening(facts, number)
+    peers = [host(s) for s in name_servers(facts)] + client_hosts(facts)
     for candidate in sorted(others, key=lambda o: not any(_same_network(o, peer) for peer in peers)):
         socket = next(((f, line) for a, f, line in sockets if a in ("0.0.0.0", "::", candidate.address)), None)
         if socket or not sockets:
@@ -280,65 +280,65 @@ def _same_network(own: Own, peer: str) -> bool:
         return False
 
 
-@per_case
-def clients(case: Case) -> dict[str, str]:
+@memo
+def clients(facts: Facts) -> dict[str, str]:
     """Return {log file: client id} of the clients created according to logs; the first one of a file with several
     names.
     """
     found: dict[str, str] = {}
-    for row in _statements(case, "client-created"):
+    for row in _statements(facts, "client-created"):
         if row["client_id"] is not None:
             found.setdefault(row["file"], row["client_id"])
     return found
 
 
-@per_case
-def client_logs(case: Case) -> bool:
+@memo
+def client_logs(facts: Facts) -> bool:
     """Return whether there is a client's log, other than mqadmin's or an excerpt: it would show a failed connect.
 
     A complete log begins with its client's start, and has a connect of some kind.
     """
-    tools = _tools(case)
-    whole = {file for file, _ in refs.seen(case, "client-created", "client-started", "client-connect").places}
-    return any(i.source == "client" and i.file not in tools and i.file in whole for i in case.found.items)
+    tools = _tools(facts)
+    whole = {file for file, _ in refs.seen(facts, "client-created", "client-started", "client-connect").places}
+    return any(i.source == "client" and i.file not in tools and i.file in whole for i in facts.files.items)
 
 
-@per_case
-def every_client(case: Case) -> bool:
+@memo
+def every_client(facts: Facts) -> bool:
     """Return whether each client of users that the brokers' side names has its log here: what no log tells then happened to no client.
 
     Without that side nobody knows how many clients there are.
     """
-    logged = {row["client_id"] for row in _statements(case, "client-created")}
+    logged = {row["client_id"] for row in _statements(facts, "client-created")}
     own = (names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP)
-    connected = {row["client_id"] for row in case.fact_rows("clients_connected") if row["group"] not in own}
+    connected = {row["client_id"] for row in facts.rows("clients_connected") if row["group"] not in own}
     if connected:
         return connected <= logged
     hosts: dict[str, set[str]] = {"store_host": set(), "born_host": set()}
-    for row in case.fact_rows("record_names") if case.has("messages") else ():
+    for row in facts.rows("record_names") if facts.has("messages") else ():
         hosts.setdefault(row["kind"], set()).add(host(row["value"]))
     senders = hosts["born_host"] - hosts["store_host"]
     return bool(senders) and senders <= {str(name).partition("@")[0] for name in logged}
 
 
-def client_hosts(case: Case) -> list[str]:
+def client_hosts(facts: Facts) -> list[str]:
     """Return the addresses in the ids of clients (clientIP@instanceName)."""
-    return sorted({name.partition("@")[0] for name in clients(case).values()})
+    return sorted({name.partition("@")[0] for name in clients(facts).values()})
 
 
-@per_case
-def stored_by_clients(case: Case) -> bool:
+@memo
+def stored_by_clients(facts: Facts) -> bool:
     """Return whether any message of a client is stored or answered SEND_OK: then a client reached a broker."""
-    return case.has("messages") or bool(case.fact_rows("answered_hosts"))
+    return facts.has("messages") or bool(facts.rows("answered_hosts"))
 
 
-@per_case
-def cut_off(case: Case) -> frozenset[str]:
+@memo
+def cut_off(facts: Facts) -> frozenset[str]:
     """Return the folders (hosts) whose clients tried brokers and never reached one: their timeouts waited for a
     connect.
     """
     by_folder: dict[str, list[Tried]] = {}
-    for one in tried(case):
+    for one in tried(facts):
         by_folder.setdefault(str(PurePosixPath(one.file).parent), []).append(one)
     return frozenset(
         f for f, mine in by_folder.items() if any(t.failed for t in mine) and not any(t.reached for t in mine)

@@ -6,18 +6,18 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.case.memoize import per_case
 from kit.formats.values import real
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 _OF_QUEUE: Final = ("#Topic", "#Broker Name", "#QID")
 _EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")
 
 
-@per_case
-def admin_blocks(case: Case) -> list[dict[str, Any]]:
+@memo
+def admin_blocks(facts: Facts) -> list[dict[str, Any]]:
     """Return the rows of mqadmin outputs as dicts: their cells and `file`, `line`, `time`, `command`, and the command's
     arguments as `-g`, `-t`, …
 
@@ -27,7 +27,7 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
     blocks: dict[tuple[str, int, str | None], dict[str, Any]] = {}
     arguments: dict[str, dict[str, str]] = {}
     call: dict[str, int] = {}
-    for row in case.fact_rows("admin_cells"):
+    for row in facts.rows("admin_cells"):
         file, name = row["file"], row["name"] or ""
         if name.startswith("argument:"):
             if call.get(file) != row["line"]:
@@ -45,19 +45,19 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
     return [b for b in blocks.values() if "#Consumer Offset" not in b or all(b.get(name) for name in _OF_QUEUE)]
 
 
-@per_case
-def running(case: Case) -> list[dict[str, Any]]:
+@memo
+def running(facts: Facts) -> list[dict[str, Any]]:
     """Return the running info files (consumerStatus -s): {"file", "time", "client_id", "group", "properties", "subscriptions", "queues"}.
 
     `subscriptions`: {topic: (expression, line)}; `queues`: rows with topic, broker, queue_id, line and the fields of ProcessQueueInfo;
     `rt`: {topic: (ms per message, line)} as the listener took them.
     """
     found: dict[str, dict[str, Any]] = {}
-    for block in admin_blocks(case):
+    for block in admin_blocks(facts):
         if block["command"] != "consumerRunningInfo":
             continue
         file = block["file"]
-        client = file.rpartition("/")[2] if case.found.get(file) else ""
+        client = file.rpartition("/")[2] if facts.files.get(file) else ""
         info = found.setdefault(file, {
             "file": file, "time": _printed(file) or block["time"], "client_id": client, "group": "", "properties": {}, "subscriptions": {},
             "queues": [], "rt": {},

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit.case.memoize import once, per_case
 from kit.inventory.references import Ref
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = (
     "group", "topic", "broker", "queue_id", "client_id", "address", "set", "clients", "data", "old", "new", "queue_offset", "uniq_key", "msg_id",
@@ -60,17 +60,17 @@ class Statement:
         """The folder of its file, which is one host or process in the usual layout of evidence."""
         return str(PurePosixPath(self.file).parent)
 
-    def ref(self, case: Case, *, last: bool = False) -> Ref:
+    def ref(self, facts: Facts, *, last: bool = False) -> Ref:
         line = self.last_line if last else self.line
-        return case.ref(self.file, line)
+        return facts.ref(self.file, line)
 
 
-@per_case
-def _rows(case: Case) -> dict[str, list[tuple[int, dict[str, Any]]]]:
+@memo
+def _rows(facts: Facts) -> dict[str, list[tuple[int, dict[str, Any]]]]:
     """Return every statement by event, each with its rank by time, file and line."""
-    if not case.found.of_kind("log", "text", "mqadmin"):
+    if not facts.files.of_kind("log", "text", "mqadmin"):
         return {}
-    rows = case.fact_rows("consumer_statements")
+    rows = facts.rows("consumer_statements")
     groups = {row["client_id"]: row["group"] for row in rows if row["event"] == "grpc-consumer-created"}
     by_event: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     for rank, row in enumerate(rows):
@@ -92,21 +92,21 @@ def _statement(row: dict[str, Any]) -> Statement:
     )
 
 
-def of(case: Case, *slugs: str, group: str | None = None) -> list[Statement]:
+def of(facts: Facts, *slugs: str, group: str | None = None) -> list[Statement]:
     """Return the statements of these events, of one group if given, in order of time, file and line."""
     # Statements are created only on request.
-    parts = [once(case, f"statements {slug}", partial(_ranked, case, slug)) for slug in slugs]
+    parts = [facts.once(f"statements {slug}", partial(_ranked, facts, slug)) for slug in slugs]
     every = sorted((each for part in parts for each in part), key=itemgetter(0))
     return [s for _, s in every if group is None or s.group == group]
 
 
-def _ranked(case: Case, slug: str) -> list[tuple[int, Statement]]:
-    return [(rank, _statement(row)) for rank, row in _rows(case).get(slug, ())]
+def _ranked(facts: Facts, slug: str) -> list[tuple[int, Statement]]:
+    return [(rank, _statement(row)) for rank, row in _rows(facts).get(slug, ())]
 
 
-def last_time(case: Case) -> dt.datetime | None:
+def last_time(facts: Facts) -> dt.datetime | None:
     """Return the latest time of any statement about consuming (naive UTC)."""
-    lasts = (row["last"] for rows in _rows(case).values() for _, row in rows)
+    lasts = (row["last"] for rows in _rows(facts).values() for _, row in rows)
     return max((last for last in lasts if last is not None), default=None)
 
 

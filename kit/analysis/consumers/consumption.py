@@ -12,11 +12,11 @@ import pandas as pd
 
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import positions
-from kit.case.memoize import per_case
 from kit.inventory.references import Ref
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 
 SHOWN: Final = 3
@@ -37,69 +37,69 @@ class Topic:
     records: tuple[Ref, ...] = ()
 
 
-@per_case
-def _places(case: Case) -> dict[str, set[str]]:
+@memo
+def _places(facts: Facts) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for row in case.fact_rows("group_logs"):
+    for row in facts.rows("group_logs"):
         found.setdefault(row["group"], set()).add(str(PurePosixPath(row["file"]).parent))
     return found
 
 
-def places(case: Case, group: str) -> set[str]:
+def places(facts: Facts, group: str) -> set[str]:
     """Return the folders (hosts) in whose client logs a group consumes."""
-    return _places(case).get(group, set())
+    return _places(facts).get(group, set())
 
 
-@per_case
-def _ledgers(case: Case) -> dict[str, list[str]]:
+@memo
+def _ledgers(facts: Facts) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for row in case.fact_rows("group_ledgers") if case.has("rows") else ():
+    for row in facts.rows("group_ledgers") if facts.has("rows") else ():
         found.setdefault(row["group"], []).append(row["file"])
     return found
 
 
-def ledgers(case: Case, group: str) -> list[str]:
+def ledgers(facts: Facts, group: str) -> list[str]:
     """Return the delivery ledgers of a group's hosts; none if one of its hosts has none, so that what it handled is unknown."""
-    return _ledgers(case).get(group, [])
+    return _ledgers(facts).get(group, [])
 
 
-def unhandled(case: Case, group: str, topics: tuple[str, ...]) -> list[Topic]:
+def unhandled(facts: Facts, group: str, topics: tuple[str, ...]) -> list[Topic]:
     """Count the stored messages of these topics that nobody of the group handled, by the last known offsets."""
-    return [_topic(case, group, topic) for topic in topics]
+    return [_topic(facts, group, topic) for topic in topics]
 
 
-def _topic(case: Case, group: str, topic: str) -> Topic:
-    last = last_positions(case, group, topic)
+def _topic(facts: Facts, group: str, topic: str) -> Topic:
+    last = last_positions(facts, group, topic)
     front = None if last.empty or last["lag"].isna().any() else int(last["lag"].sum())
-    if not case.has("messages") or last.empty:
+    if not facts.has("messages") or last.empty:
         return Topic(topic, None, front if front else None, None, front)
-    queues = case.facts("stored_queues")
+    queues = facts("stored_queues")
     stored = int(queues.loc[queues["topic"] == topic, "records"].sum())
-    if not ledgers(case, group) or last["broker"].nunique() > 1:
+    if not ledgers(facts, group) or last["broker"].nunique() > 1:
         # Of several brokers, a record does not say which one's offset it lies behind.
         return Topic(topic, stored, None, None, front)
-    rows = case.facts("unhandled")
+    rows = facts("unhandled")
     rows = rows[(rows["group"] == group) & (rows["topic"] == topic)]
     passed, ahead = rows[rows["passed"]], rows[~rows["passed"]]
     behind, front = (int(part["messages"].max()) if len(part) else 0 for part in (passed, ahead))
-    shown = (*quoting.records_at(case, passed, SHOWN), *quoting.records_at(case, ahead, SHOWN))
+    shown = (*quoting.records_at(facts, passed, SHOWN), *quoting.records_at(facts, ahead, SHOWN))
     return Topic(topic, stored, behind + front, behind, front, shown[:SHOWN])
 
 
-def last_positions(case: Case, group: str, topic: str) -> pd.DataFrame:
+def last_positions(facts: Facts, group: str, topic: str) -> pd.DataFrame:
     """Return the last known position of each queue of a group's topic: the columns of `positions.every`."""
-    every = positions.every(case)
+    every = positions.every(facts)
     looks = every[(every["group"] == group) & (every["topic"] == topic) & (every["source"] != "status")]
     return looks.drop_duplicates(positions.KEYS, keep="last")
 
 
-def by_several(case: Case, group: str) -> tuple[int, tuple[Ref, ...], dict[str, set[int]]] | None:
+def by_several(facts: Facts, group: str) -> tuple[int, tuple[Ref, ...], dict[str, set[int]]] | None:
     """Return (messages that more than one process of the group handled, lines, {topic: their queues}); None without the ledgers of two hosts."""
-    if len(ledgers(case, group)) < 2:
+    if len(ledgers(facts, group)) < 2:
         return None
-    lines = [row for row in case.fact_rows("handled_by_several") if row["group"] == group]
+    lines = [row for row in facts.rows("handled_by_several") if row["group"] == group]
     queues: dict[str, set[int]] = {}
-    for row in case.fact_rows("queues_of_several") if lines and case.has("messages") else ():
+    for row in facts.rows("queues_of_several") if lines and facts.has("messages") else ():
         if row["group"] == group:
             queues.setdefault(row["topic"], set()).add(row["queue_id"])
-    return max((row["messages"] for row in lines), default=0), case.refs((r["file"], r["line"]) for r in lines), queues
+    return max((row["messages"] for row in lines), default=0), facts.refs((r["file"], r["line"]) for r in lines), queues

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from kit.analysis.consumers import positions
-from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 LEAST: Final = 10
 """Messages by which the lag of a queue has to grow: less is what is under way (a pull takes 32)."""
@@ -160,16 +160,16 @@ class Stuck:
     others: int
 
 
-def _courses(case: Case) -> list[dict[str, Any]]:
-    return [] if positions.every(case).empty else case.fact_rows("queue_courses")
+def _courses(facts: Facts) -> list[dict[str, Any]]:
+    return [] if positions.every(facts).empty else facts.rows("queue_courses")
 
 
-@per_case
-def pairs(case: Case) -> list[Pair]:
+@memo
+def pairs(facts: Facts) -> list[Pair]:
     """Return every topic of every user's group with a known lag, the largest lag first; retry topics only if something
     waits in them.
     """
-    rows = [row for row in _courses(case) if row["peak"] is not None]
+    rows = [row for row in _courses(facts) if row["peak"] is not None]
     every = [
         Pair(*place, tuple(Course(**{each.name: row[each.name] for each in attrs.fields(Course)}) for row in of_pair))
         for place, of_pair in groupby(rows, lambda row: (row["group"], row["topic"]))
@@ -178,13 +178,13 @@ def pairs(case: Case) -> list[Pair]:
     return sorted(known, key=lambda p: (-p.lag, p.name))
 
 
-@per_case
-def stuck(case: Case) -> list[Stuck]:
+@memo
+def stuck(facts: Facts) -> list[Stuck]:
     """Return the queues whose offset stayed the same between two looks while another queue of the topic handled what
     had waited, the longest wait first.
     """
     queues = []
-    for row in _courses(case):
+    for row in _courses(facts):
         if row["others"] and not row["topic"].startswith(INNER):
             place: dict[str, Any] = {name: row[name] for name in ("group", "topic", "broker", "queue_id", "others")}
             place |= {name: row[f"stand_{name}"] or 0 for name in ("offset", "begin", "end")}
@@ -192,11 +192,11 @@ def stuck(case: Case) -> list[Stuck]:
     return sorted(queues, key=lambda s: (s.begin >= s.offset, -(s.end - s.offset), s.group, s.topic, s.queue_id))
 
 
-def refs(case: Case, group: str, topic: str, queue_id: int | None = None, most: int = 2) -> tuple[Ref, ...]:
+def refs(facts: Facts, group: str, topic: str, queue_id: int | None = None, most: int = 2) -> tuple[Ref, ...]:
     """Quote the first and the last line with a group's offset in a topic (or in one of its queues)."""
-    every = positions.every(case)
+    every = positions.every(facts)
     looks = every[(every["group"] == group) & (every["topic"] == topic) & every["end"].notna() & every["line"].notna()]
     if queue_id is not None:
         looks = looks[looks["queue_id"] == queue_id]
     ends = looks.iloc[[0, -1]] if most > 1 and len(looks) else looks.tail(1)
-    return case.refs(dict.fromkeys((row["file"], int(row["line"])) for row in ends.to_dict("records")))
+    return facts.refs(dict.fromkeys((row["file"], int(row["line"])) for row in ends.to_dict("records")))

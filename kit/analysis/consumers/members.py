@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from kit.analysis.consumers import admin_output, consumer_logs
-from kit.case.memoize import per_case
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 Queue = tuple[str, str, int]
 """(topic, broker, queue id)."""
@@ -60,48 +60,48 @@ def _own_topics(said: dict[str, str]) -> dict[str, str]:
     return {topic: expression for topic, expression in sorted(said.items()) if not topic.startswith(names.RETRY_PREFIX)}
 
 
-@per_case
-def subscriptions(case: Case) -> list[Subscription]:
+@memo
+def subscriptions(facts: Facts) -> list[Subscription]:
     """Return the subscriptions of each client of users' groups, from running info files, heartbeats (client logs) and
     the broker's log.
     """
     found = []
-    for info in admin_output.running(case):
+    for info in admin_output.running(facts):
         topics = _own_topics({topic: expression for topic, (expression, _) in info["subscriptions"].items()})
         if topics and info["group"]:
             line = min(line for topic, (_, line) in info["subscriptions"].items() if topic in topics)
-            ref = case.ref(info["file"], line)
+            ref = facts.ref(info["file"], line)
             found.append(Subscription(info["group"], info["client_id"], topics, info["time"], info["time"], ref))
-    ends = _last_times(case)
-    for said in consumer_logs.of(case, "heartbeat-data"):
+    ends = _last_times(facts)
+    for said in consumer_logs.of(facts, "heartbeat-data"):
         for group, topics in consumer_logs.subscriptions(said.values.get("data", "")).items():
             if own := _own_topics(topics):
                 client = said.values.get("client_id", "")
-                found.append(Subscription(group, client, own, said.first, ends.get(said.file), said.ref(case)))
-    by_address = {(c.group, c.address): c for c in connections(case) if not c.listed}
-    for said in consumer_logs.of(case, "consumer-registered"):
+                found.append(Subscription(group, client, own, said.first, ends.get(said.file), said.ref(facts)))
+    by_address = {(c.group, c.address): c for c in connections(facts) if not c.listed}
+    for said in consumer_logs.of(facts, "consumer-registered"):
         address = said.values.get("address", "").removeprefix("/")
         for group, topics in consumer_logs.subscriptions(said.values.get("data", "")).items():
             if own := _own_topics(topics):
                 known = by_address.get((group, address))
                 client, last = (known.client_id, known.last) if known else (address, None)
-                found.append(Subscription(group, client, own, said.first, last, said.ref(case)))
+                found.append(Subscription(group, client, own, said.first, last, said.ref(facts)))
     return [s for s in found if names.of_users(s.group)]
 
 
-@per_case
-def _last_times(case: Case) -> dict[str, dt.datetime | None]:
+@memo
+def _last_times(facts: Facts) -> dict[str, dt.datetime | None]:
     """Return the last time in each client log, rounded up to a second: its client existed until then."""
     second = dt.timedelta(seconds=1)
-    last = {item.file: item.last + second for item in case.inventory.items if item.last is not None}
+    last = {item.file: item.last + second for item in facts.zoned.items if item.last is not None}
     return {file: admin_output.naive(time) if time.tzinfo else time for file, time in last.items()}
 
 
-def differing(case: Case) -> dict[str, list[tuple[Subscription, Subscription]]]:
+def differing(facts: Facts) -> dict[str, list[tuple[Subscription, Subscription]]]:
     """Return, by group, pairs of clients that subscribed differently at the same time."""
     pairs: dict[str, list[tuple[Subscription, Subscription]]] = defaultdict(list)
     by_group: dict[str, list[Subscription]] = defaultdict(list)
-    for each in subscriptions(case):
+    for each in subscriptions(facts):
         by_group[each.group].append(each)
     for group, members in by_group.items():
         for n, first in enumerate(members):
@@ -126,23 +126,23 @@ def _overlap(a: Subscription, b: Subscription) -> bool:
     )
 
 
-@per_case
-def holdings(case: Case) -> list[Holding]:
+@memo
+def holdings(facts: Facts) -> list[Holding]:
     """Return which process pulled which queue from when to when, by client logs (rebalancing) and running info files."""
     found: list[Holding] = []
     clients = {
         s.file: s.values["client_id"]
-        for s in consumer_logs.of(case, "queues-assigned", "queues-assigned-go", "client-created")
+        for s in consumer_logs.of(facts, "queues-assigned", "queues-assigned-go", "client-created")
         if s.values.get("client_id")
     }
 
     def held(key: tuple[str, str, Queue], begun: consumer_logs.Statement, last: dt.datetime | None) -> Holding:
         place, group, queue = key
         client = begun.values.get("client_id") or clients.get(begun.file, "")
-        return Holding(group, place, client, queue, begun.first, last, begun.ref(case))
+        return Holding(group, place, client, queue, begun.first, last, begun.ref(facts))
 
     open_: dict[tuple[str, str, Queue], consumer_logs.Statement] = {}
-    for said in consumer_logs.of(case, "queue-taken", "pull-started", "queue-left", "consumer-stopped"):
+    for said in consumer_logs.of(facts, "queue-taken", "pull-started", "queue-left", "consumer-stopped"):
         group = said.group
         if said.event == "consumer-stopped":
             ended = [key for key in open_ if key[0] == said.place and group in (None, key[1])]
@@ -158,8 +158,8 @@ def holdings(case: Case) -> list[Holding]:
     found += [held(key, said, None) for key, said in open_.items()]
     # The set a rebalance ends with: what is in it was taken even where the lines of each queue are gone (rolled away).
     known = {(h.place, h.group, h.queue) for h in found}
-    stopped = {(s.place, s.group) for s in consumer_logs.of(case, "consumer-stopped")}
-    for said in consumer_logs.of(case, "queues-assigned", "queues-assigned-go"):
+    stopped = {(s.place, s.group) for s in consumer_logs.of(facts, "consumer-stopped")}
+    for said in consumer_logs.of(facts, "queues-assigned", "queues-assigned-go"):
         for queue in sorted(consumer_logs.queues(said.values.get("set", ""))):
             key = (said.place, said.group or "", queue)
             if said.group and key not in known and not stopped & {(said.place, said.group), (said.place, None)}:
@@ -168,19 +168,19 @@ def holdings(case: Case) -> list[Holding]:
     return [h for h in found if names.of_users(h.group)]
 
 
-def holders_at_end(case: Case, group: str) -> dict[Queue, set[str]]:
+def holders_at_end(facts: Facts, group: str) -> dict[Queue, set[str]]:
     """Return the processes that held each queue of a group last, by client logs; empty if no client log shows it."""
     found: dict[Queue, set[str]] = defaultdict(set)
-    for holding in holdings(case):
+    for holding in holdings(facts):
         if holding.group == group and holding.last is None:
             found[holding.queue].add(holding.place)
     return dict(found)
 
 
-def status_queues(case: Case, group: str) -> dict[str, set[Queue]]:
+def status_queues(facts: Facts, group: str) -> dict[str, set[Queue]]:
     """Return the queues each client of a group held by its last running info file, by client id; empty if absent."""
     found: dict[str, set[Queue]] = {}
-    for info in admin_output.running(case):
+    for info in admin_output.running(facts):
         if info["group"] == group:
             found[info["client_id"]] = {
                 (b["#Topic"], b["#Broker Name"], queue)
@@ -190,38 +190,38 @@ def status_queues(case: Case, group: str) -> dict[str, set[Queue]]:
     return found
 
 
-def unowned(case: Case, group: str, topic: str, queue_id: int) -> bool:
+def unowned(facts: Facts, group: str, topic: str, queue_id: int) -> bool:
     """Return whether the evidence shows that no client of a group holds a queue, although it shows who holds others of the topic."""
-    known = _shown_held(case, group, topic)
+    known = _shown_held(facts, group, topic)
     return bool(known) and all((topic, queue_id) not in held for held in known)
 
 
-def owned(case: Case, group: str, topic: str, queue_id: int) -> bool:
+def owned(facts: Facts, group: str, topic: str, queue_id: int) -> bool:
     """Return whether the evidence shows that a client of a group holds a queue."""
-    return any((topic, queue_id) in held for held in _shown_held(case, group, topic))
+    return any((topic, queue_id) in held for held in _shown_held(facts, group, topic))
 
 
-def _shown_held(case: Case, group: str, topic: str) -> list[set[tuple[str, int]]]:
+def _shown_held(facts: Facts, group: str, topic: str) -> list[set[tuple[str, int]]]:
     """Return the queues (topic, queue id) that a group's clients hold, once by client logs and once by running info
     files, if these show any of the topic.
     """
-    logs = {(q[0], q[2]) for q, places in holders_at_end(case, group).items() if places}
-    status = {(q[0], q[2]) for held in status_queues(case, group).values() for q in held}
+    logs = {(q[0], q[2]) for q, places in holders_at_end(facts, group).items() if places}
+    status = {(q[0], q[2]) for held in status_queues(facts, group).values() for q in held}
     return [held for held in (logs, status) if any(name == topic for name, _ in held)]
 
 
-def window(firsts: list[dt.datetime | None], case: Case) -> tuple[dt.datetime, dt.datetime] | None:
+def window(firsts: list[dt.datetime | None], facts: Facts) -> tuple[dt.datetime, dt.datetime] | None:
     """Return the time from the earliest of these times to the last statement about consuming, None without one."""
     known = [t for t in firsts if t is not None]
-    last = consumer_logs.last_time(case) if known else None
+    last = consumer_logs.last_time(facts) if known else None
     return (min(known), max([*known, *([last] if last else [])])) if known else None
 
 
-def table(case: Case, group: str) -> pd.DataFrame:
+def table(facts: Facts, group: str) -> pd.DataFrame:
     """Return who held which queue of a group: place, client_id, topic, broker, queue_id, first, last (null: to the end)."""
     import pandas as pd
 
-    rows = [(h.place, h.client_id, *h.queue, h.first, h.last) for h in holdings(case) if h.group == group]
+    rows = [(h.place, h.client_id, *h.queue, h.first, h.last) for h in holdings(facts) if h.group == group]
     columns = ["place", "client_id", "topic", "broker", "queue_id", "first", "last"]
     return pd.DataFrame(rows, columns=columns).head(5_000)
 
@@ -243,26 +243,26 @@ class Connection:
     def host(self) -> str:
         return self.address.rpartition(":")[0]
 
-    def ref(self, case: Case) -> Ref:
-        return case.ref(self.file, self.line)
+    def ref(self, facts: Facts) -> Ref:
+        return facts.ref(self.file, self.line)
 
 
-@per_case
-def connections(case: Case) -> list[Connection]:
+@memo
+def connections(facts: Facts) -> list[Connection]:
     """Return the connections of users' groups: those that consumerConnection lists, and those of broker logs with their time."""
     found = [
         Connection(
             block["-g"], block["#ClientId"], block.get("#ClientAddr", ""), at, at, block["file"], block["line"], True
         )
-        for block in admin_output.admin_blocks(case)
+        for block in admin_output.admin_blocks(facts)
         if block["command"] == "consumerConnection" and block.get("#ClientId") and block.get("-g")
         for at in [block["time"]]
     ]
     gone: dict[tuple[str, str], list[dt.datetime]] = defaultdict(list)
-    for said in consumer_logs.of(case, "consumer-disconnected"):  # in order of time
+    for said in consumer_logs.of(facts, "consumer-disconnected"):  # in order of time
         if said.first is not None:
             gone[said.file, said.values.get("address", "")].append(said.first)
-    for said in consumer_logs.of(case, "consumer-connected"):
+    for said in consumer_logs.of(facts, "consumer-connected"):
         address = said.values.get("address", "")
         ends = gone[said.file, address]
         after = len(ends) if said.first is None else bisect_left(ends, said.first)
@@ -272,14 +272,14 @@ def connections(case: Case) -> list[Connection]:
     return [c for c in found if names.of_users(c.group)]
 
 
-@per_case
-def simultaneous(case: Case) -> dict[str, list[Pair]]:
+@memo
+def simultaneous(facts: Facts) -> dict[str, list[Pair]]:
     """Return, by group, pairs of connections of one client id that existed at the same time on one broker."""
     pairs: dict[str, list[Pair]] = defaultdict(list)
     alike: dict[tuple[str, str, str, bool], list[Connection]] = defaultdict(list)
-    for each in connections(case):
+    for each in connections(facts):
         alike[each.group, each.client_id, each.file, each.listed].append(each)
-    saved = {(s.group, s.values.get("address")): s.last for s in consumer_logs.of(case, "consumer-offset-back")}
+    saved = {(s.group, s.values.get("address")): s.last for s in consumer_logs.of(facts, "consumer-offset-back")}
     for (group, _, _, listed), members in alike.items():
         if len(members) > 1:
             found = (

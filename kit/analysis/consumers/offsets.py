@@ -9,88 +9,88 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from kit.analysis.consumers import admin_output, consumer_logs, positions
-from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names
+from kit.tables.facts import memo
 from kit.tables.queries import fold
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 RESETS: Final = ("offset-reset-started", "offset-reset-done", "offset-reset-client", "offset-reset-command")
 FROM_FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"
 """common/consumer/ConsumeFromWhere"""
 
 
-@per_case
-def _statements(case: Case) -> list[dict[str, Any]]:
-    return case.fact_rows("offset_statements")
+@memo
+def _statements(facts: Facts) -> list[dict[str, Any]]:
+    return facts.rows("offset_statements")
 
 
-def lines(case: Case, *slugs: str, group: str | None = None, topic: str | None = None) -> list[dict[str, Any]]:
+def lines(facts: Facts, *slugs: str, group: str | None = None, topic: str | None = None) -> list[dict[str, Any]]:
     """Return the rows of the table `offset_statements` with these texts, of one group and topic if given, in order of time."""
     return [
         row
-        for row in _statements(case)
+        for row in _statements(facts)
         if row["event"] in slugs and group in (None, row["group"]) and topic in (None, row["topic"])
     ]
 
 
-@per_case
-def created(case: Case) -> dict[str, dt.datetime]:
+@memo
+def created(facts: Facts) -> dict[str, dt.datetime]:
     """Return {group: when the broker created it}: a client of the group connected for the first time (autoCreateSubscriptionGroup)."""
-    rows = lines(case, "group-created")
+    rows = lines(facts, "group-created")
     return {r["group"]: r["first"] for r in reversed(rows) if r["group"] and r["first"] is not None}
 
 
-@per_case
-def copies(case: Case) -> list[dict[str, Any]]:
+@memo
+def copies(facts: Facts) -> list[dict[str, Any]]:
     """Return the offsets of groups in copies of consumerOffset.json and in consumerProgress outputs (`known_positions`)."""
-    rows = case.fact_rows("known_positions")
+    rows = facts.rows("known_positions")
     return [row for row in rows if row["source"] in ("copy", "progress") and row["offset"] is not None]
 
 
-@per_case
-def copy_times(case: Case) -> dict[str, dt.datetime]:
+@memo
+def copy_times(facts: Facts) -> dict[str, dt.datetime]:
     """Return {copy of consumerOffset.json: when it was taken}, if that is known."""
-    rows = [row for row in case.fact_rows("known_positions") if row["source"] == "copy"]
+    rows = [row for row in facts.rows("known_positions") if row["source"] == "copy"]
     found = {row["file"]: row["time"] for row in reversed(rows) if row["time"] is not None}
     # A copy in which no group has an offset yet has no positions.
-    if positions.preserved(case):
-        for item in case.found.of_kind("store_json"):
+    if positions.preserved(facts):
+        for item in facts.files.of_kind("store_json"):
             copy = item.detail.get("name") == "consumerOffset" and not item.detail.get("backup")
             if copy and item.modified is not None and item.file not in {row["file"] for row in rows}:
                 found[item.file] = admin_output.naive(item.modified)
     return found
 
 
-@per_case
-def admin_queues(case: Case) -> list[dict[str, Any]]:
+@memo
+def admin_queues(facts: Facts) -> list[dict[str, Any]]:
     """Return the rows of the table `admin_queues`."""
-    return case.fact_rows("admin_queues") if case.found.of_mqadmin() else []
+    return facts.rows("admin_queues") if facts.files.of_mqadmin() else []
 
 
-def first_stored(case: Case, topic: str) -> dict[int, int]:
+def first_stored(facts: Facts, topic: str) -> dict[int, int]:
     """Return {queue: the first offset still stored} from the latest topicStatus."""
-    rows = [row for row in admin_queues(case) if row["topic"] == topic and row["min_offset"] is not None]
+    rows = [row for row in admin_queues(facts) if row["topic"] == topic and row["min_offset"] is not None]
     return {row["queue_id"]: row["min_offset"] for row in sorted(rows, key=lambda row: row["min_offset"])}
 
 
 # --- what only points to a move ------------------------------------------------------------------------------------------------
 
 
-@per_case
-def behind_the_first(case: Case) -> list[dict[str, Any]]:
+@memo
+def behind_the_first(facts: Facts) -> list[dict[str, Any]]:
     """Return the queues whose next message is deleted: rows of `admin_queues` with `first`, the first offset still stored, None where nothing says it.
 
     `#LastTime` is that of the message at offset − 1 (`AdminBrokerProcessor.getConsumeStats`); N/A with a difference and an offset above 0 means that it,
     and what follows up to the queue's first offset, is no longer stored.
     """
     found = []
-    for row in admin_queues(case):
+    for row in admin_queues(facts):
         named = row["group"] and row["topic"] and row["command"] in ("consumerProgress", "brokerConsumeStats")
         if named and row["last_time"] == "N/A" and (row["offset"] or 0) > 0 and (row["diff"] or 0) > 0:
-            first = first_stored(case, row["topic"]).get(row["queue_id"])
+            first = first_stored(facts, row["topic"]).get(row["queue_id"])
             found += [row | {"first": first}] if first is None or first > row["offset"] else []
     return found
 
@@ -108,22 +108,22 @@ class Start:
     ref: Ref
 
 
-@per_case
-def unseen_starts(case: Case) -> list[Start]:
+@memo
+def unseen_starts(facts: Facts) -> list[Start]:
     """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message.
 
     CONSUME_FROM_LAST_OFFSET, the default, begins at the end of a queue whose first message is deleted (`ConsumerManageProcessor.queryConsumerOffset`).
     """
-    new = created(case).keys() - {row["group"] for row in lines(case, "pull-started")}
+    new = created(facts).keys() - {row["group"] for row in lines(facts, "pull-started")}
     found = []
     for group in sorted(filter(names.of_users, new)):
-        policy = start_policy(case, group)
+        policy = start_policy(facts, group)
         if policy is None or policy[0] == FROM_FIRST:
             continue
-        told = consumer_logs.of(case, "consumer-registered", group=group)
+        told = consumer_logs.of(facts, "consumer-registered", group=group)
         topics = {each for s in told for each in consumer_logs.subscriptions(s.values.get("data", "")).get(group, {})}
         first = {
-            topic: min(first_stored(case, topic).values(), default=0)
+            topic: min(first_stored(facts, topic).values(), default=0)
             for topic in sorted(topics)
             if not topic.startswith(names.RETRY_PREFIX)
         }
@@ -132,10 +132,10 @@ def unseen_starts(case: Case) -> list[Start]:
     return found
 
 
-def start_policy(case: Case, group: str) -> tuple[str, Ref] | None:
+def start_policy(facts: Facts, group: str) -> tuple[str, Ref] | None:
     """Return the group's ConsumeFromWhere and the line that says it (`ConsumerData` in the broker's log)."""
-    rows = (row for row in case.fact_rows("start_policies") if row["group"] == group)
-    return next(((row["policy"], case.ref(row["file"], row["line"])) for row in rows), None)
+    rows = (row for row in facts.rows("start_policies") if row["group"] == group)
+    return next(((row["policy"], facts.ref(row["file"], row["line"])) for row in rows), None)
 
 
 # --- moves ---------------------------------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ Row = dict[str, Any]
     "at timestamp, asked timestamp, file string, line bigint",
     "offset_statements", "known_positions", "admin_queues", "files",
 )  # fmt: skip
-def offset_moves(case: Case) -> list[Row]:
+def offset_moves(facts: Facts) -> list[Row]:
     """One row per queue of a consumer group whose offset moved by more than was consumed: number, kind (deleted-before-consumed, reset, skip,
     first-start), group, topic, broker, queue_id (null if only the broker's lines show it, which do not name the queue), start (the offset that
     the group had reached, null if unknown), end (where it continued), exact (start is what it had handled), at, asked (when a reset was
@@ -165,9 +165,9 @@ def offset_moves(case: Case) -> list[Row]:
     (`AdminBrokerProcessor.resetOffset`, or at the next pull with useServerSideResetOffset), skipped ahead, or a new group began at the end of
     its queues (CONSUME_FROM_LAST_OFFSET, `ConsumerManageProcessor.queryConsumerOffset`). A restart, which continues at its offset, is none.
     """
-    asked = _requests(case)
+    asked = _requests(facts)
     moves: dict[tuple[Any, ...], Row] = {}
-    for number, move in enumerate((*_deleted(case), *_resets(case, asked), *_first_starts(case))):
+    for number, move in enumerate((*_deleted(facts), *_resets(facts, asked), *_first_starts(facts))):
         if move["start"] != move["end"]:
             queue = (move["broker"] or "", move["queue_id"]) if move["queue_id"] is not None else ("", -1 - number)
             moves[move["kind"], move["group"] or "", move["topic"] or "", *queue] = move
@@ -184,21 +184,21 @@ def _move(kind: str, row: Row, start: int | None, end: int, *, exact: bool = Fal
 # --- deleted before consumed ---------------------------------------------------------------------------------------------------
 
 
-def _deleted(case: Case) -> Iterator[Row]:
+def _deleted(facts: Facts) -> Iterator[Row]:
     """Yield the queues whose messages were deleted before the group consumed them."""
     told, kind = set(), "deleted-before-consumed"
-    for row in lines(case, "pull-offset-illegal"):
-        if _is_too_small(row) and not _began_there(case, row, row["offset"]):
+    for row in lines(facts, "pull-offset-illegal"):
+        if _is_too_small(row) and not _began_there(facts, row, row["offset"]):
             told.add((row["group"], row["topic"]))
             yield _move(kind, row, row["offset"], row["next"], exact=True)
-    small = [row | {"next": row["min_offset"]} for row in lines(case, "offset-too-small")]
+    small = [row | {"next": row["min_offset"]} for row in lines(facts, "offset-too-small")]
     known = {(r["group"], r["topic"], r["requested"], r["min_offset"]) for r in small}
-    for row in lines(case, "offset-corrected") or small:
+    for row in lines(facts, "offset-corrected") or small:
         named = (row["group"], row["topic"], row["requested"], row["next"])
-        if named not in known or named[:2] in told or _began_there(case, row, row["requested"]):
+        if named not in known or named[:2] in told or _began_there(facts, row, row["requested"]):
             continue
         # One line for each pull of a queue: of several alike each is another queue, as far as there are that many.
-        for queue in _queues_at(case, *named)[: row["n"]] or [None] * row["n"]:
+        for queue in _queues_at(facts, *named)[: row["n"]] or [None] * row["n"]:
             yield _move(kind, row, row["requested"], row["next"], exact=True, queue_id=queue)
 
 
@@ -207,41 +207,41 @@ def _is_too_small(row: Row) -> bool:
     return known and row["offset"] < row["next"] == row["min_offset"]
 
 
-def _began_there(case: Case, row: Row, offset: int) -> bool:
+def _began_there(facts: Facts, row: Row, offset: int) -> bool:
     """Return whether a new group asked for offset 0 (CONSUME_FROM_FIRST_OFFSET) of a queue whose first messages were deleted before it existed."""
-    born = created(case).get(row["group"])
+    born = created(facts).get(row["group"])
     return offset == 0 and born is not None and row["first"] is not None and abs(row["first"] - born) < SOON
 
 
-def _queues_at(case: Case, group: str, topic: str, offset: int, minimum: int) -> list[int | None]:
+def _queues_at(facts: Facts, group: str, topic: str, offset: int, minimum: int) -> list[int | None]:
     """Return the queues whose first stored offset was `minimum` while the group was at `offset`."""
-    first = {r["queue_id"]: r["min_offset"] for r in lines(case, "queue-min-offset", topic=topic)}
-    at = {(r["queue_id"], r["offset"]) for r in copies(case) if r["group"] == group and r["topic"] == topic}
-    low = first | first_stored(case, topic)
+    first = {r["queue_id"]: r["min_offset"] for r in lines(facts, "queue-min-offset", topic=topic)}
+    at = {(r["queue_id"], r["offset"]) for r in copies(facts) if r["group"] == group and r["topic"] == topic}
+    low = first | first_stored(facts, topic)
     return sorted(queue for queue, least in low.items() if least == minimum and (queue, offset) in at)
 
 
 # --- resets --------------------------------------------------------------------------------------------------------------------
 
 
-def _requests(case: Case) -> dict[tuple[str, str], Row]:
+def _requests(facts: Facts) -> dict[tuple[str, str], Row]:
     """Return {(group, topic): the reset that was requested}: `at` of its earliest line, `timestamp` (ms since 1970, -1 for the end); in order of time."""
     found: dict[tuple[str, str], Row] = {}
-    for row in lines(case, *RESETS):
+    for row in lines(facts, *RESETS):
         if row["group"] and row["topic"]:
             request = found.setdefault((row["group"], row["topic"]), {"at": None, "timestamp": None})
             request["at"] = request["at"] or row["first"]
             request["timestamp"] = request["timestamp"] if row["timestamp"] is None else row["timestamp"]
-    for row in _commands(case):
+    for row in _commands(facts):
         found.setdefault((row["group"], row["topic"]), {"at": None, "timestamp": row["timestamp"]})
     return dict(sorted(found.items(), key=lambda each: (each[1]["at"] or NEVER, each[0])))
 
 
-def _commands(case: Case) -> list[Row]:
+def _commands(facts: Facts) -> list[Row]:
     """Return the queues in the output of resetOffsetByTime and skipAccumulatedMessage: group, topic, timestamp, queue_id, start, end, file, line."""
-    asked = {row["file"]: row for row in lines(case, "offset-reset-command")}
+    asked = {row["file"]: row for row in lines(facts, "offset-reset-command")}
     found = []
-    for row in admin_queues(case):
+    for row in admin_queues(facts):
         line = asked.get(row["file"], {})
         group, topic = (row[name] or line.get(name) for name in ("group", "topic"))
         if row["reset_to"] is not None and row["broker"] and group and topic:
@@ -250,16 +250,16 @@ def _commands(case: Case) -> list[Row]:
     return found
 
 
-def _resets(case: Case, asked: dict[tuple[str, str], Row]) -> Iterator[Row]:
+def _resets(facts: Facts, asked: dict[tuple[str, str], Row]) -> Iterator[Row]:
     """Yield the queues that a reset moved, as far as the evidence shows from where to where."""
     for (group, topic), request in asked.items():
-        before = _last_before(case, group, topic, request["at"])
-        for queue, (start, exact, end, row) in sorted(_reset_queues(case, group, topic, request["at"]).items()):
+        before = _last_before(facts, group, topic, request["at"])
+        for queue, (start, exact, end, row) in sorted(_reset_queues(facts, group, topic, request["at"]).items()):
             begin = before.get(queue) if start is None else start
             ahead = end > begin if begin is not None else request["timestamp"] == -1
             own = {"group": group, "topic": topic, "queue_id": queue}
             yield _move("skip" if ahead else "reset", row, begin, end, exact=exact, **own)
-    for row in lines(case, "pull-offset-illegal"):
+    for row in lines(facts, "pull-offset-illegal"):
         known = (row["group"], row["topic"]) in asked or _is_too_small(row) or None in (row["offset"], row["next"])
         beyond = not known and row["max_offset"] is not None and row["offset"] > row["max_offset"]
         if not known and not (beyond and row["next"] == row["offset"]):
@@ -267,12 +267,12 @@ def _resets(case: Case, asked: dict[tuple[str, str], Row]) -> Iterator[Row]:
 
 
 def _reset_queues(
-    case: Case, group: str, topic: str, at: dt.datetime | None
+    facts: Facts, group: str, topic: str, at: dt.datetime | None
 ) -> dict[int, tuple[int | None, bool, int, Row]]:
     """Return {queue: (offset before, whether that was handled, offset after, the line that shows it)}, from the best source for each."""
 
     def within(slug: str) -> Iterator[Row]:
-        for row in lines(case, slug, group=group, topic=topic):
+        for row in lines(facts, slug, group=group, topic=topic):
             near = at is None or row["first"] is None or at - BEFORE <= row["first"] <= at + TAKES_EFFECT
             if row["queue_id"] is not None and near:
                 yield row
@@ -280,7 +280,7 @@ def _reset_queues(
     found: dict[int, tuple[int | None, bool, int, Row]] = {}
     for row in within("pull-started"):
         found.setdefault(row["queue_id"], (None, False, row["offset"], row))
-    for row in _commands(case):
+    for row in _commands(facts):
         if (row["group"], row["topic"]) == (group, topic):
             found[row["queue_id"]] = (row["start"], row["start"] is not None, row["end"], row)
     for row in within("pull-offset-illegal"):
@@ -293,10 +293,10 @@ def _reset_queues(
     return found
 
 
-def _last_before(case: Case, group: str, topic: str, at: dt.datetime | None) -> dict[int, int]:
+def _last_before(facts: Facts, group: str, topic: str, at: dt.datetime | None) -> dict[int, int]:
     """Return the last offset of each queue in a copy taken before the reset."""
     earlier = [
-        r for r in copies(case) if (r["group"], r["topic"]) == (group, topic) and at and r["time"] and r["time"] <= at
+        r for r in copies(facts) if (r["group"], r["topic"]) == (group, topic) and at and r["time"] and r["time"] <= at
     ]
     return {row["queue_id"]: row["offset"] for row in sorted(earlier, key=lambda r: r["time"])}
 
@@ -304,22 +304,26 @@ def _last_before(case: Case, group: str, topic: str, at: dt.datetime | None) -> 
 # --- the first start of a group ------------------------------------------------------------------------------------------------
 
 
-def _first_starts(case: Case) -> Iterator[Row]:
+def _first_starts(facts: Facts) -> Iterator[Row]:
     """Yield the queues that a new group began to pull after their beginning: it had no offset, and all before the first pull is skipped."""
     needed = ("group", "topic", "queue_id", "offset", "first")
     first: dict[tuple[str, ...], Row] = {}
-    for row in lines(case, "pull-started"):  # in order of time
+    for row in lines(facts, "pull-started"):  # in order of time
         if all(row[name] is not None for name in needed):
             first.setdefault((row["group"], row["topic"], row["broker"] or "", row["queue_id"]), row)
     for (group, topic, *_), row in sorted(first.items()):
-        if row["offset"] > 0 and not topic.startswith(names.RETRY_PREFIX) and _is_new(case, group, topic, row["first"]):
+        if (
+            row["offset"] > 0
+            and not topic.startswith(names.RETRY_PREFIX)
+            and _is_new(facts, group, topic, row["first"])
+        ):
             yield _move("first-start", row, 0, row["offset"], exact=True)
 
 
-def _is_new(case: Case, group: str, topic: str, at: dt.datetime) -> bool:
+def _is_new(facts: Facts, group: str, topic: str, at: dt.datetime) -> bool:
     """Return whether a group had no offset of a topic before `at`: the broker had just created it, or an earlier copy lacks it."""
-    if (born := created(case).get(group)) is not None:
+    if (born := created(facts).get(group)) is not None:
         return abs(at - born) < SOON
-    earlier = {file: taken for file, taken in copy_times(case).items() if taken <= at}
-    with_group = {r["file"] for r in copies(case) if r["group"] == group and r["topic"] == topic}
+    earlier = {file: taken for file, taken in copy_times(facts).items() if taken <= at}
+    with_group = {r["file"] for r in copies(facts) if r["group"] == group and r["topic"] == topic}
     return bool(earlier) and max(earlier, key=lambda file: earlier[file]) not in with_group

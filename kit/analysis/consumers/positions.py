@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
+from kit.analysis import brokers
 from kit.analysis.consumers import admin_output
-from kit.case import brokers
-from kit.case.memoize import per_case
 from kit.formats.values import integer
 from kit.rocketmq import names
 from kit.tables import frames
+from kit.tables.facts import memo
 from kit.tables.queries import fold
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
     from kit.inventory.model import Item
+    from kit.tables.facts import Facts
 
 COLUMNS: Final = (
     "time timestamp, source string, file string, line bigint, group string, topic string, broker string, queue_id bigint, offset bigint, "
@@ -29,12 +29,12 @@ PRESERVED: Final = 120.0
 """Seconds a file may have been changed behind the last time it prints, if its time of change is that of the system it was taken from."""
 
 
-@per_case
-def every(case: Case) -> pd.DataFrame:
+@memo
+def every(facts: Facts) -> pd.DataFrame:
     """Return the table `known_positions`: all positions of users' groups in order of time."""
     # Without any, nobody has to count how the queues grew.
-    known = case.fact_rows("offset_looks")
-    return case.facts("known_positions") if known else frames.to_pandas(frames.to_arrow([], COLUMNS))
+    known = facts.rows("offset_looks")
+    return facts("known_positions") if known else frames.to_pandas(frames.to_arrow([], COLUMNS))
 
 
 @fold(
@@ -42,30 +42,30 @@ def every(case: Case) -> pd.DataFrame:
     "end bigint, sure boolean, own boolean, slave boolean, collected timestamp",
     "offsets", "admin", "settings", "files",
 )  # fmt: skip
-def offset_looks(case: Case) -> list[dict[str, Any]]:
+def offset_looks(facts: Facts) -> list[dict[str, Any]]:
     """One row per offset of a users' group in a file: time (of the file, or printed), source (copy: consumerOffset.json, progress, status), file, line,
     group, topic, broker, queue_id, offset, end (as printed), sure (the time is that of the system it was taken from), own (a store's own file);
     the same in all rows: slave (there is a slave), collected (the evidence can have been collected until then, null if unknown).
 
     A slave's copies, which only follow its master's, count where there is no other.
     """
-    same = {"slave": any(b.slave for b in brokers.all_of(case)), "collected": _collected(case)}
+    same = {"slave": any(b.slave for b in brokers.all_of(facts)), "collected": _collected(facts)}
     own = {
         f"{b.root}/config/{name}".removeprefix("./")
-        for b in brokers.all_of(case)
+        for b in brokers.all_of(facts)
         for name in ("consumerOffset.json", "lmqConsumerOffset.json")
     }
     return [
-        row | same | {"sure": row["source"] == "status" or preserved(case), "own": row["file"] in own}
-        for row in (*_copies(case), *_progress(case), *_status(case))
+        row | same | {"sure": row["source"] == "status" or preserved(facts), "own": row["file"] in own}
+        for row in (*_copies(facts), *_progress(facts), *_status(facts))
         if names.of_users(row["group"])
     ]
 
 
-def _copies(case: Case) -> list[dict[str, Any]]:
-    rows = case.fact_rows("saved_offsets")
-    place = {file: brokers.of_file(case, file) for file in {row["file"] for row in rows}}
-    masters = {b.name for b in brokers.all_of(case) if not b.slave}
+def _copies(facts: Facts) -> list[dict[str, Any]]:
+    rows = facts.rows("saved_offsets")
+    place = {file: brokers.of_file(facts, file) for file in {row["file"] for row in rows}}
+    masters = {b.name for b in brokers.all_of(facts) if not b.slave}
     follow = {file for file, b in place.items() if b and b.slave and b.name in masters}
     return [
         row | {"source": "copy", "broker": b.name if (b := place[row["file"]]) else "", "offset": row["value"]}
@@ -74,10 +74,10 @@ def _copies(case: Case) -> list[dict[str, Any]]:
     ]
 
 
-def _progress(case: Case) -> list[dict[str, Any]]:
+def _progress(facts: Facts) -> list[dict[str, Any]]:
     rows = [
         b
-        for b in admin_output.admin_blocks(case)
+        for b in admin_output.admin_blocks(facts)
         if b["command"] == "consumerProgress" and "#Consumer Offset" in b and "#Broker Offset" in b
     ]
     # Without the command line the group's own retry topic names it.
@@ -88,10 +88,10 @@ def _progress(case: Case) -> list[dict[str, Any]]:
     ]
 
 
-def _status(case: Case) -> list[dict[str, Any]]:
+def _status(facts: Facts) -> list[dict[str, Any]]:
     return [
         _look(info, "status", row, info["group"])
-        for info in admin_output.running(case)
+        for info in admin_output.running(facts)
         for row in info.get("offsets", ())
     ]
 
@@ -103,18 +103,18 @@ def _look(output: dict[str, Any], source: str, row: dict[str, Any], group: str) 
     return place | queue | {"offset": integer(row["#Consumer Offset"])}
 
 
-@per_case
-def preserved(case: Case) -> bool:
+@memo
+def preserved(facts: Facts) -> bool:
     """Return whether files still have their original modification times: those of logs and stores agree with their content."""
-    if items := _with_content(case):
+    if items := _with_content(facts):
         return sum(map(_original, items)) * 2 >= len(items)
-    stamps = {item.modified for item in case.found.of_kind("store_json", "mqadmin", "thread_dump")}
+    stamps = {item.modified for item in facts.files.of_kind("store_json", "mqadmin", "thread_dump")}
     return len(stamps - {None}) > 1
 
 
-def _with_content(case: Case) -> list[Item]:
+def _with_content(facts: Facts) -> list[Item]:
     """Return the logs and stores of which both is known: when they were changed, and the last time in them."""
-    stored = case.found.of_kind("log", "commitlog", "dledger")
+    stored = facts.files.of_kind("log", "commitlog", "dledger")
     return [item for item in stored if item.modified is not None and item.last is not None]
 
 
@@ -122,9 +122,9 @@ def _original(item: Item) -> bool:
     return -2 <= (item.modified - item.last).total_seconds() <= PRESERVED  # type: ignore[operator]
 
 
-def _collected(case: Case) -> Any:
+def _collected(facts: Facts) -> Any:
     """Return the time until when the evidence can have been collected: that of the last entry or record in a file with its original time, None without one."""
-    latest = max((item.last for item in _with_content(case) if item.last and _original(item)), default=None)
+    latest = max((item.last for item in _with_content(facts) if item.last and _original(item)), default=None)
     return latest and latest + pd.Timedelta(seconds=PRESERVED)
 
 
@@ -132,15 +132,15 @@ def _collected(case: Case) -> Any:
     "topic string, broker string, queue_id bigint, time timestamp, end bigint, begin bigint",
     "queue_curve", "consumequeue_ends", "messages_within", "settings",
 )  # fmt: skip
-def queue_growth(case: Case) -> pd.DataFrame:
+def queue_growth(facts: Facts) -> pd.DataFrame:
     """One row per point of the curve by which a queue of a consumed topic grew: topic, broker, queue_id, time (begin of a second or more), end (max
     offset after it), begin. From the records; without any from the consume queues (then without times: one row a queue). As many rows as `queue_curve`.
     """
-    known = brokers.names(case)
-    if not case.has("messages"):
+    known = brokers.names(facts)
+    if not facts.has("messages"):
         name = next(iter(known.values())) if len(known) == 1 else ""
-        return case.facts("consumequeue_ends").assign(broker=name, time=None)
-    frame = case.facts("queue_curve")
+        return facts("consumequeue_ends").assign(broker=name, time=None)
+    frame = facts("queue_curve")
     # One broker, or a root nobody names: whatever is consumed is of this broker.
     frame["broker"] = frame["root"].map(lambda root: known.get(root or ".", known.get(root, root)))
     frame = frame.groupby([*QUEUE, "time"], as_index=False).agg({"end": "max", "begin": "min"})

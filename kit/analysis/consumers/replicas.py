@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis import refs
+from kit.analysis import brokers, refs
 from kit.analysis.consumers import admin_output
-from kit.case import brokers
-from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import ids
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 SLAVES_OWN: Final = (
     "ha-read-failed", "ha-expired", "ha-closed", "ha-connect-failed", "ha-offset-mismatch", "slave-sync-failed", "slave-master-known",
@@ -38,20 +37,20 @@ class Ledger:
     latest: dt.datetime | None
 
 
-@per_case
-def slaves(case: Case) -> tuple[brokers.Broker, ...]:
+@memo
+def slaves(facts: Facts) -> tuple[brokers.Broker, ...]:
     """Return the slaves whose store or configuration is in the evidence."""
-    return tuple(b for b in brokers.all_of(case) if b.slave)
+    return tuple(b for b in brokers.all_of(facts) if b.slave)
 
 
-def ends(case: Case) -> dict[str, dict[str, Any]]:
+def ends(facts: Facts) -> dict[str, dict[str, Any]]:
     """Return {store host: its row of `store_ends`}, over every copy and replica."""
-    return {row["store_host"]: row for row in case.fact_rows("store_ends")} if case.has("messages") else {}
+    return {row["store_host"]: row for row in facts.rows("store_ends")} if facts.has("messages") else {}
 
 
-def replica_ends(case: Case) -> list[dict[str, Any]]:
+def replica_ends(facts: Facts) -> list[dict[str, Any]]:
     """Return those `ends` that are of slaves' stores; all of them where none is known to be a slave's."""
-    return case.fact_rows("replica_ends") if case.has("messages") else []
+    return facts.rows("replica_ends") if facts.has("messages") else []
 
 
 def last_record(row: dict[str, Any]) -> Ref:
@@ -61,34 +60,36 @@ def last_record(row: dict[str, Any]) -> Ref:
     return Ref(row["file"], f"the last record of {host}: physicalOffset={offset}, {stored}", physical_offset=offset)
 
 
-def copied(case: Case) -> set[str]:
+def copied(facts: Facts) -> set[str]:
     """Return the addresses of the masters whose records are in the stores of slaves."""
-    roots = {slave.root for slave in slaves(case)}
+    roots = {slave.root for slave in slaves(facts)}
     return (
-        {host for root, hosts in brokers.addresses(case).items() if root in roots for host in hosts} if roots else set()
+        {host for root, hosts in brokers.addresses(facts).items() if root in roots for host in hosts}
+        if roots
+        else set()
     )
 
 
-@per_case
-def ledger(case: Case) -> Ledger | None:
+@memo
+def ledger(facts: Facts) -> Ledger | None:
     """Return the acknowledged sends of the send ledgers against the stores; None without a ledger or without a store."""
-    if not case.has("sends") or not replica_ends(case):
+    if not facts.has("sends") or not replica_ends(facts):
         return None
-    rows = case.fact_rows("replica_seconds")
+    rows = facts.rows("replica_seconds")
     latest = max((row["last_missing"] for row in rows if row["last_missing"] is not None), default=None)
     return Ledger(sum(r["acknowledged"] for r in rows), sum(r["missing"] for r in rows), latest)
 
 
-def seconds(case: Case) -> pd.DataFrame:
+def seconds(facts: Facts) -> pd.DataFrame:
     """Return what was acknowledged and what the replica stored, second by second: second, acknowledged, on_replica, missing."""
-    rows = case.facts("replica_seconds").dropna(subset=["second"]).astype({"acknowledged": "int64", "missing": "int64"})
+    rows = facts("replica_seconds").dropna(subset=["second"]).astype({"acknowledged": "int64", "missing": "int64"})
     both = rows.assign(on_replica=rows["acknowledged"] - rows["missing"])
     return both[["second", "acknowledged", "on_replica", "missing"]].reset_index(drop=True)
 
 
-def answers(case: Case) -> dict[str, int]:
+def answers(facts: Facts) -> dict[str, int]:
     """Return {SendStatus: sends answered with it}."""
-    return {row["status"]: row["sends"] for row in case.fact_rows("send_answers")} if case.has("sends") else {}
+    return {row["status"]: row["sends"] for row in facts.rows("send_answers")} if facts.has("sends") else {}
 
 
 def of_id(text: str | None) -> tuple[str, int] | None:
@@ -96,26 +97,26 @@ def of_id(text: str | None) -> tuple[str, int] | None:
     return ids.tried((text or "").split(",")[0].strip())
 
 
-def beyond(case: Case) -> list[dict[str, Any]]:
+def beyond(facts: Facts) -> list[dict[str, Any]]:
     """Return the queues in which a group's last known offset is beyond the end, by a slave's copies of offsets: rows of `offsets_beyond`."""
-    places = {b.root for b in slaves(case)}
+    places = {b.root for b in slaves(facts)}
     found: dict[tuple[str, str, int], dict[str, Any]] = {}
-    for row in case.fact_rows("offsets_beyond"):
-        at = brokers.of_file(case, row["file"])
+    for row in facts.rows("offsets_beyond"):
+        at = brokers.of_file(facts, row["file"])
         if not places or (at is not None and at.root in places):
             found[row["group"], row["topic"], row["queue_id"]] = row
     return list(found.values())
 
 
-def reported(case: Case) -> dict[str, Any] | None:
+def reported(facts: Facts) -> dict[str, Any] | None:
     """Return the row of `reported_end` of a slave's brokerStatus, `behind` None where no ledger names records of one broker by offset id; with
     `whole`: all are in front of the end, which is that of another broker than the one that answered (-b).
     """
-    rows = case.fact_rows("reported_end") if case.found.of_mqadmin() and slaves(case) else []
+    rows = facts.rows("reported_end") if facts.files.of_mqadmin() and slaves(facts) else []
     if not rows:
         return None
     behind = rows[0]["behind"] if rows[0]["one_host"] else None
-    asked = {block.get("-b") for block in _blocks(case, "brokerStatus")}
+    asked = {block.get("-b") for block in _blocks(facts, "brokerStatus")}
     master = of_id(rows[0]["offset_msg_id"])
     return rows[0] | {
         "behind": behind,
@@ -123,72 +124,72 @@ def reported(case: Case) -> dict[str, Any] | None:
     }
 
 
-def _blocks(case: Case, command: str) -> list[dict[str, Any]]:
+def _blocks(facts: Facts, command: str) -> list[dict[str, Any]]:
     """Return the rows of one command's tables: {column: cell}, with `file`, `line` and the command's arguments."""
-    return [block for block in admin_output.admin_blocks(case) if block["command"] == command]
+    return [block for block in admin_output.admin_blocks(facts) if block["command"] == command]
 
 
 # --- the master ----------------------------------------------------------------------------------------------------------------
 
 
-@per_case
-def master_gone(case: Case) -> tuple[Ref, ...]:
+@memo
+def master_gone(facts: Facts) -> tuple[Ref, ...]:
     """Quote what shows that the master is gone: the name server lost it, clusterList has no broker 0, its slave cannot reach it."""
-    found = list(_absent_in_cluster_list(case))
-    listed = {b["#Addr"] for b in _blocks(case, "clusterList") if b.get("#BID") == "0" and "#Addr" in b}
-    if refs.seen(case, "broker-lost"):
-        masters = ends(case).keys() | listed
-        found += _first(case, "broker-lost", lambda row: row["broker_id"] == "0" or row["address"] in masters)
-    if broken := _broken(case):
-        found += [*broken, *refs.quote(case, refs.seen(case, "ha-closed"), 1)]
+    found = list(_absent_in_cluster_list(facts))
+    listed = {b["#Addr"] for b in _blocks(facts, "clusterList") if b.get("#BID") == "0" and "#Addr" in b}
+    if refs.seen(facts, "broker-lost"):
+        masters = ends(facts).keys() | listed
+        found += _first(facts, "broker-lost", lambda row: row["broker_id"] == "0" or row["address"] in masters)
+    if broken := _broken(facts):
+        found += [*broken, *refs.quote(facts, refs.seen(facts, "ha-closed"), 1)]
     for slug in ("ha-connect-failed", "slave-sync-failed"):
-        found += refs.quote(case, refs.seen(case, slug), 1)
+        found += refs.quote(facts, refs.seen(facts, slug), 1)
     return tuple(found[:4])
 
 
-def _first(case: Case, event: str, wanted: Any) -> list[Ref]:
-    rows = (row for row in case.fact_rows("replica_statements") if row["event"] == event and wanted(row))
-    return [case.ref(row["file"], row["line"]) for row in rows][:1]
+def _first(facts: Facts, event: str, wanted: Any) -> list[Ref]:
+    rows = (row for row in facts.rows("replica_statements") if row["event"] == event and wanted(row))
+    return [facts.ref(row["file"], row["line"]) for row in rows][:1]
 
 
-@per_case
-def _broken(case: Case) -> list[Ref]:
+@memo
+def _broken(facts: Facts) -> list[Ref]:
     """Quote where a slave's connection to its master broke; "read socket < 0" is an orderly end."""
-    if not refs.seen(case, "ha-read-failed"):
+    if not refs.seen(facts, "ha-read-failed"):
         return []
-    return _first(case, "ha-read-failed", lambda row: row["what"] == "exception")
+    return _first(facts, "ha-read-failed", lambda row: row["what"] == "exception")
 
 
-def ended(case: Case) -> tuple[Ref, ...]:
+def ended(facts: Facts) -> tuple[Ref, ...]:
     """Quote where a slave's connection to its master ended without being broken. That alone shows no lost master: up to 4.5.1 both sides end it every 20 s while no message comes."""
-    if _broken(case):
+    if _broken(facts):
         return ()
     slugs = ("ha-read-failed", "ha-closed", "ha-expired")
-    return tuple(ref for slug in slugs for ref in refs.quote(case, refs.seen(case, slug), 1))
+    return tuple(ref for slug in slugs for ref in refs.quote(facts, refs.seen(facts, slug), 1))
 
 
-@per_case
-def told_by_a_slave(case: Case) -> bool:
+@memo
+def told_by_a_slave(facts: Facts) -> bool:
     """Return whether the evidence is about a replica: it has lines that only a slave writes, or a list of brokers in
     which one has no master.
     """
-    return bool(refs.seen(case, *SLAVES_OWN)) or bool(_absent_in_cluster_list(case))
+    return bool(refs.seen(facts, *SLAVES_OWN)) or bool(_absent_in_cluster_list(facts))
 
 
-def _absent_in_cluster_list(case: Case) -> list[Ref]:
+def _absent_in_cluster_list(facts: Facts) -> list[Ref]:
     """Quote the first row of each clusterList output in which a broker has slaves and no master."""
-    rows = [block for block in _blocks(case, "clusterList") if "#BID" in block]
+    rows = [block for block in _blocks(facts, "clusterList") if "#BID" in block]
     headed = {(row["file"], row.get("#Broker Name")) for row in rows if row["#BID"] == "0"}
     alone: dict[str, int] = {}
     for row in rows:
         if row["#BID"].isdecimal() and row["#BID"] != "0" and (row["file"], row.get("#Broker Name")) not in headed:
             alone.setdefault(row["file"], row["line"])
-    return [case.ref(file, line) for file, line in sorted(alone.items())]
+    return [facts.ref(file, line) for file, line in sorted(alone.items())]
 
 
-@per_case
-def master_stored(case: Case) -> bool:
+@memo
+def master_stored(facts: Facts) -> bool:
     """Return whether the store of a slave's master is in the evidence: one with records of the same broker."""
-    hosts, stored = copied(case), brokers.addresses(case)
-    masters = [b.root for b in brokers.all_of(case) if b.stored and not b.slave]
+    hosts, stored = copied(facts), brokers.addresses(facts)
+    masters = [b.root for b in brokers.all_of(facts) if b.stored and not b.slave]
     return any(not hosts or hosts & stored.get(root, set()) for root in masters)

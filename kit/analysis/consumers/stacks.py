@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from kit.case.memoize import per_case
 from kit.inventory.references import Ref
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
     import datetime as dt
 
     import pandas as pd
 
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 CONSUMING: Final = re.compile(r"^ConsumeMessageThread_(?:(?P<group>.+)_)?\d+$")
 """client/impl/consumer/ConsumeMessage*Service: with the group in the name from 4.9.0 (its first 100 characters)."""
@@ -83,11 +83,11 @@ def is_own(frame: str) -> bool:
     )
 
 
-@per_case
-def consuming(case: Case) -> list[Consuming]:
+@memo
+def consuming(facts: Facts) -> list[Consuming]:
     """Return the consuming threads of every dump, in order of file, dump and line."""
     found = []
-    for row in case.fact_rows("consuming_threads"):
+    for row in facts.rows("consuming_threads"):
         named = CONSUMING.match(row["thread"] or "")
         if not named:
             continue
@@ -106,11 +106,11 @@ def consuming(case: Case) -> list[Consuming]:
     return found
 
 
-def of_group(case: Case, group: str, folders: frozenset[str] = frozenset()) -> list[Consuming]:
+def of_group(facts: Facts, group: str, folders: frozenset[str] = frozenset()) -> list[Consuming]:
     """Return the consuming threads of one group: by their names, before 4.9.0 by the folders (hosts) in whose client logs the group appears."""
     return [
         t
-        for t in consuming(case)
+        for t in consuming(facts)
         if (group[:GROUP_IN_NAME] == t.group if t.group else str(PurePosixPath(t.file).parent) in folders)
     ]
 
@@ -123,7 +123,7 @@ def dumps(threads: list[Consuming]) -> dict[tuple[str, int], list[Consuming]]:
     return dict(found)
 
 
-def shared(case: Case, threads: list[Consuming]) -> list[Shared]:
+def shared(facts: Facts, threads: list[Consuming]) -> list[Shared]:
     """Return the topmost frame that more than half of the consuming threads share, for each dump that has one."""
     found = []
     for (file, dump), members in dumps(threads).items():
@@ -144,7 +144,7 @@ def shared(case: Case, threads: list[Consuming]) -> list[Shared]:
         ]
         waits = Counter(t.waiting_for for t, _ in places if t.state == "BLOCKED" and t.waiting_for)
         monitor = next((at for at, n in waits.items() if n >= len(places) - 1 and n > 1), None)
-        refs = tuple(case.ref(file, line) for _, line in places[:3])
+        refs = tuple(facts.ref(file, line) for _, line in places[:3])
         found.append(Shared(members[0].group, file, dump, top, count[top], len(members), refs, monitor))
     return found
 
@@ -166,12 +166,13 @@ def standing(threads: list[Consuming]) -> list[tuple[Consuming, Consuming]]:
     return found
 
 
-def table(case: Case) -> pd.DataFrame:
+def table(facts: Facts) -> pd.DataFrame:
     """Return what each consuming thread was doing in each dump: file, dump, time, group, thread, state, frame (its topmost own one), waiting_for, deadlocked."""
     import pandas as pd
 
     columns = ["file", "dump", "time", "group", "thread", "state", "frame", "waiting_for", "deadlocked"]
     rows = [
-        attrs.asdict(t, recurse=False) | {"frame": method(t.own[0]) if t.own else None} for t in consuming(case)[:5_000]
+        attrs.asdict(t, recurse=False) | {"frame": method(t.own[0]) if t.own else None}
+        for t in consuming(facts)[:5_000]
     ]
     return pd.DataFrame(rows, columns=columns)

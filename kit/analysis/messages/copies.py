@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from kit.analysis.texts import TEXTS
 from kit.formats.commitlog.schema import as_dict
 from kit.rocketmq import names, stages
-from kit.tables.queries import question
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 Record = dict[str, Any]
 MOST_RECORDS: Final = 100_000
@@ -31,20 +30,20 @@ _SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
 _NEVER: Final = dt.datetime.max.replace(tzinfo=dt.UTC)
 
 
-def of(case: Case, ids: Sequence[str]) -> dict[str, list[Record]]:
+def of(facts: Facts, ids: Sequence[str]) -> dict[str, list[Record]]:
     """Return for each id (UNIQ_KEY, offset id of a copy or an op record, business key) the copies in store order.
 
     Each has `link`: how it was joined if it has no UNIQ_KEY.
     """
-    named = _named(case, ids)
+    named = _named(facts, ids)
     elsewhere = [each for each in ids if not named[each]]
     if elsewhere:
-        named |= _ended_by(case, elsewhere)
+        named |= _ended_by(facts, elsewhere)
     keys = {each: {key for key, _ in named[each] if key} for each in ids}
     loose = {each: {copy for key, copy in named[each] if not key or each in elsewhere} for each in ids}
-    rows = _copies(case, set().union(*keys.values()), set().union(*loose.values()))
+    rows = _copies(facts, set().union(*keys.values()), set().union(*loose.values()))
     if len(ids) > 1 and len(rows) == MOST_RECORDS:
-        return {each: of(case, [each])[each] for each in ids}
+        return {each: of(facts, [each])[each] for each in ids}
     of_key: defaultdict[str, list[Record]] = defaultdict(list)
     for row in rows:
         of_key[row["uniq_key"]].append(row)
@@ -53,23 +52,19 @@ def of(case: Case, ids: Sequence[str]) -> dict[str, list[Record]]:
     for each in ids:
         mine = [row for key in sorted(keys[each]) for row in of_key[key]]
         mine += [of_copy[copy] for copy in sorted(loose[each]) if copy in of_copy]
-        copies[each] = _with_linked(case, mine)
+        copies[each] = _with_linked(facts, mine)
     return copies
 
 
-def _named(case: Case, ids: Sequence[str]) -> dict[str, list[tuple[str | None, str]]]:
+def _named(facts: Facts, ids: Sequence[str]) -> dict[str, list[tuple[str | None, str]]]:
     """Return for each id the records it names, as (UNIQ_KEY, offset id)."""
     upper = [each.upper() for each in ids]
     offsets = [int(each[-16:], 16) for each in upper if re.fullmatch(r"[0-9A-F]{32,}", each)]
-    trace_names = (
-        [row["topic"] for row in case.fact_rows("trace_topics")] if case.has("traces") else [names.TRACE_TOPIC]
-    )
+    trace_names = [row["topic"] for row in facts.rows("trace_topics")] if facts.has("traces") else [names.TRACE_TOPIC]
     halves = [str(offset) for offset in offsets if 0 < offset < 1 << 63]  # numbers in a list have to be of one size
     by_id: defaultdict[str | None, dict[tuple[str | None, str], None]] = defaultdict(dict)
     by_word: defaultdict[str | None, dict[tuple[str | None, str], None]] = defaultdict(dict)
-    for row in case.answers(
-        question("named_records"), ids=list(ids), upper=upper, halves=halves, trace_names=trace_names
-    ):
+    for row in facts.answers("named_records", ids=list(ids), upper=upper, halves=halves, trace_names=trace_names):
         record = row["uniq_key"], row["offset_msg_id"]
         for name in (*record, row["origin"], row["half"]):
             by_id[name][record] = None
@@ -78,20 +73,18 @@ def _named(case: Case, ids: Sequence[str]) -> dict[str, list[tuple[str | None, s
     return {each: list(by_id[each.upper()] | by_word[each])[:MOST_RECORDS] for each in ids}
 
 
-def _ended_by(case: Case, ids: Sequence[str]) -> dict[str, list[tuple[str | None, str]]]:
+def _ended_by(facts: Facts, ids: Sequence[str]) -> dict[str, list[tuple[str | None, str]]]:
     """Return for each id of an op record the half records that it ended."""
     ended: dict[str, list[tuple[str | None, str]]] = {each.upper(): [] for each in ids}
-    for row in case.answers(question("ended_halves"), upper=list(ended)):
+    for row in facts.answers("ended_halves", upper=list(ended)):
         ended[row["op"]].append((row["uniq_key"], row["offset_msg_id"]))
     return {each: ended[each.upper()] for each in ids}
 
 
-def _copies(case: Case, keys: set[str], offset_ids: set[str]) -> list[Record]:
+def _copies(facts: Facts, keys: set[str], offset_ids: set[str]) -> list[Record]:
     if not keys and not offset_ids:
         return []
-    return [
-        completed(row) for row in case.answers(question("copies"), keys=sorted(keys), offset_ids=sorted(offset_ids))
-    ]
+    return [completed(row) for row in facts.answers("copies", keys=sorted(keys), offset_ids=sorted(offset_ids))]
 
 
 def completed(row: Record) -> Record:
@@ -107,17 +100,17 @@ def utc(at: dt.datetime | None) -> dt.datetime | None:
     return None if at is None else at.replace(tzinfo=dt.UTC)
 
 
-def _with_linked(case: Case, rows: Iterable[Record]) -> list[Record]:
+def _with_linked(facts: Facts, rows: Iterable[Record]) -> list[Record]:
     known = {row["offset_msg_id"]: {**row, "link": None} for row in rows}
-    linked = _linked(case, known) if known else {}
-    for row in _copies(case, set(), set(linked)):
+    linked = _linked(facts, known) if known else {}
+    for row in _copies(facts, set(), set(linked)):
         known[row["offset_msg_id"]] = {**row, "link": linked[row["offset_msg_id"]]}
     return sorted(known.values(), key=store_order)
 
 
-def _linked(case: Case, known: dict[str, Record]) -> dict[str, str]:
+def _linked(facts: Facts, known: dict[str, Record]) -> dict[str, str]:
     """Return {offset id: link} of copies that lost their UNIQ_KEY but name a copy of this message, or are named by one."""
-    loose = [row for row in case.fact_rows("keyless_records") if row["offset_msg_id"] not in known]
+    loose = [row for row in facts.rows("keyless_records") if row["offset_msg_id"] not in known]
     mine = set(known)
     named = {row["origin_message_id"] for row in known.values()}
     named |= {half_id(row) for row in known.values() if row["stage"] == stages.COMMIT}
@@ -137,15 +130,15 @@ def _linked(case: Case, known: dict[str, Record]) -> dict[str, str]:
     return dict(list(links.items())[:MOST_LINKED])
 
 
-def ops(case: Case, halves: list[Record]) -> list[Record]:
+def ops(facts: Facts, halves: list[Record]) -> list[Record]:
     """Return the op records that end one of these half records, each once and in store order."""
     if not halves:
         return []
-    brokers = {row["file"]: row["broker"] for row in case.fact_rows("half_brokers")}
+    brokers = {row["file"]: row["broker"] for row in facts.rows("half_brokers")}
     mine = {(brokers.get(half["file"]), half["queue_offset"]): half for half in halves}
     ended: dict[tuple[str, int], Record] = {}
-    for row in case.answers(
-        question("ending_ops"), queue_offsets=[str(offset) for offset in sorted({offset for _, offset in mine})]
+    for row in facts.answers(
+        "ending_ops", queue_offsets=[str(offset) for offset in sorted({offset for _, offset in mine})]
     ):
         half = mine.get((row.pop("broker"), row["half_queue_offset"]))
         if half is not None:

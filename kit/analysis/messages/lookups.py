@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from kit.analysis import refs
-from kit.case.memoize import per_case
-from kit.evidence.files import open_readonly
 from kit.explanation import context
 from kit.explanation.pasted_lines import decoded
 from kit.i18n import Lang
@@ -24,12 +22,12 @@ from kit.inventory.references import Ref
 from kit.rocketmq import ids, stages
 from kit.rocketmq.id_calls import CALLS
 from kit.rocketmq.versions import Version
-from kit.tables.queries import question
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 WANTS: Final[dict[str, ids.Kind]] = {
     "queryMsgById": "offset",
@@ -143,22 +141,22 @@ def _fail(lookup: Lookup, reason: str, line: int, text: str) -> None:
         lookup.ids = tuple(ids.IN_TEXT.findall(text))
 
 
-@per_case
-def lookups(case: Case) -> list[Lookup]:
+@memo
+def lookups(facts: Facts) -> list[Lookup]:
     """Return every look-up of the evidence with `wrong` determined, once per case."""
-    return _judged(case, parse(_lines(case))) if refs.seen(case, *EVENTS) else []
+    return _judged(facts, parse(_lines(facts))) if refs.seen(facts, *EVENTS) else []
 
 
-def _lines(case: Case) -> Iterable[tuple[str, int, str]]:
+def _lines(facts: Facts) -> Iterable[tuple[str, int, str]]:
     """Yield the physical lines of the entries that show a look-up."""
-    for row in case.fact_rows("lookup_entries"):
+    for row in facts.rows("lookup_entries"):
         for offset, text in enumerate("\n".join(filter(None, (row["message"], row["trace"]))).split("\n")):
             yield row["file"], row["line"] + offset, text
 
 
-def _judged(case: Case, seen: list[Lookup]) -> list[Lookup]:
+def _judged(facts: Facts, seen: list[Lookup]) -> list[Lookup]:
     """Return for each look-up whether its id is of the other kind: as a record has the id, else by its form."""
-    known = kinds(case, {one.upper() for lookup in seen for one in lookup.ids if ids.IN_TEXT.fullmatch(one)})
+    known = kinds(facts, {one.upper() for lookup in seen for one in lookup.ids if ids.IN_TEXT.fullmatch(one)})
     for lookup in seen:
         wanted = WANTS.get(lookup.command or "queryMsgById", "offset")
         said = [known[one.upper()] for one in lookup.ids if one.upper() in known]
@@ -166,7 +164,7 @@ def _judged(case: Case, seen: list[Lookup]) -> list[Lookup]:
             lookup.wrong = any(kind != wanted for kind in said)
         elif lookup.address and wanted == "offset":
             # Only the error is left: the address it tried is that of a producer, taken out of one of its UNIQ_KEYs.
-            lookup.wrong = _is_producers(case, lookup.address) or None
+            lookup.wrong = _is_producers(facts, lookup.address) or None
     return _once(seen)
 
 
@@ -185,15 +183,15 @@ def _once(seen: list[Lookup]) -> list[Lookup]:
     return sorted(kept, key=lambda o: (o.file, o.line))
 
 
-def kinds(case: Case, texts: set[str]) -> dict[str, ids.Kind]:
+def kinds(facts: Facts, texts: set[str]) -> dict[str, ids.Kind]:
     """Return {id: kind} of well-formed ids that a look-up or an application's log names: exact if a record has it, else
     by form if that is more than possible. gRPC ids count as UNIQ_KEYs.
     """
     if not texts:
         return {}
-    known: dict[str, ids.Kind] = {row["id"]: row["kind"] for row in case.fact_rows("known_ids") if row["id"] in texts}
+    known: dict[str, ids.Kind] = {row["id"]: row["kind"] for row in facts.rows("known_ids") if row["id"] in texts}
     unknown = sorted(texts - set(known))
-    hosts = set(case.facts("store_extent")["store_host"].dropna()) if unknown else set()
+    hosts = set(facts("store_extent")["store_host"].dropna()) if unknown else set()
     for text in unknown:
         kind, sure = ids.classify(text, hosts)
         if sure != "possible":
@@ -201,38 +199,37 @@ def kinds(case: Case, texts: set[str]) -> dict[str, ids.Kind]:
     return known
 
 
-def _is_producers(case: Case, address: str) -> bool:
+def _is_producers(facts: Facts, address: str) -> bool:
     """Return whether some UNIQ_KEY of the records reads as this address when taken for an offset id."""
     prefix = ids.host_prefix(address)
     if prefix is None:
         return False
-    return bool(case.answers(question("records_of_host"), prefix=prefix, size=len(prefix) + 16)[0]["n"])
+    return bool(facts.answers("records_of_host", prefix=prefix, size=len(prefix) + 16)[0]["n"])
 
 
-def ref(case: Case, lookup: Lookup) -> tuple[Ref, ...]:
+def ref(facts: Facts, lookup: Lookup) -> tuple[Ref, ...]:
     """Quote the command and, if it failed, the line that reports it."""
-    quoted = [case.ref(lookup.file, lookup.line)]
+    quoted = [facts.ref(lookup.file, lookup.line)]
     if lookup.failed_line and lookup.failed_line != lookup.line:
-        quoted.append(case.ref(lookup.file, lookup.failed_line))
+        quoted.append(facts.ref(lookup.file, lookup.failed_line))
     return tuple(quoted)
 
 
-@per_case
-def is_paste(case: Case) -> bool:
+@memo
+def is_paste(facts: Facts) -> bool:
     """Return whether the evidence is one short text: a few copied lines."""
-    files = [item for item in case.found.items if item.replica_of is None]
+    files = [item for item in facts.files.items if item.replica_of is None]
     if len(files) != 1 or files[0].kind not in ("log", "text", "mqadmin") or files[0].bytes > LARGEST:
         return False
     most = SAVED if files[0].kind == "log" and _LOG_NAME.search(files[0].file) else PASTE
-    return bool(case.tables.frame("all_entries").count() <= most)
+    return bool(facts.answers("entry_count")[0]["n"] <= most)
 
 
-@per_case
-def text_of(case: Case) -> str:
+@memo
+def text_of(facts: Facts) -> str:
     """Return the unchanged text of a paste: lines end at LF only."""
-    (item,) = (item for item in case.found.items if item.replica_of is None)
-    with open_readonly(item.path) as stream:
-        return decoded(stream.read(LARGEST))
+    (item,) = (item for item in facts.files.items if item.replica_of is None)
+    return decoded(facts.raw(item.file, LARGEST))
 
 
 @attrs.frozen
@@ -245,23 +242,23 @@ class Mixed:
     refs: tuple[Ref, ...]
 
 
-@per_case
-def mixed(case: Case) -> Mixed | None:
+@memo
+def mixed(facts: Facts) -> Mixed | None:
     """Return the ids of a paste that compares both kinds; None for other evidence."""
-    found = context.mixed(text_of(case)) if is_paste(case) else None
-    return None if found is None else Mixed(found.offset_ids, found.uniq_keys, found.paired, quoted(case, found.at))
+    found = context.mixed(text_of(facts)) if is_paste(facts) else None
+    return None if found is None else Mixed(found.offset_ids, found.uniq_keys, found.paired, quoted(facts, found.at))
 
 
-@per_case
-def overtaken(case: Case) -> tuple[Ref, ...]:
+@memo
+def overtaken(facts: Facts) -> tuple[Ref, ...]:
     """Return the lines of a paste in which a check arrives during the local transaction; () for other evidence."""
-    return quoted(case, context.overtaken(text_of(case))) if is_paste(case) else ()
+    return quoted(facts, context.overtaken(text_of(facts))) if is_paste(facts) else ()
 
 
-def quoted(case: Case, numbers: Iterable[int]) -> tuple[Ref, ...]:
+def quoted(facts: Facts, numbers: Iterable[int]) -> tuple[Ref, ...]:
     """Quote lines of a paste, in full."""
-    (item,) = (item for item in case.found.items if item.replica_of is None)
-    raw = text_of(case).split("\n")
+    (item,) = (item for item in facts.files.items if item.replica_of is None)
+    raw = text_of(facts).split("\n")
     return tuple(Ref(item.file, raw[number - 1].rstrip("\r"), line=number) for number in numbers)
 
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.consumers import outcomes
 from kit.analysis.messages import copies
-from kit.case.failures.failure import Failure
 from kit.evidence import disk
+from kit.evidence.failure import Failure
 from kit.formats.printed_times import utc_text
 from kit.inventory import mentions
 from kit.rocketmq import ids, stages
-from kit.tables.queries import question
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TOLD: Final = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
@@ -38,24 +38,25 @@ def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return the lives of several messages, as `trace` does for one, in order of the ids: records and texts are
     searched once for all of them.
     """
+    facts = case.facts
     wanted = list(dict.fromkeys(each.strip() for each in ids))
-    stored = copies.of(case, [each for each in wanted if each]) if any(wanted) and case.has("messages") else {}
-    lives = {each: _Life(case, each, stored.get(each, [])) for each in wanted}
-    texts = mentions.search_each(_texts(case), {each: life.words() for each, life in lives.items()})
+    stored = copies.of(facts, [each for each in wanted if each]) if any(wanted) and facts.has("messages") else {}
+    lives = {each: _Life(facts, each, stored.get(each, []), case.failures) for each in wanted}
+    texts = mentions.search_each(_texts(facts), {each: life.words() for each, life in lives.items()})
     return [lives[each.strip()].as_dict(*texts[each.strip()]) for each in ids]
 
 
 class _Life:
     """One message: its copies, what ended them, who handled it."""
 
-    def __init__(self, case: Case, wanted: str, found: list[dict[str, Any]]) -> None:
-        self.case, self.wanted, self.found = case, wanted, found
+    def __init__(self, facts: Facts, wanted: str, found: list[dict[str, Any]], failures: list[Failure]) -> None:
+        self.facts, self.wanted, self.found, self.failures = facts, wanted, found, failures
         known = list(dict.fromkeys(r["uniq_key"] for r in found if r["uniq_key"]))
-        self.keys = known or _keys_elsewhere(case, wanted)
+        self.keys = known or _keys_elsewhere(facts, wanted)
         halves = [r for r in found if r["stage"] in (stages.HALF, stages.CHECK_BACK)]
-        self.ops = copies.ops(case, halves)
+        self.ops = copies.ops(facts, halves)
         self.records = copies.with_lineage(found)
-        self.handled = _handled(case, self.keys, self.records, wanted)
+        self.handled = _handled(facts, self.keys, self.records, wanted)
 
     def words(self) -> set[str]:
         """Return its ids and keys, which texts may contain."""
@@ -64,9 +65,9 @@ class _Life:
 
     def as_dict(self, texts: list[mentions.Mention], counts: dict[str, int]) -> dict[str, Any]:
         """Return all of it as `trace` does. `texts`: the lines that mention it; `counts`: how many of each file do."""
-        case, wanted = self.case, self.wanted
-        traces = _traces(case, self.keys, wanted, itself=not self.found)
-        missing = _gaps(case, wanted, self.records, self.ops, self.handled) if self.found or not traces else []
+        facts, wanted = self.facts, self.wanted
+        traces = _traces(facts, self.keys, wanted, itself=not self.found)
+        missing = _gaps(facts, wanted, self.records, self.ops, self.handled) if self.found or not traces else []
         kept = Counter(m.file for m in texts)
         missing += [
             copies.gap("unquoted", None, file=file, count=n, kept=kept[file])
@@ -76,36 +77,53 @@ class _Life:
         own = [r for r in self.records if r["uniq_key"] in (None, *self.keys)]
         return {
             "id": wanted, "kind": _kind(wanted, self.found, self.keys), "uniq_keys": self.keys,
-            "records": [_shown(r, case.lang) for r in self.records],
-            "ops": [_shown(op, case.lang) for op in self.ops],
-            "handled": [_shown(h, case.lang) for h in self.handled],
-            "consumers": _consumers(case, own, self.handled, [*self.keys, wanted]),
-            "traces": [_shown(t, case.lang) for t in traces],
+            "records": [_shown(r, facts.lang) for r in self.records],
+            "ops": [_shown(op, facts.lang) for op in self.ops],
+            "handled": [_shown(h, facts.lang) for h in self.handled],
+            "consumers": self._consumers(own),
+            "traces": [_shown(t, facts.lang) for t in traces],
             "mentions": [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in texts],
-            "gaps": [_shown(g, case.lang) for g in missing],
+            "gaps": [_shown(g, facts.lang) for g in missing],
         }  # fmt: skip
 
+    def _consumers(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return what became of the message in each group."""
+        try:
+            every = outcomes.of(self.facts, records, self.handled, [*self.keys, self.wanted])
+        except Exception as error:
+            # The journey is worth showing without it; the bug report says what broke.
+            if disk.is_full(error):
+                raise
+            self.failures.append(Failure.of("consumers", error))
+            every = []
+        names = ("group", "topic", "queue_id", "queue_offset", "offset_msg_id", "fate")
+        return [
+            {name: getattr(one, name) for name in names}
+            | {"text": one.why.render(self.facts.lang), "evidence": [ref.as_dict() for ref in one.evidence]}
+            for one in every
+        ]
 
-def example(case: Case) -> str | None:
+
+def example(facts: Facts) -> str | None:
     """Return the UNIQ_KEY of the message with the longest journey; None where no record has one."""
-    if not case.has("messages"):
+    if not facts.has("messages"):
         return None
-    every = case.facts("journeys")
+    every = facts("journeys")
     longest = every.assign(n=-every["path"].str.len()).sort_values(["n", "example"]) if len(every) else every
     return str(longest["example"].iloc[0]) if len(longest) else None
 
 
-def lives(case: Case, keys: Sequence[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def lives(facts: Facts, keys: Sequence[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return (records, deliveries) of messages of `identity_records`, as in `trace` without texts and op records; each row has `id`, the UNIQ_KEY."""
     listed = set(keys)
-    rows = [copies.completed(row) for row in case.fact_rows("identity_records") if row["uniq_key"] in listed]
+    rows = [copies.completed(row) for row in facts.rows("identity_records") if row["uniq_key"] in listed]
     records = [
-        {"id": key, **_shown(row, case.lang)}
+        {"id": key, **_shown(row, facts.lang)}
         for key in keys
         for row in copies.with_lineage([row for row in rows if row["uniq_key"] == key])
     ]
-    handled = [_delivery(row) for row in case.fact_rows("identity_deliveries") if row["uniq_key"] in listed]
-    return records, [{"id": row["uniq_key"], **_shown(row, case.lang)} for row in handled]
+    handled = [_delivery(row) for row in facts.rows("identity_deliveries") if row["uniq_key"] in listed]
+    return records, [{"id": row["uniq_key"], **_shown(row, facts.lang)} for row in handled]
 
 
 def _kind(wanted: str, found: list[dict[str, Any]], keys: list[str]) -> str:
@@ -122,13 +140,13 @@ def _kind(wanted: str, found: list[dict[str, Any]], keys: list[str]) -> str:
         return "key"
 
 
-def _keys_elsewhere(case: Case, wanted: str) -> list[str]:
+def _keys_elsewhere(facts: Facts, wanted: str) -> list[str]:
     """Return the UNIQ_KEYs that tables of senders and consumers give for an id or key no record has."""
     up = wanted.upper()
     found: list[str] = []
     for table in ("rows", "sends"):
-        if case.has(table):
-            found += [row["uniq_key"] for row in case.answers(question(f"keys_in_{table}"), id=up, key=wanted)]
+        if facts.has(table):
+            found += [row["uniq_key"] for row in facts.answers(f"keys_in_{table}", id=up, key=wanted)]
     if found:
         return list(dict.fromkeys(found))
     try:
@@ -137,26 +155,26 @@ def _keys_elsewhere(case: Case, wanted: str) -> list[str]:
         return []
 
 
-def _traces(case: Case, keys: list[str], wanted: str, *, itself: bool) -> list[dict[str, Any]]:
+def _traces(facts: Facts, keys: list[str], wanted: str, *, itself: bool) -> list[dict[str, Any]]:
     """Return what clients wrote about this message into the message trace topic, at most `mentions.MOST` entries.
 
     `itself`: `wanted` may be the id of a trace record; then its entries are returned.
     """
-    if not case.has("traces"):
+    if not facts.has("traces"):
         return []
-    rows = case.answers(question("trace_entries"), keys=keys, id=wanted.upper() if itself else "")
+    rows = facts.answers("trace_entries", keys=keys, id=wanted.upper() if itself else "")
     for row in rows:
         row["time"] = copies.utc(row["time"])
         row["text"] = ", ".join(f"{name}={row[name]}" for name in TOLD if row[name] is not None)
     return rows
 
 
-def _handled(case: Case, keys: list[str], records: list[dict[str, Any]], wanted: str) -> list[dict[str, Any]]:
+def _handled(facts: Facts, keys: list[str], records: list[dict[str, Any]], wanted: str) -> list[dict[str, Any]]:
     """Return each delivery a consumer wrote down: file, line, consumer, copy, result, whether it took effect."""
-    if not case.has("rows") and not case.has_source("app"):
+    if not facts.has("rows") and not facts.has_source("app"):
         return []
     keyless = sorted({r["offset_msg_id"] for r in records if r["uniq_key"] is None})[: copies.MOST_LINKED]
-    rows = case.answers(question("deliveries_of"), keys=keys, offset_ids=[*keyless, wanted.upper()])
+    rows = facts.answers("deliveries_of", keys=keys, offset_ids=[*keyless, wanted.upper()])
     return [_delivery(row) for row in rows]
 
 
@@ -164,26 +182,8 @@ def _delivery(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "time": copies.utc(row["time"])}
 
 
-def _consumers(
-    case: Case, records: list[dict[str, Any]], told: list[dict[str, Any]], sent: list[str]
-) -> list[dict[str, Any]]:
-    try:
-        told_of = outcomes.of(case, records, told, sent)
-    except Exception as error:
-        # The journey is worth showing without it; the bug report says what broke.
-        if disk.is_full(error):
-            raise
-        case.failures.append(Failure.of("consumers", error))
-        told_of = []
-    return [
-        {name: getattr(one, name) for name in ("group", "topic", "queue_id", "queue_offset", "offset_msg_id", "fate")}
-        | {"text": one.why.render(case.lang), "evidence": [ref.as_dict() for ref in one.evidence]}
-        for one in told_of
-    ]
-
-
-def _texts(case: Case) -> Iterable[mentions.Text]:
-    for item in case.found.of_kind(*TEXTS, replicas=False):
+def _texts(facts: Facts) -> Iterable[mentions.Text]:
+    for item in facts.files.of_kind(*TEXTS, replicas=False):
         dialect = item.detail.get("dialect") or {}
         if item.kind in ("rows", "sends") and not dialect:
             continue  # Parquet has no lines
@@ -191,18 +191,18 @@ def _texts(case: Case) -> Iterable[mentions.Text]:
 
 
 def _gaps(
-    case: Case, wanted: str, records: list[dict[str, Any]], ops: list[dict[str, Any]], told: list[dict[str, Any]]
+    facts: Facts, wanted: str, records: list[dict[str, Any]], ops: list[dict[str, Any]], told: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     if not records:
-        found = [copies.gap("not-found" if case.has("messages") else "no-store", None)]
+        found = [copies.gap("not-found" if facts.has("messages") else "no-store", None)]
     elif len(records) >= copies.MOST_RECORDS:
         # What follows is not listed, so nothing can be said to be missing.
         found = [copies.gap("cut", None, count=copies.MOST_RECORDS)]
     else:
-        end = copies.utc(case.fact_rows("last_stored")[0]["last"])
+        end = copies.utc(facts.rows("last_stored")[0]["last"])
         found = (
             copies.gaps(records, ops, end)
-            + list(_never_handled(case, records, told, end))
+            + list(_never_handled(facts, records, told, end))
             + list(_failed_last(records, told))
         )
     if 0 < len(wanted) < mentions.MIN_KEY:
@@ -211,7 +211,7 @@ def _gaps(
 
 
 def _never_handled(
-    case: Case, records: list[dict[str, Any]], told: list[dict[str, Any]], end: dt.datetime | None
+    facts: Facts, records: list[dict[str, Any]], told: list[dict[str, Any]], end: dt.datetime | None
 ) -> Iterable[dict[str, Any]]:
     """Name copies in topics whose consumers wrote down their deliveries, but not this one."""
     seen = {row["offset_msg_id"] for row in told}
@@ -222,7 +222,7 @@ def _never_handled(
     ]
     if not visible:
         return
-    counts = case.facts("delivery_counts")
+    counts = facts("delivery_counts")
     covered = set(counts["topic"][~counts["logged"]].dropna())
     for record in visible:
         stored = record["store_timestamp"]

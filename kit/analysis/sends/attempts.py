@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from kit.analysis import refs
-from kit.case import setup
-from kit.case.memoize import per_case
+from kit.analysis import refs, setup
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.rocketmq.versions import Version
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 REFUSALS: Final = ("REJECTREQUEST", "OVERLOAD", "PCBUSY_CLEAN_QUEUE", "TIMEOUT_CLEAN_QUEUE", "PC_SYNCHRONIZED")
 """The broker's flow-control answers, by the word in brackets: reference §7.1."""
@@ -55,24 +54,24 @@ THROWN: Final = ("key", "uniq_key", "kind", "words", "ts", "file", "line")
 REFUSED: Final = ("flow-control", "thread-pool-busy")
 
 
-@per_case
-def entries(case: Case) -> pd.DataFrame | None:
+@memo
+def entries(facts: Facts) -> pd.DataFrame | None:
     """Return every log entry about a failed send, or with the message of a failed attempt, in order of file and line
     (`COLUMNS`, of the table `send_failures`; `ts` in ms since 1970); None if there are too many.
     """
-    total = refs.seen(case, *FAILURES).count
+    total = refs.seen(facts, *FAILURES).count
     if total > MOST:
         return None
     if not total:
         return pd.DataFrame(columns=pd.Index(COLUMNS))
-    rows = case.facts("send_failures").rename(columns={"ts_ms": "ts"})
+    rows = facts("send_failures").rename(columns={"ts_ms": "ts"})
     return rows.astype(dict.fromkeys(("ts", "period", "queue"), "float64") | {"thrown": bool})
 
 
-@per_case
-def attempts(case: Case) -> pd.DataFrame:
+@memo
+def attempts(facts: Facts) -> pd.DataFrame:
     """Return the failed attempts, each with its message if the client prints it: columns of `entries`."""
-    rows = entries(case)
+    rows = entries(facts)
     return pd.DataFrame(columns=pd.Index(COLUMNS)) if rows is None else paired(rows)
 
 
@@ -100,10 +99,10 @@ def paired(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["role"] == "attempt"].reset_index(drop=True)
 
 
-def by_kind(case: Case) -> dict[str, int] | None:
+def by_kind(facts: Facts) -> dict[str, int] | None:
     """Return failed attempts by kind, from client logs; None if no client log reports sends."""
-    rows = attempts(case)
-    if rows.empty and not (refs.seen(case, "send-attempt-failed") or has_producer_log(case)):
+    rows = attempts(facts)
+    if rows.empty and not (refs.seen(facts, "send-attempt-failed") or has_producer_log(facts)):
         return None
     return counted(rows["kind"])
 
@@ -114,25 +113,25 @@ def counted(kinds: pd.Series) -> dict[str, int]:
     return {kind: int(counts[kind]) for kind in KINDS if kind in counts}
 
 
-def has_producer_log(case: Case) -> bool:
+def has_producer_log(facts: Facts) -> bool:
     """Return whether there is the log of a producing client, which would show a failed attempt; that of mqadmin or of a
     mere consumer would not.
     """
-    return bool((clients_of_users(case)["role"] == "producer").any())
+    return bool((clients_of_users(facts)["role"] == "producer").any())
 
 
-def clients_of_users(case: Case) -> pd.DataFrame:
+def clients_of_users(facts: Facts) -> pd.DataFrame:
     """Return the clients with a group of users that were started according to logs: columns file, group, role."""
-    if not refs.seen(case, "client-started"):
+    if not refs.seen(facts, "client-started"):
         return pd.DataFrame(columns=pd.Index(["file", "group", "role"]))
-    started = case.facts("clients_started")
+    started = facts("clients_started")
     own = started["group"].notna() & ~started["group"].isin([names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP])
     return started.loc[own, ["file", "group", "role"]]
 
 
-def calls(case: Case) -> pd.DataFrame:
+def calls(facts: Facts) -> pd.DataFrame:
     """Return the calls that threw according to client logs: columns `CALL`, kind that of the last attempt."""
-    rows = attempts(case)
+    rows = attempts(facts)
     if rows.empty:
         return pd.DataFrame(columns=pd.Index(CALL))
     own = rows["uniq_key"].fillna(NO_ID + rows["file"] + NO_ID + rows["line"].astype(str))
@@ -141,24 +140,24 @@ def calls(case: Case) -> pd.DataFrame:
     whole = int(versions.rule("retryTimesWhenSendFailed", versions.OLDEST)) + 1
     # A timed-out attempt has used up the whole time of its call; a code that is not retried ends it at once.
     threw = each["thrown"].eq(True) | (each["kind"] == "CLIENT_TIMEOUT") | (each["attempts"] >= whole)
-    if not busy_is_retried(case):
+    if not busy_is_retried(facts):
         threw |= each["kind"].isin(BUSY_CODE)
     return each[threw].reset_index(drop=True)[list(CALL)]
 
 
-def busy_is_retried(case: Case) -> bool:
+def busy_is_retried(facts: Facts) -> bool:
     """Return whether every client known here retries SYSTEM_BUSY (5.3.0 and later)."""
-    known = setup.client_versions(case)
+    known = setup.client_versions(facts)
     return bool(known) and all(2 in versions.rule("retriedResponseCodes", Version.parse(v)) for v in known)
 
 
-def thrown(case: Case) -> pd.DataFrame:
+def thrown(facts: Facts) -> pd.DataFrame:
     """Return what applications wrote about failed sends, each once: columns `THROWN`, with the set of its `words`.
 
     Several loggers (a wrapper's and the application's own) that print the same exception in one thread and second
     report the same calls.
     """
-    rows = entries(case)
+    rows = entries(facts)
     if rows is None or rows.empty:
         return pd.DataFrame(columns=pd.Index(THROWN))
     rows = rows[rows["role"] == "call"]
@@ -184,41 +183,41 @@ def words(text: str | None) -> frozenset[str]:
     )
 
 
-def quotes(case: Case, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ...]:
+def quotes(facts: Facts, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ...]:
     """Quote the earliest entry of each of these kinds, then further ones: the line of the entry that names the kind."""
-    rows = entries(case)
+    rows = entries(facts)
     if rows is None or rows.empty:
         return ()
     rows = rows[rows["kind"].isin(kinds)].sort_values(["ts", "file", "line"], kind="stable")
     first = rows.drop_duplicates("kind").index
     picked = rows.loc[[*first, *rows.index.difference(first, sort=False)][:most]]
     places = list(zip(picked["file"].astype(str), picked["at"].astype(int), strict=True))
-    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, facts.lines(places), strict=True))
 
 
-def refused_pull_count(case: Case) -> int:
+def refused_pull_count(facts: Facts) -> int:
     """Return how many entries report a request other than a send as refused for busy."""
-    rows = case.fact_rows("refused_counts") if refs.seen(case, *REFUSED) else []
+    rows = facts.rows("refused_counts") if refs.seen(facts, *REFUSED) else []
     return sum(row["n"] for row in rows if row["kind"] == "busy" and row["pull"])
 
 
-def refused_sends(case: Case) -> refs.Seen:
+def refused_sends(facts: Facts) -> refs.Seen:
     """Return where a send was refused as busy: every refusal except those of pulls."""
-    if not refused_pull_count(case):
-        return refs.seen(case, *REFUSED)
-    rows = case.fact_rows("refused_counts")
+    if not refused_pull_count(facts):
+        return refs.seen(facts, *REFUSED)
+    rows = facts.rows("refused_counts")
     return refs.of_rows(REFUSED, [row for row in rows if row["kind"] == "busy" and not row["pull"]])
 
 
-def timed_out_sends(case: Case, slugs: tuple[str, ...], outside: Collection[str]) -> refs.Seen:
+def timed_out_sends(facts: Facts, slugs: tuple[str, ...], outside: Collection[str]) -> refs.Seen:
     """Return where a send timed out, rather than a pull, a heartbeat or a request of a broker itself, outside the
     folders `outside`.
     """
-    rows = case.fact_rows("refused_counts") if refs.seen(case, *slugs, outside=outside) else []
+    rows = facts.rows("refused_counts") if refs.seen(facts, *slugs, outside=outside) else []
     sends = [row for row in rows if row["kind"] == "late" and not row["pull"] and row["source"] not in BROKER_SIDE]
     return refs.of_rows(slugs, [row for row in sends if str(PurePosixPath(row["file"]).parent) not in outside])
 
 
-def refused_pulls(case: Case) -> tuple[Ref, ...]:
+def refused_pulls(facts: Facts) -> tuple[Ref, ...]:
     """Quote the earliest refused pulls: the line that names the refusal."""
-    return refs.earliest(case, case.facts("refused_pulls"), 2, within="system busy") if refused_pull_count(case) else ()
+    return refs.earliest(facts, facts("refused_pulls"), 2, within="system busy") if refused_pull_count(facts) else ()

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis import refs
+from kit.analysis import refs, setup
 from kit.analysis.sends import attempts, sends, times
 from kit.analysis.texts import TEXTS
-from kit.case import setup
 from kit.i18n import Lang, Sentence, T
 from kit.inventory.references import Ref
 from kit.rocketmq import versions
@@ -24,7 +23,7 @@ from kit.rocketmq import versions
 if TYPE_CHECKING:
     from kit.analysis.sends.sends import Ledger
     from kit.analysis.sends.times import Stall
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 HOLE: Final = 3
 """s between two blocks of watermark.log that show a standing process by themselves; 2 s can be a block printed late."""
@@ -75,31 +74,31 @@ def standing(stalled: list[times.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
     return gaps[(gaps["seconds"] >= HOLE) | pd.Series(with_records, index=gaps.index, dtype=bool)]
 
 
-def explain(case: Case, ledger: sends.Ledger, stalled: list[times.Stall]) -> list[Why]:
+def explain(facts: Facts, ledger: sends.Ledger, stalled: list[times.Stall]) -> list[Why]:
     """Return the explanations of the refusals, the one that covers most failed sends first; empty if the evidence shows
     none.
     """
     under_way = times.intervals(ledger.failed)
-    stood = standing(stalled, times.watermark_gaps(case))
+    stood = standing(stalled, times.watermark_gaps(facts))
     whys = [
-        *_stood(case, stalled, stood, under_way), *_gc(case, under_way), *_appends(case, under_way), *_pool(case),
-        *_replicas(case, under_way), *_host(case), *_half_topic(case),
+        *_stood(facts, stalled, stood, under_way), *_gc(facts, under_way), *_appends(facts, under_way), *_pool(facts),
+        *_replicas(facts, under_way), *_host(facts), *_half_topic(facts),
     ]  # fmt: skip
     # That nothing stalled has to be seen: in records and in watermark.log.
     if not (stalled or len(stood) or whys) and "TIMEOUT_CLEAN_QUEUE" in (ledger.errors_by_kind or {}):
-        whys += _few_threads(case)
+        whys += _few_threads(facts)
     return sorted(whys, key=lambda w: -(w.share or 0))
 
 
-def _few_threads(case: Case) -> list[Why]:
-    if not (case.has("messages") and refs.seen(case, "watermark")):
+def _few_threads(facts: Facts) -> list[Why]:
+    if not (facts.has("messages") and refs.seen(facts, "watermark")):
         return []
-    limit, threads = setup.setting(case, "waitTimeMillsInSendQueue"), setup.setting(case, "sendMessageThreadPoolNums")
+    limit, threads = setup.setting(facts, "waitTimeMillsInSendQueue"), setup.setting(facts, "sendMessageThreadPoolNums")
     places = tuple(setting.where for setting in (limit, threads) if setting.where)
     return [Why("queue-wait", SAYS["few"].say(limit=limit.value, threads=threads.value), None, places)]
 
 
-def _stood(case: Case, stalled: list[times.Stall], stood: pd.DataFrame, under_way: pd.DataFrame) -> list[Why]:
+def _stood(facts: Facts, stalled: list[times.Stall], stood: pd.DataFrame, under_way: pd.DataFrame) -> list[Why]:
     windows = [(times.ms(s.start), times.ms(s.end)) for s in stalled]
     seconds = round(sum(s.stood for s in stalled), 1)
     if not len(stood):
@@ -109,13 +108,13 @@ def _stood(case: Case, stalled: list[times.Stall], stood: pd.DataFrame, under_wa
     count = sum(s.pauses for s in stalled) or len(stood)
     # The second of the block before a gap and that behind it are not part of the standstill.
     seconds = seconds or round(float((stood["seconds"] - 1).sum()), 1)
-    quoted = refs.lines(case, stood.sort_values("seconds", ascending=False), 3)
+    quoted = refs.lines(facts, stood.sort_values("seconds", ascending=False), 3)
     paused = SAYS["stood"].say(count=count, seconds=seconds)
     return [Why("process-stood-still", paused, times.share(under_way, windows), quoted)]
 
 
-def _gc(case: Case, under_way: pd.DataFrame) -> list[Why]:
-    metrics = times.host_metrics(case, "pause_ms", "stopped_ms")
+def _gc(facts: Facts, under_way: pd.DataFrame) -> list[Why]:
+    metrics = times.host_metrics(facts, "pause_ms", "stopped_ms")
     long = metrics[metrics["value"] >= LONG_GC].sort_values("value", ascending=False)
     if long.empty:
         return []
@@ -123,10 +122,10 @@ def _gc(case: Case, under_way: pd.DataFrame) -> list[Why]:
     # A collection is printed when it is over.
     windows = [(times.ms(end) - pause, times.ms(end)) for end, pause in zip(timed["ts"], timed["value"], strict=True)]
     said = SAYS["gc"].say(ms=round(float(long["value"].max())))
-    return [Why("gc", said, times.share(under_way, windows) if windows else None, refs.lines(case, long, 2))]
+    return [Why("gc", said, times.share(under_way, windows) if windows else None, refs.lines(facts, long, 2))]
 
 
-def _appends(case: Case, under_way: pd.DataFrame) -> list[Why]:
+def _appends(facts: Facts, under_way: pd.DataFrame) -> list[Why]:
     """Slow appends and flushes in store.log (over 500 ms): inside the lock, or waiting for it."""
     whys = []
     texts = (
@@ -135,50 +134,50 @@ def _appends(case: Case, under_way: pd.DataFrame) -> list[Why]:
         ("flush", "flush-slow", SAYS["flush"]),
     )
     for slug, event, text in texts:
-        if not (where := refs.seen(case, event)):
+        if not (where := refs.seen(facts, event)):
             continue
-        slow = case.facts("slow_writes")
+        slow = facts("slow_writes")
         slow = slow[slow["event"] == event]
         # Whole seconds, written when the append or flush was over.
         ends = [(times.ms(end), took) for end, took in zip(slow["ts"], slow["cost_ms"], strict=True)]
         windows = [(end - took, end + 1000) for end, took in ends]
         worst = int(slow["cost_ms"].max()) if len(slow) else None
         said = text.say(count=where.count, ms=worst)
-        whys.append(Why(slug, said, times.share(under_way, windows), refs.quote(case, where, 2)))
+        whys.append(Why(slug, said, times.share(under_way, windows), refs.quote(facts, where, 2)))
     return whys
 
 
-def _pool(case: Case) -> list[Why]:
-    short = refs.seen(case, "transient-pool-short")
-    return [Why("transient-pool", SAYS["pool"], None, refs.quote(case, short, 2))] if short else []
+def _pool(facts: Facts) -> list[Why]:
+    short = refs.seen(facts, "transient-pool-short")
+    return [Why("transient-pool", SAYS["pool"], None, refs.quote(facts, short, 2))] if short else []
 
 
-def _half_topic(case: Case) -> list[Why]:
+def _half_topic(facts: Facts) -> list[Why]:
     """Load caused by the broker's own fault: a half topic that feeds itself wrote most of what was stored meanwhile."""
-    leaked = case.facts("half_topic_load") if case.has("messages") and times.window(case) else pd.DataFrame()
+    leaked = facts("half_topic_load") if facts.has("messages") and times.window(facts) else pd.DataFrame()
     if leaked.empty or (part := leaked["leaked"].iloc[0] / leaked["stored"].iloc[0]) < LEAST:
         return []
     return [
-        Why("half-topic", SAYS["fed-itself"].say(percent=round(100 * part)), None, refs.records_at(case, leaked, 2))
+        Why("half-topic", SAYS["fed-itself"].say(percent=round(100 * part)), None, refs.records_at(facts, leaked, 2))
     ]
 
 
-def _replicas(case: Case, under_way: pd.DataFrame) -> list[Why]:
-    waited = refs.seen(case, "slave-wait-failed", "replicas-not-enough")
+def _replicas(facts: Facts, under_way: pd.DataFrame) -> list[Why]:
+    waited = refs.seen(facts, "slave-wait-failed", "replicas-not-enough")
     if not waited:
         return []
     windows = [(times.ms(waited.first), times.ms(waited.last))] if waited.first and waited.last else []
-    said, quoted = SAYS["replica"].say(count=waited.count), refs.quote(case, waited, 2)
+    said, quoted = SAYS["replica"].say(count=waited.count), refs.quote(facts, waited, 2)
     return [Why("replication", said, times.share(under_way, windows), quoted)]
 
 
-def _host(case: Case) -> list[Why]:
+def _host(facts: Facts) -> list[Why]:
     """Co-located load: a device that writes much more than the broker stores; a host without CPU or disk time left."""
-    if not case.has("metrics"):
+    if not facts.has("metrics"):
         return []
-    util, processors = times.host_metrics(case, "%util"), case.facts("processors")
+    util, processors = times.host_metrics(facts, "%util"), facts("processors")
     util, processors = util[util["ts"].notna()], processors[processors["ts"].notna()]
-    whys = _foreign_writes(case)
+    whys = _foreign_writes(facts)
     cpu = float(processors["busy"].max()) if len(processors) else None
     disk = float(util["value"].max()) if len(util) else None
     waiting = float(processors["waiting"].max()) if len(processors) else 0.0
@@ -186,48 +185,48 @@ def _host(case: Case) -> list[Why]:
         full = (disk or 0) >= FULL
         worst = util.sort_values("value", ascending=False) if full else processors.sort_values("busy", ascending=False)
         said = SAYS["host"].say(cpu=None if cpu is None else round(cpu), util=None if disk is None else round(disk))
-        whys.append(Why("host", said, None, refs.lines(case, worst, 1)))
+        whys.append(Why("host", said, None, refs.lines(facts, worst, 1)))
     elif waiting >= WAITS:
         worst = processors.sort_values("waiting", ascending=False)
-        whys.append(Why("host", SAYS["waited"].say(wait=round(waiting)), None, refs.lines(case, worst, 1)))
+        whys.append(Why("host", SAYS["waited"].say(wait=round(waiting)), None, refs.lines(facts, worst, 1)))
     return whys
 
 
-def _foreign_writes(case: Case) -> list[Why]:
-    writes = times.host_metrics(case, "wkB/s")
-    if writes.empty or not case.has("messages"):
+def _foreign_writes(facts: Facts) -> list[Why]:
+    writes = times.host_metrics(facts, "wkB/s")
+    if writes.empty or not facts.has("messages"):
         return []
-    for row in case.fact_rows("device_writes"):
+    for row in facts.rows("device_writes"):
         step = (row["last"] - row["first"]).total_seconds() / max(row["n"] - 1, 1)
         written = row["rate"] * 1024 * step
         if not row["stored"] or written < FOREIGN * row["stored"]:
             continue
         of_device = writes[(writes["subject"] == row["device"]) & writes["ts"].notna()]
-        worst = refs.lines(case, of_device.sort_values("value", ascending=False), 2)
+        worst = refs.lines(facts, of_device.sort_values("value", ascending=False), 2)
         said = SAYS["others"].say(device=row["device"], times=round(written / row["stored"]))
         return [Why("co-located-load", said, None, worst)]
     return []
 
 
-def counted_busy(case: Case) -> int | None:
+def counted_busy(facts: Facts) -> int | None:
     """Return how many responses with code 2 the broker counted (broker_traffic.log, 5.1.0 and later), None without that
     log.
     """
-    return case.fact_rows("busy_answers")[0]["busy"] if refs.seen(case, "response-codes") else None
+    return facts.rows("busy_answers")[0]["busy"] if refs.seen(facts, "response-codes") else None
 
 
-def refusal_kinds(case: Case) -> list[str]:
+def refusal_kinds(facts: Facts) -> list[str]:
     """Return the kinds of refusal the logs name, in the order of `attempts.KINDS`."""
-    stalled = attempts.entries(case)
+    stalled = attempts.entries(facts)
     named = set() if stalled is None else set(stalled["kind"].dropna())
     return [kind for kind in attempts.REFUSALS if kind in named]
 
 
-def unanswered(case: Case) -> tuple[int, tuple[Ref, ...]]:
+def unanswered(facts: Facts) -> tuple[int, tuple[Ref, ...]]:
     """Return how many transactions that met a stalled broker had to be checked or are still open, and the half records
     of some (the table `stalled_transactions`).
     """
-    rows = case.fact_rows("stalled_transactions")
+    rows = facts.rows("stalled_transactions")
     quoted = [
         Ref(
             row["half_file"],
@@ -253,27 +252,27 @@ class Audited:
     where: Ref | None = None
 
 
-def audit(case: Case, ledger: Ledger, stalls: list[Stall]) -> list[Audited]:
+def audit(facts: Facts, ledger: Ledger, stalls: list[Stall]) -> list[Audited]:
     """Return the settings that matter, each with what it would have changed in this incident; `changed` in failed
     sends, None if unknown.
     """
-    return [*_broker_settings(case, ledger, stalls), *_client_settings(case, ledger)]
+    return [*_broker_settings(facts, ledger, stalls), *_client_settings(facts, ledger)]
 
 
-def _broker_settings(case: Case, ledger: Ledger, stalls: list[Stall]) -> Iterator[Audited]:
+def _broker_settings(facts: Facts, ledger: Ledger, stalls: list[Stall]) -> Iterator[Audited]:
     # Of several brokers the settings of that count which stalled.
     hosts = frozenset(stall.store_host for stall in stalls)
 
     def value(name: str) -> str | None:
-        return setup.setting(case, name, hosts).value
+        return setup.setting(facts, name, hosts).value
 
     def line(name: str, text: T, changed: int | None = None, **values: Any) -> Audited:
-        setting = setup.setting(case, name, hosts)
+        setting = setup.setting(facts, name, hosts)
         return Audited(
             name, setting.value, setting.known, text.say(value=setting.value, **values), changed, setting.where
         )
 
-    periods = printed_periods(attempts.entries(case))
+    periods = printed_periods(attempts.entries(facts))
     spared = int((periods < LONGER_WAIT).sum()) if len(periods) else None
     yield line(
         "waitTimeMillsInSendQueue", ADVICE["wait"], spared, longer=LONGER_WAIT, spared=spared, count=len(periods)
@@ -290,11 +289,11 @@ def _broker_settings(case: Case, ledger: Ledger, stalls: list[Stall]) -> Iterato
     yield line("brokerFastFailureEnable", ADVICE["fast-fail"])
 
 
-def _client_settings(case: Case, ledger: Ledger) -> Iterator[Audited]:
-    clients, errors = setup.client_versions(case), ledger.errors_by_kind
+def _client_settings(facts: Facts, ledger: Ledger) -> Iterator[Audited]:
+    clients, errors = setup.client_versions(facts), ledger.errors_by_kind
     busy = None if errors is None else sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
     text = ADVICE["retry"].say(value=list(clients) or None, count=busy)
-    changed = 0 if attempts.busy_is_retried(case) else busy
+    changed = 0 if attempts.busy_is_retried(facts) else busy
     yield Audited("retryResponseCodes", ", ".join(clients) or None, "evidence" if clients else None, text, changed)
     timed = None if errors is None else errors.get("CLIENT_TIMEOUT", 0)
     outcome = ledger.outcome_by_kind

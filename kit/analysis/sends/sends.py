@@ -16,7 +16,6 @@ import pandas as pd
 
 from kit.analysis import coverage, refs
 from kit.analysis.sends import attempts
-from kit.case.memoize import once
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import EVENTS
@@ -24,7 +23,7 @@ from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.tables.queries import fold
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 _TIMEOUT: Final = re.compile(r"RemotingTimeoutException|RemotingTooMuchRequestException")
 """Exceptions that are a client's own time-out whatever their text: remoting/exception."""
@@ -84,9 +83,9 @@ class Ledger:
         return self.failed[self.failed["originals"] == 0].drop(columns=["originals", "brokers"])
 
 
-def ledger(case: Case) -> Ledger:
+def ledger(facts: Facts) -> Ledger:
     """Return the ledger of losses and duplicates, computed once per case."""
-    return once(case, "send ledger", lambda: _ledger(case))
+    return facts.once("send ledger", lambda: _ledger(facts))
 
 
 @fold(
@@ -94,16 +93,16 @@ def ledger(case: Case) -> Ledger:
     "attempts bigint, line bigint, other boolean",
     "send_failures", "ledger_failures", "clients_started", "events", "known_texts", "sends",
 )  # fmt: skip
-def failed_sends(case: Case) -> pd.DataFrame:
+def failed_sends(facts: Facts) -> pd.DataFrame:
     """One row per failed send that send ledgers report, or, without any, the logs of applications and clients: identity (by which a send counts
     once), key, uniq_key, kind, outcome, ts (ms since 1970), cost_ms, attempts, source, file, line; other: a call of another sender than the
     ledger's, which counts among the errors only. At most 400,000.
     """
-    entries = attempts.entries(case)
-    listed = case.has("sends")
-    told, calls = attempts.thrown(case), attempts.calls(case)
+    entries = attempts.entries(facts)
+    listed = facts.has("sends")
+    told, calls = attempts.thrown(facts), attempts.calls(facts)
     if listed:
-        rows = case.facts("ledger_failures").rename(columns={"ts_ms": "ts"}).astype({"ts": "float64"})
+        rows = facts("ledger_failures").rename(columns={"ts_ms": "ts"}).astype({"ts": "float64"})
         rows, others = from_ledger(rows, told, calls)
     else:
         rows, others = from_logs(told, calls)
@@ -114,13 +113,13 @@ def failed_sends(case: Case) -> pd.DataFrame:
     return every.astype(dict.fromkeys(("cost_ms", "attempts", "line"), "Int64") | {"ts": "float64"})
 
 
-def _ledger(case: Case) -> Ledger:
-    listed = case.has("sends")
-    answers = {row["outcome"]: row["n"] for row in case.fact_rows("ledger_answers")} if listed else {}
+def _ledger(facts: Facts) -> Ledger:
+    listed = facts.has("sends")
+    answers = {row["outcome"]: row["n"] for row in facts.rows("ledger_answers")} if listed else {}
     count = sum(answers.values()) if listed else None
-    entries = attempts.entries(case)
-    rows = case.facts("failed_sends")
-    if entries is None or not (listed or len(rows) or attempts.has_producer_log(case)):
+    entries = attempts.entries(facts)
+    rows = facts("failed_sends")
+    if entries is None or not (listed or len(rows) or attempts.has_producer_log(facts)):
         return Ledger(None, sends=count)
     failed = rows[~rows["other"]].drop(columns="other").reset_index(drop=True)
     unknown = int(failed["kind"].isna().sum())
@@ -128,11 +127,11 @@ def _ledger(case: Case) -> Ledger:
     known = Ledger(
         source="ledger" if listed else "logs", sends=count, sends_failed=int(failed["identity"].nunique()),
         errors_by_kind=None if unknown else attempts.counted(rows["kind"]), kind_unknown=unknown,
-        whole=listed or attempts.has_producer_log(case) or not sources.isdisjoint({"app", "client"}),
+        whole=listed or attempts.has_producer_log(facts) or not sources.isdisjoint({"app", "client"}),
         failed=failed.drop(columns="identity").assign(originals=None, brokers=None),
         answered_not_ok={outcome: n for outcome, n in sorted(answers.items(), key=str) if outcome},
     )  # fmt: skip
-    return _settled(case, known, failed) if case.has("messages") else known
+    return _settled(facts, known, failed) if facts.has("messages") else known
 
 
 def _identity(failed: pd.DataFrame) -> pd.Series:
@@ -236,13 +235,13 @@ def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd
 # --- what the commitlog says -------------------------------------------------------------------------------------------------
 
 
-def _settled(case: Case, known: Ledger, failed: pd.DataFrame) -> Ledger:
+def _settled(facts: Facts, known: Ledger, failed: pd.DataFrame) -> Ledger:
     """Look up every failed send among the originals, and find what is stored more than once."""
-    found = sent_copies(case, failed)
+    found = sent_copies(facts, failed)
     by_send = found.groupby("identity")
     counts = failed["identity"].map(by_send["offset_msg_id"].nunique()).astype("float64").fillna(0)
     named = failed["key"].notna() | failed["uniq_key"].notna()
-    originals = counts.where(named & ((counts > 0) | covered(case, failed)))
+    originals = counts.where(named & ((counts > 0) | covered(facts, failed)))
     failed = failed.assign(originals=originals, brokers=failed["identity"].map(by_send["store_host"].nunique()))
     each = failed.drop_duplicates("identity")
     certain = bool(each["originals"].notna().all())
@@ -252,8 +251,8 @@ def _settled(case: Case, known: Ledger, failed: pd.DataFrame) -> Ledger:
         for kind in attempts.KINDS
         if (of_kind := each["kind"] == kind).any()
     }
-    twice = stored_twice(case, failed, found, listed=known.source == "ledger")
-    unsure = any(stretch.large for stretch in coverage.stretches(case))
+    twice = stored_twice(facts, failed, found, listed=known.source == "ledger")
+    unsure = any(stretch.large for stretch in coverage.stretches(facts))
     return attrs.evolve(
         known, failed=failed.drop(columns="identity"), failed_but_stored=int(is_stored.sum()) if certain else None,
         lost=int((~is_stored).sum()) if certain else None,
@@ -267,26 +266,26 @@ def parts(keys: Any) -> tuple[str, ...]:
     return (keys, *keys.split()) if isinstance(keys, str) else ()
 
 
-def covered(case: Case, failed: pd.DataFrame) -> pd.Series:
+def covered(facts: Facts, failed: pd.DataFrame) -> pd.Series:
     """Return for each failed send whether the commitlogs at hand would contain it: all brokers it may have gone to, at
     its time.
     """
-    if failed.empty or (hosts := case.facts("store_hosts")).empty:
+    if failed.empty or (hosts := facts("store_hosts")).empty:
         return pd.Series(False, failed.index)
     # A store copied after the last line of the broker's logs cannot be told from one copied at that line.
-    logs = [item for item in case.inventory.items if item.kind == "log" and item.source in BROKER_SIDE]
+    logs = [item for item in facts.zoned.items if item.kind == "log" and item.source in BROKER_SIDE]
     last = max([hosts["last_ms"].max(), *(item.last.timestamp() * 1000 for item in logs if item.last)])
     begins = hosts["first_offset"].min() == 0
     ts = failed["ts"]
     inside = ts.isna() | ((ts <= last) & (begins | (ts >= hosts["first_ms"].min())))
-    named = attempts.attempts(case)["broker"].nunique()
-    return inside & ~_unseen(case, failed) & (named <= max(len(hosts), 1))
+    named = attempts.attempts(facts)["broker"].nunique()
+    return inside & ~_unseen(facts, failed) & (named <= max(len(hosts), 1))
 
 
-def _unseen(case: Case, failed: pd.DataFrame) -> pd.Series:
+def _unseen(facts: Facts, failed: pd.DataFrame) -> pd.Series:
     """Return for each failed send whether its message may have been written where the logs at hand have nothing."""
     # One damaged record among thousands does not leave open what became of every send around it.
-    large = [each for each in coverage.stretches(case) if each.large]
+    large = [each for each in coverage.stretches(facts) if each.large]
     # A ledger has the begin of a send, a log its failure; what a client gave up may be stored when the broker's stall ends.
     early = failed["ts"] - LONGEST_CALL * SECOND
     early = early.where(failed["source"] != "ledger", failed["ts"] - SECOND)
@@ -297,25 +296,25 @@ def _unseen(case: Case, failed: pd.DataFrame) -> pd.Series:
     return hidden
 
 
-def sent_copies(case: Case, failed: pd.DataFrame) -> pd.DataFrame:
+def sent_copies(facts: Facts, failed: pd.DataFrame) -> pd.DataFrame:
     """Return the originals of the failed sends, as the table `sent_copies` has them."""
     if failed["key"].isna().all() and failed["uniq_key"].isna().all():
         return pd.DataFrame(columns=pd.Index(["identity", *COPY_COLUMNS, *BODY]))
-    return case.facts("sent_copies")
+    return facts("sent_copies")
 
 
-def stored_twice(case: Case, failed: pd.DataFrame, sent: pd.DataFrame, *, listed: bool) -> pd.DataFrame:
+def stored_twice(facts: Facts, failed: pd.DataFrame, sent: pd.DataFrame, *, listed: bool) -> pd.DataFrame:
     """Return the originals that share key and body with another one, one row each in order of key and store time
     (`COPY_COLUMNS`).
 
     With a ledger its keys count; without one, those of failed sends (`sent`) and those whose UNIQ_KEY is stored twice.
     """
     if listed:
-        rows = case.facts("ledger_copies")
+        rows = facts("ledger_copies")
         rows = rows[rows.duplicated(["key", *BODY], keep=False)]
     else:
         again = sent[sent.duplicated(["identity", *BODY], keep=False)]
-        both = [repeated(case), again.drop(columns="identity")]
+        both = [repeated(facts), again.drop(columns="identity")]
         # Columns of a frame without rows have no types to agree on.
         rows = pd.concat([each for each in both if len(each)] or both[:1]).drop_duplicates("offset_msg_id")
         rows = rows[rows["key"].notna()]
@@ -328,14 +327,14 @@ def stored_twice(case: Case, failed: pd.DataFrame, sent: pd.DataFrame, *, listed
     return rows.sort_values(["key", "store_timestamp", "offset_msg_id"], ignore_index=True)[list(COPY_COLUMNS)]
 
 
-def repeated(case: Case) -> pd.DataFrame:
+def repeated(facts: Facts) -> pd.DataFrame:
     """Return the originals whose UNIQ_KEY is stored more than once in one real topic with one body and the same
     properties of the application, as a client's retry leaves them (the table `repeated_originals`).
 
     Without transactional records (a late commit repeats them for another reason) and those born further apart than a
     call can last.
     """
-    rows = case.facts("repeated_originals").drop_duplicates("offset_msg_id")
+    rows = facts("repeated_originals").drop_duplicates("offset_msg_id")
     columns = ["real_topic", "uniq_key", *BODY, "own_names"]
     rows = rows.assign(own_names=rows.pop("properties_text").map(_own_names))
     rows = rows[rows.duplicated(columns, keep=False)]

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis import refs
+from kit.analysis import refs, setup
 from kit.analysis.sends import attempts
-from kit.case import setup
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 Windows = list[tuple[float, float]]
 """Spans of time: (start, end) in ms since 1970."""
@@ -65,79 +64,79 @@ def windows(rows: pd.DataFrame) -> Windows:
     return [(ms(a), ms(b)) for a, b in zip(rows["start"], rows["end"], strict=True)]
 
 
-def window(case: Case) -> tuple[dt.datetime, dt.datetime] | None:
+def window(facts: Facts) -> tuple[dt.datetime, dt.datetime] | None:
     """Return the time from the first failed send or stall to the last (naive UTC)."""
-    for row in case.fact_rows("busy_window"):
+    for row in facts.rows("busy_window"):
         start, end = (dt.datetime.fromtimestamp(row[name] / 1000, dt.UTC) for name in ("start_ms", "end_ms"))
         return start.replace(tzinfo=None), end.replace(tzinfo=None)
     return None
 
 
-def axis(case: Case) -> pd.DataFrame:
+def axis(facts: Facts) -> pd.DataFrame:
     """Return the table `busy_axis`, without the columns of errors that did not occur."""
-    frame = case.facts("busy_axis").astype({"step_ms": "int64", "stalled": bool, "hole": bool})
+    frame = facts("busy_axis").astype({"step_ms": "int64", "stalled": bool, "hole": bool})
     return frame.drop(columns=[kind for kind in attempts.KINDS if not frame[kind].any()])
 
 
-def arrivals(case: Case) -> pd.DataFrame:
+def arrivals(facts: Facts) -> pd.DataFrame:
     """Return when messages were born around the incident, for replay: at_ms (ms since the window's start), sends (in
     that ms).
     """
-    if not case.has("messages"):
+    if not facts.has("messages"):
         return pd.DataFrame({"at_ms": pd.Series(dtype="float64"), "sends": pd.Series(dtype="int64")})
-    zero = case.fact_rows("busy_window")[0]["start_ms"]
-    born = case.facts("arrivals").query("born_or_stored == 'born'").reset_index(drop=True)
+    zero = facts.rows("busy_window")[0]["start_ms"]
+    born = facts("arrivals").query("born_or_stored == 'born'").reset_index(drop=True)
     return pd.DataFrame({"at_ms": born["at_ms"].astype("float64") - zero, "sends": born["n"].astype("int64")})
 
 
-def pauses(case: Case) -> pd.DataFrame:
+def pauses(facts: Facts) -> pd.DataFrame:
     """Return the single pauses of the busiest broker, for replay: start_ms, end_ms since the window's start, sorted."""
     empty = pd.DataFrame({"start_ms": pd.Series(dtype="float64"), "end_ms": pd.Series(dtype="float64")})
-    single = case.facts("pauses") if case.has("messages") else empty
+    single = facts("pauses") if facts.has("messages") else empty
     if single.empty:
         return empty
-    zero = case.fact_rows("busy_window")[0]["start_ms"]
+    zero = facts.rows("busy_window")[0]["start_ms"]
     waiters = single.groupby("store_host")["waiters"].sum().sort_values(ascending=False, kind="stable")
     worst = single[single["store_host"] == waiters.index[0]].sort_values("start_ms", ignore_index=True)
     return worst[["start_ms", "end_ms"]].astype("float64") - zero
 
 
-def watermark_gaps(case: Case) -> pd.DataFrame:
+def watermark_gaps(facts: Facts) -> pd.DataFrame:
     """Return the times without a block in watermark.log: file, line (of the next block), start, end (naive UTC),
     seconds between the blocks; in order of time.
     """
-    if not refs.seen(case, "watermark"):
+    if not refs.seen(facts, "watermark"):
         return pd.DataFrame(columns=pd.Index(["file", "line", "start", "end", "seconds"]))
-    return case.facts("watermark_gaps").sort_values(["start", "file"], ignore_index=True)
+    return facts("watermark_gaps").sort_values(["start", "file"], ignore_index=True)
 
 
-def over_time(case: Case) -> bool:
+def over_time(facts: Facts) -> bool:
     """Return whether the host or its JVM was measured by more than a look at its memory and disks."""
-    return case.has("metrics") and any(row["origin"] != "df" for row in case.fact_rows("measured_origins"))
+    return facts.has("metrics") and any(row["origin"] != "df" for row in facts.rows("measured_origins"))
 
 
-def host_metrics(case: Case, *names: str) -> pd.DataFrame:
+def host_metrics(facts: Facts, *names: str) -> pd.DataFrame:
     """Return the host metrics of these names (the columns of the table `host_metrics`)."""
-    metrics = case.facts("host_metrics")
+    metrics = facts("host_metrics")
     return metrics[metrics["name"].isin(names)].reset_index(drop=True)
 
 
-def store_paths(case: Case) -> list[str]:
+def store_paths(facts: Facts) -> list[str]:
     """Return the folders in which the evidence says the store is; none if it only has its default."""
-    settings = [setup.setting(case, name) for name in STORES]
+    settings = [setup.setting(facts, name) for name in STORES]
     paths = [path for setting in settings if setting.where for path in (setting.value or "").split(",")]
     return [path for path in paths if path.startswith("/")]
 
 
-def full_disks(case: Case, percent: float) -> pd.DataFrame:
+def full_disks(facts: Facts, percent: float) -> pd.DataFrame:
     """Return the file systems used to more than so many percent: the columns of `host_metrics`, subject the mount point.
     Where the folder of the store is known, only the one that holds it.
 
     RocketMQ computes its ratio as df does (common/UtilAll.getDiskPartitionSpaceUsedPercent); older releases count the
     blocks that are reserved for root as free.
     """
-    used = host_metrics(case, "use%")
-    if paths := store_paths(case):
+    used = host_metrics(facts, "use%")
+    if paths := store_paths(facts):
         mounts = {mount for path in paths if (mount := _holding(path, set(used["subject"])))}
         of_store = used["subject"].isin(mounts)
     else:
@@ -181,9 +180,9 @@ class Stall:
         }
 
 
-def stalls(case: Case) -> list[Stall]:
+def stalls(facts: Facts) -> list[Stall]:
     """Return the stalls that the records of the case show, earliest first."""
-    if not case.has("messages"):
+    if not facts.has("messages"):
         return []
     return [
         Stall(
@@ -194,7 +193,7 @@ def stalls(case: Case) -> list[Stall]:
             waiters=row["waiters"],
             store_host=row["store_host"],
         )
-        for row in case.fact_rows("stalls")
+        for row in facts.rows("stalls")
     ]
 
 
@@ -205,6 +204,6 @@ def stall_frame(stalls: list[Stall]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=pd.Index(columns))
 
 
-def released(case: Case) -> tuple[Ref, ...]:
+def released(facts: Facts) -> tuple[Ref, ...]:
     """Quote for the first two stalls the original that waited longest for its end."""
-    return tuple(map(refs.with_times, case.facts("stall_waiters").itertuples()))
+    return tuple(map(refs.with_times, facts("stall_waiters").itertuples()))

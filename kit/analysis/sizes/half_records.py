@@ -11,14 +11,14 @@ import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.sizes import limits, refusals
-from kit.case.memoize import per_case
 from kit.rocketmq import binary_format, names, rewrites, size
 from kit.rocketmq.versions import OLDEST, Version
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
     from kit.analysis.sizes.limits import Limits
-    from kit.case.case import Case
     from kit.inventory.references import Ref
+    from kit.tables.facts import Facts
 
 KEY: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
 """How consumerOffset.json names the position of the check: broker/offset/ConsumerOffsetManager."""
@@ -37,16 +37,16 @@ ADDED: Final = frozenset(
 """Properties that client and broker add themselves: `kit.rocketmq.size` adds them again."""
 
 
-@per_case
-def topics(case: Case) -> pd.DataFrame:
+@memo
+def topics(facts: Facts) -> pd.DataFrame:
     """Return `TOPICS`: how much each topic's transactions leave for a body. `overhead` (largest, growth included), `properties` (longest,
     grown), `refused` (half records that some put-back would exceed), `safe_body` (None if no body is safe, or no limit known).
     """
-    if not case.has("messages"):
+    if not facts.has("messages"):
         return pd.DataFrame(columns=pd.Index(TOPICS))
     rows: dict[str, dict[str, Any]] = {}
-    for row in case.fact_rows("half_topics"):
-        safe = _safe(row["overhead"], row["properties"], limits.limits(case, row["broker"]))
+    for row in facts.rows("half_topics"):
+        safe = _safe(row["overhead"], row["properties"], limits.limits(facts, row["broker"]))
         one = rows.setdefault(row["topic"], {**row, "half_records": 0, "refused": 0, "safe_body": safe})
         for name in ("half_records", "refused"):
             one[name] += row[name]
@@ -68,41 +68,41 @@ def _safe(overhead: int, properties: int, known: limits.Limits) -> int | None:
     return most if most >= 0 else None
 
 
-@per_case
-def at_risk(case: Case) -> pd.DataFrame | None:
+@memo
+def at_risk(facts: Facts) -> pd.DataFrame | None:
     """Return the table `half_misfits`: the open transactions whose record some put-back would exceed; None if it cannot be known."""
-    if not case.has("messages"):
+    if not facts.has("messages"):
         return None
-    brokers = {row["broker"] for row in case.fact_rows("half_brokers")}
-    known = [limits.limits(case, broker) for broker in brokers or (None,)]
-    if not topics(case)["refused"].sum():
+    brokers = {row["broker"] for row in facts.rows("half_brokers")}
+    known = [limits.limits(facts, broker) for broker in brokers or (None,)]
+    if not topics(facts)["refused"].sum():
         return None if any(each.limit is None for each in known) else pd.DataFrame(columns=pd.Index(RISK))
-    return None if any(each.how is None for each in known) else case.facts("half_misfits")
+    return None if any(each.how is None for each in known) else facts("half_misfits")
 
 
-@per_case
-def looping(case: Case) -> tuple[list[dict[str, Any]], int | None]:
+@memo
+def looping(facts: Facts) -> tuple[list[dict[str, Any]], int | None]:
     """Return the table `half_looping` and how many half messages a log names as refused; ([], None) if none does."""
-    rows = case.facts("size_refusals")
+    rows = facts("size_refusals")
     ids = rows.loc[rows["event"] == "put-back-failed", "msg_id"].dropna().str.upper().unique()
     printed = refusals.for_size(rows, "put_back")[["total", "body"]].dropna()
-    stored = case.fact_rows("half_looping") if case.has("messages") and (len(ids) or len(printed)) else []
+    stored = facts.rows("half_looping") if facts.has("messages") and (len(ids) or len(printed)) else []
     return stored, len(ids) or len(stored) or None
 
 
-def saved(case: Case) -> list[tuple[str, int]]:
+def saved(facts: Facts) -> list[tuple[str, int]]:
     """Return (file, next half offset to be checked) from the newest offset files, in order of file."""
-    return sorted((row["file"], row["offset"]) for row in case.fact_rows("half_queue") if row["line"] == "saved")
+    return sorted((row["file"], row["offset"]) for row in facts.rows("half_queue") if row["line"] == "saved")
 
 
-def saved_refs(case: Case) -> tuple[Ref, ...]:
+def saved_refs(facts: Facts) -> tuple[Ref, ...]:
     """Quote the line of each offset file with the position of the check."""
-    return tuple(ref for file, _ in saved(case) if (ref := refs.first_with(case, file, KEY)))
+    return tuple(ref for file, _ in saved(facts) if (ref := refs.first_with(facts, file, KEY)))
 
 
-def timeline(case: Case) -> pd.DataFrame:
+def timeline(facts: Facts) -> pd.DataFrame:
     """Return the half queue over time: columns ts, offset, line: `checked` (where a round of checks began), `stored` (end of the queue)."""
-    rows = case.facts("half_queue")
+    rows = facts("half_queue")
     return rows.loc[rows["line"] != "saved", ["ts", "offset", "line"]].reset_index(drop=True)
 
 

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis import refs
+from kit.analysis import brokers, refs, setup
 from kit.analysis.transactions import owners, totals
-from kit.case import brokers, setup
-from kit.case.memoize import once, per_case
 from kit.formats.printed_times import utc
 from kit.formats.values import integer
 from kit.rocketmq import names, size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
     from kit.inventory.references import Ref
+    from kit.tables.facts import Facts
 
 SETTINGS: Final = (
     ("transactionCheckMax", ""),
@@ -29,18 +28,18 @@ SETTINGS: Final = (
 COLUMNS: Final = ("limit", "value", "unit", "known", "where", "line")
 
 
-def table(case: Case) -> pd.DataFrame:
+def table(facts: Facts) -> pd.DataFrame:
     """Return the limits in force, one per row: limit, value (text, None if unknown), unit, known (`evidence`,
     `default`, None), where, line.
     """
     rows: list[tuple[Any, ...]] = []
     for name, unit in SETTINGS:
-        value, where, known = setup.setting(case, name, owners.addresses(case))
+        value, where, known = setup.setting(facts, name, owners.addresses(facts))
         rows.append((name, value, unit, known, where.file if where else None, where.line if where else None))
-    if case.has("messages"):
-        immune = totals.summary(case).total("immune")
+    if facts.has("messages"):
+        immune = totals.summary(facts).total("immune")
         rows.append((names.CHECK_IMMUNITY, f"{immune}", "transactions", "evidence", None, None))
-    rows += _retries(case)
+    rows += _retries(facts)
     # Both are fixed in the client: client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction.
     rows += [
         ("DELAY", None, "not allowed", "default", None, None),
@@ -49,13 +48,13 @@ def table(case: Case) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"line": "Int64"})
 
 
-def _retries(case: Case) -> list[tuple[Any, ...]]:
+def _retries(facts: Facts) -> list[tuple[Any, ...]]:
     """Return the retries before the dead letter queue of each consumer group in the broker's configuration; the default
     16 if it has none.
     """
     found = [
         row
-        for row in case.fact_rows("settings")
+        for row in facts.rows("settings")
         if row["origin"] == "subscriptionGroup" and row["name"] == "retryMaxTimes" and not row["backup"]
     ]
     limits = {
@@ -91,40 +90,40 @@ class Limits:
         return int(rule("propertiesMax", OLDEST))
 
 
-def limits(case: Case, owner: str | None = None) -> Limits:
+def limits(facts: Facts, owner: str | None = None) -> Limits:
     """Return the limits in force at a broker (named as in `owners.by_host`), computed once per broker; without one at
     the broker whose half messages loop, or the only one that has any.
 
     If several brokers are possible, the oldest release counts: it is the strictest. Of a broker that was upgraded, the
     release that refused counts, or else the one it runs now.
     """
-    meant = owner or _concerned(case)
-    return once(case, f"size limits {meant}", lambda: _limits(case, meant))
+    meant = owner or _concerned(facts)
+    return facts.once(f"size limits {meant}", lambda: _limits(facts, meant))
 
 
-@per_case
-def _concerned(case: Case) -> str | None:
+@memo
+def _concerned(facts: Facts) -> str | None:
     """Return the broker whose half messages were refused according to the log, or else the only one with half messages."""
-    known = owners.by_host(case) if case.has("messages") else {}
-    refused = case.facts("size_refusals")
+    known = owners.by_host(facts) if facts.has("messages") else {}
+    refused = facts("size_refusals")
     looping = refused.loc[refused["event"] == "put-back-failed", "msg_id"].dropna().str.upper()
     meant = {known[host] for host in looping.str[:-16].unique() if host in known} or set(known.values())
     return next(iter(meant)) if len(meant) == 1 else None
 
 
-def _limits(case: Case, owner: str | None) -> Limits:
-    hosts = owners.addresses(case, owner) if owner else setup.ANY
+def _limits(facts: Facts, owner: str | None) -> Limits:
+    hosts = owners.addresses(facts, owner) if owner else setup.ANY
     dledger = (
-        bool(case.found.of_kind("dledger"))
-        or (setup.setting(case, "enableDLegerCommitLog", hosts).value or "").lower() == "true"
+        bool(facts.files.of_kind("dledger"))
+        or (setup.setting(facts, "enableDLegerCommitLog", hosts).value or "").lower() == "true"
     )
-    refused = case.facts("size_refusals")
-    others = [file for file in refused["file"].unique() if brokers.is_of(case, hosts, file) is False]
+    refused = facts("size_refusals")
+    others = [file for file in refused["file"].unique() if brokers.is_of(facts, hosts, file) is False]
     refused = refused[~refused["file"].isin(others)]
     when = refused["first"].dropna()
-    known = setup.releases_at(case, hosts, None if when.empty else utc(when.iloc[-1].to_pydatetime()))
-    version = Version.parse(known[0]) if known else _writer(case, owner)
-    setting = setup.setting(case, "maxMessageSize", hosts)
+    known = setup.releases_at(facts, hosts, None if when.empty else utc(when.iloc[-1].to_pydatetime()))
+    version = Version.parse(known[0]) if known else _writer(facts, owner)
+    setting = setup.setting(facts, "maxMessageSize", hosts)
     configured = integer(setting.value)
     how = (
         size.size_rule(version, dledger=dledger)
@@ -133,11 +132,11 @@ def _limits(case: Case, owner: str | None) -> Limits:
     )
     said: str | None = setting.known if configured is not None else None
     limit, where = configured, setting.where
-    printed, at = _printed(case, refused)
+    printed, at = _printed(facts, refused)
     slack = size.TOTAL_SLACK if how == "body+64k" else 0
     if printed is not None and configured not in (printed, printed - size.TOTAL_SLACK):
         limit, where, said = printed - slack, at, "printed"
-    check_max = integer(setup.setting(case, "transactionCheckMax", hosts).value)
+    check_max = integer(setup.setting(facts, "transactionCheckMax", hosts).value)
     return Limits(
         limit, where, said, how, str(version) if version else None,
         rule("transactionCheckMax", NEWEST) if check_max is None else check_max, dledger,
@@ -145,7 +144,7 @@ def _limits(case: Case, owner: str | None) -> Limits:
     )  # fmt: skip
 
 
-def _printed(case: Case, told: pd.DataFrame) -> tuple[int | None, Ref | None]:
+def _printed(facts: Facts, told: pd.DataFrame) -> tuple[int | None, Ref | None]:
     """Return the limit that most of these refusals print, and the first line that prints it."""
     # The text of a refused body prints the limit itself in every release.
     rows = told[told["limit"].notna()].sort_values(
@@ -155,7 +154,7 @@ def _printed(case: Case, told: pd.DataFrame) -> tuple[int | None, Ref | None]:
         return None, None
     per_limit = rows[rows["event"] == rows["event"].iloc[0]].groupby("limit")["count"].sum()
     limit = int(per_limit.idxmax())
-    return limit, refs.lines(case, rows[rows["limit"] == limit], 1)[0]
+    return limit, refs.lines(facts, rows[rows["limit"] == limit], 1)[0]
 
 
 def _how_printed(told: pd.DataFrame, configured: int | None) -> str | None:
@@ -166,11 +165,11 @@ def _how_printed(told: pd.DataFrame, configured: int | None) -> str | None:
     return "total" if configured is not None and (totals["limit"] == configured).any() else None
 
 
-def _writer(case: Case, owner: str | None) -> Version | None:
+def _writer(facts: Facts, owner: str | None) -> Version | None:
     """Return a release that writes half records like those of this broker, None if more than one rule fits."""
-    if not case.has("messages"):
+    if not facts.has("messages"):
         return None
-    marks = next((row for row in case.fact_rows("half_writers") if owner in (None, row["broker"])), None)
+    marks = next((row for row in facts.rows("half_writers") if owner in (None, row["broker"])), None)
     if marks is None:
         return None
     if marks["region"]:

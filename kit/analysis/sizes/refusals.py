@@ -13,11 +13,11 @@ import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.sends import attempts
-from kit.case.memoize import per_case
 from kit.inventory.references import Ref
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 SIZE: Final = ("message-size-exceeded", "message-body-size-exceeded", "properties-too-long")
 """What the store prints when it refuses a record for its size."""
@@ -44,12 +44,12 @@ def window(rows: pd.DataFrame) -> tuple[Any, Any] | None:
     return None if pd.isna(first) or pd.isna(last) else (first.to_pydatetime(), last.to_pydatetime())
 
 
-def volume(case: Case, rows: pd.DataFrame) -> int:
+def volume(facts: Facts, rows: pd.DataFrame) -> int:
     """Return roughly how many bytes of log these refusals make: each text's first line times its count."""
     most = rows.sort_values("count", ascending=False).head(20)
     return sum(
         (len(ref.text.encode()) + 1) * int(count)
-        for ref, count in zip(refs.lines(case, most, len(most)), most["count"], strict=True)
+        for ref, count in zip(refs.lines(facts, most, len(most)), most["count"], strict=True)
     )
 
 
@@ -90,36 +90,36 @@ class Rejects:
     client_refs: tuple[Ref, ...]
 
 
-@per_case
-def rejects(case: Case) -> Rejects:
+@memo
+def rejects(facts: Facts) -> Rejects:
     """Return the sends refused at once for their size, each once however many logs report it."""
-    store = for_size(case.facts("size_refusals"), "send")
-    told = case.facts("size_rejects")
+    store = for_size(facts("size_refusals"), "send")
+    told = facts("size_rejects")
     answers, own = told[told["event"] == "message-illegal"], told[told["event"] == "client-body-too-large"]
-    if _names_refused(case, store):
+    if _names_refused(facts, store):
         answers = answers.iloc[0:0]
     by_broker = max(int(store["count"].sum()), _sends(answers))
     by_client = _sends(own)
-    looked = case.has_source("store") or attempts.has_producer_log(case)
+    looked = facts.has_source("store") or attempts.has_producer_log(facts)
     quoted = (
-        *refs.lines(case, store, 1),
-        *refs.lines(case, answers[answers["attempt"]], 1),
-        *refs.lines(case, answers[~answers["attempt"]], 1),
+        *refs.lines(facts, store, 1),
+        *refs.lines(facts, answers[answers["attempt"]], 1),
+        *refs.lines(facts, answers[~answers["attempt"]], 1),
     )
     times = pd.concat([rows[["first", "last"]] for rows in (store, answers, own)])
     return Rejects(
         by_broker=by_broker if by_broker or looked else None,
-        by_client=by_client if by_client or attempts.has_producer_log(case) or case.has_source("app") else None,
+        by_client=by_client if by_client or attempts.has_producer_log(facts) or facts.has_source("app") else None,
         largest=int(store["total"].max()) if store["total"].notna().any() else None, window=window(times),
-        broker_refs=quoted, client_refs=refs.lines(case, own),
+        broker_refs=quoted, client_refs=refs.lines(facts, own),
     )  # fmt: skip
 
 
-def _names_refused(case: Case, store: pd.DataFrame) -> bool:
+def _names_refused(facts: Facts, store: pd.DataFrame) -> bool:
     """Return whether the store refused names, not sizes: brokers up to 4.6.0 answer a topic that is too long with the
     same words.
     """
-    return store.empty and bool(refs.seen(case, "topic-too-long")) and case.has_source("store")
+    return store.empty and bool(refs.seen(facts, "topic-too-long")) and facts.has_source("store")
 
 
 def _sends(answers: pd.DataFrame) -> int:

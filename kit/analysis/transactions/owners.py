@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from kit.rocketmq import ids
 
 if TYPE_CHECKING:
-    from kit.case.brokers import Hosts
-    from kit.case.case import Case
+    from kit.analysis.brokers import Hosts
+    from kit.tables.facts import Facts
 
 
 def sharing(pairs: list[tuple[str, str]]) -> dict[str, str]:
@@ -26,16 +26,16 @@ def sharing(pairs: list[tuple[str, str]]) -> dict[str, str]:
     return {host: find(f"host {host}") for _, host in pairs}
 
 
-def by_host(case: Case) -> dict[str, str]:
+def by_host(facts: Facts) -> dict[str, str]:
     """Return {storing host: the host that represents its broker}, hosts as in offset message ids: the table `half_brokers`."""
-    return {row["host"]: row["broker"] for row in case.fact_rows("half_brokers")}
+    return {row["host"]: row["broker"] for row in facts.rows("half_brokers")}
 
 
-def addresses(case: Case, owner: str | None = None) -> Hosts:
+def addresses(facts: Facts, owner: str | None = None) -> Hosts:
     """Return the addresses of a broker (named as in `by_host`); without one those of the only broker with half
     messages, none if several have them.
     """
-    known = by_host(case)
+    known = by_host(facts)
     if owner is None and len(set(known.values())) != 1:
         return frozenset()
     # A damaged record has no address that could be told from its id.

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit.analysis import refs
+from kit.analysis import refs, setup
 from kit.analysis.texts import TEXTS
-from kit.case import setup
-from kit.case.memoize import per_case
 from kit.rocketmq import names, versions
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
     from kit.inventory.references import Ref
+    from kit.tables.facts import Facts
 
 REASONS: Final = TEXTS["send-backs"]
 """Why a send-back was refused; `unknown`: not known from this evidence."""
@@ -50,60 +49,60 @@ class SendBack:
     reason_refs: tuple[Ref, ...] = ()
 
 
-@per_case
-def examine(case: Case) -> SendBack:
+@memo
+def examine(facts: Facts) -> SendBack:
     """Return what the evidence shows about refused send-backs; computed once per case."""
-    refused = refs.seen(case, "send-back-exception")
-    too_long = refs.seen(case, "topic-too-long")
+    refused = refs.seen(facts, "send-back-exception")
+    too_long = refs.seen(facts, "topic-too-long")
     if not refused and not too_long:
         return SendBack()
     groups: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    for row in case.fact_rows("refused_send_backs") if refused else ():
+    for row in facts.rows("refused_send_backs") if refused else ():
         reasons[row["reason"]] += row["entries"]
         if row["consumer_group"]:
             groups[row["consumer_group"]] += row["entries"]
-    lengths = case.fact_rows("refused_names") if too_long else []
-    reason, length = _reason(case, reasons, list(groups), lengths)
+    lengths = facts.rows("refused_names") if too_long else []
+    reason, length = _reason(facts, reasons, list(groups), lengths)
     printed = max((row["length"] for row in lengths), default=0)
     if reason == "name-too-long" and not groups:
         groups.update(row["consumer_group"] for row in lengths if row["consumer_group"] and row["length"] == length)
-    again = refs.seen(case, "send-back-resend-failed")
-    quoted = refs.earliest(case, case.facts("first_send_backs"), 2, within="CODE:") if refused else ()
+    again = refs.seen(facts, "send-back-resend-failed")
+    quoted = refs.earliest(facts, facts("first_send_backs"), 2, within="CODE:") if refused else ()
     by_name = reason == "name-too-long"
-    why = refs.quote(case, too_long, 2) if by_name and too_long else quoted[:1] if reason else ()
+    why = refs.quote(facts, too_long, 2) if by_name and too_long else quoted[:1] if reason else ()
     return SendBack(
         refusals=refused.count or (too_long.count if by_name else 0),
-        printed_length=printed if printed > store_limit(case) else None, printed=too_long,
+        printed_length=printed if printed > store_limit(facts) else None, printed=too_long,
         resent_failed=again.count, reason=reason, retry_topic_length=length,
         groups=tuple(group for group, _ in groups.most_common()), first=refused.first or too_long.first,
-        last=refused.last or too_long.last, refs=quoted or (refs.quote(case, too_long, 2) if reason else ()),
-        resent_refs=refs.quote(case, again, 2), reason_refs=why,
+        last=refused.last or too_long.last, refs=quoted or (refs.quote(facts, too_long, 2) if reason else ()),
+        resent_refs=refs.quote(facts, again, 2), reason_refs=why,
     )  # fmt: skip
 
 
 def _reason(
-    case: Case, answers: Counter[str], groups: list[str], lengths: list[dict[str, Any]]
+    facts: Facts, answers: Counter[str], groups: list[str], lengths: list[dict[str, Any]]
 ) -> tuple[str | None, int | None]:
     """Return the reason. MESSAGE_ILLEGAL means a name or properties too long: the group's own length and store.log
     decide.
     """
-    limit, printed = store_limit(case), {row["length"] for row in lengths}
+    limit, printed = store_limit(facts), {row["length"] for row in lengths}
     by_name = {len(names.RETRY_PREFIX) + len(group) for group in groups}
     long_names = {n for n in by_name | {row["length"] for row in lengths if row["consumer_group"]} if n > limit}
     if long_names and (answers["illegal"] or answers["name-too-long"] or long_names & printed):
         return "name-too-long", max(long_names & printed or long_names)
     if answers["illegal"]:
-        return ("properties-too-long" if refs.seen(case, "properties-too-long") else "other"), None
+        return ("properties-too-long" if refs.seen(facts, "properties-too-long") else "other"), None
     named = [reason for reason, _ in answers.most_common() if reason not in ("illegal", "name-too-long")]
     return (named[0] if named else None), None
 
 
-def store_limit(case: Case) -> int:
+def store_limit(facts: Facts) -> int:
     """Return the longest name of a retry topic that the brokers of this case store; if their release is unknown, the
     limit of most releases.
     """
-    known = setup.broker_versions(case)
+    known = setup.broker_versions(facts)
     return min(
         (int(versions.rule("brokerRetryTopicMax", version)) for version in known),
         default=int(versions.rule("brokerRetryTopicMax", versions.OLDEST)),

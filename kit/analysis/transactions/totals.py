@@ -9,10 +9,9 @@ import attrs
 import pandas as pd
 
 from kit.analysis import coverage
-from kit.case.memoize import once
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 STATES: Final = ("committed", "rolled_back", "discarded", "pending")
 ORDER: Final = {"half": 0, "check": 1, "commit": 3, "op": 4, "discard": 5, "retry": 6, "dead letter": 7, "stored": 0}
@@ -67,13 +66,13 @@ class Summary:
         return {state: self.total(state) if known.get(state, True) else None for state in STATES}
 
 
-def summary(case: Case) -> Summary:
+def summary(facts: Facts) -> Summary:
     """Return the counts over all transactions, by producer group; computed once."""
-    return once(case, "transaction summary", lambda: _summary(case))
+    return facts.once("transaction summary", lambda: _summary(facts))
 
 
-def _summary(case: Case) -> Summary:
-    rows = case.fact_rows("transaction_totals")
+def _summary(facts: Facts) -> Summary:
+    rows = facts.rows("transaction_totals")
     numbers = [a.name for a in attrs.fields(Group) if a.name not in ("name", "covered")]
     groups = [
         Group(
@@ -87,17 +86,17 @@ def _summary(case: Case) -> Summary:
     # CLUSTER is stored by 4.6.0 and later, which all keep what they discard.
     knows = (
         not groups
-        or case.fact_rows("discards_stored")[0]["kept"]
+        or facts.rows("discards_stored")[0]["kept"]
         or any(row["discarded"] or row["cluster"] for row in rows)
-        or case.has_source("transaction")
+        or facts.has_source("transaction")
     )
-    return Summary(tuple(groups), sum(row["dead"] for row in rows), knows, not coverage.stretches(case))
+    return Summary(tuple(groups), sum(row["dead"] for row in rows), knows, not coverage.stretches(facts))
 
 
-def paths(case: Case) -> pd.DataFrame:
+def paths(facts: Facts) -> pd.DataFrame:
     """Return how many transactions took each path, most common first: columns of `transaction_paths`, and path (one line)."""
-    frame = case.facts("transaction_paths")
-    frame["path"] = [describe(row) for row in case.fact_rows("transaction_paths")]
+    frame = facts("transaction_paths")
+    frame["path"] = [describe(row) for row in facts.rows("transaction_paths")]
     return frame
 
 
@@ -124,11 +123,11 @@ def flow(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([(*pair, n) for pair, n in counts.items()], columns=["source", "target", "count"])
 
 
-def timeline(case: Case) -> pd.DataFrame:
+def timeline(facts: Facts) -> pd.DataFrame:
     """Return the records and answers of the transactions in `transaction_examples`, by path: columns `TIMELINE`, seconds since the first half record."""
-    named = {row["uniq_key"]: describe(row) for row in case.fact_rows("transaction_examples")}
+    named = {row["uniq_key"]: describe(row) for row in facts.rows("transaction_examples")}
     places = {path: n for n, path in enumerate(dict.fromkeys(named.values()))}
-    rows = case.facts("transaction_timeline")
+    rows = facts("transaction_timeline")
     rows["path"] = rows["uniq_key"].map(named)
     start = rows[rows["stage"] == "half"].groupby("uniq_key")["time"].min()
     rows["seconds"] = (rows["time"] - rows["uniq_key"].map(start)).dt.total_seconds().round(3).clip(lower=0)

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from kit.analysis import refs
+from kit.analysis import refs, setup
 from kit.analysis.access import reach
 from kit.analysis.sends import sends
-from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
     from kit.inventory.references import Ref
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -36,13 +35,13 @@ QUOTED: Final = {
 """Of each reason what a refusal that is quoted names, and what is in the line of it."""
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report whom access control refused, and why."""
-    seen = refs.seen(case, "access-denied")
+    seen = refs.seen(facts, "access-denied")
     finding = TEXTS.finding()
-    ledger = sends.ledger(case)
+    ledger = sends.ledger(facts)
     if not seen:
-        looked = reach.client_logs(case) or ledger.knows_kinds
+        looked = reach.client_logs(facts) or ledger.knows_kinds
         finding.steps = [deciding("denied", TEXTS["not_denied"], False if looked else None)]
         finding.figures = {
             "denied": 0 if looked else None,
@@ -51,29 +50,29 @@ def examine(case: Case) -> Finding:
         }
         finding.missing = [] if looked else [collect_next.ask("producer's client log", TEXTS["want_client"])]
         return finding
-    entries = case.facts("denials")
-    every = _by_reason(case.fact_rows("denials"))
+    entries = facts("denials")
+    every = _by_reason(facts.rows("denials"))
     said: list[Any] = [
         TEXTS.say("reason", reason=TEXTS[f"words-{why}"], names=names, count=count)
         for why, (names, count) in every.items()
     ]
     by_broker = entries["source"].isin(BROKER_SIDE)
     own = entries if by_broker.all() else entries[~by_broker]
-    quoted = [ref for why in every for ref in _quote(case, own, why)]
+    quoted = [ref for why in every for ref in _quote(facts, own, why)]
     finding.steps = [deciding("denied", TEXTS.say("denied", count=seen.count, reasons=said), True, tuple(quoted))]
-    logged = sum(refs.count(case, "access-denied", source) for source in ("remoting", "broker", "broker_default"))
+    logged = sum(refs.count(facts, "access-denied", source) for source in ("remoting", "broker", "broker_default"))
     if logged:
-        first = refs.earliest(case, entries[by_broker], 1, within="AclException")
+        first = refs.earliest(facts, entries[by_broker], 1, within="AclException")
         finding.steps.append(supporting("in-broker-log", TEXTS.say("in_broker", count=logged), True, first))
-    alone = refs.seen(case, "no-consumer-list")
+    alone = refs.seen(facts, "no-consumer-list")
     if alone:
         finding.steps.append(
-            supporting("no-consumer-list", TEXTS.say("no_list", count=alone.count), True, refs.quote(case, alone, 1))
+            supporting("no-consumer-list", TEXTS.say("no_list", count=alone.count), True, refs.quote(facts, alone, 1))
         )
-    setting = setup.setting(case, "aclEnable")
+    setting = setup.setting(facts, "aclEnable")
     if setting.value == "true" and setting.where is not None:
         finding.steps.append(supporting("acl-on", TEXTS["acl_on"], True, (setting.where,)))
-    failed = _failed_sends(case)
+    failed = _failed_sends(facts)
     reasons = {why: names for why, (names, _) in every.items()}
     finding.figures = {"denied": seen.count, "reasons": reasons, "failed_sends": failed}
     finding.summary = (
@@ -110,19 +109,19 @@ def _why(row: dict[str, Any]) -> tuple[str, str]:
     return "other", reason
 
 
-def _quote(case: Case, entries: pd.DataFrame, why: str) -> tuple[Ref, ...]:
+def _quote(facts: Facts, entries: pd.DataFrame, why: str) -> tuple[Ref, ...]:
     words, within = QUOTED[why]
-    return refs.earliest(case, entries[entries["reason"].fillna("").str.contains(words)], 1, within=within)
+    return refs.earliest(facts, entries[entries["reason"].fillna("").str.contains(words)], 1, within=within)
 
 
-def _failed_sends(case: Case) -> int | None:
+def _failed_sends(facts: Facts) -> int | None:
     """Return how many sends access control refused: the rows of ledgers in whose client's folder it refused, else by
     application logs; None if unknown.
     """
-    ledger = sends.ledger(case)
+    ledger = sends.ledger(facts)
     if ledger.source is None:
         return None
-    folders = {str(PurePosixPath(file).parent) for file, _ in refs.seen(case, "access-denied").places}
+    folders = {str(PurePosixPath(file).parent) for file, _ in refs.seen(facts, "access-denied").places}
     inside = ledger.failed["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in folders)
     failed = ledger.failed[inside.astype(bool) & (ledger.failed["kind"] != "CLIENT_TIMEOUT")]
     place = failed["file"].astype(str) + failed["line"].astype(str)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis import refs
+from kit.analysis import refs, setup
 from kit.analysis.transactions import owners, totals
-from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, supporting
 from kit.causes.texts import texts_of
@@ -20,20 +19,20 @@ from kit.inventory.references import Ref
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report which discarded transactions had been answered UNKNOW until the limit."""
     finding = TEXTS.finding()
-    stored, logged = case.has("messages"), case.has_source("transaction")
-    limit = setup.setting(case, "transactionCheckMax", owners.addresses(case))
-    if not stored and (printed := _printed(case)) is not None:
-        return _by_log(case, finding, printed, limit)
-    count = totals.summary(case).states()["discarded"] if stored else None
-    found = case.facts("discarded_transactions") if count else None
+    stored, logged = facts.has("messages"), facts.has_source("transaction")
+    limit = setup.setting(facts, "transactionCheckMax", owners.addresses(facts))
+    if not stored and (printed := _printed(facts)) is not None:
+        return _by_log(facts, finding, printed, limit)
+    count = totals.summary(facts).states()["discarded"] if stored else None
+    found = facts("discarded_transactions") if count else None
     unknown = found[found["unknown"] > 0] if found is not None else None
     given_up = deciding("discarded", TEXTS["not_discarded"], None if count is None else False)
     if found is not None:
@@ -49,7 +48,7 @@ def examine(case: Case) -> Finding:
             "answered-unknown",
             TEXTS.say("unknown", count=len(unknown), answers=int(unknown["unknown"].sum())),
             True,
-            _lines(case, unknown),
+            _lines(facts, unknown),
         )
     thrown = int(unknown["thrown"].sum()) if unknown is not None else 0
     finding.steps = [given_up, asked]
@@ -59,7 +58,7 @@ def examine(case: Case) -> Finding:
                 "listener-threw",
                 TEXTS.say("thrown", count=thrown),
                 True,
-                _lines(case, unknown[unknown["thrown"]], "first"),
+                _lines(facts, unknown[unknown["thrown"]], "first"),
             )
         )
     finding.figures = {
@@ -79,26 +78,26 @@ def examine(case: Case) -> Finding:
     return finding
 
 
-def _printed(case: Case) -> dict[str, Any] | None:
+def _printed(facts: Facts) -> dict[str, Any] | None:
     """Return the row of `printed_discards` that counts discarded transactions in transaction.log, None without one.
 
     Copies of a leaked message do not count: another cause made them.
     """
-    rows = case.fact_rows("printed_discards") if refs.seen(case, "check-discard") else []
+    rows = facts.rows("printed_discards") if refs.seen(facts, "check-discard") else []
     return next((row for row in rows if not row["leaked"]), None)
 
 
-def _by_log(case: Case, finding: Finding, printed: dict[str, Any], limit: setup.Setting) -> Finding:
+def _by_log(facts: Facts, finding: Finding, printed: dict[str, Any], limit: setup.Setting) -> Finding:
     """Complete the finding by the log alone, which prints each discarded message and each UNKNOW answer."""
     count = printed["messages"] or None
     said = TEXTS.say(
         "discarded", count=count or printed["lines"], limit=limit.value, known=TEXTS[f"known-{limit.known}".lower()]
     )
-    finding.steps = [deciding("discarded", said, True, case.refs([(printed["file"], printed["line"])]))]
+    finding.steps = [deciding("discarded", said, True, facts.refs([(printed["file"], printed["line"])]))]
     unknown = printed["unknown_messages"]
     if unknown:
         said = TEXTS.say("unknown", count=unknown, answers=printed["unknowns"])
-        quoted = case.refs([(printed["unknown_file"], printed["unknown_line"])])
+        quoted = facts.refs([(printed["unknown_file"], printed["unknown_line"])])
         finding.steps.append(deciding("answered-unknown", said, True, quoted))
         finding.summary = TEXTS.say("summary", unknown=unknown, discarded=count, limit=limit.value)
         finding.remedies = [TEXTS.remedy("action")]
@@ -123,5 +122,5 @@ def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
     )
 
 
-def _lines(case: Case, frame: pd.DataFrame, which: str = "log") -> tuple[Ref, ...]:
-    return case.refs((str(r[f"{which}_file"]), int(r[f"{which}_line"])) for r in frame.head(2).to_dict("records"))
+def _lines(facts: Facts, frame: pd.DataFrame, which: str = "log") -> tuple[Ref, ...]:
+    return facts.refs((str(r[f"{which}_file"]), int(r[f"{which}_line"])) for r in frame.head(2).to_dict("records"))

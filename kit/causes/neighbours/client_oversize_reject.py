@@ -14,14 +14,14 @@ from kit.causes.findings import Finding, deciding, holds, supporting
 from kit.causes.texts import texts_of
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report how many sends were refused at once for their size, and by whom."""
-    found = refusals.rejects(case)
+    found = refusals.rejects(facts)
     happened = bool(found.by_broker or found.by_client)
     looked = found.by_broker is not None or found.by_client is not None
     finding = TEXTS.finding()
@@ -34,7 +34,7 @@ def examine(case: Case) -> Finding:
         "largest_refused_record": found.largest,
     }
     if happened:
-        limit = limits.limits(case)
+        limit = limits.limits(facts)
         if found.by_broker and limit.limit is not None and limit.how == "total":  # 4.9.4+ print the limit itself
             finding.steps.append(
                 supporting("limits", TEXTS.say("words", limit=limit.limit), True, (limit.where,) if limit.where else ())

@@ -18,22 +18,22 @@ from kit.causes.findings import Finding, deciding, holds, supporting
 from kit.causes.texts import texts_of
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report how many sends timed out, and what became of them."""
-    ledger = sends.ledger(case)
-    tries = (attempts.by_kind(case) or {}).get("CLIENT_TIMEOUT", 0)
+    ledger = sends.ledger(facts)
+    tries = (attempts.by_kind(facts) or {}).get("CLIENT_TIMEOUT", 0)
     mine = ledger.of_kind("CLIENT_TIMEOUT")
     count = (ledger.errors_by_kind or {}).get("CLIENT_TIMEOUT", len(mine))
     outcome = (ledger.outcome_by_kind or {}).get("CLIENT_TIMEOUT")
     happened = bool(count or tries)
     finding = TEXTS.finding()
-    quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or (refs.lines(case, mine, 2) if len(mine) else ())
-    late = refs.seen(case, "late-response-stored")
+    quoted = attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) or (refs.lines(facts, mine, 2) if len(mine) else ())
+    late = refs.seen(facts, "late-response-stored")
     finding.steps = [
         deciding(
             "timed-out",
@@ -47,7 +47,7 @@ def examine(case: Case) -> Finding:
         answered = TEXTS.say("late", count=late.count)
         finding.steps += [
             supporting("stored-all-the-same", said, outcome and outcome["stored"]),
-            supporting("late-answers", answered, late, refs.quote(case, late, 2)),
+            supporting("late-answers", answered, late, refs.quote(facts, late, 2)),
         ]
         finding.summary = (
             TEXTS.say("summary", count=count, stored=outcome["stored"], lost=outcome["lost"])
@@ -61,8 +61,8 @@ def examine(case: Case) -> Finding:
     known = ledger.knows_kinds
     finding.figures = {
         "timed_out_sends": count if known or count else None,
-        "timed_out_attempts": tries if attempts.by_kind(case) is not None else None,
-        "stored": outcome["stored"] if outcome else (0 if known and not count and case.has("messages") else None),
-        "late_answers": late.count if attempts.by_kind(case) is not None else None,
+        "timed_out_attempts": tries if attempts.by_kind(facts) is not None else None,
+        "stored": outcome["stored"] if outcome else (0 if known and not count and facts.has("messages") else None),
+        "late_answers": late.count if attempts.by_kind(facts) is not None else None,
     }
     return finding

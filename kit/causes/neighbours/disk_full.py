@@ -18,33 +18,33 @@ from kit.causes.findings import Finding, deciding, holds, supporting
 from kit.causes.texts import texts_of
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
     from kit.inventory.references import Ref
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
 LIMIT: Final = 0.90
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report whether a disk was full, by the broker's log or by its answers."""
-    marks, _, quoted = answers(case, "marked")
-    refused, ratio, told = answers(case, "full")
+    marks, _, quoted = answers(facts, "marked")
+    refused, ratio, told = answers(facts, "full")
     if ratio is None:
-        ratio = answers(case, "room")[1]
+        ratio = answers(facts, "room")[1]
     happened = bool(marks or refused)
-    looked = case.has_source("store") or sends.ledger(case).knows_kinds
+    looked = facts.has_source("store") or sends.ledger(facts).knows_kinds
     finding = TEXTS.finding()
     claim = TEXTS.say("full", marks=marks, refused=refused, limit=str(LIMIT))
     finding.steps = [deciding("marked-full", claim, holds(happened, looked), (*quoted, *told)[:3])]
-    if not (measured := times.full_disks(case, 100 * LIMIT)).empty:
+    if not (measured := times.full_disks(facts, 100 * LIMIT)).empty:
         worst = measured.iloc[0]
-        said = TEXTS["measured_store"] if times.store_paths(case) else TEXTS["measured"]
+        said = TEXTS["measured_store"] if times.store_paths(facts) else TEXTS["measured"]
         claim = said.say(mount=str(worst["subject"]), percent=round(worst["value"]), limit=round(100 * LIMIT))
-        finding.steps.append(supporting("df", claim, True, refs.lines(case, measured, 1)))
+        finding.steps.append(supporting("df", claim, True, refs.lines(facts, measured, 1)))
     finding.figures = {
-        "marked_full": marks if case.has_source("store") else None,
-        "refused_answers": refused if sends.ledger(case).whole or refused else None,
+        "marked_full": marks if facts.has_source("store") else None,
+        "refused_answers": refused if sends.ledger(facts).whole or refused else None,
         "highest_ratio": ratio,
     }
     if happened:
@@ -59,15 +59,15 @@ def examine(case: Case) -> Finding:
     return finding
 
 
-def answers(case: Case, state: str) -> tuple[int, float | None, tuple[Ref, ...]]:
+def answers(facts: Facts, state: str) -> tuple[int, float | None, tuple[Ref, ...]]:
     """Return how many entries of the table `disk_answers` have a state, the highest ratio they print, and the first two."""
-    if not refs.seen(case, "disk-full", "service-not-available"):
+    if not refs.seen(facts, "disk-full", "service-not-available"):
         return 0, None, ()
-    rows = case.facts("disk_answers")
+    rows = facts("disk_answers")
     rows = rows[rows["state"] == state]
     if rows.empty:
         return 0, None, ()
     highest = rows["highest"].iloc[0]
     within = None if state == "marked" else "service not available now"
-    quoted = refs.earliest(case, rows, 2, within=within)
+    quoted = refs.earliest(facts, rows, 2, within=within)
     return int(rows["n"].iloc[0]), None if pd.isna(highest) else float(highest), quoted

@@ -16,7 +16,7 @@ from kit.formats.values import integer
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -24,19 +24,19 @@ TEXTS: Final = texts_of(__name__)
 COMMAND: Final = "mqadmin updateTopicPerm -n NAMESRV:9876 -b BROKER:10911"
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report which dead letter topics lack the read permission."""
     finding = TEXTS.finding()
-    rows = case.fact_rows("topic_permissions")
+    rows = facts.rows("topic_permissions")
     shut = closed(rows)
     topics = list(dict.fromkeys(row["subject"] for row in shut))
     if shut:
-        quoted = case.refs((row["file"], row["line"]) for row in shut[:3])
+        quoted = facts.refs((row["file"], row["line"]) for row in shut[:3])
         finding.steps = [
             deciding("unreadable", TEXTS.say("unreadable", count=len(topics), topics=topics[:5]), True, quoted)
         ]
         finding.summary = TEXTS.say("summary", count=len(topics), topics=topics[:5])
-        command = collect_next.addressed(case, COMMAND)
+        command = collect_next.addressed(facts, COMMAND)
         finding.remedies = [
             TEXTS.remedy("action", command=command, topic=collect_next.word(topic)) for topic in topics[:5]
         ]

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from kit.analysis import setup
 from kit.analysis.transactions import owners, totals
-from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, supporting
 from kit.causes.texts import texts_of
@@ -22,21 +22,21 @@ from kit.inventory.references import Ref
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report which transactions were committed more than once, and how it happened."""
     finding = TEXTS.finding()
-    if not case.has("messages"):
+    if not facts.has("messages"):
         finding.steps = [deciding("committed-twice", TEXTS["not_twice"], None)]
         finding.figures = {"committed_twice": None, "late_commits": None, "late_op_records": None}
         finding.missing = [collect_next.ask("commitlog", TEXTS["want"])]
         return finding
-    count = totals.summary(case).total("committed_twice")
-    found = case.facts("committed_twice") if count else None
+    count = totals.summary(facts).total("committed_twice")
+    found = facts("committed_twice") if count else None
     late = int((found["way"] == "late_commit").sum()) if found is not None else 0
     early = int((found["way"] == "late_op").sum()) if found is not None else 0
     finding.figures = {"committed_twice": count, "late_commits": late, "late_op_records": early}
@@ -52,7 +52,7 @@ def examine(case: Case) -> Finding:
         ),
     ]
     finding.summary = TEXTS.say("summary", count=count, late=late, early=early)
-    timeout = setup.setting(case, "transactionTimeOut", owners.addresses(case))
+    timeout = setup.setting(facts, "transactionTimeOut", owners.addresses(facts))
     finding.remedies = [
         TEXTS.remedy("action"),
         TEXTS.remedy("slower", value=timeout.value, known=TEXTS[f"known-{timeout.known}".lower()]),

@@ -14,22 +14,22 @@ from kit.causes.findings import Finding, deciding, supporting
 from kit.causes.texts import texts_of
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report which messages a client's retry stored more than once."""
     finding = TEXTS.finding()
-    known = case.has("messages")
-    found = sends.repeated(case) if known else None
-    tries = (attempts.by_kind(case) or {}).get("CLIENT_TIMEOUT", 0)
+    known = facts.has("messages")
+    found = sends.repeated(facts) if known else None
+    tries = (attempts.by_kind(facts) or {}).get("CLIENT_TIMEOUT", 0)
     again = supporting(
         "timed-out",
         TEXTS.say("timed_out", count=tries),
-        tries and sends.ledger(case).source,
-        attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if tries else (),
+        tries and sends.ledger(facts).source,
+        attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if tries else (),
     )
     if found is None or found.empty:
         finding.steps = [deciding("stored-twice", TEXTS["not_twice"], False if known else None)]

@@ -16,25 +16,25 @@ from kit.causes.findings import Finding, deciding, holds
 from kit.causes.texts import texts_of
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report whether a retry topic's name was too long, and the send-backs refused for it."""
-    back = send_back.examine(case)
-    limit = send_back.store_limit(case)
+    back = send_back.examine(facts)
+    limit = send_back.store_limit(facts)
     finding = TEXTS.finding()
     happened = back.reason == "name-too-long"
-    looked = shown_by.would_show(case, TEXTS.slug, "name-too-long") and back.printed_length is None
+    looked = shown_by.would_show(facts, TEXTS.slug, "name-too-long") and back.printed_length is None
     groups = list(back.groups) or TEXTS["group"]
     if happened:
         claim = TEXTS.say("long", groups=groups, length=back.retry_topic_length, limit=limit)
         name = deciding("name-too-long", claim, True, back.reason_refs)
     elif back.printed_length is not None:
         claim = TEXTS.say("printed", length=back.printed_length, count=back.printed.count, limit=limit)
-        name = deciding("name-too-long", claim, True, refs.quote(case, back.printed, 2))
+        name = deciding("name-too-long", claim, True, refs.quote(facts, back.printed, 2))
     else:
         name = deciding("name-too-long", TEXTS.say("not_long", limit=limit), False if looked else None)
     refused = TEXTS.say("refused", count=back.refusals) if happened else TEXTS["not_refused"]
@@ -60,6 +60,6 @@ def examine(case: Case) -> Finding:
             finding.window = (back.first, back.last)
     if not happened and not looked:
         finding.missing = [collect_next.ask("consumer's client log", TEXTS["want"])]
-        if not case.has_source("store"):
+        if not facts.has_source("store"):
             finding.missing.append(collect_next.ask("store.log", TEXTS["want_store_log"]))
     return finding

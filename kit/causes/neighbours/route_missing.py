@@ -15,17 +15,17 @@ from kit.causes.findings import Finding, deciding
 from kit.causes.texts import texts_of
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report the sends to existing topics that found no route."""
-    unknown = [each for each in missing_topics.unknown(case) if each.sends]
+    unknown = [each for each in missing_topics.unknown(facts) if each.sends]
     found = [each for each in unknown if each.exists]
-    unsure = bool(unknown) and not missing_topics.existing(case)  # the topic may exist or not
-    looked = not unsure and shown_by.would_show(case, TEXTS.slug, "no-route")
+    unsure = bool(unknown) and not missing_topics.existing(facts)  # the topic may exist or not
+    looked = not unsure and shown_by.would_show(facts, TEXTS.slug, "no-route")
     finding = TEXTS.finding()
     finding.figures = {"failed_sends": sum(u.sends for u in found), "topics": {u.topic: u.sends for u in found}}
     if not found:
@@ -35,7 +35,7 @@ def examine(case: Case) -> Finding:
             finding.missing = (
                 [collect_next.ask("topics", TEXTS["want_route"], topic=unknown[0].topic)]
                 if unsure
-                else shown_by.wanted(case, TEXTS.slug, "no-route", TEXTS["want_client"])
+                else shown_by.wanted(facts, TEXTS.slug, "no-route", TEXTS["want_client"])
             )
         return finding
     worst = found[0]
@@ -44,7 +44,7 @@ def examine(case: Case) -> Finding:
             "no-route",
             TEXTS.say("failed", sends=worst.sends, topic=worst.topic),
             True,
-            missing_topics.quote(case, worst),
+            missing_topics.quote(facts, worst),
         )
     ]
     finding.summary = TEXTS.say("summary", sends=worst.sends, topic=worst.topic)

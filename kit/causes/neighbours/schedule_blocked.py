@@ -18,7 +18,7 @@ from kit.causes.findings import Finding, deciding, holds, supporting
 from kit.causes.texts import texts_of
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -28,19 +28,19 @@ AGAIN: Final = 5
 """Seconds between failures that name no message, above which they are not one stop of the broker; the delivery is retried after 10 s."""
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report whether a delay level is blocked, by which record, and what waits behind it."""
-    rows = case.facts("size_refusals")
+    rows = facts("size_refusals")
     failed, named = _again(rows), refusals.for_size(rows, "schedule")
     happened = bool(len(failed) or len(named))
-    too_large = _too_large(case)
+    too_large = _too_large(facts)
     count = None if too_large is None else int(too_large["records"].max()) if len(too_large) else 0
-    blocked = _blocked(case, failed, too_large)
+    blocked = _blocked(facts, failed, too_large)
     finding = TEXTS.finding()
     lines = max(int(failed["count"].sum()), int(named["count"].sum()))
     sized = max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), int(named["count"].sum()))
-    looked = case.has_source("store") or case.has_source("broker")
-    quoted = (*refs.lines(case, failed, 2), *refs.lines(case, named, 1))
+    looked = facts.has_source("store") or facts.has_source("broker")
+    quoted = (*refs.lines(facts, failed, 2), *refs.lines(facts, named, 1))
     finding.steps = [
         deciding(
             "delivery-failed",
@@ -50,15 +50,15 @@ def examine(case: Case) -> Finding:
         ),
         supporting(
             "too-large",
-            TEXTS.say("too_large", count=count, limit=limits.limits(case).limit) if count else TEXTS["not_too_large"],
+            TEXTS.say("too_large", count=count, limit=limits.limits(facts).limit) if count else TEXTS["not_too_large"],
             count,
-            refs.records_at(case, too_large) if too_large is not None and count else (),
+            refs.records_at(facts, too_large) if too_large is not None and count else (),
         ),
     ]
     waiting = int(blocked["waiting"].sum()) if len(blocked) else None
     if len(blocked):
         finding.steps.append(
-            supporting("waiting-behind", TEXTS.say("behind", waiting=waiting), waiting, refs.records_at(case, blocked))
+            supporting("waiting-behind", TEXTS.say("behind", waiting=waiting), waiting, refs.records_at(facts, blocked))
         )
     levels = sorted({int(queue) + 1 for queue in blocked["queue_id"]})
     finding.figures = {
@@ -73,7 +73,7 @@ def examine(case: Case) -> Finding:
         finding.remedies = [TEXTS.remedy("action")]
     elif not looked:
         finding.missing = [collect_next.ask("store.log", TEXTS["want"])]
-        if not case.has("messages"):
+        if not facts.has("messages"):
             finding.missing.append(collect_next.ask("commitlog", TEXTS["want_store"]))
     return finding
 
@@ -93,18 +93,18 @@ def _again(rows: pd.DataFrame) -> pd.DataFrame:
     return failed[again | (failed["msg_id"].notna() & (by_id > 1))]
 
 
-def _too_large(case: Case) -> pd.DataFrame | None:
+def _too_large(facts: Facts) -> pd.DataFrame | None:
     """Return waiting records that the broker would refuse under their real topic (`schedule_misfits`); None if that is not known."""
-    known = limits.limits(case)
-    if not case.has("messages") or known.limit is None or known.how is None:
+    known = limits.limits(facts)
+    if not facts.has("messages") or known.limit is None or known.how is None:
         return None
-    rows = case.facts("schedule_misfits")
+    rows = facts("schedule_misfits")
     return rows[rows["kind"] == "too_large"]
 
 
-def _blocked(case: Case, failed: pd.DataFrame, too_large: pd.DataFrame | None) -> pd.DataFrame:
+def _blocked(facts: Facts, failed: pd.DataFrame, too_large: pd.DataFrame | None) -> pd.DataFrame:
     """Return the first record of each level that cannot be delivered: those the log names, else those that are too large."""
-    if case.has("messages") and failed["msg_id"].notna().any():
-        rows = case.facts("schedule_misfits")
+    if facts.has("messages") and failed["msg_id"].notna().any():
+        rows = facts("schedule_misfits")
         return rows[rows["kind"] == "named"]
     return pd.DataFrame({"queue_id": []}) if too_large is None else too_large[too_large["nth"] == 1]

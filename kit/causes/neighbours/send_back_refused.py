@@ -14,15 +14,15 @@ from kit.causes.findings import Finding, deciding
 from kit.causes.texts import texts_of
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report whether refused send-backs stayed in the consumer's memory."""
-    back = send_back.examine(case)
-    looked = shown_by.would_show(case, TEXTS.slug, "send-back-refused")
+    back = send_back.examine(facts)
+    looked = shown_by.would_show(facts, TEXTS.slug, "send-back-refused")
     reason = send_back.REASONS[back.reason or "unknown"]
     finding = TEXTS.finding()
     refused = bool(looked and back.refusals)

@@ -19,18 +19,18 @@ from kit.inventory.references import Ref
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
 BY_CHECK: Final = ("check-answer-commit", "check-answer-rollback", "check-answer-pending")
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report whether checks were answered by hosts of another application."""
     finding = TEXTS.finding()
-    stored, logged = case.has("messages"), case.has_source("transaction")
-    found = case.facts("foreign_answers") if stored and refs.seen(case, *BY_CHECK) else None
+    stored, logged = facts.has("messages"), facts.has_source("transaction")
+    found = facts("foreign_answers") if stored and refs.seen(facts, *BY_CHECK) else None
     known = stored and logged
     if found is None or found.empty:
         finding.steps = [
@@ -53,9 +53,9 @@ def examine(case: Case) -> Finding:
             "foreign-answers",
             TEXTS.say("foreign", count=len(found), hosts=_hosts(found)),
             True,
-            refs.lines(case, found, 2) + _records(found),
+            refs.lines(facts, found, 2) + _records(found),
         ),
-        deciding("wrong-answers", TEXTS.say("wrong", count=len(wrong)), True, refs.lines(case, wrong, 2))
+        deciding("wrong-answers", TEXTS.say("wrong", count=len(wrong)), True, refs.lines(facts, wrong, 2))
         if len(wrong)
         else deciding("wrong-answers", TEXTS["not_wrong"], agree),
     ]

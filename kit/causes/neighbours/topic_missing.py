@@ -10,26 +10,25 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from kit.analysis import refs
+from kit.analysis import refs, setup
 from kit.analysis.access import missing_topics, reach
-from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.rocketmq.catalogue import PROBLEM
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report which topic clients used although it does not exist."""
-    found = missing_topics.unknown(case)
+    found = missing_topics.unknown(facts)
     worst = found[0] if found else None
     finding = TEXTS.finding()
-    looked = reach.client_logs(case)
+    looked = reach.client_logs(facts)
     finding.figures = {"topics": {u.topic: u.sends for u in found if not u.exists} if looked or found else None,
                        "failed_sends": sum(u.sends for u in found if not u.exists) if looked or found else None,
                        "consumer_groups": sorted({g for u in found if not u.exists for g in u.groups}) if looked or found else None}  # fmt: skip
@@ -37,25 +36,25 @@ def examine(case: Case) -> Finding:
         finding.steps = [deciding("no-route", TEXTS["not_missed"], False if looked else None)]
         finding.missing = [] if looked else [collect_next.ask("producer's client log", TEXTS["want_client"])]
         return finding
-    quoted = missing_topics.quote(case, worst)
+    quoted = missing_topics.quote(facts, worst)
     if worst.exists:
         finding.steps = [deciding("no-route", TEXTS.say("exists", topic=worst.topic), False, quoted)]
         return finding
-    known = bool(missing_topics.existing(case))
+    known = bool(missing_topics.existing(facts))
     claim = TEXTS.say("missed", topic=worst.topic, sends=worst.sends, groups=len(worst.groups))
     shown = bool(worst.sends or worst.groups)
     finding.steps = [deciding("no-route", claim, True if shown and known else None, quoted)]
-    unreached = refs.seen(case, PROBLEM + "namesrv-unreachable") if shown and not known else None
+    unreached = refs.seen(facts, PROBLEM + "namesrv-unreachable") if shown and not known else None
     if unreached:
         finding.steps[0] = deciding("no-route", claim, None)
-        finding.steps.append(supporting("name-server-reached", TEXTS["reached"], False, refs.quote(case, unreached)))
+        finding.steps.append(supporting("name-server-reached", TEXTS["reached"], False, refs.quote(facts, unreached)))
     elif not known or not shown:
         finding.steps.append(supporting("no-route-answer", TEXTS.say("answered", count=worst.entries), True, quoted))
     if not known or not shown:
         finding.missing = [collect_next.ask("topics", TEXTS["want_topics"], topic=worst.topic)]
     if worst.like:
         finding.steps.append(supporting("similar-name", TEXTS.say("like", like=worst.like), None))
-    setting = setup.setting(case, "autoCreateTopicEnable")
+    setting = setup.setting(facts, "autoCreateTopicEnable")
     if setting.value == "false" and setting.where is not None:
         finding.steps.append(supporting("no-auto-create", TEXTS["not_created"], True, (setting.where,)))
     if shown and known:

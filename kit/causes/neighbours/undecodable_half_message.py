@@ -10,24 +10,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis import refs
+from kit.analysis import refs, setup
 from kit.analysis.transactions import totals
-from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, supporting
 from kit.causes.texts import texts_of
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report whether put-back copies of compressed half messages cannot be read."""
     finding = TEXTS.finding()
-    errors = refs.seen(case, "check-round-error")
-    if not case.has("messages"):
+    errors = refs.seen(facts, "check-round-error")
+    if not facts.has("messages"):
         finding.steps = [
             deciding("other-body", TEXTS["no_copies"], None),
             deciding("rounds-broken", TEXTS["not_broken"], None),
@@ -36,7 +35,7 @@ def examine(case: Case) -> Finding:
         finding.missing = [collect_next.ask("commitlog", TEXTS["want"])]
         return finding
     # Only copies that a check renewed can be broken; most stores have none.
-    found = case.facts("unreadable_copies") if totals.summary(case).total("renewed") and _may_have_fault(case) else None
+    found = facts("unreadable_copies") if totals.summary(facts).total("renewed") and _may_have_fault(facts) else None
     if found is None or found.empty:
         finding.steps = [
             deciding("other-body", TEXTS["no_copies"], False),
@@ -46,10 +45,10 @@ def examine(case: Case) -> Finding:
         return finding
     copies, messages, again = len(found), int(found["uniq_key"].nunique()), int(found["again"].sum())
     broken = bool(again or errors)
-    quoted = refs.records_at(case, found[found["again"]], 2) if again else refs.quote(case, errors, 2)
+    quoted = refs.records_at(facts, found[found["again"]], 2) if again else refs.quote(facts, errors, 2)
     finding.steps = [
         deciding(
-            "other-body", TEXTS.say("copies", copies=copies, messages=messages), True, refs.records_at(case, found, 2)
+            "other-body", TEXTS.say("copies", copies=copies, messages=messages), True, refs.records_at(facts, found, 2)
         ),
         deciding(
             "rounds-broken",
@@ -59,8 +58,8 @@ def examine(case: Case) -> Finding:
         ),
         supporting(
             "faulty-release",
-            TEXTS.say("faulty", versions=list(setup.broker_versions(case))),
-            setup.broker_versions(case),
+            TEXTS.say("faulty", versions=list(setup.broker_versions(facts))),
+            setup.broker_versions(facts),
         ),
     ]
     finding.figures = {"messages": messages, "copies": copies}
@@ -69,8 +68,8 @@ def examine(case: Case) -> Finding:
     return finding
 
 
-def _may_have_fault(case: Case) -> bool:
+def _may_have_fault(facts: Facts) -> bool:
     from kit.rocketmq import versions
 
-    known = setup.broker_versions(case)
+    known = setup.broker_versions(facts)
     return not known or any(versions.rule("decompressesOnPutBack", version) for version in known)

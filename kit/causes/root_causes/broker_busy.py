@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis import refs
+from kit.analysis import refs, setup
 from kit.analysis.access import reach
 from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, busy, sends, times
-from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Moment, Remedy, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 FIXES: Final = {
@@ -90,92 +89,92 @@ class Seen:
         return round(sum(s.stood for s in self.stalls), 1)
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Name the refusals, what became of the failed sends, where the broker stalled, and what explains it."""
-    ledger, cut_off = sends.ledger(case), reach.cut_off(case)
+    ledger, cut_off = sends.ledger(facts), reach.cut_off(facts)
     late = ledger.of_kind("CLIENT_TIMEOUT")
     seen = Seen(
-        refused=attempts.refused_sends(case),
-        timed_out=attempts.timed_out_sends(case, attempts.TIMEOUTS, cut_off),
+        refused=attempts.refused_sends(facts),
+        timed_out=attempts.timed_out_sends(facts, attempts.TIMEOUTS, cut_off),
         late=late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)],
-        slow=_slow_lines(case),
+        slow=_slow_lines(facts),
         # Its counters do not tell a refused pull from a refused send.
-        counted=None if attempts.refused_pull_count(case) else busy.counted_busy(case),
+        counted=None if attempts.refused_pull_count(facts) else busy.counted_busy(facts),
         ledger=ledger,
-        stalls=times.stalls(case),
-        attempts=attempts.by_kind(case),
+        stalls=times.stalls(facts),
+        attempts=attempts.by_kind(facts),
     )
     happened = bool(seen.refused or seen.timed_outs or seen.slow or seen.stalls or seen.counted)
-    whys = busy.explain(case, seen.ledger, seen.stalls) if happened else []
+    whys = busy.explain(facts, seen.ledger, seen.stalls) if happened else []
     finding = TEXTS.finding()
-    finding.steps = _steps(case, seen, whys)
-    finding.figures = _figures(case, seen, whys)
-    finding.missing = _missing(case, seen)
+    finding.steps = _steps(facts, seen, whys)
+    finding.figures = _figures(facts, seen, whys)
+    finding.missing = _missing(facts, seen)
     if happened:
-        finding.window = times.window(case)
+        finding.window = times.window(facts)
         finding.summary = _summary(seen, whys)
-        finding.tables = _tables(case, seen, whys)
+        finding.tables = _tables(facts, seen, whys)
         finding.moments = _moments(seen)
     if any(why.slug == "half-topic" for why in whys):
         finding.consequence_of = ("half-topic-blowup",)
     if seen.refused:
-        finding.remedies = _remedies(case, seen, whys)
+        finding.remedies = _remedies(facts, seen, whys)
     return finding
 
 
-def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
+def _steps(facts: Facts, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     """Return the steps; the first five are always there, in this order."""
-    steps = [_refused(case, seen), _stalled(case, seen), _timed_out(case, seen)]
-    steps += [_outcome(case, seen.ledger), _stored_twice(seen.ledger)]
-    steps += [*_slow(case, seen), *_why(whys, bool(seen.refused or seen.slow))]
+    steps = [_refused(facts, seen), _stalled(facts, seen), _timed_out(facts, seen)]
+    steps += [_outcome(facts, seen.ledger), _stored_twice(seen.ledger)]
+    steps += [*_slow(facts, seen), *_why(whys, bool(seen.refused or seen.slow))]
     if seen.counted is not None:
-        counted = refs.quote(case, refs.seen(case, "response-codes"), 1) if seen.counted else ()
+        counted = refs.quote(facts, refs.seen(facts, "response-codes"), 1) if seen.counted else ()
         steps.append(supporting("counted", TEXTS.say("counted", count=seen.counted), seen.counted, counted))
-    open_, places = busy.unanswered(case) if seen.stalls else (0, ())
+    open_, places = busy.unanswered(facts) if seen.stalls else (0, ())
     if open_:
         steps.append(supporting("left-open", TEXTS.say("pending", count=open_), True, places))
     return steps
 
 
-def _refused(case: Case, seen: Seen) -> Step:
+def _refused(facts: Facts, seen: Seen) -> Step:
     if seen.refused:
-        quoted = attempts.quotes(case, attempts.REFUSALS, 4) or refs.quote(case, seen.refused)
-        claim = TEXTS.say("refused", count=seen.refused.count, kinds=busy.refusal_kinds(case) or None)
+        quoted = attempts.quotes(facts, attempts.REFUSALS, 4) or refs.quote(facts, seen.refused)
+        claim = TEXTS.say("refused", count=seen.refused.count, kinds=busy.refusal_kinds(facts) or None)
         return deciding("refused", claim, True, quoted)
     return deciding("refused", TEXTS["not_refused"], False if _would_show(seen) else None)
 
 
-def _stalled(case: Case, seen: Seen) -> Step:
+def _stalled(facts: Facts, seen: Seen) -> Step:
     count, waiters = sum(s.pauses for s in seen.stalls), sum(s.waiters for s in seen.stalls)
     claim = TEXTS.say("stalled", stalls=len(seen.stalls), count=count, seconds=seen.stood, waiters=waiters)
-    behind = times.released(case) if seen.stalls else ()
+    behind = times.released(facts) if seen.stalls else ()
     return supporting("stood-still", claim, count, behind)
 
 
-def _timed_out(case: Case, seen: Seen) -> Step:
+def _timed_out(facts: Facts, seen: Seen) -> Step:
     claim = TEXTS.say("timed_out", count=seen.timed_outs)
-    quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if seen.timed_outs else ()
-    quoted = quoted or refs.quote(case, seen.timed_out, 2) or refs.lines(case, seen.late, 2)
+    quoted = attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if seen.timed_outs else ()
+    quoted = quoted or refs.quote(facts, seen.timed_out, 2) or refs.lines(facts, seen.late, 2)
     return supporting("timed-out", claim, seen.timed_outs, quoted)
 
 
-def _slow_lines(case: Case) -> refs.Seen:
+def _slow_lines(facts: Facts) -> refs.Seen:
     """Return the lines of slow writes where they are a sign of flow control: several, one as long as the broker waits, or copied by somebody."""
-    if lookups.is_paste(case):
-        return refs.seen(case, *SLOW, *PASTED)
-    found = refs.seen(case, *SLOW)
-    timed = refs.seen(case, *SLOW_TIMED).count
-    if found and timed == found.count < SEVERAL and case.facts("slow_writes")["cost_ms"].max() < PAGE_CACHE_BUSY:
+    if lookups.is_paste(facts):
+        return refs.seen(facts, *SLOW, *PASTED)
+    found = refs.seen(facts, *SLOW)
+    timed = refs.seen(facts, *SLOW_TIMED).count
+    if found and timed == found.count < SEVERAL and facts("slow_writes")["cost_ms"].max() < PAGE_CACHE_BUSY:
         return refs.Seen(found.slug)
     return found
 
 
-def _slow(case: Case, seen: Seen) -> list[Step]:
+def _slow(facts: Facts, seen: Seen) -> list[Step]:
     """Return the step that the store wrote slowly, which is how flow control begins, whether or not a refusal is in the evidence."""
     if not seen.slow:
         return []
     said = TEXTS.say("slow", count=seen.slow.count)
-    return [supporting("slow-writes", said, True, refs.quote(case, seen.slow, 3))]
+    return [supporting("slow-writes", said, True, refs.quote(facts, seen.slow, 3))]
 
 
 def _would_show(seen: Seen) -> bool:
@@ -185,7 +184,7 @@ def _would_show(seen: Seen) -> bool:
     return seen.ledger.knows_kinds and not (seen.timed_outs or seen.stalls or seen.counted)
 
 
-def _outcome(case: Case, ledger: sends.Ledger) -> Step:
+def _outcome(facts: Facts, ledger: sends.Ledger) -> Step:
     by_kind = ledger.outcome_by_kind or {}
     words = [f"{kind} {n['stored']}/{n['stored'] + n['lost']}" for kind, n in by_kind.items()]
     refused = [n for kind, n in by_kind.items() if kind in attempts.REFUSALS]
@@ -201,7 +200,7 @@ def _outcome(case: Case, ledger: sends.Ledger) -> Step:
         )
         if refused and late and not any(n["stored"] for n in refused):
             said = TEXTS.say("belief", outcome=said)
-    quoted = refs.lines(case, ledger.failed[ledger.failed["line"].notna()], 2) if failed else ()
+    quoted = refs.lines(facts, ledger.failed[ledger.failed["line"].notna()], 2) if failed else ()
     return supporting("failed-sends", said, failed, quoted)
 
 
@@ -225,12 +224,12 @@ def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
     return steps
 
 
-def _figures(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
+def _figures(facts: Facts, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
     ledger = seen.ledger
     return {
         "errors_by_kind": ledger.errors_by_kind,
         "attempts_by_kind": seen.attempts,
-        "stalls": [s.as_dict() for s in seen.stalls] if case.has("messages") else None,
+        "stalls": [s.as_dict() for s in seen.stalls] if facts.has("messages") else None,
         "sends": ledger.sends,
         "sends_failed": ledger.sends_failed,
         "failed_but_stored": ledger.failed_but_stored,
@@ -265,10 +264,10 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
     return TEXTS.say("summary_timeouts", count=seen.timed_outs) if seen.timed_outs else TEXTS.say("none")
 
 
-def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
+def _tables(facts: Facts, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
     ledger = seen.ledger
     outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
-    audit = busy.audit(case, ledger, seen.stalls)
+    audit = busy.audit(facts, ledger, seen.stalls)
     tables: dict[str, Any] = {
         "busy_stalls": times.stall_frame(seen.stalls),
         "busy_outcome": pd.DataFrame(outcome, columns=pd.Index(["kind", "stored", "lost"])),
@@ -278,10 +277,10 @@ def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
         "lost": ledger.lost_rows,
         "duplicated": ledger.duplicated,
     }
-    if times.window(case) is not None:
-        tables["busy_axis"] = times.axis(case)
-        tables["busy_arrivals"] = times.arrivals(case)
-        tables["busy_pauses"] = times.pauses(case)
+    if times.window(facts) is not None:
+        tables["busy_axis"] = times.axis(facts)
+        tables["busy_arrivals"] = times.arrivals(facts)
+        tables["busy_pauses"] = times.pauses(facts)
     return tables
 
 
@@ -307,28 +306,28 @@ def _moments(seen: Seen) -> list[Moment]:
     return found
 
 
-def _missing(case: Case, seen: Seen) -> list[Missing]:
+def _missing(facts: Facts, seen: Seen) -> list[Missing]:
     wanted = []
     if not seen.refused and not _would_show(seen):
-        if not attempts.has_producer_log(case):
+        if not attempts.has_producer_log(facts):
             wanted.append(collect_next.ask("producer's client log", TEXTS["want_client"]))
-        if not case.has("sends"):
+        if not facts.has("sends"):
             wanted.append(collect_next.ask("sends", TEXTS["want_sends"]))
     if seen.refused or seen.timed_out or seen.ledger.sends_failed:
-        if not case.has("messages"):
+        if not facts.has("messages"):
             wanted.append(collect_next.ask("commitlog", TEXTS["want_store"]))
         elif seen.ledger.lost is None:
-            wanted += collect_next.unseen_files(case, TEXTS["want_store"])
-    if seen.refused and not case.has("sends") and seen.ledger.lost is None:
+            wanted += collect_next.unseen_files(facts, TEXTS["want_store"])
+    if seen.refused and not facts.has("sends") and seen.ledger.lost is None:
         wanted.append(collect_next.ask("sends", TEXTS["want_sends"]))
-    if (seen.refused or seen.stalls) and not case.has_source("watermark"):
+    if (seen.refused or seen.stalls) and not facts.has_source("watermark"):
         wanted.append(collect_next.ask("watermark.log", TEXTS["want_watermark"]))
-    if seen.refused and not times.over_time(case):
+    if seen.refused and not times.over_time(facts):
         wanted.append(collect_next.ask("host metrics", TEXTS["want_metrics"]))
     return wanted
 
 
-def _remedies(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Remedy]:
+def _remedies(facts: Facts, seen: Seen, whys: list[busy.Why]) -> list[Remedy]:
     """Return how to stop losing messages now, the remedies for each explanation shown, and limits if a stall is shown."""
     ledger = seen.ledger
     errors = ledger.errors_by_kind
@@ -338,16 +337,16 @@ def _remedies(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Remedy]:
         made.append(TEXTS.remedy("lost", count=ledger.lost))
     shown = dict.fromkeys(FIXES[why.slug] for why in whys if why.slug in FIXES)
     made += [TEXTS.remedy(name) for name in shown]
-    return made + _limits(case, seen) + ([] if shown else [TEXTS.remedy("find")])
+    return made + _limits(facts, seen) + ([] if shown else [TEXTS.remedy("find")])
 
 
-def _limits(case: Case, seen: Seen) -> list[Remedy]:
+def _limits(facts: Facts, seen: Seen) -> list[Remedy]:
     """Return the advice to wait longer if that would have helped: the stall was shorter than clients wait."""
     longest = max((s.stood / s.pauses if s.pauses > 1 else s.seconds for s in seen.stalls), default=None)
-    said = setup.setting(case, "sendMsgTimeout").value or ""
+    said = setup.setting(facts, "sendMsgTimeout").value or ""
     timeout = (int(said) if said.isdecimal() else CLIENT_TIMEOUT) / 1000
     if longest is None or longest >= timeout:
         return []
-    periods = busy.printed_periods(attempts.entries(case))
+    periods = busy.printed_periods(attempts.entries(facts))
     spared = int((periods < longest * 1000 + 1).sum()) if len(periods) else None
     return [TEXTS.remedy("limits", seconds=longest, timeout=timeout, count=spared)]

@@ -21,7 +21,7 @@ from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -44,15 +44,15 @@ class Target:
         return sum(t.failed for t in self.tried)
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report which advertised address clients never reached, and which address of the host they could."""
-    target = _target(case)
-    instead = None if target is None or target.reached else reach.reachable_instead(case, target.address)
+    target = _target(facts)
+    instead = None if target is None or target.reached else reach.reachable_instead(facts, target.address)
     never = target is not None and not target.reached
     finding = TEXTS.finding()
-    finding.steps = [_failed(case, target), _differs(case, target, instead), *_supporting(case, target)]
-    finding.figures = _figures(case, target, instead)
-    finding.missing = _missing(case, target, instead)
+    finding.steps = [_failed(facts, target), _differs(facts, target, instead), *_supporting(facts, target)]
+    finding.figures = _figures(facts, target, instead)
+    finding.missing = _missing(facts, target, instead)
     if target is not None and never:
         said = {
             "clients": finding.figures["clients"],
@@ -66,16 +66,16 @@ def examine(case: Case) -> Finding:
         times = [at for t in target.tried for at in (t.first, t.last) if at is not None]
         finding.window = (min(times), max(times)) if times else None
         finding.remedies = [TEXTS.remedy(name) for name in TEXTS.remedies if vip or name != "vip"]
-        finding.tables = {"reach_addresses": _table(case, target, instead), "reach_connects": _connects(case)}
+        finding.tables = {"reach_addresses": _table(facts, target, instead), "reach_connects": _connects(facts)}
     return finding
 
 
-def _target(case: Case) -> Target | None:
+def _target(facts: Facts) -> Target | None:
     """Return the address with the most failed connects; addresses that nobody reached come first, then advertised ones."""
     by_address: dict[str, list[reach.Tried]] = {}
-    for one in reach.tried(case):
+    for one in reach.tried(facts):
         by_address.setdefault(one.address, []).append(one)
-    known = {a.address: a for a in reach.advertised(case)}
+    known = {a.address: a for a in reach.advertised(facts)}
     hosts = {reach.host(a): one for a, one in known.items()}
     found = []
     for address, tried in by_address.items():
@@ -87,58 +87,58 @@ def _target(case: Case) -> Target | None:
     return min(found, key=lambda c: (bool(c.reached), c.advertised is None, -c.failed, c.address), default=None)
 
 
-def _failed(case: Case, target: Target | None) -> Step:
+def _failed(facts: Facts, target: Target | None) -> Step:
     if target is None:
-        looked = reach.client_logs(case)
+        looked = reach.client_logs(facts)
         return deciding("connects-failed", TEXTS["not_failed"], False if looked else None)
     if target.reached:
         good = next(t for t in target.reached)
-        reached = (_line(case, good.file, good.reached_line),)
+        reached = (_line(facts, good.file, good.reached_line),)
         return deciding("connects-failed", TEXTS.say("reached", address=target.address), False, reached)
-    quoted = tuple(_line(case, t.file, t.line) for t in target.tried[:3])
+    quoted = tuple(_line(facts, t.file, t.line) for t in target.tried[:3])
     return deciding("connects-failed", TEXTS.say("failed", address=target.address, count=target.failed), True, quoted)
 
 
-def _differs(case: Case, target: Target | None, instead: Any) -> Step:
+def _differs(facts: Facts, target: Target | None, instead: Any) -> Step:
     """Return the step that only the host knows the address, or that another address of the host can be reached."""
     if target is None or target.reached:
         return deciding("address-differs", TEXTS["not_shown"], None)
     address = target.address
-    own = [o for o in reach.own_addresses(case) if o.address == reach.host(address)]
+    own = [o for o in reach.own_addresses(facts) if o.address == reach.host(address)]
     bridge = next((o for o in own if o.only_the_host), None)
     place = target.advertised
     quoted: tuple[Ref, ...]
     if reach.known_as(address) == "loopback":
-        quoted = (case.ref(place.file, place.line),) if place else ()
+        quoted = (facts.ref(place.file, place.line),) if place else ()
         return deciding("address-differs", TEXTS.say("loopback", address=address), True if place else None, quoted)
     if bridge is not None:
-        shown = _line(case, bridge.file, bridge.line)
+        shown = _line(facts, bridge.file, bridge.line)
         return deciding(
             "address-differs",
             TEXTS.say("only_host", address=address, interface=bridge.interface),
             True,
-            (shown, *_where(case, instead)),
+            (shown, *_where(facts, instead)),
         )
     if instead is not None and own:
         return deciding(
-            "address-differs", TEXTS.say("instead", address=address, instead=instead[0]), True, _where(case, instead)
+            "address-differs", TEXTS.say("instead", address=address, instead=instead[0]), True, _where(facts, instead)
         )
     if own:
         return deciding(
-            "address-differs", TEXTS.say("no_other", address=address), False, (_line(case, own[0].file, own[0].line),)
+            "address-differs", TEXTS.say("no_other", address=address), False, (_line(facts, own[0].file, own[0].line),)
         )
     return deciding("address-differs", TEXTS["not_shown"], None)
 
 
-def _where(case: Case, instead: Any) -> tuple[Ref, ...]:
+def _where(facts: Facts, instead: Any) -> tuple[Ref, ...]:
     if instead is None:
         return ()
     _, own, socket = instead
     places = [(own.file, own.line), *([socket] if socket else [])]
-    return tuple(_line(case, file, line) for file, line in places)
+    return tuple(_line(facts, file, line) for file, line in places)
 
 
-def _supporting(case: Case, target: Target | None) -> list[Step]:
+def _supporting(facts: Facts, target: Target | None) -> list[Step]:
     steps = []
     never = target is not None and not target.reached
     if target is not None and never and target.advertised is not None:
@@ -148,7 +148,7 @@ def _supporting(case: Case, target: Target | None) -> list[Step]:
                 "advertised",
                 TEXTS.say("advertised", address=target.address),
                 True,
-                (_line(case, place.file, place.line),),
+                (_line(facts, place.file, place.line),),
             )
         )
     if target is not None and never and reach.is_docker_default(target.address):
@@ -158,39 +158,39 @@ def _supporting(case: Case, target: Target | None) -> list[Step]:
                 "docker-network",
                 TEXTS.say("docker", address=target.address),
                 True,
-                (_line(case, first.file, first.line),),
+                (_line(facts, first.file, first.line),),
             )
         )
-    late = refs.seen(case, "client-call-timeout")
-    answered = refs.seen(case, "client-wait-timeout", "flow-control", "send-result") or any(
-        t.reached for t in reach.tried(case)
+    late = refs.seen(facts, "client-call-timeout")
+    answered = refs.seen(facts, "client-wait-timeout", "flow-control", "send-result") or any(
+        t.reached for t in reach.tried(facts)
     )
-    if late and (never or not (answered or reach.stored_by_clients(case))):
+    if late and (never or not (answered or reach.stored_by_clients(facts))):
         steps.append(
-            supporting("call-timeout", TEXTS.say("timed_out", count=late.count), True, refs.quote(case, late, 2))
+            supporting("call-timeout", TEXTS.say("timed_out", count=late.count), True, refs.quote(facts, late, 2))
         )
-    if target is None and (inner := reach.inner_of_failed_lists(case)):
+    if target is None and (inner := reach.inner_of_failed_lists(facts)):
         address, count, file, line = inner
-        shown = (_line(case, file, line),)
+        shown = (_line(facts, file, line),)
         steps.append(supporting("no-consumer-list", TEXTS.say("list", address=address, count=count), True, shown))
-    alone = refs.seen(case, "no-consumer-list")
+    alone = refs.seen(facts, "no-consumer-list")
     if alone and never:
         steps.append(
-            supporting("no-consumer-list", TEXTS.say("selected", count=alone.count), True, refs.quote(case, alone, 1))
+            supporting("no-consumer-list", TEXTS.say("selected", count=alone.count), True, refs.quote(facts, alone, 1))
         )
     return steps
 
 
-def _figures(case: Case, target: Target | None, instead: Any) -> dict[str, Any]:
+def _figures(facts: Facts, target: Target | None, instead: Any) -> dict[str, Any]:
     if target is None or target.reached:
-        looked = reach.client_logs(case)
+        looked = reach.client_logs(facts)
         return {
             "advertised": None,
             "reachable": None,
             "failed_sends": 0 if looked else None,
             "clients": 0 if looked else None,
         }
-    ledger = sends.ledger(case)
+    ledger = sends.ledger(facts)
     failed = None
     if ledger.source is not None:
         # A refused send got an answer and a stored one arrived: both reached a broker.
@@ -199,7 +199,7 @@ def _figures(case: Case, target: Target | None, instead: Any) -> dict[str, Any]:
         failed = int(
             mine["key"].fillna(mine["uniq_key"]).fillna(mine["file"].astype(str) + mine["line"].astype(str)).nunique()
         )
-    names = reach.clients(case)
+    names = reach.clients(facts)
     own = {names.get(t.file, t.file) for t in target.tried if t.source == "client"} or {t.file for t in target.tried}
     return {
         "advertised": target.address,
@@ -209,10 +209,10 @@ def _figures(case: Case, target: Target | None, instead: Any) -> dict[str, Any]:
     }
 
 
-def _missing(case: Case, target: Target | None, instead: Any) -> list[Missing]:
+def _missing(facts: Facts, target: Target | None, instead: Any) -> list[Missing]:
     suspicious = target is not None and not target.reached
     wanted = []
-    if target is None and not reach.client_logs(case):
+    if target is None and not reach.client_logs(facts):
         wanted.append(collect_next.ask("producer's client log", TEXTS["want_client"]))
     if suspicious and target is not None and target.advertised is None:
         wanted.append(collect_next.ask("route", TEXTS["want_route"]))
@@ -221,12 +221,12 @@ def _missing(case: Case, target: Target | None, instead: Any) -> list[Missing]:
     return wanted
 
 
-def _table(case: Case, target: Target, instead: Any) -> pd.DataFrame:
+def _table(facts: Facts, target: Target, instead: Any) -> pd.DataFrame:
     """Return one row for each address of a broker or its host: address, interface, role (advertised, host), failed, reached."""
-    rows: list[tuple[Any, ...]] = [(target.address, next((o.interface for o in reach.own_addresses(case) if o.address == reach.host(target.address)), None), "advertised",
+    rows: list[tuple[Any, ...]] = [(target.address, next((o.interface for o in reach.own_addresses(facts) if o.address == reach.host(target.address)), None), "advertised",
              target.failed, sum(t.reached for t in target.reached), None)]  # fmt: skip
     number = reach.port(target.address) or reach.PORT
-    for own in reach.own_addresses(case):
+    for own in reach.own_addresses(facts):
         if own.address != reach.host(target.address):
             role = (
                 "reachable"
@@ -240,14 +240,14 @@ def _table(case: Case, target: Target, instead: Any) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=pd.Index(names))
 
 
-def _connects(case: Case) -> pd.DataFrame:
+def _connects(facts: Facts) -> pd.DataFrame:
     """Return connects of clients by client and address: client, address, failed, reached."""
-    names = reach.clients(case)
-    rows = [(names.get(t.file, t.file), t.address, t.failed, t.reached, t.first, t.last) for t in reach.tried(case)]
+    names = reach.clients(facts)
+    rows = [(names.get(t.file, t.file), t.address, t.failed, t.reached, t.first, t.last) for t in reach.tried(facts)]
     frame = pd.DataFrame(rows, columns=pd.Index(["client", "address", "failed", "reached", "first", "last"]))
     return frame.assign(first=pd.to_datetime(frame["first"]), last=pd.to_datetime(frame["last"]))
 
 
-def _line(case: Case, file: str, line: int | None) -> Ref:
+def _line(facts: Facts, file: str, line: int | None) -> Ref:
     assert line is not None
-    return case.ref(file, line)
+    return facts.ref(file, line)

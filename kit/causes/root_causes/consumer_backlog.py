@@ -21,7 +21,7 @@ from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -32,28 +32,28 @@ FAR = 60_000
 """ms by which the pulls of a group have to be behind: a group that keeps up is less than a second behind."""
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report whether a group falls behind, by how much, and in which call its threads are."""
     finding = TEXTS.finding()
-    pairs = lag.pairs(case)
+    pairs = lag.pairs(facts)
     growing = sorted((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name))
     worst = growing[0] if growing else None
-    group = worst.group if worst else _held_back_group(case)
-    threads = stacks.of_group(case, group, frozenset(consumption.places(case, group))) if group else []
-    shared = stacks.shared(case, threads)
-    finding.steps = [_grew(case, pairs, worst), _reason(case, worst, group, shared), _others(case, pairs, worst)]
-    finding.steps += _statistics(case, worst)
-    finding.steps += _totals(case) if not pairs else []
+    group = worst.group if worst else _held_back_group(facts)
+    threads = stacks.of_group(facts, group, frozenset(consumption.places(facts, group))) if group else []
+    shared = stacks.shared(facts, threads)
+    finding.steps = [_grew(facts, pairs, worst), _reason(facts, worst, group, shared), _others(facts, pairs, worst)]
+    finding.steps += _statistics(facts, worst)
+    finding.steps += _totals(facts) if not pairs else []
     once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
     if once is not None:
         claim = TEXTS.say("one_look", name=once.name, lag=once.lag, queues=len(once.queues))
-        refs = lag.refs(case, once.group, once.topic, most=1)
+        refs = lag.refs(facts, once.group, once.topic, most=1)
         finding.steps.append(supporting("lags-everywhere", claim, True, refs))
         group = group or once.group
     finding.figures = _figures(
-        pairs, worst, _best(shared) if worst else _best(stacks.shared(case, stacks.consuming(case)))
+        pairs, worst, _best(shared) if worst else _best(stacks.shared(facts, stacks.consuming(facts)))
     )
-    finding.tables = _tables(case, pairs)
+    finding.tables = _tables(facts, pairs)
     if worst is not None:
         finding.window = _window(worst)
         _tell(finding, worst, shared)
@@ -61,16 +61,16 @@ def examine(case: Case) -> Finding:
         lags = TEXTS.say("maybe_lags", name=once.name) if once else TEXTS.say("maybe_total")
         finding.summary = TEXTS["maybe"] if finding.steps[1].holds else lags
     if finding.verdict != "ruled_out":
-        finding.missing = _missing(case, finding, group)
+        finding.missing = _missing(facts, finding, group)
     return finding
 
 
-def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
+def _grew(facts: Facts, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
     if worst is not None:
         before = sum(q.first_lag for q in worst.queues)
         active = sum(q.arrived > 0 for q in worst.queues)
         claim = TEXTS.say("grew", name=worst.name, before=before, after=worst.lag, queues=active)
-        return deciding("lag-grows", claim, True, lag.refs(case, worst.group, worst.topic))
+        return deciding("lag-grows", claim, True, lag.refs(facts, worst.group, worst.topic))
     burst = next(
         (
             p
@@ -82,14 +82,14 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
     known = bool(pairs) and all(p.backlog_known for p in pairs)
     if known and burst is not None:
         claim = TEXTS.say("shrank", name=burst.name, before=sum(q.peak for q in burst.queues), after=burst.lag)
-        return deciding("lag-grows", claim, False, lag.refs(case, burst.group, burst.topic))
+        return deciding("lag-grows", claim, False, lag.refs(facts, burst.group, burst.topic))
     return deciding("lag-grows", TEXTS["not_grew"], False if known else None)
 
 
-def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
+def _statistics(facts: Facts, worst: lag.Pair | None) -> list[Step]:
     """Return the step that pulls were far behind, if stats.log shows it: of the lagging group, else of any."""
     far: dict[tuple[str, str], list[consumer_logs.Statement]] = defaultdict(list)
-    for said in consumer_logs.of(case, "group-falls-behind", group=worst.group if worst else None):
+    for said in consumer_logs.of(facts, "group-falls-behind", group=worst.group if worst else None):
         if said.group and said.highest.get("behind_ms", 0) >= FAR and not said.values["topic"].startswith("%"):
             far[said.group, said.values["topic"]].append(said)
     if not far:
@@ -99,29 +99,29 @@ def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
     claim = TEXTS.say(
         "behind", group=group, topic=topic, seconds=most // 1000, queues=len({said.queue for said in lines})
     )
-    return [supporting("statistics", claim, True, tuple(said.ref(case) for said in lines[:2]))]
+    return [supporting("statistics", claim, True, tuple(said.ref(facts) for said in lines[:2]))]
 
 
-def _totals(case: Case) -> list[Step]:
+def _totals(facts: Facts) -> list[Step]:
     """Return the step that a group lags in total, from a consumerProgress of all groups: without queues, at one moment."""
     rows = [
         b
-        for b in admin_output.admin_blocks(case)
+        for b in admin_output.admin_blocks(facts)
         if b["command"] == "consumerProgress" and names.of_users(b.get("#Group") or "")
     ]
     lags = [(integer(row.get("#Diff Total")) or 0, row) for row in rows]
     most, row = max(lags, key=lambda each: each[0], default=(0, None))
     if row is None or most < MUCH:
         return []
-    ref = case.ref(row["file"], row["line"])
+    ref = facts.ref(row["file"], row["line"])
     return [supporting("lags-in-all", TEXTS.say("total", group=row["#Group"], lag=most), True, (ref,))]
 
 
-def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[stacks.Shared]) -> Step:
+def _reason(facts: Facts, worst: lag.Pair | None, group: str | None, shared: list[stacks.Shared]) -> Step:
     """Return why the group is slow: the frame its threads share, the listener's time, or that its pulls are held back."""
     best = _best(shared)
-    held = _held_back(case, group)
-    lines = tuple(said.ref(case) for said in held[:2])
+    held = _held_back(facts, group)
+    lines = tuple(said.ref(facts) for said in held[:2])
     if best is not None and group:
         listener = TEXTS["serial"] if best.monitor else TEXTS["shared"]
         return deciding(
@@ -130,7 +130,7 @@ def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[
             True,
             (*best.refs, *lines),
         )
-    if worst is not None and (slow := _slow(case, worst)):
+    if worst is not None and (slow := _slow(facts, worst)):
         return deciding("slow-listener", slow[0], True, (slow[1], *lines))
     if held:
         count = sum(said.count for said in held)
@@ -141,13 +141,13 @@ def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[
     return deciding("slow-listener", TEXTS["no_reason"], None)
 
 
-def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
+def _slow(facts: Facts, worst: lag.Pair) -> tuple[Any, Ref] | None:
     """Return the claim and the line if the listener's time in consumerStatus is too long for the rate of arrival."""
     seconds = max(q.seconds for q in worst.queues)
     arrived = sum(q.arrived for q in worst.queues) / seconds if seconds else 0.0
     infos = {
         info["client_id"]: info
-        for info in admin_output.running(case)
+        for info in admin_output.running(facts)
         if info["group"] == worst.group and worst.topic in info["rt"]
     }
     known = [
@@ -168,14 +168,14 @@ def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
         most=round(most, 1),
         arrived=round(arrived, 1),
     )
-    return claim, case.ref(info["file"], line)
+    return claim, facts.ref(info["file"], line)
 
 
-def _held_back(case: Case, group: str | None) -> list[consumer_logs.Statement]:
+def _held_back(facts: Facts, group: str | None) -> list[consumer_logs.Statement]:
     """Return the lines of pulls held back, of one group if known; those of a single stuck queue belong to another cause."""
     said = [
         s
-        for s in consumer_logs.of(case, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
+        for s in consumer_logs.of(facts, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
         if group is None or s.group in (group, None)
     ]
     still = [
@@ -188,12 +188,12 @@ def _held_back(case: Case, group: str | None) -> list[consumer_logs.Statement]:
     return [] if still and len({s.queue for s in said}) == 1 else said
 
 
-def _held_back_group(case: Case) -> str | None:
-    groups = [s.group for s in _held_back(case, None) if s.group]
+def _held_back_group(facts: Facts) -> str | None:
+    groups = [s.group for s in _held_back(facts, None) if s.group]
     return max(sorted(set(groups)), key=groups.count) if groups else None
 
 
-def _others(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
+def _others(facts: Facts, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
     if worst is not None:
         for other in pairs:
             if (
@@ -206,7 +206,7 @@ def _others(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
                     "another-group-keeps-up",
                     TEXTS.say("others", group=other.group),
                     True,
-                    lag.refs(case, other.group, other.topic, most=1),
+                    lag.refs(facts, other.group, other.topic, most=1),
                 )
     return supporting("another-group-keeps-up", TEXTS["no_others"], None)
 
@@ -235,15 +235,15 @@ def _window(worst: lag.Pair) -> Any:
     return (min(firsts), max(lasts)) if firsts and lasts else None
 
 
-def _tables(case: Case, pairs: list[lag.Pair]) -> dict[str, Any]:
-    every = positions.every(case)
+def _tables(facts: Facts, pairs: list[lag.Pair]) -> dict[str, Any]:
+    every = positions.every(facts)
     if not pairs:
         return {}
     shown = every[every["end"].notna()][
         ["time", "source", "group", "topic", "broker", "queue_id", "offset", "end", "lag", "file", "line"]
     ]
     tables: dict[str, Any] = {"consumer_lag": shown.head(5_000)}
-    frames = stacks.table(case)
+    frames = stacks.table(facts)
     if len(frames):
         tables["consuming_threads"] = frames
     return tables
@@ -263,12 +263,12 @@ def _tell(finding: Finding, worst: lag.Pair, shared: list[stacks.Shared]) -> Non
     finding.remedies = [first, TEXTS.remedy("scale", queues=len(worst.queues))]
 
 
-def _missing(case: Case, finding: Finding, group: str | None) -> list[Missing]:
+def _missing(facts: Facts, finding: Finding, group: str | None) -> list[Missing]:
     grew, reason = finding.steps[0].holds, finding.steps[1].holds
     wanted = []
     if grew is None:
         wanted.append(collect_next.ask("offsets", TEXTS["want_positions"], group=group))
-    if reason is None or (grew and not stacks.consuming(case)):
+    if reason is None or (grew and not stacks.consuming(facts)):
         wanted += [
             collect_next.ask("thread dumps", TEXTS["want_dump"]),
             collect_next.ask("running clients", TEXTS["want_status"], group=group),

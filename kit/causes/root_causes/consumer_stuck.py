@@ -19,7 +19,7 @@ from kit.formats.values import integer
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -27,50 +27,50 @@ ATTEMPTS = 3
 """Attempts of one ordered message from which it counts as never finishing."""
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report which queue is stuck, at which message, and what blocks it."""
     finding = TEXTS.finding()
-    judged = [(each, work.in_work(case, each)) for each in lag.stuck(case)]
+    judged = [(each, work.in_work(facts, each)) for each in lag.stuck(facts)]
     # A queue in which nothing was ever handled has no owner, unless its message is seen in work.
     standing = [(s, m) for s, m in judged if m.shown or (m.shown is None and s.offset > s.begin)]
     best = max(standing, key=lambda sm: (bool(sm[1].shown), sm[0].end - sm[0].offset), default=None) or next(
         iter(judged), None
     )
     if best is None:
-        return _without(case, finding)
+        return _without(facts, finding)
     queue, message = best
     stands = bool(standing)
     place = {name: getattr(queue, name) for name in ("group", "topic", "queue_id", "offset", "others")}
     claim = TEXTS.say("stands", end=queue.end, **place)
-    record = _record(case, queue)
+    record = _record(facts, queue)
     finding.steps = [
         deciding(
-            "queue-stands", claim, True if stands else None, lag.refs(case, queue.group, queue.topic, queue.queue_id)
+            "queue-stands", claim, True if stands else None, lag.refs(facts, queue.group, queue.topic, queue.queue_id)
         ),
         deciding("message-in-work", message.claim, message.shown, message.refs),
         supporting("record", TEXTS.say("record", offset=queue.offset), True, (record[0],))
         if record
         else supporting("record", TEXTS["no_record"], None),
-        _expired(case, queue.topic, queue.queue_id, queue.offset),
+        _expired(facts, queue.topic, queue.queue_id, queue.offset),
     ]
-    finding.figures = _figures(queue, message, record, _known_end(case, queue)) if stands else _unknown()
+    finding.figures = _figures(queue, message, record, _known_end(facts, queue)) if stands else _unknown()
     if stands:
         finding.window = (queue.first, queue.last)
         behind = finding.figures["messages_behind"]
         finding.summary = TEXTS.say("summary", behind=behind, **place)
         finding.remedies = _remedies(message, behind)
     if finding.verdict != "ruled_out":
-        finding.missing = _missing(case, finding, queue, record is None)
-    finding.tables = {"stuck_queue": _table(case, queue)}
+        finding.missing = _missing(facts, finding, queue, record is None)
+    finding.tables = {"stuck_queue": _table(facts, queue)}
     return finding
 
 
-def _without(case: Case, finding: Finding) -> Finding:
+def _without(facts: Facts, finding: Finding) -> Finding:
     """Complete the finding if no two looks show a stuck queue: by attempts alone, or not at all."""
-    pairs = lag.pairs(case)
+    pairs = lag.pairs(facts)
     known = bool(pairs) and all(p.backlog_known for p in pairs)
     attempts = sorted(
-        (s for s in consumer_logs.of(case, "orderly-not-done") if s.count >= ATTEMPTS), key=lambda s: -s.count
+        (s for s in consumer_logs.of(facts, "orderly-not-done") if s.count >= ATTEMPTS), key=lambda s: -s.count
     )
     finding.steps = [deciding("queue-stands", TEXTS["not_stands"], False if known else None)]
     finding.figures = _unknown()
@@ -83,27 +83,27 @@ def _without(case: Case, finding: Finding) -> Finding:
             count=said.count,
             times=said.highest.get("reconsume_times"),
         )
-        finding.steps.append(deciding("message-in-work", claim, True, (said.ref(case), said.ref(case, last=True))))
+        finding.steps.append(deciding("message-in-work", claim, True, (said.ref(facts), said.ref(facts, last=True))))
         if said.queue is not None:
             topic, broker, queue_id = said.queue
             finding.figures |= {
                 "queue": {"topic": topic, "broker": broker or None, "queue_id": queue_id}, "queue_offset": integer(said.values.get("queue_offset")),
                 "uniq_key": said.values.get("uniq_key"), "why": "suspended",
             }  # fmt: skip
-    elif held := work.same_minimum(case):
+    elif held := work.same_minimum(facts):
         claim = TEXTS.say("spanning", offset=held.lowest["min_offset"], count=held.count)
-        finding.steps.append(supporting("message-in-work", claim, True, (held.ref(case), held.ref(case, last=True))))
-    elif row := work.one_full(case):
+        finding.steps.append(supporting("message-in-work", claim, True, (held.ref(facts), held.ref(facts, last=True))))
+    elif row := work.one_full(facts):
         claim = TEXTS.say("held", count=row["cachedMsgCount"], offset=row.get("cachedMsgMinOffset"))
-        ref = case.ref(row["file"], row["line"])
+        ref = facts.ref(row["file"], row["line"])
         finding.steps.append(supporting("message-in-work", claim, True, (ref,)))
-    elif threads := work.deadlocked(stacks.consuming(case)):
+    elif threads := work.deadlocked(stacks.consuming(facts)):
         finding.steps.append(
             deciding(
                 "message-in-work",
                 TEXTS.say("deadlock", count=len(threads), frame=work.frame(threads[0])),
                 True,
-                work.thread_refs(case, threads),
+                work.thread_refs(facts, threads),
             )
         )
     else:
@@ -119,7 +119,7 @@ def _without(case: Case, finding: Finding) -> Finding:
             offset=queue.last_offset,
             behind=queue.last_lag,
         )
-        refs = lag.refs(case, pair.group, pair.topic, queue.queue_id, most=1)
+        refs = lag.refs(facts, pair.group, pair.topic, queue.queue_id, most=1)
         finding.steps.append(supporting("one-queue-lags", claim, True, refs))
     if finding.verdict == "suspected":
         finding.summary = TEXTS["maybe"] if finding.steps[1].holds else TEXTS["maybe_lags"]
@@ -133,17 +133,17 @@ def _without(case: Case, finding: Finding) -> Finding:
     return finding
 
 
-def _record(case: Case, queue: lag.Stuck) -> tuple[Ref, str | None] | None:
+def _record(facts: Facts, queue: lag.Stuck) -> tuple[Ref, str | None] | None:
     """Quote the record at which a queue is stuck; with its UNIQ_KEY."""
-    found = case.facts("stuck_records")
+    found = facts("stuck_records")
     place = (found["topic"] == queue.topic) & (found["queue_id"] == queue.queue_id)
     first = found[place & (found["queue_offset"] == queue.offset)].head(1)
-    return (quoting.records_at(case, first)[0], first["uniq_key"].iloc[0]) if len(first) else None
+    return (quoting.records_at(facts, first)[0], first["uniq_key"].iloc[0]) if len(first) else None
 
 
-def _known_end(case: Case, queue: lag.Stuck) -> int:
+def _known_end(facts: Facts, queue: lag.Stuck) -> int:
     """Return the end of the queue while it was stuck: the last one known if it still is."""
-    last = consumption.last_positions(case, queue.group, queue.topic)
+    last = consumption.last_positions(facts, queue.group, queue.topic)
     of_queue = last[
         (last["queue_id"] == queue.queue_id)
         & (last["broker"] == queue.broker)
@@ -170,14 +170,16 @@ def _unknown() -> dict[str, Any]:
     return {"queue": None, "queue_offset": None, "uniq_key": None, "why": None, "messages_behind": None}
 
 
-def _expired(case: Case, topic: str, queue_id: int, offset: int) -> Step:
+def _expired(facts: Facts, topic: str, queue_id: int, offset: int) -> Step:
     said = [
         s
-        for s in consumer_logs.of(case, "expired-sent-back")
+        for s in consumer_logs.of(facts, "expired-sent-back")
         if s.queue and (s.queue[0], s.queue[2]) == (topic, queue_id) and s.values.get("queue_offset") == str(offset)
     ]
     if said:
-        return supporting("expired", TEXTS.say("expired", count=sum(s.count for s in said)), True, (said[0].ref(case),))
+        return supporting(
+            "expired", TEXTS.say("expired", count=sum(s.count for s in said)), True, (said[0].ref(facts),)
+        )
     return supporting("expired", TEXTS["not_expired"], None)
 
 
@@ -188,7 +190,7 @@ def _remedies(message: work.Message, behind: int) -> list[Remedy]:
     return [TEXTS.remedy("skip"), TEXTS.remedy("limit")]
 
 
-def _missing(case: Case, finding: Finding, queue: lag.Stuck, no_record: bool) -> list[Missing]:
+def _missing(facts: Facts, finding: Finding, queue: lag.Stuck, no_record: bool) -> list[Missing]:
     wanted = []
     if finding.steps[0].holds is None:
         wanted.append(collect_next.ask("offsets", TEXTS["want_positions"], group=queue.group))
@@ -197,7 +199,7 @@ def _missing(case: Case, finding: Finding, queue: lag.Stuck, no_record: bool) ->
             collect_next.ask("running clients", TEXTS["want_status"], group=queue.group),
             collect_next.ask("thread dumps", TEXTS["want_dump"]),
         ]
-        if not consumer_logs.of(case, "queues-assigned", "queue-taken", "pull-started", group=queue.group):
+        if not consumer_logs.of(facts, "queues-assigned", "queue-taken", "pull-started", group=queue.group):
             wanted.append(collect_next.ask("consumer's client log", TEXTS["want_client"]))
     if no_record:
         command = f"mqadmin queryMsgByOffset -n NAMESRV:9876 -t {collect_next.word(queue.topic)} -b {collect_next.word(queue.broker or 'BROKER')} -i {queue.queue_id} -o {queue.offset}"
@@ -205,8 +207,8 @@ def _missing(case: Case, finding: Finding, queue: lag.Stuck, no_record: bool) ->
     return wanted
 
 
-def _table(case: Case, queue: lag.Stuck) -> Any:
-    every = positions.every(case)
+def _table(facts: Facts, queue: lag.Stuck) -> Any:
+    every = positions.every(facts)
     of_queue = every[(every["group"] == queue.group) & (every["topic"] == queue.topic) & every["end"].notna()]
     return of_queue[
         ["time", "source", "group", "topic", "broker", "queue_id", "offset", "end", "lag", "file", "line"]

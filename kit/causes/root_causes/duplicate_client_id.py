@@ -21,7 +21,7 @@ from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -29,56 +29,56 @@ STREAM = 5
 """Number of lines of offsets going back, from two addresses in one queue, above which it is no hand-over and no reset."""
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report which client id is used twice, which queues have several owners and which none."""
     finding = TEXTS.finding()
-    twice = members.simultaneous(case)
+    twice = members.simultaneous(facts)
     group = next(iter(sorted(twice, key=lambda g: (-len(twice[g]), g))), None)
-    named = group or _listed_group(case) or _back_group(case) or _same_share_group(case)
-    several, nobody = _shares(case, named, twice.get(named or "", [])) if named else ({}, {})
-    doubled = consumption.by_several(case, named) if named else None
+    named = group or _listed_group(facts) or _back_group(facts) or _same_share_group(facts)
+    several, nobody = _shares(facts, named, twice.get(named or "", [])) if named else ({}, {})
+    doubled = consumption.by_several(facts, named) if named else None
     if doubled and doubled[0]:
         for topic, queues in doubled[2].items():
             several[topic] = sorted({*several.get(topic, []), *queues})
     finding.steps = [
-        _twice(case, group, twice),
-        _shares_step(case, named, several, nobody),
-        _back(case, named),
-        _same_share(case, named),
+        _twice(facts, group, twice),
+        _shares_step(facts, named, several, nobody),
+        _back(facts, named),
+        _same_share(facts, named),
         supporting("handled-twice", TEXTS.say("handled_twice", count=doubled[0]), True, doubled[1])
         if doubled and doubled[0]
         else supporting("handled-twice", TEXTS["not_handled_twice"], None),
-        *untouched.steps(case, named),
+        *untouched.steps(facts, named),
     ]  # fmt: skip
     finding.figures = {
         "group": named,
-        "client_ids": _client_ids(case, named) if named else None,
+        "client_ids": _client_ids(facts, named) if named else None,
         "queues_of_several": several or None,
         "queues_of_nobody": nobody or None,
         "handled_twice": doubled[0] if doubled else None,
     }
     if named is not None:
-        finding.window = members.window([c.first for pair in twice.get(named, []) for c in pair], case)
-        _tell(case, finding, named, twice.get(named, []), several, nobody, doubled[0] if doubled else None)
+        finding.window = members.window([c.first for pair in twice.get(named, []) for c in pair], facts)
+        _tell(facts, finding, named, twice.get(named, []), several, nobody, doubled[0] if doubled else None)
     elif finding.verdict == "suspected":
         finding.summary = finding.steps[0].claim if finding.steps[0].holds else TEXTS["maybe_idle"]
         if finding.steps[0].holds:
             finding.remedies = [TEXTS.remedy("upgrade")]
     if finding.verdict != "ruled_out":
-        finding.missing = _missing(case, finding, named or untouched.group(case), doubled is None)
+        finding.missing = _missing(facts, finding, named or untouched.group(facts), doubled is None)
     return finding
 
 
-def _twice(case: Case, group: str | None, twice: dict[str, list[members.Pair]]) -> Step:
+def _twice(facts: Facts, group: str | None, twice: dict[str, list[members.Pair]]) -> Step:
     if group is not None:
         # A list taken at one moment shows it best, then the broker's log.
         first, second = max(twice[group], key=lambda pair: pair[0].listed)
         same = {c.address for pair in twice[group] for c in pair if c.client_id == first.client_id}
         claim = TEXTS.say("twice", id=first.client_id, count=len(same), group=group, addresses=sorted(same))
-        return deciding("one-id-two-connections", claim, True, (first.ref(case), second.ref(case)))
-    if (listed := _listed(case)) is not None:
+        return deciding("one-id-two-connections", claim, True, (first.ref(facts), second.ref(facts)))
+    if (listed := _listed(facts)) is not None:
         return deciding("one-id-two-connections", listed.claim, True, listed.refs)
-    known = bool(members.connections(case))
+    known = bool(members.connections(facts))
     return deciding("one-id-two-connections", TEXTS["not_twice"], False if known else None)
 
 
@@ -90,17 +90,17 @@ class _Listed(NamedTuple):
     group: str | None
 
 
-def _listed(case: Case) -> _Listed | None:
+def _listed(facts: Facts) -> _Listed | None:
     """Return the lines in which an output of consumerStatus, or a list of connections of an unknown group, has one client id twice."""
     seen: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for block in admin_output.admin_blocks(case):
+    for block in admin_output.admin_blocks(facts):
         command, group = block["command"], block.get("-g")
         if not block.get("#ClientId") or not (
             command == "consumerStatus" or (command == "consumerConnection" and not group)
         ):
             continue
         before = seen.setdefault((block["file"], command, block["#ClientId"]), block)
-        refs = case.ref(before["file"], before["line"]), case.ref(block["file"], block["line"])
+        refs = facts.ref(before["file"], before["line"]), facts.ref(block["file"], block["line"])
         addresses = before.get("#ClientAddr"), block.get("#ClientAddr")
         if command == "consumerConnection" and all(addresses) and addresses[0] != addresses[1]:
             return _Listed(TEXTS.say("listed_here", id=block["#ClientId"], addresses=list(addresses)), refs, None)
@@ -110,15 +110,15 @@ def _listed(case: Case) -> _Listed | None:
     return None
 
 
-def _listed_group(case: Case) -> str | None:
-    listed = _listed(case)
+def _listed_group(facts: Facts) -> str | None:
+    listed = _listed(facts)
     return listed.group if listed else None
 
 
-def _back_lines(case: Case) -> dict[str, list[consumer_logs.Statement]]:
+def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
     """Return, by group, the lines of offsets going back in a queue that two addresses write."""
     by_queue: dict[tuple[str, Any], list[consumer_logs.Statement]] = defaultdict(list)
-    for said in consumer_logs.of(case, "consumer-offset-back"):
+    for said in consumer_logs.of(facts, "consumer-offset-back"):
         if said.group and names.of_users(said.group):
             by_queue[said.group, said.queue].append(said)
     found: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
@@ -128,25 +128,25 @@ def _back_lines(case: Case) -> dict[str, list[consumer_logs.Statement]]:
     return {group: lines for group, lines in found.items() if sum(s.count for s in lines) >= STREAM}
 
 
-def _back_group(case: Case) -> str | None:
-    found = _back_lines(case)
+def _back_group(facts: Facts) -> str | None:
+    found = _back_lines(facts)
     return max(sorted(found), key=lambda g: sum(s.count for s in found[g]), default=None)
 
 
-def _back(case: Case, group: str | None) -> Step:
-    lines = _back_lines(case).get(group or "", [])
+def _back(facts: Facts, group: str | None) -> Step:
+    lines = _back_lines(facts).get(group or "", [])
     if not lines:
         return supporting("offsets-go-back", TEXTS["not_back"], None)
     addresses = sorted({s.values.get("address") or "" for s in lines})
     claim = TEXTS.say("back", group=group, addresses=addresses, count=sum(s.count for s in lines))
-    refs = [next(s for s in lines if s.values.get("address") == address).ref(case) for address in addresses[:2]]
+    refs = [next(s for s in lines if s.values.get("address") == address).ref(facts) for address in addresses[:2]]
     return supporting("offsets-go-back", claim, True, tuple(refs))
 
 
-def _same_shares(case: Case) -> list[tuple[consumer_logs.Statement, consumer_logs.Statement]]:
+def _same_shares(facts: Facts) -> list[tuple[consumer_logs.Statement, consumer_logs.Statement]]:
     """Return pairs of rebalance results in which two processes with one client id took the same queues, knowing that there are several clients."""
     by_share: dict[Any, list[consumer_logs.Statement]] = defaultdict(list)
-    for said in consumer_logs.of(case, "queues-assigned", "queues-assigned-go"):
+    for said in consumer_logs.of(facts, "queues-assigned", "queues-assigned-go"):
         topic = said.values.get("topic", "")
         if (
             said.group
@@ -165,31 +165,31 @@ def _same_shares(case: Case) -> list[tuple[consumer_logs.Statement, consumer_log
     return pairs
 
 
-def _same_share_group(case: Case) -> str | None:
-    pairs = _same_shares(case)
+def _same_share_group(facts: Facts) -> str | None:
+    pairs = _same_shares(facts)
     return pairs[0][0].group if pairs else None
 
 
-def _same_share(case: Case, group: str | None) -> Step:
-    pair = next(((a, b) for a, b in _same_shares(case) if a.group == group), None)
+def _same_share(facts: Facts, group: str | None) -> Step:
+    pair = next(((a, b) for a, b in _same_shares(facts) if a.group == group), None)
     if pair is None:
         return supporting("same-share", TEXTS["not_same_share"], None)
     claim = TEXTS.say("same_share", id=pair[0].values.get("client_id"), topic=pair[0].values.get("topic"))
-    return supporting("same-share", claim, True, (pair[0].ref(case), pair[1].ref(case)))
+    return supporting("same-share", claim, True, (pair[0].ref(facts), pair[1].ref(facts)))
 
 
-def _shares(case: Case, group: str, pairs: list[Any]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+def _shares(facts: Facts, group: str, pairs: list[Any]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
     """Return ({topic: queues with several owners}, {topic: queues with none}) of a group, without its retry topic."""
     several: dict[str, set[int]] = defaultdict(set)
     nobody: dict[str, set[int]] = defaultdict(set)
-    owners = _owners(case, group)
+    owners = _owners(facts, group)
     for queue, places in owners.items():
         if len(places) > 1:
             several[queue[0]].add(queue[2])
-    for said in _back_lines(case).get(group, []):
+    for said in _back_lines(facts).get(group, []):
         if said.queue:
             several[said.queue[0]].add(said.queue[2])
-    for pair in lag.pairs(case):
+    for pair in lag.pairs(facts):
         if pair.group != group or pair.topic.startswith(names.RETRY_PREFIX):
             continue
         owned = {queue[2] for queue in owners if queue[0] == pair.topic}
@@ -203,27 +203,27 @@ def _shares(case: Case, group: str, pairs: list[Any]) -> tuple[dict[str, list[in
     return ({t: sorted(q) for t, q in sorted(several.items())}, {t: sorted(q) for t, q in sorted(nobody.items())})
 
 
-def _owners(case: Case, group: str) -> dict[members.Queue, set[str]]:
+def _owners(facts: Facts, group: str) -> dict[members.Queue, set[str]]:
     """Return who held which queue at the end, user topics only."""
-    held = members.holders_at_end(case, group)
+    held = members.holders_at_end(facts, group)
     return {queue: places for queue, places in held.items() if not queue[0].startswith(names.RETRY_PREFIX)}
 
 
-def _shares_step(case: Case, group: str | None, several: dict[str, list[int]], nobody: dict[str, list[int]]) -> Step:
+def _shares_step(facts: Facts, group: str | None, several: dict[str, list[int]], nobody: dict[str, list[int]]) -> Step:
     if group is None or not (several or nobody):
         return deciding("shares-wrong", TEXTS["not_shares"], None)
     refs: list[Ref] = []
     for topic, queues in several.items():
         held = [
             h
-            for h in members.holdings(case)
+            for h in members.holdings(facts)
             if h.group == group and h.queue[0] == topic and h.queue[2] == queues[0] and h.last is None
         ]
         refs += [h.ref for h in held[:2]]
     for topic, queues in nobody.items():
-        refs += lag.refs(case, group, topic, queues[0])
+        refs += lag.refs(facts, group, topic, queues[0])
     if not refs:
-        refs = [s.ref(case) for s in _back_lines(case).get(group, [])[:2]]
+        refs = [s.ref(facts) for s in _back_lines(facts).get(group, [])[:2]]
     return deciding(
         "shares-wrong",
         TEXTS.say("shares", several=_words(several), group=group, nobody=_words(nobody)),
@@ -236,21 +236,21 @@ def _words(queues: dict[str, list[int]]) -> str:
     return ", ".join(f"{topic} {'/'.join(map(str, ids))}" for topic, ids in queues.items()) or "–"
 
 
-def _client_ids(case: Case, group: str) -> list[str] | None:
+def _client_ids(facts: Facts, group: str) -> list[str] | None:
     """Return the client id of every connection of a group: from the last list, else of connections the broker's log shows open or sharing an id."""
-    mine = [c for c in members.connections(case) if c.group == group]
+    mine = [c for c in members.connections(facts) if c.group == group]
     listed = [c for c in mine if c.listed]
     if listed:
         last = max(listed, key=lambda c: (str(c.first), c.file)).file
         return sorted(c.client_id for c in listed if c.file == last)
     # Of connections that were open at the same time, one may have been closed since.
-    beside = {c.address: c.client_id for pair in members.simultaneous(case).get(group, []) for c in pair}
+    beside = {c.address: c.client_id for pair in members.simultaneous(facts).get(group, []) for c in pair}
     open_ = {c.address: c.client_id for c in mine if c.last is None} or {c.address: c.client_id for c in mine}
     return sorted((open_ | beside).values()) or None
 
 
 def _tell(
-    case: Case, finding: Finding, group: str, pairs: list[Any], several: Any, nobody: Any, doubled: int | None
+    facts: Facts, finding: Finding, group: str, pairs: list[Any], several: Any, nobody: Any, doubled: int | None
 ) -> None:
     ids = sorted({c.client_id for pair in pairs for c in pair})
     count = len({c.address for pair in pairs for c in pair})
@@ -264,7 +264,7 @@ def _tell(
         finding.summary = TEXTS.say("summary_plain", ids=ids, count=count, group=group)
     waiting = sum(
         q.last_lag
-        for p in lag.pairs(case)
+        for p in lag.pairs(facts)
         if p.group == group
         for q in p.queues
         if q.queue_id in nobody.get(p.topic, [])
@@ -272,10 +272,10 @@ def _tell(
     finding.remedies = [TEXTS.remedy("action", waiting=waiting), TEXTS.remedy("upgrade")]
     if doubled:
         finding.remedies.append(TEXTS.remedy("idempotent", count=doubled))
-    finding.tables = {"queue_owners": members.table(case, group)}
+    finding.tables = {"queue_owners": members.table(facts, group)}
 
 
-def _missing(case: Case, finding: Finding, group: str | None, no_ledger: bool) -> list[Missing]:
+def _missing(facts: Facts, finding: Finding, group: str | None, no_ledger: bool) -> list[Missing]:
     wanted = []
     if finding.steps[0].holds is None:
         wanted.append(collect_next.ask("connections", TEXTS["want_connection"], group=group))

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis import refs
+from kit.analysis import refs, setup
 from kit.analysis.transactions import owners, send_back
-from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Moment, Remedy, Step, with_ids
 from kit.causes.texts import texts_of
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -52,24 +51,24 @@ class Leak:
         return int(self.of(role)["records"].max()) if len(self.of(role)) else 0
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Follow the chain from the refused send-back to the doubling half topic."""
     finding = TEXTS.finding()
-    leak = _leak(case) if case.has("messages") else None
-    printed = refs.seen(case, "leaked-half-printed")
-    back = send_back.examine(case)
+    leak = _leak(facts) if facts.has("messages") else None
+    printed = refs.seen(facts, "leaked-half-printed")
+    back = send_back.examine(facts)
     steps = [
-        *_refusal_steps(case, back),
-        _resent_step(case, leak),
-        _leaked_step(case, leak, printed),
-        _diverted_step(case, leak, printed),
-        _answer_step(case, leak),
-        _limit_step(case, leak),
+        *_refusal_steps(facts, back),
+        _resent_step(facts, leak),
+        _leaked_step(facts, leak, printed),
+        _diverted_step(facts, leak, printed),
+        _answer_step(facts, leak),
+        _limit_step(facts, leak),
     ]
     finding.steps = with_ids(IDS, steps)
     finding.figures = _figures(leak, back)
     if leak and leak.half:
-        _measure(case, leak, finding)
+        _measure(facts, leak, finding)
         # Put back once a round they grow too, but by the same number each time.
         seconds = finding.figures["doubling_seconds"]
         multiply = TEXTS["summary"] if seconds is not None else TEXTS["summary_twice"]
@@ -82,12 +81,12 @@ def examine(case: Case) -> Finding:
         finding.remedies = _remedies(None, back)
     elif finding.verdict == "suspected" and back.refusals:
         finding.summary = TEXTS.say("only_refused", count=back.refusals)
-    finding.missing = _missing(case, leak, back)
+    finding.missing = _missing(facts, leak, back)
     return finding
 
 
-def _leak(case: Case) -> Leak:
-    counts = case.facts("leak_counts")
+def _leak(facts: Facts) -> Leak:
+    counts = facts("leak_counts")
     half, discarded = counts[counts["place"] == "half"], counts[counts["place"] == "discarded"]
     stored = counts[counts["place"] != "discarded"]
     checks = half["max_check_times"].dropna()
@@ -100,23 +99,23 @@ def _leak(case: Case) -> Leak:
         discarded=int(discarded["records"].sum()),
         max_check_times=int(checks.max()) if len(checks) else None,
         counts=counts.drop(columns="of_place"),
-        places=case.facts("leak_places") if len(counts) else pd.DataFrame({"role": []}),
+        places=facts("leak_places") if len(counts) else pd.DataFrame({"role": []}),
     )
 
 
-def _refusal_steps(case: Case, back: send_back.SendBack) -> list[Step]:
+def _refusal_steps(facts: Facts, back: send_back.SendBack) -> list[Step]:
     """Return the steps that the send-back failed, and why: supporting, since old logs are often gone."""
     reason = send_back.REASONS[back.reason or "unknown"]
     groups = list(back.groups) or TEXTS["group"]
     if back.reason == "name-too-long":
         why = TEXTS.say(
-            "name_too_long", length=back.retry_topic_length, groups=groups, limit=send_back.store_limit(case)
+            "name_too_long", length=back.retry_topic_length, groups=groups, limit=send_back.store_limit(facts)
         )
     elif back.reason:
         why = TEXTS.say("reason", reason=reason)
     elif back.printed_length is not None:
-        why = TEXTS.say("name_printed", length=back.printed_length, limit=send_back.store_limit(case))
-        printed = refs.quote(case, back.printed, 2)
+        why = TEXTS.say("name_printed", length=back.printed_length, limit=send_back.store_limit(facts))
+        printed = refs.quote(facts, back.printed, 2)
         return [Step(why, "supporting", True, printed), Step(TEXTS["refused_unknown"], "supporting", None)]
     else:
         why = TEXTS.say("why_unknown")
@@ -129,76 +128,78 @@ def _refusal_steps(case: Case, back: send_back.SendBack) -> list[Step]:
     ]
 
 
-def _resent_step(case: Case, leak: Leak | None) -> Step:
+def _resent_step(facts: Facts, leak: Leak | None) -> Step:
     if not leak or not (leak.half or leak.put_back):
         return Step(TEXTS["resent_unknown"], "supporting", None)
     count = leak.records("resent")
     if not count:
         return Step(TEXTS["resent_unknown"], "supporting", None)
-    return Step(TEXTS.say("resent", count=count), "supporting", True, refs.records_at(case, leak.of("resent")))
+    return Step(TEXTS.say("resent", count=count), "supporting", True, refs.records_at(facts, leak.of("resent")))
 
 
-def _leaked_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
+def _leaked_step(facts: Facts, leak: Leak | None, printed: refs.Seen) -> Step:
     if leak is not None and (leak.half or leak.put_back or leak.committed):
         return Step(
             TEXTS.say("leaked", records=leak.half, messages=leak.messages),
             "deciding",
             True,
-            refs.records_at(case, leak.of("leaked"), 2) + refs.quote(case, printed, 1),
+            refs.records_at(facts, leak.of("leaked"), 2) + refs.quote(facts, printed, 1),
         )
     if printed:
-        return Step(TEXTS.say("leaked_printed", lines=printed.count), "deciding", True, refs.quote(case, printed))
+        return Step(TEXTS.say("leaked_printed", lines=printed.count), "deciding", True, refs.quote(facts, printed))
     return Step(TEXTS["not_leaked"], "deciding", False if leak is not None else None)
 
 
-def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
+def _diverted_step(facts: Facts, leak: Leak | None, printed: refs.Seen) -> Step:
     if leak is not None and (leak.half or leak.put_back):
         if leak.committed:
             return Step(
                 TEXTS.say("diverted", commits=leak.commits, records=_of_commits(leak)),
                 "deciding",
                 True,
-                refs.records_at(case, leak.of("committed")),
+                refs.records_at(facts, leak.of("committed")),
             )
         twins = leak.of("twin")
         if len(twins):
-            return Step(TEXTS["twins"], "deciding", True, refs.records_at(case, twins, 2))
+            return Step(TEXTS["twins"], "deciding", True, refs.records_at(facts, twins, 2))
         return Step(TEXTS["only_put_back"], "deciding", None)
-    committed = refs.seen(case, "leaked-commit-printed")
+    committed = refs.seen(facts, "leaked-commit-printed")
     if committed:
-        return Step(TEXTS.say("diverted_printed", lines=committed.count), "deciding", True, refs.quote(case, committed))
+        return Step(
+            TEXTS.say("diverted_printed", lines=committed.count), "deciding", True, refs.quote(facts, committed)
+        )
     return Step(TEXTS["diverted_unknown"], "deciding", None if leak is None or printed else False)
 
 
-def _answer_step(case: Case, leak: Leak | None) -> Step:
+def _answer_step(facts: Facts, leak: Leak | None) -> Step:
     """Return the step that the check listener answered COMMIT for a leaked record: the answer contains the schedule record's offset."""
-    if leak is None and (row := _printed_discards(case)) is not None and row["commits"]:
-        quoted = case.refs([(row["commit_file"], row["commit_line"])])
+    if leak is None and (row := _printed_discards(facts)) is not None and row["commits"]:
+        quoted = facts.refs([(row["commit_file"], row["commit_line"])])
         return Step(TEXTS.say("answered_printed", **row), "supporting", True, quoted)
-    if not leak or not leak.half or not (said := case.fact_rows("leak_answers")):
+    if not leak or not leak.half or not (said := facts.rows("leak_answers")):
         return Step(TEXTS["answered_unknown"], "supporting", None)
-    quoted = case.refs([(said[0]["file"], said[0]["line"])])
+    quoted = facts.refs([(said[0]["file"], said[0]["line"])])
     return Step(TEXTS.say("answered", count=said[0]["answers"]), "supporting", True, quoted)
 
 
-def _printed_discards(case: Case) -> dict[str, Any] | None:
+def _printed_discards(facts: Facts) -> dict[str, Any] | None:
     """Return what transaction.log prints of discarded leaked messages: a row of `printed_discards`."""
-    rows = case.fact_rows("printed_discards") if refs.seen(case, "check-discard") else []
+    rows = facts.rows("printed_discards") if refs.seen(facts, "check-discard") else []
     return next((row for row in rows if row["leaked"]), None)
 
 
-def _limit_step(case: Case, leak: Leak | None) -> Step:
-    given_up = refs.seen(case, "check-discard")
-    if leak is None and (row := _printed_discards(case)) is not None:
-        quoted = case.refs([(row["file"], row["line"])])
+def _limit_step(facts: Facts, leak: Leak | None) -> Step:
+    given_up = refs.seen(facts, "check-discard")
+    if leak is None and (row := _printed_discards(facts)) is not None:
+        quoted = facts.refs([(row["file"], row["line"])])
         return Step(TEXTS.say("bounded_printed", **row), "supporting", True, quoted)
     if not leak or not leak.discarded:
         return Step(TEXTS["bounded_unknown"], "supporting", None)
-    limit = setup.setting(case, "transactionCheckMax", owners.addresses(case)).value
+    limit = setup.setting(facts, "transactionCheckMax", owners.addresses(facts)).value
     # Each copy has two records: one that waits for its delay, which may be in a file that is missing, and one where it arrives.
     arrived = leak.records("arrived")
     claim = TEXTS.say("bounded", count=max(arrived, leak.discarded - arrived), arrived=arrived, limit=limit)
-    quoted = refs.records_at(case, leak.of("discarded"), 1) + refs.quote(case, given_up, 1)
+    quoted = refs.records_at(facts, leak.of("discarded"), 1) + refs.quote(facts, given_up, 1)
     return Step(claim, "supporting", True, quoted)
 
 
@@ -216,16 +217,16 @@ def _figures(leak: Leak | None, back: send_back.SendBack) -> dict[str, Any]:
     }
 
 
-def _measure(case: Case, leak: Leak, finding: Finding) -> None:
-    growth = case.facts("leak_growth")
+def _measure(facts: Facts, leak: Leak, finding: Finding) -> None:
+    growth = facts("leak_growth")
     if growth["from_the_beginning"].all():
         finding.figures["doubling_seconds"] = doubling_seconds(growth)
         finding.moments = _doublings(growth)
     finding.window = (leak.counts["first"].min().to_pydatetime(), leak.counts["last"].max().to_pydatetime())
     finding.tables = {
         "half_topic_growth": growth.drop(columns="from_the_beginning"),
-        "half_topic_flow": case.facts("leak_flow"),
-        "half_topic_timeline": case.facts("leak_timelines"),
+        "half_topic_flow": facts("leak_flow"),
+        "half_topic_timeline": facts("leak_timelines"),
         "half_topic_fixes": _fixes(leak),
         "half_topic_counts": leak.counts,
     }
@@ -286,14 +287,14 @@ def _remedies(leak: Leak | None, back: send_back.SendBack) -> list[Remedy]:
     return [*remedies, TEXTS.remedy("deliver")]
 
 
-def _missing(case: Case, leak: Leak | None, back: send_back.SendBack) -> list[Missing]:
+def _missing(facts: Facts, leak: Leak | None, back: send_back.SendBack) -> list[Missing]:
     wanted = []
     if leak is None:
         wanted.append(collect_next.ask("commitlog", TEXTS["want_store"]))
-        if not case.has_source("transaction"):
+        if not facts.has_source("transaction"):
             wanted.append(collect_next.ask("transaction.log", TEXTS["want_transaction_log"]))
     if leak and leak.half and not back.refusals:
         wanted.append(collect_next.ask("consumer's client log", TEXTS["want_client_log"]))
-        if not case.has_source("store"):
+        if not facts.has_source("store"):
             wanted.append(collect_next.ask("store.log", TEXTS["want_store_log"]))
     return wanted

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis import refs
+from kit.analysis import refs, setup
 from kit.analysis.messages import lookups
-from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Step, supporting, with_ids
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -41,26 +40,26 @@ class Twice:
     frame: pd.DataFrame
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report whether an id was used where the other kind is needed, and its effect."""
     finding = TEXTS.finding(TEXTS["unknown"])
-    store = case.has("messages")
-    seen = lookups.lookups(case)
-    twice = _twice(case)
-    counts = case.fact_rows("id_counts")[0] if store else {}
+    store = facts.has("messages")
+    seen = lookups.lookups(facts)
+    twice = _twice(facts)
+    counts = facts.rows("id_counts")[0] if store else {}
     keys, several = counts.get("uniq_keys"), counts.get("several")
     wrong = [one for one in seen if one.wrong]
     failed = [one for one in wrong if one.failed_by_kind]
     finding.figures = {
         "uniq_keys": keys,
         "uniq_keys_with_several_offset_ids": several,
-        "wrong_space_lookups": len(wrong) if _shows_lookups(case) else None,
+        "wrong_space_lookups": len(wrong) if _shows_lookups(facts) else None,
         "handled_twice_by_offset_id": twice.keys if twice else None,
     }
     effect = bool(failed) or bool(twice and twice.same)
-    lookup_refs = tuple(ref for one in failed[:3] for ref in lookups.ref(case, one))
-    twice_refs = _twice_refs(case, twice.frame) if twice and twice.same else ()
-    known = twice is not None and any(case.found.of_kind("mqadmin", "text"))
+    lookup_refs = tuple(ref for one in failed[:3] for ref in lookups.ref(facts, one))
+    twice_refs = _twice_refs(facts, twice.frame) if twice and twice.same else ()
+    known = twice is not None and any(facts.files.of_kind("mqadmin", "text"))
     steps = [
         Step(
             TEXTS["effect"],
@@ -68,54 +67,54 @@ def examine(case: Case) -> Finding:
             True if effect else (False if known else None),
             (*lookup_refs[:2], *twice_refs[:4]),
         ),
-        _lookup_step(case, seen, wrong, failed, lookup_refs),
+        _lookup_step(facts, seen, wrong, failed, lookup_refs),
         Step(
             TEXTS.say("twice", count=twice.same) if twice else TEXTS["twice_unknown"],
             "supporting",
             True if twice and twice.same else None,
             twice_refs,
         ),
-        _dedup_step(case, effect=bool(twice and twice.same)),
+        _dedup_step(facts, effect=bool(twice and twice.same)),
         Step(
             TEXTS.say("several_open") if several is None else TEXTS.say("several", several=several, keys=keys),
             "supporting",
             True if effect and several else None,
-            _several_refs(case, twice) if effect and several else (),
+            _several_refs(facts, twice) if effect and several else (),
         ),
     ]
-    finding.steps = [*with_ids(IDS, steps), *_pasted_step(case)]
+    finding.steps = [*with_ids(IDS, steps), *_pasted_step(facts)]
     if effect:
-        _tell(case, finding, twice, wrong, failed)
-    elif (pasted := lookups.mixed(case)) is not None:
+        _tell(facts, finding, twice, wrong, failed)
+    elif (pasted := lookups.mixed(facts)) is not None:
         finding.summary = TEXTS.say("mixed", offsets=pasted.offset_ids, keys=pasted.uniq_keys)
         finding.remedies = [TEXTS.remedy("lookup")]
     elif known:
         finding.summary = TEXTS.say("none")
-    finding.missing = _missing(case, store=store, twice=twice, effect=effect)
+    finding.missing = _missing(facts, store=store, twice=twice, effect=effect)
     return finding
 
 
-def _pasted_step(case: Case) -> list[Step]:
+def _pasted_step(facts: Facts) -> list[Step]:
     """Return the step that a paste compares the two kinds of ids, if it does."""
-    pasted = lookups.mixed(case)
+    pasted = lookups.mixed(facts)
     if pasted is None:
         return []
     both = TEXTS.say("claim_mixed", offsets=pasted.offset_ids, keys=pasted.uniq_keys)
     return [supporting("pasted-ids", TEXTS["mixed_pair"] if pasted.paired else both, True, pasted.refs)]
 
 
-def _shows_lookups(case: Case) -> bool:
+def _shows_lookups(facts: Facts) -> bool:
     """Return whether the evidence has any text in which a look-up would appear."""
-    return any(case.found.of_kind("mqadmin", "text")) or case.has_source("app") or case.has_source("text")
+    return any(facts.files.of_kind("mqadmin", "text")) or facts.has_source("app") or facts.has_source("text")
 
 
-def _twice(case: Case) -> Twice | None:
+def _twice(facts: Facts) -> Twice | None:
     """Return what took effect twice; None if nothing shows how deliveries ended."""
-    if not (case.has("rows") or case.has_source("app")):
+    if not (facts.has("rows") or facts.has_source("app")):
         return None
-    if not case.facts("delivery_counts")["success"].notna().any():
+    if not facts("delivery_counts")["success"].notna().any():
         return None
-    rows = case.facts("handled_twice")
+    rows = facts("handled_twice")
     if rows.empty:
         return Twice(0, 0, rows)
     mine = rows[rows["same"].fillna(value=True)]
@@ -123,7 +122,7 @@ def _twice(case: Case) -> Twice | None:
 
 
 def _lookup_step(
-    case: Case,
+    facts: Facts,
     seen: list[lookups.Lookup],
     wrong: list[lookups.Lookup],
     failed: list[lookups.Lookup],
@@ -134,50 +133,50 @@ def _lookup_step(
             TEXTS.say("lookup_wrong", wrong=len(wrong)),
             "supporting",
             True,
-            tuple(ref for one in wrong[:3] for ref in lookups.ref(case, one)),
+            tuple(ref for one in wrong[:3] for ref in lookups.ref(facts, one)),
         )
     return Step(
         TEXTS.say("lookup_failed", failed=len(failed), seen=len(seen)), "supporting", True if failed else None, quoted
     )
 
 
-def _twice_refs(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
+def _twice_refs(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
     """Quote the two deliveries of the first messages, and the records delivered."""
     quoted: list[Ref] = []
     rows: list[dict[str, Any]] = [{str(k): v for k, v in row.items()} for row in frame.head(2).to_dict("records")]
     for row in rows:
         for file, line in ((row["first_file"], int(row["first_line"])), (row["file"], int(row["line"]))):
-            item = case.found.get(file)
+            item = facts.files.get(file)
             if item is not None and (item.kind not in ("rows", "sends") or item.detail.get("dialect")):
-                quoted.append(case.ref(file, line))
+                quoted.append(facts.ref(file, line))
     place = ["record_file", "physical_offset", "store_timestamp"]
     firsts = frame[[f"first_{name}" for name in place]].set_axis(place, axis=1)
     records = pd.concat([firsts.head(2), frame[place].head(2)]).rename(columns={"record_file": "file"})
-    return (*quoted, *refs.records_at(case, records.drop_duplicates(), 4))
+    return (*quoted, *refs.records_at(facts, records.drop_duplicates(), 4))
 
 
-def _dedup_step(case: Case, *, effect: bool) -> Step:
+def _dedup_step(facts: Facts, *, effect: bool) -> Step:
     """Return the step that the application's log uses an offset id as its key, which is why the consumer took the retry for a new
     message.
     """
-    if not effect or not refs.seen(case, "dedup-key"):
+    if not effect or not refs.seen(facts, "dedup-key"):
         return Step(TEXTS["dedup_unknown"], "supporting", None)
-    lines = case.facts("dedup_lines")
-    offsets = {text for text, kind in lookups.kinds(case, set(lines["id"])).items() if kind == "offset"}
+    lines = facts("dedup_lines")
+    offsets = {text for text, kind in lookups.kinds(facts, set(lines["id"])).items() if kind == "offset"}
     lines = lines[lines["id"].isin(offsets)]
     count = int(lines.drop_duplicates("id")["lines"].sum())
-    return Step(TEXTS.say("dedup", count=count), "supporting", True if count else None, refs.lines(case, lines, 2))
+    return Step(TEXTS.say("dedup", count=count), "supporting", True if count else None, refs.lines(facts, lines, 2))
 
 
-def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:
+def _several_refs(facts: Facts, twice: Twice | None) -> tuple[Ref, ...]:
     if not twice or twice.frame.empty:
         return ()
-    rows = case.facts("identity_records")
-    return refs.records_at(case, rows[rows["uniq_key"] == twice.frame["uniq_key"].iloc[0]], 4)
+    rows = facts("identity_records")
+    return refs.records_at(facts, rows[rows["uniq_key"] == twice.frame["uniq_key"].iloc[0]], 4)
 
 
 def _tell(
-    case: Case, finding: Finding, twice: Twice | None, wrong: list[lookups.Lookup], failed: list[lookups.Lookup]
+    facts: Facts, finding: Finding, twice: Twice | None, wrong: list[lookups.Lookup], failed: list[lookups.Lookup]
 ) -> None:
     """Add the rest of a confirmed finding: summary, window, remedies, tables."""
     again = twice.same if twice else 0
@@ -193,10 +192,10 @@ def _tell(
         *([look_up] if wrong else []),
         TEXTS.remedy("log"),
     ]
-    finding.tables = _tables(case, twice, wrong)
+    finding.tables = _tables(facts, twice, wrong)
 
 
-def _tables(case: Case, twice: Twice | None, wrong: list[lookups.Lookup]) -> dict[str, Any]:
+def _tables(facts: Facts, twice: Twice | None, wrong: list[lookups.Lookup]) -> dict[str, Any]:
     columns = ["file", "line", "command", "ids", "found", "reason", "address"]
     tables: dict[str, Any] = {
         "identity_lookups": pd.DataFrame(
@@ -205,33 +204,33 @@ def _tables(case: Case, twice: Twice | None, wrong: list[lookups.Lookup]) -> dic
         ),
         "identity_twice": twice.frame if twice else pd.DataFrame(),
     }
-    if not case.has("messages"):
+    if not facts.has("messages"):
         return tables
     tables |= {
-        "identity_copies": case.facts("message_stages"),
-        "identity_journeys": case.facts("journeys").head(200),
-        "identity_funnel": case.facts("retry_funnel"),
-        "identity_never_came": case.facts("not_arrived"),
+        "identity_copies": facts("message_stages"),
+        "identity_journeys": facts("journeys").head(200),
+        "identity_funnel": facts("retry_funnel"),
+        "identity_never_came": facts("not_arrived"),
     }
     examples = (
         list(twice.frame["uniq_key"].head(3))
         if twice and len(twice.frame)
         else [one for o in wrong for one in o.ids][:1]
     )
-    return tables | _examples(case, examples, tables["identity_journeys"])
+    return tables | _examples(facts, examples, tables["identity_journeys"])
 
 
-def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, Any]:
+def _examples(facts: Facts, keys: list[str], journeys: pd.DataFrame) -> dict[str, Any]:
     """Return the lineage of a few messages: those concerned, and the one with the most records."""
     from kit.analysis.messages import lookups
     from kit.analysis.messages.trace import lives
 
     longest = journeys["example"].iloc[int(journeys["path"].str.count(">").argmax())] if len(journeys) else None
     wanted = list(dict.fromkeys([*keys, *([longest] if longest else [])]))
-    records, deliveries = lives(case, wanted)
-    client = next(iter(reversed(setup.client_versions(case))), None)
+    records, deliveries = lives(facts, wanted)
+    client = next(iter(reversed(setup.client_versions(facts))), None)
     calls = [
-        lookups.on_message([r for r in records if r["id"] == key], client, case.lang).assign(message=key)
+        lookups.on_message([r for r in records if r["id"] == key], client, facts.lang).assign(message=key)
         for key in wanted
     ]
     return {
@@ -245,7 +244,7 @@ def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, 
     }
 
 
-def _missing(case: Case, *, store: bool, twice: Twice | None, effect: bool) -> list[Missing]:
+def _missing(facts: Facts, *, store: bool, twice: Twice | None, effect: bool) -> list[Missing]:
     wanted = []
     if not store:
         wanted.append(collect_next.ask("commitlog", TEXTS["want_store"]))
@@ -254,7 +253,7 @@ def _missing(case: Case, *, store: bool, twice: Twice | None, effect: bool) -> l
             collect_next.ask("business rows", TEXTS["want_ledger"]),
             collect_next.ask("consumer's application log", TEXTS["want_ledger"]),
         ]
-    if not effect and not any(case.found.of_kind("mqadmin", "text")):
+    if not effect and not any(facts.files.of_kind("mqadmin", "text")):
         wanted.append(
             collect_next.ask(
                 "look-up",

@@ -22,8 +22,8 @@ from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.rocketmq import names, record_fields, size
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
     from kit.inventory.references import Ref
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -65,24 +65,24 @@ class Seen:
         return [row for row in self.records if row.next_refused is not None]
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report whether put-backs were refused for their size, which will be, and the largest safe body."""
     finding = TEXTS.finding()
-    found = _seen(case)
-    refused = _refused(case, found)
+    found = _seen(facts)
+    refused = _refused(facts, found)
     happened = refused.holds is True
     shown = happened or bool(found.at_risk)
-    rejects = refusals.rejects(case)
+    rejects = refusals.rejects(facts)
     steps = [
         _limit_step(found, shown),
         _rejects_step(rejects, shown),
-        _risk_step(case, found),
+        _risk_step(facts, found),
         refused,
-        _tied_step(case, found),
-        _queue_step(case, found),
-        _volume_step(case, found),
+        _tied_step(facts, found),
+        _queue_step(facts, found),
+        _volume_step(facts, found),
     ]
-    finding.steps = [*with_ids(IDS, steps), *_failed_step(case, refused)]
+    finding.steps = [*with_ids(IDS, steps), *_failed_step(facts, refused)]
     finding.figures = _figures(found, rejects)
     if happened:
         finding.summary = TEXTS.say(
@@ -100,41 +100,41 @@ def examine(case: Case) -> Finding:
     elif found.limits.how in ("body", "body+64k") and refused.holds is False:
         finding.summary = TEXTS.say("body_only", version=found.limits.version)
     if shown:
-        finding.tables = _tables(case, found)
+        finding.tables = _tables(facts, found)
         finding.remedies = _remedies(found)
-    finding.missing = _missing(case, found, refused.holds is None)
+    finding.missing = _missing(facts, found, refused.holds is None)
     return finding
 
 
-def _seen(case: Case) -> Seen:
-    rows = case.facts("size_refusals")
-    stuck, count = half_records.looping(case)
+def _seen(facts: Facts) -> Seen:
+    rows = facts("size_refusals")
+    stuck, count = half_records.looping(facts)
     records = [SimpleNamespace(**row) for row in stuck[:SHOWN]]
     failed = rows[rows["event"] == "put-back-failed"]
     return Seen(
-        limits.limits(case),
+        limits.limits(facts),
         refusals.for_size(rows, "put_back"),
         failed,
         records,
-        count if count or not _looked(case) else 0,
-        half_records.at_risk(case),
-        half_records.topics(case),
+        count if count or not _looked(facts) else 0,
+        half_records.at_risk(facts),
+        half_records.topics(facts),
     )
 
 
-def _looked(case: Case) -> bool:
+def _looked(facts: Facts) -> bool:
     """Return whether the evidence has a log that would show a refused put-back."""
-    return case.has_source("transaction") or (case.has_source("store") and case.has("messages"))
+    return facts.has_source("transaction") or (facts.has_source("store") and facts.has("messages"))
 
 
-def _refused(case: Case, found: Seen) -> Step:
+def _refused(facts: Facts, found: Seen) -> Step:
     """Return the deciding step; see the docstring of the module."""
     sure = found.limits.known in ("evidence", "printed")
     if len(found.named) or (found.over and sure):
         quoted = (
-            *refs.lines(case, found.named, 2),
-            *refs.lines(case, found.failed, 2),
-            *_quote(case, (found.over or found.records)[:1]),
+            *refs.lines(facts, found.named, 2),
+            *refs.lines(facts, found.failed, 2),
+            *_quote(facts, (found.over or found.records)[:1]),
         )
         first, last = found.lines["first"].min(), found.lines["last"].max()
         totals = found.named["total"].dropna()
@@ -151,7 +151,7 @@ def _refused(case: Case, found: Seen) -> Step:
         return Step(said, "deciding", True, quoted)
     if len(found.failed):
         # Only a default limit, a missing record, or no store.log: the reason stays open.
-        known = sure and found.limits.how is not None and found.records and case.has_source("store")
+        known = sure and found.limits.how is not None and found.records and facts.has_source("store")
         return Step(
             (TEXTS["other_reason"] if known else TEXTS["failed"]).say(count=found.count),
             "deciding",
@@ -159,17 +159,17 @@ def _refused(case: Case, found: Seen) -> Step:
         )
     if found.at_risk:
         return Step(TEXTS["not_refused"], "deciding", None)
-    logs = case.has_source("transaction") or case.has_source("store")
-    records = case.has("messages") and found.limits.known == "evidence" and not int(found.topics["refused"].sum())
+    logs = facts.has_source("transaction") or facts.has_source("store")
+    records = facts.has("messages") and found.limits.known == "evidence" and not int(found.topics["refused"].sum())
     return Step(TEXTS["not_refused"], "deciding", False if logs or records else None)
 
 
-def _failed_step(case: Case, refused: Step) -> list[Step]:
+def _failed_step(facts: Facts, refused: Step) -> list[Step]:
     """Return the step that a put-back failed for an open reason, even if the line is cut: size is the common reason."""
-    seen = refs.seen(case, "put-back-failed")
+    seen = refs.seen(facts, "put-back-failed")
     if not seen or refused.holds is not None:
         return []
-    return [supporting("put-back-failed", TEXTS.say("failed", count=seen.count), True, refs.quote(case, seen))]
+    return [supporting("put-back-failed", TEXTS.say("failed", count=seen.count), True, refs.quote(facts, seen))]
 
 
 def _moment(when: Any) -> str | None:
@@ -192,15 +192,15 @@ def _rejects_step(rejects: refusals.Rejects, shown: bool) -> Step:
     return Step(claim, "supporting", True if shown else None, rejects.broker_refs)
 
 
-def _risk_step(case: Case, found: Seen) -> Step:
+def _risk_step(facts: Facts, found: Seen) -> Step:
     last = found.limits.check_max
     if found.risk is None or found.risk.empty:
         return Step(TEXTS["at_risk_open"], "supporting", None)
     claim = TEXTS.say("at_risk", count=found.at_risk, check_max=last, first=size.growth(1), last=size.growth(last))
-    return Step(claim, "supporting", True, refs.records_at(case, found.risk.head(3)))
+    return Step(claim, "supporting", True, refs.records_at(facts, found.risk.head(3)))
 
 
-def _tied_step(case: Case, found: Seen) -> Step:
+def _tied_step(facts: Facts, found: Seen) -> Step:
     row = next(iter(found.over or found.records), None)
     if row is None or found.limits.limit is None:
         return Step(TEXTS["not_tied"], "supporting", None)
@@ -208,34 +208,34 @@ def _tied_step(case: Case, found: Seen) -> Step:
     claim = TEXTS.say(
         "tied", msg_id=row.offset_msg_id, topic=row.real_topic, stored=row.store_size, wanted=row.next_size, over=over
     )
-    return Step(claim, "supporting", True if found.over else None, _quote(case, found.over[:3]))
+    return Step(claim, "supporting", True if found.over else None, _quote(facts, found.over[:3]))
 
 
-def _queue_step(case: Case, found: Seen) -> Step:
+def _queue_step(facts: Facts, found: Seen) -> Step:
     if not found.records and not found.at_risk:
         return Step(TEXTS["not_stands"], "supporting", None)
-    at = case.fact_rows("half_waiting")[0]
-    before = [value for _, value in half_records.saved(case) if value <= at["stuck"]]
+    at = facts.rows("half_waiting")[0]
+    before = [value for _, value in half_records.saved(facts) if value <= at["stuck"]]
     if not before:
         return Step(TEXTS["not_stands"], "supporting", None)
     claim = TEXTS.say("stands", saved=max(before), offset=at["stuck"], waiting=at["waiting"])
-    return Step(claim, "supporting", True, half_records.saved_refs(case))
+    return Step(claim, "supporting", True, half_records.saved_refs(facts))
 
 
-def _quote(case: Case, records: list[Any]) -> tuple[Ref, ...]:
-    return tuple(refs.record(refs.stored(case, row.file, row.physical_offset)) for row in records)
+def _quote(facts: Facts, records: list[Any]) -> tuple[Ref, ...]:
+    return tuple(refs.record(facts.record(row.file, row.physical_offset, refs.PRINTED)) for row in records)
 
 
-def _volume_step(case: Case, found: Seen) -> Step:
+def _volume_step(facts: Facts, found: Seen) -> Step:
     if found.lines.empty or found.count < 2:
         return Step(TEXTS["no_volume"], "supporting", None)
     rows = found.lines
-    volume = refusals.volume(case, rows)
+    volume = refusals.volume(facts, rows)
     begun, gaps = refusals.rolled(rows)
     lost = TEXTS["begin_lost"] if begun else TEXTS.say("gap_lost", seconds=gaps) if gaps else TEXTS["complete"]
     last = rows.assign(line=rows["last_line"]).sort_values("last").tail(1)
     claim = TEXTS.say("volume", lines=int(rows["count"].sum()), megabytes=round(volume / 1e6, 1), lost=lost)
-    return Step(claim, "supporting", True, (*refs.lines(case, rows, 1), *refs.lines(case, last, 1)))
+    return Step(claim, "supporting", True, (*refs.lines(facts, rows, 1), *refs.lines(facts, last, 1)))
 
 
 def _figures(found: Seen, rejects: refusals.Rejects) -> dict[str, Any]:
@@ -249,21 +249,21 @@ def _figures(found: Seen, rejects: refusals.Rejects) -> dict[str, Any]:
     }
 
 
-def _tables(case: Case, found: Seen) -> dict[str, Any]:
+def _tables(facts: Facts, found: Seen) -> dict[str, Any]:
     tables = {
-        "size_refusals": case.facts("size_refusals"),
-        "size_near_limit": case.facts("half_near_limit"),
-        "size_half_queue": half_records.timeline(case),
+        "size_refusals": facts("size_refusals"),
+        "size_near_limit": facts("half_near_limit"),
+        "size_half_queue": half_records.timeline(facts),
     }
     if found.risk is not None:
         tables["size_at_risk"] = found.risk
     first = next(iter(found.over or found.records), None)
     if first is None and found.at_risk:
-        row = case.fact_rows("half_misfits")[0]
+        row = facts.rows("half_misfits")[0]
         first = SimpleNamespace(**row, real_topic=row["topic"])
     if first is not None:
         first.topic = names.HALF_TOPIC
-        first.properties = as_dict(refs.stored(case, first.file, first.physical_offset, (TEXT,))[TEXT])
+        first.properties = as_dict(facts.record(first.file, first.physical_offset, (TEXT,))[TEXT])
         tables["size_fields"] = record_fields.stages(first, first.put_back_body, found.limits.limit)
         safe = dict(zip(found.topics["topic"], found.topics["safe_body"], strict=True))
         tables["size_what_if"] = half_records.start(first, found.limits, safe.get(first.real_topic))
@@ -286,11 +286,11 @@ def _remedies(found: Seen) -> list[Remedy]:
     return remedies
 
 
-def _missing(case: Case, found: Seen, undecided: bool) -> list[Missing]:
-    wanted = [] if case.has("messages") else [collect_next.ask("commitlog", TEXTS["want_store"])]
+def _missing(facts: Facts, found: Seen, undecided: bool) -> list[Missing]:
+    wanted = [] if facts.has("messages") else [collect_next.ask("commitlog", TEXTS["want_store"])]
     if undecided:
         for source, why in (("transaction", TEXTS["want_transaction_log"]), ("store", TEXTS["want_store_log"])):
-            if not case.has_source(source):
+            if not facts.has_source(source):
                 wanted.append(collect_next.ask(f"{source}.log", why))
         if found.limits.known != "evidence" or found.limits.how is None:
             wanted.append(collect_next.ask("broker's configuration", TEXTS["want_config"]))

@@ -22,7 +22,7 @@ from kit.rocketmq import names
 from kit.rocketmq.catalogue import PASSING
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -34,32 +34,32 @@ PICKED = 5
 STARTS: Final = PASSING["subscription-missing"].start_events
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Report whether clients of a group subscribe differently, and what became of the messages."""
     finding = TEXTS.finding()
-    different = members.differing(case)
-    flaps = _flapping(case)
-    group = next(iter(sorted(different, key=lambda g: (-len(_effect_queues(case, g, different[g])), g))), None)
+    different = members.differing(facts)
+    flaps = _flapping(facts)
+    group = next(iter(sorted(different, key=lambda g: (-len(_effect_queues(facts, g, different[g])), g))), None)
     named = group or next(iter(sorted(flaps, key=lambda g: -flaps[g][0])), None)
     topics = _topics(different[group]) if group else ()
-    found = consumption.unhandled(case, group, topics) if group else []
+    found = consumption.unhandled(facts, group, topics) if group else []
     finding.steps = [
-        _different(case, group, different),
-        _effect(case, group, topics, found),
-        _flap_step(case, flaps, named),
-        _refused(case, named),
-        _warned(case),
-        *untouched.steps(case, group),
+        _different(facts, group, different),
+        _effect(facts, group, topics, found),
+        _flap_step(facts, flaps, named),
+        _refused(facts, named),
+        _warned(facts),
+        *untouched.steps(facts, group),
     ]
     finding.figures = _figures(named, different.get(group or "", []), found)
     if group is not None:
         _tell(finding, group, found)
-        finding.tables = _tables(case, group, found)
-        finding.window = members.window([s.first for pair in different[group] for s in pair], case)
+        finding.tables = _tables(facts, group, found)
+        finding.window = members.window([s.first for pair in different[group] for s in pair], facts)
     elif finding.verdict == "suspected":
         finding.summary = TEXTS.say("maybe", group=named) if named else TEXTS["maybe_any"]
     if finding.verdict != "ruled_out":
-        finding.missing = _missing(case, finding, named or untouched.group(case))
+        finding.missing = _missing(facts, finding, named or untouched.group(facts))
     return finding
 
 
@@ -71,9 +71,9 @@ def _topics(pairs: list[tuple[members.Subscription, members.Subscription]]) -> t
     return tuple(sorted(found))
 
 
-def _different(case: Case, group: str | None, different: dict[str, Any]) -> Step:
+def _different(facts: Facts, group: str | None, different: dict[str, Any]) -> Step:
     if group is None:
-        known = _all_alike(case)
+        known = _all_alike(facts)
         return deciding("different-subscriptions", TEXTS["not_different"], False if known else None)
     # Prefer a pair whose difference lasts: files of one consumerStatus call before lines of a log.
     one, other = max(
@@ -90,13 +90,13 @@ def _different(case: Case, group: str | None, different: dict[str, Any]) -> Step
     return deciding("different-subscriptions", claim, True, (one.ref, other.ref))
 
 
-def _all_alike(case: Case) -> bool:
+def _all_alike(facts: Facts) -> bool:
     """Return whether the subscriptions of all connected clients are known and equal."""
     by_group: dict[str, set[str]] = defaultdict(set)
-    for each in members.subscriptions(case):
+    for each in members.subscriptions(facts):
         by_group[each.group].add(each.client_id)
     connected: dict[str, set[str]] = defaultdict(set)
-    for connection in members.connections(case):
+    for connection in members.connections(facts):
         connected[connection.group].add(connection.client_id)
     several = bool(connected) or any(len(clients) > 1 for clients in by_group.values())
     # The only client with a log here may not be the only one of its group.
@@ -108,12 +108,12 @@ def _words(topics: dict[str, str]) -> str:
 
 
 def _effect_queues(
-    case: Case, group: str, pairs: list[tuple[members.Subscription, members.Subscription]]
+    facts: Facts, group: str, pairs: list[tuple[members.Subscription, members.Subscription]]
 ) -> list[lag.Course]:
     """Return the queues of topics with differing subscriptions that do not move although messages wait in them."""
     topics = _topics(pairs)
     return [
-        q for pair in lag.pairs(case) if pair.group == group and pair.topic in topics for q in pair.queues if _idle(q)
+        q for pair in lag.pairs(facts) if pair.group == group and pair.topic in topics for q in pair.queues if _idle(q)
     ]
 
 
@@ -124,7 +124,7 @@ def _idle(queue: lag.Course) -> bool:
     )
 
 
-def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[consumption.Topic]) -> Step:
+def _effect(facts: Facts, group: str | None, topics: tuple[str, ...], found: list[consumption.Topic]) -> Step:
     """Return the effect of the mismatch: messages passed over, or queues that nobody pulls."""
     if group is None:
         return deciding("messages-unhandled", TEXTS["unknown_effect"], None)
@@ -133,7 +133,7 @@ def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[
         records = tuple(ref for t in gone for ref in t.records)[:3]
         claim = TEXTS.say("gone", behind=sum(t.behind or 0 for t in gone), topics=[t.topic for t in gone])
         return deciding("messages-unhandled", claim, True, records)
-    for pair in lag.pairs(case):
+    for pair in lag.pairs(facts):
         idle = [q for q in pair.queues if _idle(q)] if pair.group == group and pair.topic in topics else []
         if idle and len(idle) < len(pair.queues):
             claim = TEXTS.say(
@@ -144,8 +144,8 @@ def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[
                 front=sum(q.last_lag for q in idle),
             )
             refs = (
-                *lag.refs(case, group, pair.topic, idle[0].queue_id),
-                *lag.refs(case, group, pair.topic, idle[-1].queue_id),
+                *lag.refs(facts, group, pair.topic, idle[0].queue_id),
+                *lag.refs(facts, group, pair.topic, idle[-1].queue_id),
             )
             return deciding("messages-unhandled", claim, True, tuple(dict.fromkeys(refs)))
     if found and all(t.behind == 0 and t.front is not None and t.front <= lag.SMALL for t in found):
@@ -153,11 +153,11 @@ def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[
     return deciding("messages-unhandled", TEXTS["unknown_effect"], None)
 
 
-def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
+def _flapping(facts: Facts) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
     """Return, by group, (lines, what comes and goes, statements) if the broker's subscription returns to what it was before."""
     found: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]] = {}
     by_group: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
-    for said in consumer_logs.of(case, "subscription-replaced", "subscription-removed", "subscription-added"):
+    for said in consumer_logs.of(facts, "subscription-replaced", "subscription-removed", "subscription-added"):
         if said.group and names.of_users(said.group) and not said.values.get("topic", "").startswith("%RETRY%"):
             by_group[said.group].append(said)
     for group, lines in by_group.items():
@@ -178,24 +178,24 @@ def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[consumer_logs.
 
 
 def _flap_step(
-    case: Case, flaps: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]], group: str | None
+    facts: Facts, flaps: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]], group: str | None
 ) -> Step:
     if group not in flaps:
         return supporting("subscription-flaps", TEXTS["not_flapping"], None)
     count, what, lines = flaps[group]
-    refs = tuple(s.ref(case) for s in lines[:3])
+    refs = tuple(s.ref(facts) for s in lines[:3])
     return supporting("subscription-flaps", TEXTS.say("flapping", group=group, what=what, count=count), True, refs)
 
 
-def _refused(case: Case, group: str | None) -> Step:
+def _refused(facts: Facts, group: str | None) -> Step:
     said = [
         s
-        for s in consumer_logs.of(case, "subscription-missing")
+        for s in consumer_logs.of(facts, "subscription-missing")
         if (group is None or s.group in (group, None)) and not s.values.get("topic", "").startswith("%RETRY%")
     ]
     count = sum(s.count for s in said)
     # A start prints a few of these lines: on their own they count only if they go on, or in an excerpt that somebody chose.
-    on = "subscription-missing" in noise.going_on(case) or (count >= PICKED and not quoting.seen(case, *STARTS))
+    on = "subscription-missing" in noise.going_on(facts) or (count >= PICKED and not quoting.seen(facts, *STARTS))
     if count < FLAPS or (group is None and not on):
         return supporting("pulls-refused", TEXTS["not_refused"], None)
     topics = sorted({s.values["topic"] for s in said if s.values.get("topic")})
@@ -206,14 +206,14 @@ def _refused(case: Case, group: str | None) -> Step:
         if named
         else TEXTS.say("refused_some", count=count)
     )
-    return supporting("pulls-refused", claim, True, tuple(s.ref(case) for s in said[:2]))
+    return supporting("pulls-refused", claim, True, tuple(s.ref(facts) for s in said[:2]))
 
 
-def _warned(case: Case) -> Step:
-    blocks = [b for b in admin_output.admin_blocks(case) if "Different subscription" in (b.get("WARN") or "")]
+def _warned(facts: Facts) -> Step:
+    blocks = [b for b in admin_output.admin_blocks(facts) if "Different subscription" in (b.get("WARN") or "")]
     if not blocks:
         return supporting("status-warns", TEXTS["not_warned"], None)
-    ref = quoting.first_with(case, blocks[0]["file"], "Different subscription")
+    ref = quoting.first_with(facts, blocks[0]["file"], "Different subscription")
     return supporting("status-warns", TEXTS["warned"], True, (ref,) if ref else ())
 
 
@@ -244,12 +244,12 @@ def _tell(finding: Finding, group: str, found: list[consumption.Topic]) -> None:
         finding.remedies.append(TEXTS.remedy("again", behind=behind))
 
 
-def _tables(case: Case, group: str, found: list[consumption.Topic]) -> dict[str, Any]:
+def _tables(facts: Facts, group: str, found: list[consumption.Topic]) -> dict[str, Any]:
     import pandas as pd
 
     rows = [
         (s.client_id, topic, expression, s.first, s.ref.file, s.ref.line)
-        for s in members.subscriptions(case)
+        for s in members.subscriptions(facts)
         if s.group == group
         for topic, expression in s.topics.items()
     ]
@@ -262,16 +262,16 @@ def _tables(case: Case, group: str, found: list[consumption.Topic]) -> dict[str,
     return {
         "group_subscriptions": subscriptions.head(5_000),
         "handled_against_stored": handled_rows,
-        "mismatch_queue_owners": members.table(case, group),
+        "mismatch_queue_owners": members.table(facts, group),
     }
 
 
-def _missing(case: Case, finding: Finding, group: str | None) -> list[Missing]:
+def _missing(facts: Facts, finding: Finding, group: str | None) -> list[Missing]:
     first, second = finding.steps[0].holds, finding.steps[1].holds
     wanted = []
     if first is None:
         wanted.append(collect_next.ask("running clients", TEXTS["want_status"], group=group))
-        if not consumer_logs.of(case, "heartbeat-data"):
+        if not consumer_logs.of(facts, "heartbeat-data"):
             wanted.append(collect_next.ask("consumer's client log", TEXTS["want_client"]))
     if second is None:
         wanted += [

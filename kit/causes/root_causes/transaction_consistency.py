@@ -26,8 +26,8 @@ from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
     from kit.i18n import Sentence
+    from kit.tables.facts import Facts
 
 GROUPS: Final = 5
 """Most producer groups that the summary names."""
@@ -58,56 +58,56 @@ class Counts:
     messages_without_row: int | None = None
 
 
-def examine(case: Case) -> Finding:
+def examine(facts: Facts) -> Finding:
     """Account for every transaction and compare the finished ones with the business rows."""
-    stored = case.has("messages")
-    summary = totals.summary(case) if stored else None
-    counts = _row_counts(case, summary)
-    wrong = case.facts("disagreements") if counts.rows is not None else pd.DataFrame(columns=COLUMNS)
+    stored = facts.has("messages")
+    summary = totals.summary(facts) if stored else None
+    counts = _row_counts(facts, summary)
+    wrong = facts("disagreements") if counts.rows is not None else pd.DataFrame(columns=COLUMNS)
     # Discarded ones are another cause's matter.
     finished = wrong[wrong["state"].isin(["committed", "rolled_back"])]
-    thrown = _exception_count(case)
+    thrown = _exception_count(facts)
     finding = TEXTS.finding()
     steps = [
-        _disagreement(case, summary, counts, finished),
-        _local_step(case, summary, finished),
-        _exceptions(case, thrown),
+        _disagreement(facts, summary, counts, finished),
+        _local_step(facts, summary, finished),
+        _exceptions(facts, thrown),
         *_given_up(wrong),
     ]
-    finding.steps = [*with_ids(IDS[: len(steps)], steps), *_overtaken(case)]
+    finding.steps = [*with_ids(IDS[: len(steps)], steps), *_overtaken(facts)]
     finding.figures = _figures(summary, counts, thrown)
     _say(finding, summary, finished, thrown)
     if not wrong.empty:
         finding.window = (wrong["stored"].min().to_pydatetime(), wrong["stored"].max().to_pydatetime())
         finding.remedies = _remedies(wrong)
     if summary is not None and _worth_telling(summary, wrong):
-        finding.tables = _tables(case)
-    finding.missing = _missing(case, summary, counts, finished)
+        finding.tables = _tables(facts)
+    finding.missing = _missing(facts, summary, counts, finished)
     return finding
 
 
-def _row_counts(case: Case, summary: totals.Summary | None) -> Counts:
-    row = case.fact_rows("row_counts")[0] if summary is not None and case.has("rows") else None
+def _row_counts(facts: Facts, summary: totals.Summary | None) -> Counts:
+    row = facts.rows("row_counts")[0] if summary is not None and facts.has("rows") else None
     if row is None or summary is None or not row["present"]:
         return Counts()
     return Counts(row["rows"], row["joined"], row["without_message"], row["pending"], summary.total("without_row"))
 
 
-def _exception_count(case: Case) -> int | None:
+def _exception_count(facts: Facts) -> int | None:
     """Return how many exceptions of local transactions the client logs report; None if there is no producer's client log."""
-    thrown = refs.count(case, LOCAL, "client")
-    if thrown or any(refs.count(case, slug, "client") for slug in PRODUCING):
+    thrown = refs.count(facts, LOCAL, "client")
+    if thrown or any(refs.count(facts, slug, "client") for slug in PRODUCING):
         return thrown
-    started = refs.count(case, "client-started", "client") and case.fact_rows("producers_started")[0]["clients"]
+    started = refs.count(facts, "client-started", "client") and facts.rows("producers_started")[0]["clients"]
     return 0 if started else None
 
 
-def _disagreement(case: Case, summary: totals.Summary | None, counts: Counts, finished: pd.DataFrame) -> Step:
+def _disagreement(facts: Facts, summary: totals.Summary | None, counts: Counts, finished: pd.DataFrame) -> Step:
     if not finished.empty:
         claim = TEXTS.say(
             "disagree", rows=_of(finished, "row_without_message"), messages=_of(finished, "message_without_row")
         )
-        return Step(claim, "deciding", True, _ends(finished) + _rows(case, finished))
+        return Step(claim, "deciding", True, _ends(finished) + _rows(facts, finished))
     if summary is not None and not summary.half_messages:
         return Step(TEXTS["no_transactions"], "deciding", False)
     if summary is None or counts.rows is None:
@@ -119,20 +119,20 @@ def _disagreement(case: Case, summary: totals.Summary | None, counts: Counts, fi
     )
 
 
-def _local_step(case: Case, summary: totals.Summary | None, finished: pd.DataFrame) -> Step:
+def _local_step(facts: Facts, summary: totals.Summary | None, finished: pd.DataFrame) -> Step:
     caused = finished[finished["cause"].notna()]
     if not caused.empty:
         reasons = [
             TEXTS.say(f"reasons-{cause}", count=int(n)) for cause in REASONS if (n := (_reason(caused) == cause).sum())
         ]
         first = caused.groupby("cause", sort=True).head(2).head(6)
-        quoted = case.refs((str(row["evidence_file"]), int(row["evidence_line"])) for row in first.to_dict("records"))
+        quoted = facts.refs((str(row["evidence_file"]), int(row["evidence_line"])) for row in first.to_dict("records"))
         return Step(
             TEXTS.say("local", caused=len(caused), wrong=len(finished), reasons=reasons), "deciding", True, quoted
         )
-    seen = refs.seen(case, LOCAL)
+    seen = refs.seen(facts, LOCAL)
     if seen and finished.empty and (summary is None or summary.half_messages):
-        return Step(TEXTS.say("thrown", count=_exception_count(case)), "deciding", True, refs.quote(case, seen))
+        return Step(TEXTS.say("thrown", count=_exception_count(facts)), "deciding", True, refs.quote(facts, seen))
     return Step(TEXTS["no_local"], "deciding", None)
 
 
@@ -141,15 +141,15 @@ def _reason(frame: pd.DataFrame) -> pd.Series[str]:
     return frame["cause"].where(frame["cause"].isin(REASONS), "send_status")
 
 
-def _exceptions(case: Case, thrown: int | None) -> Step:
-    seen = refs.seen(case, LOCAL)
-    quoted = refs.quote(case, seen, 2) if thrown else ()
+def _exceptions(facts: Facts, thrown: int | None) -> Step:
+    seen = refs.seen(facts, LOCAL)
+    quoted = refs.quote(facts, seen, 2) if thrown else ()
     return Step(TEXTS.say("exceptions", count=thrown), "supporting", True if thrown else None, quoted)
 
 
-def _overtaken(case: Case) -> list[Step]:
+def _overtaken(facts: Facts) -> list[Step]:
     """Return the step that a check came while the local transaction was still running, if a paste shows it."""
-    said = lookups.overtaken(case)
+    said = lookups.overtaken(facts)
     return [supporting("check-overtakes", TEXTS["overtaken"], True, said)] if said else []
 
 
@@ -172,10 +172,10 @@ def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
     return tuple(made)
 
 
-def _rows(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
+def _rows(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
     """Quote the first business rows that exist although their message was rolled back; a row of a Parquet table has no line to quote."""
     standing = frame[frame["row_line"].notna()].head(2)
-    return case.refs(
+    return facts.refs(
         (str(row["row_file"]), int(row["row_line"]))
         for row in standing.to_dict("records")
         if not str(row["row_file"]).endswith(".parquet")
@@ -255,19 +255,19 @@ def _worth_telling(summary: totals.Summary, wrong: pd.DataFrame) -> bool:
     )
 
 
-def _tables(case: Case) -> dict[str, Any]:
-    taken = totals.paths(case)
+def _tables(facts: Facts) -> dict[str, Any]:
+    taken = totals.paths(facts)
     return {
-        "inconsistent": case.facts("disagreements"),
+        "inconsistent": facts("disagreements"),
         "transaction_flow": totals.flow(taken),
         "transaction_paths": taken.drop(columns=["first", "any_of_them", "last"]),
-        "transaction_timeline": totals.timeline(case),
-        "transaction_limits": limits.table(case),
-        "transaction_rows": case.facts("row_fates"),
+        "transaction_timeline": totals.timeline(facts),
+        "transaction_limits": limits.table(facts),
+        "transaction_rows": facts("row_fates"),
     }
 
 
-def _missing(case: Case, summary: totals.Summary | None, counts: Counts, finished: pd.DataFrame) -> list[Missing]:
+def _missing(facts: Facts, summary: totals.Summary | None, counts: Counts, finished: pd.DataFrame) -> list[Missing]:
     if summary is not None and not summary.half_messages:
         return []
     wanted = []
@@ -277,10 +277,10 @@ def _missing(case: Case, summary: totals.Summary | None, counts: Counts, finishe
         wanted.append(collect_next.ask("business rows", TEXTS["want_rows"]))
     unexplained = not finished.empty and finished["cause"].isna().any()
     if counts.rows is None or summary is None or unexplained:
-        if not case.has_source("client"):
+        if not facts.has_source("client"):
             wanted.append(collect_next.ask("producer's client log", TEXTS["want_client_log"]))
-        if not case.has_source("app"):
+        if not facts.has_source("app"):
             wanted.append(collect_next.ask("application log", TEXTS["want_app_log"]))
-        if not case.has_source("transaction"):
+        if not facts.has_source("transaction"):
             wanted.append(collect_next.ask("transaction.log", TEXTS["want_transaction_log"]))
     return wanted

@@ -143,7 +143,7 @@ def drawn(rows: pd.DataFrame) -> Sentence:
 
 def waits(inquiry: Inquiry) -> list[int]:
     """Return the limits to replay: this broker's own, the default where it is not known, and a raised one."""
-    from kit.case import setup
+    from kit.analysis import setup
 
-    own = setup.setting(inquiry.case, "waitTimeMillsInSendQueue").value
+    own = setup.setting(inquiry.case.facts, "waitTimeMillsInSendQueue").value
     return [int(own) if own and str(own).isdigit() else 200, RAISED]

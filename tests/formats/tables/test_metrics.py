@@ -207,10 +207,10 @@ def test_processors_that_wait_for_a_disk_are_not_busy(tmp_path: Path) -> None:
     )
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
     # Of one processor nothing is said: it is not the host.
-    assert times.host_metrics(case, "%idle")["value"].tolist() == [20.4]
+    assert times.host_metrics(case.facts, "%idle")["value"].tolist() == [20.4]
     found = case.facts("processors")
     assert (found["busy"].tolist(), found["waiting"].tolist()) == ([pytest.approx(100 - 20.4 - 58.9)], [58.9])
-    (why,) = [each for each in busy.explain(case, sends.ledger(case), []) if each.slug == "host"]
+    (why,) = [each for each in busy.explain(case.facts, sends.ledger(case.facts), []) if each.slug == "host"]
     assert "59" in why.said.render("en") and [ref.file for ref in why.evidence] == ["sar.txt"]
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import attrs
 
-from kit.case.memoize import per_case
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 T = TypeVar("T")
 _ORIGINS: Final = ("broker.conf", "broker.log", "getBrokerConfig")
@@ -40,16 +40,16 @@ def _near(a: str, b: str) -> int:
     return len(os.path.commonprefix([PurePosixPath(a).parts, PurePosixPath(b).parts]))  # noqa: RUF071 - whole parts
 
 
-@per_case
-def all_of(case: Case) -> tuple[Broker, ...]:
+@memo
+def all_of(facts: Facts) -> tuple[Broker, ...]:
     """Return the brokers whose store or configuration is in the evidence, in order of root."""
     said: dict[str, dict[str, str]] = {}
-    for row in case.fact_rows("settings"):
+    for row in facts.rows("settings"):
         # A subscription group has its own brokerId: the broker from which it may be read.
         own = row["origin"] in _ORIGINS and not row["backup"]
         if own and row["name"] in ("brokerName", "brokerId", "brokerRole"):
             said.setdefault(row["file"], {})[row["name"]] = (row["value"] or "").strip()
-    stores = {root_of(item.file) for item in case.found.of_kind("commitlog", "dledger")}
+    stores = {root_of(item.file) for item in facts.files.of_kind("commitlog", "dledger")}
     roots = stores or {str(PurePosixPath(file).parent) for file in said}
     found = []
     for root in sorted(roots):
@@ -61,23 +61,23 @@ def all_of(case: Case) -> tuple[Broker, ...]:
             values.get("brokerRole") == "SLAVE" or values.get("brokerId", "0") not in ("0", "") for values in mine
         )
         found.append(
-            Broker(root, next(iter(names)) if len(names) == 1 else _named(case) or root, slave, root in stores)
+            Broker(root, next(iter(names)) if len(names) == 1 else _named(facts) or root, slave, root in stores)
         )
     return tuple(found)
 
 
-@per_case
-def _named(case: Case) -> str | None:
+@memo
+def _named(facts: Facts) -> str | None:
     """Return the only broker name in mqadmin outputs, None if they have none or several."""
-    if not case.found.of_mqadmin():
+    if not facts.files.of_mqadmin():
         return None
-    named = {row["value"] for row in case.fact_rows("admin_names") if row["name"] == "#Broker Name"}
+    named = {row["value"] for row in facts.rows("admin_names") if row["name"] == "#Broker Name"}
     return next(iter(named)) if len(named) == 1 else None
 
 
-def of_file(case: Case, file: str) -> Broker | None:
+def of_file(facts: Facts, file: str) -> Broker | None:
     """Return the broker a file belongs to, None if several are equally near."""
-    known = all_of(case)
+    known = all_of(facts)
     if len(known) <= 1:
         return known[0] if known else None
     nearest = max(_near(file, broker.root) for broker in known)
@@ -85,46 +85,46 @@ def of_file(case: Case, file: str) -> Broker | None:
     return mine[0] if len(mine) == 1 and nearest else None
 
 
-def names(case: Case) -> dict[str, str]:
+def names(facts: Facts) -> dict[str, str]:
     """Return {root of a store: name of its broker}."""
-    return {broker.root: broker.name for broker in all_of(case)}
+    return {broker.root: broker.name for broker in all_of(facts)}
 
 
 Hosts = frozenset[str]
 """The addresses (`ip:port`) under which one broker stored records; empty if the broker is unknown."""
 
 
-@per_case
-def addresses(case: Case) -> dict[str, set[str]]:
+@memo
+def addresses(facts: Facts) -> dict[str, set[str]]:
     """Return {root of a store: addresses (`ip:port`) under which its records were stored}."""
     found: dict[str, set[str]] = {}
-    if case.found.of_kind("commitlog", "dledger"):
-        for row in case.fact_rows("store_extent"):
+    if facts.files.of_kind("commitlog", "dledger"):
+        for row in facts.rows("store_extent"):
             found.setdefault(root_of(row["file"]), set()).add(row["store_host"])
     return found
 
 
-def is_of(case: Case, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
+def is_of(facts: Facts, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
     """Return whether a file (and the address it names, `ip:port`) belongs to the broker that stored under `hosts`.
 
     None if that is open: the file names no address of a known store and is next to none. If there is only one broker, all files are its own.
     """
-    if not hosts or (len(all_of(case)) < 2 and address is None):
+    if not hosts or (len(all_of(facts)) < 2 and address is None):
         return None
     if address in hosts:
         return True
-    stores = addresses(case)
+    stores = addresses(facts)
     if any(address in known for known in stores.values()):
         return False
-    nearest = of_file(case, file)
+    nearest = of_file(facts, file)
     near = stores.get(nearest.root) if nearest else None
     return not hosts.isdisjoint(near) if near else None
 
 
-def of_this(case: Case, hosts: Hosts, told: Iterable[tuple[T, str, str | None]]) -> list[T]:
+def of_this(facts: Facts, hosts: Hosts, told: Iterable[tuple[T, str, str | None]]) -> list[T]:
     """Return what concerns the broker at `hosts`, from `told`: (what, its file, the address it names). Items whose broker is
     open count only if nothing concerns this broker for certain; those of another broker never do.
     """
-    judged = [(what, is_of(case, hosts, file, address)) for what, file, address in told]
+    judged = [(what, is_of(facts, hosts, file, address)) for what, file, address in told]
     own = [what for what, ours in judged if ours]
     return own or [what for what, ours in judged if ours is None]

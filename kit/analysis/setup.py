@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import attrs
 
-from kit.case import brokers
-from kit.case.brokers import Hosts
-from kit.case.memoize import per_case
+from kit.analysis import brokers
+from kit.analysis.brokers import Hosts
 from kit.formats.printed_times import utc
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.rocketmq.versions import Version
+from kit.tables.facts import memo
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.tables.facts import Facts
 
 Known = Literal["evidence", "default"] | None
 ANY: Final[Hosts] = frozenset()
@@ -51,28 +51,28 @@ class Setting(NamedTuple):
     known: Known
 
 
-def broker_versions(case: Case, hosts: Hosts = ANY) -> tuple[str, ...]:
+def broker_versions(facts: Facts, hosts: Hosts = ANY) -> tuple[str, ...]:
     """Return the releases that the evidence names for the broker at `hosts`, or for any broker, oldest first."""
-    return tuple(str(v) for v in sorted(set(brokers.of_this(case, hosts, _releases(case)))))
+    return tuple(str(v) for v in sorted(set(brokers.of_this(facts, hosts, _releases(facts)))))
 
 
-@per_case
-def _releases(case: Case) -> list[tuple[Version, str, str | None]]:
+@memo
+def _releases(facts: Facts) -> list[tuple[Version, str, str | None]]:
     """Return (release, the file that names it, the broker's address or None)."""
-    said = list(_listed(case))
-    for row in _configs(case, "rocketmqHome"):
+    said = list(_listed(facts))
+    for row in _configs(facts, "rocketmqHome"):
         if home := HOME.search(row["value"] or ""):
             said += [(v, row["file"], row["address"]) for v in _versions(home[1])]
     return said
 
 
-def _listed(case: Case) -> Iterator[tuple[Version, str, str | None]]:
+def _listed(facts: Facts) -> Iterator[tuple[Version, str, str | None]]:
     """Yield the same of what mqadmin printed: clusterList, and brokerStatus with the address before the name or in the command."""
-    if not case.found.of_mqadmin():
+    if not facts.files.of_mqadmin():
         return
     asked: dict[str, str] = {}
     cells: dict[tuple[str, int], str] = {}
-    for row in case.fact_rows("admin_names"):
+    for row in facts.rows("admin_names"):
         file, name, value = row["file"], row["name"], row["value"] or ""
         if name == "argument:-b":
             asked[file] = value
@@ -94,13 +94,13 @@ class Start(NamedTuple):
     at: dt.datetime
 
 
-@per_case
-def upgrades(case: Case) -> dict[str, list[Start]]:
+@memo
+def upgrades(facts: Facts) -> dict[str, list[Start]]:
     """Return {broker: its starts in order of time} of the brokers whose logs show starts with different releases."""
     starts: dict[str, list[Start]] = {}
-    for row in case.fact_rows("broker_starts"):
+    for row in facts.rows("broker_starts"):
         if home := HOME.search(row["home"]):
-            broker = _addresses(case).get((row["file"], None)) or str(PurePosixPath(row["file"]).parent)
+            broker = _addresses(facts).get((row["file"], None)) or str(PurePosixPath(row["file"]).parent)
             ref = Ref(row["file"], "", line=row["line"])
             starts.setdefault(broker, []).extend(Start(v, broker, ref, utc(row["ts"])) for v in _versions(home[1]))
     return {
@@ -110,32 +110,32 @@ def upgrades(case: Case) -> dict[str, list[Start]]:
     }
 
 
-def releases_at(case: Case, hosts: Hosts = ANY, at: dt.datetime | None = None) -> tuple[str, ...]:
+def releases_at(facts: Facts, hosts: Hosts = ANY, at: dt.datetime | None = None) -> tuple[str, ...]:
     """Return those of `broker_versions` that ran at a time (UTC), or at the end of the logs: a start with another release ends the one before."""
     running: set[Version] = set()
     ended: set[Version] = set()
-    for broker, starts in upgrades(case).items():
-        if brokers.of_this(case, hosts, ((start, start.ref.file, broker) for start in starts)):
+    for broker, starts in upgrades(facts).items():
+        if brokers.of_this(facts, hosts, ((start, start.ref.file, broker) for start in starts)):
             before = [start for start in starts if at is None or start.at <= at]
             running.add((before or starts[:1])[-1].version)
             ended.update(start.version for start in starts)
-    return tuple(v for v in broker_versions(case, hosts) if Version.parse(v) not in ended - running)
+    return tuple(v for v in broker_versions(facts, hosts) if Version.parse(v) not in ended - running)
 
 
-@per_case
-def clients(case: Case) -> list[Client]:
+@memo
+def clients(facts: Facts) -> list[Client]:
     """Return each client that connected once, with the first line that says so."""
     return [
         Client(row["role"], row["group"], row["client_id"], str(version), Ref(row["file"], "", line=row["line"]))
-        for row in case.fact_rows("clients_connected")
+        for row in facts.rows("clients_connected")
         if row["group"] != names.ADMIN_GROUP and (version := Version.maybe(row["version"]))
     ]
 
 
-@per_case
-def client_versions(case: Case) -> tuple[str, ...]:
-    connected = {Version.parse(client.version) for client in clients(case)}
-    created = {version for row in case.fact_rows("client_releases") for version in _versions(row["version"])}
+@memo
+def client_versions(facts: Facts) -> tuple[str, ...]:
+    connected = {Version.parse(client.version) for client in clients(facts)}
+    created = {version for row in facts.rows("client_releases") for version in _versions(row["version"])}
     return tuple(str(version) for version in sorted(connected | created))
 
 
@@ -144,21 +144,21 @@ def _versions(text: str) -> set[Version]:
     return {found} if found else set()
 
 
-@per_case
-def _settings(case: Case) -> dict[str, list[dict[str, Any]]]:
+@memo
+def _settings(facts: Facts) -> dict[str, list[dict[str, Any]]]:
     """Return the brokers' settings by name."""
     by_name: dict[str, list[dict[str, Any]]] = {}
-    for row in case.fact_rows("settings"):
+    for row in facts.rows("settings"):
         if row["origin"] in RANK:
             by_name.setdefault(row["name"], []).append(row)
     return by_name
 
 
-@per_case
-def _addresses(case: Case) -> dict[tuple[str, str | None], str | None]:
+@memo
+def _addresses(facts: Facts) -> dict[tuple[str, str | None], str | None]:
     """Return the address of the broker whose settings each (file, subject) holds, None if unknown."""
     told: dict[tuple[str, str | None], dict[str, str]] = {}
-    for row in reversed(_named(case, "brokerIP1", "listenPort")):
+    for row in reversed(_named(facts, "brokerIP1", "listenPort")):
         told.setdefault((row["file"], row["subject"]), {})[row["name"]] = row["value"] or ""
     return {
         place: (ip := said.get("brokerIP1")) and f"{ip}:{said.get('listenPort', '10911')}"
@@ -166,10 +166,10 @@ def _addresses(case: Case) -> dict[tuple[str, str | None], str | None]:
     }
 
 
-def _named(case: Case, *wanted: str) -> list[dict[str, Any]]:
+def _named(facts: Facts, *wanted: str) -> list[dict[str, Any]]:
     """Return the settings with these names, the one that wins first; of several logs the one that goes on longest."""
-    found = [row for name in wanted for row in _settings(case).get(name, ())]
-    ends = {row["file"]: item.last for row in found if (item := case.found.get(row["file"])) and item.last}
+    found = [row for name in wanted for row in _settings(facts).get(name, ())]
+    ends = {row["file"]: item.last for row in found if (item := facts.files.get(row["file"])) and item.last}
     return sorted(
         found,
         key=lambda r: (
@@ -182,29 +182,29 @@ def _named(case: Case, *wanted: str) -> list[dict[str, Any]]:
     )
 
 
-def _configs(case: Case, *wanted: str) -> list[dict[str, Any]]:
+def _configs(facts: Facts, *wanted: str) -> list[dict[str, Any]]:
     """Return the same with the `address` of each setting's broker."""
-    return [row | {"address": _addresses(case).get((row["file"], row["subject"]))} for row in _named(case, *wanted)]
+    return [row | {"address": _addresses(facts).get((row["file"], row["subject"]))} for row in _named(facts, *wanted)]
 
 
-def setting(case: Case, name: str, hosts: Hosts = ANY) -> Setting:
+def setting(facts: Facts, name: str, hosts: Hosts = ANY) -> Setting:
     """Return a setting of the broker at `hosts`, or of any broker: as answered, printed at the last start or
     configured; else the default of its release.
     """
     wanted = {name}
     for new, old in _ALIASES:
         wanted |= {name.replace(new, old), name.replace(old, new)}
-    told = brokers.of_this(case, hosts, ((r, r["file"], r["address"]) for r in _configs(case, *wanted)))
+    told = brokers.of_this(facts, hosts, ((r, r["file"], r["address"]) for r in _configs(facts, *wanted)))
     if told:
-        return Setting(told[0]["value"], case.ref(told[0]["file"], told[0]["line"]), "evidence")
-    return Setting(*_default(case, name, hosts))
+        return Setting(told[0]["value"], facts.ref(told[0]["file"], told[0]["line"]), "evidence")
+    return Setting(*_default(facts, name, hosts))
 
 
-def _default(case: Case, name: str, hosts: Hosts) -> tuple[str | None, Ref | None, Known]:
+def _default(facts: Facts, name: str, hosts: Hosts) -> tuple[str | None, Ref | None, Known]:
     rule = versions.RULES.get(name)
     if rule is None:
         return None, None, None
-    known = releases_at(case, hosts)
+    known = releases_at(facts, hosts)
     # Without a release, a default that never changed is still known.
     values = {str(rule.at(v)) for v in known} if known else {str(value) for _, value in rule.rows}
     return (next(iter(values)), None, "default") if len(values) == 1 else (None, None, None)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import kit
-from kit.case.failures.failure import Failure
 from kit.case.output import BUG_REPORT
 from kit.evidence import disk
+from kit.evidence.failure import Failure
 
 if TYPE_CHECKING:
     from kit.case.case import Case

@@ -1,1 +1,0 @@
-"""What could not be read or examined: kept as values that the report shows, so that the rest goes on."""
