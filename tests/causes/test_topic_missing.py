@@ -9,7 +9,7 @@ import taken_away
 from busy_evidence import write_log
 
 import kit
-from kit.causes.neighbours import acl_denied, route_missing, topic_missing
+from kit.causes.neighbours import acl_denied, topic_missing
 
 SEND = [
     "2026-11-22 07:48:26.492 ERROR [sender-2] com.shop.pay.PayEvents - send message failed, topic=pay-dnoe, keys=PM2, cost=231ms",
@@ -25,21 +25,6 @@ def test_a_paste_is_suspected(tmp_path: Path) -> None:
     found = topic_missing.examine(taken_away.paste(tmp_path, *lines).facts)
     assert (found.verdict, found.figures["topics"]) == ("suspected", {"pay-dnoe": 1})
     assert "topicList" in found.missing[0].command
-
-
-def test_a_route_that_is_not_there_yet_is_told_from_a_topic_that_nobody_has(tmp_path: Path) -> None:
-    write_log(tmp_path / "e" / "app" / "pay-service.log", [line.format(of="of", colon=":") for line in SEND])
-    topics = tmp_path / "e" / "store" / "config" / "topics.json"
-    topics.parent.mkdir(parents=True)
-    topics.write_text(
-        '{"topicConfigTable":{"pay-dnoe":{"topicName":"pay-dnoe","perm":6,"readQueueNums":4,"writeQueueNums":4}}}'
-    )
-    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
-    assert topic_missing.examine(case.facts).verdict == "ruled_out"
-    found = route_missing.examine(case.facts)
-    assert (found.verdict, found.figures["topics"]) == ("confirmed", {"pay-dnoe": 1})
-    topics.unlink()
-    assert route_missing.examine(kit.open_case(tmp_path / "e", tmp_path / "ws2").facts).figures["topics"] is None
 
 
 def test_traces_without_a_topic_are_no_sends_of_users(tmp_path: Path) -> None:

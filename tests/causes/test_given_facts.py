@@ -1,0 +1,96 @@
+"""Causes on a handful of rows: what each makes of its gold tables, without an engine and without files."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import given_facts
+import pytest
+
+from kit import causes
+
+AT = dt.datetime(2026, 11, 22, 7, 48, 26)  # noqa: DTZ001 - naive in UTC, as rows of facts are
+LATER = AT + dt.timedelta(seconds=40)
+SEEN = {"event": "no-route", "file": "client.log", "source": "client", "n": 1, "first": AT, "last": AT, "line": 4}
+LINE = {4: "No route info of this topic: pay-dnoe"}
+ROUTE = SEEN | {"topic": "pay-dnoe", "consumer_group": None, "by_send": True}
+PERMISSION = {
+    "file": "topics.json",
+    "line": 9,
+    "origin": "topics",
+    "subject": "%DLQ%points",
+    "name": "perm",
+    "backup": False,
+}
+TOTALS = {
+    "producer_group": "orders", "half_messages": 7, "committed": 7, "rolled_back": 0, "discarded": 0, "pending": 0, "committed_twice": 2, "checked": 2,
+    "renewed": 2, "without_row": 0, "immune": 0, "cluster": 7, "dead": 0, "first": AT, "last": LATER, "covered_from": None, "covered_until": None,
+}  # fmt: skip
+TWICE = {
+    "key": "K1", "uniq_key": "A1", "topic": "paid", "commits": 2, "way": "late_commit", "checks": 1, "first_time": AT, "first_file": "0",
+    "first_physical_offset": 100, "second_time": LATER, "second_file": "0", "second_physical_offset": 900,
+}  # fmt: skip
+LETTERS = {
+    "consumer_group": "points",
+    "records": 3,
+    "messages": 2,
+    "reconsume_times": 16,
+    "first": AT,
+    "last": LATER,
+    "waiting": 0,
+}
+LETTER = {"store_timestamp": AT, "file": "0", "physical_offset": 4096}
+WRONG = {
+    "uniq_key": "A1", "key": "K1", "producer_group": "orders", "said": "ROLLBACK", "address": "10.0.0.9:4000", "born_host": "10.0.0.8:4000",
+    "row_stands": True, "committed": True, "wrong": True, "ts": AT, "file": "transaction.log", "line": 3, "half_file": "0", "half_physical_offset": 50,
+}  # fmt: skip
+ANSWERED = SEEN | {"event": "check-answer-rollback", "file": "transaction.log", "source": "transaction"}
+
+ROWS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
+    # slug, facts, verdict, some of the figures
+    ("topic-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE], "known_topics": [{"topic": "pay-done"}], "quotes": LINE},
+     "confirmed", {"topics": {"pay-dnoe": 1}, "failed_sends": 1}),
+    ("topic-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE], "known_topics": [{"topic": "pay-dnoe"}]}, "ruled_out", {"topics": {}}),
+    # A claim that no line shows is not confirmed.
+    ("topic-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE], "known_topics": [{"topic": "pay-done"}]}, "suspected", {"failed_sends": 1}),
+    ("topic-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE]}, "suspected", {"topics": {"pay-dnoe": 1}}),
+    ("topic-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE | {"topic": "%RETRY%points"}]}, "insufficient_evidence", {"topics": None}),
+    ("route-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE], "known_topics": [{"topic": "pay-dnoe"}], "quotes": LINE},
+     "confirmed", {"topics": {"pay-dnoe": 1}}),
+    ("route-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE]}, "insufficient_evidence", {"topics": None}),
+    # common/constant/PermName: 2 is write, 4 is read
+    ("dlq-unreadable", {"topic_permissions": [PERMISSION | {"value": "2"}]}, "confirmed", {"unreadable_dlq_topics": 1}),
+    ("dlq-unreadable", {"topic_permissions": [PERMISSION | {"value": "6"}]}, "ruled_out", {"unreadable_dlq_topics": 0}),
+    ("dlq-unreadable", {"topic_permissions": [PERMISSION | {"value": "2", "subject": "points"}]}, "ruled_out", {"unreadable_dlq_topics": 0}),
+    ("dlq-unreadable", {}, "insufficient_evidence", {"unreadable_dlq_topics": None}),
+    ("duplicate-commit", {"has": ["messages"], "transaction_totals": [TOTALS], "committed_twice": [TWICE, TWICE | {"way": "late_op"}],
+                          "discards_stored": [{"kept": True}]},
+     "confirmed", {"committed_twice": 2, "late_commits": 1, "late_op_records": 1}),
+    ("duplicate-commit", {"has": ["messages"], "transaction_totals": [TOTALS | {"committed_twice": 0}], "discards_stored": [{"kept": True}]},
+     "ruled_out", {"committed_twice": 0}),
+    ("duplicate-commit", {}, "insufficient_evidence", {"committed_twice": None}),
+    ("dead-letter", {"has": ["messages"], "dead_letter_groups": [LETTERS], "dead_letters": [LETTER], "retry_funnel": "level"},
+     "confirmed", {"dead_lettered": 2}),
+    ("dead-letter", {"has": ["messages"], "dead_letter_groups": "consumer_group records messages reconsume_times first last waiting"},
+     "ruled_out", {"dead_lettered": 0}),
+    ("shared-producer-group", {"has": ["messages"], "sources": ["transaction"], "known_texts": [ANSWERED], "foreign_answers": [WRONG]},
+     "confirmed", {"foreign_answers": 1, "wrong_answers": 1}),
+    ("shared-producer-group", {"has": ["messages"], "sources": ["transaction"], "known_texts": [ANSWERED],
+                               "foreign_answers": [WRONG | {"said": "COMMIT", "wrong": False}]},
+     "ruled_out", {"foreign_answers": 1, "wrong_answers": 0}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("slug", "given", "verdict", "figures"), ROWS)
+def test_what_a_cause_makes_of_its_facts(
+    slug: str, given: dict[str, Any], verdict: str, figures: dict[str, Any]
+) -> None:
+    found = causes.examine(given_facts.facts(**given), slug)
+    assert (found.verdict, {name: found.figures[name] for name in figures}) == (verdict, figures)
+    assert found.as_dict("en") and found.as_dict("zh")
+
+
+def test_a_cause_whose_table_is_not_there_names_it() -> None:
+    with pytest.raises(KeyError, match="dead_letter_groups"):
+        causes.examine(given_facts.facts(has=["messages"]), "dead-letter")
