@@ -137,9 +137,9 @@ class Workspace:
                 / "tmp"
                 / f"{name.replace('/', '_')}-{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
             )
-            for made in (part.parent, part, self.tables):
-                made.mkdir(mode=0o777 if self.shared else 0o700, exist_ok=True)
             try:
+                for made in (part.parent, part, self.tables):
+                    made.mkdir(mode=0o777 if self.shared else 0o700, exist_ok=True)
                 yield part
                 (part / DONE).touch()
                 if not self.shared:

@@ -6,13 +6,13 @@ It listens on loopback only, on a port the system chooses, and ends with the pro
 from __future__ import annotations
 
 import atexit
-import contextlib
 import ctypes
+import functools
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MEMORY_SHARE: Final = 4
 """A query holds at most a quarter of the machine's memory; batches in flight between Python and the engine come on top."""
+ASKS: Final = 5.0
+"""Seconds in which the engine asks the system for interrupts, on a busy machine."""
 _lock = threading.Lock()
 _server: Any = None
 
@@ -31,10 +33,8 @@ def url() -> str:
     with _lock:
         if _server is None:
             _settle()
-            from pysail.spark import SparkConnectServer
-
-            _server = SparkConnectServer(port=0)  # loopback, a free port
-            _server.start(background=True)
+            _keep_interrupts()
+            _server = _start()
             atexit.register(_server.stop)
         host, port = _server.listening_address
     return f"sc://{host}:{port}"
@@ -47,13 +47,32 @@ def runs() -> bool:
 
 def session(address: str | None = None) -> SparkSession:
     """Return a new session, with views of its own, of the engine at `address` (default: the embedded one)."""
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     _no_doctests()
-    with _own_interrupt():
-        spark = SparkSession.builder.remote(address or url()).create()
-        _ = spark.version  # the engine runs once it answers
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    if address:
+        return SparkSession.builder.remote(address).create()
+    for again in (True, False):
+        spark = SparkSession.builder.remote(url()).create()
+        # An engine in this process answers or is gone: the ten minutes that a network may need would only look like a hang.
+        spark.client.set_retry_policies([DefaultPolicy(max_retries=3)])
+        try:
+            _ = spark.version
+            break
+        except PySparkException:  # an interrupt while it started ended it
+            if not again:
+                raise
+            _forget()
     return spark
+
+
+def _forget() -> None:
+    global _server
+    with _lock:
+        _server = None
 
 
 def _no_doctests() -> None:
@@ -69,18 +88,33 @@ def _no_doctests() -> None:
     utils.check_dependencies = lambda: None  # asked again by each of its modules
 
 
-@contextlib.contextmanager
-def _own_interrupt() -> Iterator[None]:
+def _start() -> Any:
+    from pysail.spark import SparkConnectServer
+
+    server = SparkConnectServer(port=0)  # loopback, a free port
+    server.start(background=True)
+    return server
+
+
+@functools.cache  # once in a process
+def _keep_interrupts() -> None:
     """Keep what this process does at an interrupt: the engine takes one for its own end, and a notebook's next cell would have none.
 
+    The first server of a process asks the system for interrupts, some time after it began. It is not used; later ones do not ask again.
     The handler is kept as the system holds it, since Python's own functions for it work in the main thread only.
     """
     libc = ctypes.CDLL(None)
-    before = ctypes.create_string_buffer(512)  # more than a `struct sigaction` on any system
-    known = libc.sigaction(signal.SIGINT, None, before) == 0
-    yield
-    if known:
-        libc.sigaction(signal.SIGINT, before, None)
+    before, now = ctypes.create_string_buffer(512), ctypes.create_string_buffer(512)  # more than a `struct sigaction`
+    handler = ctypes.sizeof(ctypes.c_void_p)  # the bytes of its first member
+    if libc.sigaction(signal.SIGINT, None, before):
+        return
+    server, until = _start(), time.monotonic() + ASKS
+    while time.monotonic() < until:
+        if libc.sigaction(signal.SIGINT, None, now) == 0 and now.raw[:handler] != before.raw[:handler]:
+            break
+        time.sleep(0.001)
+    libc.sigaction(signal.SIGINT, before, None)
+    server.stop()
 
 
 def version() -> str:

@@ -98,6 +98,23 @@ def log(path: Path, lines: int) -> Path:
     return path
 
 
+INSIDE_GRPC = """
+exec('''
+import signal, sys, threading
+def enters(frame, event, arg):
+    if frame.f_code is threading.Condition.__enter__.__code__ and frame.f_back.f_globals["__name__"].startswith("grpc"):
+        return leaves
+def leaves(frame, event, arg):
+    if event == "return":
+        sys.settrace(None)
+        signal.raise_signal(signal.SIGINT)
+''', tracing := {"__name__": "tracing"})
+import sys
+sys.settrace(tracing["enters"])
+"""
+"""Interrupts the code behind it where gRPC has taken a lock and not yet noted it: an exception there leaves it taken."""
+
+
 def unfinished(workspace: Path, name: str = "") -> list[Path]:
     """Return what lies where tables are written before they are whole."""
     return list(workspace.glob(f"cases/*/tmp/{name}*"))
@@ -122,6 +139,7 @@ def test_stopped_while_the_explorer_gets_ready_it_answers_the_next_time(kernel: 
     assert run.run(start)()[0] == "ok"
     how = run.stopped("explorer = inquiry.explore()", lambda: unfinished(workspace, "explorer_entries-"))
     assert how == "KeyboardInterrupt"
+    assert run.run(f"{INSIDE_GRPC}\nexplorer = inquiry.explore()")()[0] == "KeyboardInterrupt"
     assert run.run("explorer = inquiry.explore()\nprint(len(explorer.parts['entries'].frame))")() == ("ok", "400000\n")
 
 
