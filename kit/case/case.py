@@ -1,8 +1,9 @@
-"""The tables of one evidence set, each built on first use and then kept in the workspace."""
+"""One evidence set: its files, its tables, each built on first use and then kept in the workspace, and the session that serves them."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -12,32 +13,47 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import attrs
+import pandas as pd
+import pyarrow as pa
 
-from kit.case.frames import Frames
+from kit.case import tables
 from kit.case.options import Options
 from kit.case.progress import Progress
-from kit.evidence import disk
+from kit.evidence import disk, files
 from kit.evidence import workspace as ws
 from kit.evidence.files import Refused, readable_again
-from kit.evidence.unread import notes
+from kit.evidence.unread import Unread, notes
+from kit.formats.commitlog.schema import FIELDS
 from kit.i18n import Lang
 from kit.inventory import inventory as inv
 from kit.inventory import quotes
+from kit.inventory import zones as known_zones
 from kit.spark import sessions
+from kit.tables import frames, queries
 from kit.tables.facts import Facts
+from kit.tables.runner import Tables, local, plain
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from pyspark.sql import DataFrame, SparkSession
+
     from kit.evidence.failure import Failure
     from kit.inventory.zones import Zone
 
 _TABLE_OF: Final[Mapping[str, str]] = {"records": "stored_messages", "messages": "stored_messages"}
+BRIEF: Final = 4 << 30
+"""Size of evidence, in bytes, below which a JVM's optimising compiler does not pay off."""
 
 
-class Case(Frames):
-    """One evidence set: its files, its tables as Parquet (`folder`) and as DataFrames (`Frames`). Figures count `records`, not `messages`."""
+def _table(name: str, holds: str) -> Any:
+    return property(lambda case: case.tables.frame(name), doc=holds)
+
+
+class Case:
+    """One evidence set: its files, its tables as Parquet (`folder`) and as DataFrames. Figures count `records`, not `messages`."""
 
     def __init__(self, path: Path, workspace: Path | None, lang: Lang, options: Options) -> None:
-        super().__init__()
         self.path = path
         self.name = str(path)
         """The user's name for it: for evidence on object storage the URI, not the path of the copy."""
@@ -51,11 +67,13 @@ class Case(Frames):
         """Whether a cluster is requested on the first look at evidence: its workers read the tables next."""
         self.hashes = True
         """Whether the SHA-256 of large commit log files is wanted: it costs a reading of them."""
+        self._stopping = threading.Event()
+        self._spark: Future[SparkSession] | None = None
+        self._lock = threading.RLock()
         self._base = workspace
         self._building: dict[str, threading.Lock] = {}
         self._broken: dict[str, Exception] = {}
         self._held: list[IO[str]] = []
-        self._noted: set[Refused] = set()
         self.failures: list[Failure] = []
         """Faults of the kit while this case was examined or shown."""
 
@@ -87,23 +105,21 @@ class Case(Frames):
     @cached_property
     def zones(self) -> Mapping[str, Zone]:
         """The zone in which each floating file is read, and how it was found."""
-        from kit.case.reading import zones
+        from kit.case import zones
 
         return zones.by_file(self)
 
     @cached_property
     def inventory(self) -> inv.Inventory:
         """Every file, with the zone of its times."""
-        from kit.case.reading import zones
+        from kit.case import zones
 
         return attrs.evolve(self.found, items=tuple(zones.zoned(self, item) for item in self.found.items))
 
     @cached_property
     def local_files(self) -> frozenset[str]:
         """The files whose times are in the local time of a host whose zone is not known: with a warning, and joined with nothing."""
-        from kit.inventory import zones
-
-        return frozenset(item.file for item in self.inventory.items if zones.unknown(item))
+        return frozenset(item.file for item in self.inventory.items if known_zones.unknown(item))
 
     @cached_property
     def clock(self) -> str | None:
@@ -133,21 +149,45 @@ class Case(Frames):
 
     def unread(self) -> list[Refused]:
         """Return the files that could not be read, completely or from some place on, among those read so far."""
-        from kit.case import tables
-
-        refusals = set(self.found.refused) | self._noted
+        refusals = set(self.found.refused)
         for name, spec in tables.specs().items():
             key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
             folder = self.workspace.table(key)
             refusals |= set(notes(folder)) if folder is not None else set()
         return sorted(refusals, key=lambda r: (r.file, r.reason))
 
-    # --- tables ----------------------------------------------------------------------------------------------------------
+    # --- tables --------------------    # --- tables -----------------------------------------------------------------------------------------------------------------------
+
+    messages = _table("messages", "One row per commitlog record and file, replicas included.")
+    stored_messages = _table(
+        "stored_messages",
+        "`messages` as the workspace keeps them: columns for the properties often used instead of the map.",
+    )
+    records = _table("records", "`stored_messages` with every record once: replicas and repeated copies left out.")
+    ops = _table("ops", "Op records, one row for each half message they end.")
+    logs = _table("logs", "Log entries, continuation lines folded.")
+    entries = _table(
+        "entries", "`logs` with `events` (slugs of known texts) and `offset` (byte position of the first line)."
+    )
+    skipped = _table("skipped", "Ranges of commitlog files that are not records.")
+    consumequeue = _table("consumequeue", "Units of consume queues, each with the record it points to.")
+    index = _table("index", "Entries of index files.")
+    traces = _table("traces", "Contexts of message trace records.")
+    configs = _table("configs", "Settings of brokers, topics and groups, from all sources.")
+    offsets = _table("offsets", "Consumer offsets, delay offsets and the checkpoint.")
+    admin = _table("admin", "Cells and fields of mqadmin outputs.")
+    metrics = _table("metrics", "Host metrics and garbage collections.")
+    network = _table("network", "Addresses and sockets of hosts.")
+    threads = _table("threads", "Threads in thread dumps, and what each was doing.")
+    rows = _table("rows", "Business tables, transaction log tables and delivery ledgers.")
+    sends = _table("sends", "Send ledgers.")
 
     def folder(self, name: str) -> Path:
         """Return the Parquet folder of a bronze table; built if absent."""
-        from kit.case import tables
-        from kit.case.reading import read
+        from kit.case import (
+            reading,  # and with it the readers of every format
+            tables,
+        )
 
         spec = tables.specs()[name]
         with self._lock:
@@ -158,7 +198,7 @@ class Case(Frames):
             try:
 
                 def write(part: Path) -> None:
-                    tables.write(self.session, part, spec.schema, read.tasks(self, name, spec, part), self.go_on)
+                    tables.write(self.session, part, spec.schema, reading.tasks(self, name, spec, part), self.go_on)
 
                 return self.write_table(self.table_key(name), write)
             except Exception as error:
@@ -177,8 +217,6 @@ class Case(Frames):
 
     def table_key(self, name: str) -> str:
         """Return the name of a bronze table's folder: it changes exactly when the table's content does."""
-        from kit.case import tables
-
         if name in ("files", "limits"):
             return f"{self.found.content_key}-{self.options.digest()}"
         stored = {
@@ -211,8 +249,6 @@ class Case(Frames):
 
     def build(self, *names: str) -> None:
         """Build several tables at once."""
-        from kit.case import tables
-
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(self.folder, names or tables.specs()))
 
@@ -242,3 +278,148 @@ class Case(Frames):
     def record(self, file: str, physical_offset: int, columns: tuple[str, ...]) -> dict[str, Any]:
         log = self.facts.once(f"commitlog {file}", lambda: quotes.commitlog(self.found, file))
         return quotes.record(log, physical_offset, columns)
+
+    @cached_property
+    def tables(self) -> Tables:
+        """Every table, by name, as view, frame and facts."""
+        return Tables(self)
+
+    def sql(self, text: str, /, **values: Any) -> DataFrame:
+        """Return the answer to a query over bronze, silver and gold tables; `values` are bound to `:name` in it."""
+        return self.tables.sql(text, **values)
+
+    def answers(self, text: str, /, **values: Any) -> list[dict[str, Any]]:
+        """Return the few rows that answer a query, as dicts of plain values like `fact_rows`."""
+        return frames.rows(plain(self.sql(text, **values).toArrow()))
+
+    def ask(self, question: str, /, **values: Any) -> list[dict[str, Any]]:
+        """Return the answer to one of `kit/tables/questions`, as `answers` does."""
+        return self.answers(queries.question(question), **values)
+
+    def fact_frame(self, name: str) -> pd.DataFrame:
+        """Return a gold table as a small frame. Raise `KeyError`, `TableFailed`."""
+        return self.tables.facts(name)
+
+    def fact_rows(self, name: str) -> list[dict[str, Any]]:
+        """Return a gold table as dicts of plain values. Raise as `fact_frame`."""
+        return self.tables.rows(name)
+
+    def query(self, name: str) -> str:
+        """Return the text behind a silver or gold table."""
+        return self.tables.text(name)
+
+    def read_messages(self, *, body: bool = False) -> DataFrame:
+        """Return `messages` read from the commitlog itself, with decompressed bodies if asked for."""
+        from kit.case import reading
+
+        stores = json.dumps(reading.stores(self.found, Unread()))
+        reader = (
+            self.session.read.format("rocketmq.commitlog").option("files", stores).option("body", str(body).lower())
+        )
+        return reader.load().where(self._within("store_timestamp"))
+
+    # --- what the runner of queries needs ------------------------------------------------------------------------------------------
+
+    def bronze_names(self) -> tuple[str, ...]:
+        return tables.BRONZE
+
+    def bronze(self, name: str) -> DataFrame:
+        """Return one of `BRONZE`, read from the workspace; it is written there first if absent."""
+        if name == "files":
+            return local(self.session, self._files())
+        if name == "limits":
+            row = {"since": self.options.since, "until": self.options.until}
+            return local(self.session, pa.Table.from_pylist([row], schema=tables.LIMITS))
+        if name == "stored_messages":
+            return self._stored("messages")
+        if name == "message_bodies":
+            return self.read_messages(body=True)
+        if name == "messages_within":
+            columns = tables.countable(tables.specs()["messages"].schema)
+            return self.tables.frame("stored_messages").where(self._within("store_timestamp")).selectExpr(*columns)
+        if name == "messages":
+            columns = [
+                f"{tables.AS_MAP} as properties" if each == "properties" else each for each in FIELDS if each != "body"
+            ]
+            return self.tables.frame("stored_messages").where(self._within("store_timestamp")).selectExpr(*columns)
+        if name == "all_entries":
+            return self._stored("logs").selectExpr(*tables.countable(tables.specs()["logs"].schema))
+        if name == "entries":
+            return self.tables.frame("all_entries").where(self._within("ts"))
+        if name == "logs":
+            return self.tables.frame("entries").drop(*tables.HIDDEN)
+        name = "consumequeue" if name == "queue_units" else name
+        spec = tables.specs()[name]
+        return self._stored(name).selectExpr(*tables.countable(spec.schema)).where(self._within(spec.time))
+
+    def _stored(self, name: str) -> DataFrame:
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        return self.read_back(self.folder(name), from_arrow_schema(tables.specs()[name].schema).jsonValue())
+
+    def read_back(self, folder: Path, columns: dict[str, Any]) -> DataFrame:
+        """Return a folder of Parquet files as a DataFrame with these columns, given as PySpark writes a schema as JSON."""
+        from pyspark.sql.types import StructType
+
+        schema = StructType.fromJson(columns)
+        return sessions.parquet(self.session, folder, schema).select(*schema.names)
+
+    def uri(self, folder: Path) -> str:
+        return sessions.uri(folder)
+
+    def _within(self, column: str | None) -> str:
+        return tables.within(column, self.options.since, self.options.until)
+
+    def _files(self) -> pa.Table:
+        overlaps = {"overlaps": self.found.overlapping}
+        rows = [
+            {name: getattr(item, name, None) for name in tables.FILES.names} | overlaps for item in self.inventory.items
+        ]
+        return pa.Table.from_pylist(rows, schema=tables.FILES)
+
+    # --- the session ---------------------------------------------------------------------------------------------------------------
+
+    def warm(self) -> None:
+        """Start the session in the background; what needs it waits. Raise `JavaMissing` if it cannot start."""
+        with self._lock:
+            if self._spark is None:
+                self._spark = sessions.begin(
+                    self.options.master, self.options.remote, brief=lambda: files.weight(self.path) <= BRIEF
+                )
+
+    @property
+    def session(self) -> SparkSession:
+        """The session of this case; tables become its views when they are asked for."""
+        self.warm()
+        assert self._spark is not None
+        return self._spark.result()
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session of this case, with every bronze, silver and gold table as a temp view."""
+        self.tables.offer()
+        return self.session
+
+    # --- stopping ---------------------------------------------------------------------------------------------------------------------
+
+    def cancel(self) -> None:
+        """Stop the current work, the engine's queries and other threads, like an interrupt; the session stays usable,
+        the case after `resume`.
+        """
+        self._stopping.set()
+        started = self._spark
+        if started is None or not started.done() or started.exception() is not None:
+            return
+        from kit.spark import interrupt
+
+        with contextlib.suppress(Exception):
+            interrupt.cancel(started.result())
+
+    def go_on(self) -> None:
+        """Raise `KeyboardInterrupt` after `cancel`: threads that work for a case call this between two pieces of work."""
+        if self._stopping.is_set():
+            raise KeyboardInterrupt
+
+    def resume(self) -> None:
+        """Allow work again after `cancel`."""
+        self._stopping.clear()

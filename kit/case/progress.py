@@ -5,16 +5,12 @@ A case has a `Progress`; nothing is shown unless a caller, such as the command l
 
 from __future__ import annotations
 
-import contextlib
-import threading
 from typing import TYPE_CHECKING, Final, Literal
 
 from kit.i18n import T
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from pyspark.sql import SparkSession
+    pass
 
 Stage = Literal["reading", "asking", "writing"]
 STAGES: Final[dict[Stage, T]] = {
@@ -35,33 +31,3 @@ class Progress:
 
     def end(self) -> None:
         """End the current stage; another may begin later."""
-
-
-class Stoppable:
-    """The part of a `Case` that stops its work and asks Spark for its progress."""
-
-    def __init__(self) -> None:
-        self._stopping = threading.Event()
-        self._spark: Future[SparkSession] | None = None
-
-    def cancel(self) -> None:
-        """Stop the current work, the engine's queries and other threads, like an interrupt; the session stays usable,
-        the case after `resume`.
-        """
-        self._stopping.set()
-        started = self._spark
-        if started is None or not started.done() or started.exception() is not None:
-            return
-        from kit.spark import interrupt
-
-        with contextlib.suppress(Exception):
-            interrupt.cancel(started.result())
-
-    def go_on(self) -> None:
-        """Raise `KeyboardInterrupt` after `cancel`: threads that work for a case call this between two pieces of work."""
-        if self._stopping.is_set():
-            raise KeyboardInterrupt
-
-    def resume(self) -> None:
-        """Allow work again after `cancel`."""
-        self._stopping.clear()

@@ -5,6 +5,7 @@ What reads the evidence is in `kit.case.reading`.
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from kit.formats.logs import thread_dumps
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, host_network, metrics, mqadmin
+from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory
 from kit.inventory.model import Item
@@ -180,3 +182,66 @@ def changed(name: str, found: Inventory, unread: Unread) -> None:
         else:
             if left < item.bytes:
                 unread.keep(Refused(item.file, "shrunk", f"{left:,} / {item.bytes:,}"))
+
+
+# --- as queries see them --------------------------------------------------------------------------------------------------
+
+HIDDEN: Final = ("events", "offset")
+"""Columns of `entries` that `logs` does not show."""
+FILES: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("kind", pa.string()),
+        ("source", pa.string()),
+        ("bytes", pa.int64()),
+        ("base", pa.int64()),
+        ("first", pa.timestamp("us", "UTC")),
+        ("last", pa.timestamp("us", "UTC")),
+        ("zone", pa.string()),
+        ("modified", pa.timestamp("us", "UTC")),
+        ("replica_of", pa.string()),
+        ("overlaps", pa.bool_()),
+        ("sha256", pa.string()),
+    ]
+)
+"""The files of the evidence as a table: `base` is the physical offset of the first byte of a commit log file; `overlaps`: some of its records may
+be in another file."""
+LIMITS: Final = pa.schema([("since", pa.timestamp("us", "UTC")), ("until", pa.timestamp("us", "UTC"))])
+"""One row: what the user wants to see, null where nothing limits it."""
+BRONZE: Final = (
+    *(name for name in READS if name not in ("messages", "logs", "consumequeue")),
+    *(
+        "queue_units",
+        "message_bodies",
+        "files",
+        "limits",
+        "stored_messages",
+        "messages_within",
+        "messages",
+        "all_entries",
+        "entries",
+        "logs",
+    ),
+)
+"""What was read, by the names queries use. `stored_messages` and `all_entries`: whatever their times, with the columns of the workspace."""
+AS_MAP: Final = f"""case when {schema.TEXT} <> '' then str_to_map({schema.TEXT}, '\\u0002', '\\u0001') else cast(map() as map<string,string>) end"""
+
+
+def countable(columns: pa.Schema) -> list[str]:
+    """Return the columns with null for times before 1678 or after 2261: pandas, in which facts are small frames, would raise."""
+    first, last = NANO_FIRST_MS * 1000, NANO_LAST_MS * 1000
+    return [
+        f"case when unix_micros(`{field.name}`) between {first} and {last} then `{field.name}` end as `{field.name}`"
+        if pa.types.is_timestamp(field.type)
+        else f"`{field.name}`"
+        for field in columns
+    ]
+
+
+def within(column: str | None, since: dt.datetime | None, until: dt.datetime | None) -> str:
+    """Return the condition that a time lies between two others, both included; rows without a time stay."""
+    limits = [(sign, at) for sign, at in ((">=", since), ("<=", until)) if at is not None]
+    if column is None or not limits:
+        return "true"
+    inside = [f"{column} {sign} timestamp_micros({int(at.timestamp() * 1_000_000)})" for sign, at in limits]
+    return f"{column} is null or ({' and '.join(inside)})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit.case.reading import small_tables
+from kit.case import reading
 from kit.i18n import T
 from kit.inventory.model import STORES
 from kit.rocketmq import binary_format as f
@@ -57,8 +57,7 @@ def of(case: Case) -> list[Damage]:
     ]
     lost += [*_zeros(case, ranges), *_records(case)]
     lost += [
-        Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(lang))
-        for file in small_tables.broken_configs(found)
+        Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(lang)) for file in reading.broken_configs(found)
     ]
     lost += [
         Damage(file, "disagree", DISAGREE.say(file=file, other=other).render(lang)) for file, other in found.disagree

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from kit.case import output
-from kit.case.frames import within
+from kit.case.tables import within
 from kit.collection import cut_files
 from kit.evidence.files import open_readonly
 from kit.formats.commitlog.schema import promoted

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from kit.analysis import setup
-from kit.case.frames import AS_MAP
+from kit.case.tables import AS_MAP
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.commitlog.schema import TEXT, promoted

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.case.frames import AS_MAP
+from kit.case.tables import AS_MAP
 from kit.charts import Chart, Table
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import Lang, T

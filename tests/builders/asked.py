@@ -18,9 +18,8 @@ import pandas as pd
 import pyarrow as pa
 
 from kit.analysis.consumers import positions
-from kit.case.frames import BRONZE, FILES, LIMITS
 from kit.case.options import Options
-from kit.case.tables import specs
+from kit.case.tables import BRONZE, FILES, LIMITS, specs
 from kit.formats.logs.printed_values import VALUES
 from kit.spark import session
 from kit.tables import frames

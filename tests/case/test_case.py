@@ -15,9 +15,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import kit
 from kit.analysis import setup
-from kit.case import tables, unreadable
+from kit.case import reading, tables, unreadable, zones
 from kit.case.case import Case
-from kit.case.reading import big_tables, small_tables, zones
 from kit.causes import results
 from kit.causes.consequences import harm
 from kit.causes.findings import Finding, Step
@@ -252,8 +251,7 @@ def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, tru
 
 def test_second_opening_reads_no_evidence(case: Case, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = case.messages.count()
-    for module, reader in ((small_tables, "tasks"), (big_tables, "tasks")):
-        monkeypatch.setattr(module, reader, None)
+    monkeypatch.setattr(reading, "tasks", None)
     again = kit.open_case(SAMPLE, cache)
     assert again.messages.count() == counted
 

@@ -102,7 +102,7 @@ def test_columns_of_many_values(count: int) -> None:
 
 @pytest.mark.spark
 def test_the_map_of_a_case_is_rocketmqs(spark: Any) -> None:
-    from kit.case.frames import AS_MAP
+    from kit.case.tables import AS_MAP
 
     raws = [
         b"",

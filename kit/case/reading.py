@@ -1,24 +1,38 @@
-"""The tables of small files (configuration, rows, mqadmin outputs, metrics, thread dumps), one task for each file."""
+"""How the tables of a case are read: one task a file for the small ones (configuration, rows, mqadmin outputs, metrics, thread dumps), the kit's Spark
+data sources for records, logs, queues and indexes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 import pyarrow as pa
 
+from kit.case import tables
 from kit.case.tables import READS, Task
 from kit.evidence.files import open_readonly
 from kit.evidence.unread import Unread
+from kit.formats.commitlog import schema
 from kit.formats.logs import thread_dumps
+from kit.formats.logs.schema import LogFile
 from kit.formats.printed_times import converter
+from kit.formats.printed_times import zone as zone_minutes
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, host_network, metrics, mqadmin, store_json
 from kit.formats.values import batch as fitted
-from kit.inventory.inventory import Inventory
+from kit.inventory.inventory import Inventory, as_log_files
 from kit.inventory.model import Item
+from kit.rocketmq import names
+from kit.spark import log_source
+from kit.spark.sources import data_sources, part_name
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
 
 MAX_OUTPUT: Final = 256 << 20
 """How many bytes of an application's output are searched for thread dumps (`kill -3`)."""
@@ -27,7 +41,24 @@ MAX_CONFIG: Final = 64 << 20
 _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 
 
-def tasks(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
+def tasks(case: Case, name: str, spec: tables.Spec, part: Path) -> list[tables.Task]:
+    """Return the tasks that fill the folder `part` with a table."""
+    options: dict[str, Any] = {"tz_broker": case.options.tz_broker, "tz_app": case.options.tz_app}
+    if spec.zoned:
+        options["zones"] = {file: zone.zone for file, zone in case.zones.items()}
+    if name in ("skipped", "traces"):
+        options["needed"] = case.files_with(name)
+    tables.changed(name, case.found, Unread(str(part)))
+    if name not in tables.BIG:
+        return _small(name, case.found, options, part)
+    options["adopt"] = partial(case.workspace.adopt_parts, name, part)
+    return _big(name, case.found, options, part)
+
+
+# --- small tables ---------------------------------------------------------------------------------------------------------
+
+
+def _small(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
     """Return the tasks that read a small table, one for each file. `options`: tz_broker, tz_app, zones {file: zone}. Files that cannot be read are noted in `part`."""
     unread = Unread(str(part))
     made: list[Task] = [
@@ -128,3 +159,80 @@ def broken_configs(found: Inventory) -> list[str]:
 def _printed_config(item: Item) -> Iterable[pa.RecordBatch]:
     text = _bytes(item).decode(item.detail.get("encoding") or "utf-8", "replace")
     return _records(configs.CONFIGS, configs.broker_config_output(item.file, text))
+
+
+# --- big tables -----------------------------------------------------------------------------------------------------------
+
+
+def _once(read: Callable[..., Any], *arguments: Any) -> list[Any]:
+    return [read(*arguments)]
+
+
+def stores(found: Inventory, unread: Unread, *, replicas: bool = True) -> list[dict[str, Any]]:
+    """Return the commit log files in the form the readers take, examined once here instead of in every task."""
+    items = found.of_kind("commitlog", "dledger", replicas=replicas)
+    if not items:  # kernels take a moment to load
+        return []
+    from kit.formats.commitlog.segments import examine
+
+    return [
+        attrs.asdict(file)
+        for item in items
+        for file in unread.through(item.file, partial(_once, examine, item.file, str(item.path), item.base))
+    ]
+
+
+def _big(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
+    """Return what reads a big table, cut as its data source cuts it. Parts that were read from the same bytes for other evidence are linked from
+    the cache (`adopt`). With `needed`, only files in it are read again.
+    """
+    source, said = _source(name, found, options, part)
+    kind = next(each for each in data_sources() if each.name() == source)
+    reader: Any = kind(said).reader(None)  # type: ignore[arg-type]
+    parts = reader.partitions()
+    needed = options.get("needed")
+    if needed is not None:
+        parts = [attrs.evolve(each, ranges=tuple(at for at in each.ranges if at[0].file in needed)) for each in parts]
+        parts = [each for each in parts if each.ranges]
+    # Columns that are dictionary-coded already are cheaper to hand over.
+    read = getattr(reader, "rows", reader.read)
+    planned = [Task(partial(read, each), part_name(said, each)) for each in parts]
+    if adopt := options.get("adopt"):
+        adopt([task.name for task in planned])
+    return planned
+
+
+def _source(name: str, found: Inventory, options: dict[str, Any], part: Path) -> tuple[str, dict[str, str]]:
+    """Return the data source of a table and its options; files that cannot be read are noted in `part`."""
+    unread = Unread(str(part.resolve()))
+    source, said = _asked(name, found, options, unread)
+    digests = {str(item.path): item.content for item in found.items if item.kind in READS[name] and item.content}
+    return source, {**said, "unread": str(unread.folder), "digests": json.dumps(digests)}
+
+
+def _asked(name: str, found: Inventory, options: dict[str, Any], unread: Unread) -> tuple[str, dict[str, str]]:
+    if name == "messages":
+        # The body of an op record says which half messages it ends.
+        listed = {"files": json.dumps(stores(found, unread))}
+        return "rocketmq.commitlog", listed | {"body_topics": names.OP_TOPIC, "columns": ",".join(schema.STORED)}
+    if name == "skipped":
+        return "rocketmq.commitlog", {"files": json.dumps(stores(found, unread)), "table": "skipped"}
+    if name == "traces":
+        return "rocketmq.trace", {"files": json.dumps(stores(found, unread, replicas=False))}
+    if name in ("consumequeue", "index"):
+        return f"rocketmq.{name}", {
+            "files": json.dumps([{"file": i.file, "path": i.path} for i in found.of_kind(name, replicas=False)])
+        }
+    if name == "logs":
+        files = [_with_zone(file, options) for file in as_log_files(found)]
+        zoned = {zone: options[zone] for zone in ("tz_broker", "tz_app") if options.get(zone)}
+        return "rocketmq.log", {"events": "true", "pieces": json.dumps(log_source.plan(files, unread)), **zoned}
+    raise KeyError(name)
+
+
+def _with_zone(file: LogFile, options: dict[str, Any]) -> LogFile:
+    """Give a text file the zone that was settled for it; a declared zone is in the options and holds for every file."""
+    if not options.get("tz_app"):
+        known = zone_minutes(options["zones"].get(file.file))
+        file.zone_minutes = known if isinstance(known, int) else None
+    return file

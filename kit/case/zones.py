@@ -19,7 +19,7 @@ from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.tables.runner import TableFailed
 
 if TYPE_CHECKING:
-    from kit.case.reading.readable_case import ReadableCase
+    from kit.case.case import Case
     from kit.inventory.model import Item
 
 _MOMENTS: Final = """
@@ -42,7 +42,7 @@ select name, at from ranked where nth <= 40
 """When the records with some ids or keys were born and stored. A message in a loop has thousands of records."""
 
 
-def by_file(case: ReadableCase) -> dict[str, zones.Zone]:
+def by_file(case: Case) -> dict[str, zones.Zone]:
     """Return the zone in which each file with floating times is read."""
     key = f"zones-{ws.code_hash(*ws.READING)}-{case.options.digest()}"
     kept = case.workspace.read_json(key)
@@ -58,7 +58,7 @@ def by_file(case: ReadableCase) -> dict[str, zones.Zone]:
     return {zone["file"]: zones.Zone(**zone) for zone in kept}
 
 
-def _moments(case: ReadableCase, brokers: list[Item], names: set[str]) -> Mapping[str, tuple[int, ...]]:
+def _moments(case: Case, brokers: list[Item], names: set[str]) -> Mapping[str, tuple[int, ...]]:
     """Return the times (ms) of the records with these ids or keys, and of clients with these ids in the brokers' logs."""
     times: dict[str, list[int]] = defaultdict(list)
     times.update({name: [*each] for name, each in zones.first_seen(brokers, names).items()})
@@ -74,7 +74,7 @@ def _moments(case: ReadableCase, brokers: list[Item], names: set[str]) -> Mappin
     return {name: tuple(sorted(each)) for name, each in times.items()}
 
 
-def zoned(case: ReadableCase, item: Item) -> Item:
+def zoned(case: Case, item: Item) -> Item:
     """Return a file with the zone its times are read in, and its first and last time in UTC."""
     if item.kind == "log" and item.first is not None:
         declared = case.options.tz_broker if item.source in BROKER_SIDE else None
