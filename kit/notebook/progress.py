@@ -6,29 +6,22 @@ and the stop button ends it.
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator
-from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.case.progress import STAGES, Progress, Stage
 from kit.i18n import Lang
-from kit.spark import interrupt
+from kit.interrupts import Interrupts
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 COUNTED: Final = "{desc} {bar:20} {n_fmt}/{total_fmt} {elapsed}{postfix}"
 BEGUN: Final = "{desc} {elapsed}{postfix}"
-PATIENCE: Final = 5.0
-"""Seconds an interrupt waits for a point at which it leaves nothing locked."""
-PAUSE: Final = 0.01
-"""Seconds between two looks for such a point."""
 _WATCHING: Final[list[Watch]] = []
 """What watches this kernel's cells."""
 
@@ -78,7 +71,9 @@ class Watch:
     def __init__(self, case: Case, lang: Lang, interactive: bool) -> None:
         self._case, self._lang, self._interactive = case, lang, interactive
         self._watching = False
-        self._asked: float | None = None  # when the stop button was pressed
+        # Otherwise jobs and threads would go on, and those that wait for them. PySpark's own handler is not used: it talks
+        # to Java over this thread's connection, which is waiting for an answer.
+        self._stop = Interrupts(case.cancel)
 
     def begin(self, *_: Any) -> None:
         """Show progress, and let an interrupt stop the work for the case, from now on."""
@@ -97,24 +92,8 @@ class Watch:
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
         self._case.progress.end()
-        self._case.progress, self._watching, self._asked = self._before, False, None
-
-    def _stop(self, number: int, frame: FrameType | None) -> None:
-        self._asked = self._asked or time.monotonic()
-        if interrupt.tears(frame) and time.monotonic() < self._asked + PATIENCE:
-            # No thread of `threading`: this one may hold the locks that starting it takes.
-            _thread.start_new_thread(self._ask_again, (threading.get_ident(),))
-            return
-        self._asked = None
-        # Otherwise jobs and threads would go on, and those that wait for them. PySpark's own handler is not used: it talks
-        # to Java over this thread's connection, which is waiting for an answer.
-        self._case.cancel()
-        raise KeyboardInterrupt
-
-    def _ask_again(self, thread: int) -> None:
-        time.sleep(PAUSE)
-        if self._asked:
-            signal.pthread_kill(thread, signal.SIGINT)
+        self._case.progress, self._watching = self._before, False
+        self._stop.forget()
 
 
 @contextlib.contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -18,25 +17,6 @@ PREPARES: Final = 5.0
 """How many seconds Java has to begin a job."""
 TRIES: Final = 10
 """How often a connection to Java is tried."""
-LOCKING: Final = ("grpc", "threading", "concurrent", "logging", "contextlib", "importlib")
-"""Packages whose functions take a lock in one statement and release it in another: an exception between the two leaves it taken."""
-
-
-def tears(frame: FrameType | None) -> bool:
-    """Return whether a `KeyboardInterrupt` at this point of the main thread could leave a lock taken, and the next query waiting for ever.
-
-    A wait is no such point: what waits expects to be interrupted, and holds nothing meanwhile.
-    """
-    if frame is None or (frame.f_code is threading.Condition.wait.__code__ and "gotit" in frame.f_locals):
-        return False
-    while frame is not None:
-        package = frame.f_globals.get("__name__", "").partition(".")[0]
-        if package in LOCKING:
-            return True
-        if package in ("kit", "__main__"):  # they hold locks by `with` only
-            return False
-        frame = frame.f_back
-    return False
 
 
 def cancel(spark: SparkSession) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ import nbformat
 import pytest
 import stores
 from click.testing import CliRunner, Result
+from pressed import INSIDE_GRPC
 
+import kit
 from kit import __main__
 from kit.cli import main
 from kit.report import console, terminal
@@ -171,3 +175,13 @@ def test_an_interrupt_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kit.cli.main.main", interrupted)
     with pytest.raises(SystemExit, match="130"):
         __main__.main()
+
+
+@pytest.mark.seconds
+def test_ctrl_c_while_the_engine_is_asked_ends_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "app.log").write_text("2026-11-20 10:00:00,001 WARN [main] o.a.Order - waiting for orders\n" * 2_000)
+    asked = ["rmq-kit", "triage", str(tmp_path / "app.log"), "--workspace", str(tmp_path / "ws")]
+    code = f"import kit.cli.main, kit.__main__, sys\nsys.argv = {asked}\n{INSIDE_GRPC}\nkit.__main__.main()"
+    env = {**os.environ, "PYTHONPATH": str(Path(next(iter(kit.__path__))).parent)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 130 and done.stderr.splitlines()[-1].startswith("Interrupted.")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pressed import INSIDE_GRPC
 
 import kit
 
@@ -96,23 +97,6 @@ def log(path: Path, lines: int) -> Path:
             for n in range(lines)
         )
     return path
-
-
-INSIDE_GRPC = """
-exec('''
-import signal, sys, threading
-def enters(frame, event, arg):
-    if frame.f_code is threading.Condition.__enter__.__code__ and frame.f_back.f_globals["__name__"].startswith("grpc"):
-        return leaves
-def leaves(frame, event, arg):
-    if event == "return":
-        sys.settrace(None)
-        signal.raise_signal(signal.SIGINT)
-''', tracing := {"__name__": "tracing"})
-import sys
-sys.settrace(tracing["enters"])
-"""
-"""Interrupts the code behind it where gRPC has taken a lock and not yet noted it: an exception there leaves it taken."""
 
 
 def unfinished(workspace: Path, name: str = "") -> list[Path]:
