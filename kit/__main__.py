@@ -16,8 +16,10 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
         from kit.cli.main import main as run
+        from kit.evidence import disk
 
-        run()
+        with disk.temporary():
+            run()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 

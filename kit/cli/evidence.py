@@ -24,6 +24,7 @@ from kit.cli.shared import (
     options,
     outside,
     say,
+    standard_input,
 )
 from kit.i18n import T, printable
 
@@ -188,7 +189,12 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
 
     outside(evidence, json_file)
     case = open_case(evidence, **chosen)
-    wanted = [one for each in ids for one in (sys.stdin.read().split("\n") if each == "-" else [each]) if one.strip()]
+    wanted = [
+        one
+        for each in ids
+        for one in (standard_input().decode(errors="replace").split("\n") if each == STDIO else [each])
+        if one.strip()
+    ]
     lives = kit.traces(case, wanted)
     single = len(wanted) == 1
     case.progress.end()

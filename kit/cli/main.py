@@ -10,7 +10,8 @@ import atexit
 import contextlib
 import errno
 import gc
-import tempfile
+import os
+import traceback
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,9 +21,14 @@ from kit.cli import BUG, INTERRUPTED, doctor, evidence, lab, offline, postmortem
 from kit.cli.shared import Refusal, declared, postpone_collecting
 from kit.i18n import Lang, T, printable
 
-PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG)
+PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EFBIG)
 """Errors of a path that the user named, not of the kit."""
 FULL = T("No space left on the disk of {path}; make room, or name a folder on another disk with --workspace and --out")
+OUTPUT = T("standard output", "标准输出")
+MEMORY = T(
+    "Too little memory: give the process more, or name a part of the evidence",
+    "内存不足：请给进程更多内存，或只指定证据的一部分",
+)
 STOPPED = T("Interrupted. What was read is kept: the same command goes on from there.")
 FAILED = T("{type} in {where}: a fault of the kit. For a bug report: {path}")
 
@@ -77,10 +83,20 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
         return str(error)
     if disk.is_full(error):
         place = getattr(error, "filename", None) or ctx.meta.get("workspace") or ws.default_base()
+        if isinstance(error, OSError) and not error.filename and _printing(error):
+            place = OUTPUT.render(language(ctx))
         return FULL.say(path=str(place)).render(language(ctx))
+    if isinstance(error, MemoryError):
+        return MEMORY.render(language(ctx))
     if isinstance(error, OSError) and error.errno in PLACES and error.filename:
         return f"{error.filename}: {error.strerror}"
     return None
+
+
+def _printing(error: BaseException) -> bool:
+    """Return whether an error came from printing."""
+    frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return frames[-1].co_qualname == click.echo.__qualname__
 
 
 def bug(error: Exception, ctx: click.Context) -> str:
@@ -94,7 +110,11 @@ def bug(error: Exception, ctx: click.Context) -> str:
     failure = Failure.of(str(ctx.invoked_subcommand), error)
     written = bug_report.text([failure, *(case.failures if case else ())], case)
     said = {"type": failure.type, "where": failure.where}
-    for folder in (out, ctx.meta.get("workspace") or ws.default_base(), Path(tempfile.gettempdir(), "rmq-kit")):
+    for folder in (
+        out,
+        ctx.meta.get("workspace") or ws.default_base(),
+        Path(os.environ.get("TMPDIR") or "/tmp", "rmq-kit"),
+    ):
         with contextlib.suppress(Exception):
             if folder is not None and folder == out:
                 with output.into(folder, "bug report") as place:

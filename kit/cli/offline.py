@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from kit.cli.shared import STDIO, Refusal, answer, at_workspace, in_language, json_option
+from kit.cli.shared import STDIO, Refusal, answer, at_workspace, in_language, json_option, standard_input
 from kit.i18n import Lang, T, printable
 
 BAD_PROPERTY = T("`{text}` is not a property; write it as NAME=VALUE")
@@ -205,7 +205,7 @@ def _pasted(text: tuple[str, ...]) -> str:
     from kit.explanation.pasted_lines import decoded
 
     if text in ((), (STDIO,)):
-        return decoded(sys.stdin.buffer.read())
+        return decoded(standard_input())
     try:
         if len(text) == 1 and Path(text[0]).exists():
             return decoded(Path(text[0]).read_bytes())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import json
+import resource
+import socket
 import sys
 import tempfile
 import tomllib
@@ -31,6 +33,14 @@ NOTHING = T("{path}: found no RocketMQ evidence in it")
 FAILED = T("Failed because of a fault of the kit: {names}. For a bug report: {path}")
 DAMAGE = T("{n} {n:place|places} of the evidence are damaged or could not be read:")
 USUAL = gc.get_threshold()
+LIMITS = ((resource.RLIMIT_AS, "ulimit -v", 4 << 20, 1024), (resource.RLIMIT_NOFILE, "ulimit -n", 64, 1))
+"""Limits of a process that an engine needs: (which, how a shell calls it, the least in the shell's unit, its unit in bytes)."""
+LIMIT = T("{option} is {given}; the engine needs at least {least}", "{option} 为 {given}；引擎至少需要 {least}")
+LOOPBACK = T("127.0.0.1: {why}; the engine listens there", "127.0.0.1：{why}；引擎在此监听")
+DECLARABLE = frozenset({"lang", "tz_broker", "tz_app", "workspace", "master", "remote"})
+UNKNOWN = T(
+    "{path}: not a setting, ignored: {names} (known: {known})", "{path}：不是设置项，已忽略：{names}（可用：{known}）"
+)
 FORMATS = click.Choice(["parquet", "jsonl", "csv"])
 
 
@@ -69,20 +79,30 @@ def _standard_input(ctx: click.Context) -> Path:
     """Return a private file, gone with the command, that holds what was pasted."""
     folder = Path(ctx.with_resource(tempfile.TemporaryDirectory(prefix="rmq-kit-")))
     path = folder / "pasted.txt"
-    path.write_bytes(sys.stdin.buffer.read())
+    path.write_bytes(standard_input())
     ctx.meta["pasted"] = path
     return path
+
+
+def standard_input() -> bytes:
+    """Return what is on standard input: nothing where it is closed."""
+    return sys.stdin.buffer.read() if sys.stdin else b""
 
 
 def declared() -> dict[str, Any]:
     """Return the options that the user declared once, in `config.toml`: lang, tz_broker, tz_app, workspace, master, remote. Refuse a file that is no TOML."""
     path = Path(click.get_app_dir("rmq-kit", force_posix=False), "config.toml")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
         raise Refusal(f"{path}: {printable(str(error))}") from None
+    if unknown := sorted(values.keys() - DECLARABLE):
+        lang = "zh" if values.get("lang") == "zh" else "en"
+        said = UNKNOWN.say(path=printable(str(path)), names=[printable(n) for n in unknown], known=sorted(DECLARABLE))
+        click.echo(said.render(lang), err=True)
+    return {name: value for name, value in values.items() if name in DECLARABLE}
 
 
 in_language = click.option(
@@ -202,9 +222,18 @@ def collect_again() -> None:
 
 
 def java(master: str | None, remote: str | None, lang: Lang) -> None:
-    """Exit with one line if Spark cannot start, before anything else begins."""
+    """Exit with one line if an engine cannot start, before anything else begins: below a limit it would abort the process without a word."""
+    for limit, option, least, unit in LIMITS:
+        if 0 <= (given := resource.getrlimit(limit)[0] // unit) < least:
+            raise Refusal(LIMIT.say(option=option, given=given, least=least).render(lang))
     from kit.spark.sessions import JavaMissing, require_java
 
+    try:
+        if not master and not remote:
+            with socket.create_server(("127.0.0.1", 0)) as server:
+                socket.create_connection(server.getsockname(), timeout=5).close()
+    except OSError as error:
+        raise Refusal(LOOPBACK.say(why=error.strerror or str(error)).render(lang)) from None
     try:
         require_java(master, remote)
     except JavaMissing as missing:

@@ -82,9 +82,10 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
     run.ends_on_signals()
     with contextlib.suppress(run.Stopped), state_folder.alone(folder, lang):
         watching = _watch(paths, folder, lang, chosen)
-        outlets = _outlets(watching, chosen, lang)
+        sender = run.Sender(watching, folder, _outlets(watching, chosen), run.complain)
+        if chosen["prometheus"]:
+            _metrics(sender, chosen["prometheus"], lang)
         with showing(watching, lang) as show:
-            sender = run.Sender(watching, folder, outlets, run.complain)
             run.forever(sender, show, chosen["every"], once=chosen["once"])
         if chosen["once"] and run.rings(watching):
             sys.exit(CONDITION)
@@ -112,28 +113,38 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
     )
 
 
-def _outlets(watching: Any, chosen: dict[str, Any], lang: Lang) -> list[Any]:
+def _outlets(watching: Any, chosen: dict[str, Any]) -> list[Any]:
     from kit.watch import outlets, run
 
     found: list[Any] = []
     if chosen["alerts"]:
         found.append(outlets.lines(chosen["alerts"]))
     if chosen["hook"]:
-        found.append(outlets.hook(shlex.split(chosen["hook"]), run.complain))
+        try:
+            command = shlex.split(chosen["hook"])
+        except ValueError as error:
+            raise Refusal(f"--hook: {error}") from None
+        found += [outlets.hook(command, run.complain)] if command else []
     if chosen["capture"]:
         from kit.watch.capture import capture
 
         found.append(lambda alert: alert["state"] == "raised" and capture(watching, alert["id"], chosen["capture"]))
-    if chosen["prometheus"]:
-        from kit.watch import metrics
-
-        address, _, port = chosen["prometheus"].rpartition(":")
-        if port.isdigit():
-            at = metrics.serve(watching, int(port), address or metrics.LOOPBACK)
-            click.echo(METRICS.say(where=f"http://{address or metrics.LOOPBACK}:{at}/metrics").render(lang), err=True)
-        else:
-            watching.after.append(lambda: metrics.write(watching, Path(chosen["prometheus"])))
     return found
+
+
+def _metrics(sender: Any, target: str, lang: Lang) -> None:
+    """Serve the figures on a port, or write them into a file after each step."""
+    from kit.watch import metrics
+
+    address, _, port = target.rpartition(":")
+    if not port.isdigit():
+        sender.after = lambda: metrics.write(sender.watch, Path(target))
+        return
+    try:
+        at = metrics.serve(sender.watch, int(port), address or metrics.LOOPBACK)
+    except (OSError, OverflowError) as error:
+        raise Refusal(f"{printable(target)}: {getattr(error, 'strerror', '') or error}") from None
+    click.echo(METRICS.say(where=f"http://{address or metrics.LOOPBACK}:{at}/metrics").render(lang), err=True)
 
 
 def _file(target: str | None) -> Path | None:

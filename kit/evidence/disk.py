@@ -8,6 +8,9 @@ import fcntl
 import json
 import os
 import re
+import shutil
+import stat
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +18,7 @@ from typing import IO, Any, Final
 
 IN_USE: Final = "in-use.lock"
 """A file in the folder of each case and each spool: locked while a process works there."""
+_TEMPORARY: Final = re.compile(r"rmq-kit-run-[a-z0-9_]{8}")
 _FULL: Final = re.compile(
     r"java\.\S*Exception: (?:No space left on device|Disk quota exceeded)|^OSError: \[Errno (?:28|122)\]|\(os error (?:28|122)\)",
     re.MULTILINE,
@@ -106,6 +110,40 @@ def unused(folder: Path) -> Iterator[bool]:
             yield True
 
 
+@contextlib.contextmanager
+def temporary() -> Iterator[None]:
+    """Let everything this process writes for itself into the temporary directory be in one folder there, gone with the block.
+
+    It is locked as long as the process lives, which systemd-tmpfiles respects too; folders of killed processes are removed first.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            root = Path(tempfile.gettempdir())
+            for left in [path for path in root.iterdir() if _TEMPORARY.fullmatch(path.name)]:
+                with contextlib.suppress(OSError), _locked_folder(left, fcntl.LOCK_EX):
+                    shutil.rmtree(left, ignore_errors=True)
+            own = Path(tempfile.mkdtemp(prefix="rmq-kit-run-", dir=root))
+            stack.callback(shutil.rmtree, own, ignore_errors=True)
+            stack.enter_context(_locked_folder(own, fcntl.LOCK_SH))
+            stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
+            tempfile.tempdir = str(own)
+        yield
+
+
+@contextlib.contextmanager
+def _locked_folder(folder: Path, how: int) -> Iterator[None]:
+    """Lock a folder of this user. Raise `OSError` if a process holds it, or if it is no such folder, or was removed before it was locked."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, how | fcntl.LOCK_NB)
+        about = os.fstat(handle)
+        if about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) != 0o700 or not about.st_nlink:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(folder))
+        yield
+    finally:
+        os.close(handle)
+
+
 def write_text(path: Path, text: str, *, private: bool = False) -> None:
     """Write a file completely or not at all. `private`: readable by its owner only."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,4 +162,15 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
 def write_json(path: Path, content: Any) -> None:
     """Write a file that a user asked for as JSON: keys in their order, UTF-8, one trailing newline."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    with named(path):
+        path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+@contextlib.contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Let an error of writing name the file, as one of opening does."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise

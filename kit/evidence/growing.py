@@ -211,8 +211,10 @@ def _begins(file: io.FileIO, place: Place, size: int) -> bool:
 
 def _cut(file: io.FileIO, place: Place, size: int, here: dict[str, object]) -> Place:
     """Return the place in a file that lost its end: what comes next is new."""
-    data = os.pread(file.fileno(), size, 0)
-    place = msgspec.structs.replace(place, at=size, line=data.count(b"\n") + 1)
+    line = 1
+    for at in range(0, size, streams.CHUNK):
+        line += os.pread(file.fileno(), min(streams.CHUNK, size - at), at).count(b"\n")
+    place = msgspec.structs.replace(place, at=size, line=line)
     return marked(file, _resting(place, **here))
 
 

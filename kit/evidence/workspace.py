@@ -68,7 +68,7 @@ def usable(root: Path, lang: Lang = "en", *, shared: bool = False) -> None:
     except OSError as error:
         if disk.is_full(error):
             raise
-        other = Path(tempfile.gettempdir(), f"rmq-kit-{os.getuid()}")
+        other = Path(os.environ.get("TMPDIR") or "/tmp", f"rmq-kit-{os.getuid()}")
         raise WorkspaceUnusable(
             UNUSABLE.say(path=str(root), why=error.strerror or str(error), other=str(other)).render(lang)
         ) from None

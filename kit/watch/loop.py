@@ -96,8 +96,6 @@ class Watch:
     disk: Disk = disk_of
     options: Options = attrs.field(factory=lambda: Options(events=True))
     figures: Figures = attrs.field(factory=Figures)
-    after: list[Callable[[], None]] = attrs.field(factory=list)
-    """Called after each step."""
     lags: list[Lags] = attrs.field(init=False)
     _logs: Follower = attrs.field(init=False)
     _stores: Follower = attrs.field(init=False)
@@ -137,8 +135,6 @@ class Watch:
         self._catching_up = self._catching_up and self.figures.behind
         if not self._catching_up:
             kept.time = now
-        for call in self.after:
-            call()
         return alerts
 
     def of_entries(self, batch: pa.RecordBatch, root: int = 0) -> list[Sign]:

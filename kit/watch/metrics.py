@@ -68,4 +68,7 @@ def serve(watch: Watch, port: int, address: str = LOOPBACK) -> int:
 
 def write(watch: Watch, path: Path) -> None:
     """Write the figures to a file, completely or not at all."""
-    write_to_textfile(str(path), registry(watch))
+    try:
+        write_to_textfile(str(path), registry(watch))
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None

@@ -28,8 +28,8 @@ AT_ONCE: Final = 1000
 """Most steps without a pause while catching up."""
 
 
-class Stopped(Exception):
-    """The process was asked to end."""
+class Stopped(BaseException):
+    """The process was asked to end, whatever it was doing: no file is to blame."""
 
 
 def gently() -> None:
@@ -54,6 +54,8 @@ class Sender:
 
     def __init__(self, watch: Watch, folder: Path, outlets: Sequence[Outlet], complain: Callable[[str], None]) -> None:
         self.watch, self.folder, self.outlets, self.complain = watch, folder, outlets, complain
+        self.after: Callable[[], None] = lambda: None
+        """Called after each step."""
         self._late: list[tuple[Outlet, dict[str, Any]]] = []
         """Alerts that an outlet could not take yet."""
         self._named: set[str] = set()
@@ -63,6 +65,7 @@ class Sender:
         alerts = self.watch.step()
         self._save(durable=bool(alerts))
         self.send()
+        self._done(self.after)
         return alerts
 
     def send(self) -> None:

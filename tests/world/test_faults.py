@@ -1,0 +1,124 @@
+"""What is wrong with the machine, not with the evidence: one sentence and its exit code, nothing left behind, never a fault of the kit."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+import pytest
+import strange
+from click.testing import CliRunner
+
+from kit.cli import main
+from kit.evidence import disk, growing
+from kit.watch import loop, run
+
+LINE = "'putMessage message topic length too long 149'"
+WATCH = "watch {logs} --once --state {own}/state"
+FAULTS = {
+    "no standard input": ("triage - <&-", 2, "found no RocketMQ evidence"),
+    "no standard input to explain": ("explain - <&-", 0, ""),
+    "a full standard output": (f"explain {LINE} > /dev/full", 2, "standard output"),
+    "a full file": (f"explain {LINE} --json /dev/full", 2, "disk of /dev/full"),
+    "a taken port": (f"{WATCH} --prometheus {{port}}", 2, "{port}: "),
+    "a port there is not": (f"{WATCH} --prometheus 99999", 2, "99999: "),
+    "an open quote in a hook": (f"{WATCH} --hook '\"'", 2, "--hook: "),
+    "a place for figures that is no folder": (f"{WATCH} --prometheus /dev/null/x.prom", 0, "/dev/null/x.prom: "),
+    "few descriptors": ("triage {logs}", 2, "ulimit -n"),
+    "little address space": ("triage {logs}", 2, "ulimit -v"),
+}
+LIMITS = {"few descriptors": "ulimit -n 24; ", "little address space": "ulimit -v 1500000; "}
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_of_the_machine_ends_in_one_sentence(name: str, tmp_path: Path) -> None:
+    line, code, words = FAULTS[name]
+    strange.put(tmp_path / "logs" / "rocketmq_client.log", strange.LOG)
+    (tmp_path / "tmp").mkdir()
+    own = {"HOME": str(tmp_path), "TMPDIR": str(tmp_path / "tmp"), "PYTHONPATH": str(Path(__file__).parents[2])}
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        given = {"logs": tmp_path / "logs", "own": tmp_path, "port": taken.getsockname()[1]}
+        ended = subprocess.run(
+            ["sh", "-c", f"{LIMITS.get(name, '')}{sys.executable} -m kit {line.format(**given)}"],
+            capture_output=True, text=True, timeout=600, check=False, cwd=tmp_path, stdin=subprocess.DEVNULL,
+            env={name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "RMQ_KIT_"))} | own,
+        )  # fmt: skip
+    assert ended.returncode == code, ended.stderr
+    assert words.format(**given) in ended.stderr
+    assert "fault of the kit" not in ended.stderr and "Traceback" not in ended.stderr
+    assert code == 0 or ended.stderr.count("\n") == 1
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_a_temporary_folder_is_gone_with_its_process_and_with_the_next_after_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    names = ("rmq-kit-run-killed_1", "rmq-kit-run-in_use_1", "rmq-kit-0", "rmq-kit-run-of_somebody")
+    for name in names:
+        (tmp_path / name).mkdir(mode=0o700)
+        strange.put(tmp_path / name / "pasted.txt", strange.LOG)
+    (tmp_path / "rmq-kit-run-a_link_1").symlink_to(tmp_path / "rmq-kit-0")
+    held = os.open(tmp_path / "rmq-kit-run-in_use_1", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_SH)
+    try:
+        with disk.temporary():
+            own = Path(tempfile.gettempdir())
+            assert own.parent == tmp_path and own.stat().st_mode & 0o777 == 0o700
+            strange.put(own / "x", "x")
+            with disk.temporary():
+                assert own.exists()
+    finally:
+        os.close(held)
+    assert tempfile.gettempdir() == str(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names[1:], "rmq-kit-run-a_link_1"])
+    assert all((tmp_path / name / "pasted.txt").exists() for name in names[1:])
+
+
+def test_a_watch_that_is_stopped_while_it_reads_blames_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        raise run.Stopped
+
+    strange.put(tmp_path / "x.log", strange.LOG)
+    watch = loop.Watch([tmp_path], start="earliest")
+    monkeypatch.setattr(loop, "log_entries", lambda *_: map(stopped, [0]))
+    with pytest.raises(run.Stopped):
+        watch.step()
+    assert not watch.figures.unread
+
+
+def test_the_lines_of_a_file_that_lost_its_end_are_counted_piece_by_piece(tmp_path: Path) -> None:
+    path, size = tmp_path / "x.log", 3_000_000
+    strange.put(path, (b"x" * 99 + b"\n") * 40_000)
+    first, _ = growing.look([tmp_path], {}, 0.0, lambda _: True, None)
+    with path.open("rb", buffering=0) as file:
+        place = growing.marked(file, msgspec.structs.replace(first[0].place, at=path.stat().st_size))
+    os.truncate(path, size)
+    [again], _ = growing.look([tmp_path], {first[0].key: place}, 0.0, lambda _: True, None)
+    assert (again.place.at, again.place.line) == (size, size // 100 + 1)
+
+
+def test_no_loopback_is_said_before_an_engine_waits_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(*_: object, **__: object) -> None:
+        raise OSError(errno.ENETUNREACH, "Network is unreachable")
+
+    monkeypatch.setattr(socket, "create_connection", unreachable)
+    strange.put(tmp_path / "logs" / "x.log", strange.LOG)
+    ended = CliRunner().invoke(main.cli, ["triage", str(tmp_path / "logs"), "--workspace", str(tmp_path / "w")])
+    assert (ended.exit_code, ended.stderr) == (2, "127.0.0.1: Network is unreachable; the engine listens there\n")
+
+
+def test_settings_that_are_none_are_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    strange.put(tmp_path / "rmq-kit" / "config.toml", 'lang = "zh"\nlanguage = "en"\n[triage]\nout = "x"\n')
+    ended = CliRunner().invoke(main.cli, ["explain", "putMessage message topic length too long 149"])
+    assert ended.exit_code == 0 and ended.stderr.count("\n") == 1
+    assert ended.stderr.count("language") == 1 and "triage" in ended.stderr and "tz_broker" in ended.stderr
