@@ -99,7 +99,7 @@ def declared() -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise Refusal(f"{path}: {printable(str(error))}") from None
     if unknown := sorted(values.keys() - DECLARABLE):
-        lang = "zh" if values.get("lang") == "zh" else "en"
+        lang: Lang = "zh" if values.get("lang") == "zh" else "en"
         said = UNKNOWN.say(path=printable(str(path)), names=[printable(n) for n in unknown], known=sorted(DECLARABLE))
         click.echo(said.render(lang), err=True)
     return {name: value for name, value in values.items() if name in DECLARABLE}
