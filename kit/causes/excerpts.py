@@ -29,6 +29,8 @@ WANT = T("a few copied lines show nothing by what they lack; the whole log does"
 def weighed(facts: Facts, finding: Finding) -> Finding:
     """Return a finding without what it concludes from what is not there, where the evidence would not show it."""
     finding = _documented(facts, _without_absence(facts, finding))
+    if _excerpt(facts):
+        finding.figures = {name: value if value != 0 else None for name, value in finding.figures.items()}
     if finding.verdict == "insufficient_evidence" and finding.says_nothing:
         # "Nothing happened" would be more than the evidence shows.
         lacks = [missing.artefact for missing in finding.missing[:NAMED]]

@@ -153,7 +153,7 @@ Row = dict[str, Any]
 @fold(
     "kind string, group string, topic string, broker string, number bigint, queue_id bigint, start bigint, end bigint, exact boolean, "
     "at timestamp, asked timestamp, file string, line bigint",
-    "offset_statements", "known_positions", "admin_queues", "files",
+    "offset_statements", "known_positions", "admin_queues", "ledger_starts", "files",
 )  # fmt: skip
 def offset_moves(facts: Facts) -> list[Row]:
     """One row per queue of a consumer group whose offset moved by more than was consumed: number, kind (deleted-before-consumed, reset, skip,
@@ -305,7 +305,10 @@ def _last_before(facts: Facts, group: str, topic: str, at: dt.datetime | None) -
 
 
 def _first_starts(facts: Facts) -> Iterator[Row]:
-    """Yield the queues that a new group began to pull after their beginning: it had no offset, and all before the first pull is skipped."""
+    """Yield the queues that a new group began after their beginning: it had no offset, and all before the first pull is skipped.
+
+    The first pull is in the client's log up to 4.9.8; later, or without that log, the first delivery in the group's ledger shows it.
+    """
     needed = ("group", "topic", "queue_id", "offset", "first")
     first: dict[tuple[str, ...], Row] = {}
     for row in lines(facts, "pull-started"):  # in order of time
@@ -318,6 +321,8 @@ def _first_starts(facts: Facts) -> Iterator[Row]:
             and _is_new(facts, group, topic, row["first"])
         ):
             yield _move("first-start", row, 0, row["offset"], exact=True)
+    for row in facts.rows("ledger_starts") if facts.has("rows") and created(facts) else ():
+        yield _move("first-start", row, 0, row["offset"], exact=True)
 
 
 def _is_new(facts: Facts, group: str, topic: str, at: dt.datetime) -> bool:

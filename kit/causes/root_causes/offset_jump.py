@@ -199,6 +199,7 @@ def _missing(facts: Facts, jump: Row | None, *, suspicious: bool) -> list[Missin
         wanted.append(collect_next.ask("copies of offsets", TEXTS["want_copies"]))
     if unsure and suspicious:
         wanted.append(collect_next.ask("offsets", TEXTS["want_progress"]))
-    if jump is not None and None in (jump["skipped"], jump["handled_again"]):
+    unseen = unsure and not case.has("rows") and offsets.unseen_starts(case)
+    if unseen or (jump is not None and None in (jump["skipped"], jump["handled_again"])):
         wanted.append(collect_next.ask("deliveries", TEXTS["want_ledger"]))
     return wanted

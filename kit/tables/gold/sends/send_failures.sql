@@ -4,7 +4,7 @@
 -- At most 800,000, in order of file and line. A client logs each failed attempt (DefaultMQProducerImpl.sendDefaultImpl), up to 5.1.1 with the
 -- message as an entry of its own; what an application logs is the exception of the whole call.
 -- What a client logs of another request (pull, heartbeat, send-back) is no failed send; what an application does is one, unless its trace
--- shows such a request. A time-out in a broker's or name server's log is that of its own request to another one.
+-- shows such a request. Without a time of its own the exception directly behind an attempt is that attempt's (a paste). A time-out in a broker's or name server's log is that of its own request to another one.
 with marked as (
   select file, line,
     bool_or(event = 'send-attempt-failed') as attempt, bool_or(event = 'flow-control') as refused,
@@ -34,18 +34,25 @@ with marked as (
       when contains(text, 'wait response on the channel') then 'wait response on the channel'
       when contains(text, 'call timeout') then 'call timeout' end as words
   from texts
+), pairs as (
+  select *, ts is null and lag(role) over (partition by file order by line) = 'attempt'
+      and lag(line + lines) over (partition by file order by line) = line as behind,
+    case when lead(role) over (partition by file order by line) = 'call' and lead(ts) over (partition by file order by line) is null
+      and lead(line) over (partition by file order by line) = line + lines
+      then nullif(lead(named) over (partition by file order by line), 'OTHER') end as exception
+  from roles
 ), kept as (
-  select * from roles
-  where role <> 'call' or from_send or (named <> 'OTHER' and coalesce(source, 'client') <> 'client'
+  select * from pairs
+  where not coalesce(behind, false) and (role <> 'call' or from_send or (named <> 'OTHER' and coalesce(source, 'client') <> 'client'
     and not (late and source in ('broker', 'store', 'remoting', 'transaction', 'broker_default', 'namesrv')) and not (late and text rlike
-    'execute the pull request exception|pullKernelImpl|processPullResponse|pullMessageAsync|PullCallback|PullMessageService|popMessage|updateConsumeOffsetToBroker|getConsumerIdListByGroup|HeartBeat|heart beat|queryConsumerOffset|lockBatchMQ|checkClientInBroker|DefaultMQPushConsumerImpl[.]start|ListenerContainerConfiguration|MQAdminExt'))
+    'execute the pull request exception|pullKernelImpl|processPullResponse|pullMessageAsync|PullCallback|PullMessageService|popMessage|updateConsumeOffsetToBroker|getConsumerIdListByGroup|HeartBeat|heart beat|queryConsumerOffset|lockBatchMQ|checkClientInBroker|DefaultMQPushConsumerImpl[.]start|ListenerContainerConfiguration|MQAdminExt')))
 )
 select file, line,
   cast(case when lines > 1 and coalesce(layout, '') <> 'json' and instr(text, words) > 0
     then least(line + length(substring(text, 1, instr(text, words) - 1)) - length(replace(substring(text, 1, instr(text, words) - 1), chr(10), '')),
       line + lines - 1)
     else line end as bigint) as at,
-  unix_millis(ts) as ts_ms, source, thread, logger, role, named as kind,
+  unix_millis(ts) as ts_ms, source, thread, logger, role, case role when 'attempt' then coalesce(exception, named) else named end as kind,
   case role when 'message' then printed_key
     when 'call' then nullif(regexp_extract(message, '(?i)(?:^|[^a-z0-9_])keys?[\\x27"]?[ \\t\\r\\n]*[:=：][ \\t\\r\\n]*\\[?[\\x27"]?([^ \\t\\r\\n,;，；。\\x27"\\])}]+)', 1), '')
     end as key,
