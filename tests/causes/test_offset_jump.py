@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import recorded
 import taken_away
 
+import kit
 from kit.causes.root_causes import offset_jump
 
 QUEUE = "MessageQueue [topic=orders, brokerName=broker-a, queueId={queue}]"
@@ -115,3 +117,17 @@ def test_two_outputs_in_one_text_of_which_the_later_is_smaller(
     assert found.verdict == verdict
     if verdict == "suspected":
         assert "26 messages" in found.shown_summary.render() and "2 queues" in found.shown_summary.render()
+
+
+def test_a_first_start_that_the_client_does_not_print(tmp_path: Path) -> None:
+    """Clients from 5.0.0 on print no `add a new pull request`: the group's ledger shows the first message of each queue."""
+    evidence = recorded.unpack("offset-first-start", tmp_path)
+    for log in evidence.rglob("rocketmq_client.log"):
+        lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+        log.write_text("".join(line for line in lines if "add a new pull request" not in line), encoding="utf-8")
+    truth = recorded.label("offset-first-start")["truth"]
+    found = offset_jump.examine(kit.open_case(evidence, tmp_path / "ws"))
+    told = truth["topics"]["order-done"]
+    assert found.verdict == "confirmed"
+    assert (found.figures["group"], found.figures["skipped"]) == (truth["group"], told["skipped"])
+    assert found.figures["moved"] == {queue: [0, first] for queue, first in told["start_offset"].items()}

@@ -229,3 +229,31 @@ def test_rows_about_queues_in_outputs() -> None:
     assert (progress["group"], progress["topic"], progress["queue_id"], progress["offset"]) == ("g", "t", 3, 9)
     assert (progress["last_time"], cut["topic"], cut["diff"]) == ("N/A", None, None)
     assert (back["broker"], back["queue_id"], back["offset"], back["reset_to"]) == ("b", 1, 8, 2)
+
+
+@pytest.mark.parametrize(
+    ("expression", "passed", "pulled", "found"),
+    [("*", 7, False, [(5, 2)]), ("PAID", 7, False, []), ("*", 4, False, []), ("*", 7, True, [])],
+    ids=["as told", "a filter passes over messages", "still being handled", "the client's log says it"],
+)
+def test_where_a_new_group_began_by_its_ledger(
+    expression: str, passed: int, pulled: bool, found: list[tuple[int, int]]
+) -> None:
+    """The first of its queue that the ledger has is 5; of 0 to 4, two were stored before the group was created."""
+    data = f"ConsumerData [groupName=g, subscriptionDataSet=[SubscriptionData [topic=t, subString={expression}, tagsSet=[]]]]"
+    born = printed("group-created", 10, group="g")
+    start = printed("pull-started", 11, group="g", topic="t", broker="b", queue_id="0", offset="5")
+    stored = [(3, 8), (4, 9), (5, 20), (6, 21)]
+    rows = asked.rows(
+        "ledger_starts",
+        events=[born, printed("consumer-registered", 12, group="g", data=data), *([start] if pulled else [])],
+        known_positions=[look(30, 0, passed, 9)],
+        group_ledgers=[{"group": "g", "file": "host/l.csv"}],
+        rows=[{"file": "host/l.csv", "line": line, "uniq_key": f"K{n}"} for line, n in enumerate((6, 5), 2)],
+        records=[
+            {"uniq_key": f"K{n}", "topic": "t", "queue_id": 0, "queue_offset": n, "store_timestamp": asked.at(second)}
+            for n, second in stored
+        ],
+    )
+    assert [(row["offset"], row["waiting"]) for row in rows] == found
+    assert all((row["topic"], row["queue_id"], row["line"]) == ("t", 0, 3) for row in rows)

@@ -63,9 +63,7 @@ def examine(facts: Facts) -> Finding:
         summary = (
             TEXTS["summary_unreached"] if unreached else TEXTS["summary_no_route"] if shown else TEXTS["summary_asked"]
         )
-        finding.summary = summary.say(
-            topic=worst.topic, sends=worst.sends or None, groups=list(worst.groups) or None
-        )
+        finding.summary = summary.say(topic=worst.topic, sends=worst.sends or None, groups=list(worst.groups) or None)
     if worst.first is not None and worst.last is not None:
         finding.window = (worst.first, worst.last)
     remedy = TEXTS.remedy("create")
