@@ -46,7 +46,7 @@ def test_one_client_that_comes_back_is_not_two(tmp_path: Path) -> None:
 def test_two_connections_from_two_hosts_are_two(tmp_path: Path) -> None:
     lines = [CONNECTED.format(second=n, host=f"10.0.0.2{n}:60204") for n in (2, 3)]
     finding = paste(lines, duplicate_client_id, tmp_path)
-    assert finding.verdict == "suspected" and finding.figures["client_ids"] == ["172.17.0.2@1", "172.17.0.2@1"]
+    assert finding.verdict == "suspected" and finding.figures["client_ids"] == ["172.17.0.2@1"]
 
 
 def test_a_copied_list_of_connections_shows_one_id_twice(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_a_first_start_that_the_client_does_not_print(tmp_path: Path) -> None:
         lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
         log.write_text("".join(line for line in lines if "add a new pull request" not in line), encoding="utf-8")
     truth = recorded.label("offset-first-start")["truth"]
-    found = offset_jump.examine(kit.open_case(evidence, tmp_path / "ws"))
+    found = offset_jump.examine(kit.open_case(evidence, tmp_path / "ws").facts)
     told = truth["topics"]["order-done"]
     assert found.verdict == "confirmed"
     assert (found.figures["group"], found.figures["skipped"]) == (truth["group"], told["skipped"])

@@ -134,8 +134,10 @@ def _limits(facts: Facts, owner: str | None) -> Limits:
     limit, where = configured, setting.where
     printed, at = _printed(facts, refused)
     slack = size.TOTAL_SLACK if how == "body+64k" else 0
-    if printed is not None and configured not in (printed, printed - size.TOTAL_SLACK):
-        limit, where, said = printed - slack, at, "printed"
+    alike = configured in (printed, (printed or 0) - size.TOTAL_SLACK)
+    if printed is not None and not (alike and setting.known == "evidence"):
+        # What a refusal prints is known, even where the default is the same number.
+        limit, where, said = configured if alike else printed - slack, at, "printed"
     check_max = integer(setup.setting(facts, "transactionCheckMax", hosts).value)
     return Limits(
         limit, where, said, how, str(version) if version else None,

@@ -52,7 +52,7 @@ def examine(facts: Facts) -> Finding:
     ]  # fmt: skip
     finding.figures = {
         "group": named,
-        "client_ids": _client_ids(facts, named) if named else None,
+        "client_ids": _ids(twice.get(named or "", [])) or None,
         "queues_of_several": several or None,
         "queues_of_nobody": nobody or None,
         "handled_twice": doubled[0] if doubled else None,
@@ -236,23 +236,15 @@ def _words(queues: dict[str, list[int]]) -> str:
     return ", ".join(f"{topic} {'/'.join(map(str, ids))}" for topic, ids in queues.items()) or "–"
 
 
-def _client_ids(facts: Facts, group: str) -> list[str] | None:
-    """Return the client id of every connection of a group: from the last list, else of connections the broker's log shows open or sharing an id."""
-    mine = [c for c in members.connections(facts) if c.group == group]
-    listed = [c for c in mine if c.listed]
-    if listed:
-        last = max(listed, key=lambda c: (str(c.first), c.file)).file
-        return sorted(c.client_id for c in listed if c.file == last)
-    # Of connections that were open at the same time, one may have been closed since.
-    beside = {c.address: c.client_id for pair in members.simultaneous(facts).get(group, []) for c in pair}
-    open_ = {c.address: c.client_id for c in mine if c.last is None} or {c.address: c.client_id for c in mine}
-    return sorted((open_ | beside).values()) or None
+def _ids(pairs: list[members.Pair]) -> list[str]:
+    """Return the client ids that several connections have at the same time, each once."""
+    return sorted({c.client_id for pair in pairs for c in pair})
 
 
 def _tell(
     facts: Facts, finding: Finding, group: str, pairs: list[Any], several: Any, nobody: Any, doubled: int | None
 ) -> None:
-    ids = sorted({c.client_id for pair in pairs for c in pair})
+    ids = _ids(pairs)
     count = len({c.address for pair in pairs for c in pair})
     if not pairs:
         finding.summary = TEXTS.say("maybe", group=group)

@@ -199,7 +199,7 @@ def _missing(facts: Facts, jump: Row | None, *, suspicious: bool) -> list[Missin
         wanted.append(collect_next.ask("copies of offsets", TEXTS["want_copies"]))
     if unsure and suspicious:
         wanted.append(collect_next.ask("offsets", TEXTS["want_progress"]))
-    unseen = unsure and not case.has("rows") and offsets.unseen_starts(case)
+    unseen = unsure and not facts.has("rows") and offsets.unseen_starts(facts)
     if unseen or (jump is not None and None in (jump["skipped"], jump["handled_again"])):
         wanted.append(collect_next.ask("deliveries", TEXTS["want_ledger"]))
     return wanted
