@@ -444,3 +444,20 @@ def test_a_refused_name_may_be_that_of_a_known_group() -> None:
         (131, 1, None),
         (149, 2, "g" * 142),
     ]
+
+
+def test_copies_of_leaked_messages_by_the_logs_alone() -> None:
+    """Two messages, and one copy more for each COMMIT answer to a check of them; other messages and other answers add none."""
+    keys = [f"{n:032X}" for n in range(3)]
+    places = [{"file": "transaction.log", "line": 90 + n, "ts": asked.at(90)} for n in range(2)]
+    printed = [{**place, "event": "leaked-half-printed", "values": {}} for place in places]
+    entries = [{**place, "message": f"properties={{UNIQ_KEY={key}, DELAY=3}}"} for place, key in zip(places, keys, strict=False)]
+    answers = [
+        {"file": "transaction.log", "line": n, "ts": asked.at(n), "event": event, "values": {"msg_id": keys[key]}}
+        for n, (key, event) in enumerate([(0, "commit"), (2, "commit"), (1, "commit"), (0, "pending"), (0, "commit")])
+    ]
+    for answer in answers:
+        answer["event"] = f"check-answer-{answer['event']}"
+    rows = asked.rows("printed_growth", events=[*printed, *answers], entries=entries)
+    assert [(row["seq"], row["doubling"]) for row in rows] == [(2, True), (3, False), (4, True)]
+    assert [row["store_timestamp"] for row in rows] == [asked.at(n).replace(tzinfo=None) for n in (0, 2, 4)]

@@ -78,6 +78,10 @@ def examine(facts: Facts) -> Finding:
         finding.remedies = _remedies(leak, back)
     elif printed:
         finding.summary = TEXTS.say("summary_logs", lines=printed.count)
+        growth = facts("printed_growth")
+        begun = growth["store_timestamp"].min().to_pydatetime() if len(growth) else printed.first
+        finding.window = (begun, printed.last) if begun and printed.last else None
+        finding.tables = {"half_topic_growth": growth} if len(growth) > 1 else {}
         finding.remedies = _remedies(None, back)
     elif finding.verdict == "suspected" and back.refusals:
         finding.summary = TEXTS.say("only_refused", count=back.refusals)
