@@ -41,6 +41,7 @@ def parts(evidence: Path) -> dict[str, list[Path]]:
                 p for p in logs if ROLLED.sub("", p.name) in ("store", "transaction")
             ]
     found["clients"] = [p for host, files in hosts.items() if host not in brokers for p in files if ".log" in p.name]
+    found["client hosts"] = [p for host, files in hosts.items() if host not in brokers for p in files]
     found["half of the queues"] = [p for p in every if _of_half(p)]
     return {name: files for name, files in found.items() if files and len(files) < len(every)}
 
@@ -75,7 +76,7 @@ def contradictions(whole: dict[str, Any], part: dict[str, Any]) -> Iterator[str]
             yield f"{slug}: failed: {finding['error']}"
         elif (was, verdict) in WRONG:
             shown = [s for s in finding["steps"] if s["holds"] is not None]
-            if verdict == "suspected" and {(slug, s["id"]) for s in shown if s["holds"]} <= OPEN:
+            if verdict == "suspected" and kept is not None and not _refuted(kept["steps"], shown):
                 continue
             steps = [f"{s['id']}={s['holds']}: {s['claim']}" for s in shown]
             yield f"{slug}: {verdict}, with the whole {was}: {' | '.join(steps)}"
@@ -85,26 +86,11 @@ def contradictions(whole: dict[str, Any], part: dict[str, Any]) -> Iterator[str]
                 yield f"{slug}: from {c} to {d}, with the whole from {a} to {b}"
 
 
-OPEN: Final = frozenset(
-    {
-        ("broker-busy", "timed-out"),
-        ("broker-busy", "stood-still"),
-        ("broker-unreachable", "connects-failed"),
-        ("broker-unreachable", "call-timeout"),
-        ("check-unknown-until-discard", "discarded"),
-        ("consumer-backlog", "slow-listener"),
-        ("consumer-backlog", "lags-everywhere"),
-        ("duplicate-client-id", "queues-untouched"),
-        ("subscription-mismatch", "queues-untouched"),
-        ("offset-jump", "starts-late"),
-        ("offset-jump", "smaller-later"),
-        ("offset-jump", "went-back"),
-        ("replica-loss", "master-gone"),
-        ("replica-loss", "pulls-beyond-end"),
-        ("replica-loss", "offsets-beyond-end"),
-    }
-)
-"""Steps that point to several causes, between which the rest of the evidence decides: by them alone a part may suspect each."""
+def _refuted(kept: dict[str, Any], shown: list[dict[str, Any]]) -> bool:
+    """Return whether the whole shows a step false by which a part suspects; what the whole sees too may point to several causes."""
+    return any(kept.get(step["id"], {}).get("holds") is False for step in shown if step["holds"])
+
+
 SECOND: Final = 1000
 """ms by which a window may miss the other: many logs print whole seconds."""
 

@@ -451,7 +451,10 @@ def test_copies_of_leaked_messages_by_the_logs_alone() -> None:
     keys = [f"{n:032X}" for n in range(3)]
     places = [{"file": "transaction.log", "line": 90 + n, "ts": asked.at(90)} for n in range(2)]
     printed = [{**place, "event": "leaked-half-printed", "values": {}} for place in places]
-    entries = [{**place, "message": f"properties={{UNIQ_KEY={key}, DELAY=3}}"} for place, key in zip(places, keys, strict=False)]
+    entries = [
+        {**place, "message": f"properties={{UNIQ_KEY={key}, DELAY=3}}"}
+        for place, key in zip(places, keys, strict=False)
+    ]
     answers = [
         {"file": "transaction.log", "line": n, "ts": asked.at(n), "event": event, "values": {"msg_id": keys[key]}}
         for n, (key, event) in enumerate([(0, "commit"), (2, "commit"), (1, "commit"), (0, "pending"), (0, "commit")])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kit.analysis import refs, setup
 from kit.analysis.transactions import owners, totals
 from kit.causes import collect_next
-from kit.causes.findings import Finding, deciding, supporting
+from kit.causes.findings import Finding, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.formats.values import integer
 from kit.inventory.references import Ref
@@ -36,39 +36,23 @@ def examine(facts: Facts) -> Finding:
     unknown = found[found["unknown"] > 0] if found is not None else None
     given_up = deciding("discarded", TEXTS["not_discarded"], None if count is None else False)
     if found is not None:
-        given_up = deciding(
-            "discarded",
-            TEXTS.say("discarded", count=count, limit=limit.value, known=TEXTS[f"known-{limit.known}".lower()]),
-            True,
-            _records(found),
-        )
+        given_up = _discarded(count, limit, _records(found))
     asked = deciding("answered-unknown", TEXTS["not_unknown"], None if count is None or not logged else False)
-    if unknown is not None and not unknown.empty:
-        asked = deciding(
-            "answered-unknown",
-            TEXTS.say("unknown", count=len(unknown), answers=int(unknown["unknown"].sum())),
-            True,
-            _lines(facts, unknown),
-        )
-    thrown = int(unknown["thrown"].sum()) if unknown is not None else 0
     finding.steps = [given_up, asked]
-    if unknown is not None and thrown:
-        finding.steps.append(
-            supporting(
-                "listener-threw",
-                TEXTS.say("thrown", count=thrown),
-                True,
-                _lines(facts, unknown[unknown["thrown"]], "first"),
-            )
-        )
+    if unknown is not None and not unknown.empty:
+        finding.steps[1] = _answered(len(unknown), int(unknown["unknown"].sum()), _lines(facts, unknown))
+        if thrown := int(unknown["thrown"].sum()):
+            quoted = _lines(facts, unknown[unknown["thrown"]], "first")
+            finding.steps.append(supporting("listener-threw", TEXTS.say("thrown", count=thrown), True, quoted))
     finding.figures = {
         "discarded": count,
         "answered_unknown": len(unknown) if unknown is not None else (0 if count == 0 else None),
         "check_limit": integer(limit.value),
     }
     if finding.verdict == "confirmed" and unknown is not None:
-        finding.summary = TEXTS.say("summary", unknown=len(unknown), discarded=count, limit=limit.value)
-        finding.remedies = [TEXTS.remedy("action")]
+        groups = sorted(set(unknown["producer_group"].dropna())) or None
+        finding.summary = TEXTS.say("summary", unknown=len(unknown), discarded=count, groups=groups)
+        finding.remedies = [TEXTS.remedy("action", groups=groups)]
         finding.window = (unknown["stored"].min().to_pydatetime(), unknown["time"].max().to_pydatetime())
         finding.tables = {"unknown_until_discard": unknown.drop(columns=["first_file", "first_line"])}
     if not stored:
@@ -76,6 +60,18 @@ def examine(facts: Facts) -> Finding:
     if not logged and count != 0:
         finding.missing.append(collect_next.ask("transaction.log", TEXTS["want_log"]))
     return finding
+
+
+def _discarded(count: int | None, limit: setup.Setting, quoted: tuple[Ref, ...]) -> Step:
+    claim = TEXTS.say("discarded_open", count=count)
+    if limit.known is not None:
+        known = TEXTS[f"known-{limit.known}"]
+        claim = TEXTS.say("discarded", count=count, limit=limit.value, known=known)
+    return deciding("discarded", claim, True, quoted)
+
+
+def _answered(count: int, answers: int, quoted: tuple[Ref, ...]) -> Step:
+    return deciding("answered-unknown", TEXTS.say("unknown", count=count, answers=answers), True, quoted)
 
 
 def _printed(facts: Facts) -> dict[str, Any] | None:
@@ -90,17 +86,14 @@ def _printed(facts: Facts) -> dict[str, Any] | None:
 def _by_log(facts: Facts, finding: Finding, printed: dict[str, Any], limit: setup.Setting) -> Finding:
     """Complete the finding by the log alone, which prints each discarded message and each UNKNOW answer."""
     count = printed["messages"] or None
-    said = TEXTS.say(
-        "discarded", count=count or printed["lines"], limit=limit.value, known=TEXTS[f"known-{limit.known}".lower()]
-    )
-    finding.steps = [deciding("discarded", said, True, facts.refs([(printed["file"], printed["line"])]))]
+    quoted = facts.refs([(printed["file"], printed["line"])])
+    finding.steps = [_discarded(count or printed["lines"], limit, quoted)]
     unknown = printed["unknown_messages"]
     if unknown:
-        said = TEXTS.say("unknown", count=unknown, answers=printed["unknowns"])
         quoted = facts.refs([(printed["unknown_file"], printed["unknown_line"])])
-        finding.steps.append(deciding("answered-unknown", said, True, quoted))
-        finding.summary = TEXTS.say("summary", unknown=unknown, discarded=count, limit=limit.value)
-        finding.remedies = [TEXTS.remedy("action")]
+        finding.steps.append(_answered(unknown, printed["unknowns"], quoted))
+        finding.summary = TEXTS.say("summary", unknown=unknown, discarded=count, groups=None)
+        finding.remedies = [TEXTS.remedy("action", groups=None)]
         finding.window = (printed["first"], printed["last"]) if printed["first"] else None
     else:
         # Each answer is a line of the same log.
