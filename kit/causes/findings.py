@@ -42,6 +42,8 @@ class Figure:
     """What the report writes for the kit's own names among its values."""
     total: bool = False
     """Whether the sum of its parts is a number to be read."""
+    largest: bool = False
+    """Whether the largest of its parts is one."""
 
 
 @attrs.frozen

@@ -88,6 +88,8 @@ class FigureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     values: dict[str, T] = {}
     total: bool = False
     """Whether the sum of its parts is a number to be read, beside the table of the parts."""
+    largest: bool = False
+    """Whether the largest of its parts is one."""
     tile: bool = True
     """Whether it is among the first numbers of a page; the order is that of the file, the damage first."""
     value: str = ""
@@ -172,7 +174,8 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def declared_figures(self) -> dict[str, Figure]:
         return {
-            name: Figure(T(each.en, each.zh), each.harm, each.values, each.total) for name, each in self.figures.items()
+            name: Figure(T(each.en, each.zh), each.harm, each.values, each.total, each.largest)
+            for name, each in self.figures.items()
         }
 
 

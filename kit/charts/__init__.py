@@ -224,6 +224,9 @@ def bar(labels: Any, values: Any, name: str, colour: str, shape: str = "", **mor
     """Return a bar to the right for each label. `shape`: a pattern that tells it apart without its colour, on which a `text` can be read."""
     readable = {"bgcolor": colour, "fgcolor": "#ffffff", "fgopacity": 0.4, "solidity": 0.2} if "text" in more else {}
     marker = {"color": colour, "pattern": {"shape": shape, **readable}}
+    if "text" in more:
+        # White is read on blue only.
+        more = {"insidetextfont": {"color": "#ffffff" if colour == BLUE else "#14171b"}, **more}
     return go.Bar(y=labels, x=values, orientation="h", name=name, marker=marker, **more)
 
 

@@ -1,6 +1,6 @@
-"""Charts in a page made of an executed notebook (`jupyter nbconvert --to html`): JupyterLab draws them from JSON, such a page needs the library and a call.
+"""The drawing library for pages without a network: plotly.js with what our charts need (tools/plotly_bundle.py), compressed.
 
-The library is in the notebook once, compressed; each chart is a short script that waits for it. Nothing is fetched from anywhere.
+A page made of an executed notebook (`jupyter nbconvert --to html`) has it once, and for each chart a short script that waits for it. Nothing is fetched.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Mapping
+from importlib import resources
 from typing import Any
 
 from markupsafe import escape
@@ -35,12 +36,23 @@ _CHART = """<div id="%s" style="min-height:%dpx"><p>%s</p></div>
 
 
 @functools.cache
-def library() -> str:
-    """Return the drawing library as HTML, for the first output of a notebook."""
-    from plotly.offline import get_plotlyjs
+def packed() -> str:
+    """Return the library, compressed, as base64."""
+    return base64.b64encode(_packed()).decode("ascii")
 
-    packed = gzip.compress(get_plotlyjs().encode(), 9, mtime=0)
-    return _LIBRARY % base64.b64encode(packed).decode("ascii")
+
+def source() -> str:
+    """Return the library as the browser runs it."""
+    return gzip.decompress(_packed()).decode("utf-8")
+
+
+def _packed() -> bytes:
+    return resources.files("kit.charts").joinpath("plotly.min.js.gz").read_bytes()
+
+
+def library() -> str:
+    """Return the library as HTML, for the first output of a notebook."""
+    return _LIBRARY % packed()
 
 
 def drawn(figure: Mapping[str, Any], words: str) -> str:

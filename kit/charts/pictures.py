@@ -133,14 +133,13 @@ def diagram(
             continue
         count = counts.get(hop)
         number = "?" if count is None or pd.isna(count) else f"{int(count):,}"
-        chart.add_annotation(
-            x=x, y=y, text=f"{text.render(lang)}<br><b>{number}</b>", showarrow=False, font={"size": 12}
-        )
+        chart.add_annotation(x=x, y=y, text=f"{text.render(lang)}<br>{number}", showarrow=False, font={"size": 12})
     for x, y, text in nodes:
         chart.add_annotation(
             x=x,
             y=y,
-            text=f"<b>{text.render(lang)}</b>",
+            text=text.render(lang),
+            font={"weight": "bold"},
             showarrow=False,
             bgcolor="rgba(0,114,178,0.14)",
             bordercolor=BLUE,

@@ -24,6 +24,7 @@ MORE = T("The first {shown} of {total} rows.", "共 {total} 行，此处为前 {
 BEHIND = T("The table behind the chart")
 UTC_NOTE = T("Times are UTC.")
 
+PERCENT: Final = re.compile(r"[\d.,]+ ?%")
 _QUOTED: Final = re.compile(r"`([^`\n]{1,200})`")
 
 
@@ -57,7 +58,8 @@ def _cell(value: Any) -> tuple[str, str]:
     if isinstance(value, pd.Timestamp) or hasattr(value, "isoformat"):
         stamp = pd.Timestamp(value)
         stamp = stamp.tz_convert("UTC") if stamp.tzinfo else stamp
-        return stamp.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3], "time"
+        # Without milliseconds where there are none: most logs print seconds.
+        return stamp.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3].removesuffix(".000"), "time"
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool):
@@ -66,7 +68,7 @@ def _cell(value: Any) -> tuple[str, str]:
         return f"{value:,}", "number"
     if isinstance(value, float):
         return f"{value:,.3g}" if abs(value) < 1 else f"{value:,.1f}", "number"
-    return clean(value, MAX_CELL), "text"
+    return clean(value, MAX_CELL), "number" if PERCENT.fullmatch(str(value)) else "text"
 
 
 @attrs.frozen(init=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pandas as pd
@@ -43,14 +44,16 @@ NEAR: Final = 0.035
 """Share of the time shown within which the numbers of two marks lie on each other, also on a phone."""
 
 
-def rows(frame: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
+def rows(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Return the timeline as readers see it: number (of the moments that decide), at, until, what, lane, place, decides.
 
-    `frame`: columns of `kit.causes.timeline`; `lane` may also be the slug of a cause.
+    `frame`: columns of `kit.causes.timeline`; `lane` may also be the slug of a cause. `titles`: what causes are called.
     """
     decides = frame["decides"].astype(bool)
     numbers = decides.cumsum().where(decides).astype("Int64")
-    shown = frame.assign(number=numbers, what=frame[lang], lane=[lane_name(lane, lang) for lane in frame["lane"]])
+    shown = frame.assign(
+        number=numbers, what=frame[lang], lane=[lane_name(lane, lang, titles) for lane in frame["lane"]]
+    )
     shown["place"] = [
         place(file, line, offset)
         for file, line, offset in zip(frame["file"], frame["line"], frame["physical_offset"], strict=True)
@@ -59,8 +62,8 @@ def rows(frame: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
     return shown[list(HEADS)]
 
 
-def lane_name(lane: str, lang: Lang) -> str:
-    return LANES[lane].render(lang) if lane in LANES else lane
+def lane_name(lane: str, lang: Lang, titles: Mapping[str, str] | None = None) -> str:
+    return LANES[lane].render(lang) if lane in LANES else (titles or {}).get(lane, lane)
 
 
 def place(file: Any, line: Any, offset: Any) -> str:
@@ -70,17 +73,17 @@ def place(file: Any, line: Any, offset: Any) -> str:
     return f"{file}:{line}" if not pd.isna(line) else f"{file} @ {offset}" if not pd.isna(offset) else str(file)
 
 
-def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+def timeline(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] | None = None) -> Chart:
     """Chart the timeline. Lane names are above their lanes, so that a narrow screen keeps its width for time."""
     title = TITLE.render(lang)
     if frame.empty:
         empty = pd.DataFrame(columns=pd.Index(list(HEADS)))
         return Chart(figure(), empty, NOTHING, NOTHING, title, HEADS, lang)
-    shown = rows(frame, lang)
+    shown = rows(frame, lang, titles)
     lanes = list(dict.fromkeys(frame.sort_values("at", kind="stable")["lane"]))
     drawn = shown.assign(y=[-lanes.index(lane) for lane in frame["lane"]]).head(MAX_POINTS)
     first, last = frame["at"].min(), frame[["at", "until"]].max().max()
-    chart = figure(*_bars(drawn), *_marks(drawn, (last - first) * NEAR), height=90 + 54 * len(lanes), showlegend=False)
+    chart = figure(*_bars(drawn), *_marks(drawn, (last - first) * NEAR), height=70 + 44 * len(lanes), showlegend=False)
     for number, lane in enumerate(lanes):
         chart.add_annotation(
             x=0,
@@ -89,7 +92,7 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             y=-number,
             yanchor="bottom",
             yshift=11,
-            text=escape(lane_name(lane, lang), NAME),
+            text=escape(lane_name(lane, lang, titles), NAME),
             showarrow=False,
             font={"size": 12, "color": INK},
         )

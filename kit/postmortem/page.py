@@ -13,8 +13,6 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 import pandas as pd
-from markupsafe import Markup
-from plotly.offline import get_plotlyjs
 
 from kit import __version__
 from kit.case import bug_report, output
@@ -182,7 +180,6 @@ class Postmortem:
 
         `options`: as on the command line, for the line that creates the page again.
         """
-        css, js = html.template_text("report.css"), html.scripts()
         views, suspected = (
             [
                 finding_view(f, (), self.lang) | {"drawn": self._drawn(f), "overruled": self._overruled(f["cause"])}
@@ -199,7 +196,6 @@ class Postmortem:
             self.written.texts["title"] or " · ".join(v["title"] for v in roots) or WORDS["no_cause"].render(self.lang)
         )
         findings = self.inquiry.findings
-        plotly_js = get_plotlyjs()
         return _ENV.get_template("postmortem.html.j2").render(
             lang_tag="zh-CN" if self.lang == "zh" else "en",
             words=words,
@@ -228,11 +224,7 @@ class Postmortem:
             manifest_hash=manifest_hash,
             # Last, when all charts are drawn.
             banners=self._banners(),
-            csp=html.policy(css, plotly_js, js),
-            map_styles=html.MAP_STYLES.findall(plotly_js),
-            css=Markup(css),
-            plotly_js=Markup(plotly_js),
-            report_js=Markup(js),
+            **html.bundled(),
         )
 
     def hypotheses(self) -> Table:

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import pandas as pd
 
+from markupsafe import Markup, escape
+
 from kit import causes
 from kit.charts.safe_text import clean
 from kit.charts.table import Table, cell
@@ -23,14 +25,20 @@ NUMBER = T("value")
 COUNTED: Final = "次条个种"
 """Measure words: a Chinese label begins with the one that its number takes, and has none where there is no number."""
 OFFSET: Final = re.compile(r"[+-]\d\d:\d\d")
+NEIGHBOURS: Final = 12
+"""Most lines apart that are quoted together."""
+BODY: Final = re.compile(r"body=\[[\d, -]{24,}\]?")
+NAMED: Final = re.compile(
+    r"[A-Z][A-Z0-9_]{3,}|[a-z]+(?:[A-Z][a-z]+)+|(?<![\d.,])\d{2,}(?![\d.,])|[\w.]*[a-z]\.[A-Z]\w+(?:\.\w+)*"
+)
+"""What a claim names of its evidence: constants and properties, fields, numbers, classes with their methods."""
 MOMENT: Final = re.compile(r"^(\d{4,}-\d\d-\d\d)T([\d:.]+)Z$")
 
 
 def finding_view(
     finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, zone: str | None = None
 ) -> dict[str, Any]:
-    """Return a finding for the page; `zone`: that of the evidence, in which its window is given too."""
-    told = [s for s in stories if s.cause == finding["cause"]]
+    """Return a finding for the page, with its `stories`; `zone`: that of the evidence, in which its window is given too."""
     icon, name = VERDICTS[finding["verdict"]]
     first = causes.tiles(finding["cause"])
     rank = {name: place for place, name in enumerate(first)}
@@ -47,37 +55,86 @@ def finding_view(
         "summary": clean(finding["summary"]),
         "window": when(finding["window"], lang, zone),
         "explained_by": list(finding.get("explained_by", ())),
-        "steps": [_step(step, lang) for step in finding["steps"]],
+        "steps": _steps(finding, lang),
         "numbers": numbers,
         "number_tables": number_tables,
         "not_known": unknown,
         "remedies": [{k: clean(v) for k, v in remedy.items()} for remedy in finding["remedies"]],
         "missing": [{k: clean(v) for k, v in missing.items()} for missing in finding["missing"]],
-        "charts": [chart for s in told for chart in s.charts],
-        "blocks": [block for s in told for block in s.blocks],
+        "charts": [chart for s in stories for chart in s.charts],
+        "blocks": [block for s in stories for block in s.blocks],
     }
 
 
-def _step(step: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
-    state, mark, holds = MARKS[step["holds"]]
+def _steps(finding: Mapping[str, Any], lang: Lang) -> list[dict[str, Any]]:
+    """Return the steps; what an earlier step quotes comes last in a later one, and is not quoted openly again."""
+    steps: list[dict[str, Any]] = []
+    quoted: list[Any] = []
+    for number, step in enumerate(finding["steps"], 1):
+        state, mark, holds = MARKS[step["holds"]]
+        evidence = sorted(step["evidence"], key=lambda ref: ref in quoted)
+        fresh = [ref for ref in evidence if ref not in quoted]
+        quoted += fresh[:1]
+        steps.append(
+            {
+                "place": f"{clean(finding['cause'])}-{number}",
+                "state": state,
+                "mark": mark,
+                "claim": clean(step["claim"]),
+                "role": PAGE[step["role"]].in_(lang),
+                "holds": PAGE[holds].in_(lang),
+                "shown": step["holds"] is True,
+                "moments": [],
+                "open": min(1, len(fresh)),
+                "evidence": [_quote(refs, step["claim"], lang) for refs in _together(evidence)],
+            }
+        )
+    return steps
+
+
+def _together(evidence: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Return the references, neighbouring lines of one file together: a row and its head, the two sides of a gap."""
+    parts: list[list[Mapping[str, Any]]] = []
+    for ref in evidence:
+        last = parts[-1][-1] if parts else {}
+        line, before = ref.get("line"), last.get("line")
+        if line and before and ref["file"] == last["file"] and 0 < line - before <= NEIGHBOURS:
+            parts[-1].append(ref)
+        else:
+            parts.append([ref])
+    return parts
+
+
+def _quote(refs: Sequence[Mapping[str, Any]], claim: str, lang: Lang) -> dict[str, Any]:
+    text = "\n".join(clean(ref["text"]) for ref in refs)
+    short = BODY.sub("body=[…]", text)
+    lines, first = [ref["line"] for ref in refs if ref.get("line") is not None], refs[0]
+    offset = first.get("physical_offset")
+    where = (
+        {"lines": lines}
+        if len(lines) > 1
+        else {"line": lines[0]}
+        if lines
+        else {}
+        if offset is None
+        else {"byte": offset}
+    )
+    place = "".join(PAGE[name].say(n=value).render(lang) for name, value in where.items())
     return {
-        "state": state,
-        "mark": mark,
-        "claim": clean(step["claim"]),
-        "role": PAGE[step["role"]].in_(lang),
-        "holds": PAGE[holds].in_(lang),
-        "shown": step["holds"] is True,
-        "evidence": [
-            {"file": clean(ref["file"]), "place": _place(ref, lang), "text": clean(ref["text"])}
-            for ref in step["evidence"]
-        ],
+        "file": clean(first["file"]),
+        "place": place,
+        "text": _marked(short, claim),
+        "whole": text if short != text else "",
     }
 
 
-def _place(ref: Mapping[str, Any], lang: Lang) -> str:
-    if ref.get("line") is not None:
-        return PAGE["line"].say(n=ref["line"]).render(lang)
-    return PAGE["byte"].say(n=ref["physical_offset"]).render(lang) if ref.get("physical_offset") is not None else ""
+def _marked(text: str, claim: str) -> Markup:
+    """Return a quoted text with what the claim names marked: fields and their values, numbers, methods."""
+    names = "|".join(map(re.escape, sorted(set(NAMED.findall(claim)), key=len, reverse=True)))
+    if not names:
+        return Markup(escape(text))
+    parts = re.split(rf"(?<![\w.])((?:{names})(?:=[^,}}\s]*)?)(?![\w])", text)
+    return Markup("").join(Markup("<mark>{}</mark>").format(p) if n % 2 else p for n, p in enumerate(parts))
 
 
 def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str]], list[dict[str, Any]], list[str]]:
@@ -99,6 +156,9 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
             ]
             if value and name in known and known[name].total:
                 cards.append({"value": f"{sum(value.values()):,}", "label": label})
+            elif value and name in known and known[name].largest:
+                largest = max(value, key=value.__getitem__)
+                cards.append({"value": f"{value[largest]:,}", "label": f"{label}: {clean(largest)}"})
             if rows:
                 tables.append(Table(pd.DataFrame(rows).astype(object), alone, INNER, lang).as_dict())
         elif isinstance(value, list):
@@ -109,7 +169,7 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
                 said = {own: text.in_(lang) for own, text in known[name].values.items()} if name in known else {}
                 rows = [
                     {
-                        key: _readable(said.get(each, each)) if isinstance(each, str) else each
+                        key: _readable(said.get(each, each) if isinstance(each, str) else each, key)
                         for key, each in item.items()
                     }
                     for item in value
@@ -120,8 +180,10 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
     return cards, tables, unknown
 
 
-def _readable(value: Any) -> Any:
-    """Return the text of a time of findings.json (ISO 8601, UTC) as the page writes times; anything else as it is."""
+def _readable(value: Any, name: str = "") -> Any:
+    """Return the text of a time of findings.json (ISO 8601, UTC) as the page writes times, a share in percent; anything else as it is."""
+    if name == "share" and isinstance(value, float):
+        return f"{value:.0%}"
     return MOMENT.sub(r"\1 \2 UTC", value) if isinstance(value, str) else value
 
 

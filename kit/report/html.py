@@ -7,10 +7,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib import resources
 from pathlib import PurePath
 from typing import Any, Final
@@ -18,11 +17,10 @@ from typing import Any, Final
 import pandas as pd
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from plotly.offline import get_plotlyjs
 
 from kit.analysis import noise
 from kit.causes import release_advice
-from kit.charts import Chart, timeline
+from kit.charts import Chart, offline, timeline
 from kit.charts.safe_text import clean
 from kit.charts.table import Table, prose
 from kit.evidence.failure import Failure
@@ -34,10 +32,8 @@ from kit.report.notebooks import Story, embed
 from kit.report.terminal import zone_warning
 
 FOUND: Final = ("confirmed", "suspected")
-MAP_STYLES: Final = re.compile(r'if\(!document\.getElementById\("([0-9a-f]{64})"\)\)')
-"""Ids of style sheets that plotly's map code adds on loading unless they exist; if they do, the
-policy stays strict."""
 HEAD_NUMBERS: Final = 6
+HEAD_CLAIMS: Final = 3
 HEAD_REMEDIES: Final = 3
 
 
@@ -71,7 +67,9 @@ def render(
     part = partial(_part, failures, lang)
     ranked = _ranked(findings)
     zone = _zone(tables)
-    views = [_view(f, stories, lang, failures, zone) for f in ranked]
+    # A notebook about several causes belongs to the foremost.
+    owners = {s.name: next((f["cause"] for f in ranked if f["cause"] in s.causes), None) for s in stories}
+    views = [_view(f, [s for s in stories if owners[s.name] == f["cause"]], lang, failures, zone) for f in ranked]
     found = [v for v in views if v["verdict"] in FOUND]
     undecided = [v for v in views if v["verdict"] == "insufficient_evidence"]
     broken = [v for v in views if v["verdict"] == "failed"]
@@ -79,9 +77,17 @@ def render(
     confirmed = [v for v in found if v["verdict"] == "confirmed" and v["kind"] == "root_cause"]
     shown = confirmed or ([head] if head else [])
     each = max(1, HEAD_NUMBERS // max(1, len(shown)))
-    when = _timeline(tables, lang, failures)
-    css, js = template_text("report.css"), scripts()
-    plotly_js = get_plotlyjs()
+    first = {
+        v["id"]: [n for n in v["numbers"] if n["value"][:1].isdigit()][: each if v in shown else HEAD_NUMBERS]
+        for v in found
+    }
+    when = _timeline(tables, found, lang, failures)
+    lists = [
+        page_tables.excluded([v for v in views if v["verdict"] == "ruled_out"], lang),
+        part(page_tables.apart, [v["id"] for v in found], lang),
+        part(page_tables.maybe, tables, "harmless", noise.HEAD.render(lang), lang, noise.SHOWN),
+        part(page_tables.maybe, tables, "releases", release_advice.HEAD.render(lang), lang, release_advice.COLUMNS),
+    ]
     return _ENV.get_template("report.html.j2").render(
         lang_tag="zh-CN" if lang == "zh" else "en",
         words=words,
@@ -90,7 +96,7 @@ def render(
         evidence_name=clean(PurePath(findings["evidence"]["path"]).name),
         redacted=bool((options or {}).get("redact")),
         head=head,
-        answers=_answers(head, confirmed, found, undecided, broken, lang, each),
+        answers=_answers(head, confirmed, found, undecided, broken, lang, first),
         failed=[
             *([warning] if (warning := zone_warning(findings, lang)) else []),
             *(PAGE["cause_failed"].say(title=v["title"], summary=v["summary"]).render(lang) for v in broken),
@@ -98,24 +104,18 @@ def render(
             *(PAGE["parts_failed"].say(name=s.name, n=s.parts_failed).render(lang) for s in stories if s.parts_failed),
         ],
         found=found,
-        # The first page has these already: their sections continue with the remaining numbers, charts and the chain.
+        # The first page has these already: their sections continue with the charts, the chain and the remaining numbers.
         told=[v["id"] for v in shown],
-        left_numbers={v["id"]: v["numbers"][each if v in shown else 0 :] for v in found},
+        first_numbers=first,
+        left_numbers={v["id"]: [n for n in v["numbers"] if n not in first[v["id"]]] for v in found},
         links=_links(found, lang),
-        look_alikes=part(page_tables.apart, [v["id"] for v in found], lang),
-        harmless=part(page_tables.maybe, tables, "harmless", noise.HEAD.render(lang), lang, noise.SHOWN),
-        releases=part(
-            page_tables.maybe, tables, "releases", release_advice.HEAD.render(lang), lang, release_advice.COLUMNS
-        ),
+        lists=[table for table in lists if table],
         undecided=undecided,
         undecided_table=page_tables.verdict_table(undecided, lang),
         undecided_missing=_once(undecided),
-        excluded=page_tables.excluded([v for v in views if v["verdict"] == "ruled_out"], lang),
         timeline=when,
         # The timeline comes first already.
-        overview=[
-            c for s in stories if s.cause is None for c in s.charts if not (when and c["title"] == when["title"])
-        ],
+        overview=[c for s in stories if not s.causes for c in s.charts if not (when and c["title"] == when["title"])],
         kinds=part(page_tables.kinds, findings, tables, lang),
         inventory=part(page_tables.inventory, findings, tables, lang),
         unrecognised=[clean(name) for name in findings["evidence"]["not_recognised"]],
@@ -125,11 +125,7 @@ def render(
         command=command(findings, options or {}, lang),
         manifest_hash=manifest_hash,
         made_by=PAGE["made_by"].say(version=clean(findings["kit_version"])).render(lang),
-        csp=policy(css, plotly_js, js),
-        map_styles=MAP_STYLES.findall(plotly_js),
-        css=Markup(css),
-        plotly_js=Markup(plotly_js),
-        report_js=Markup(js),
+        **bundled(),
     )
 
 
@@ -166,15 +162,30 @@ def drawn(chart: Chart, name: str) -> dict[str, Any]:
     return chart.as_dict() | {"id": f"chart-{name}", "figure": embed(json.loads(chart.figure.to_json()))}
 
 
-def _timeline(tables: Mapping[str, pd.DataFrame], lang: Lang, failures: list[Failure]) -> dict[str, Any] | None:
+def _timeline(
+    tables: Mapping[str, pd.DataFrame], found: Sequence[Mapping[str, Any]], lang: Lang, failures: list[Failure]
+) -> dict[str, Any] | None:
     frame = tables.get("timeline")
     if frame is None or frame.empty:
         return None
     try:
-        return drawn(timeline.timeline(frame, lang), "timeline")
+        chart = drawn(timeline.timeline(frame, lang, {view["id"]: view["title"] for view in found}), "timeline")
+        return chart | {"targets": _targets(frame[frame["decides"].astype(bool)], found, lang)}
     except Exception as error:  # the page starts without it
         failures.append(Failure.of("timeline", error))
         return None
+
+
+def _targets(moments: pd.DataFrame, found: Sequence[Mapping[str, Any]], lang: Lang) -> list[str]:
+    """Return the id of the claim, else of the cause, that each moment that decides belongs to; the claim gets the moment's number."""
+    steps = {(view["id"], step["claim"]): step for view in found for step in view["steps"]}
+    targets = []
+    for number, (lane, what) in enumerate(zip(moments["lane"], moments[lang], strict=True), 1):
+        step = steps.get((lane, clean(what)))
+        if step:
+            step["moments"].append(number)
+        targets.append(step["place"] if step else clean(lane))
+    return targets
 
 
 def _ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -203,7 +214,7 @@ def _answers(
     undecided: list[dict[str, Any]],
     broken: list[dict[str, Any]],
     lang: Lang,
-    each: int,
+    numbers: Mapping[str, list[dict[str, str]]],
 ) -> dict[str, Any]:
     """Return the first page: what, since when, how bad, why, what to do now."""
     words = page(lang)
@@ -221,15 +232,23 @@ def _answers(
             else words["quiet"]
         )
         what = [lead, *what]
+    claims = max(1, HEAD_CLAIMS // max(1, len(shown)))
+    left = [step for view in shown for step in _shown(view)[claims:]]
+    more = {"place": left[0]["place"], "said": PAGE["more_claims"].say(n=len(left)).render(lang)} if left else None
     return {
         "what": what,
         "since": next((view["window"] for view in shown if view["window"]), words["no_window"]),
-        "bad": [n for view in shown for n in view["numbers"][:each]],
-        "why": [step["claim"] for view in shown for step in view["steps"] if step["shown"]],
+        "bad": [n for view in shown for n in numbers[view["id"]]],
+        "why": [step for view in shown for step in _shown(view)[:claims]],
+        "more": more,
         "now": [remedy for view in shown for remedy in view["remedies"]][:HEAD_REMEDIES],
         "collect": _once(found if confirmed else found + undecided)[:6],
         "also": [view for view in found if view not in shown],
     }
+
+
+def _shown(view: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [step for step in view["steps"] if step["shown"]]
 
 
 def _once(views: list[dict[str, Any]]) -> list[dict[str, str]]:
@@ -270,9 +289,16 @@ def template_text(name: str) -> str:
     return resources.files("kit.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def scripts() -> str:
-    """Return the page's script: charts resize with the window, tables can be sorted and filtered."""
-    return template_text("report.js") + template_text("tables.js")
+@cache
+def bundled() -> dict[str, Any]:
+    """Return the style, the scripts and the compressed library of a page, and the policy that allows exactly these."""
+    css, js = template_text("report.css"), template_text("report.js") + template_text("tables.js")
+    return {
+        "csp": policy(css, offline.source(), js),
+        "css": Markup(css),
+        "library": Markup(offline.packed()),
+        "report_js": Markup(js),
+    }
 
 
 def policy(css: str, *scripts: str) -> str:

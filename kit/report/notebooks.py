@@ -61,10 +61,14 @@ def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None 
     found = []
     for path in sorted((where or folder()).glob("*.ipynb")):
         about = read(path).metadata.get(KIT, {})
-        told = {about.get("cause"), *about.get("causes", ())}
-        if about.get("report") == "overview" or told & wanted:
+        if about.get("report") == "overview" or wanted.intersection(about_causes(about)):
             found.append(path)
     return found
+
+
+def about_causes(about: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the causes that a notebook is about, from its metadata."""
+    return tuple(about.get("causes", (about["cause"],) if about.get("cause") else ()))
 
 
 def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNode:
@@ -234,7 +238,7 @@ class Story:
     """What one executed notebook holds for the report."""
 
     name: str
-    cause: str | None
+    causes: tuple[str, ...]
     failed: str | None
     parts_failed: int
     charts: list[dict[str, Any]]
@@ -249,7 +253,7 @@ def story(path: Path, verdicts: Mapping[str, str] | None = None) -> Story:
     """
     notebook = read(path)
     about = notebook.metadata.get(KIT, {})
-    untold = verdicts is not None and verdicts.get(about.get("cause")) != "confirmed"
+    untold = verdicts is not None and "confirmed" not in map(verdicts.get, about_causes(about))
     charts: list[dict[str, Any]] = []
     blocks: list[dict[str, Any]] = []
     for cell in notebook.cells:
@@ -263,7 +267,7 @@ def story(path: Path, verdicts: Mapping[str, str] | None = None) -> Story:
                 charts.append(shown | {"id": f"chart-{path.stem}-{len(charts) + 1}"})
             elif shown:
                 blocks.append(shown)
-    return Story(path.stem, about.get("cause"), about.get("failed"), about.get("parts_failed", 0), charts, blocks)
+    return Story(path.stem, about_causes(about), about.get("failed"), about.get("parts_failed", 0), charts, blocks)
 
 
 def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:

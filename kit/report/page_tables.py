@@ -14,19 +14,16 @@ from kit.report.labels import COLUMNS, PAGE
 
 
 def verdict_table(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any]:
-    rows = [(view["title"], view["summary"], view["id"]) for view in views]
-    names = (PAGE["cause"].in_(lang), PAGE["reason"].in_(lang), PAGE["slug"].in_(lang))
+    rows = [(view["title"], view["summary"]) for view in views]
+    names = (PAGE["cause"].in_(lang), PAGE["reason"].in_(lang))
     return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["undecided"], lang=lang).as_dict()
 
 
 def excluded(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any] | None:
-    """Return the causes ruled out, each with the step that is false."""
-    rows = [
-        (v["title"], next((s["claim"] for s in v["steps"] if s["state"] == "no"), ""), v["summary"], v["id"])
-        for v in views
-    ]
-    names = (PAGE["cause"].in_(lang), PAGE["false_step"].in_(lang), PAGE["reason"].in_(lang), PAGE["slug"].in_(lang))
-    return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["excluded"], lang=lang).as_dict() if rows else None
+    """Return the causes ruled out, each with what refutes it."""
+    rows = [(v["title"], v["summary"]) for v in views]
+    names = (PAGE["cause"].in_(lang), PAGE["reason"].in_(lang))
+    return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["ruled_out"], lang=lang).as_dict() if rows else None
 
 
 def _files(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import incidents
 import numpy as np
 import pandas as pd
 import pytest
+from plotly.offline import get_plotlyjs
 
+import kit
 from kit.charts import MAX_POINTS, MIME, Table, clean, common, downsample, escape, offline, pictures
 from kit.charts.table import MIME as TABLE_MIME
 from kit.charts.transactions import half_topic
@@ -119,7 +124,19 @@ def test_a_title_stands_above_a_legend_of_many_lines_and_times_are_iso() -> None
 def test_a_page_draws_a_chart_from_what_it_holds() -> None:
     html = half_topic.growth(incidents.growth_frame())._repr_mimebundle_()["text/html"]
     assert "rmqKitPlotly" in html and "</script><" not in html.removesuffix("</script>") and "http" not in html
-    assert "DecompressionStream" in offline.library() and len(offline.library()) < 2_500_000
+    assert "DecompressionStream" in offline.library() and len(offline.library()) < 700_000
+
+
+def test_the_library_in_a_page_is_plotlys_own_release_and_draws_every_kind_of_chart() -> None:
+    release = re.compile(r"plotly\.js v([\d.]+)")
+    assert release.findall(offline.source()[:80]) == release.findall(get_plotlyjs()[:200])
+    used = {
+        kind
+        for path in Path(kit.__file__).parent.rglob("*.py")
+        for kind in re.findall(r"go\.([A-Z]\w+)\(", path.read_text())
+    }
+    assert used <= {"Scatter", "Bar", "Heatmap", "Sankey", "Figure", "FigureWidget"}
+    assert all(f'name:"{kind}"' in offline.source() for kind in ("scatter", "bar", "heatmap", "sankey"))
 
 
 def test_cells_that_decide_are_marked() -> None:

@@ -17,12 +17,11 @@ import pytest
 import recorded
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plotly.offline import get_plotlyjs
 
 import kit
 from kit.case.output import OutputRefused
 from kit.causes import results
-from kit.charts import PLOTLY_MIME
+from kit.charts import PLOTLY_MIME, offline
 from kit.evidence.workspace import Workspace
 from kit.live_lab.scenario import scenarios
 from kit.redaction import leaks, ordinary, stock_names
@@ -401,7 +400,7 @@ def originals(name: str) -> tuple[set[str], set[str]]:
 
 def shown(path: Path) -> str:
     """Return what a file of a report says, without plotly's code, packed numbers and SHA-256 digests."""
-    text = path.read_text(encoding="utf-8").replace(get_plotlyjs(), "")
+    text = path.read_text(encoding="utf-8").replace(offline.packed(), "")
     return re.sub(r'"bdata":\s*"[^"]*"|\b[0-9a-f]{64}\b', "", text)
 
 

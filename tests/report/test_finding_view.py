@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kit.i18n import Lang
@@ -27,3 +29,57 @@ def test_a_time_among_the_figures_is_written_as_the_page_writes_times() -> None:
     texts = {"cause": "replica-loss", "kind": "root_cause", "verdict": "confirmed", "title": "t", "summary": "s"}
     finding = texts | {"window": None, "steps": [], "remedies": [], "missing": [], "figures": figures}
     assert [card["value"] for card in finding_view(finding, [], "en")["numbers"]] == ["2026-11-21 23:24:06.869 UTC"]
+
+
+REFUSED = {"file": "store.log", "line": 30, "text": "putMessage message topic length too long 149"}
+RECORD = {
+    "file": "commitlog/0",
+    "physical_offset": 18_468,
+    "text": "topic=T, body=[123, 34, 111, 114, 100, 101, 114], REAL_TOPIC=HALF",
+}
+HEAD = {"file": "iostat.txt", "line": 93, "text": "Device r/s"}
+ROW = {"file": "iostat.txt", "line": 96, "text": "vda 13.00"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "quotes"),
+    [
+        ("149 characters.", [REFUSED], [("line 30", "putMessage message topic length too long <mark>149</mark>", "")]),
+        ("1,149 characters.", [REFUSED], [("line 30", REFUSED["text"], "")]),
+        (
+            "REAL_TOPIC is set.",
+            [RECORD],
+            [("byte 18,468", "topic=T, body=[…], <mark>REAL_TOPIC=HALF</mark>", RECORD["text"])],
+        ),
+        ("The disk is busy.", [HEAD, ROW], [("lines 93; 96", "Device r/s\nvda 13.00", "")]),
+        ("Both.", [REFUSED, ROW], [("line 30", REFUSED["text"], ""), ("line 96", "vda 13.00", "")]),
+        ("<b>", [{**REFUSED, "text": "<b>"}], [("line 30", "&lt;b&gt;", "")]),
+    ],
+)
+def test_what_is_quoted_can_be_read_by_itself(claim: str, evidence: list[Any], quotes: list[Any]) -> None:
+    [step] = view_of(("a", claim, evidence))
+    assert [(q["place"], q["text"], q["whole"]) for q in step["evidence"]] == quotes
+
+
+def test_a_line_is_quoted_openly_once() -> None:
+    steps = view_of(("a", "One.", [REFUSED]), ("b", "Two.", [REFUSED, RECORD]), ("c", "Three.", [RECORD]))
+    assert [(step["open"], step["evidence"][0]["place"]) for step in steps] == [
+        (1, "line 30"), (1, "byte 18,468"), (0, "byte 18,468"),
+    ]  # fmt: skip
+
+
+def view_of(*steps: tuple[str, str, list[Any]]) -> list[dict[str, Any]]:
+    chain = [{"id": i, "claim": claim, "role": "deciding", "holds": True, "evidence": refs} for i, claim, refs in steps]
+    texts = {"cause": "x", "kind": "root_cause", "verdict": "confirmed", "title": "t", "summary": "s", "window": None}
+    finding = texts | {"steps": chain, "remedies": [], "missing": [], "figures": {}}
+    shown: list[dict[str, Any]] = finding_view(finding, [], "en")["steps"]
+    return shown
+
+
+def test_shares_are_in_percent_and_the_largest_lag_is_a_number_of_its_own() -> None:
+    texts = {"cause": "x", "kind": "root_cause", "verdict": "confirmed", "title": "t", "summary": "s", "window": None}
+    figures = {"explanations": [{"why": "w", "share": 0.4309}], "lag": {"a@g": 5084, "b@g": 1}}
+    view = finding_view(texts | {"steps": [], "remedies": [], "missing": [], "figures": figures}, [], "en")
+    assert view["number_tables"][0]["rows"] == [["w", "43%"]]
+    assert [card["value"] for card in view["numbers"]] == ["5,084"]
+    assert view["numbers"][0]["label"].endswith(": a@g")

@@ -65,15 +65,7 @@ def test_first_screen_answers_the_five_questions_in_order(tmp_path: Path) -> Non
 def test_confirmed_first_then_neighbours_then_undecided_then_excluded(tmp_path: Path) -> None:
     read, _ = page(tmp_path)
     ids = [attrs["id"] for tag, attrs in read.tags if tag == "h2"]
-    assert ids == [
-        "half-topic-blowup",
-        "send-back-refused",
-        "undecided",
-        "excluded",
-        "completeness",
-        "glossary",
-        "again",
-    ]
+    assert ids == ["half-topic-blowup", "send-back-refused", "undecided", "excluded", "completeness", "again"]
 
 
 def test_every_reference_names_file_and_place(tmp_path: Path) -> None:
@@ -182,7 +174,7 @@ def test_nothing_is_fetched_and_only_the_pages_own_scripts_run(tmp_path: Path) -
     ]
     policy = next(attrs["content"] for tag, attrs in read.tags if attrs.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none'; script-src 'sha256-") and "unsafe" not in policy
-    assert len(re.findall(r"<script>", html)) == 2
+    assert len(re.findall(r"<script>", html)) == 1 and len(html) < 1_000_000
 
 
 def test_hostile_evidence_stays_text(tmp_path: Path) -> None:

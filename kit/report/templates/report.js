@@ -2,8 +2,17 @@
 (function () {
   const boxes = Array.from(document.querySelectorAll("figure[data-chart]"));
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  // Dates as in the text around, whatever the language.
-  Plotly.register({ moduleType: "locale", name: "iso", dictionary: {}, format: { year: "%Y", month: "%Y-%m", dayMonth: "%m-%d", dayMonthYear: "%Y-%m-%d" } });
+
+  // The library is compressed in the page; unpacked, it is the script whose hash the page's policy names. Without it the tables say the same.
+  async function library() {
+    const bytes = Uint8Array.from(atob(document.getElementById("plotly").textContent), (c) => c.charCodeAt(0));
+    const script = document.createElement("script");
+    script.textContent = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+    document.head.append(script);
+    // Dates as in the text around, whatever the language.
+    Plotly.register({ moduleType: "locale", name: "iso", dictionary: {}, format: { year: "%Y", month: "%Y-%m", dayMonth: "%m-%d", dayMonthYear: "%Y-%m-%d" } });
+  }
+
   const config = {
     locale: "iso", displaylogo: false, responsive: false, scrollZoom: false, doubleClick: "reset", showTips: false,
     modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
@@ -15,6 +24,13 @@
     const ink = colour("--soft");
     layout.font = Object.assign({}, layout.font, { color: ink, size: width < 480 ? 11 : 13 });
     delete layout.title;
+    // Without its title a chart needs no room above; a legend makes its own.
+    const top = (layout.margin || {}).t || 0;
+    if (top > 12 && !(layout.annotations || []).some((note) => note.yref === "paper" && note.y > 1)) {
+      layout.margin = Object.assign({}, layout.margin, { t: 12 });
+      if (layout.height) layout.height -= top - 12;
+    }
+    for (const note of layout.annotations || []) note.font = Object.assign({}, note.font, { color: ink });
     layout.width = width;
     layout.autosize = false;
     layout.hoverlabel = Object.assign({}, layout.hoverlabel, { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } });
@@ -89,23 +105,36 @@
     }
     box.dataset.width = room;
     const layout = themed(spec, room);
-    Plotly.react(canvas, spec.data, room < 560 && box.classList.contains("folds") ? narrowed(layout, spec.data) : layout, config).then(() => { box.dataset.drawn = "yes"; });
+    Plotly.react(canvas, spec.data, room < 560 && box.classList.contains("folds") ? narrowed(layout, spec.data) : layout, config).then(() => {
+      box.dataset.drawn = "yes";
+      leads(box, canvas);
+    });
   }
 
-  const all = (width) => boxes.forEach((box) => draw(box, width));
-  all();
+  // A numbered moment leads to its claim.
+  function leads(box, canvas) {
+    const targets = (box.dataset.targets || "").split(" ").filter(Boolean);
+    if (!targets.length || box.dataset.leads) return;
+    box.dataset.leads = "yes";
+    canvas.on("plotly_click", ({ points: [point] }) => {
+      if (point.data.marker.symbol === "diamond") location.hash = targets[point.pointNumber];
+    });
+  }
+
+  const all = (width) => window.Plotly && boxes.forEach((box) => draw(box, width));
+  library().then(() => all());
 
   let waiting = 0;
   window.addEventListener("resize", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => boxes.forEach((box) => {
+    waiting = setTimeout(() => window.Plotly && boxes.forEach((box) => {
       if (box.classList.contains("told") || box.querySelector(".canvas").clientWidth !== Number(box.dataset.width)) draw(box);
     }), 120);
   });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => all());
   // A chart inside a closed <details> has no width until it opens.
   document.querySelectorAll("details").forEach((fold) => fold.addEventListener("toggle", () => {
-    if (fold.open) fold.querySelectorAll("figure[data-chart]:not([data-drawn])").forEach((box) => draw(box));
+    if (fold.open && window.Plotly) fold.querySelectorAll("figure[data-chart]:not([data-drawn])").forEach((box) => draw(box));
   }));
 
   // A link to a place inside a fold opens it.
@@ -142,7 +171,7 @@
     // Lists stay folded on paper: nobody reads hashes there.
     opened = Array.from(document.querySelectorAll("details:not([open]):not(.list)"));
     opened.forEach((fold) => { fold.open = true; });
-    all(640);
+    all(880);
   });
   window.addEventListener("afterprint", () => {
     opened.forEach((fold) => { fold.open = false; });
