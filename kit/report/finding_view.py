@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
-
 from markupsafe import Markup, escape
 
 from kit import causes

@@ -51,7 +51,7 @@ ROW = {"file": "iostat.txt", "line": 96, "text": "vda 13.00"}
             [RECORD],
             [("byte 18,468", "topic=T, body=[…], <mark>REAL_TOPIC=HALF</mark>", RECORD["text"])],
         ),
-        ("The disk is busy.", [HEAD, ROW], [("lines 93; 96", "Device r/s\nvda 13.00", "")]),
+        ("The disk is busy.", [HEAD, ROW], [("lines 93, 96", "Device r/s\nvda 13.00", "")]),
         ("Both.", [REFUSED, ROW], [("line 30", REFUSED["text"], ""), ("line 96", "vda 13.00", "")]),
         ("<b>", [{**REFUSED, "text": "<b>"}], [("line 30", "&lt;b&gt;", "")]),
     ],
