@@ -25,7 +25,7 @@ PERMISSION = {
 }
 TOTALS = {
     "producer_group": "orders", "half_messages": 7, "committed": 7, "rolled_back": 0, "discarded": 0, "pending": 0, "committed_twice": 2, "checked": 2,
-    "renewed": 2, "without_row": 0, "immune": 0, "cluster": 7, "dead": 0, "first": AT, "last": LATER, "covered_from": None, "covered_until": None,
+    "renewed": 2, "without_row": 0, "immune": 0, "cluster": 7, "dead": 0, "first": AT, "last": LATER,
 }  # fmt: skip
 TWICE = {
     "key": "K1", "uniq_key": "A1", "topic": "paid", "commits": 2, "way": "late_commit", "checks": 1, "first_time": AT, "first_file": "0",

@@ -24,12 +24,12 @@ def told() -> Case:
 
 
 def test_paths_account_for_every_transaction(told: Case) -> None:
-    taken = totals.paths(told.facts)
+    taken = told.facts("transaction_paths")
     total = totals.summary(told.facts).half_messages
     assert taken["transactions"].sum() == total
     flow = totals.flow(taken)
     assert flow.loc[flow["source"] == "half", "count"].sum() == total
-    timeline = totals.timeline(told.facts)
+    timeline = told.facts("transaction_timeline")
     assert len(timeline) <= 5000 and (timeline["seconds"] >= 0).all()
     assert set(timeline["path"]) == set(taken["path"])
 

@@ -242,7 +242,7 @@ def test_transactions_are_counted_by_producer_group() -> None:
     assert (nobody["producer_group"], nobody["half_messages"], nobody["dead"]) == (None, 0, 1)
     expected = {
         "half_messages": 3, "committed": 2, "rolled_back": 0, "pending": 1, "committed_twice": 1, "checked": 1, "renewed": 3, "without_row": 1,
-        "covered_from": asked.at(65).replace(tzinfo=None), "covered_until": asked.at(65).replace(tzinfo=None), "last": asked.at(67).replace(tzinfo=None),
+        "last": asked.at(67).replace(tzinfo=None),
     }  # fmt: skip
     assert {name: group[name] for name in expected} == expected
 
@@ -306,6 +306,7 @@ def test_a_path_counts_its_transactions_and_names_its_first_and_last() -> None:
     assert {name: common[name] for name in expected} == expected
     assert (common["transactions"], common["first"], common["last"]) == (3, "A", "C")
     assert (rare["local"], rare["checks"], rare["state"], rare["transactions"]) == ("none", 2, "pending", 1)
+    assert (common["path"], rare["path"]) == ("half → COMMIT → committed", "half → none → check ×2 ? → pending")
 
 
 ROLLED_BACK = {"state": "rolled_back", "commits": 0, "of_original": False}
@@ -404,7 +405,7 @@ def test_the_exception_of_a_local_transaction_belongs_to_the_message_printed_beh
 
 def test_the_story_of_an_example_has_its_records_and_answers() -> None:
     stored = [half(1), half(3, **CHECKED), commit(5, 3), record(6, topic=SCHEDULE, stage="schedule"), half(4, "other")]
-    chosen = [{"uniq_key": "A"}]
+    chosen = [{"uniq_key": "A", "keys": "SO1", "path": "half → COMMIT → committed", "place": 1}]
     ended = outcome("A", op_time=asked.at(6), op_offset=6)
     found = asked.rows(
         "transaction_timeline",
@@ -413,7 +414,9 @@ def test_the_story_of_an_example_has_its_records_and_answers() -> None:
         transaction_examples=chosen,
         events=[answer(4, "a", "check-answer-commit")],
     )
-    assert [row["stage"] for row in found] == ["half", "check", "answer COMMIT", "commit", "op"]
+    shown = [(row["stage"], row["seconds"], row["key"]) for row in found]
+    stages = ("half", "check", "answer COMMIT", "commit", "op")
+    assert shown == [(stage, seconds, "SO1") for stage, seconds in zip(stages, (0, 2, 3, 4, 5), strict=True)]
 
 
 def test_why_send_backs_were_refused() -> None:

@@ -256,12 +256,12 @@ def _worth_telling(summary: totals.Summary, wrong: pd.DataFrame) -> bool:
 
 
 def _tables(facts: Facts) -> dict[str, Any]:
-    taken = totals.paths(facts)
+    taken = facts("transaction_paths")
     return {
         "inconsistent": facts("disagreements"),
         "transaction_flow": totals.flow(taken),
         "transaction_paths": taken.drop(columns=["first", "any_of_them", "last"]),
-        "transaction_timeline": totals.timeline(facts),
+        "transaction_timeline": facts("transaction_timeline"),
         "transaction_limits": limits.table(facts),
         "transaction_rows": facts("row_fates"),
     }

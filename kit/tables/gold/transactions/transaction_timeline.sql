@@ -1,5 +1,6 @@
--- One row per record or answer of the transactions in `transaction_examples`: uniq_key, key, stage (half, check, op, commit, discard, retry, dead letter,
--- stored, answer …), time, file, physical_offset or line, topic. At most 4,000 rows, in order of time.
+-- One row per record or answer of the transactions in `transaction_examples`: path, uniq_key, key, stage (half, check, op, commit, discard, retry,
+-- dead letter, stored, answer …), time, seconds (since the first half record), file, physical_offset or line, topic. At most 4,000 rows, the earliest,
+-- by path, message and time. The broker's log knows whole seconds only: within one, things are in the order in which they happen.
 -- Leaked retries and what waits for a delay are left out.
 with stored as (
   select r.uniq_key, r.keys as key, r.store_timestamp as time, r.file, r.physical_offset, r.topic,
@@ -18,6 +19,16 @@ with stored as (
   union all
   select a.uniq_key, null, concat('answer ', case when a.exception then 'exception' else a.said end), a.ts, a.file, null, a.line, ''
   from transaction_answers a left semi join transaction_examples e on e.uniq_key = a.uniq_key
+), earliest as (
+  select * from shown order by time nulls first, physical_offset nulls first, line nulls first, file, uniq_key, stage limit 4000
+), begun as (
+  select uniq_key, min(time) as begin from earliest where stage = 'half' group by uniq_key
+), told as (
+  select e.path, t.uniq_key, e.keys as key, t.stage, t.time, greatest(round((unix_micros(t.time) - unix_micros(b.begin)) / 1000000D, 3), 0D) as seconds,
+    t.file, t.physical_offset, t.line, t.topic, min(e.place) over (partition by e.path) as place,
+    case t.stage when 'half' then 0 when 'stored' then 0 when 'check' then 1 when 'commit' then 3 when 'op' then 4 when 'discard' then 5 when 'retry' then 6
+      when 'dead letter' then 7 else 2 end as nth
+  from earliest t join transaction_examples e on e.uniq_key = t.uniq_key left join begun b on b.uniq_key = t.uniq_key
 )
-select uniq_key, key, stage, time, file, physical_offset, line, topic from shown
-order by time nulls first, physical_offset nulls first, line nulls first, file, uniq_key, stage limit 4000
+select path, uniq_key, key, stage, time, seconds, file, physical_offset, line, topic from told
+order by place, uniq_key, date_trunc('second', time) nulls last, nth, time nulls last, physical_offset nulls first, line nulls first, file, stage
