@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
 
+from kit.rocketmq import ids
 from kit.tables.facts import memo
 
 if TYPE_CHECKING:
@@ -128,3 +129,48 @@ def of_this(facts: Facts, hosts: Hosts, told: Iterable[tuple[T, str, str | None]
     judged = [(what, is_of(facts, hosts, file, address)) for what, file, address in told]
     own = [what for what, ours in judged if ours]
     return own or [what for what, ours in judged if ours is None]
+
+
+# --- brokers of half messages --------------------------------------------------------------------------------------------------
+
+
+def sharing(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    """Return {host: one name for all hosts that are connected through files} of (file, host)."""
+    root: dict[str, str] = {}
+
+    def find(node: str) -> str:
+        while root.setdefault(node, node) != node:
+            node = root[node]
+        return node
+
+    for file, host in pairs:
+        a, b = find(f"file {file}"), find(f"host {host}")
+        root[max(a, b)] = min(a, b)
+    return {host: find(f"host {host}") for _, host in pairs}
+
+
+def half_hosts(facts: Facts) -> dict[str, str]:
+    """Return {storing host: the host that represents its broker}, hosts as in offset message ids: the table `half_brokers`."""
+    return {row["host"]: row["broker"] for row in facts.rows("half_brokers")}
+
+
+def half_addresses(facts: Facts, broker: str | None = None) -> Hosts:
+    """Return the addresses of a broker (named as in `half_hosts`); without one those of the only broker with half
+    messages, none if several have them.
+    """
+    known = half_hosts(facts)
+    if broker is None and len(set(known.values())) != 1:
+        return frozenset()
+    # A damaged record has no address that could be told from its id.
+    places = [ids.tried(host + "0" * 16) for host, its in known.items() if broker in (None, its)]
+    return frozenset(place[0] for place in places if place)
+
+
+# --- what is missing -----------------------------------------------------------------------------------------------------------
+
+
+def stretches(facts: Facts) -> list[dict[str, Any]]:
+    """Return the table `stretches`: what is missing between the first and the last record of each broker's log. A record that lay there cannot be
+    found, which says nothing about whether it was stored.
+    """
+    return facts.rows("stretches") if facts.files.of_kind("commitlog", "dledger") else []

@@ -9,11 +9,10 @@ from collections import defaultdict
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis import setup
+from kit.analysis import brokers, setup
 from kit.analysis.consumers import admin_output, offsets, positions, replicas  # noqa: F401 - two declare their own
 from kit.analysis.sends import sends  # noqa: F401 - declares its own
 from kit.analysis.sizes import limits
-from kit.analysis.transactions import owners
 from kit.rocketmq import ids, names, size, versions
 from kit.tables.queries import fold
 
@@ -92,7 +91,7 @@ def half_brokers(facts: Facts) -> list[dict[str, Any]]:
     one broker. At most as many rows as `half_hosts`.
     """
     rows = facts.rows("half_hosts")
-    known = owners.sharing([(row["file"], row["host"]) for row in rows])
+    known = brokers.sharing([(row["file"], row["host"]) for row in rows])
     return [row | {"broker": known[row["host"]]} for row in rows]
 
 
@@ -103,17 +102,18 @@ def store_brokers(facts: Facts) -> list[dict[str, Any]]:
     """
     rows = [row | {"host": ids.host_prefix(row["store_host"])} for row in facts.rows("store_extent")]
     rows = [row for row in rows if row["host"] is not None]  # a damaged record has no address
-    brokers = owners.sharing(sorted((row["file"], row["host"]) for row in rows))
+    of_host = brokers.sharing(sorted((row["file"], row["host"]) for row in rows))
     hosts = sorted({(row["store_host"], row["host"]) for row in rows})
-    least = {broker: min(host for host, its in brokers.items() if its == broker) for broker in set(brokers.values())}
-    return [{"store_host": stored, "broker": least[brokers[host]]} for stored, host in hosts]
+    least = {broker: min(host for host, its in of_host.items() if its == broker) for broker in set(of_host.values())}
+    return [{"store_host": stored, "broker": least[of_host[host]]} for stored, host in hosts]
 
 
 @fold("kept boolean", "half_brokers", "settings", "admin_names")
 def discards_stored(facts: Facts) -> list[dict[str, Any]]:
     """One row: kept (whether every known broker stores a message that it discards, which 4.5.2 began; before, only its log names it)."""
     rules = [
-        versions.rule("discardTopic", version) for version in setup.broker_versions(facts, owners.addresses(facts))
+        versions.rule("discardTopic", version)
+        for version in setup.broker_versions(facts, brokers.half_addresses(facts))
     ]
     return [{"kept": bool(rules) and all(rules)}]
 

@@ -16,7 +16,6 @@ import pandas as pd
 
 from kit.formats.commitlog.schema import promoted
 from kit.inventory.references import Ref
-from kit.tables.facts import memo
 
 if TYPE_CHECKING:
     from kit.tables.facts import Facts
@@ -47,15 +46,10 @@ def seen(facts: Facts, *slugs: str, outside: Collection[str] = ()) -> Seen:
     """
     rows = [
         row
-        for row in _known_texts(facts)
+        for row in facts.rows("known_texts")
         if row["event"] in slugs and str(PurePosixPath(row["file"]).parent) not in outside
     ]
     return of_rows(slugs, rows)
-
-
-@memo
-def _known_texts(facts: Facts) -> list[dict[str, Any]]:
-    return facts.rows("known_texts")
 
 
 def of_rows(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
@@ -72,7 +66,7 @@ def of_rows(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
 
 def count(facts: Facts, slug: str, source: str) -> int:
     """Return how many entries of one source (`client`, `transaction`, …) hold a known text."""
-    return sum(row["n"] for row in _known_texts(facts) if row["event"] == slug and row["source"] == source)
+    return sum(row["n"] for row in facts.rows("known_texts") if row["event"] == slug and row["source"] == source)
 
 
 def quote(facts: Facts, where: Seen, most: int = 3) -> tuple[Ref, ...]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import attrs
 import msgspec
 
-from kit.analysis import coverage, setup
+from kit.analysis import brokers, setup
 from kit.analysis.consumers import members, positions
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T
@@ -74,8 +74,8 @@ def ask(
 def unseen_files(facts: Facts, why: Sentence) -> list[Missing]:
     """Request the files that are missing between others of a commit log, if any."""
     return [
-        ask("commitlog", UNSEEN.say(start=hidden.start, end=hidden.end, host=hidden.store_host, why=why))
-        for hidden in [each for each in coverage.stretches(facts) if each.large][:1]
+        ask("commitlog", UNSEEN.say(start=hidden["start"], end=hidden["end"], host=hidden["store_host"], why=why))
+        for hidden in [each for each in brokers.stretches(facts) if each["large"]][:1]
     ]
 
 

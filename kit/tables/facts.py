@@ -52,8 +52,8 @@ class Facts:
         return self._source.fact_frame(name)
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """Return a gold table as dicts of plain values, times naive in UTC. Raise as a call does."""
-        return self._source.fact_rows(name)
+        """Return a gold table as dicts of plain values, times naive in UTC; they are shared, so nobody changes them. Raise as a call does."""
+        return self.once(f"rows of {name}", lambda: self._source.fact_rows(name))
 
     def answers(self, question: str, /, **values: Any) -> list[dict[str, Any]]:
         """Return the few rows that answer one of `kit/tables/questions` about these values, as dicts like `rows`."""

@@ -10,7 +10,7 @@ import pytest
 from stores import Record, store
 
 import kit
-from kit.analysis import coverage
+from kit.analysis import brokers
 from kit.analysis.sends import sends
 from kit.analysis.transactions import totals
 from kit.case.case import Case
@@ -57,16 +57,16 @@ def _lost(case: Case) -> dict[str, bool | None]:
 
 def test_a_whole_log_says_what_is_lost(tmp_path: Path) -> None:
     case = kit.open_case(_evidence(tmp_path / "e"), tmp_path / "ws")
-    assert coverage.stretches(case.facts) == []
+    assert brokers.stretches(case.facts) == []
     assert _lost(case) == {"K5": True, "K25": True, "K45": True}
     assert sends.ledger(case.facts).lost == 3
 
 
 def test_what_may_lie_in_a_missing_file_is_not_known(tmp_path: Path) -> None:
     case = kit.open_case(_evidence(tmp_path / "e", leave_out="1"), tmp_path / "ws")
-    (stretch,) = coverage.stretches(case.facts)
+    (stretch,) = brokers.stretches(case.facts)
     # The last record before it is of second 9, the first one behind it of second 40.
-    assert (stretch.after, stretch.before) == (1000.0 * (BEGIN + 9), 1000.0 * (BEGIN + 40))
+    assert (stretch["after_ms"], stretch["before_ms"]) == (1000.0 * (BEGIN + 9), 1000.0 * (BEGIN + 40))
     # Second 5 with a call of 3 s and a stall of up to 10 s reaches into it; 45 is behind it.
     assert _lost(case) == {"K5": None, "K25": None, "K45": True}
     assert sends.ledger(case.facts).lost is None

@@ -228,4 +228,4 @@ def test_files_that_were_not_copied_are_missing_between_others(bases: list[int],
     ]
     given = {"damage_neighbours": neighbours} if neighbours else {}
     found = asked.rows("stretches", files=files, store_extent=extents, **given)
-    assert [(row["start"], row["end"]) for row in found] == expected
+    assert [(row["start"], row["end"], row["large"]) for row in found] == [(*each, False) for each in expected]

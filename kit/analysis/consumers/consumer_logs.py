@@ -75,8 +75,8 @@ def _rows(facts: Facts) -> dict[str, list[tuple[int, dict[str, Any]]]]:
     by_event: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     for rank, row in enumerate(rows):
         # A gRPC client names its group once, at its start.
-        row["group"] = row["group"] or groups.get(row["client_id"])
-        by_event.setdefault(row["event"], []).append((rank, row))
+        named = row | {"group": row["group"] or groups.get(row["client_id"])}
+        by_event.setdefault(row["event"], []).append((rank, named))
     return by_event
 
 

@@ -22,16 +22,11 @@ FROM_FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"
 """common/consumer/ConsumeFromWhere"""
 
 
-@memo
-def _statements(facts: Facts) -> list[dict[str, Any]]:
-    return facts.rows("offset_statements")
-
-
 def lines(facts: Facts, *slugs: str, group: str | None = None, topic: str | None = None) -> list[dict[str, Any]]:
     """Return the rows of the table `offset_statements` with these texts, of one group and topic if given, in order of time."""
     return [
         row
-        for row in _statements(facts)
+        for row in facts.rows("offset_statements")
         if row["event"] in slugs and group in (None, row["group"]) and topic in (None, row["topic"])
     ]
 
@@ -64,7 +59,6 @@ def copy_times(facts: Facts) -> dict[str, dt.datetime]:
     return found
 
 
-@memo
 def admin_queues(facts: Facts) -> list[dict[str, Any]]:
     """Return the rows of the table `admin_queues`."""
     return facts.rows("admin_queues") if facts.files.of_mqadmin() else []

@@ -9,21 +9,19 @@ refusal was ever seen stored (reference §7.1, §7.3).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
 
-from kit.analysis import coverage, refs
+from kit.analysis import brokers, refs
 from kit.analysis.sends import attempts
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import EVENTS
 from kit.rocketmq.log_layouts import BROKER_SIDE
+from kit.tables.facts import Facts, memo
 from kit.tables.queries import fold
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
 
 _TIMEOUT: Final = re.compile(r"RemotingTimeoutException|RemotingTooMuchRequestException")
 """Exceptions that are a client's own time-out whatever their text: remoting/exception."""
@@ -83,11 +81,6 @@ class Ledger:
         return self.failed[self.failed["originals"] == 0].drop(columns=["originals", "brokers"])
 
 
-def ledger(facts: Facts) -> Ledger:
-    """Return the ledger of losses and duplicates, computed once per case."""
-    return facts.once("send ledger", lambda: _ledger(facts))
-
-
 @fold(
     "identity string, key string, uniq_key string, kind string, outcome string, source string, file string, ts double, cost_ms bigint, "
     "attempts bigint, line bigint, other boolean",
@@ -113,7 +106,9 @@ def failed_sends(facts: Facts) -> pd.DataFrame:
     return every.astype(dict.fromkeys(("cost_ms", "attempts", "line"), "Int64") | {"ts": "float64"})
 
 
-def _ledger(facts: Facts) -> Ledger:
+@memo
+def ledger(facts: Facts) -> Ledger:
+    """Return the ledger of losses and duplicates."""
     listed = facts.has("sends")
     answers = {row["outcome"]: row["n"] for row in facts.rows("ledger_answers")} if listed else {}
     count = sum(answers.values()) if listed else None
@@ -252,7 +247,7 @@ def _settled(facts: Facts, known: Ledger, failed: pd.DataFrame) -> Ledger:
         if (of_kind := each["kind"] == kind).any()
     }
     twice = stored_twice(facts, failed, found, listed=known.source == "ledger")
-    unsure = any(stretch.large for stretch in coverage.stretches(facts))
+    unsure = any(stretch["large"] for stretch in brokers.stretches(facts))
     return attrs.evolve(
         known, failed=failed.drop(columns="identity"), failed_but_stored=int(is_stored.sum()) if certain else None,
         lost=int((~is_stored).sum()) if certain else None,
@@ -285,14 +280,15 @@ def covered(facts: Facts, failed: pd.DataFrame) -> pd.Series:
 def _unseen(facts: Facts, failed: pd.DataFrame) -> pd.Series:
     """Return for each failed send whether its message may have been written where the logs at hand have nothing."""
     # One damaged record among thousands does not leave open what became of every send around it.
-    large = [each for each in coverage.stretches(facts) if each.large]
+    large = [each for each in brokers.stretches(facts) if each["large"]]
     # A ledger has the begin of a send, a log its failure; what a client gave up may be stored when the broker's stall ends.
     early = failed["ts"] - LONGEST_CALL * SECOND
     early = early.where(failed["source"] != "ledger", failed["ts"] - SECOND)
     late = failed["ts"] + failed["cost_ms"].fillna(0).astype("float64") + LONGEST_STALL * SECOND
     hidden = failed["ts"].isna() & bool(large)
     for each in large:
-        hidden |= (each.after <= late) & (each.before >= early)
+        begin, end = each["after_ms"], each["before_ms"]  # null where nothing shows it
+        hidden |= (begin is None or late >= begin) & (end is None or early <= end)
     return hidden
 
 

@@ -8,7 +8,7 @@ import attrs
 import pandas as pd
 
 from kit.analysis import brokers, refs, setup
-from kit.analysis.transactions import owners, totals
+from kit.analysis.transactions import totals
 from kit.formats.printed_times import utc
 from kit.formats.values import integer
 from kit.rocketmq import names, size
@@ -34,7 +34,7 @@ def table(facts: Facts) -> pd.DataFrame:
     """
     rows: list[tuple[Any, ...]] = []
     for name, unit in SETTINGS:
-        value, where, known = setup.setting(facts, name, owners.addresses(facts))
+        value, where, known = setup.setting(facts, name, brokers.half_addresses(facts))
         rows.append((name, value, unit, known, where.file if where else None, where.line if where else None))
     if facts.has("messages"):
         immune = totals.summary(facts).total("immune")
@@ -91,7 +91,7 @@ class Limits:
 
 
 def limits(facts: Facts, owner: str | None = None) -> Limits:
-    """Return the limits in force at a broker (named as in `owners.by_host`), computed once per broker; without one at
+    """Return the limits in force at a broker (named as in `brokers.half_hosts`), computed once per broker; without one at
     the broker whose half messages loop, or the only one that has any.
 
     If several brokers are possible, the oldest release counts: it is the strictest. Of a broker that was upgraded, the
@@ -104,7 +104,7 @@ def limits(facts: Facts, owner: str | None = None) -> Limits:
 @memo
 def _concerned(facts: Facts) -> str | None:
     """Return the broker whose half messages were refused according to the log, or else the only one with half messages."""
-    known = owners.by_host(facts) if facts.has("messages") else {}
+    known = brokers.half_hosts(facts) if facts.has("messages") else {}
     refused = facts("size_refusals")
     looping = refused.loc[refused["event"] == "put-back-failed", "msg_id"].dropna().str.upper()
     meant = {known[host] for host in looping.str[:-16].unique() if host in known} or set(known.values())
@@ -112,7 +112,7 @@ def _concerned(facts: Facts) -> str | None:
 
 
 def _limits(facts: Facts, owner: str | None) -> Limits:
-    hosts = owners.addresses(facts, owner) if owner else setup.ANY
+    hosts = brokers.half_addresses(facts, owner) if owner else setup.ANY
     dledger = (
         bool(facts.files.of_kind("dledger"))
         or (setup.setting(facts, "enableDLegerCommitLog", hosts).value or "").lower() == "true"

@@ -8,7 +8,7 @@ from typing import Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis import coverage
+from kit.analysis import brokers
 from kit.tables.facts import Facts, memo
 
 STATES: Final = ("committed", "rolled_back", "discarded", "pending")
@@ -48,7 +48,7 @@ def summary(facts: Facts) -> Summary:
         or any(row["discarded"] or row["cluster"] for row in rows)
         or facts.has_source("transaction")
     )
-    return Summary(groups, sum(row["dead"] for row in rows), knows, not coverage.stretches(facts))
+    return Summary(groups, sum(row["dead"] for row in rows), knows, not brokers.stretches(facts))
 
 
 def flow(frame: pd.DataFrame) -> pd.DataFrame:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis import refs, setup
-from kit.analysis.transactions import owners, totals
+from kit.analysis import brokers, refs, setup
+from kit.analysis.transactions import totals
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Step, deciding, supporting
 from kit.causes.texts import texts_of
@@ -28,7 +28,7 @@ def examine(facts: Facts) -> Finding:
     """Report which discarded transactions had been answered UNKNOW until the limit."""
     finding = TEXTS.finding()
     stored, logged = facts.has("messages"), facts.has_source("transaction")
-    limit = setup.setting(facts, "transactionCheckMax", owners.addresses(facts))
+    limit = setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts))
     if not stored and (printed := _printed(facts)) is not None:
         return _by_log(facts, finding, printed, limit)
     count = totals.summary(facts).states()["discarded"] if stored else None

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis import setup
-from kit.analysis.transactions import owners, totals
+from kit.analysis import brokers, setup
+from kit.analysis.transactions import totals
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, supporting
 from kit.causes.texts import texts_of
@@ -52,7 +52,7 @@ def examine(facts: Facts) -> Finding:
         ),
     ]
     finding.summary = TEXTS.say("summary", count=count, late=late, early=early)
-    timeout = setup.setting(facts, "transactionTimeOut", owners.addresses(facts))
+    timeout = setup.setting(facts, "transactionTimeOut", brokers.half_addresses(facts))
     finding.remedies = [
         TEXTS.remedy("action"),
         TEXTS.remedy("slower", value=timeout.value, known=TEXTS[f"known-{timeout.known}".lower()]),

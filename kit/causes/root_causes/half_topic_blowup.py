@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis import refs, setup
-from kit.analysis.transactions import owners, send_back
+from kit.analysis import brokers, refs, setup
+from kit.analysis.transactions import send_back
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Moment, Remedy, Step, with_ids
 from kit.causes.texts import texts_of
@@ -199,7 +199,7 @@ def _limit_step(facts: Facts, leak: Leak | None) -> Step:
         return Step(TEXTS.say("bounded_printed", **row), "supporting", True, quoted)
     if not leak or not leak.discarded:
         return Step(TEXTS["bounded_unknown"], "supporting", None)
-    limit = setup.setting(facts, "transactionCheckMax", owners.addresses(facts)).value
+    limit = setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts)).value
     # Each copy has two records: one that waits for its delay, which may be in a file that is missing, and one where it arrives.
     arrived = leak.records("arrived")
     claim = TEXTS.say("bounded", count=max(arrived, leak.discarded - arrived), arrived=arrived, limit=limit)
