@@ -53,9 +53,7 @@ class Place:
 
 @attrs.frozen
 class Broker:
-    """The settings of one broker and their places; `written`: those in a broker.conf, the others are the broker's own
-    printout.
-    """
+    """The settings of one broker and their places; `written`: those in a broker.conf, others are its own printout."""
 
     name: str
     settings: Settings
@@ -86,9 +84,7 @@ class Deployment:
 
 
 def from_files(path: Path, version: Version | None = None) -> Deployment | None:
-    """Return the deployment in configuration files; None if there is anything else, or one of them is damaged: the
-    tables of a case then show more.
-    """
+    """Return the deployment in configuration files; None if there is anything else, or one of them is damaged."""
     walked, refused = files.walk(path)
     jars = {v for name, _, _ in walked if (jar := _BROKER_JAR.search(name)) and (v := Version.maybe(jar[1]))}
     found = [each for each in walked if not each[0].endswith(".jar")]
@@ -226,9 +222,7 @@ def _in_logs(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _shown(facts: Facts) -> Iterable[Group]:
-    """Yield the groups that mqadmin outputs name; a name cut to the width of a column is shorter than the group's,
-    never longer.
-    """
+    """Yield the groups that mqadmin outputs name; a name that was cut is never longer than the group's."""
     if not facts.files.of_mqadmin():
         return
     for row in facts.rows("admin_names"):
@@ -239,9 +233,7 @@ def _shown(facts: Facts) -> Iterable[Group]:
 
 
 def _client_limit(facts: Facts) -> tuple[str, Place] | None:
-    """Return the largest limit that a client printed when it refused a body, and where: a body below it reaches the
-    broker's limit.
-    """
+    """Return the largest limit that a client printed when it refused a body, and where."""
     limits = [(int(row["value"]), row) for row in _in_logs(facts) if row["kind"] == "limit"]
     limit, row = max(limits, key=lambda each: each[0], default=(None, {}))
     return None if limit is None else (str(limit), Place(row["file"], row["line"]))

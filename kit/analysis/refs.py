@@ -41,9 +41,7 @@ class Seen:
 
 
 def seen(facts: Facts, *slugs: str, outside: Collection[str] = ()) -> Seen:
-    """Return where any of these known texts occurs (slugs of `kit.rocketmq.catalogue`), without files in the
-    folders `outside`.
-    """
+    """Return where any of these known texts (slugs of the catalogue) occurs, without files in the folders `outside`."""
     rows = [
         row
         for row in facts.rows("known_texts")
@@ -146,6 +144,14 @@ def stored_at(facts: Facts, file: str, physical_offset: int) -> dt.datetime | No
         at: dt.datetime | None = facts.record(file, physical_offset, ("store_timestamp",))["store_timestamp"]
         return at
     return None
+
+
+def transactions(frame: pd.DataFrame, said: str, most: int, which: str = "") -> tuple[Ref, ...]:
+    """Quote the records of the first rows by `said`, a format of their columns. `which` begins the names of the columns with file and offset."""
+    return tuple(
+        Ref(row[f"{which}file"], said.format_map(row), physical_offset=int(row[f"{which}physical_offset"]))
+        for row in frame.astype({f"{which}file": object}).head(most).to_dict("records")
+    )
 
 
 def record(row: Any) -> Ref:

@@ -188,9 +188,7 @@ def _configs(facts: Facts, *wanted: str) -> list[dict[str, Any]]:
 
 
 def setting(facts: Facts, name: str, hosts: Hosts = ANY) -> Setting:
-    """Return a setting of the broker at `hosts`, or of any broker: as answered, printed at the last start or
-    configured; else the default of its release.
-    """
+    """Return a setting of the broker at `hosts`, or of any: answered, printed, configured, else the default."""
     wanted = {name}
     for new, old in _ALIASES:
         wanted |= {name.replace(new, old), name.replace(old, new)}

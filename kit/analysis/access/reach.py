@@ -74,9 +74,7 @@ class Tried:
 
 @attrs.frozen
 class Advertised:
-    """An address that a broker registered or was configured to register, and the line that shows it; `settled`: by a
-    configuration (brokerIP1).
-    """
+    """An address that a broker registers, and the line that shows it; `settled`: by a configuration (brokerIP1)."""
 
     address: str
     file: str
@@ -215,9 +213,7 @@ def name_servers(facts: Facts) -> frozenset[str]:
 
 @memo
 def _tools(facts: Facts) -> frozenset[str]:
-    """Return the client logs of mqadmin, which runs on a broker's host and reaches every address of it; not logs with a
-    producer or consumer of users.
-    """
+    """Return the client logs of mqadmin, which reaches every address of its host; none with a client of users."""
     if not facts.files.of_kind("log"):
         return frozenset()
     own = set(attempts.clients_of_users(facts)["file"])
@@ -282,9 +278,7 @@ def _same_network(own: Own, peer: str) -> bool:
 
 @memo
 def clients(facts: Facts) -> dict[str, str]:
-    """Return {log file: client id} of the clients created according to logs; the first one of a file with several
-    names.
-    """
+    """Return {log file: client id} of the clients created according to logs; the first one of a file."""
     found: dict[str, str] = {}
     for row in _statements(facts, "client-created"):
         if row["client_id"] is not None:
@@ -334,9 +328,7 @@ def stored_by_clients(facts: Facts) -> bool:
 
 @memo
 def cut_off(facts: Facts) -> frozenset[str]:
-    """Return the folders (hosts) whose clients tried brokers and never reached one: their timeouts waited for a
-    connect.
-    """
+    """Return the folders (hosts) whose clients tried brokers and never reached one: they timed out connecting."""
     by_folder: dict[str, list[Tried]] = {}
     for one in tried(facts):
         by_folder.setdefault(str(PurePosixPath(one.file).parent), []).append(one)

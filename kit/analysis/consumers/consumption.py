@@ -25,9 +25,7 @@ SHOWN: Final = 3
 
 @attrs.frozen
 class Topic:
-    """One topic of a group. Counts of messages, None if unknown; `records`: some that nobody handled, first those after
-    the offset.
-    """
+    """One topic of a group: counts of messages, None if unknown; `records`: some that nobody handled."""
 
     topic: str
     stored: int | None

@@ -115,9 +115,7 @@ class Pair:
 
     @property
     def behind_everywhere(self) -> bool:
-        """Whether the only sample shows much waiting in every queue, each of which was consumed from: a second sample
-        would show whether it grows.
-        """
+        """Whether the only sample shows much waiting in every queue, though each was consumed from."""
         waits = [q.looks == 1 and q.last_lag > SMALL and not q.never_handled for q in self.queues]
         return bool(waits) and all(waits)
 
@@ -130,9 +128,7 @@ class Pair:
 
     @property
     def untouched(self) -> tuple[Course, ...]:
-        """The queues of which the only sample shows that nothing was ever handled although much waits, while another
-        queue is at its end.
-        """
+        """The queues of which the only sample shows much waiting and nothing handled, while another is at its end."""
         idle = tuple(q for q in self.queues if q.looks == 1 and q.never_handled and q.last_lag > SMALL)
         return idle if any(q.last_lag <= LEAST and not q.never_handled for q in self.queues) else ()
 
@@ -166,9 +162,7 @@ def _courses(facts: Facts) -> list[dict[str, Any]]:
 
 @memo
 def pairs(facts: Facts) -> list[Pair]:
-    """Return every topic of every user's group with a known lag, the largest lag first; retry topics only if something
-    waits in them.
-    """
+    """Return every topic of every user's group with a known lag, the largest first; retry topics if something waits."""
     rows = [row for row in _courses(facts) if row["peak"] is not None]
     every = [
         Pair(*place, tuple(Course(**{each.name: row[each.name] for each in attrs.fields(Course)}) for row in of_pair))
@@ -180,9 +174,7 @@ def pairs(facts: Facts) -> list[Pair]:
 
 @memo
 def stuck(facts: Facts) -> list[Stuck]:
-    """Return the queues whose offset stayed the same between two looks while another queue of the topic handled what
-    had waited, the longest wait first.
-    """
+    """Return the queues that stood still while another of the topic handled what had waited, the longest wait first."""
     queues = []
     for row in _courses(facts):
         if row["others"] and not row["topic"].startswith(INNER):

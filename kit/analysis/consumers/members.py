@@ -62,9 +62,7 @@ def _own_topics(said: dict[str, str]) -> dict[str, str]:
 
 @memo
 def subscriptions(facts: Facts) -> list[Subscription]:
-    """Return the subscriptions of each client of users' groups, from running info files, heartbeats (client logs) and
-    the broker's log.
-    """
+    """Return what each client of users' groups subscribes to: running info files, heartbeats, the broker's log."""
     found = []
     for info in admin_output.running(facts):
         topics = _own_topics({topic: expression for topic, (expression, _) in info["subscriptions"].items()})
@@ -202,9 +200,7 @@ def owned(facts: Facts, group: str, topic: str, queue_id: int) -> bool:
 
 
 def _shown_held(facts: Facts, group: str, topic: str) -> list[set[tuple[str, int]]]:
-    """Return the queues (topic, queue id) that a group's clients hold, once by client logs and once by running info
-    files, if these show any of the topic.
-    """
+    """Return the queues (topic, queue id) that a group's clients hold, by client logs and by running info files."""
     logs = {(q[0], q[2]) for q, places in holders_at_end(facts, group).items() if places}
     status = {(q[0], q[2]) for held in status_queues(facts, group).values() for q in held}
     return [held for held in (logs, status) if any(name == topic for name, _ in held)]

@@ -38,9 +38,7 @@ _TAGS: Final = re.compile(r"[^'\"=<>()]*")
 
 @attrs.frozen
 class Outcome:
-    """What became of one copy in one group. `group`, `topic`, `queue_id`, `offset_msg_id`: None if it is about none in
-    particular.
-    """
+    """What became of one copy in one group; None for what it is about none of."""
 
     fate: Fate
     why: Sentence
@@ -139,9 +137,7 @@ def _behind(facts: Facts, record: dict[str, Any], group: str, at: int, told: Any
 
 
 def matches(expression: str, tag: str | None) -> bool | None:
-    """Return whether a tag expression matches a tag (`FilterAPI.buildSubscriptionData`: `*`, or tags joined by `||`);
-    None for an SQL92 expression.
-    """
+    """Return whether a tag expression (`FilterAPI.buildSubscriptionData`) matches a tag; None for SQL92."""
     text = expression.strip()
     if text in ("", "*"):
         return True
@@ -232,9 +228,7 @@ def _without_record(facts: Facts, sent: Sequence[str]) -> Iterable[Outcome]:
 
 
 def _jumped_over(facts: Facts, copy: str, ref: Ref) -> Iterable[Outcome]:
-    """Yield the groups whose offset jumped over deleted messages, if it can only have been in one topic and their
-    ledgers lack it.
-    """
+    """Yield the groups whose offset jumped over deleted messages, where it can only have been in one topic."""
     jumped = [m for m in facts.rows("offset_moves") if m["kind"] == "deleted-before-consumed"]
     topics = {topic for topic in _groups(facts) if not topic.startswith(names.RETRY_PREFIX)}
     for group in sorted({m["group"] for m in jumped if topics == {m["topic"]}}):

@@ -170,9 +170,7 @@ def ended(facts: Facts) -> tuple[Ref, ...]:
 
 @memo
 def told_by_a_slave(facts: Facts) -> bool:
-    """Return whether the evidence is about a replica: it has lines that only a slave writes, or a list of brokers in
-    which one has no master.
-    """
+    """Return whether the evidence has lines that only a slave writes, or a broker without a master in a list."""
     return bool(refs.seen(facts, *SLAVES_OWN)) or bool(_absent_in_cluster_list(facts))
 
 

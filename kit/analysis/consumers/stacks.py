@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from importlib import resources
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -25,14 +26,7 @@ CONSUMING: Final = re.compile(r"^ConsumeMessageThread_(?:(?P<group>.+)_)?\d+$")
 """client/impl/consumer/ConsumeMessage*Service: with the group in the name from 4.9.0 (its first 100 characters)."""
 
 GROUP_IN_NAME: Final = 100
-LIBRARIES: Final = (
-    "java.", "javax.", "jakarta.", "jdk.", "sun.", "com.sun.", "org.apache.", "org.springframework.", "io.netty.", "com.mysql.", "org.mariadb.", "org.postgresql.",
-    "oracle.", "com.microsoft.sqlserver.", "com.zaxxer.", "com.alibaba.", "com.aliyun.", "redis.clients.", "io.lettuce.", "org.redisson.", "okhttp3.", "okio.",
-    "retrofit2.", "feign.", "org.hibernate.", "org.mybatis.", "com.baomidou.", "tk.mybatis.", "com.google.", "ch.qos.", "org.slf4j.", "reactor.", "rx.", "io.reactivex.",
-    "io.grpc.", "kotlin.", "kotlinx.", "scala.", "groovy.", "org.codehaus.", "net.sf.", "com.fasterxml.", "com.mongodb.", "org.mongodb.", "org.elasticsearch.",
-    "co.elastic.", "io.micrometer.", "io.opentelemetry.", "io.opentracing.", "brave.", "net.bytebuddy.", "org.aspectj.", "com.rabbitmq.", "org.jboss.", "io.undertow.",
-    "software.amazon.", "com.amazonaws.", "com.netflix.", "io.github.resilience4j.", "org.eclipse.", "io.vertx.", "com.lmax.", "org.h2.", "org.xnio.", "cn.hutool.",
-)  # fmt: skip
+LIBRARIES: Final = tuple(resources.files(__package__).joinpath("libraries.tsv").read_text().split())
 """Packages of libraries: a frame of theirs says how the application waits, not where."""
 
 

@@ -155,9 +155,7 @@ def store_order(record: Record) -> tuple[bool, dt.datetime, str, int]:
 
 
 class _Seen:
-    """The copies of one message seen so far: the latest of each kind that a later hop can have read. Constant time per
-    record.
-    """
+    """The copies of one message seen so far: the latest of each kind that a later hop can have read."""
 
     def __init__(self) -> None:
         self.half: Record | None = None

@@ -92,9 +92,7 @@ def _misread(text: str) -> str | None:
 
 
 def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
-    """Parse (file, line number, text) in order into look-ups; a failure or a result belongs to the command above it in
-    the same file.
-    """
+    """Parse (file, line number, text) into look-ups; a failure belongs to the command above it in its file."""
     found: list[Lookup] = []
     current: Lookup | None = None
     before, other = None, False

@@ -35,9 +35,7 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
 
 
 def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the lives of several messages, as `trace` does for one, in order of the ids: records and texts are
-    searched once for all of them.
-    """
+    """Return the lives of several messages, as `trace` does for one; records and texts are searched once for all."""
     facts = case.facts
     wanted = list(dict.fromkeys(each.strip() for each in ids))
     stored = copies.of(facts, [each for each in wanted if each]) if any(wanted) and facts.has("messages") else {}

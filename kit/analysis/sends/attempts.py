@@ -114,9 +114,7 @@ def counted(kinds: pd.Series) -> dict[str, int]:
 
 
 def has_producer_log(facts: Facts) -> bool:
-    """Return whether there is the log of a producing client, which would show a failed attempt; that of mqadmin or of a
-    mere consumer would not.
-    """
+    """Return whether there is the log of a producing client of users, which would show a failed attempt."""
     return bool((clients_of_users(facts)["role"] == "producer").any())
 
 
@@ -210,9 +208,7 @@ def refused_sends(facts: Facts) -> refs.Seen:
 
 
 def timed_out_sends(facts: Facts, slugs: tuple[str, ...], outside: Collection[str]) -> refs.Seen:
-    """Return where a send timed out, rather than a pull, a heartbeat or a request of a broker itself, outside the
-    folders `outside`.
-    """
+    """Return where a send timed out (not a pull, a heartbeat, a broker's request), outside the folders `outside`."""
     rows = facts.rows("refused_counts") if refs.seen(facts, *slugs, outside=outside) else []
     sends = [row for row in rows if row["kind"] == "late" and not row["pull"] and row["source"] not in BROKER_SIDE]
     return refs.of_rows(slugs, [row for row in sends if str(PurePosixPath(row["file"]).parent) not in outside])

@@ -64,9 +64,7 @@ def frame(whys: list[Why]) -> pd.DataFrame:
 
 
 def standing(stalled: list[times.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
-    """Return the gaps of watermark.log that show a stalled process: long ones, and short ones in which the records
-    stall too.
-    """
+    """Return the gaps of watermark.log that show a stalled process: long ones, and short ones with a stall."""
     with_records = [
         any(s.start < end and s.end > start for s in stalled)
         for start, end in zip(gaps["start"], gaps["end"], strict=True)
@@ -75,9 +73,7 @@ def standing(stalled: list[times.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
 
 
 def explain(facts: Facts, ledger: sends.Ledger, stalled: list[times.Stall]) -> list[Why]:
-    """Return the explanations of the refusals, the one that covers most failed sends first; empty if the evidence shows
-    none.
-    """
+    """Return the explanations of the refusals, the one that covers most failed sends first; () if none is seen."""
     under_way = times.intervals(ledger.failed)
     stood = standing(stalled, times.watermark_gaps(facts))
     whys = [
@@ -209,9 +205,7 @@ def _foreign_writes(facts: Facts) -> list[Why]:
 
 
 def counted_busy(facts: Facts) -> int | None:
-    """Return how many responses with code 2 the broker counted (broker_traffic.log, 5.1.0 and later), None without that
-    log.
-    """
+    """Return how many responses with code 2 the broker counted (broker_traffic.log, 5.1.0+), None without."""
     return facts.rows("busy_answers")[0]["busy"] if refs.seen(facts, "response-codes") else None
 
 
@@ -223,9 +217,7 @@ def refusal_kinds(facts: Facts) -> list[str]:
 
 
 def unanswered(facts: Facts) -> tuple[int, tuple[Ref, ...]]:
-    """Return how many transactions that met a stalled broker had to be checked or are still open, and the half records
-    of some (the table `stalled_transactions`).
-    """
+    """Return how many transactions that met a stalled broker were checked or are open, and half records of some."""
     rows = facts.rows("stalled_transactions")
     quoted = [
         Ref(
@@ -240,9 +232,7 @@ def unanswered(facts: Facts) -> tuple[int, tuple[Ref, ...]]:
 
 @attrs.frozen
 class Audited:
-    """One setting: `value` in force (None: unknown), `known` (evidence, default, None), its effect here, and where it
-    is set.
-    """
+    """One setting: `value` (None: unknown), `known` (evidence, default, None), its effect here, where it is set."""
 
     name: str
     value: str | None
@@ -253,9 +243,7 @@ class Audited:
 
 
 def audit(facts: Facts, ledger: Ledger, stalls: list[Stall]) -> list[Audited]:
-    """Return the settings that matter, each with what it would have changed in this incident; `changed` in failed
-    sends, None if unknown.
-    """
+    """Return the settings that matter, with what each would have changed: failed sends, None if unknown."""
     return [*_broker_settings(facts, ledger, stalls), *_client_settings(facts, ledger)]
 
 
@@ -304,9 +292,7 @@ def _client_settings(facts: Facts, ledger: Ledger) -> Iterator[Audited]:
 
 
 def printed_periods(entries: pd.DataFrame | None) -> pd.Series:
-    """Return the times in the queue (ms) printed by TIMEOUT_CLEAN_QUEUE refusals, each refusal once: from clients, else
-    from applications.
-    """
+    """Return the times in the queue (ms) that TIMEOUT_CLEAN_QUEUE refusals print: clients' own, else applications'."""
     if entries is None or entries.empty:
         return pd.Series(dtype="float64")
     printed = entries[(entries["kind"] == "TIMEOUT_CLEAN_QUEUE") & entries["period"].notna()]
@@ -315,9 +301,7 @@ def printed_periods(entries: pd.DataFrame | None) -> pd.Series:
 
 
 def in_short_stalls(ledger: Ledger, stalls: list[Stall], limit: int) -> tuple[int | None, int]:
-    """Return how many page-cache refusals were in a stall of less than `limit` ms, and how many there are; None if
-    stalls or times are unknown.
-    """
+    """Return how many page-cache refusals were in stalls below `limit` ms (None: unknown), and how many there are."""
     refused = ledger.failed[ledger.failed["kind"].isin(["REJECTREQUEST", "PCBUSY_CLEAN_QUEUE", "PC_SYNCHRONIZED"])]
     if not stalls or refused["ts"].isna().any():
         return None, len(refused)

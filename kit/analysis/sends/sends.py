@@ -262,9 +262,7 @@ def parts(keys: Any) -> tuple[str, ...]:
 
 
 def covered(facts: Facts, failed: pd.DataFrame) -> pd.Series:
-    """Return for each failed send whether the commitlogs at hand would contain it: all brokers it may have gone to, at
-    its time.
-    """
+    """Return for each failed send whether the commitlogs at hand would contain it: all its brokers, at its time."""
     if failed.empty or (hosts := facts("store_hosts")).empty:
         return pd.Series(False, failed.index)
     # A store copied after the last line of the broker's logs cannot be told from one copied at that line.

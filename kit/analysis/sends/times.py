@@ -31,9 +31,7 @@ NO_STORE: Final = ("/boot", "/dev", "/proc", "/run", "/snap", "/sys", "/media", 
 
 
 def intervals(failed: pd.DataFrame) -> pd.DataFrame:
-    """Return when failed sends (ts, cost_ms, source) were in progress: start and end, in ms since 1970. A log's time is
-    that of the failure.
-    """
+    """Return when failed sends (ts, cost_ms, source) were in progress: start, end (ms). A log has the failure's."""
     failed = failed[failed["ts"].notna()]
     start = failed["ts"].astype("float64")
     cost = pd.to_numeric(failed["cost_ms"], errors="coerce").astype("Float64").fillna(0).astype("float64")
@@ -79,9 +77,7 @@ def axis(facts: Facts) -> pd.DataFrame:
 
 
 def arrivals(facts: Facts) -> pd.DataFrame:
-    """Return when messages were born around the incident, for replay: at_ms (ms since the window's start), sends (in
-    that ms).
-    """
+    """Return when messages were born around the incident, for replay: at_ms (since the window's start), sends."""
     if not facts.has("messages"):
         return pd.DataFrame({"at_ms": pd.Series(dtype="float64"), "sends": pd.Series(dtype="int64")})
     zero = facts.rows("busy_window")[0]["start_ms"]
@@ -102,9 +98,7 @@ def pauses(facts: Facts) -> pd.DataFrame:
 
 
 def watermark_gaps(facts: Facts) -> pd.DataFrame:
-    """Return the times without a block in watermark.log: file, line (of the next block), start, end (naive UTC),
-    seconds between the blocks; in order of time.
-    """
+    """Return the times without a block in watermark.log: file, line (of the next), start, end (UTC), seconds."""
     if not refs.seen(facts, "watermark"):
         return pd.DataFrame(columns=pd.Index(["file", "line", "start", "end", "seconds"]))
     return facts("watermark_gaps").sort_values(["start", "file"], ignore_index=True)

@@ -29,9 +29,7 @@ COLUMNS: Final = ("limit", "value", "unit", "known", "where", "line")
 
 
 def table(facts: Facts) -> pd.DataFrame:
-    """Return the limits in force, one per row: limit, value (text, None if unknown), unit, known (`evidence`,
-    `default`, None), where, line.
-    """
+    """Return the limits in force: limit, value (text), unit, known (`evidence`, `default`), where, line."""
     rows: list[tuple[Any, ...]] = []
     for name, unit in SETTINGS:
         value, where, known = setup.setting(facts, name, brokers.half_addresses(facts))
@@ -49,9 +47,7 @@ def table(facts: Facts) -> pd.DataFrame:
 
 
 def _retries(facts: Facts) -> list[tuple[Any, ...]]:
-    """Return the retries before the dead letter queue of each consumer group in the broker's configuration; the default
-    16 if it has none.
-    """
+    """Return the retries before the dead letter queue of each group in the broker's configuration; else the default."""
     found = [
         row
         for row in facts.rows("settings")

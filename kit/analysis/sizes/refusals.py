@@ -29,9 +29,7 @@ def for_size(rows: pd.DataFrame, writer: str | None) -> pd.DataFrame:
 
 
 def rate(rows: pd.DataFrame) -> float | None:
-    """Return refusals per second from the first to the last, None if they have no times; printed seconds count as whole
-    ones.
-    """
+    """Return refusals per second from the first to the last, None without times; printed seconds are whole ones."""
     first, last = rows["first"].min(), rows["last"].max()
     if rows.empty or pd.isna(first) or pd.isna(last):
         return None
@@ -54,9 +52,7 @@ def volume(facts: Facts, rows: pd.DataFrame) -> int:
 
 
 def rolled(rows: pd.DataFrame) -> tuple[bool, int]:
-    """Return whether the logs of some kind begin in the middle of the refusals, and how many seconds are missing
-    between their files.
-    """
+    """Return whether the logs of some kind begin amid the refusals, and how many seconds lack between files."""
     begun, gaps = False, 0
     for _, mine in rows.dropna(subset=["first"]).groupby("event"):
         files = (
@@ -116,9 +112,7 @@ def rejects(facts: Facts) -> Rejects:
 
 
 def _names_refused(facts: Facts, store: pd.DataFrame) -> bool:
-    """Return whether the store refused names, not sizes: brokers up to 4.6.0 answer a topic that is too long with the
-    same words.
-    """
+    """Return whether the store refused names: brokers up to 4.6.0 answer a topic too long with the same words."""
     return store.empty and bool(refs.seen(facts, "topic-too-long")) and facts.has_source("store")
 
 

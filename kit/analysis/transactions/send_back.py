@@ -84,9 +84,7 @@ def examine(facts: Facts) -> SendBack:
 def _reason(
     facts: Facts, answers: Counter[str], groups: list[str], lengths: list[dict[str, Any]]
 ) -> tuple[str | None, int | None]:
-    """Return the reason. MESSAGE_ILLEGAL means a name or properties too long: the group's own length and store.log
-    decide.
-    """
+    """Return the reason. MESSAGE_ILLEGAL is a name or properties too long: its own length and store.log decide."""
     limit, printed = store_limit(facts), {row["length"] for row in lengths}
     by_name = {len(names.RETRY_PREFIX) + len(group) for group in groups}
     long_names = {n for n in by_name | {row["length"] for row in lengths if row["consumer_group"]} if n > limit}
@@ -99,9 +97,7 @@ def _reason(
 
 
 def store_limit(facts: Facts) -> int:
-    """Return the longest name of a retry topic that the brokers of this case store; if their release is unknown, the
-    limit of most releases.
-    """
+    """Return the longest retry topic that the brokers store; that of most releases if theirs is unknown."""
     known = setup.broker_versions(facts)
     return min(
         (int(versions.rule("brokerRetryTopicMax", version)) for version in known),

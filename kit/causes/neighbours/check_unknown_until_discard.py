@@ -36,7 +36,8 @@ def examine(facts: Facts) -> Finding:
     unknown = found[found["unknown"] > 0] if found is not None else None
     given_up = deciding("discarded", TEXTS["not_discarded"], None if count is None else False)
     if found is not None:
-        given_up = _discarded(count, limit, _records(found))
+        quoted = refs.transactions(found, "discarded: KEYS={key}, UNIQ_KEY={uniq_key}", 2)
+        given_up = _discarded(count, limit, quoted)
     asked = deciding("answered-unknown", TEXTS["not_unknown"], None if count is None or not logged else False)
     finding.steps = [given_up, asked]
     if unknown is not None and not unknown.empty:
@@ -101,18 +102,6 @@ def _by_log(facts: Facts, finding: Finding, printed: dict[str, Any], limit: setu
     finding.figures = {"discarded": count, "answered_unknown": unknown or None, "check_limit": integer(limit.value)}
     finding.missing.append(collect_next.ask("commitlog", TEXTS["want_store"]))
     return finding
-
-
-def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
-    rows: list[dict[Any, Any]] = frame.head(2).to_dict("records")
-    return tuple(
-        Ref(
-            r["file"],
-            f"discarded: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}",
-            physical_offset=int(r["physical_offset"]),
-        )
-        for r in rows
-    )
 
 
 def _lines(facts: Facts, frame: pd.DataFrame, which: str = "log") -> tuple[Ref, ...]:

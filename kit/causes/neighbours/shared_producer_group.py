@@ -8,13 +8,12 @@ channel of the group (reference §6.5).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kit.analysis import refs
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding
 from kit.causes.texts import texts_of
-from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 TEXTS: Final = texts_of(__name__)
 
 BY_CHECK: Final = ("check-answer-commit", "check-answer-rollback", "check-answer-pending")
+
+
+HALF: Final = "half: KEYS={key}, UNIQ_KEY={uniq_key}, bornHost={born_host}"
 
 
 def examine(facts: Facts) -> Finding:
@@ -53,7 +55,7 @@ def examine(facts: Facts) -> Finding:
             "foreign-answers",
             TEXTS.say("foreign", count=len(found), hosts=_hosts(found)),
             True,
-            refs.lines(facts, found, 2) + _records(found),
+            refs.lines(facts, found, 2) + refs.transactions(found, HALF, 1, "half_"),
         ),
         deciding("wrong-answers", TEXTS.say("wrong", count=len(wrong)), True, refs.lines(facts, wrong, 2))
         if len(wrong)
@@ -73,15 +75,3 @@ def examine(facts: Facts) -> Finding:
 def _hosts(frame: pd.DataFrame) -> list[str]:
     pairs = frame[["born_host", "address"]].map(lambda a: str(a).rsplit(":", 1)[0])
     return sorted({f"{row['born_host']} → {row['address']}" for row in pairs.to_dict("records")})[:5]
-
-
-def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
-    rows: list[dict[Any, Any]] = frame.head(1).to_dict("records")
-    return tuple(
-        Ref(
-            r["half_file"],
-            f"half: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}, bornHost={r['born_host']}",
-            physical_offset=int(r["half_physical_offset"]),
-        )
-        for r in rows
-    )
