@@ -26,10 +26,12 @@ HEADS: Final = labels("incidents")["columns"]
 NAMES_SHOWN: Final = 4
 
 
-def start(folder: str | Path, lang: Lang = "en") -> History:
+def start(folder: str | Path, lang: Lang = "en", interactive: bool = True) -> History:
     """Read every findings.json below a folder; anything but a folder counts as unreadable."""
+    from kit.notebook import prose
     from kit.notebook.inquiry import locate
 
+    prose.speak("92", lang, interactive)
     try:
         return History(reading.read(locate(str(folder))), lang)
     except (FileNotFoundError, NotADirectoryError):

@@ -13,7 +13,7 @@ import pandas as pd
 from kit.charts import Chart, Table
 from kit.charts import comparison as drawing
 from kit.i18n import Lang, T
-from kit.notebook import inquiry
+from kit.notebook import inquiry, prose
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -105,9 +105,11 @@ def start(
 
     Raise `LabError` if the live lab cannot run here, `KeyError` for an unknown scenario.
     """
+    prose.speak("75", lang, interactive)
     pair = live(scenario, Path(out), lang, interactive) if scenario else [_found(evidence), _found(fixed)]
     inquiries = [
-        inquiry.start(path, workspace, lang, interactive, options) if path is not None else None for path in pair
+        inquiry.start(path, workspace, lang, interactive, options, book=None) if path is not None else None
+        for path in pair
     ]
     return Pair(inquiries[0], inquiries[1], lang)
 

@@ -13,6 +13,7 @@ from markupsafe import escape
 
 from kit.charts import Chart, Table, Undrawn, clean, undrawn
 from kit.i18n import Lang, Sentence, T, rendered
+from kit.notebook.stops import NOTHING, Stop
 from kit.tables import frames
 from kit.tables.runner import plain
 
@@ -24,38 +25,6 @@ MOST: Final = 20_000
 """Rows of an answer that are fetched; a picture draws fewer."""
 PLACES: Final = ("line", "offset", "_ms", "made_from", "queue_id")
 """How the names of columns end whose numbers are looked up, not read."""
-SO = T("So: {sentence}", "所以：{sentence}")
-ABSENT = T("Not answered by this evidence. What would: {needs}.", "这份证据答不出来。能回答的是：{needs}。")
-NOTHING = T("No row answers this.", "没有符合的行。")
-OTHER_COLUMNS = T("The query has other columns now: read the answer yourself.", "查询的列已改变：请自行阅读结果。")
-
-
-@attrs.frozen
-class So:
-    """The sentence under an answer: what it rules out, what to ask next. `table`: must have rows for no answer to be one (`log:SOURCE`: there must be
-    such a log); `needs`: what would answer if it has none; `nothing`: what no rows say if it has.
-    """
-
-    says: Callable[[pd.DataFrame], Sentence]
-    table: str
-    needs: Sentence
-    nothing: Sentence = NOTHING
-
-    def of(self, case: Case, frame: pd.DataFrame) -> Sentence:
-        """Return the sentence for an answer."""
-        if len(frame):
-            try:
-                return self.says(frame)
-            except (KeyError, AttributeError, TypeError, ValueError, IndexError):
-                return OTHER_COLUMNS
-        source = self.table.removeprefix("log:")
-        known = case.facts.has_source(source) if source != self.table else case.has(self.table)
-        return SO.say(sentence=self.nothing) if known else ABSENT.say(needs=self.needs)
-
-
-def so(table: str, needs: Sentence, nothing: Sentence = NOTHING) -> Callable[[Callable[[pd.DataFrame], Sentence]], So]:
-    """Make a `So` of a function that says what follows from an answer with rows."""
-    return lambda says: So(lambda frame: SO.say(sentence=says(frame)), table, needs, nothing)
 
 
 @attrs.frozen
@@ -87,7 +56,7 @@ def sentence(text: Sentence, lang: Lang) -> Answer:
 def answer(
     case: Case,
     rows: Any,
-    so: So | None,
+    so: Stop | None,
     draw: Callable[..., Chart | Table] | None,
     mark: Sequence[str] | Mapping[str, Any],
     lang: Lang,
@@ -154,19 +123,20 @@ class Text:
 
 
 @functools.cache
-def steps() -> dict[str, tuple[str, ...]]:
-    """Return {step id of a cause: the tables that answer it}."""
+def steps() -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return {(cause, step id): the tables that answer it}."""
     rows = resources.files("kit.notebook").joinpath("steps.tsv").read_text(encoding="utf-8").splitlines()
-    return {step: tuple(tables.split()) for step, tables in (row.split("\t") for row in rows if row)}
+    return {(cause, step): tuple(tables.split()) for cause, step, tables in (row.split("\t") for row in rows)}
 
 
-def queries(case: Case, name: str) -> Text:
-    """Return the texts behind a step or a table. Raise `KeyError`."""
-    wanted = steps().get(name, (name,))
+def queries(case: Case, name: str, cause: str = "") -> Text:
+    """Return the texts behind a step, of `cause` or of every cause that has it, or behind a table. Raise `KeyError`."""
+    known = {step: tables for step, tables in steps().items() if step[0] == (cause or step[0])}
+    wanted = [table for (_, step), tables in known.items() if step == name for table in tables] or [name]
     try:
-        return Text(tuple((each, case.query(each).strip()) for each in wanted))
+        return Text(tuple((each, case.query(each).strip()) for each in dict.fromkeys(wanted)))
     except KeyError:
-        raise KeyError(NO_SUCH.say(name=name, steps=sorted(steps())).render(case.lang)) from None
+        raise KeyError(NO_SUCH.say(name=name, steps=sorted({step for _, step in known})).render(case.lang)) from None
 
 
 def views(case: Case, names: Sequence[str], lang: Lang) -> Table:

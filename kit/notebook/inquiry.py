@@ -20,6 +20,7 @@ from kit.i18n import Lang, Sentence, T, on_clock
 from kit.notebook import answers, hypotheses, places, prose
 from kit.notebook.pointing import Pointing
 from kit.notebook.progress import watched
+from kit.notebook.stops import NOTHING, Stop
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -135,7 +136,7 @@ class Inquiry(Pointing):
     def answer(
         self,
         rows: DataFrame | pd.DataFrame,
-        so: answers.So | None = None,
+        so: Stop | None = None,
         draw: Callable[..., Chart | Table] | None = None,
         mark: Sequence[str] | Mapping[str, Any] = (),
     ) -> answers.Answer:
@@ -152,9 +153,9 @@ class Inquiry(Pointing):
             given, shown=tuple(self._linked(each, references) for each in given.shown if isinstance(each, Table))
         )
 
-    def query(self, name: str) -> answers.Text:
-        """Show the queries behind a step of a cause, or the one behind a table. Raise `KeyError` for neither."""
-        return answers.queries(self.case, name)
+    def query(self, name: str, cause: str = "") -> answers.Text:
+        """Show the queries behind a step (of every cause that has it, or of `cause`), or the one behind a table. Raise `KeyError` for neither."""
+        return answers.queries(self.case, name, cause)
 
     def views(self, *names: str) -> Table:
         """Return the tables that `sql` can ask, with their columns; by default those an investigation needs most."""
@@ -179,7 +180,7 @@ class Inquiry(Pointing):
     ) -> Chart | Table | Undrawn | answers.Answer:
         """Draw a result table, or the rows of it in a selection; show a sentence if it is absent."""
         if name not in results.names(self.case):
-            return answers.sentence(answers.NOTHING, self.lang)
+            return answers.sentence(NOTHING, self.lang)
         return self._drawn(chart, self._left(name, selection), name)
 
     def _drawn(self, chart: Callable[..., Any], frame: pd.DataFrame, name: str) -> Any:
@@ -371,18 +372,18 @@ def start(
     interactive: bool = True,
     options: Mapping[str, Any] | None = None,
     notes: str | Path = hypotheses.DEFAULT,
-    book: str = "",
+    book: str | None = "",
 ) -> Inquiry:
     """Open and triage the evidence; results already in the workspace are reused, without Spark.
 
     `workspace`: empty for the user's cache folder. `options` as on the command line (`{"tz_app": "Asia/Shanghai"}`).
     `notes`: the YAML file to which `Inquiry.note` appends; it is not created before.
-    `book`: the kit's notebook this is, whose text is then said in `lang`.
+    `book`: the kit's notebook this is, whose text is then said in `lang`; None: somebody else has seen to that.
     """
     import kit
 
-    prose.speak(book, lang, interactive)
-
+    if book is not None:
+        prose.speak(book, lang, interactive)
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     chosen = {"lang": lang, **(options or {})}
     case = kit.open_case(locate(evidence), workspace or None, **chosen)

@@ -75,7 +75,7 @@ def start(
 
     Raise `BadNotes`, `FileNotFoundError`, `WorkspaceInside` (notes inside the evidence: nothing is ever written there).
     """
-    inquiry = notebook.start(evidence, workspace, lang, interactive, options)
+    inquiry = notebook.start(evidence, workspace, lang, interactive, options, book="90")
     return Postmortem(inquiry, noted(Path(notes), inquiry.case) if str(notes) else None)
 
 

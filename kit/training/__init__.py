@@ -43,6 +43,7 @@ def open(  # noqa: A001
     `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which `cases` are drawn; another number of the `draw`,
     others. `solve`: questions without an answer are answered by the lab. Raise `LabError` (no such lab), `FileNotFoundError`.
     """
+    from kit.notebook import prose
     from kit.training.bench import Bench, evidences
     from kit.training.lab import labs
     from kit.training.session import LabError, Session
@@ -51,6 +52,7 @@ def open(  # noqa: A001
     number = int(lab) if str(lab).isdecimal() else -1
     if number not in known:
         raise LabError(NO_LAB.say(lab=str(lab)[:40], known=[str(n) for n in known]).render(lang))
+    prose.speak(str(number), lang, interactive)
     paths = evidences(evidence, known[number].several, cases, draw)
     _open.pop(number, None)
     _open[number] = Session(known[number], Bench(paths, workspace, lang, interactive, options), solve)

@@ -74,7 +74,9 @@ class Bench:
             raise IndexError(n)
         if n not in self._inquiries:
             workspace, options = self._open
-            self._inquiries[n] = notebook.start(self.paths[n - 1], workspace, self.lang, self.interactive, options)
+            self._inquiries[n] = notebook.start(
+                self.paths[n - 1], workspace, self.lang, self.interactive, options, book=None
+            )
         return self._inquiries[n]
 
     @property

@@ -7,6 +7,8 @@ import importlib
 import re
 import statistics
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import nbformat
 import pytest
@@ -14,7 +16,7 @@ import recorded
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from kit.case import output
-from kit.notebook import answers, inquiry
+from kit.notebook import answers, inquiry, prose
 from kit.report import notebooks
 
 PATHS = sorted(notebooks.folder().glob("*.ipynb"))
@@ -108,8 +110,8 @@ class TestWalk:
 
 def test_every_step_of_a_walked_cause_has_queries_to_show() -> None:
     walked = {notebooks.read(path).metadata["rmq-kit"].get("cause") for path in PATHS} - {None}
-    modules = [importlib.import_module(f"kit.causes.root_causes.{slug.replace('-', '_')}") for slug in walked]
-    ids = {id_ for module in modules for id_ in getattr(module, "IDS")}  # noqa: B009 - only walks need it
+    modules = {slug: importlib.import_module(f"kit.causes.root_causes.{slug.replace('-', '_')}") for slug in walked}
+    ids = {(slug, id_) for slug, module in modules.items() for id_ in getattr(module, "IDS")}  # noqa: B009 - only walks need it
     assert ids and ids <= set(answers.steps())
 
 
@@ -281,3 +283,22 @@ def test_two_at_once_leave_no_working_folder_behind(tmp_path: Path) -> None:
         for path in notebooks.execute(paths, tmp_path / again, {"lang": "en"}):
             assert notebooks.story(path).failed is None
             assert notebooks.read(path).cells[-1].outputs[0]["data"]["text/plain"] == "'done'"
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_all_prose_is_said_in_chinese_cell_by_cell(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    hooks: list[Any] = []
+    events = SimpleNamespace(register=lambda _, hook: hooks.append(hook), unregister=lambda _, hook: hooks.remove(hook))
+    monkeypatch.setattr(prose, "_shell", lambda: SimpleNamespace(events=events))
+    monkeypatch.setattr(prose, "_publish", lambda data: said.append(data.get("text/markdown", "")))
+    prose.speak(path.stem[:2], "zh")
+    cells = notebooks.localise(notebooks.read(path), "zh").cells
+    for cell in cells:
+        if cell.cell_type == "code":
+            for hook in hooks:
+                hook(SimpleNamespace(info=SimpleNamespace(raw_cell=cell.source)))
+    prose.speak("", "en")
+    told = "\n\n".join(said)
+    missing = [cell.source for cell in cells if cell.cell_type == "markdown" and told.count(cell.source) != 1]
+    assert not hooks and missing == []
