@@ -202,7 +202,7 @@ def titled(given: go.Figure, title: str) -> go.Figure:
     wide = max((sum(1 + (ord(c) > 0x2E80) for c in name) for name in named), default=0)
     lines = -(-len(named) // max(1, 860 // (8 * wide + 60))) if len(named) > 1 else 0
     top = {"text": title, "yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 8}, "font": {"size": 15}}
-    margin = (36 if title else 12) + 23 * lines
+    margin = (36 if title else 12) + 23 * lines + (24 if drawn.layout.xaxis.side == "top" else 0)
     drawn.update_layout(title=top if title else None, margin_t=margin)
     if (drawn.layout.legend.y or 1.0) >= 1:
         drawn.update_layout(legend_y=1, height=(drawn.layout.height or 380) + max(0, margin - 60))

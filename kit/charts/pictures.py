@@ -39,9 +39,9 @@ def lines(frame: pd.DataFrame, lang: Lang = "en", log: bool = False) -> Chart:
     ]
     chart = figure(*traces, height=360)
     times = pd.api.types.is_datetime64_any_dtype(frame[place])
-    chart.update_xaxes(title=TIME.say(name=place).render(lang) if times else place)
+    chart.update_xaxes(title=TIME.say(name=_words(place)).render(lang) if times else _words(place))
     chart.update_yaxes(
-        title=value, **({"type": "log", "dtick": 1, "tickformat": ",d"} if log else {"rangemode": "tozero"})
+        title=_words(value), **({"type": "log", "dtick": 1, "tickformat": ",d"} if log else {"rangemode": "tozero"})
     )
     return _chart(chart, frame, lang)
 
@@ -63,7 +63,8 @@ def bars(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             name=name,
             marker={"color": PALETTE[n % len(PALETTE)], "pattern": {"shape": ["", "/", ".", "x"][n % 4]}},
             text=[f"{each:,}" if pd.notna(each) else "" for each in part[value]],
-            textposition="auto",
+            textposition="outside",
+            textangle=0,
             cliponaxis=False,
             hovertemplate="%{y}: %{x:,}<extra>" + name + "</extra>",
         )
@@ -71,7 +72,9 @@ def bars(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     ]
     chart = figure(*traces, height=120 + 30 * len(labels) * (1 if len(traces) < 2 else min(len(traces), 3)))
     chart.update_yaxes(type="category", autorange="reversed", categoryorder="array", categoryarray=labels)
-    chart.update_xaxes(title=value, tickformat=",")
+    most, least = float(frame[value].max()), min(0.0, float(frame[value].min()))
+    room = 0.08 * (most - least)  # for the number beyond the longest bar
+    chart.update_xaxes(title=_words(value), tickformat=",", range=[least - room if least else 0, most + room])
     return _chart(chart, frame, lang)
 
 
@@ -92,8 +95,8 @@ def lanes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     )
     chart = figure(marks, height=110 + 42 * len(names))
     chart.update_yaxes(type="category", autorange="reversed", categoryorder="array", categoryarray=names)
-    chart.update_xaxes(title=TIME.say(name=time).render(lang))
-    return _chart(chart, frame, lang)
+    chart.update_xaxes(title=TIME.say(name=_words(time)).render(lang))
+    return _chart(chart, frame, lang, lane)
 
 
 Node = tuple[float, float, T]
@@ -158,7 +161,10 @@ def _series(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return sorted(parts, key=lambda each: -float(each[1][value].sum()))[:SERIES]
 
 
-def _chart(chart: go.Figure, frame: pd.DataFrame, lang: Lang) -> Chart:
-    place, value = str(frame.columns[0]), str(frame.columns[-1])
-    said = {"place": place.replace("_", " "), "value": value.replace("_", " ")}
+def _words(column: object) -> str:
+    return str(column).replace("_", " ")
+
+
+def _chart(chart: go.Figure, frame: pd.DataFrame, lang: Lang, value: str = "") -> Chart:
+    said = {"place": _words(frame.columns[0]), "value": _words(value or frame.columns[-1])}
     return Chart(chart, frame, "", ALT.say(count=len(frame), **said), LINES.say(**said), lang=lang, min_width=520)

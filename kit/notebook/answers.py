@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
@@ -97,6 +98,17 @@ def readable(frame: pd.DataFrame) -> pd.DataFrame:
 COMMON: Final = (
     "records", "originals", "ops", "transactions", "leaked_records", "events", "entries", "deliveries", "rows", "sends", "offsets", "configs", "metrics"
 )  # fmt: skip
+READ: Final = {
+    "entries": T("an entry of a log, with its stack trace", "一条日志，含其堆栈"),
+    "events": T(
+        "a known text in an entry; what it prints is in `values`", "一条日志中的一个已知文本；其中打印的值在 `values`"
+    ),
+    "rows": T("a row of a business table or ledger", "业务表或流水的一行"),
+    "sends": T("a send in a sender's own ledger", "发送方台账中的一次发送"),
+    "metrics": T("one measurement of a host", "主机的一次测量"),
+    "offsets": T("a position of a group in a queue, or the end of a queue", "某组在队列中的位点，或队列末尾"),
+}
+"""What a row is of the tables that are read, not asked for: they have no text that says so."""
 COLUMNS = T("columns", "列")
 VIEW = T("table", "表")
 ROW = T("one row is", "每行是")
@@ -117,7 +129,8 @@ class Text:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         blocks = [
-            f"`{name}`\n\n```{'sql' if text.startswith('--') else 'python'}\n{text}\n```" for name, text in self.texts
+            f"<details><summary><code>{name}</code></summary>\n\n```{'sql' if text.startswith('--') else 'python'}\n{text}\n```\n\n</details>"
+            for name, text in self.texts
         ]
         return {"text/markdown": "\n\n".join(blocks), "text/plain": str(self)}
 
@@ -147,12 +160,12 @@ def views(case: Case, names: Sequence[str], lang: Lang) -> Table:
             lines = [line.strip('-# "') for line in case.query(name).splitlines()]
             said = next((line for line in lines if line.lower().startswith(("one row", "every", "the "))), "")
         except KeyError:
-            said = ""
+            said = READ.get(name, T("")).in_(lang)
         rows.append(
             (
                 name,
                 ", ".join(case.sql(f"select * from {name} limit 0").columns),
-                said.split(":")[0].removeprefix("One row per ").removesuffix("."),
+                re.sub("^One row (?:per|for each) ", "", said.split(":")[0]).removesuffix("."),
             )
         )
     frame = pd.DataFrame(rows, columns=pd.Index(["view", "columns", "row"]))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -50,6 +51,7 @@ ASK = T(
     "可以问：inquiry.verdicts()、.chain(原因)、.step(原因, 步骤)、.sql('select …')、.views()、.query(步骤或表)、.place('文件:行号')、.trace(id)。",
 )
 CHAIN = T("Chain of {cause}")
+ROLE = T("role", "作用")
 STEP = T("{mark} {state} ({role}): {claim}")
 NOT_A_STEP = T("Nothing in this evidence concerns the step {id}.")
 HEADS = {"file": T("file"), "line": T("line, or byte offset of the record"), "text": T("text", "原文")}
@@ -247,7 +249,12 @@ class Inquiry(Pointing):
             (n, holds[s["holds"]], PAGE[s["role"]].in_(self.lang), s["claim"], len(s["evidence"]))
             for n, s in enumerate(steps, 1)
         ]
-        names = ["#", *(PAGE[name].in_(self.lang) for name in ("holds", "deciding", "chain", "refs"))]
+        names = [
+            "#",
+            PAGE["holds"].in_(self.lang),
+            ROLE.in_(self.lang),
+            *(PAGE[name].in_(self.lang) for name in ("chain", "refs")),
+        ]
         return Table(pd.DataFrame(rows, columns=pd.Index(names)), CHAIN.say(cause=cause), lang=self.lang)
 
     @_or_sentence
@@ -271,7 +278,7 @@ class Inquiry(Pointing):
 
     def _quoted(self, caption: Sentence, refs: Sequence[Mapping[str, Any]]) -> Any:
         rows = [(ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in refs]
-        frame = pd.DataFrame(rows, columns=pd.Index(list(HEADS)) if rows else None)
+        frame = answers.readable(pd.DataFrame(rows, columns=pd.Index(list(HEADS)) if rows else None))
         return self._linked(Table(frame, caption, HEADS, self.lang), refs)
 
     @_or_sentence
@@ -294,14 +301,16 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def remedies(self, cause: str) -> Table | answers.Answer:
-        """Return what to do, why it helps, its risk, how to see that it worked."""
+        """Return what to do, why it helps, its risk, how to see that it worked. Tables that a report writes as files are named as they are had here."""
         from kit.report.labels import PAGE
 
         if not self.finding(cause)["remedies"]:
             return answers.sentence(NO_REMEDY, self.lang)
-
         names = {"action": "remedies", "why": "helps", "risk": "risk", "verify": "verify"}
         frame = pd.DataFrame(self.finding(cause)["remedies"], columns=pd.Index(list(names)))
+        frame = frame.map(
+            lambda text: re.sub(r"`?(\w+)\.csv`?", r"""`inquiry.table("\1")`""", text), na_action="ignore"
+        )
         return Table(frame, FIXES, {k: PAGE[v] for k, v in names.items()}, self.lang)
 
     @_or_sentence

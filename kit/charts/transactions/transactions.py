@@ -250,7 +250,7 @@ def story(timeline: pd.DataFrame, wrong: pd.DataFrame, lang: Lang = "en") -> Tab
     if isinstance(one["cause"], str):
         cause = CAUSES[one["cause"]].render(lang) if one["cause"] in CAUSES else one["cause"]
         rows.append((None, BECAUSE.say(cause=cause).render(lang), f"{one['evidence_file']}:{one['evidence_line']}"))
-    rows.append((None, REPAIR.say(repair=REPAIRS[one["repair"]]).render(lang), "inconsistent.csv"))
+    rows.append((None, REPAIR.say(repair=REPAIRS[one["repair"]]).render(lang), ""))
     frame = pd.DataFrame(rows, columns=["time", "what", "where"])
     named = {"time": WHEN, "what": WHAT, "where": WHERE}
     return Table(frame, STORY.say(key=one["key"]), named, lang)
@@ -279,12 +279,12 @@ BOXES: Final = (
 )
 HOPS: Final[dict[str, pictures.Hop]] = {
     "half": (1.9, 3.2, 3.2, 3.2, 2.55, 3.7, T("SEND_OK", "结果 SEND_OK")),
-    "told": (5.2, 3.2, 6.5, 3.2, 0, 0, None),
-    "exception": (4.5, 2.9, 7.0, 2.0, 5.0, 1.7, T("exception caught by the client", "异常被客户端捕获")),
+    "told": (5.2, 3.3, 6.4, 3.3, 0, 0, None),
+    "exception": (4.6, 2.9, 6.9, 2.9, 5.7, 2.3, T("exception caught by the client", "异常被客户端捕获")),
     "committed": (7.9, 3.5, 8.9, 4.7, 7.7, 4.5, T("COMMIT", "应答 COMMIT")),
     "rolled_back": (7.9, 2.9, 8.9, 1.5, 8.9, 2.4, T("ROLLBACK", "应答 ROLLBACK")),
     "row": (4.2, 3.5, 4.2, 4.7, 3.3, 4.1, T("rows", "数据")),
-    "row_without_message": (5.0, 4.7, 8.5, 1.5, 6.0, 4.3, T("row, but rolled back", "有数据却回滚")),
+    "row_without_message": (5.0, 4.7, 8.6, 0.9, 6.1, 4.4, T("row, but rolled back", "有数据却回滚")),
     "message_without_row": (8.5, 5.2, 5.1, 5.2, 6.8, 5.6, T("committed without a row", "已提交却无数据")),
 }
 

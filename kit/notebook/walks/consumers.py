@@ -42,6 +42,13 @@ def clients(rows: pd.DataFrame) -> Said:
 
 
 @stop
+def owners(rows: pd.DataFrame) -> Said:
+    """Tell whether queues had more than one owner."""
+    holders = rows.groupby(["topic", "queue_id"])["place"].nunique()
+    return "owners", {"queues": len(holders), "shared": int((holders > 1).sum())}
+
+
+@stop
 def threads(rows: pd.DataFrame) -> Said:
     """Tell what most threads share."""
     row, every = rows.iloc[0], int(rows["threads"].sum())

@@ -25,7 +25,7 @@ def apart(rows: pd.DataFrame) -> Said:
 @stop
 def calls(rows: pd.DataFrame) -> Said:
     """Tell which call answers which id."""
-    by = rows["which"].value_counts().to_dict() if "which" in rows else {}
+    by = rows.drop_duplicates("call")["which"].value_counts().to_dict() if "which" in rows else {}
     return "calls", {"uniq": int(by.get("uniq", 0)), "offset": int(by.get("offset", 0))}
 
 
