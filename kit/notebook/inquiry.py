@@ -309,7 +309,7 @@ class Inquiry(Pointing):
         names = {"action": "remedies", "why": "helps", "risk": "risk", "verify": "verify"}
         frame = pd.DataFrame(self.finding(cause)["remedies"], columns=pd.Index(list(names)))
         frame = frame.map(
-            lambda text: re.sub(r"`?(\w+)\.csv`?", r"""`inquiry.table("\1")`""", text), na_action="ignore"
+            lambda text: re.sub(r"`?([a-z0-9_]+)\.csv`?", r"""`inquiry.table("\1")`""", text), na_action="ignore"
         )
         return Table(frame, FIXES, {k: PAGE[v] for k, v in names.items()}, self.lang)
 

@@ -152,7 +152,11 @@ class Bench:
             frame = frame.where(F.try_element_at(F.expr(AS_MAP), F.lit(name)) == F.lit(value))
         return frame
 
-    def _query(self, n: int, text: str, caption: T, **values: Any) -> Table:
+    def sql(self, text: str, n: int = 1) -> Table:
+        """Return the answer to a query over the tables of the evidence."""
+        return self._query(n, text, "")
+
+    def _query(self, n: int, text: str, caption: T | str, **values: Any) -> Table:
         return self._table(self.spark_case(n).sql(text, **values).toPandas(), caption)
 
     def _table(self, frame: pd.DataFrame, caption: Any) -> Table:

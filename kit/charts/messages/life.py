@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from kit.analysis.texts import TEXTS
 from kit.charts import Chart, Table, figure
 from kit.charts.messages import ids
 from kit.charts.messages import journey as lanes
@@ -19,6 +20,7 @@ MENTIONS = T("Where it is mentioned")
 CONSUMERS = T("Who could have consumed it")
 GAPS = T("What is missing", "缺失之处")
 CALLS = T("Which id each call returns")
+NONE = T("{caption}: nothing.", "{caption}：无。")
 HEADS = {
     "store_timestamp": T("stored", "存储时间"),
     "stage": T("stage"),
@@ -65,9 +67,10 @@ def apart(life: dict[str, Any], lang: Lang = "en") -> Chart:
 
 
 def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
-    """Return the copies, each with what wrote it."""
+    """Return the copies, each with what wrote it: without the sentence about a new id, which is true of every one."""
+    new = TEXTS["copies"]["new-id"].render(lang)
     return _table(
-        life["records"],
+        [{**r, "why": r["why"].replace(new, "").strip()} for r in life["records"]],
         ["store_timestamp", "stage", "topic", "offset_msg_id", "copied_from", "why"],
         COPIES.say(id=life["id"]),
         lang,
@@ -116,4 +119,12 @@ def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
 
 
 def _table(rows: list[dict[str, Any]], columns: list[str], caption: Sentence, lang: Lang) -> Table:
-    return Table(pd.DataFrame(rows).reindex(columns=columns), caption, HEADS, lang)
+    if not rows:
+        return Table(pd.DataFrame(), NONE.say(caption=caption), lang=lang)
+    frame = pd.DataFrame(rows).reindex(columns=columns)
+    times = {
+        name: pd.to_datetime(frame[name], utc=True, format="ISO8601")
+        for name in ("store_timestamp", "time")
+        if name in frame
+    }
+    return Table(frame.assign(**times), caption, HEADS, lang)
