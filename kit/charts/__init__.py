@@ -111,7 +111,7 @@ class Chart:
         return {
             PLOTLY_MIME: figure,
             MIME: self.as_dict(),
-            "text/html": offline.drawn(figure, clean(self.alt)),
+            "text/html": offline.drawn(figure, clean(self.alt), self.min_width),
             "text/plain": f"{clean(self.title)}\n{clean(self.reading)}",
         }
 

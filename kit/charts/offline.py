@@ -24,7 +24,7 @@ window.rmqKitPlotly = window.rmqKitPlotly || (async () => {
   return window.Plotly;
 })();
 </script>"""
-_CHART = """<div id="%s" style="min-height:%dpx"><p>%s</p></div>
+_CHART = """<div style="overflow-x:auto"><div id="%s" style="min-height:%dpx;min-width:%dpx"><p>%s</p></div></div>
 <script>
 (async (id, figure) => {
   const plotly = await window.rmqKitPlotly, place = document.getElementById(id);
@@ -55,9 +55,12 @@ def library() -> str:
     return _LIBRARY % packed()
 
 
-def drawn(figure: Mapping[str, Any], words: str) -> str:
-    """Return a figure as HTML that the library draws; until then, or without scripts, `words` stand in its place."""
+def drawn(figure: Mapping[str, Any], words: str, min_width: int = 0) -> str:
+    """Return a figure as HTML that the library draws; until then, or without scripts, `words` stand in its place. It scrolls where there is less room than
+    `min_width`.
+    """
     text = json.dumps(figure, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     name = "rmq-kit-" + hashlib.sha256(text.encode()).hexdigest()[:12]
-    return _CHART % (name, int(figure.get("layout", {}).get("height") or 380), escape(words), name, safe)
+    height = int(figure.get("layout", {}).get("height") or 380)
+    return _CHART % (name, height, min_width, escape(words), name, safe)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import functools
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
@@ -14,8 +14,8 @@ from kit.causes import results, timeline
 from kit.charts import BLUE, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, clean
 from kit.charts import overview as charts
 from kit.explorer import narrow
-from kit.explorer.selection import COLUMNS, KEYS, VALUES, Part, Selection
-from kit.i18n import Lang, T
+from kit.explorer.selection import COLUMNS, KEYS, LABELS, SAYS, VALUES, Part, Selection
+from kit.i18n import Lang
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,44 +30,7 @@ AROUND: Final = dt.timedelta(minutes=1)
 STEPS: Final = 160
 """Bars of a timeline."""
 LEVELS: Final = {"FATAL": PURPLE, "ERROR": VERMILLION, "WARN": ORANGE, "INFO": BLUE, "DEBUG": SKY, "TRACE": GREY}
-PARTS: Final[dict[Part, T]] = {"entries": T("log entries"), "records": T("records", "记录")}
 BY: Final[dict[Part, str]] = {"entries": "level", "records": "stage"}
-CAPTIONS: Final[dict[Part, T]] = {
-    "entries": T("Log entries, in order of time"),
-    "records": T("Records, in order of time"),
-}
-LABELS: Final[dict[str, T]] = {
-    "topics": T("topic"),
-    "groups": T("group"),
-    "hosts": T("host"),
-    "levels": T("level"),
-    "sources": T("log", "日志"),
-    "threads": T("thread"),
-    "events": T("known text"),
-    "stages": T("stage"),
-}
-HEADS: Final[dict[Part, dict[str, T]]] = {
-    "entries": {
-        "ts": T("time (UTC)"),
-        "level": LABELS["levels"],
-        "source": LABELS["sources"],
-        "message": T("text", "原文"),
-        "thread": LABELS["threads"],
-        "where": T("where", "位置"),
-    },
-    "records": {
-        "ts": T("time (UTC)"),
-        "stage": LABELS["stages"],
-        "topic": LABELS["topics"],
-        "group": LABELS["groups"],
-        "keys": T("key"),
-        "uniq_key": T("UNIQ_KEY"),
-        "store_size": T("bytes"),
-        "where": T("where", "位置"),
-    },
-}
-NO_MESSAGE = T("no record with a time has {id}")
-UNKNOWN = T("{field} {value} is not in this evidence; there are: {known}", "此证据中没有 {field} {value}；有：{known}")
 
 
 def explore(
@@ -85,6 +48,7 @@ def explore(
     threads: str | Iterable[str] = (),
     events: str | Iterable[str] = (),
     stages: str | Iterable[str] = (),
+    text: str = "",
 ) -> Explorer:
     """Return linked views over the logs, records, lag and host metrics of a case, narrowed by the arguments (see `Selection`).
 
@@ -92,7 +56,7 @@ def explore(
     minute before its first record to a minute after its last. Moments that the causes report are marked once the case was
     triaged. Raise `ValueError` for an invalid time, a value that is not in the evidence, a message without a time.
     """
-    chosen = Selection(since, until, topics, groups, hosts, levels, sources, threads, events, stages)
+    chosen = Selection(since, until, topics, groups, hosts, levels, sources, threads, events, stages, text)
     return Explorer(case, chosen & around(case, message) if message else chosen, interactive)
 
 
@@ -102,7 +66,7 @@ def around(case: Case, message: str) -> Selection:
 
     found = [pd.Timestamp(r["store_timestamp"]) for r in trace(case, message)["records"] if r["store_timestamp"]]
     if not found:
-        raise ValueError(NO_MESSAGE.say(id=message).render(case.lang))
+        raise ValueError(SAYS["no_message"].say(id=message).render(case.lang))
     return Selection(min(found).to_pydatetime() - AROUND, max(found).to_pydatetime() + AROUND)
 
 
@@ -111,6 +75,8 @@ class Explorer:
 
     def __init__(self, case: Case, selection: Selection, interactive: bool = True) -> None:
         self.case, self.interactive = case, interactive
+        self.linked: Callable[[Table, pd.DataFrame], Any] | None = None
+        """Makes a table whose rows can be clicked, of the table and its rows."""
         self.lang: Lang = case.lang
         self.parts = {part: narrow.read(case, part) for part in COLUMNS}
         for field in VALUES:
@@ -122,8 +88,8 @@ class Explorer:
         for value in values:
             if value not in known:
                 near = difflib.get_close_matches(value, known, 5, 0.5) or known[:10]
-                said = UNKNOWN.say(
-                    field=LABELS[field], value=clean(value, 80), known=[clean(each, 80) for each in near]
+                said = SAYS["unknown"].say(
+                    field=LABELS["fields"][field], value=clean(value, 80), known=[clean(each, 80) for each in near]
                 )
                 raise ValueError(said.render(self.lang))
 
@@ -165,21 +131,37 @@ class Explorer:
         at = pd.to_datetime(found["at"], utc=True).dt.tz_localize(None)
         return pd.DataFrame({"ts": at, "what": found[self.case.lang].map(clean)}).dropna(subset="ts").sort_values("ts")
 
-    def timeline(self, part: Part = "entries") -> Chart:
-        """Chart the selected entries by level, or records by stage, over time."""
+    def timeline(self, part: Part = "entries", log: bool = False) -> Chart:
+        """Chart the selected entries by level, or records by stage, over time; `log`: on a logarithmic scale, beside instead of above each other."""
         frame = self.parts[part].steps(self.selection, BY[part], STEPS)
-        return charts.over_time(
-            frame, self.moments, PARTS[part].in_(self.lang), LEVELS if part == "entries" else {}, self.lang
-        )
+        colours = LEVELS if part == "entries" else {}
+        chart = charts.over_time(frame, self.moments, LABELS["parts"][part].in_(self.lang), colours, self.lang)
+        if log:
+            chart.figure.update_yaxes(type="log", dtick=1, tickformat=",d")
+            chart.figure.update_layout(barmode="group")
+        return chart
 
     def table(self, part: Part = "entries", most: int = 50) -> Table:
         """Return the first selected entries or records as a table."""
-        rows = self.parts[part].rows(self.selection, most)
+        return self._table(part, self.parts[part].rows(self.selection, most))
+
+    def _table(self, part: Part, rows: pd.DataFrame) -> Table:
         file, number = KEYS[part]
         where = [f"{a}{':' if part == 'entries' else ' @ '}{b}" for a, b in zip(rows[file], rows[number], strict=True)]
         at = rows["ts"].dt.strftime("%Y-%m-%d %H:%M:%S.%f").str[:-3]
-        heads = {name: head.in_(self.lang) for name, head in HEADS[part].items()}
-        return Table(rows.assign(where=where, ts=at)[list(heads)], CAPTIONS[part], heads, self.lang, most)
+        heads = {name: head.in_(self.lang) for name, head in LABELS[part].items()}
+        named = rows.assign(file=[each.rpartition("!/")[2] for each in where], ts=at)[list(heads)]
+        return Table(named, LABELS["captions"][part], heads, self.lang, len(rows) or 1)
+
+    def rows(self, part: Part = "entries", most: int = 50) -> Any:
+        """Return the first selected rows as a table whose places can be clicked, where something opens them."""
+        rows = self.parts[part].rows(self.selection, most)
+        table = self._table(part, rows)
+        return self.linked(table, rows) if self.linked and len(rows) else table
+
+    def follow(self, draw: Callable[[], Chart | Table]) -> Any:
+        """Return what a function shows, anew after each selection; without widgets what it shows now."""
+        return self.widget.follow(draw) if self.interactive else draw()
 
     def cut(self, out: str = "DIR") -> str:
         """Return the command line that copies the selected part of the evidence; see `Selection.cut`."""

@@ -80,7 +80,7 @@ class Narrow:
                 known = self.frame[column].cat.categories
                 wanted = [n for n, value in enumerate(known) if not set(values).isdisjoint(_each(column, value))]
                 kept &= np.isin(self.frame[column].cat.codes, wanted)
-        return kept
+        return kept & _saying(self, selection.text) if selection.text else kept
 
     def counts(self, field: str, mask: np.ndarray | None = None) -> dict[str, int]:
         """Return the number of rows of each value of a field, the most frequent first."""
@@ -136,10 +136,25 @@ class Narrow:
                     else F.col(column).isin(wanted)
                 )
                 frame = frame.where(named)
+        if selection.text:
+            frame = frame.where(
+                F.contains(F.lower(F.concat_ws("\n", *SEARCHED[self.part])), F.lit(selection.text.lower()))
+            )
         return frame.select(*KEYS[self.part])
 
 
+SEARCHED: Final[dict[Part, tuple[str, ...]]] = {"entries": ("message",), "records": ("keys", "uniq_key")}
 TEXTS: Final[dict[Part, tuple[str, ...]]] = {"entries": ("message",), "records": ("keys", "uniq_key", "store_size")}
+
+
+@functools.lru_cache(8)
+def _saying(narrow: Narrow, text: str) -> np.ndarray:
+    """Return which rows have a text in what is shown of them."""
+    key = list(KEYS[narrow.part])
+    having = [pc.match_substring(pc.field(name), text, ignore_case=True) for name in SEARCHED[narrow.part]]
+    rows = ds.dataset(narrow.folder, format="parquet").to_table(key, filter=functools.reduce(operator.or_, having))
+    places = narrow.frame[key].astype({key[0]: object}).merge(rows.to_pandas(), on=key, how="left", indicator=True)
+    return places["_merge"].eq("both").to_numpy()
 
 
 def _each(column: str, value: str) -> list[str]:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from kit.case.options import instant
 from kit.charts import clean
+from kit.i18n import T, labels
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -32,6 +33,8 @@ COLUMNS: Final[dict[Part, dict[str, str]]] = {
 """The column of entries and of records for each field of a selection; a missing column narrows nothing."""
 KEYS: Final[Mapping[Part, tuple[str, str]]] = {"entries": ("file", "line"), "records": ("file", "physical_offset")}
 """What names one row."""
+LABELS: Final = labels("explorer")
+SAYS: Final[Mapping[str, T]] = LABELS["says"]
 _TIMES: Final = ("ts", "at", "store_timestamp", "time", "start", "born_timestamp")
 _ALSO: Final = {"groups": "consumer_group", "events": "event"}
 """Other names of a field's column in tables of the kit."""
@@ -51,7 +54,8 @@ class Selection:
     """Rows between two times (either may be open) that have one of these values; no values means all.
 
     `topics`, `groups` and `hosts` of a log entry are those it mentions; `events` are slugs of known texts, `stages` those of
-    `kit.rocketmq.stages`. A time without an offset is in UTC.
+    `kit.rocketmq.stages`. `text` is in an entry's first 500 characters, or in the key or UNIQ_KEY of a record, in capitals or not.
+    A time without an offset is in UTC.
     """
 
     since: dt.datetime | None = attrs.field(default=None, converter=_instant)
@@ -64,17 +68,20 @@ class Selection:
     threads: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     events: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     stages: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    text: str = ""
 
     def __and__(self, other: Selection) -> Selection:
         """Return the intersection; of values, those of `other` if it has any."""
         since = max(filter(None, (self.since, other.since)), default=None)
         until = min(filter(None, (self.until, other.until)), default=None)
-        return Selection(since, until, **{name: getattr(other, name) or getattr(self, name) for name in VALUES})
+        named = {name: getattr(other, name) or getattr(self, name) for name in (*VALUES, "text")}
+        return Selection(since, until, **named)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is set, as arguments that create this selection again: times as ISO texts, values as lists."""
         times = {name: at.isoformat() for name in ("since", "until") if (at := getattr(self, name))}
-        return times | {name: list(values) for name in VALUES if (values := getattr(self, name))}
+        said = {"text": self.text} if self.text else {}
+        return times | {name: list(values) for name in VALUES if (values := getattr(self, name))} | said
 
     def options(self) -> dict[str, str]:
         """Return the times as options of a case or a command: `notebook.start(…, options=…)`, `kit.open_case(…, **…)`."""
@@ -96,6 +103,9 @@ class Selection:
             if wanted and column is not None:
                 each = [[v] if isinstance(v, str) or v is None else v for v in frame[column]]
                 left &= pd.Series([not wanted.isdisjoint(values) for values in each], frame.index, bool)
+        said = next((name for name in ("message", "text") if name in frame), None)
+        if self.text and said:
+            left &= frame[said].astype(str).str.contains(self.text, case=False, regex=False)
         return frame[left.astype(bool)]
 
     def toggled(self, field: str, value: str) -> Selection:
@@ -106,7 +116,7 @@ class Selection:
 
     def cut(self, case: Case, out: str = "DIR") -> str:
         """Return the command line that copies the evidence of these times and this topic into a folder, quoted for a
-        POSIX shell. `rmq-kit cut` takes one topic; several topics are dropped, which keeps more.
+        POSIX shell. `rmq-kit cut` takes one topic; what else is selected is dropped, which keeps more, and is named in a line before.
         """
         chosen = {**case.options.declared(), **self.options()}
         if len(self.topics) == 1:
@@ -115,7 +125,11 @@ class Selection:
         for name, value in chosen.items():
             for one in value if isinstance(value, list) else [value]:
                 words += [f"--{name.replace('_', '-')}", shlex.quote(str(one))]
-        return clean(" ".join(words))
+        dropped = [
+            name for name in (*VALUES, "text") if getattr(self, name) and not (name == "topics" and "topic" in chosen)
+        ]
+        left_out = SAYS["left_out"].say(fields=[LABELS["fields"][name] for name in dropped]).render(case.lang)
+        return (f"{left_out}\n" if dropped else "") + clean(" ".join(words))
 
 
-VALUES: Final = tuple(field.name for field in attrs.fields(Selection) if field.name not in ("since", "until"))
+VALUES: Final = tuple(field.name for field in attrs.fields(Selection) if field.name not in ("since", "until", "text"))

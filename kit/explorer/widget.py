@@ -6,15 +6,15 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 import ipywidgets
 import pandas as pd
 import plotly.graph_objects as go
 
 from kit.analysis.consumers import positions
-from kit.charts import Chart, clean, escape, figure
+from kit.charts import Chart, Table, clean, escape, figure
 from kit.charts.controls import outputs
-from kit.explorer.explorer import LABELS, PARTS
-from kit.explorer.selection import VALUES, Part, Selection
+from kit.explorer.selection import LABELS, SAYS, VALUES, Part, Selection
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -34,11 +34,6 @@ TIME: Final = {
 }
 TICKS: Final = 1000
 """Places of the slider of times."""
-CLEAR = T("Clear", "清除")
-OF = T("{count} of {total} {what}", "{what} {count} / {total}")
-NOTHING = T("Nothing matches.", "没有符合的内容。")
-EVERYTHING = T("Everything is selected.", "未作选择，显示全部。")
-BEHIND, METRIC = T("messages behind"), T("host metric")
 
 
 class View(ipywidgets.VBox):
@@ -86,22 +81,24 @@ class View(ipywidgets.VBox):
         """Show what is selected as chips that let go of it, and how much that is."""
         chosen = self.explorer.selection
         chips = [
-            self._chip(f"{LABELS[field].in_(self.lang)}: {clean(value, 80)}", chosen.toggled(field, value))
+            self._chip(f"{LABELS['fields'][field].in_(self.lang)}: {clean(value, 80)}", chosen.toggled(field, value))
             for field in VALUES
             for value in getattr(chosen, field)
         ]
         if chosen.since or chosen.until:
             ends = [f"{at:%Y-%m-%d %H:%M:%S}" if at else "…" for at in (chosen.since, chosen.until)]
-            values = {field: getattr(chosen, field) for field in VALUES}
-            chips.insert(0, self._chip(f"{ends[0]} – {ends[1]} UTC", Selection(**values)))
-        clear = [self._chip(CLEAR.in_(self.lang), Selection(), "times-circle")] if chips else []
-        self.chips.children = (*chips, *clear) or (ipywidgets.Label(EVERYTHING.in_(self.lang)),)
+            chips.insert(0, self._chip(f"{ends[0]} – {ends[1]} UTC", attrs.evolve(chosen, since=None, until=None)))
+        if chosen.text:
+            said = f"{LABELS['fields']['text'].in_(self.lang)}: {clean(chosen.text, 80)}"
+            chips.append(self._chip(said, attrs.evolve(chosen, text="")))
+        clear = [self._chip(SAYS["clear"].in_(self.lang), Selection(), "times-circle")] if chips else []
+        self.chips.children = (*chips, *clear) or (ipywidgets.Label(SAYS["everything"].in_(self.lang)),)
         selected = {part: int(each.mask(chosen).sum()) for part, each in self.explorer.parts.items()}
         numbers = [
-            OF.say(count=selected[part], total=len(each.frame), what=PARTS[part]).render(self.lang)
+            SAYS["of"].say(count=selected[part], total=len(each.frame), what=LABELS["parts"][part]).render(self.lang)
             for part, each in self.explorer.parts.items()
         ]
-        nothing = [] if any(selected.values()) else [NOTHING.in_(self.lang)]
+        nothing = [] if any(selected.values()) else [SAYS["nothing"].in_(self.lang)]
         self.counts.value = " · ".join([*nothing, *numbers])
 
     def _chip(self, text: str, then: Selection, icon: str = "times") -> Any:
@@ -117,12 +114,23 @@ class View(ipywidgets.VBox):
             if len(values) < 2:
                 continue
             menu = ipywidgets.Combobox(
-                placeholder=LABELS[field].in_(self.lang), options=sorted(values), ensure_option=True, continuous_update=False,
-                layout={"width": "11em"}, tooltip=LABELS[field].in_(self.lang),
+                placeholder=LABELS["fields"][field].in_(self.lang), options=sorted(values), ensure_option=True, continuous_update=False,
+                layout={"width": "11em"}, tooltip=LABELS["fields"][field].in_(self.lang),
             )  # fmt: skip
             menu.observe(lambda change, field=field, values=values: self._chosen(change, field, values), "value")
             menus.append(menu)
-        return ipywidgets.HBox(menus, layout={"flex_flow": "row wrap"})
+        self.search = ipywidgets.Text(
+            placeholder=SAYS["search"].in_(self.lang), continuous_update=False, layout={"width": "16em"}
+        )
+        self.search.observe(
+            lambda change: self.select(attrs.evolve(self.explorer.selection, text=change["new"].strip())), "value"
+        )
+        self._follow.append(lambda: setattr(self.search, "value", self.explorer.selection.text))
+        self.log_scale = ipywidgets.Checkbox(
+            description=SAYS["log_scale"].in_(self.lang), indent=False, layout={"width": "auto"}
+        )
+        self.log_scale.observe(lambda _: self.refresh(), "value")
+        return ipywidgets.HBox([self.search, *menus, self.log_scale], layout={"flex_flow": "row wrap"})
 
     def _chosen(self, change: Any, field: str, values: dict[str, str]) -> None:
         if change["new"] in values:
@@ -133,9 +141,15 @@ class View(ipywidgets.VBox):
 
     def _timeline(self, part: Part) -> Any:
         """Return the selected rows over time, coloured by level or stage, with the moments that causes know."""
-        return self._drawn(lambda: self.explorer.timeline(part))
+        return self._drawn(lambda: self.explorer.timeline(part, self.log_scale.value))
 
-    def _drawn(self, draw: Callable[[], Chart]) -> Any:
+    def follow(self, draw: Callable[[], Chart | Table]) -> Any:
+        """Return a place for what a cell shows, which follows the selection too."""
+        place = self._drawn(draw)
+        self._follow[-1]()
+        return place
+
+    def _drawn(self, draw: Callable[[], Chart | Table]) -> Any:
         """Return a place for a chart, drawn anew whenever the selection changes: by its data, which every notebook draws."""
         place = ipywidgets.Output()
         self._follow.append(lambda: setattr(place, "outputs", outputs([draw()])))
@@ -155,7 +169,7 @@ class View(ipywidgets.VBox):
             ends = [first + (last - first) * tick / TICKS for tick in change["new"]]
             since = f"{ends[0]}" if change["new"][0] else ""
             until = f"{ends[1]}" if change["new"][1] < TICKS else ""
-            self.select(Selection(since, until, **{field: getattr(self.explorer.selection, field) for field in VALUES}))
+            self.select(attrs.evolve(self.explorer.selection, since=since, until=until))
 
         def follow() -> None:
             chosen = self.explorer.selection
@@ -190,7 +204,7 @@ class View(ipywidgets.VBox):
         self._follow.append(follow)
         lines = [ipywidgets.HBox(row) for row in rows.values()]
         return ipywidgets.VBox(
-            [ipywidgets.Label(LABELS[field].in_(self.lang)), *lines], layout={"margin": "0 2em 1em 0"}
+            [ipywidgets.Label(LABELS["fields"][field].in_(self.lang)), *lines], layout={"margin": "0 2em 1em 0"}
         )
 
     def _lag(self) -> list[Any]:
@@ -206,7 +220,7 @@ class View(ipywidgets.VBox):
                 go.Scatter(x=each["time"], y=each["lag"], name=escape(f"{group} {topic}", 60), mode="lines")
                 for (topic, group), each in rows.groupby(["topic", "group"])
             ]
-            return self._lines(lines[:20], rows, BEHIND)
+            return self._lines(lines[:20], rows, SAYS["behind"])
 
         return [self._drawn(draw)]
 
@@ -225,19 +239,26 @@ class View(ipywidgets.VBox):
         names = list(metrics["metric"].value_counts().index)
         menu = ipywidgets.Dropdown(
             options=[(clean(name, 100), name) for name in names],
-            description=METRIC.in_(self.lang),
+            description=SAYS["metric"].in_(self.lang),
             layout={"width": "auto"},
         )
 
         def draw() -> Chart:
             rows = self.explorer.selection.keep(metrics[metrics["metric"] == menu.value])
-            return self._lines([go.Scatter(x=rows["ts"], y=rows["value"], mode="lines")], rows, METRIC)
+            return self._lines([go.Scatter(x=rows["ts"], y=rows["value"], mode="lines")], rows, SAYS["metric"])
 
         chart = self._drawn(draw)
         menu.observe(lambda _: setattr(chart, "outputs", outputs([draw()])), "value")
         return [menu, chart]
 
     def _table(self, part: Part) -> Any:
-        place = ipywidgets.Output(layout={"max_height": "300px", "overflow": "auto"})
-        self._follow.append(lambda: setattr(place, "outputs", outputs([self.explorer.table(part)])))
+        """Return the first selected rows; a place among them opens, where the explorer can open one."""
+        place = ipywidgets.VBox(layout={"max_height": "420px", "overflow": "auto"})
+
+        def follow() -> None:
+            rows = self.explorer.rows(part)
+            drawn = ipywidgets.Output(outputs=outputs([rows])) if isinstance(rows, Table) else rows
+            place.children = (drawn,)
+
+        self._follow.append(follow)
         return place

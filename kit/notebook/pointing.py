@@ -69,4 +69,7 @@ class Pointing:
         """Return the linked views of the whole case, narrowed by the arguments of `kit.explore`."""
         from kit.explorer import explore
 
-        return explore(self.case, **{"interactive": self.interactive, **narrowed})
+        explorer = explore(self.case, **{"interactive": self.interactive, **narrowed})
+        rows = lambda frame: [places.place_of(row) for row in frame.to_dict("records")]  # noqa: E731
+        explorer.linked = lambda table, frame: self._linked(table, rows(frame))
+        return explorer

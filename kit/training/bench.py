@@ -30,13 +30,15 @@ RECORDS = T("Records, in the order of the store")
 COLUMNS: Final = (
     "store_timestamp",
     "topic",
-    "store_size",
+    "properties",
     "sys_flag",
     "reconsume_times",
     "prepared_transaction_offset",
-    "offset_msg_id",
     "uniq_key",
+    "offset_msg_id",
+    "store_size",
 )
+"""What decides first: the last ones may need scrolling."""
 RECORDS_BY_TOPIC: Final = """
 select topic, count(*) as records, min(store_timestamp) as first, max(store_timestamp) as last
 from records group by topic order by records desc, topic limit 40
@@ -134,9 +136,11 @@ class Bench:
     ) -> Table:
         """Return the first records of a topic, of a message, or with properties of these values."""
         frame = self._chosen(n, {"topic": topic, "uniq_key": uniq_key}, properties)
-        first = frame.orderBy("file", "physical_offset").select(*COLUMNS, TEXT).limit(most).toPandas()
+        first = (
+            frame.orderBy("file", "physical_offset").select(*{*COLUMNS} - {"properties"}, TEXT).limit(most).toPandas()
+        )
         own = [", ".join(f"{k}={v}" for k, v in as_dict(p).items() if k != "UNIQ_KEY") for p in first[TEXT]]
-        return self._table(first.drop(columns=TEXT).assign(properties=own), RECORDS)
+        return self._table(first.assign(properties=own)[list(COLUMNS)], RECORDS)
 
     def count(self, n: int = 1, *, topic: str | None = None, uniq_key: str | None = None, **properties: str) -> int:
         """Return how many records there are of a topic, of a message, or with properties of these values."""

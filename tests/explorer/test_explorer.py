@@ -7,13 +7,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import anywidget
 import ipywidgets
 import pandas as pd
 import pytest
 from stores import Record, store
 
 import kit
-from kit.explorer import Explorer
+from kit.explorer import Explorer, Selection
+from kit.notebook import Inquiry
 
 IMAGE = "<img src=x onerror=alert(1)>"
 RLO = "\u202e"
@@ -156,6 +158,36 @@ def test_what_is_clicked_dragged_and_chosen_is_followed_by_all_and_is_a_value(ca
     assert view.counts.value.startswith("1 of 30")
     view.chips.children[-1].click()
     assert explorer.selection.as_dict() == {} and view.counts.value == "30 of 30 log entries · 12 of 12 records"
+
+
+def test_what_is_searched_is_in_entries_and_keys_in_capitals_or_not(case: Any) -> None:
+    explorer = kit.explore(case)
+    view = explorer.widget
+    view.search.value = "KEY=k1"
+    # Entries 1, 11, 13, 15, 17 and 19 name K1 or K1x; no key of a record holds "key=".
+    assert view.counts.value == "6 of 30 log entries · 0 of 12 records" and chips(view) == ["text: KEY=k1", "Clear"]
+    assert list(explorer.entries["line"]) == [2, 12, 14, 16, 18, 20]
+    view.search.value = "k1"
+    # Of the records K1, K10 and K11.
+    assert view.counts.value == "6 of 30 log entries · 3 of 12 records"
+    assert list(explorer.records["keys"]) == ["K1", "K10", "K11"]
+    view.chips.children[0].click()
+    assert view.search.value == "" and explorer.selection == Selection()
+
+
+def test_cells_follow_scales_change_and_rows_can_be_opened(case: Any) -> None:
+    inquiry = Inquiry(case, {"findings": [], "root_causes": []}, "en", True)
+    explorer = inquiry.explore(topics="stock")
+    followed = explorer.follow(explorer.table)
+    before = str(followed.outputs)
+    explorer.widget.select(Selection(topics="orders"))
+    assert "key=K3 " in str(followed.outputs) and "key=K3 " not in before
+    assert explorer.timeline(log=True).figure.layout.yaxis.type == "log"
+    [entries, records] = [each for each in parts(explorer.widget, anywidget.AnyWidget) if "spec" in each.trait_names()]
+    assert entries.spec["labels"][0] == "Show app.log:2"
+    assert records.spec["rows"][0][-1].endswith("00000000000000000000 @ 0")
+    still = explored(case, topics="orders")
+    assert still.follow(still.table).frame.equals(still.table().frame)
 
 
 def test_where_nothing_matches_it_is_said(case: Any) -> None:

@@ -58,5 +58,7 @@ def test_values_are_quoted_in_the_shell(tmp_path: Path) -> None:
         ["sh", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True, cwd=tmp_path, check=True
     )
     assert said.stdout.splitlines() == words
-    # `cut` takes one topic: with several it keeps more.
-    assert "--topic" not in Selection(topics=["a", "b"]).cut(case)
+    # `cut` takes one topic: with several it keeps more, and says so.
+    told, command = Selection(topics=["a", "b"], levels="WARN", text="x").cut(case).split("\n")
+    assert "--topic" not in command and command.startswith("rmq-kit cut ")
+    assert told.startswith("# ") and told.endswith(": topic, level, text")

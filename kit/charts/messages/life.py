@@ -70,7 +70,7 @@ def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Return the copies, each with what wrote it: without the sentence about a new id, which is true of every one."""
     new = TEXTS["copies"]["new-id"].render(lang)
     return _table(
-        [{**r, "why": r["why"].replace(new, "").strip()} for r in life["records"]],
+        [{**r, "why": r["why"].replace(new, "").strip()} if r.get("why") else r for r in life["records"]],
         ["store_timestamp", "stage", "topic", "offset_msg_id", "copied_from", "why"],
         COPIES.say(id=life["id"]),
         lang,
