@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
 import pytest
 from busy_evidence import START, B, sent, traffic, write_store
@@ -15,14 +16,15 @@ from kit.analysis.sends import times
 CHANCES = ((1000, 1900), (4000, 4400), (4600, 5000))
 
 
-def found(tmp_path: Path, *stores: list[Record]) -> list[times.Stall]:
+def found(tmp_path: Path, *stores: list[Record]) -> list[Any]:
     for n, records in enumerate(stores):
         write_store(tmp_path / "evidence" / f"host-{n}" / "commitlog", records)
     return times.stalls(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts)
 
 
-def after(stall: times.Stall) -> float:
-    return stall.start.replace(tzinfo=dt.UTC).timestamp() * 1000 - START
+def after(stall: Any) -> float:
+    at: float = stall.start.replace(tzinfo=dt.UTC).timestamp()
+    return at * 1000 - START
 
 
 def test_pauses_are_found_and_close_ones_are_one_burst(tmp_path: Path) -> None:

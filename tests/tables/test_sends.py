@@ -74,8 +74,10 @@ def test_pauses_half_a_second_apart_are_one_stall() -> None:
         for start, end in ((1000, 1400), (1900, 2300), (2801, 3001))
     ]
     first, second = asked.rows("stalls", pauses=pauses)
+    epoch = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - naive in UTC, as rows of facts are
     assert first == {
         "start_ms": 1000, "end_ms": 2300, "pauses": 2, "stood_ms": 800, "waiters": 8, "store_host": HOST, "rank": 1,
+        "start": epoch + dt.timedelta(seconds=1), "end": epoch + dt.timedelta(seconds=2.3), "seconds": 1.3, "stood": 0.8,
     }  # fmt: skip
     assert (second["start_ms"], second["rank"]) == (2801, 2)
 

@@ -22,7 +22,6 @@ from kit.rocketmq import versions
 
 if TYPE_CHECKING:
     from kit.analysis.sends.sends import Ledger
-    from kit.analysis.sends.times import Stall
     from kit.tables.facts import Facts
 
 HOLE: Final = 3
@@ -63,7 +62,7 @@ def frame(whys: list[Why]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=pd.Index(["rank", "why", "said_en", "said_zh", "share"]))
 
 
-def standing(stalled: list[times.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
+def standing(stalled: list[Any], gaps: pd.DataFrame) -> pd.DataFrame:
     """Return the gaps of watermark.log that show a stalled process: long ones, and short ones with a stall."""
     with_records = [
         any(s.start < end and s.end > start for s in stalled)
@@ -72,7 +71,7 @@ def standing(stalled: list[times.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
     return gaps[(gaps["seconds"] >= HOLE) | pd.Series(with_records, index=gaps.index, dtype=bool)]
 
 
-def explain(facts: Facts, ledger: sends.Ledger, stalled: list[times.Stall]) -> list[Why]:
+def explain(facts: Facts, ledger: sends.Ledger, stalled: list[Any]) -> list[Why]:
     """Return the explanations of the refusals, the one that covers most failed sends first; () if none is seen."""
     under_way = times.intervals(ledger.failed)
     stood = standing(stalled, times.watermark_gaps(facts))
@@ -94,7 +93,7 @@ def _few_threads(facts: Facts) -> list[Why]:
     return [Why("queue-wait", SAYS["few"].say(limit=limit.value, threads=threads.value), None, places)]
 
 
-def _stood(facts: Facts, stalled: list[times.Stall], stood: pd.DataFrame, under_way: pd.DataFrame) -> list[Why]:
+def _stood(facts: Facts, stalled: list[Any], stood: pd.DataFrame, under_way: pd.DataFrame) -> list[Why]:
     windows = [(times.ms(s.start), times.ms(s.end)) for s in stalled]
     seconds = round(sum(s.stood for s in stalled), 1)
     if not len(stood):
@@ -242,12 +241,12 @@ class Audited:
     where: Ref | None = None
 
 
-def audit(facts: Facts, ledger: Ledger, stalls: list[Stall]) -> list[Audited]:
+def audit(facts: Facts, ledger: Ledger, stalls: list[Any]) -> list[Audited]:
     """Return the settings that matter, with what each would have changed: failed sends, None if unknown."""
     return [*_broker_settings(facts, ledger, stalls), *_client_settings(facts, ledger)]
 
 
-def _broker_settings(facts: Facts, ledger: Ledger, stalls: list[Stall]) -> Iterator[Audited]:
+def _broker_settings(facts: Facts, ledger: Ledger, stalls: list[Any]) -> Iterator[Audited]:
     # Of several brokers the settings of that count which stalled.
     hosts = frozenset(stall.store_host for stall in stalls)
 
@@ -300,7 +299,7 @@ def printed_periods(entries: pd.DataFrame | None) -> pd.Series:
     return (of_attempts if len(of_attempts) else printed)["period"].astype("float64")
 
 
-def in_short_stalls(ledger: Ledger, stalls: list[Stall], limit: int) -> tuple[int | None, int]:
+def in_short_stalls(ledger: Ledger, stalls: list[Any], limit: int) -> tuple[int | None, int]:
     """Return how many page-cache refusals were in stalls below `limit` ms (None: unknown), and how many there are."""
     refused = ledger.failed[ledger.failed["kind"].isin(["REJECTREQUEST", "PCBUSY_CLEAN_QUEUE", "PC_SYNCHRONIZED"])]
     if not stalls or refused["ts"].isna().any():

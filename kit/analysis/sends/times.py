@@ -11,7 +11,6 @@ import datetime as dt
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-import attrs
 import pandas as pd
 
 from kit.analysis import refs, setup
@@ -146,56 +145,9 @@ def _holding(path: str, mounts: set[str]) -> str | None:
     return max(above, key=len, default=None)
 
 
-@attrs.frozen
-class Stall:
-    """One stall or burst of stalls: `start` (naive UTC), `seconds` to the end of the last pause, `pauses`, `stood` (sum
-    of their seconds).
-
-    `waiters`: originals that waited; `store_host`: the broker, as in its records.
-    """
-
-    start: dt.datetime
-    seconds: float
-    pauses: int
-    stood: float
-    waiters: int
-    store_host: str
-
-    @property
-    def end(self) -> dt.datetime:
-        return self.start + dt.timedelta(seconds=self.seconds)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return start and seconds as findings.json has them."""
-        return {
-            "start": self.start.isoformat(timespec="milliseconds") + "Z",
-            "seconds": self.seconds,
-            "pauses": self.pauses,
-        }
-
-
-def stalls(facts: Facts) -> list[Stall]:
-    """Return the stalls that the records of the case show, earliest first."""
-    if not facts.has("messages"):
-        return []
-    return [
-        Stall(
-            start=dt.datetime.fromtimestamp(row["start_ms"] / 1000, dt.UTC).replace(tzinfo=None),
-            seconds=(row["end_ms"] - row["start_ms"]) / 1000,
-            pauses=row["pauses"],
-            stood=row["stood_ms"] / 1000,
-            waiters=row["waiters"],
-            store_host=row["store_host"],
-        )
-        for row in facts.rows("stalls")
-    ]
-
-
-def stall_frame(stalls: list[Stall]) -> pd.DataFrame:
-    """Return stalls as a frame: start, end, seconds, pauses, stood_seconds, waiters, store_host."""
-    rows = [(s.start, s.end, s.seconds, s.pauses, s.stood, s.waiters, s.store_host) for s in stalls]
-    columns = ["start", "end", "seconds", "pauses", "stood_seconds", "waiters", "store_host"]
-    return pd.DataFrame(rows, columns=pd.Index(columns))
+def stalls(facts: Facts) -> list[Any]:
+    """Return the stalls that the records of the case show: rows of the table `stalls`, earliest first."""
+    return list(facts("stalls").itertuples(index=False)) if facts.has("messages") else []
 
 
 def released(facts: Facts) -> tuple[Ref, ...]:

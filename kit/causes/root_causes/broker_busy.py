@@ -57,6 +57,7 @@ IDS = ("refused", "stood-still", "timed-out", "failed-sends", "stored-twice")
 MOST_WHYS = 4
 LONGEST = 5
 """Stalls that the timeline names, the longest ones."""
+STALLS: Final = ("start", "end", "seconds", "pauses", "stood", "waiters", "store_host")
 
 
 CLIENT_TIMEOUT = 3000
@@ -75,7 +76,7 @@ class Seen:
     slow: refs.Seen
     counted: int | None
     ledger: sends.Ledger
-    stalls: list[times.Stall]
+    stalls: list[Any]
     attempts: dict[str, int] | None
 
     @property
@@ -224,12 +225,17 @@ def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
     return steps
 
 
+def _stall(row: Any) -> dict[str, Any]:
+    start = row.start.isoformat(timespec="milliseconds") + "Z"
+    return {"start": start, "seconds": row.seconds, "pauses": row.pauses}
+
+
 def _figures(facts: Facts, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
     ledger = seen.ledger
     return {
         "errors_by_kind": ledger.errors_by_kind,
         "attempts_by_kind": seen.attempts,
-        "stalls": [s.as_dict() for s in seen.stalls] if facts.has("messages") else None,
+        "stalls": [_stall(s) for s in seen.stalls] if facts.has("messages") else None,
         "sends": ledger.sends,
         "sends_failed": ledger.sends_failed,
         "failed_but_stored": ledger.failed_but_stored,
@@ -269,7 +275,9 @@ def _tables(facts: Facts, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
     outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
     audit = busy.audit(facts, ledger, seen.stalls)
     tables: dict[str, Any] = {
-        "busy_stalls": times.stall_frame(seen.stalls),
+        "busy_stalls": pd.DataFrame([s._asdict() for s in seen.stalls], columns=pd.Index(STALLS)).rename(
+            columns={"stood": "stood_seconds"}
+        ),
         "busy_outcome": pd.DataFrame(outcome, columns=pd.Index(["kind", "stored", "lost"])),
         "busy_failed": ledger.failed.head(5000),
         "busy_why": busy.frame(whys),

@@ -1,5 +1,6 @@
 -- One row per stall, a burst of pauses no more than 500 ms apart: start_ms, end_ms (since 1970), pauses, stood_ms (the pauses together), waiters
--- (originals that waited), store_host, rank (by time, from 1). In order of time; at most as many as `pauses`.
+-- (originals that waited), store_host, rank (by time, from 1), start, end (times), seconds, stood (seconds). In order of time; at most as many as
+-- `pauses`.
 with steps as (
   select store_host, start_ms, end_ms, waiters, max(end_ms) over (
     partition by store_host order by start_ms, end_ms rows between unbounded preceding and 1 preceding) as before
@@ -12,5 +13,6 @@ with steps as (
   select store_host, min(start_ms) as begun, max(end_ms) as ended, count(*) as pauses, sum(end_ms - start_ms) as stood_ms, sum(waiters) as waiters
   from bursts group by store_host, burst
 )
-select begun as start_ms, ended as end_ms, pauses, stood_ms, waiters, store_host, row_number() over (order by begun, store_host) as rank
+select begun as start_ms, ended as end_ms, pauses, stood_ms, waiters, store_host, row_number() over (order by begun, store_host) as rank,
+  timestamp_millis(begun) as start, timestamp_millis(ended) as `end`, (ended - begun) / 1000D as seconds, stood_ms / 1000D as stood
 from stalled order by rank
