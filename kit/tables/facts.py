@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from kit.inventory.references import Ref
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kit.inventory.inventory import Inventory
 
 R = TypeVar("R")
+KEPT: Final = 50_000
+"""Rows of a table that stay in memory as dicts."""
 
 
 class Source(Protocol):
@@ -53,7 +55,11 @@ class Facts:
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return a gold table as dicts of plain values, times naive in UTC; they are shared, so nobody changes them. Raise as a call does."""
-        return self.once(f"rows of {name}", lambda: self._source.fact_rows(name))
+        known: list[dict[str, Any]] | None = self._memo.get(f"rows of {name}")
+        rows = self._source.fact_rows(name) if known is None else known
+        if len(rows) <= KEPT:
+            self._memo[f"rows of {name}"] = rows
+        return rows
 
     def answers(self, question: str, /, **values: Any) -> list[dict[str, Any]]:
         """Return the few rows that answer one of `kit/tables/questions` about these values, as dicts like `rows`."""
