@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import re
 from collections.abc import Collection
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,26 @@ def lines(facts: Facts, rows: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
     """Quote the lines of the first rows of a frame with `file` and `line`."""
     places = rows[["file", "line"]].head(most).to_dict("records")
     return facts.refs((str(row["file"]), int(row["line"])) for row in places)
+
+
+ROWS_OF_A_BLOCK = 24
+"""Most rows that a block of iostat, vmstat or sar has below its head."""
+
+
+def measured(facts: Facts, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
+    """Quote rows of host metrics, each behind the head of its block: the nearest line above without a number."""
+    quoted: list[Ref] = []
+    for row in lines(facts, rows, most):
+        above = facts.refs((row.file, n) for n in range(max(1, row.line - ROWS_OF_A_BLOCK), row.line))
+        heads = [ref for ref in above if ref.text.strip() and not re.search(r"(?<![\w%])\d", ref.text)]
+        quoted += [*heads[-1:], row]
+    return tuple(dict.fromkeys(quoted))
+
+
+def gaps(facts: Facts, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
+    """Quote the lines on both sides of gaps, given by the line behind each."""
+    behind = [(str(row["file"]), int(row["line"])) for row in rows[["file", "line"]].head(most).to_dict("records")]
+    return facts.refs((file, n) for file, line in behind for n in (line - 1, line) if n)
 
 
 QUOTED = ("ts", "file", "line", "message", "trace")

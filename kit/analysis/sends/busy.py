@@ -103,7 +103,7 @@ def _stood(facts: Facts, stalled: list[Any], stood: pd.DataFrame, under_way: pd.
     count = sum(s.pauses for s in stalled) or len(stood)
     # The second of the block before a gap and that behind it are not part of the standstill.
     seconds = seconds or round(float((stood["seconds"] - 1).sum()), 1)
-    quoted = refs.lines(facts, stood.sort_values("seconds", ascending=False), 3)
+    quoted = refs.gaps(facts, stood.sort_values("seconds", ascending=False), 3)
     paused = SAYS["stood"].say(count=count, seconds=seconds)
     return [Why("process-stood-still", paused, times.share(under_way, windows), quoted)]
 
@@ -180,10 +180,10 @@ def _host(facts: Facts) -> list[Why]:
         full = (disk or 0) >= FULL
         worst = util.sort_values("value", ascending=False) if full else processors.sort_values("busy", ascending=False)
         said = SAYS["host"].say(cpu=None if cpu is None else round(cpu), util=None if disk is None else round(disk))
-        whys.append(Why("host", said, None, refs.lines(facts, worst, 1)))
+        whys.append(Why("host", said, None, refs.measured(facts, worst, 1)))
     elif waiting >= WAITS:
         worst = processors.sort_values("waiting", ascending=False)
-        whys.append(Why("host", SAYS["waited"].say(wait=round(waiting)), None, refs.lines(facts, worst, 1)))
+        whys.append(Why("host", SAYS["waited"].say(wait=round(waiting)), None, refs.measured(facts, worst, 1)))
     return whys
 
 
@@ -197,7 +197,7 @@ def _foreign_writes(facts: Facts) -> list[Why]:
         if not row["stored"] or written < FOREIGN * row["stored"]:
             continue
         of_device = writes[(writes["subject"] == row["device"]) & writes["ts"].notna()]
-        worst = refs.lines(facts, of_device.sort_values("value", ascending=False), 2)
+        worst = refs.measured(facts, of_device.sort_values("value", ascending=False), 2)
         said = SAYS["others"].say(device=row["device"], times=round(written / row["stored"]))
         return [Why("co-located-load", said, None, worst)]
     return []
