@@ -60,8 +60,12 @@ def _cause(folder: str, slug: str) -> Cause:
     declaration = texts.read(folder, slug)
     if declaration.steps:
         return Cause(declaration, partial(_declared, declaration))
-    module = importlib.import_module(f"{__name__}.{folder}.{slug.replace('-', '_')}")
-    return Cause(declaration, module.examine)
+    return Cause(declaration, partial(_examined, f"{__name__}.{folder}.{slug.replace('-', '_')}"))
+
+
+def _examined(module: str, facts: Facts) -> Finding:
+    finding: Finding = importlib.import_module(module).examine(facts)
+    return finding
 
 
 def _declared(declaration: Texts, facts: Facts) -> Finding:

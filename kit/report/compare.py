@@ -6,14 +6,16 @@ figure that only one side has is shown as absent on the other, which is not the 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, Final, Literal
 
 import attrs
 
+from kit import causes
 from kit.causes.findings import VERDICTS
 from kit.i18n import Lang, T, printable
-from kit.report import console
 
 What = Literal["root_causes", "verdict", "figure", "missing", "evidence"]
 
@@ -22,13 +24,15 @@ SCHEMA: Final = 1
 
 NOT_FINDINGS = T("{name}: not a findings.json of schema 1")
 NO_CHANGE = T("No verdict and no figure changed.")
-HEADS: Final = (T("cause"), T("what"), T("before"), T("after"), T("change"))
+MORE = T("… and {n} {n:part|parts} more", "……另有 {n} 项")
+PARTS: Final = 3
+"""Most parts of one figure that are listed."""
 WHATS: Final[dict[What, T]] = {
     "root_causes": T("root causes"),
     "verdict": T("verdict"),
     "figure": T("figure"),
     "missing": T("still missing"),
-    "evidence": T("evidence"),
+    "evidence": T("files (other evidence)", "文件数（证据不同）"),
 }
 UNKNOWN = T("unknown")
 NOT_THERE = T("absent")
@@ -37,7 +41,7 @@ NONE = T("none")
 
 @attrs.frozen
 class Change:
-    """One difference. `delta`: after − before if both are numbers."""
+    """One difference. `delta`: after − before if both are numbers; `title`: what the cause is called."""
 
     cause: str
     what: What
@@ -45,6 +49,7 @@ class Change:
     before: Any
     after: Any
     delta: float | None = None
+    title: str = attrs.field(default="", eq=False)
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
@@ -58,43 +63,68 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     changes: list[Change] = []
     roots = [list(side.get("root_causes") or []) for side in (before, after)]
     if roots[0] != roots[1]:
-        changes.append(Change("", "root_causes", "", roots[0], roots[1]))
+        titles = {f["cause"]: f.get("title", f["cause"]) for side in (before, after) for f in side["findings"]}
+        was, now = ([titles.get(slug, slug) for slug in side] for side in roots)
+        changes.append(Change("", "root_causes", "", was, now))
     hashes = [{file.get("sha256") for file in _files(side)} for side in (before, after)]
     if hashes[0] != hashes[1]:
-        changes.append(Change("", "evidence", "files", len(hashes[0]), len(hashes[1]), len(hashes[1]) - len(hashes[0])))
+        changes.append(
+            Change("", "evidence", "files", len(hashes[0]), len(hashes[1]), len(hashes[1]) - len(hashes[0]) or None)
+        )
     old, new = _by_cause(before), _by_cause(after)
     for cause in [*new, *(cause for cause in old if cause not in new)]:
-        changes += _finding(cause, old.get(cause), new.get(cause))
+        title = (new.get(cause) or old[cause]).get("title", "")
+        changes += [attrs.evolve(change, title=title) for change in _finding(cause, old.get(cause), new.get(cause))]
     return changes
 
 
 def rows(changes: list[Change], lang: Lang = "en") -> list[dict[str, str]]:
     """Return the changes as texts for a table: cause, what, before, after, change."""
-    shown = []
-    for change in changes:
-        what = change.name if change.what == "figure" else WHATS[change.what].in_(lang)
-        sign = "" if change.delta is None else f"{change.delta:+,.1f}".removesuffix(".0")
-        shown.append(
-            {
-                "cause": change.cause,
-                "what": what,
-                "before": _text(change.before, lang),
-                "after": _text(change.after, lang),
-                "change": sign,
-            }
-        )
-    return shown
+    return [
+        {
+            "cause": change.title or change.cause,
+            "what": _what(change, lang),
+            "before": _text(change.before, lang),
+            "after": _text(change.after, lang),
+            "change": "" if change.delta is None else f"{change.delta:+,.1f}".removesuffix(".0"),
+        }
+        for change in changes
+    ]
 
 
 def render(changes: list[Change], lang: Lang = "en") -> str:
-    """Return the changes as plain aligned text, one line each; one sentence if nothing changed."""
+    """Return the changes in words, below each cause what changed of it; one sentence if nothing changed."""
     if not changes:
         return NO_CHANGE.in_(lang)
-    table = [
-        [head.in_(lang) for head in HEADS],
-        *([printable(cell) for cell in row.values()] for row in rows(changes, lang)),
-    ]
-    return console.aligned(table)
+    lines: list[str] = []
+    for cause, group in itertools.groupby(changes, key=lambda change: change.cause):
+        of_cause = list(group)
+        if cause and of_cause[0].what != "verdict":
+            lines.append(of_cause[0].title or cause)
+        for _, parts in itertools.groupby(of_cause, key=lambda change: (change.what, change.name.partition(".")[0])):
+            shown = list(parts)
+            for change, row in zip(shown[:PARTS], rows(shown[:PARTS], lang), strict=True):
+                what = (change.title or cause) if change.what == "verdict" else ("  " if cause else "") + row["what"]
+                sign = f" ({row['change']})" if row["change"] else ""
+                lines.append(f"{what}: {row['before']} → {row['after']}{sign}")
+            if len(shown) > PARTS:
+                lines.append("  " + MORE.say(n=len(shown) - PARTS).render(lang))
+    return "\n".join(map(printable, lines))
+
+
+def _what(change: Change, lang: Lang) -> str:
+    """Return what changed: a figure by its label and the key of its part."""
+    if change.what != "figure":
+        return WHATS[change.what].in_(lang)
+    name, *parts = change.name.split(".", 1)
+    label = _labels()[name].in_(lang) if name in _labels() else name.replace("_", " ")
+    return ": ".join([label, *parts])
+
+
+@cache
+def _labels() -> dict[str, T]:
+    declared = (cause.texts.declared_figures() for cause in causes.discover())
+    return {name: figure.label for figures in declared for name, figure in figures.items()}
 
 
 def _finding(cause: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:

@@ -119,7 +119,7 @@ def test_what_was_known_before_is_told_with_the_names_both_have(reports: Path) -
 def test_the_latest_is_compared_with_the_one_most_like_it(reports: Path) -> None:
     table = kit.incidents.start(reports).compare()
     assert "first" in table.caption and "b/second" in table.caption
-    assert ["broker-busy", "verdict", "suspected", "confirmed", ""] in table.frame.values.tolist()
+    assert ["The broker was busy", "verdict", "suspected", "confirmed", ""] in table.frame.values.tolist()
 
 
 @pytest.mark.parametrize("where", ["missing", "file"])

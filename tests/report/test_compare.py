@@ -86,14 +86,25 @@ def test_other_evidence_is_said():
     assert compare(BEFORE, after) == [Change("", "evidence", "files", 1, 2, 1)]
 
 
-def test_text_is_aligned_and_safe_for_a_terminal():
-    after = changed(findings__1__figures__errors_by_kind={"OVER\x1b[31mLOAD": 1234567})
+def test_changes_are_told_in_words_and_safe_for_a_terminal():
+    after = changed(
+        findings__0__verdict="ruled_out",
+        findings__0__figures__leaked_messages=0,
+        findings__1__figures__errors_by_kind={"OVER\x1b[31mLOAD": 1234567, "OVERLOAD": 2, "A": 1, "B": 1, "C": 1},
+    )
     text = render(compare(BEFORE, after))
     assert "\x1b" not in text
-    assert "1,234,567" in text
-    lines = text.splitlines()
-    assert lines[0].split() == ["cause", "what", "before", "after", "change"]
-    assert len({line.index("errors_by_kind") for line in lines[1:]}) == 1
+    assert text.splitlines() == [
+        "half-topic-blowup: confirmed → ruled out",
+        "  messages leaked into the half topic: 4 → 0 (-4)",
+        "broker-busy",
+        "  failed sends, by kind: A: absent → 1",
+        "  failed sends, by kind: B: absent → 1",
+        "  failed sends, by kind: C: absent → 1",
+        "  … and 1 part more",
+    ]
+    after["findings"][0]["title"] = "The transaction half topic feeds itself"
+    assert render(compare(BEFORE, after)).startswith("The transaction half topic feeds itself: confirmed → ruled out\n")
 
 
 @pytest.mark.parametrize(
