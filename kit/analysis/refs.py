@@ -75,8 +75,7 @@ def quote(facts: Facts, where: Seen, most: int = 3) -> tuple[Ref, ...]:
 
 def lines(facts: Facts, rows: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
     """Quote the lines of the first rows of a frame with `file` and `line`."""
-    places = rows[["file", "line"]].head(most).to_dict("records")
-    return facts.refs((str(row["file"]), int(row["line"])) for row in places)
+    return facts.refs(_places(rows, most))
 
 
 ROWS_OF_A_BLOCK = 24
@@ -86,8 +85,8 @@ ROWS_OF_A_BLOCK = 24
 def measured(facts: Facts, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
     """Quote rows of host metrics, each behind the head of its block: the nearest line above without a number."""
     quoted: list[Ref] = []
-    for row in lines(facts, rows, most):
-        above = facts.refs((row.file, n) for n in range(max(1, row.line - ROWS_OF_A_BLOCK), row.line))
+    for file, line in _places(rows, most):
+        *above, row = facts.refs((file, n) for n in range(max(1, line - ROWS_OF_A_BLOCK), line + 1))
         heads = [ref for ref in above if ref.text.strip() and not re.search(r"(?<![\w%])\d", ref.text)]
         quoted += [*heads[-1:], row]
     return tuple(dict.fromkeys(quoted))
@@ -95,8 +94,11 @@ def measured(facts: Facts, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
 
 def gaps(facts: Facts, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
     """Quote the lines on both sides of gaps, given by the line behind each."""
-    behind = [(str(row["file"]), int(row["line"])) for row in rows[["file", "line"]].head(most).to_dict("records")]
-    return facts.refs((file, n) for file, line in behind for n in (line - 1, line) if n)
+    return facts.refs((file, n) for file, line in _places(rows, most) for n in (line - 1, line) if n)
+
+
+def _places(rows: pd.DataFrame, most: int) -> list[tuple[str, int]]:
+    return [(str(row["file"]), int(row["line"])) for row in rows[["file", "line"]].head(most).to_dict("records")]
 
 
 QUOTED = ("ts", "file", "line", "message", "trace")

@@ -22,6 +22,7 @@ from kit.charts.transactions import half_topic
 from kit.report import html, manifest, notebooks
 from kit.report.build import build
 from kit.report.labels import PAGE
+from kit.rocketmq.catalogue import PROBLEMS
 
 
 class Page(HTMLParser):
@@ -273,7 +274,7 @@ def test_backticks_become_code_and_nothing_else_becomes_markup() -> None:
 
 
 def test_causes_that_explain_each_other_are_linked() -> None:
-    known = {cause.slug for cause in causes.discover()}
+    known = {cause.slug for cause in causes.discover()} | set(PROBLEMS)
     assert all(set(results) <= known and slug not in results for slug, results in causes.leads_to().items())
     views = [
         {"id": slug, "title": slug, "verdict_name": "confirmed", "explained_by": by}
