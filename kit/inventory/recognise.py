@@ -28,7 +28,7 @@ _PLACES: Final = 32
 
 _DIGITS: Final = re.compile(r"[0-9]{20}$")
 _SPEAKS: Final = re.compile(
-    r"rocket_?mq|broker|mqadmin|commit_?log|namesrv|CODE: ?\d+|msg_?id|offsetMsgId|UNIQ_KEY|%(RETRY|DLQ)%|\w+Exception\b|TRANS_HALF|"
+    r"rocket_?mq|broker|mqadmin|commit_?log|namesrv|CODE: ?\d+|msg_?id|offsetMsgId|UNIQ_KEY|%(RETRY|DLQ)%|\wException\b|TRANS_HALF|"
     r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\b\d\d:\d\d:\d\d\b|^\[ {0,5}\d{1,9}\.\d{6}\] ",
     re.IGNORECASE | re.MULTILINE,
 )

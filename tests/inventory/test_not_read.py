@@ -70,3 +70,10 @@ def test_send_results_alone_are_a_text_and_no_table(tmp_path: Path) -> None:
         lines = [form.format(n=n, s=result.format(n=n)) for n in range(30)]
         (folder / "sent.csv").write_text("\n".join(lines) + "\n")
         assert inventory.take(folder, tmp_path / "w").items[0].kind in ("text", "log")
+
+
+def test_one_word_of_a_quarter_megabyte_is_looked_at_once(tmp_path: Path) -> None:
+    """A search that begins again at each of its letters takes minutes."""
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e/orders.csv").write_text('order_key,status\nk1,"' + "z" * 400_000 + '"\n')
+    assert inventory.take(tmp_path / "e", tmp_path / "w").not_recognised == ("orders.csv",)
