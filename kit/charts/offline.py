@@ -20,8 +20,8 @@ _LIBRARY = """<script>
 window.rmqKitPlotly = window.rmqKitPlotly || (async () => {
   const bytes = Uint8Array.from(atob("%s"), (c) => c.charCodeAt(0));
   const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  new Function("module", "exports", "define", text).call(window);
-  return window.Plotly;
+  // As a function's own, so that a loader in the page (require.js) does not take it.
+  return new Function("module", "exports", "define", text + " return typeof Plotly == 'undefined' ? window.Plotly : Plotly;").call(window);
 })();
 </script>"""
 _CHART = """<div style="overflow-x:auto"><div id="%s" style="min-height:%dpx;min-width:%dpx"><p>%s</p></div></div>

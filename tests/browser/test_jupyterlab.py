@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import recorded
 from jupyterlab_server import book, opened, run_all, serving
+from nbconvert import HTMLExporter
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 import kit
+from kit.charts import offline, pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.spark]
 
@@ -25,6 +29,22 @@ def lab(tmp_path: Path) -> Iterator[str]:
     kit.triage(kit.open_case(evidence, workspace))
     with serving(tmp_path, **{BOOK: book(BOOK, evidence=str(evidence), workspace=str(workspace))}) as address:
         yield address
+
+
+def test_a_page_made_of_a_notebook_draws_its_charts(browser: Any, tmp_path: Path) -> None:
+    rows = pd.DataFrame({"stage": ["half", "commit"], "records": [3, 2]})
+    data = [{"text/html": offline.library()}, pictures.bars(rows)._repr_mimebundle_()]
+    shown = [new_output("display_data", data=each) for each in data]
+    page, _ = HTMLExporter().from_notebook_node(new_notebook(cells=[new_code_cell("1", outputs=shown)]))
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    context = browser.new_context(viewport={"width": 390, "height": 900}, offline=True)
+    opened_ = context.new_page()
+    opened_.goto((tmp_path / "page.html").as_uri())
+    chart = opened_.locator(".js-plotly-plot")
+    chart.locator("svg.main-svg").first.wait_for(timeout=60_000)
+    assert chart.evaluate("e => e.data[0].x.length || e.data[0].x._inputArray?.length || e._fullData[0].x.length") == 2
+    assert chart.bounding_box()["width"] >= 520
+    context.close()
 
 
 def test_run_all_use_the_picker_and_see_the_chart_change(browser: Any, lab: str) -> None:
