@@ -143,3 +143,14 @@ def size_limits(facts: Facts) -> list[dict[str, Any]]:
             "properties_max": known.properties, "check_max": known.check_max, "raw_put_backs": known.raw_put_backs,
         })  # fmt: skip
     return rows
+
+
+@fold("file string, physical_offset bigint, raw_size bigint", "size_limits", "stored_messages")
+def raw_half_bodies(facts: Facts) -> list[dict[str, Any]]:
+    """One row per half record with a compressed body that a put-back writes uncompressed: file, physical_offset, raw_size (bytes; undecodable bodies
+    are left out). Brokers of 4.3.0 to 4.5.2 only (`size_limits.raw_put_backs`), no rows for any other.
+
+    Source: broker/transaction/queue/TransactionalMessageBridge.renewHalfMessageInner.
+    """
+    raw = any(row["raw_put_backs"] and row["broker"] for row in facts.rows("size_limits"))
+    return facts.answers("unpacked_halves") if raw and facts.answers("packed_halves")[0]["n"] else []
