@@ -1,71 +1,45 @@
-"""The forms of what must not leave a site: addresses, bodies, properties, paths, and the places where a key or a name is expected."""
+"""The forms of what must not leave a site, and the places where a key or a name is expected: `forms.yaml`, compiled."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib import resources
 from typing import Final
 
+import msgspec
+
 from kit.inventory.references import MAX_TEXT
-from kit.redaction import stock_names
+from kit.redaction import ordinary
 from kit.redaction.ids import COLONS, DASHED, QUAD
-from kit.redaction.personal import GONE, PEOPLE, SECRETS
 from kit.rocketmq import names
 
 Form = re.Pattern[str]
 
 CUT: Final = MAX_TEXT
 """Length at which a quoted line was cut, perhaps inside a name."""
+GONE: Final = "[redacted]"
 
-_WORDS: Final = [
-    *PEOPLE,
-    r"(?P<mail>(?<![\w.+-])[A-Za-z0-9][\w.+-]*@[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)+)",
-    rf"(?P<quad>{QUAD.pattern})",
-    rf"(?P<dashed>{DASHED.pattern})",
-    r"(?P<cut>(?<![\d.])\d{1,3}\.\d{1,3}\.[\d.]*(?=…))",
-    r"(?P<mac>(?<![\w:-])[0-9A-Fa-f]{2}(?:([:-])[0-9A-Fa-f]{2})(?:\2[0-9A-Fa-f]{2}){4}(?![\w:-]))",
-    rf"(?P<colons>{COLONS.pattern})",
-    r"(?P<dotted>(?<![\w.@$-])[A-Za-z_][\w-]*(?:\.[A-Za-z_$][\w$-]*){2,})",
-    r"(?P<word>[A-Za-z0-9]+)",
-]
-_BODY: Final = r"(?i:(?:msg|message)?_?(?:body|payload|content)|消息体|消息内容)"
-_NESTED: Final = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}?"
-_VALUE: Final = rf"""\\?"(?:[^"\\]|\\.)*"?|'[^']*'?|\[B@\w+|\[[^\]]*\]?|{_NESTED}"""
-# Message.toString prints the bytes as a list of numbers; applications print words, up to the next `name=` or the end of the line.
-_BARE: Final = r"[^\n\s,;}\]][^\n]*?(?=(?:[,;]\s*[A-Za-z_][\w.]*\s*[=:]|\s[A-Za-z_][\w.]*\s*=)|[}\]]|$|\n)"
-BODIES: Final = [
-    rf"(?P<body>(?<![A-Za-z]){_BODY}\s*[=＝]\s*(?:{_VALUE}|{_BARE}))",
-    rf"""(?P<json>\\?["']{_BODY}\\?["']\s*:\s*(?:{_VALUE}|[^\s,}}]+))""",
-    rf"(?P<said>(?<![\w-]){_BODY}\s*[:：]\s*(?!\[redacted)(?:{_VALUE}|{_BARE}))",
-    rf"(?P<element><(?:{_BODY})>[^<]+)",
-]
-"""A message body wherever its name is printed before it."""
-SCHEMES: Final = (
-    r"https?|s?ftps?|jdbc:[\w:]+|rediss?|mongodb(?:\+srv)?|amqps?|postgres(?:ql)?|mysql|oracle|tcp|ssl|tls|wss?|grpcs?"
+_DATA: Final = msgspec.yaml.decode(
+    resources.files("kit.redaction").joinpath("forms.yaml").read_bytes(), type=dict[str, dict[str, str]]
 )
-_CONTEXTS: Final = [
-    *BODIES,
-    *SECRETS,
-    r"(?P<properties>\bproperties=\{[^}]*)",
-    rf"""(?P<url>\b(?:{SCHEMES})://(?:[^\s"'<>/@]*@)?[^\s"'<>)\]}},]+)""",
-    r"""(?P<windows>(?<![\w])[A-Za-z]:\\[^\s"'<>|,;:*]+)""",
-    r"(?P<absolute>(?u:(?<![A-Za-z0-9_.:/%)-])/[A-Za-z_.~][\w.%+~@$!#-]*(?:/[\w.%+~@$!#-]+)+/?))",
-    r"(?P<path>(?u:(?<![\w/.%-])[\w.%@$#+-]+(?:!?/[\w.%@$#+-]+)+))",
-]
+_PARTS: Final = {"quads": QUAD.pattern, "dashes": DASHED.pattern, "colons": COLONS.pattern, **_DATA["parts"]}
 
 
-def _numbered(parts: list[str]) -> Form:
-    """Join alternatives; the one back reference, of the MAC address, is by name since its number depends on what is before it.
-
-    In ASCII: Chinese is written without blanks around numbers and names.
-    """
-    joined = "|".join(parts).replace("([:-])", "(?P<sep>[:-])").replace(r"\2", "(?P=sep)")
-    return re.compile(joined, re.ASCII)
+def _filled(form: str) -> str:
+    """Return a form with its parts in the place of their names."""
+    return re.sub(r"<([a-z]+)>", lambda part: _filled(_PARTS[part[1]]) if part[1] in _PARTS else part[0], form)
 
 
-PLAIN: Final = _numbered(_WORDS)
+def _joined(*kinds: str) -> Form:
+    every = [f"(?P<{name}>{_filled(form)})" for kind in kinds for name, form in _DATA[kind].items()]
+    return re.compile("|".join(every), re.ASCII)
+
+
+PLAIN: Final = _joined("words")
 """What is replaced by its form alone."""
-FORMS: Final = _numbered(_CONTEXTS + _WORDS)
+FORMS: Final = _joined("contexts", "words")
+SCHEMES: Final = _PARTS["schemes"]
 
 KEY_BEFORE: Final = re.compile(
     r"""(?i)(?:(?:^|[^A-Za-z])\w*?keys?\s*=\s*['"\[]?|\\?["']\w*?keys?\\?["']\s*:\s*\\?["']"""
@@ -93,7 +67,7 @@ SPELLED: Final = re.compile(r"(\\x[0-9a-f]{2}|\\u[0-9a-f]{4})")
 PATH: Final = re.compile(r"[A-Za-z0-9_.%@$#+!~/-]+")
 WORDS: Final = re.compile(rf"(?P<word>{WORD.pattern})")
 QUADS: Final = re.compile(r"\d\.\d+\.\d+\.\d")
-STOCK: Final = frozenset(part for word in stock_names.WORDS for part in WORD.findall(word))
+STOCK: Final = frozenset(part for word in ordinary.FOLDERS for part in WORD.findall(word))
 """Words of which RocketMQ's own names of files and folders are made."""
 
 _ID_PROPERTIES: Final = frozenset({names.KEYS, "__SHARDINGKEY"})
@@ -124,6 +98,35 @@ def without_body(said: str) -> str:
     return (head.group() if head else "") + GONE
 
 
+_SECRET: Final = re.compile(_filled(r"""(?:<scheme>|<called>)\\?["']?|<[^>]*>"""), re.ASCII)
+_PERSON: Final = re.compile(_filled(r"(?:<people>|<homes>|<accounts>|<papers>)(?:<sign>|\s*)"), re.ASCII)
+_TAIL: Final = re.compile(r"""\\?["']$""")
+
+
+def without_secret(said: str) -> str:
+    """Return what names a secret, `accessKey=`, `Bearer `, `<password>`, without the secret."""
+    head = _SECRET.match(said)
+    tail = _TAIL.search(said, head.end()) if head else None
+    return (head.group() if head else "") + GONE + (tail.group() if tail else "")
+
+
+def split_person(said: str) -> tuple[str, str]:
+    """Return what names a person's name, address, account or paper, and the value behind it."""
+    head = _PERSON.match(said)
+    end = head.end() if head else 0
+    return said[:end], said[end:]
+
+
+_POSITION: Final = re.compile(
+    r"(?i)(?:offset|offsets|position|pos|size|bytes|length|@|diff|lag|total|wrote|where|file|位点|偏移量?|[大最]小|最大|长度|字节|文件)\W{0,4}[为是到至]?\s*$"
+)
+
+
+def is_position(text: str, at: int) -> bool:
+    """Return whether the text calls the number that begins here an offset, a size or a place."""
+    return _POSITION.search(text, max(0, at - 24), at) is not None
+
+
 def inside(text: str, begin: int, end: int) -> bool:
     """Return whether a piece of text continues a word on either side."""
     before, after = text[begin - 1 : begin] if begin else "", text[end : end + 1]
@@ -135,6 +138,6 @@ def inside(text: str, begin: int, end: int) -> bool:
 def split_name(part: str) -> tuple[str, str]:
     """Return the stem of a file name and its known extensions."""
     stem, tail = part, ""
-    while (dot := stem.rfind(".")) > 0 and (stem[dot + 1 :] in stock_names.EXTENSIONS or stem[dot + 1 :].isdigit()):
+    while (dot := stem.rfind(".")) > 0 and (stem[dot + 1 :] in ordinary.EXTENSIONS or stem[dot + 1 :].isdigit()):
         stem, tail = stem[:dot], stem[dot:] + tail
     return stem, tail

@@ -152,7 +152,7 @@ class Addresses:
 
     def mac_text(self, text: str) -> str:
         """Return a MAC address with its separators and case kept."""
-        new = self.mac(bytes.fromhex(re.sub("[:-]", "", text))).hex(text[2])
+        new = self.mac(bytes.fromhex(re.sub("[:.-]", "", text))).hex(*(".", 2) if "." in text else text[2])
         return new if text == text.lower() else new.upper()
 
     def hex_run(self, run: str) -> str:

@@ -16,14 +16,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from html.parser import HTMLParser
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import msgspec
 
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import CATALOGUE, LANGS
-from kit.redaction import stock_names
+from kit.redaction import ordinary
 from kit.redaction.ordinary import is_ambiguous
 from kit.report import manifest
 from kit.rocketmq import names
@@ -44,24 +46,10 @@ PSEUDONYMOUS: Final = tuple(
 """Where pseudonyms of addresses come from, and addresses that every host has."""
 
 _FORMS: Final = {
-    "address": re.compile(
-        r"(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(?![\d.]*\d)|(?<![A-Za-z\d-])ip-(\d{1,3}(?:-\d{1,3}){3})(?!\d)"
-        r"|(?<![A-Za-z\d_:.])((?:[0-9A-Fa-f]{0,4}:){2,8}[0-9A-Fa-f]{0,5})(?![A-Za-z\d_:]|\.\d)"
-    ),
-    "mail": re.compile(r"(?a)[A-Za-z0-9][\w.+-]*@[A-Za-z][\w-]*(?:\.[A-Za-z]{2,})+"),
-    "number": re.compile(
-        r"(?a)(?<!\w)([1-9]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx])(?!\w)"
-        r"|(?:手机|电话|联系|卡号|银行卡|身份证)[^\d\n]{0,6}([1-9](?:[- ]?\d){10,18})(?!\d)"
-    ),
-    "secret": re.compile(
-        r"(?ai)\bbearer\s+(?=\S*\d)[\w.~+/-]{12,}|\beyJ[\w-]{8,}\.[\w-]{8,}|\b(?:AKIA|LTAI)[0-9A-Za-z]{12,}|-----BEGIN [A-Z ]*PRIVATE KEY"
-        r"|jdbc:oracle:\w+:[^\s/@]+/[^\s/@]+@|://[^\s/@:'\"<>]*:(?!\[redacted)[^\s/@'\"<>]+@|(?<![\w-])-u\s+[^\s:\[]+:\S"
-        r"|(?:--password[\s=]+|(?<![A-Za-z\d])sk\s*=\s*|(?:密码|口令)\s*[=:：]\s*)(?!\[redacted|null|true|false)[\w!+/-]{4}"
-    ),
-    "name": re.compile(
-        r"(?a)(?<![\w./-])([a-z][a-z\d-]*-[b-df-hj-np-tv-z\d]{8,10}-[b-df-hj-np-tv-z\d]{5})(?![\w-])"
-        r"|(?:(?i:order_?(?:id|no))[\"'\\\s=:：]{1,5}|订单编?号[\"'\\\s=:：为是]{0,5})(?=[\w-]*\d{4})(?![\dA-F]{32}|[\dA-F]{56})([A-Za-z\d][\w-]*)"
-    ),
+    name: re.compile(form)
+    for name, form in msgspec.yaml.decode(
+        resources.files("kit.redaction").joinpath("leaks.yaml").read_bytes(), type=dict[str, str]
+    ).items()
 }
 _DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b|sha256-[A-Za-z0-9+/=]+")
 _OPAQUE: Final = re.compile(r"^data:image/.*$")
@@ -104,7 +92,7 @@ def of(case: Case, files: Iterable[Path], more: Iterable[str] = ()) -> Originals
             elif (
                 (token := TOKEN.search(bare))
                 and token.group() in words
-                and not (is_ambiguous(bare) or stock_names.is_stock(bare))
+                and not (is_ambiguous(bare) or ordinary.is_stock(bare))
             ):
                 found.add(bare)
     return Originals(frozenset(found), frozenset(ip for ip in addresses if not _is_nobodys(ip)))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from kit.redaction import stock_names
+from kit.redaction import ordinary
 from kit.redaction.ids import COLONS, DASHED, HEX, QUAD, host
 from kit.redaction.ordinary import is_ordinary
 
@@ -20,6 +20,7 @@ _HOST: Final = re.compile(
     r"""|(?P<slash>[A-Za-z][\w.-]*)/(?=\d{1,3}(?:\.\d{1,3}){3}:)"""
     r"""|(?i:unknown ?host(?:exception)?):? (?P<unknown>[A-Za-z][\w.-]*)|^Linux \S+ \((?P<sar>[\w.-]+)\)"""
     r"""|^(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?P<syslog>[A-Za-z][\w.-]*) """
+    r"""|(?<![\w.@$/-])(?P<domain>[A-Za-z][\w-]*\.(?:internal|local|lan|corp|intranet|svc|idc\w*|com|cn|net|org|io|top|cc|info))(?![\w-]|\.\w)"""
     r"""|(?i:\b(?:host(?:name)?|server|node|machine|主机|机器))\\?["']?\s*[=:：]\s*\\?["'\[]?(?P<said>[A-Za-z][\w-]*(?:\.[\w-]+)*)"""
 )
 _DECIMAL: Final = re.compile(
@@ -57,14 +58,17 @@ def names(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
                 yield name, kind
         for hit in _HOST.finditer(text):
             name = next(filter(None, hit.groups())).rstrip(".")
-            if not _is_known(name) and name.rpartition(".")[2] not in stock_names.EXTENSIONS:
+            if (
+                not (_is_known(name) or name.startswith(ordinary.VENDORS))
+                and name.rpartition(".")[2] not in ordinary.EXTENSIONS
+            ):
                 yield name, "host"
         yield from ((hit.group(), "host") for hit in _MADE.finditer(text))
         yield from ((hit.group(), "host") for hit in _NUMBERED.finditer(text) if _is_machine(hit.group()))
 
 
 def _is_known(host: str) -> bool:
-    return is_ordinary(host) or host in stock_names.WORDS or stock_names.is_stock(host)
+    return is_ordinary(host) or host in ordinary.FOLDERS or ordinary.is_stock(host)
 
 
 def _is_machine(name: str) -> bool:

@@ -9,9 +9,11 @@ import re
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import numpy as np
 import pandas as pd
 
@@ -21,7 +23,7 @@ from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.commitlog.schema import TEXT, promoted
 from kit.inventory.references import MAX_TEXT
-from kit.redaction import mentioned_names, stock_names
+from kit.redaction import mentioned_names, ordinary
 from kit.redaction.forms import SPELLED, WORD, split_name
 from kit.redaction.ids import HEX, QUAD
 from kit.redaction.ordinary import is_ambiguous
@@ -39,26 +41,9 @@ LONGEST: Final = 400
 STATES: Final = 200
 """Different values up to which a status column is taken for a list of states, which stay readable."""
 
-_PROPERTIES: Final = {
-    names.REAL_TOPIC: "topic",
-    names.RETRY_TOPIC: "topic",
-    "DLQ_ORIGIN_TOPIC": "topic",
-    names.PGROUP: "group",
-    names.CLUSTER: "cluster",
-}
-_SUBJECTS: Final = {"topics": "topic", "subscriptionGroup": "group", "consumerOffset": "group"}
-_SETTINGS: Final = {"brokerName": "broker", "brokerClusterName": "cluster", "brokerName1": "broker"}
-_ADMIN: Final = {
-    "#Topic": "topic",
-    "topicName": "topic",
-    "Topic": "topic",
-    "consumerGroup": "group",
-    "#Group": "group",
-    "#Broker Name": "broker",
-    "#Cluster Name": "cluster",
-    "brokerName": "broker",
-    "brokerClusterName": "cluster",
-}
+_WHERE: Final = msgspec.yaml.decode(
+    resources.files("kit.redaction").joinpath("names.yaml").read_bytes(), type=dict[str, dict[str, str]]
+)
 _NUMBER: Final = re.compile(r"[-+]?\d{1,6}%?|[-+]?[\d,]*\.\d+%?|1\d{9}|1\d{12}|")
 """Amounts and counts, and times as seconds or milliseconds since 1970; longer numbers are accounts and telephones."""
 _CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -99,8 +84,8 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
             stem = split_name(part)[0]
             if (
                 len(stem) > 3
-                and part not in stock_names.WORDS
-                and stem not in stock_names.WORDS
+                and part not in ordinary.FOLDERS
+                and stem not in ordinary.FOLDERS
                 and not stem.isdigit()
                 and not _made_of(stem, kinds)
             ):
@@ -185,9 +170,7 @@ def _plain(name: Any, kind: str) -> Iterator[tuple[str, str]]:
     if kind == "client":
         text = text.partition("@")[2].partition("#")[0] if QUAD.match(text) else text
     nothing = (
-        text.lower() in ("", "null", "true", "false", "default", "none")
-        or stock_names.is_stock(text)
-        or QUAD.match(text)
+        text.lower() in ("", "null", "true", "false", "default", "none") or ordinary.is_stock(text) or QUAD.match(text)
     )
     if not nothing and not (kind == "client" and text.isdigit()):
         yield text, kind
@@ -198,27 +181,27 @@ def _made_of(stem: str, known: Mapping[str, str]) -> bool:
     left = stem
     for name in sorted((n for n in known if len(n) > 3 and n in stem), key=len, reverse=True):
         left = left.replace(name, " ")
-    return all(word.isdigit() or word in stock_names.WORDS for word in re.split(r"[^A-Za-z0-9]+", left) if word)
+    return all(word.isdigit() or word in ordinary.FOLDERS for word in re.split(r"[^A-Za-z0-9]+", left) if word)
 
 
 def _tables(case: Case) -> Iterator[tuple[Any, str]]:
     """Yield the names that the tables of a case hold, by kind."""
     yield from ((name, "topic") for name in _distinct(case, "messages", "topic"))
-    for name, kind in _PROPERTIES.items():
+    for name, kind in _WHERE["properties"].items():
         yield from ((value, kind) for value in _distinct(case, "messages", promoted(name)))
     for row in _rows(case, "configs", "origin", "subject", "name", "value"):
-        if row["origin"] in _SUBJECTS:
-            yield row["subject"], _SUBJECTS[row["origin"]]
-        if row["name"] in _SETTINGS:
-            yield row["value"], _SETTINGS[row["name"]]
+        if kind := _WHERE["subjects"].get(row["origin"]):
+            yield row["subject"], kind
+        if kind := _WHERE["settings"].get(row["name"]):
+            yield row["value"], kind
         elif re.search(r"(?i)addr|domain|dLegerPeers|dledgerPeers", row["name"] or ""):
             yield from ((host, "host") for host in _hosts(row["value"] or ""))
     for row in _rows(case, "offsets", "topic", "group"):
         yield row["topic"], "topic"
         yield row["group"], "group"
     for row in _rows(case, "admin", "name", "value"):
-        if row["name"] in _ADMIN:
-            yield row["value"], _ADMIN[row["name"]]
+        if kind := _WHERE["admin"].get(row["name"]):
+            yield row["value"], kind
     for client in setup.clients(case.facts):
         yield client.group, "group"
         yield client.client_id, "client"
@@ -265,9 +248,7 @@ ALL: Final = {"messages": "stored_messages", "logs": "all_entries"}
 def _names_somebody(cell: str) -> bool:
     """Return whether a cell needs a pseudonym in any text: no number, no time, no constant such as `SEND_OK`, no ordinary word."""
     bare = cell.strip()
-    return not (
-        is_plain(bare) or is_ambiguous(bare) or _CONSTANT.fullmatch(bare) or bare.startswith(stock_names.VENDORS)
-    )
+    return not (is_plain(bare) or is_ambiguous(bare) or _CONSTANT.fullmatch(bare) or bare.startswith(ordinary.VENDORS))
 
 
 def _rows(case: Case, table: str, *columns: str) -> list[dict[str, Any]]:

@@ -1,4 +1,5 @@
-"""Words that are no names: those of sentences about RocketMQ. A topic called `order` is replaced only where a topic is expected.
+"""What names nobody: words of sentences about RocketMQ (a topic called `order` is replaced only where a topic is expected), and the names of groups,
+folders, files and packages in every RocketMQ installation.
 
 A list kept by hand (`ordinary.txt`), whatever the kit's own texts say: a word that is not in it is replaced wherever it is a name of the evidence, even in the middle
 of a sentence. What a site might call its own (trades, hotel, customers) does not belong here.
@@ -9,6 +10,10 @@ from __future__ import annotations
 import re
 from importlib import resources
 from typing import Final
+
+import msgspec
+
+from kit.rocketmq import names
 
 _LINES: Final = resources.files("kit.redaction").joinpath("ordinary.txt").read_text(encoding="utf-8").splitlines()
 WORDS: Final = frozenset(word for line in _LINES if not line.startswith("#") for word in line.split())
@@ -43,3 +48,47 @@ def is_ambiguous(name: str) -> bool:
     """Return whether a name is also something else: it is replaced only where a name or a key is expected, and searched for nowhere else."""
     number = name.isdigit() and (len(name) < NUMBER or len(name) == 20)
     return len(name) < SHORT or number or DATED.fullmatch(name) is not None or is_ordinary(name)
+
+
+# upstream of the groups: common/MixAll, broker/subscription/SubscriptionGroupManager; of the folders and files: store/config/StorePathConfigHelper,
+# distribution/conf (logback files, broker.conf), common/constant/LoggerName.
+DEFAULT_BROKER: Final = "broker-a"
+"""brokerName in the broker.conf that RocketMQ ships."""
+
+_LISTS: Final = {
+    name: words.split()
+    for name, words in msgspec.yaml.decode(
+        resources.files("kit.redaction").joinpath("stock_names.yaml").read_bytes(), type=dict[str, str]
+    ).items()
+}
+_GROUPS: Final = frozenset({names.SCHEDULE_GROUP, names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP, *_LISTS["groups"]})
+_PLACES: Final = frozenset(
+    {
+        names.DEFAULT_CLUSTER,
+        names.DEFAULT_REGION,
+        DEFAULT_BROKER,
+        "localhost",
+        "localhost.localdomain",
+        "jmenv.tbsite.net",
+    }
+)
+
+FOLDERS: Final = frozenset(_LISTS["words"]) | names.SYSTEM_TOPICS | {names.DISCARD_TOPIC_IN_LOGS, "RETRY", "DLQ", "LMQ"}
+"""Names of folders and files, or parts of them, that are in any store, log folder or collection of outputs."""
+LABELS: Final = frozenset(_LISTS["labels"])
+"""First parts of package names, system properties and domains that are no one's own."""
+VENDORS: Final = tuple(_LISTS["vendors"])
+"""Beginnings of packages and system properties that anybody's logs hold."""
+EXTENSIONS: Final = frozenset(_LISTS["extensions"])
+
+
+def is_stock(name: str) -> bool:
+    """Return whether a topic, group, broker, cluster or host name is RocketMQ's own or one that it ships."""
+    return (
+        name in _GROUPS
+        or name in _PLACES
+        or name in names.SYSTEM_TOPICS
+        or name == names.DISCARD_TOPIC_IN_LOGS
+        or name.startswith((names.SYSTEM_GROUP_PREFIX, "CID_ONS", "RMQ_SYS_", "TRANS_CHECK_"))
+        or names.is_system_topic(name)
+    )

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from kit.redaction import forms as rf
-from kit.redaction import personal, stock_names
+from kit.redaction import ordinary
 from kit.redaction.ids import HEX, Addresses, Pseudonyms, Secret, parsed
 from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
 
 KEPT_FIELDS: Final = frozenset(
-    {
+    [
         "cause",
         "kind",
         "verdict",
@@ -33,7 +33,7 @@ KEPT_FIELDS: Final = frozenset(
         "kit_version",
         "findings_sha256",
         "manifest_sha256",
-    }
+    ]
 )
 """Fields of the kit's own making: nothing of an evidence gets into them."""
 HOMES: Final = ("home", "Users", "user")
@@ -60,6 +60,23 @@ class Redactor:
         self.addresses = Addresses(self._secret, [ip for text in addresses if (ip := parsed(text))])
         self._pseudonyms = Pseudonyms(self._secret, names or ())
         self.coin, self.is_pseudonym = self._pseudonyms.of, self._pseudonyms.is_one
+        ips = self.addresses
+        self._acts: dict[str | None, Callable[[str], str | None]] = {
+            **dict.fromkeys(("body", "json", "said", "element"), rf.without_body),
+            **dict.fromkeys(("pem", "bearer", "jwt", "vendor", "tag", "secret"), rf.without_secret),
+            **dict.fromkeys(("phone", "identity", "social", "card", "wide"), self._number),
+            **dict.fromkeys(("person", "account"), self._person),
+            **dict.fromkeys(("quad", "colons"), ips.text),
+            **dict.fromkeys(("url", "absolute", "windows"), self._web),
+            "properties": lambda said: rf.properties(said, self._key, self.coin, self.text),
+            "dashed": ips.dashed,
+            "mac": ips.mac_text,
+            "mail": lambda said: self.coin(said, "client"),
+            "cut": lambda said: "",
+            "dotted": self._dotted,
+            "path": lambda said: None,
+        }
+        """What becomes of each form of `forms.yaml`."""
         self.names: dict[str, str] = {}
         self._shapes: dict[str, list[tuple[int, int]]] = {}
         for name, kind in sorted((names or {}).items()):
@@ -153,40 +170,28 @@ class Redactor:
             return named
         if form == "word":
             return self._word(text, start, end, cuts)
-        new: str | None = None
-        if form in ("body", "json", "said", "element"):
-            new = rf.without_body(said)
-        elif form in ("pem", "bearer", "jwt", "vendor", "tag", "secret"):
-            new = personal.without_secret(said)
-        elif form in ("phone", "identity", "card"):
-            new = None if form == "phone" and personal.is_position(text, start) else self._number(said)
-        elif form == "dashed":
-            new = self.addresses.dashed(said)
-        elif form == "properties":
-            new = rf.properties(said, self._key, self.coin, self.text)
-        elif form == "quad":
-            new = self.addresses.text(said)
-        elif form == "cut":
-            new = ""
-        elif form == "colons":
-            end -= len(said) - len(said.rstrip("."))
-            new = self.addresses.text(said.rstrip("."))
-        elif form == "mac":
-            new = self.addresses.mac_text(said)
-        elif form == "mail":
-            new = self.coin(said, "client")
-        elif form in ("url", "absolute", "windows"):
-            new = None if said.startswith(PUBLIC) else self.path(said)
-        elif (
-            form == "dotted"
-            and not said.startswith(stock_names.VENDORS)
-            and said.rpartition(".")[2] not in stock_names.EXTENSIONS
-        ):
-            new = ".".join(
-                part if part in stock_names.LABELS else self.names.get(part) or self.coin(part, "app")
-                for part in said.split(".")
-            )
-        return start, end, new
+        if form == "colons":
+            said = said.rstrip(".")
+            end = start + len(said)
+        elif form == "phone" and rf.is_position(text, start):
+            return start, end, None
+        return start, end, self._acts[form](said)
+
+    def _web(self, said: str) -> str | None:
+        return None if said.startswith(PUBLIC) else self.path(said)
+
+    def _dotted(self, said: str) -> str | None:
+        """Return a package or a host with dots replaced, part by part."""
+        if said.startswith(ordinary.VENDORS) or said.rpartition(".")[2] in ordinary.EXTENSIONS:
+            return None
+        return ".".join(
+            part if part in ordinary.LABELS else self.names.get(part) or self.coin(part, "app")
+            for part in said.split(".")
+        )
+
+    def _person(self, said: str) -> str | None:
+        head, value = rf.split_person(said)
+        return None if (new := self._number(value)) is None else head + new
 
     def _word(self, text: str, start: int, end: int, cuts: str) -> tuple[int, int, str | None]:
         """Replace one word: a key by its place, an id by its form, or the beginning of a cut name."""
@@ -265,7 +270,7 @@ class Redactor:
         if (
             not part.strip(".~!")
             or (len(part) < SHORT and not whole)
-            or (not home and (part.isdigit() or part in stock_names.WORDS))
+            or (not home and (part.isdigit() or part in ordinary.FOLDERS))
         ):
             return part
         if re.fullmatch(rf"{rf.SCHEMES}|[A-Za-z]:?", part) and whole and not home:

@@ -118,8 +118,7 @@ class Watch:
         kept.stores = self._stores.step(kept.stores, first=first)
         kept.steps += 1
         found: list[Sign] = []
-        for follower in (self._logs, self._stores):
-            self.figures.skipped.update(follower.skipped)
+        self.figures.skipped = Counter(self._logs.skipped | self._stores.skipped)
         for each in self._logs.stretches(kept.logs):
             for batch in self._read(each, log_entries(each, self.options)):
                 found += self.of_entries(batch, each.place.root)

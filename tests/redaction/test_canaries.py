@@ -87,6 +87,30 @@ PLANTED = {
     "body in Chinese": ("消息体：请送到金丝雀路五号, queueId=3", "金丝雀路"),
     "package in Chinese": ("类com.canarycorp2.pay.Listener异常", "canarycorp2"),
     "token in Chinese": ("令牌eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkyIn0.s5Gn_canary失效", "eyJzdWIiOiJjYW5hcnkyIn0"),
+    "password of Redis": ("requirepass CanaryPw11", "CanaryPw11"),
+    "password in SQL": ("create user x identified by 'CanaryPw12'", "CanaryPw12"),
+    "password behind a blank": ("login with password CanaryPw13 refused", "CanaryPw13"),
+    "signature of an address of the web": ("GET /x?se=1&sig=CanarySig14%3D done", "CanarySig14"),
+    "access key with a blank": ("ACCESS KEY: canary15ak used", "canary15ak"),
+    "account of a chat": ("微信号canary_wx21已绑定", "canary_wx21"),
+    "account of digits": ("QQ：2199887722 已绑定", "2199887722"),
+    "user by id": ("userId: 9988776636 locked", "9988776636"),
+    "person": ("收货人：金丝雀 已签收", "金丝雀"),
+    "person in English": ('got {"receiverName": "Kanarie", "n": 1}', "Kanarie"),
+    "home": ("收货地址：上海市金丝雀路五号 已确认", "金丝雀路"),
+    "plate": ("车牌京A·C1234K 进场", "C1234K"),
+    "passport": ("护照E12345678 已核验", "E12345678"),
+    "company": ("统一社会信用代码91310000CANARY1X28 有效", "91310000CANARY1X28"),
+    "account of a bank": ("IBAN DE89370400440532013061 charged", "DE89370400440532013061"),
+    "social security": ("SSN 123-45-6762 checked", "123-45-6762"),
+    "mail with a domain in Chinese": ("发给金丝雀@公司.cn 了", "金丝雀@公司"),
+    "wide digits": ("手机１３８００１３８０８４ 已绑定", "１３８００１３８０８４"),
+    "path of the web": ("read file:///home/canary42/a.txt now", "canary42"),
+    "bucket": ("put s3://canary-bucket-44/x now", "canary-bucket-44"),
+    "share": ("open \\\\canary43srv\\share\\x now", "canary43srv"),
+    "network card of a switch": ("mac 3c22.fb8a.1059 up", "3c22.fb8a.1059"),
+    "host of two parts": ("nacos canary49.internal lost", "canary49"),
+    "host of two parts in Chinese": ("访问canary50.com失败", "canary50"),
 }
 SEEN = (
     "long address",
@@ -100,6 +124,13 @@ SEEN = (
     "order",
     "Chinese",
     "digits",
+    "of Redis",
+    "in SQL",
+    "signature",
+    "passport",
+    "social",
+    "company",
+    "account of a bank",
 )
 """Kinds that the check knows by their form."""
 UNSEEN = ("set", "sentence", "host", "topic", "body", "package", "number in JSON")
@@ -153,6 +184,8 @@ def test_ordinary_numbers_and_sentences_stay() -> None:
         "2026-11-20 15:09:22,955 INFO lz4 utf8 log4j2 sha256 p99",
         "最大偏移量为13958643712，位点13958643712，写入13812345678字节，耗时13812毫秒，密码是否正确",
         "disk=8 task=5 -u 7 --passwords; breaks: 3, order: 4 paid, topic-a 12:30:45:123",
+        "userId: null, userIds 5, the password of 12 users, java.net and java.io, 2026-11-20 10:00:00.123-456",
+        "给客户端配置其账号的密钥；账号存在，但主题或组的权限不允许；用户名，并用其密码签名；看该账号的 defaultTopicPerm",
     ):
         assert made.text(text) == text
     assert dict(mentioned_names.names(["pool-1-thread-17 lz4 utf8 log4j2 queue3 deadbeef12 a.b7 store0 level18"])) == {}

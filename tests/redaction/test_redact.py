@@ -24,7 +24,7 @@ from kit.causes import results
 from kit.charts import PLOTLY_MIME, offline
 from kit.evidence.workspace import Workspace
 from kit.live_lab.scenario import scenarios
-from kit.redaction import leaks, ordinary, stock_names
+from kit.redaction import leaks, ordinary
 from kit.redaction import names as redactnames
 from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
@@ -395,7 +395,7 @@ def originals(name: str) -> tuple[set[str], set[str]]:
         }
         found |= set(properties.get("KEYS", "").split())
     plain = {text.rpartition("%")[2] for text in found} - {""}
-    return addresses, {text for text in plain if not stock_names.is_stock(text)}
+    return addresses, {text for text in plain if not ordinary.is_stock(text)}
 
 
 def shown(path: Path) -> str:
