@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 SALT: Final = "redact-salt"
 """File of the workspace that holds the salt, in hex: whoever keeps it gets the same pseudonyms again."""
 LONGEST: Final = 400
+LONG: Final = 60
+"""Characters from which a topic or group may consist of parts that are shown."""
+LISTED: Final = "; "
 STATES: Final = 200
 """Different values up to which a status column is taken for a list of states, which stay readable."""
 
@@ -103,6 +106,12 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
         {*_hosts_of_records(case), *mentioned_names.addresses(texts)},
         exact={*files, *paths},
     )
+    long = [name for name, kind in kinds.items() if kind in ("topic", "group") and len(name) > LONG]
+    for text in sorted(text for text in texts if text.count(LISTED) > 1):
+        # A list of what a long name consists of says the name.
+        pieces = text.split(LISTED)
+        if any(all(piece in name for piece in pieces) for name in long):
+            made.exact[text] = LISTED.join(made.names.get(piece) or made.coin(piece, "value") for piece in pieces)
     for line, delimiter in sorted(lines.items()):
         made.exact[line] = delimiter.join(_cell(made, cell, states) for cell in line.split(delimiter))
     return made

@@ -87,6 +87,7 @@ def is_stock(name: str) -> bool:
     return (
         name in _GROUPS
         or name in _PLACES
+        or name in (names.RETRY_PREFIX, names.DLQ_PREFIX)
         or name in names.SYSTEM_TOPICS
         or name == names.DISCARD_TOPIC_IN_LOGS
         or name.startswith((names.SYSTEM_GROUP_PREFIX, "CID_ONS", "RMQ_SYS_", "TRANS_CHECK_"))

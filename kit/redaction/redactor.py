@@ -257,7 +257,8 @@ class Redactor:
 
     def path(self, text: str) -> str:
         """Return a path or address of the web with every part replaced that is not RocketMQ's own."""
-        parts = re.split(r"(:/+|[/\\]|\?.*$)", text)
+        # Where folders are parted by slashes, a backslash is part of a name.
+        parts = re.split(r"(:/+|/|\?.*$)" if "/" in text and "://" not in text else r"(:/+|[/\\]|\?.*$)", text)
         whole = re.match(r"[/\\~]|[A-Za-z]+:", text) is not None
         made = [
             self._segment(part, whole, n >= 2 and parts[n - 2] in HOMES) if n % 2 == 0 else part

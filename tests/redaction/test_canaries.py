@@ -174,6 +174,13 @@ def test_no_place_keeps_a_canary(kind: str) -> None:
     assert canary not in json.dumps(told, ensure_ascii=False)
 
 
+def test_a_name_with_a_backslash_is_replaced_in_a_path() -> None:
+    made = Redactor(b"salt", {"canary\\'; --": "topic"})
+    new = made.path("store/consumequeue/canary\\'; --/0/00000000000000000000")
+    assert "canary" not in new and new.startswith("store/consumequeue/") and new.endswith("/0/00000000000000000000")
+    assert "canary" not in made.path("C:\\data\\canary-host\\store\\x.log")
+
+
 def test_ordinary_numbers_and_sentences_stay() -> None:
     made = redactor()
     for text in (
