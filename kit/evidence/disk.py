@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import stat
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -137,7 +136,7 @@ def _locked_folder(folder: Path, how: int) -> Iterator[None]:
     try:
         fcntl.flock(handle, how | fcntl.LOCK_NB)
         about = os.fstat(handle)
-        if about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) != 0o700 or not about.st_nlink:
+        if about.st_uid != os.geteuid() or about.st_mode & 0o077 or not about.st_nlink:
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(folder))
         yield
     finally:

@@ -199,18 +199,18 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
     for name, kind in _WHERE["properties"].items():
         yield from ((value, kind) for value in _distinct(case, "messages", promoted(name)))
     for row in _rows(case, "configs", "origin", "subject", "name", "value"):
-        if kind := _WHERE["subjects"].get(row["origin"]):
-            yield row["subject"], kind
-        if kind := _WHERE["settings"].get(row["name"]):
-            yield row["value"], kind
+        if what := _WHERE["subjects"].get(row["origin"]):
+            yield row["subject"], what
+        if what := _WHERE["settings"].get(row["name"]):
+            yield row["value"], what
         elif re.search(r"(?i)addr|domain|dLegerPeers|dledgerPeers", row["name"] or ""):
             yield from ((host, "host") for host in _hosts(row["value"] or ""))
     for row in _rows(case, "offsets", "topic", "group"):
         yield row["topic"], "topic"
         yield row["group"], "group"
     for row in _rows(case, "admin", "name", "value"):
-        if kind := _WHERE["admin"].get(row["name"]):
-            yield row["value"], kind
+        if what := _WHERE["admin"].get(row["name"]):
+            yield row["value"], what
     for client in setup.clients(case.facts):
         yield client.group, "group"
         yield client.client_id, "client"

@@ -66,6 +66,7 @@ def test_a_temporary_folder_is_gone_with_its_process_and_with_the_next_after_a_k
     for name in names:
         (tmp_path / name).mkdir(mode=0o700)
         strange.put(tmp_path / name / "pasted.txt", strange.LOG)
+    (tmp_path / names[0]).chmod(0o1700)  # as Jupyter leaves the folder of a kernel's ports
     (tmp_path / "rmq-kit-run-a_link_1").symlink_to(tmp_path / "rmq-kit-0")
     held = os.open(tmp_path / "rmq-kit-run-in_use_1", os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_SH)
