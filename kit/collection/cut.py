@@ -20,6 +20,7 @@ import pandas as pd
 from kit.case import output
 from kit.case.tables import within
 from kit.collection import cut_files
+from kit.collection.collect import EMPTY_WINDOW
 from kit.evidence.files import open_readonly
 from kit.formats.commitlog.schema import promoted
 from kit.formats.tables import configs
@@ -50,7 +51,6 @@ WHOLE: Final = (
     "dledger_state",
 )
 
-EMPTY_WINDOW = T("--since is after --until")
 NAMES: Final = labels("collection")["counts"]
 KEPT_OF = T("{kept} of {of}")
 

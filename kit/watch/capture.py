@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -64,11 +64,8 @@ def _logs(root: Path, places: Sequence[Place], target: Path) -> None:
             start = max(0, min(place.at, end) - LOG)
             data = os.pread(stream.fileno(), end - start if end - start < 2 * LOG else 2 * LOG, start)
             # The text of a packed log is stored, so its name must not say that it is packed.
-            _write(target, re.sub(r"\.(gz|zst|bz2|xz)$", "", place.name), _from_line(data) if start else data)
-
-
-def _from_line(data: bytes) -> bytes:
-    return data[data.find(b"\n") + 1 :]
+            name = re.sub(r"\.(gz|zst|bz2|xz)$", "", place.name)
+            _write(target, name, data[data.find(b"\n") + 1 :] if start else data)
 
 
 def _records(root: Path, places: Sequence[Place], target: Path) -> None:
@@ -89,15 +86,10 @@ def _records(root: Path, places: Sequence[Place], target: Path) -> None:
 
 
 def _settings(root: Path, target: Path) -> None:
-    for name, path in _small(root):
-        with contextlib.suppress(OSError), open_raw(path) as stream:
-            _write(target, name, stream.read(SMALL))
-
-
-def _small(root: Path) -> Iterator[tuple[str, Path]]:
     for name, path, info in walk(root)[0]:
         if info.st_size <= SMALL and _SETTINGS.search(name):
-            yield name, path
+            with contextlib.suppress(OSError), open_raw(path) as stream:
+                _write(target, name, stream.read(SMALL))
 
 
 def _file(target: Path, name: str) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from prometheus_client import CollectorRegistry, start_http_server, write_to_textfile
+from prometheus_client import CollectorRegistry, registry, start_http_server, write_to_textfile
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from kit.watch.loop import Watch
@@ -17,7 +17,7 @@ MOST: Final = 500
 """Most groups and topics whose lag is reported, the largest first."""
 
 
-class Collector:
+class Collector(registry.Collector):
     """Reads a watch at each scrape."""
 
     def __init__(self, watch: Watch) -> None:
@@ -54,21 +54,17 @@ class Collector:
         yield GaugeMetricFamily(PREFIX + "step_seconds", "Seconds the last step took.", figures.seconds)
 
 
-def registry(watch: Watch) -> CollectorRegistry:
-    found = CollectorRegistry()
-    found.register(Collector(watch))  # type: ignore[arg-type]
-    return found
-
-
 def serve(watch: Watch, port: int, address: str = LOOPBACK) -> int:
     """Serve the figures until the process ends; return the port (a free one for 0)."""
-    server, _ = start_http_server(port, address, registry(watch))
+    every = CollectorRegistry()
+    every.register(Collector(watch))
+    server, _ = start_http_server(port, address, every)
     return int(server.server_port)
 
 
 def write(watch: Watch, path: Path) -> None:
     """Write the figures to a file, completely or not at all."""
     try:
-        write_to_textfile(str(path), registry(watch))
+        write_to_textfile(str(path), Collector(watch))
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None
