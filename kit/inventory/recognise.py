@@ -320,7 +320,7 @@ _TIMED: Final = re.compile(rb"(?m)^[\[(]?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 def _document(name: str, head: bytes, codec: str) -> tuple[str, dict[str, Any]] | None:
     """Return that a text is a document, not a log: prose that quotes messages, or the history of a repository; None for any other text.
 
-    With lines that begin with a time it may quote a log at length: then it is a text like any other.
+    Where many of its lines begin with a time it quotes a log at length: then it is a text like any other.
     """
     if _KEPT.search(name) or name.endswith(".ipynb") or (head.startswith(b"{") and _OURS.search(head[:4096])):
         return "document", {}
@@ -328,7 +328,8 @@ def _document(name: str, head: bytes, codec: str) -> tuple[str, dict[str, Any]] 
         return "other_systems_log", {}
     if _COMMITS.search(head) and not _TIMED.search(head):
         return "document", {}
-    if not (_WRITTEN.search(name) or _NAMED.search(name)) or _TIMED.search(head):
+    named = _NAMED.search(name)
+    if not (named or _WRITTEN.search(name)) or _is_mostly_log(head, share=2 if named else 4):
         return None
     return "text", {
         "source": "text",
@@ -336,6 +337,12 @@ def _document(name: str, head: bytes, codec: str) -> tuple[str, dict[str, Any]] 
         "encoding": None if codec.startswith("utf-8") else codec,
         "document": True,
     }
+
+
+def _is_mostly_log(head: bytes, share: int) -> bool:
+    """Return whether one of so many lines begins with a time; prose that quotes a line or two has fewer."""
+    written = sum(1 for line in head.split(b"\n") if line.strip())
+    return len(_TIMED.findall(head)) * share >= max(written, 1)
 
 
 def _quoted(head: bytes) -> dict[str, Any]:

@@ -15,6 +15,7 @@ BUSY = "CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for 
     ("name", "text", "kind"),
     [
         ("RUNBOOK.md", f"# Busy\nIf clients see `{BUSY}`, look at the disk.\n", "text"),
+        ("runbook.txt", f"Busy:\n2026-11-20 10:00:00 ERROR {BUSY}\nThen look at the disk,\nthen at the host.\n", "text"),
         ("CHANGELOG", f"4.9.0: print {BUSY}\n", "text"),
         (".git/COMMIT_EDITMSG", f"Explain {BUSY}\n", "document"),
         ("history.txt", f"commit {'0a' * 20}\nAuthor: a\n\n    Explain {BUSY}\n", "document"),
