@@ -86,6 +86,8 @@ class Missing:
 
 WHEN = T("Applies when: {when}.")
 UNDO = T("To undo: {undo}.")
+CONCERNS = T("{text} Concerns {actors}.", "{text}涉及 {actors}。")
+MOST_ACTORS: Final = 3
 
 
 @attrs.frozen
@@ -147,6 +149,10 @@ class Finding:
     consequence_of: tuple[str, ...] = ()
     """Slugs of causes that led to this one in this case, beyond what `LEADS_TO` says."""
 
+    actors: tuple[str, ...] = ()
+    """Groups, topics, brokers, accounts that it concerns, beyond what the figures of `actor_figures` name."""
+
+    actor_figures: tuple[str, ...] = ()
     local: bool = False
     """Whether `window` is in the local time of hosts whose zone is not known."""
 
@@ -171,6 +177,16 @@ class Finding:
             return next(step.claim for step in self.steps if step.holds)
         return self.summary
 
+    def _naming(self, text: Sentence, lang: Lang) -> str:
+        """Return a sentence that says whom it concerns: as it is where it names one of them, or where nothing was found."""
+        named = list(self.actors)
+        for value in (self.figures.get(name) for name in self.actor_figures):
+            named += [value] if isinstance(value, str) else value or ()
+        said = text.render(lang)
+        if not named or self.verdict not in ("confirmed", "suspected") or any(each in said for each in named):
+            return said
+        return CONCERNS.say(text=said, actors=list(dict.fromkeys(named))[:MOST_ACTORS]).render(lang)
+
     def as_dict(self, lang: Lang = "en", explained_by: Iterable[str] = ()) -> dict[str, Any]:
         """Return it as in findings.json. `explained_by`: the confirmed causes it follows from."""
         return {
@@ -179,7 +195,7 @@ class Finding:
             "verdict": self.verdict,
             **({} if self.error is None else {"error": dict(self.error)}),
             "title": self.title.render(lang),
-            "summary": self.shown_summary.render(lang),
+            "summary": self._naming(self.shown_summary, lang),
             "window": None
             if self.window is None
             else [(local_text if self.local else utc_text)(t) for t in self.window],
@@ -187,7 +203,7 @@ class Finding:
             "steps": [step.as_dict(lang) for step in self.steps],
             "figures": self.figures,
             "missing": [m.as_dict(lang) for m in self.missing],
-            "remedies": [r.as_dict(lang) for r in self.remedies],
+            "remedies": [r.as_dict(lang) | {"action": self._naming(r.action, lang)} for r in self.remedies],
         }
 
 

@@ -92,6 +92,8 @@ class FigureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether the largest of its parts is one."""
     tile: bool = True
     """Whether it is among the first numbers of a page; the order is that of the file, the damage first."""
+    actor: bool = False
+    """Whether its value, or the keys of it, are names that headline and remedies have to say."""
     value: str = ""
     """Of a declared neighbour: the value it shows."""
     known_if: str = ""
@@ -170,7 +172,9 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def finding(self, summary: Sentence | None = None) -> Finding:
         """Return the finding that says that nothing was found."""
-        return Finding(self.slug, self.kind, self.title, summary or self.none or self.title)
+        finding = Finding(self.slug, self.kind, self.title, summary or self.none or self.title)
+        finding.actor_figures = tuple(name for name, each in self.figures.items() if each.actor)
+        return finding
 
     def declared_figures(self) -> dict[str, Figure]:
         return {

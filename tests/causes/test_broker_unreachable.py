@@ -20,6 +20,8 @@ ROUTE = (
 )
 FAILED = "2026-11-22 07:27:55,133 WARN RocketmqRemoting - createChannel: connect remote host[{address}] timeout 3000ms, DefaultChannelPromise@1(uncancellable)"
 REACHED = "2026-11-22 07:27:50,133 INFO RocketmqRemoting - createChannel: connect remote host[{address}] success, DefaultChannelPromise@1(success)"
+ACTIVE = "2026-11-22 07:27:50,133 INFO RocketmqRemoting - NETTY CLIENT PIPELINE: ACTIVE, {address}, channelId=a3f8b2c1"
+"""What 5.3.0 and later print of a connect that succeeded."""
 LATE = "2026-11-22 07:27:54.930 ERROR [sender-1] com.shop.pay.PayEvents - send message failed, topic=pay, keys=PN1, cost=3263ms"
 TIMEOUT = "org.apache.rocketmq.remoting.exception.RemotingTooMuchRequestException: sendDefaultImpl call timeout"
 FRAME = "\tat org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl.sendDefaultImpl(DefaultMQProducerImpl.java:649)"
@@ -227,3 +229,10 @@ def test_the_vip_port_is_not_the_advertised_one(tmp_path: Path) -> None:
     )
     assert found.verdict == "suspected"
     assert "VIP port" in found.summary.render() and "10909" in found.remedies[0].action.render()
+
+
+@pytest.mark.parametrize("line", [REACHED, ACTIVE])
+def test_an_address_that_was_reached_is_reachable(line: str, tmp_path: Path) -> None:
+    address = "10.0.5.11:10911"
+    found = broker_unreachable.examine(evidence(tmp_path / "e", address, more=(line.format(address=address),)).facts)
+    assert {step.id: step.holds for step in found.steps}["connects-failed"] is False

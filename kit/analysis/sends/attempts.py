@@ -99,6 +99,11 @@ def paired(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["role"] == "attempt"].reset_index(drop=True)
 
 
+def brokers(facts: Facts) -> tuple[str, ...]:
+    """Return the brokers of failed attempts, as clients name them."""
+    return tuple(sorted(set(attempts(facts)["broker"].dropna())))
+
+
 def by_kind(facts: Facts) -> dict[str, int] | None:
     """Return failed attempts by kind, from client logs; None if no client log reports sends."""
     rows = attempts(facts)

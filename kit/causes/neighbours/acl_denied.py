@@ -81,6 +81,7 @@ def examine(facts: Facts) -> Finding:
         else TEXTS.say("summary", reasons=said, failed=failed)
     )
     finding.window = None if seen.first is None or seen.last is None else (seen.first, seen.last)
+    finding.actors = tuple(name for names in reasons.values() for name in names)
     finding.remedies = [TEXTS.remedy(why) for why in every if why in TEXTS.remedies]
     return finding
 

@@ -51,9 +51,9 @@ def examine(facts: Facts) -> Finding:
         "check_limit": integer(limit.value),
     }
     if finding.verdict == "confirmed" and unknown is not None:
-        groups = sorted(set(unknown["producer_group"].dropna())) or None
-        finding.summary = TEXTS.say("summary", unknown=len(unknown), discarded=count, groups=groups)
-        finding.remedies = [TEXTS.remedy("action", groups=groups)]
+        finding.actors = tuple(sorted(set(unknown["producer_group"].dropna())))
+        finding.summary = TEXTS.say("summary", unknown=len(unknown), discarded=count)
+        finding.remedies = [TEXTS.remedy("action")]
         finding.window = (unknown["stored"].min().to_pydatetime(), unknown["time"].max().to_pydatetime())
         finding.tables = {"unknown_until_discard": unknown.drop(columns=["first_file", "first_line"])}
     if not stored:
@@ -93,8 +93,8 @@ def _by_log(facts: Facts, finding: Finding, printed: dict[str, Any], limit: setu
     if unknown:
         quoted = facts.refs([(printed["unknown_file"], printed["unknown_line"])])
         finding.steps.append(_answered(unknown, printed["unknowns"], quoted))
-        finding.summary = TEXTS.say("summary", unknown=unknown, discarded=count, groups=None)
-        finding.remedies = [TEXTS.remedy("action", groups=None)]
+        finding.summary = TEXTS.say("summary", unknown=unknown, discarded=count)
+        finding.remedies = [TEXTS.remedy("action")]
         finding.window = (printed["first"], printed["last"]) if printed["first"] else None
     else:
         # Each answer is a line of the same log.

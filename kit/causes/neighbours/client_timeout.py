@@ -43,6 +43,7 @@ def examine(facts: Facts) -> Finding:
         )
     ]
     if happened:
+        finding.actors = attempts.brokers(facts)
         said = TEXTS.say("stored", stored=outcome["stored"]) if outcome else TEXTS["stored_open"]
         answered = TEXTS.say("late", count=late.count)
         finding.steps += [

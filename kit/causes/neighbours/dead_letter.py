@@ -33,6 +33,7 @@ def examine(facts: Facts) -> Finding:
         said = TEXTS.say("in_dlq", records=int(groups["records"].sum()), count=count, groups=_names(groups))
         letters = facts("dead_letters")
         finding.steps = [deciding("in-dead-letter-queue", said, True, refs.records_at(facts, letters))]
+        finding.actors = tuple(groups["consumer_group"].dropna())
         finding.summary = TEXTS.say("summary", count=count, groups=_names(groups))
         finding.window = (groups["first"].min().to_pydatetime(), groups["last"].max().to_pydatetime())
         finding.tables = {

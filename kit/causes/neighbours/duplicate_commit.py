@@ -51,6 +51,7 @@ def examine(facts: Facts) -> Finding:
             if n
         ),
     ]
+    finding.actors = tuple(sorted(set(found["topic"].dropna())))
     finding.summary = TEXTS.say("summary", count=count, late=late, early=early)
     timeout = setup.setting(facts, "transactionTimeOut", brokers.half_addresses(facts))
     finding.remedies = [

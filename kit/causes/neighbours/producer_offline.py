@@ -60,6 +60,7 @@ def examine(facts: Facts) -> Finding:
         "discarded": states.get("discarded"),
         "pending": states.get("pending"),
     }
+    finding.actors = tuple(groups)
     if empty:
         finding.summary = TEXTS.say(
             "summary", checks=checks, groups=groups, discarded=states.get("discarded"), pending=states.get("pending")

@@ -51,6 +51,7 @@ def examine(facts: Facts) -> Finding:
         again,
     ]
     finding.figures = {"messages": messages, "copies": copies, "on_several_brokers": several}
+    finding.actors = tuple(sorted(set(rows["topic"].dropna())))
     finding.summary = TEXTS.say("summary", messages=messages, copies=copies, brokers=several)
     finding.remedies = [TEXTS.remedy("action", messages=messages, copies=copies)]
     finding.window = (rows["store_timestamp"].min().to_pydatetime(), rows["store_timestamp"].max().to_pydatetime())

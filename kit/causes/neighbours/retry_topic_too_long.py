@@ -26,6 +26,7 @@ def examine(facts: Facts) -> Finding:
     back = send_back.examine(facts)
     limit = send_back.store_limit(facts)
     finding = TEXTS.finding()
+    finding.actors = back.groups
     happened = back.reason == "name-too-long"
     looked = shown_by.would_show(facts, TEXTS.slug, "name-too-long") and back.printed_length is None
     groups = list(back.groups) or TEXTS["group"]

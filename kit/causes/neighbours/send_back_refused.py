@@ -25,6 +25,7 @@ def examine(facts: Facts) -> Finding:
     looked = shown_by.would_show(facts, TEXTS.slug, "send-back-refused")
     reason = send_back.REASONS[back.reason or "unknown"]
     finding = TEXTS.finding()
+    finding.actors = back.groups
     refused = bool(looked and back.refusals)
     finding.steps = [
         deciding(

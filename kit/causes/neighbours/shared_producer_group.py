@@ -64,9 +64,8 @@ def examine(facts: Facts) -> Finding:
     finding.figures = {"foreign_answers": len(found), "wrong_answers": len(wrong)}
     finding.tables = {"foreign_answers": found}
     if len(wrong):
-        finding.summary = TEXTS.say(
-            "summary", groups=sorted(set(wrong["producer_group"].dropna())), foreign=len(found), wrong=len(wrong)
-        )
+        finding.actors = tuple(sorted(set(wrong["producer_group"].dropna())))
+        finding.summary = TEXTS.say("summary", groups=finding.actors, foreign=len(found), wrong=len(wrong))
         finding.remedies = [TEXTS.remedy("action")]
         finding.window = (wrong["ts"].min().to_pydatetime(), wrong["ts"].max().to_pydatetime())
     return finding

@@ -112,6 +112,7 @@ def examine(facts: Facts) -> Finding:
     finding.figures = _figures(facts, seen, whys)
     finding.missing = _missing(facts, seen)
     if happened:
+        finding.actors = attempts.brokers(facts)
         finding.window = times.window(facts)
         finding.summary = _summary(seen, whys)
         finding.tables = _tables(facts, seen, whys)

@@ -96,7 +96,10 @@ def _failed(facts: Facts, target: Target | None) -> Step:
         reached = (_line(facts, good.file, good.reached_line),)
         return deciding("connects-failed", TEXTS.say("reached", address=target.address), False, reached)
     quoted = tuple(_line(facts, t.file, t.line) for t in target.tried[:3])
-    return deciding("connects-failed", TEXTS.say("failed", address=target.address, count=target.failed), True, quoted)
+    # An application's log prints connects that failed, never one that succeeded.
+    shown = reach.client_logs(facts) or not facts.has_source("app")
+    claim = TEXTS.say("failed", address=target.address, count=target.failed)
+    return deciding("connects-failed", claim, True if shown else None, quoted)
 
 
 def _differs(facts: Facts, target: Target | None, instead: Any) -> Step:

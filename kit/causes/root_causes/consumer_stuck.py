@@ -54,6 +54,7 @@ def examine(facts: Facts) -> Finding:
         _expired(facts, queue.topic, queue.queue_id, queue.offset),
     ]
     finding.figures = _figures(queue, message, record, _known_end(facts, queue)) if stands else _unknown()
+    finding.actors = (queue.group, queue.topic)
     if stands:
         finding.window = (queue.first, queue.last)
         behind = finding.figures["messages_behind"]
@@ -76,6 +77,7 @@ def _without(facts: Facts, finding: Finding) -> Finding:
     finding.figures = _unknown()
     if attempts:
         said = attempts[0]
+        finding.actors = (said.group,) if said.group else ()
         claim = TEXTS.say(
             "attempted",
             group=said.group,

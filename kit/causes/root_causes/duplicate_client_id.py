@@ -224,16 +224,17 @@ def _shares_step(facts: Facts, group: str | None, several: dict[str, list[int]],
         refs += lag.refs(facts, group, topic, queues[0])
     if not refs:
         refs = [s.ref(facts) for s in _back_lines(facts).get(group, [])[:2]]
-    return deciding(
-        "shares-wrong",
-        TEXTS.say("shares", several=_words(several), group=group, nobody=_words(nobody)),
-        True,
-        tuple(dict.fromkeys(refs)),
-    )
+    return deciding("shares-wrong", _claim(group, several, nobody), True, tuple(dict.fromkeys(refs)))
+
+
+def _claim(group: str, several: dict[str, list[int]], nobody: dict[str, list[int]]) -> Sentence:
+    """Return which queues are pulled by several processes and which by nobody, as far as the evidence shows either."""
+    name = "shares" if several and nobody else "shares_several" if several else "shares_nobody"
+    return TEXTS.say(name, several=_words(several), group=group, nobody=_words(nobody))
 
 
 def _words(queues: dict[str, list[int]]) -> str:
-    return ", ".join(f"{topic} {'/'.join(map(str, ids))}" for topic, ids in queues.items()) or "–"
+    return ", ".join(f"{topic} {'/'.join(map(str, ids))}" for topic, ids in queues.items())
 
 
 def _ids(pairs: list[members.Pair]) -> list[str]:
@@ -249,9 +250,7 @@ def _tell(
     if not pairs:
         finding.summary = TEXTS.say("maybe", group=group)
     elif several or nobody:
-        finding.summary = TEXTS.say(
-            "summary", ids=ids, count=count, group=group, several=_words(several), nobody=_words(nobody)
-        )
+        finding.summary = TEXTS.say("summary", ids=ids, count=count, shares=_claim(group, several, nobody))
     else:
         finding.summary = TEXTS.say("summary_plain", ids=ids, count=count, group=group)
     waiting = sum(

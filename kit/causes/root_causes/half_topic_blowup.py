@@ -67,6 +67,7 @@ def examine(facts: Facts) -> Finding:
     ]
     finding.steps = with_ids(IDS, steps)
     finding.figures = _figures(leak, back)
+    finding.actors = back.groups
     if leak and leak.half:
         _measure(facts, leak, finding)
         # Put back once a round they grow too, but by the same number each time.

@@ -84,6 +84,7 @@ def examine(facts: Facts) -> Finding:
     ]
     finding.steps = [*with_ids(IDS, steps), *_failed_step(facts, refused)]
     finding.figures = _figures(found, rejects)
+    finding.actors = tuple(dict.fromkeys(row.real_topic for row in found.records if row.real_topic))
     if happened:
         finding.summary = TEXTS.say(
             "summary",

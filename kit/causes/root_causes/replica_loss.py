@@ -56,6 +56,7 @@ def _last(facts: Facts) -> dict[str, Any] | None:
 
 def _tell(facts: Facts, finding: Finding, compared: replicas.Ledger | None) -> None:
     last = _last(facts)
+    finding.actors = tuple(_topics(facts))
     if compared is None or not compared.missing or last is None:
         lacks = any(step.holds and step.id in ("offsets-beyond-end", "pulls-beyond-end") for step in finding.steps)
         finding.summary = TEXTS["summary_open"] if lacks else TEXTS["summary_gone"]

@@ -201,6 +201,7 @@ def _figures(summary: totals.Summary | None, counts: Counts, thrown: int | None)
 
 def _say(finding: Finding, summary: totals.Summary | None, finished: pd.DataFrame, thrown: int | None) -> None:
     if not finished.empty:
+        finding.actors = tuple(finished["producer_group"].value_counts().index)
         finding.summary = TEXTS.say(
             "summary",
             rows=_of(finished, "row_without_message"),

@@ -10,8 +10,8 @@ with asked as (
   )
 ), connects as (
   select 'connect' as event, e.file, e.source, e.line, min(e.ts) as ts,
-    coalesce(max(case when e.event = 'client-connect' then e.values['address'] end), max(e.values['address'])) as address,
-    max(case when e.event = 'client-connect' then e.values['how'] end) as how, max(case when a.line is not null then 1 else 0 end) as name_server
+    coalesce(max(case when e.event = 'client-connect' then coalesce(e.values['address'], e.values['address_2']) end), max(e.values['address'])) as address,
+    max(case when e.event = 'client-connect' then coalesce(e.values['how'], if(e.values['address_2'] is null, null, 'success')) end) as how, max(case when a.line is not null then 1 else 0 end) as name_server
   from events e left join asked a on e.file = a.file and e.line = a.line
   where e.event in ('client-connect', 'client-connect-failed')
   group by e.file, e.source, e.line
