@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from kit.causes import collect_next, discover
-from kit.causes.findings import Finding, Step, verdict
+from kit.causes.findings import Finding, Remedy, Step, verdict
 from kit.i18n import CATALOGUE, T, chinese
 from kit.inventory.references import Ref
 
@@ -35,6 +35,26 @@ def test_what_is_suspected_is_not_said_to_be_absent() -> None:
     assert said(unknown, hint) == CLAIM.en
     assert said(unknown, hint, summary=own) == own.en
     assert said(unknown) == said(step("deciding", False), hint) == nothing.en
+
+
+@pytest.mark.parametrize(
+    ("holds", "figures", "summary", "said"),
+    [
+        (True, {"group": "points"}, "Offsets went back.", "Offsets went back. Concerns points."),
+        (True, {"group": "points"}, "Offsets of points went back.", "Offsets of points went back."),
+        (True, {"group": {"orders": 3, "rows": 1}}, "No route.", "No route. Concerns orders, rows."),
+        (True, {"group": None}, "Offsets went back.", "Offsets went back."),
+        (False, {"group": "points"}, "Nothing moved.", "Nothing moved."),
+    ],
+)
+def test_headline_and_remedies_say_whom_they_concern(
+    holds: bool, figures: dict[str, object], summary: str, said: str
+) -> None:
+    finding = Finding("a-cause", "neighbour", T("title"), T(summary), [step("deciding", holds)], figures)
+    finding.actor_figures = ("group",)
+    finding.remedies = [Remedy(T(summary), CLAIM, CLAIM, CLAIM)]
+    told = finding.as_dict()
+    assert (told["summary"], told["remedies"][0]["action"]) == (said, said)
 
 
 @pytest.mark.parametrize(

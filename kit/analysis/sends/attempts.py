@@ -141,8 +141,9 @@ def calls(facts: Facts) -> pd.DataFrame:
     grouped = rows.assign(own=own).groupby("own", sort=False)
     each = grouped.last().assign(attempts=grouped.size(), file=grouped["file"].first(), line=grouped["line"].first())
     whole = int(versions.rule("retryTimesWhenSendFailed", versions.OLDEST)) + 1
-    # A timed-out attempt has used up the whole time of its call; a code that is not retried ends it at once.
-    threw = each["thrown"].eq(True) | (each["kind"] == "CLIENT_TIMEOUT") | (each["attempts"] >= whole)
+    # A timed-out attempt has used up the whole time of its call, except in 3.x, whose line names no broker; a code that is not retried ends it at once.
+    late = (each["kind"] == "CLIENT_TIMEOUT") & each["broker"].notna()
+    threw = each["thrown"].eq(True) | late | (each["attempts"] >= whole)
     if not busy_is_retried(facts):
         threw |= each["kind"].isin(BUSY_CODE)
     return each[threw].reset_index(drop=True)[list(CALL)]

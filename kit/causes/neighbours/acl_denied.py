@@ -82,7 +82,7 @@ def examine(facts: Facts) -> Finding:
     )
     finding.window = None if seen.first is None or seen.last is None else (seen.first, seen.last)
     finding.actors = tuple(name for names in reasons.values() for name in names)
-    finding.remedies = [TEXTS.remedy(why) for why in every if why in TEXTS.remedies]
+    finding.remedies = [TEXTS.remedy(why, names=reasons[why] or None) for why in every if why in TEXTS.remedies]
     return finding
 
 
