@@ -37,7 +37,7 @@ def examine(facts: Facts) -> Finding:
     finding.steps = [
         deciding(
             "timed-out",
-            TEXTS.say("timed_out", count=count, attempts=tries),
+            (TEXTS["timed_out"] if count or not tries else TEXTS["attempts"]).say(count=count, attempts=tries),
             holds(happened, ledger.knows_kinds),
             quoted if happened else (),
         )
@@ -53,7 +53,7 @@ def examine(facts: Facts) -> Finding:
         finding.summary = (
             TEXTS.say("summary", count=count, stored=outcome["stored"], lost=outcome["lost"])
             if outcome
-            else TEXTS.say("summary_open", count=count)
+            else (TEXTS["summary_open"] if count else TEXTS["attempts"]).say(count=count, attempts=tries)
         )
         remedy = TEXTS.remedy("unknown", stored=outcome and outcome["stored"], count=count)
         finding.remedies = [remedy if outcome else attrs.evolve(remedy, why=TEXTS["why_open"])]

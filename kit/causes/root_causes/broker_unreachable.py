@@ -14,6 +14,7 @@ import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.access import reach
+from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Step, deciding, supporting
@@ -50,7 +51,7 @@ def examine(facts: Facts) -> Finding:
     instead = None if target is None or target.reached else reach.reachable_instead(facts, target.address)
     never = target is not None and not target.reached
     finding = TEXTS.finding()
-    finding.steps = [_failed(facts, target), _differs(facts, target, instead), *_supporting(facts, target)]
+    finding.steps = [*_failed(facts, target), _differs(facts, target, instead), *_supporting(facts, target)]
     finding.figures = _figures(facts, target, instead)
     finding.missing = _missing(facts, target, instead)
     if target is not None and never:
@@ -58,9 +59,16 @@ def examine(facts: Facts) -> Finding:
             "clients": finding.figures["clients"],
             "address": target.address,
             "failed": finding.figures["failed_sends"],
+            "count": target.failed,
         }
         vip = target.address.endswith(VIP)
-        alone = TEXTS["summary_alone"] if said["failed"] is None else TEXTS["summary"]
+        alone = (
+            TEXTS["failed_seen"]
+            if _only_failures(facts)
+            else TEXTS["summary_alone"]
+            if said["failed"] is None
+            else TEXTS["summary"]
+        )
         summary = TEXTS["summary_vip"] if vip else alone if instead is None else TEXTS["summary_instead"]
         finding.summary = summary.say(**said, **({} if instead is None else {"instead": instead[0]}))
         times = [at for t in target.tried for at in (t.first, t.last) if at is not None]
@@ -87,19 +95,25 @@ def _target(facts: Facts) -> Target | None:
     return min(found, key=lambda c: (bool(c.reached), c.advertised is None, -c.failed, c.address), default=None)
 
 
-def _failed(facts: Facts, target: Target | None) -> Step:
+def _only_failures(facts: Facts) -> bool:
+    """Return whether only applications' logs tell of connects: they print those that failed, never one that succeeded."""
+    return facts.has_source("app") and not reach.client_logs(facts) and not lookups.is_paste(facts)
+
+
+def _failed(facts: Facts, target: Target | None) -> list[Step]:
     if target is None:
         looked = reach.client_logs(facts)
-        return deciding("connects-failed", TEXTS["not_failed"], False if looked else None)
+        return [deciding("connects-failed", TEXTS["not_failed"], False if looked else None)]
     if target.reached:
         good = next(t for t in target.reached)
         reached = (_line(facts, good.file, good.reached_line),)
-        return deciding("connects-failed", TEXTS.say("reached", address=target.address), False, reached)
+        return [deciding("connects-failed", TEXTS.say("reached", address=target.address), False, reached)]
     quoted = tuple(_line(facts, t.file, t.line) for t in target.tried[:3])
-    # An application's log prints connects that failed, never one that succeeded.
-    shown = reach.client_logs(facts) or not facts.has_source("app")
-    claim = TEXTS.say("failed", address=target.address, count=target.failed)
-    return deciding("connects-failed", claim, True if shown else None, quoted)
+    values = {"address": target.address, "count": target.failed}
+    if _only_failures(facts):
+        seen = supporting("connects-seen", TEXTS.say("failed_seen", **values), True, quoted)
+        return [deciding("connects-failed", TEXTS["not_failed"], None), seen]
+    return [deciding("connects-failed", TEXTS.say("failed", **values), True, quoted)]
 
 
 def _differs(facts: Facts, target: Target | None, instead: Any) -> Step:

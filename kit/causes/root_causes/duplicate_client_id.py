@@ -229,8 +229,9 @@ def _shares_step(facts: Facts, group: str | None, several: dict[str, list[int]],
 
 def _claim(group: str, several: dict[str, list[int]], nobody: dict[str, list[int]]) -> Sentence:
     """Return which queues are pulled by several processes and which by nobody, as far as the evidence shows either."""
-    name = "shares" if several and nobody else "shares_several" if several else "shares_nobody"
-    return TEXTS.say(name, several=_words(several), group=group, nobody=_words(nobody))
+    one = TEXTS["shares_several"] if several else TEXTS["shares_nobody"]
+    claim = TEXTS["shares"] if several and nobody else one
+    return claim.say(several=_words(several), group=group, nobody=_words(nobody))
 
 
 def _words(queues: dict[str, list[int]]) -> str:
