@@ -1,4 +1,4 @@
-"""The Spark data source `rocketmq.commitlog`: what of the commit log is read, in which columns, cut into which tasks.
+"""The Spark data sources `rocketmq.commitlog` and `rocketmq.trace`: what of the commit log is read, in which columns, cut into which tasks.
 
 Nothing here imports a kernel: Spark asks for columns and tasks in processes of their own, and those should not load a
 compiler.
@@ -26,7 +26,8 @@ from pyspark.sql.datasource import (
 )
 
 from kit.evidence.unread import Unread
-from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, File, Wanted, schema
+from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, TRACES, File, Wanted, schema
+from kit.rocketmq import names
 from kit.spark.sources import Source, files_of, plain
 
 CHUNK: Final = 64 << 20
@@ -183,3 +184,39 @@ def narrow(wanted: Wanted, item: Filter) -> Wanted:
     if not isinstance(item, (GreaterThan, GreaterThanOrEqual)):
         high = min(high, value + slack)
     return evolve(wanted, offsets=(low, high)) if field == "offsets" else evolve(wanted, times=(low, high))
+
+
+class TraceDataSource(Source):
+    """`spark.read.format("rocketmq.trace").load(path)`: one row per trace context.
+
+    Options: `files` as for `rocketmq.commitlog`; `topics` (comma list) if traces are in topics of their own.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        return "rocketmq.trace"
+
+    def fields(self) -> pa.Schema:
+        return TRACES
+
+    def reader(self, schema: Any) -> TraceReader:
+        return TraceReader(self.options)
+
+
+class TraceReader(DataSourceReader):
+    """Reads the chunks of the commit log."""
+
+    def __init__(self, options: Any) -> None:
+        """Keep what was asked for."""
+        self.options = options
+        self.topics = frozenset((names.TRACE_TOPIC, *_listed(options.get("topics"))))
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return tasks(files_of(self.options, *_KINDS), Unread.of(self.options))
+
+    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        from kit.formats.commitlog.trace_contexts import trace_rows
+
+        unread = Unread.of(self.options)
+        for file, start, stop in partition.ranges:
+            yield from unread.through(file.file, partial(trace_rows, file, start, stop, self.topics))

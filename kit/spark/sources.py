@@ -26,7 +26,7 @@ _SOURCES: Final = (
     ("log_source", "LogDataSource"),
     ("queue_sources", "ConsumeQueueDataSource"),
     ("queue_sources", "IndexDataSource"),
-    ("trace_source", "TraceDataSource"),
+    ("commitlog_source", "TraceDataSource"),
 )
 
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.formats.commitlog import bodies, lineage, strings
+from kit.formats.commitlog import bodies, strings
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.records import Bytes
 from kit.formats.commitlog.schema import LINEAGE, PROMOTED, TEXT, TRACED, Wanted, promoted, schema
 from kit.formats.values import TIMESTAMP
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names as rocketmq
+from kit.rocketmq import stages
 
 _OWN: Final = (rocketmq.KEYS, rocketmq.UNIQ_KEY)
 """Properties whose values are different in each record: their columns are plain texts."""
@@ -111,7 +112,7 @@ class Rows:
         transaction = self.ints[c.SYS_FLAG] & rocketmq.TRANSACTION_MASK
         fresh = (self.ints[c.RECONSUME] == 0) & (self.longs[c.PREPARED] == 0)
         target = self.property_column(promoted(rocketmq.REAL_TOPIC))
-        return lineage.columns(self.topic, target, self._has, transaction, fresh)
+        return _lineage(self.topic, target, self._has, transaction, fresh)
 
     def problems(self) -> pa.Array:
         """Return what is wrong with each record, null if nothing is."""
@@ -268,3 +269,47 @@ def batch(rows: Rows, wanted: Wanted, file: str) -> Iterator[pa.RecordBatch]:
         if "problem" in wanted.columns:
             piece["problem"] = rows.problems().slice(first, last - first)
         yield pa.RecordBatch.from_arrays([piece[name] for name in wanted.columns], schema=schema(wanted.columns))
+
+
+def _lineage(
+    topic: pa.DictionaryArray,
+    target: pa.DictionaryArray,
+    has: Callable[..., np.ndarray],
+    transaction: np.ndarray,
+    fresh: np.ndarray,
+) -> list[pa.Array]:
+    """Return the columns of `LINEAGE`: what each record is in the life of its message, worked out once for each combination of topic, target and flags.
+
+    `target`: REAL_TOPIC; `has` says which records have one of these properties; `transaction`: the bits of sysFlag for it;
+    `fresh`: neither consumed before nor made from a half record.
+    """
+    targets = len(target.dictionary) + 1
+    kinds = topic.indices.to_numpy().astype(np.int64) * targets + target.indices.fill_null(-1).to_numpy() + 1
+    kinds = kinds << 4 | has(rocketmq.DELAY, "TIMER_OUT_MS").astype(np.int64) << 3
+    kinds |= has(*stages.RENEWED).astype(np.int64) << 2
+    kinds |= (transaction == rocketmq.TRANSACTION_COMMIT).astype(np.int64) << 1
+    kinds |= fresh & (transaction < rocketmq.TRANSACTION_COMMIT) & ~has(*stages.MADE_BY_CONSUMER)
+    different = pa.array(kinds).dictionary_encode()
+    topics, known = topic.dictionary.to_pylist(), [None, *target.dictionary.to_pylist()]
+    said = [
+        _stage(topics[(kind >> 4) // targets], known[(kind >> 4) % targets], kind & 15)
+        for kind in different.dictionary.to_pylist()
+    ]
+    stage, group, original = map(list, zip(*said, strict=True))
+    which = different.indices.to_numpy()
+    return [*(_texts(each, which) for each in (stage, group)), pa.array(np.array(original, bool)[which])]
+
+
+@lru_cache(4096)
+def _stage(topic: str, target: str | None, bits: int) -> tuple[str, str | None, bool]:
+    """Return stage, consumer group and whether a producer wrote them, of records with these topics and `bits` of `_lineage`."""
+    delayed, renewed, committed, new = (bool(bits >> bit & 1) for bit in (3, 2, 1, 0))
+    stage = stages.stage_of(topic, target, delayed=delayed, renewed=renewed, committed=committed)
+    original = new and not renewed and stages.may_be_original(topic, target)
+    return stage, stages.consumer_group_of(topic, target), original
+
+
+def _texts(said: list[str | None], which: np.ndarray) -> pa.DictionaryArray:
+    """Return the column of the texts of these kinds."""
+    known = pa.array(said, pa.string()).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(known.indices.take(pa.array(which)), known.dictionary)
