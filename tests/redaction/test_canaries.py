@@ -58,7 +58,7 @@ PLANTED = {
     ),
     "user in an address of Oracle": ("jdbc:oracle:thin:canaryuser/CanaryPw!three@dbcanary3:1521:shop", "canaryuser"),
     "password in an address of Postgres": ("postgresql://app:CanaryPw!four@dbcanary4/shop open", "CanaryPw!four"),
-    "password in an address of AMQP": ("amqp://app:canary,pw5@dbcanary5:5672/%2f open", "pw5"),
+    "password in an address of AMQP": ("amqp://app:canary,CanaryPwFive@dbcanary5:5672/%2f open", "CanaryPwFive"),
     "password as an option": ("java -jar x.jar --password CanaryPw!six --x y", "CanaryPw!six"),
     "password in a list": ('args ["--db-password", "CanaryPw!seven", "-x"]', "CanaryPw!seven"),
     "user and password": ("curl -s -u canary:CanaryPw!eight localhost", "CanaryPw!eight"),
