@@ -45,6 +45,8 @@ SCHEMAS = {
     "all_events": EVENTS,
     "known_positions": frames.schema(positions.COLUMNS),
 }
+RESULTS = tempfile.TemporaryDirectory(prefix="asked-")
+"""Goes with the process."""
 GIVEN_AS = {"records": "messages_within", "events": "all_events", "configs": "config_files"}
 
 
@@ -73,7 +75,7 @@ class Given:
     found: Any = None
     lang: str = "en"
     session: Any = attrs.field(factory=_new_session)
-    folder: Path = attrs.field(factory=lambda: Path(tempfile.mkdtemp(prefix="asked-")))
+    folder: Path = attrs.field(factory=lambda: Path(tempfile.mkdtemp(dir=RESULTS.name)))
     tables: Tables = attrs.field(init=False, default=attrs.Factory(Tables, takes_self=True))
 
     def bronze_names(self) -> tuple[str, ...]:
