@@ -134,7 +134,8 @@ class Postmortem:
 
     def chart(self) -> Chart:
         """Chart the timed rows of the merged timeline."""
-        return charts.timeline(self.moments[self.moments["at"].notna()], self.lang)
+        titles = {f["cause"]: clean(f["title"]) for f in self.inquiry.findings["findings"]}
+        return charts.timeline(self.moments[self.moments["at"].notna()], self.lang, titles)
 
     def _told(self) -> list[tuple[Any, str, str, str]]:
         rows = []
@@ -161,6 +162,11 @@ class Postmortem:
     def timeline(self) -> Table:
         """Return the merged timeline as a table."""
         return Table(self.events, WORDS["timeline"], COLUMNS, self.lang, MOST_ROWS)
+
+    def turns(self) -> Table:
+        """Return what of the timeline decides, and what the team did and noted."""
+        told = (self.events["source"] != EVIDENCE.render(self.lang)) | (self.events["decides"] != "")
+        return Table(self.events[told], WORDS["timeline"], COLUMNS, self.lang, MOST_ROWS)
 
     def actions(self) -> Table:
         """Return the team's actions, then what the kit proposes and nobody owns yet."""
@@ -215,6 +221,7 @@ class Postmortem:
             # The merged table is below it.
             chart=html.drawn(self.chart(), "timeline") | {"table": None},
             timeline=self.timeline().as_dict(),
+            turns=self.turns().as_dict(),
             actions=self.actions().as_dict(),
             hypotheses=self.hypotheses().as_dict(),
             overruled=hypotheses.table(self.written, "overruled", hypotheses.OVERRULED, self.inquiry).as_dict(),

@@ -132,7 +132,7 @@ def _marked(text: str, claim: str) -> Markup:
     names = "|".join(map(re.escape, sorted(set(NAMED.findall(claim)), key=len, reverse=True)))
     if not names:
         return Markup(escape(text))
-    parts = re.split(rf"(?<![\w.])((?:{names})(?:=[^,}}\s]*)?)(?![\w])", text)
+    parts = re.split(rf"(?<![\w.])(?<!\d-)(?<!\d\d:)((?:{names})(?:=[^,}}\s]*)?)(?![\w]|-\d|:\d\d)", text)
     return Markup("").join(Markup("<mark>{}</mark>").format(p) if n % 2 else p for n, p in enumerate(parts))
 
 
@@ -175,7 +175,9 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
                 ]
                 tables.append(Table(pd.DataFrame(rows).astype(object), alone, INNER, lang).as_dict())
         else:
-            cards.append({"value": cell(_readable(value))[0], "label": label})
+            told = _readable(value)
+            word = {"word": "yes"} if isinstance(value, str) and told == value else {}
+            cards.append({"value": cell(told)[0], "label": label} | word)
     return cards, tables, unknown
 
 

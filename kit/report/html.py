@@ -78,8 +78,7 @@ def render(
     shown = confirmed or ([head] if head else [])
     each = max(1, HEAD_NUMBERS // max(1, len(shown)))
     first = {
-        v["id"]: [n for n in v["numbers"] if n["value"][:1].isdigit()][: each if v in shown else HEAD_NUMBERS]
-        for v in found
+        v["id"]: [n for n in v["numbers"] if "word" not in n][: each if v in shown else HEAD_NUMBERS] for v in found
     }
     when = _timeline(tables, found, lang, failures)
     lists = [

@@ -45,6 +45,11 @@ ROW = {"file": "iostat.txt", "line": 96, "text": "vda 13.00"}
     ("claim", "evidence", "quotes"),
     [
         ("149 characters.", [REFUSED], [("line 30", "putMessage message topic length too long <mark>149</mark>", "")]),
+        (
+            "30 lines.",
+            [{**REFUSED, "text": "2026-11-30 22:30:20 in 30 ms {0:30"}],
+            [("line 30", "2026-11-30 22:30:20 in <mark>30</mark> ms {0:<mark>30</mark>", "")],
+        ),
         ("1,149 characters.", [REFUSED], [("line 30", REFUSED["text"], "")]),
         (
             "REAL_TOPIC is set.",
