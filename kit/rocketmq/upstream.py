@@ -1,7 +1,7 @@
 """The texts that RocketMQ's own code logs at WARN or ERROR, answers or throws: class, level, first and last release.
 
-`format_strings.tsv` holds facts read from the sources of 4.3.0 to 5.3.3 (`tests/builders/java_sources.py` reads them), `other_projects.tsv` those of
-its other clients and of what runs beside it (`tests/builders/other_sources.py`): they have releases of their own, which are not told apart.
+`format_strings.tsv` holds facts read from the sources of 4.3.0 to 5.3.3 (`tools/java_sources.py` reads them), `other_projects.tsv` those of
+its other clients and of what runs beside it (`tools/other_sources.py`): they have releases of their own, which are not told apart.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import recorded
 from busy_evidence import clock, sent, write_log, write_store
+from table import rows_of
 
 import kit
 from kit.analysis import noise
@@ -23,59 +24,10 @@ QUEUE = f"MessageQueue [topic={HALF}, brokerName=broker-a, queueId=0]"
 
 # Texts of the reference: §1.1 and §1.10 (store), §6.5 (transaction.log), §8.1 (pop.log), §8.2 (broker.log, start and
 # stop).
-STORE = {
-    "store-first-start": [
-        "WARN main - store checkpoint file not exists, /home/rocketmq/store/checkpoint",
-        "WARN main - The commitlog files are deleted, and delete the consume queue files",
-    ],
-    "magic-zero": ["WARN main - found a illegal magic code 0x0"],
-    "store-shutdown": [
-        "WARN SendMessageThread_1 - message store has shutdown, so putMessage is forbidden",
-        "WARN PullMessageThread_1 - message store has shutdown, so getMessage is forbidden",
-    ],
-    "preallocated-deleted": [
-        "INFO ShutdownHook - delete pre allocated maped file, /home/rocketmq/store/commitlog/00000000000008388608"
-    ],
-    "disk-reclaim": ["INFO StoreScheduledThread1 - physic disk maybe full soon, so reclaim space, 0.81"],
-    "commitlog-folder-missing": ["INFO StoreScheduledThread1 - physic disk maybe full soon, so reclaim space, -1.0"],
-    "files-clean-up": [
-        "INFO StoreScheduledThread1 - begin to delete before 48 hours file. timeup: false spacefull: true manualDeleteFileSeveralTimes: 0"
-    ],
-    "buffer-position-invalid": [
-        "WARN AdminBrokerThread_4 - selectMappedBuffer request pos invalid, request pos: 0, size: 8388608, fileFromOffset: 0"
-    ],
-}
-TRANSACTION = {
-    "half-store-null": [
-        f"ERROR TransactionalMessageCheckService - Get message from store return null. topic={HALF}, groupId=CID_RMQ_SYS_TRANS, requestOffset=12"
-    ],
-    "check-pull-null": [
-        f"ERROR TransactionalMessageCheckService - The queue={QUEUE} check msgOffset=4 with opOffset=2 failed, pullResult is null"
-    ],
-    "op-pull-nothing": [
-        f"WARN TransactionalMessageCheckService - The miss op offset=12 in queue={QUEUE} is NO_NEW_MSG, pullResult=PullResult []"
-    ],
-    "half-pull-nothing": [
-        (
-            "WARN TransactionalMessageCheckService - No new message. GetMessageStatus=OFFSET_OVERFLOW_ONE, "
-            f"topic={HALF}, groupId=CID_RMQ_SYS_TRANS, requestOffset=12"
-        )
-    ],
-    "half-miss": [
-        f"INFO TransactionalMessageCheckService - No new msg, the miss offset=12 in={QUEUE}, continue check=1, pull result=PullResult []"
-    ],
-}
-BROKER = {
-    "consumer-group-missing": ["WARN PullMessageThread_1 - the consumer's group info not exist, group: points"],
-    "subscription-not-latest": ["WARN PullMessageThread_1 - The broker's subscription is not latest, group: points *"],
-    "unregister-broker-failed": ["WARN ShutdownHook - unregisterBroker Exception, 10.20.29.10:9876"],
-    "response-lost": ["ERROR NettyServerNIOSelector_3_1 - processRequestWrapper response to /10.20.29.21:35364 failed"],
-}
-POP = {
-    "pop-nothing-new": [
-        "INFO PopReviveService_1 - reviveQueueId=1, offset is 0, can not get new msg, old endTime 0, new endTime 0, timerDelay=0, commitLogDelay=0"
-    ]
-}
+STORE = rows_of(__file__, "store")
+TRANSACTION = rows_of(__file__, "transaction")
+BROKER = rows_of(__file__, "broker")
+POP = rows_of(__file__, "pop")
 ROUNDS = 12
 
 
@@ -222,13 +174,6 @@ def test_lines_without_times_are_not_judged(tmp_path: Path) -> None:
     assert (
         "no times are known" in noise.harmless_texts(case.facts).set_index("slug").loc["consumer-group-missing", "why"]
     )
-
-
-def test_no_logs_no_noise(tmp_path: Path) -> None:
-    write_store(tmp_path / "evidence" / "commitlog", [sent("K", 0, 1)])
-    case = kit.open_case(tmp_path / "evidence", tmp_path / "ws")
-    case.eager = False
-    assert noise.harmless_texts(case.facts).empty
 
 
 @pytest.mark.recordings

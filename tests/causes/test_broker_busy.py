@@ -23,6 +23,7 @@ from busy_evidence import (
     write_log,
     write_store,
 )
+from table import rows_of
 
 import kit
 from kit import causes
@@ -199,27 +200,7 @@ def test_a_producers_log_without_refusals_rules_it_out(tmp_path: Path) -> None:
     assert producer_retry_duplicate.examine(case.facts).verdict == "insufficient_evidence"
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "others"),
-    [
-        (
-            "alice: this since noon\nMQBrokerException: CODE: 2  DESC: [REJECTREQUEST]system busy, start flow control for a while",
-            "REJECTREQUEST",
-            "insufficient_evidence",
-        ),
-        (
-            '{"level":"error","msg":"send fail","err":"CODE: 1  DESC: [PC_SYNCHRONIZED]broker busy, start fl…"}',
-            "PC_SYNCHRONIZED",
-            "insufficient_evidence",
-        ),
-        # A line in a layout is a line of an application's log, which would hold the others as well.
-        (
-            'time="2024-05-14T10:00:00" level=error msg="send error" error="CODE: 2, DESC: [PCBUSY_CLEAN_QUEUE]broker busy"',
-            "PCBUSY_CLEAN_QUEUE",
-            "ruled_out",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "kind", "others"), rows_of(__file__, "a_pasted_line_is_enough"))
 def test_a_pasted_line_is_enough(tmp_path: Path, text: str, kind: str, others: str) -> None:
     write_log(tmp_path / "evidence" / "chat.txt", text.split("\n"))
     case, found = ask(tmp_path / "evidence")

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from pathlib import Path
 
 import attrs
 import pytest
-from consumer_evidence import paste
 
 from kit.analysis.consumers.lag import Course, Pair
-from kit.causes.root_causes import consumer_backlog
 
 START = dt.datetime(2026, 11, 22, 7)  # noqa: DTZ001 - naive UTC, as the analysis has it
-HELD_BACK = (
-    "2026-11-22 07:07:{second:02},661 WARN RocketmqClient - the cached message count exceeds the threshold 200, so do flow "
-    "control, minOffset={low}, maxOffset=399, count=201, size=0 MiB, pullRequest=PullRequest [consumerGroup=points, "
-    "messageQueue=MessageQueue [topic=orders, brokerName=broker-a, queueId={queue}], nextOffset=400], flowControlTimes=1"
-)
 
 
 def course(queue_id: int, first: tuple[int, int], last: tuple[int, int], peak: int | None = None) -> Course:
@@ -59,13 +51,3 @@ def test_a_group_that_handles_nothing_at_all_is_no_slow_one() -> None:
 def test_queues_of_several_brokers_are_told_apart() -> None:
     other = attrs.evolve(SLOW.queues[0], broker="broker-b")
     assert list(Pair("points", "orders", (SLOW.queues[0], other)).per_queue()) == ["broker-a:0", "broker-b:0"]
-
-
-def test_a_paste_of_pulls_held_back_is_suspected(tmp_path: Path) -> None:
-    lines = [HELD_BACK.format(second=n, low=n, queue=n % 4) for n in range(8)]
-    assert paste(lines, consumer_backlog, tmp_path).verdict == "suspected"
-
-
-def test_one_queue_held_back_at_one_message_is_not_this_cause(tmp_path: Path) -> None:
-    lines = [HELD_BACK.format(second=n, low=83, queue=0) for n in range(4)]
-    assert paste(lines, consumer_backlog, tmp_path).verdict == "insufficient_evidence"

@@ -32,15 +32,6 @@ def of_client(folder: Path, *, resent: bool) -> Case:
     return kit.open_case(folder, folder.parent / "ws")
 
 
-def test_answers_say_that_the_disk_is_full_where_the_broker_s_own_log_is_not_there(tmp_path: Path) -> None:
-    found = disk_full.examine(of_client(tmp_path / "e", resent=False).facts)
-    assert (found.verdict, found.figures) == (
-        "confirmed",
-        {"marked_full": None, "refused_answers": 1, "highest_ratio": 0.97},
-    )
-    assert "0 times" not in found.summary.render("en")
-
-
 def test_a_send_back_that_was_never_stored_is_no_trace_of_a_blow_up(tmp_path: Path) -> None:
     case = of_client(tmp_path / "failed" / "e", resent=False)
     assert send_back.examine(case.facts).reason == "store-unavailable"

@@ -12,6 +12,7 @@ import pytest
 import recorded
 from busy_evidence import STARTED, attempt, clock, write_log
 from click.testing import CliRunner, Result
+from table import rows_of
 
 import kit
 from kit.analysis.deployment import Group, Place
@@ -58,20 +59,7 @@ def run(*arguments: str | Path) -> Result:
 # ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("length", "broker", "slug"),
-    [
-        (100, "4.6.0", None),
-        (120, "4.6.0", "retry-topic-near-limit"),  # 127, the longest that is stored
-        (121, "4.6.0", "retry-topic-too-long"),
-        (121, "5.0.0", "retry-topic-too-long"),
-        (121, "5.1.0", None),  # 255 bytes for retry topics from here, but 127 for dead letter topics
-        (122, "5.1.0", None),
-        (123, "5.1.0", "dlq-topic-too-long"),
-        (248, "5.1.0", "dlq-topic-too-long"),
-        (249, "5.1.0", "retry-topic-too-long"),
-    ],
-)
+@pytest.mark.parametrize(("length", "broker", "slug"), rows_of(__file__, "group_names_by_length_and_release"))
 def test_group_names_by_length_and_release(length: int, broker: str, slug: str | None) -> None:
     found = group(length, broker)
     assert (found and found.slug) == slug
@@ -165,20 +153,7 @@ def test_stock_defaults_are_worded_gently(tmp_path: Path) -> None:
         assert examined(conf(tmp_path / version), version).hazards == ()
 
 
-@pytest.mark.parametrize(
-    ("lines", "slug", "cause"),
-    [
-        (("maxMessageSize=65536",), "limit-below-client", "message-size-mismatch"),
-        (("transactionCheckMax=0",), "no-check-at-all", "check-unknown-until-discard"),
-        (("transactionTimeOut=0",), "checked-at-once", "duplicate-commit"),
-        (("waitTimeMillsInSendQueue=3000",), "queue-outlasts-client", "producer-retry-duplicate"),
-        (
-            ("transactionCheckInterval=36000000", "fileReservedTime=72"),
-            "checks-outlast-files",
-            "transaction-consistency",
-        ),  # 15 × 10 h > 72 h
-    ],
-)
+@pytest.mark.parametrize(("lines", "slug", "cause"), rows_of(__file__, "check_settings_and_limits"))
 def test_check_settings_and_limits(tmp_path: Path, lines: tuple[str, ...], slug: str, cause: str) -> None:
     found = named(examined(conf(tmp_path / "e", *lines), "4.6.1"))
     assert set(found) == {slug}

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import recorded
+from table import rows_of
 
 import kit
 from kit.causes import results
@@ -18,23 +19,7 @@ from kit.causes import results
 pytestmark = pytest.mark.seconds
 BIG = {"broker-busy", "half-topic-blowup"}
 """Recordings whose triage takes long."""
-CAUSES = {
-    "half-topic-blowup": ("half-topic-blowup",),
-    "size-mismatch": ("message-size-mismatch",),
-    "message-identity": ("message-identity",),
-    "broker-busy": ("broker-busy",),
-    "transaction-consistency": ("transaction-consistency",),
-    "consumer-backlog": ("consumer-backlog",),
-    "consumer-stuck": ("consumer-stuck",),
-    "duplicate-client-id": ("duplicate-client-id",),
-    "subscription-mismatch": ("subscription-mismatch",),
-    "subscription-mismatch-tags": ("subscription-mismatch",),
-    "offset-jump": ("offset-jump",),
-    "offset-reset": ("offset-jump",),
-    "offset-first-start": ("offset-jump",),
-    "broker-unreachable": ("broker-unreachable",),
-    "replica-loss": ("replica-loss",),
-}
+CAUSES = rows_of(__file__, "causes")
 
 
 ROWS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from consumer_evidence import paste, steps
+from consumer_evidence import paste
 
 from kit.analysis.consumers import consumer_logs
 from kit.case.opening import open_case
@@ -19,20 +19,7 @@ FULL = (
 )
 JAVA = f"2026-11-22 10:22:31.12{{n}} WARN  [4212] [RocketmqReceive-0-1] [o.a.r.c.j.i.c.ProcessQueueImpl#isCacheFull:350] - {FULL}"
 CREATED = f"2026-11-22 10:20:01.000 INFO  [4212] [main] [o.a.r.c.j.i.c.PushConsumerImpl#create:258] - Create standard consume service, consumerGroup=points, clientId={CLIENT}"
-GO = (
-    f'{{{{"level":"warn","ts":"2026-11-22T10:22:3{{n}}+08:00","caller":"golang/process_queue.go:405","msg":"{FULL}"}}}}'
-)
-CPP = "[2026-11-22 10:22:31.12{n}] [info] [ProcessQueueImpl.cpp:82] orders@broker-a@2: Number of locally cached messages is 1025, which exceeds threshold=1024"
-PYTHON = "2026-11-22 10:22:31,12{n} [WARNING] process queue total cached messages exceeds the threshold, threshold: 1024, actual: 1024, queue: broker-a.orders.2"
-CSHARP = f"2026-11-22 10:22:31.12{{n}} WARN ProcessQueue - {FULL}"
 FALL = "2026-11-22 10:{minute:02}:00 INFO - [GROUP_GET_FALL_TIME] [{queue}@orders@points] Stats Every 5 Minutes, Value: {value}"
-
-
-@pytest.mark.parametrize("line", [JAVA, GO, CPP, PYTHON, CSHARP], ids=["Java", "Go", "C++", "Python", "C#"])
-def test_a_client_whose_cache_is_full_is_suspected(line: str, tmp_path: Path) -> None:
-    finding = paste([line.format(n=n) for n in range(6)], consumer_backlog, tmp_path)
-    assert finding.verdict == "suspected" and steps(finding)["slow-listener"] is True
-    assert finding.missing
 
 
 def test_the_group_is_the_one_the_client_was_created_for(tmp_path: Path) -> None:

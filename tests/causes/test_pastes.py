@@ -1,6 +1,6 @@
 """Pastes as people write them: which of the causes that a few lines can show are named, and how surely.
 
-Every fourth at once, the others with the slow tests: what their words say is tested for all of them without a case.
+Every fourth; what all of them show is kept in `golden/findings/pastes.json`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,6 @@ NAMED = ("confirmed", "suspected")
 
 @pytest.mark.parametrize("paste", pastes.EVERY[::4], ids=lambda paste: paste.name)
 def test_a_paste_shows_what_it_shows(tmp_path: Path, paste: Paste) -> None:
-    _shown(tmp_path, paste)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("paste", [p for n, p in enumerate(pastes.EVERY) if n % 4], ids=lambda paste: paste.name)
-def test_so_do_all_others(tmp_path: Path, paste: Paste) -> None:
     _shown(tmp_path, paste)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from table import rows_of
 
 from kit.causes import doctor, release_advice
 from kit.rocketmq.versions import Version
@@ -14,22 +15,7 @@ def slugs(side: str, release: str, *found: str) -> list[tuple[str, bool]]:
     return [(each.slug, each.fits) for each in release_advice.advise({side: [Version.parse(release)]}, found)]
 
 
-@pytest.mark.parametrize(
-    ("side", "release", "fault", "has"),
-    [
-        # PR #1649 clears TRAN_MSG from client 4.6.1 on.
-        ("client", "4.6.0", "fallback-keeps-tran-msg", True),
-        ("client", "4.6.1", "fallback-keeps-tran-msg", False),
-        # PR #3358 is in 4.9.2, PR #3861 in 4.9.3.
-        ("broker", "4.9.1", "delay-offset-outside", True),
-        ("broker", "4.9.2", "delay-offset-outside", False),
-        ("broker", "4.9.2", "delay-level-dead", True),
-        ("broker", "5.1.4", "delay-level-dead", False),
-        # A client's fault is none of a broker's release.
-        ("broker", "4.9.4", "trace-lost", False),
-        ("client", "4.9.4", "trace-lost", True),
-    ],
-)
+@pytest.mark.parametrize(("side", "release", "fault", "has"), rows_of(__file__, "a_release_has_the_faults_of_its_time"))
 def test_a_release_has_the_faults_of_its_time(side: str, release: str, fault: str, has: bool) -> None:
     assert (fault in dict(slugs(side, release))) is has
 

@@ -9,7 +9,7 @@ from busy_evidence import A, B, sent, traffic, write_log, write_store
 
 import kit
 from kit.case.case import Case
-from kit.causes.root_causes import broker_busy, replica_loss
+from kit.causes.root_causes import replica_loss
 from kit.rocketmq import ids
 
 CONF = "brokerName=broker-a\nbrokerId={number}\nbrokerRole={role}\nflushDiskType=ASYNC_FLUSH\n"
@@ -72,36 +72,6 @@ def test_without_a_ledger_or_a_lost_master_it_is_open(behind: int, tmp_path: Pat
 def test_the_store_of_a_master_is_no_replica(tmp_path: Path) -> None:
     found = replica_loss.examine(evidence(tmp_path / "e", behind=4, role="ASYNC_MASTER", cluster=False).facts)
     assert (found.verdict, found.figures["acknowledged_missing"]) == ("ruled_out", None)
-
-
-def test_a_slave_that_may_not_be_read_is_not_busy(tmp_path: Path) -> None:
-    """5.x: PullMessageProcessor.rejectRequest; the answer names the slave, and the client pulled."""
-    write_log(
-        tmp_path / "e" / "rocketmq_client.log",
-        [
-            "2026-11-22 07:12:45.201 WARN  [4212] [PullMessageService] [o.a.r.c.i.c.DefaultMQPushConsumerImpl#?:?] - execute the pull request exception, group=points",
-            "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: [REJECTREQUEST]system busy, start flow control for a while BROKER: 10.0.0.3:10911",
-            "\tat org.apache.rocketmq.client.impl.MQClientAPIImpl.processPullResponse(MQClientAPIImpl.java:937)",
-        ]
-        * 5,
-    )
-    found = broker_busy.examine(kit.open_case(tmp_path / "e", tmp_path / "ws").facts)
-    assert found.verdict in ("insufficient_evidence", "ruled_out")
-
-
-def test_a_slave_that_closed_its_connection_lost_no_master(tmp_path: Path) -> None:
-    """store/ha/HAService.HAClient up to 4.5.1: an idle master makes the slave close its connection every 20 s (#1082)."""
-    closed = [
-        f"2026-11-20 10:{second // 60:02}:{second % 60:02} WARN HAClient - {text}"
-        for second in range(0, 300, 20)
-        for text in (
-            "HAClient, processReadEvent read socket < 0",
-            "HAClient, housekeeping, found this connection[10.0.0.2:10912] expired, 1795303465194",
-            "HAClient, master not response some time, so close connection",
-        )
-    ]
-    write_log(tmp_path / "e" / "store.log", closed)
-    assert replica_loss.examine(kit.open_case(tmp_path / "e", tmp_path / "ws").facts).verdict == "insufficient_evidence"
 
 
 def test_a_lost_master_alone_says_nothing_of_offsets(tmp_path: Path) -> None:

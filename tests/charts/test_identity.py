@@ -84,7 +84,7 @@ def test_msgid_needs_neither_spark_nor_pandas() -> None:
     start = effort.worked()
     said = subprocess.run([sys.executable, "-c", code, UNIQ], capture_output=True, text=True, check=True)
     assert said.stdout.strip().endswith("[]")
-    assert effort.worked() - start < 5  # a second on a machine with nothing else to do
+    assert effort.worked() - start < 20  # a second on a machine with nothing else to do
 
 
 def test_a_life_is_printed_without_anything_that_acts_on_a_terminal() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from table import rows_of
 
 from kit.charts.transactions import resend
 
@@ -10,19 +11,7 @@ from kit.charts.transactions import resend
 LONG, SHORT = "g" * 121, "g" * 120
 
 
-@pytest.mark.parametrize(
-    ("group", "client", "broker", "wanted"),
-    [
-        (SHORT, "4.6.0", "4.6.0", "delivered"),
-        (LONG, "4.6.0", "4.6.0", "carousel"),
-        (LONG, "4.6.1", "4.6.0", "memory"),
-        (LONG, "4.6.0", "4.6.1", "stored prepared, never consumed"),
-        (LONG, "4.5.2", "4.7.1", "dropped when the delay expires"),
-        (LONG, "4.6.0", "5.1.0", "delivered"),
-        ("组" * 60, "4.6.0", "4.9.4", "delivered"),
-        ("组" * 60, "4.6.0", "5.0.0", "stored prepared, never consumed"),
-    ],
-)
+@pytest.mark.parametrize(("group", "client", "broker", "wanted"), rows_of(__file__, "each_way_a_retry_can_end"))
 def test_each_way_a_retry_can_end(group: str, client: str, broker: str, wanted: str) -> None:
     assert resend.fate(group, client, broker) == wanted
     shown = resend.what_if(group, client, broker)

@@ -251,7 +251,7 @@ def test_explosive_member_is_refused_quickly(tmp_path: Path, monkeypatch: pytest
             out.write(b"A" * 2**20)
     start = effort.worked()
     result = opened(tmp_path, a_DOT_gz=bomb.getvalue(), b_DOT_log=LOG)
-    assert effort.worked() - start < 5
+    assert effort.worked() - start < 20
     assert [f.file for f in result.files] == ["b.log"]
     assert [(r.file, r.reason) for r in result.refused] == [("a.gz", "ratio")]
     assert sum(p.stat().st_blocks * 512 for p in (tmp_path / "spool").rglob("*")) < 2**20

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 from click.testing import CliRunner
+from table import rows_of
 
 from kit.cli.main import cli
 from kit.explanation import context
@@ -37,19 +38,7 @@ def one(text: str) -> dict[str, Any]:
     return row
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        NO_ROUTE,
-        f"> > {NO_ROUTE}",
-        f"<p><code>{NO_ROUTE}</code></p>",
-        f"&gt; {NO_ROUTE}<br/>",
-        f"\x1b[31m{NO_ROUTE}\x1b[0m\r",
-        f"order-service_1  | Caused by: {NO_ROUTE}",
-        f"[root@app1 logs]# {NO_ROUTE}",
-        f"2024-05-14T02:22:31.123456Z stdout F {NO_ROUTE}",
-    ],
-)
+@pytest.mark.parametrize("line", rows_of(__file__, "what_stands_around_a_line_does_not_hide_it"))
 def test_what_stands_around_a_line_does_not_hide_it(line: str) -> None:
     row = one(line)
     assert (row["kind"], row["slug"], row["line"]) == ("log", "topic-no-route", 1)
@@ -167,36 +156,13 @@ def test_what_a_line_says(case: dict[str, Any]) -> None:
     assert all(case[name] in first[name] for name in ("title", "meaning") if name in case)
 
 
-@pytest.mark.parametrize(
-    ("line", "printed"),
-    [
-        ("2024-11-15 17:47:18 ERROR GrpcClientChannel - Unexpected exception", True),
-        ("2024-11-15 17:47:18 ERROR GrpcClientChannel - Unexpected exception java.lang.NullPointerException", True),
-        ("2024-11-15 17:47:18 WARN NettyServerNIOSelector_3_2 - Unexpected exception in the selector loop.", False),
-        ("Error creating bean with name 'x': Unexpected exception during bean creation", False),
-    ],
-)
+@pytest.mark.parametrize(("line", "printed"), rows_of(__file__, "a_short_text_is_the_whole_message"))
 def test_a_short_text_is_the_whole_message(line: str, printed: bool) -> None:
     """proxy/ChannelManager logs `Unexpected exception` and nothing behind it but the exception."""
     assert any(each.text == "Unexpected exception" for each in upstream.find(line)) is printed
 
 
-@pytest.mark.parametrize(
-    ("text", "decoded"),
-    [
-        ("msgId: c0a8f001103e214d29547acfd6e30000", True),
-        ("消息id：c0a8f001103e214d29547acfd6e30000", True),
-        ("consumed c0a8f001103e214d29547acfd6e30000 twice", True),
-        ("[TID:1b4771c8afc94ee7b46c5a9b28679de4.620.17005246136686327] send error", False),
-        ("[TID:1B4771C8AFC94EE7B46C5A9B28679DE4.620.17005246136686327] send error", False),
-        (
-            "at x.Y.run(Y.java:1) ~[blob_p-62baae343e6f0a7fca0f63942204ff47885115d5-f336abddcb7f2a64f472c7c5d92f1394:?]",
-            False,
-        ),
-        # A place in a store needs no capitals: its port and offset are those of a record.
-        ("/msg/0a14100b00002a9f0000000000001ee5/view", True),
-    ],
-)
+@pytest.mark.parametrize(("text", "decoded"), rows_of(__file__, "small_letters_inside_a_longer_word_are_no_id"))
 def test_small_letters_inside_a_longer_word_are_no_id(text: str, decoded: bool) -> None:
     assert any(row["kind"] == "id" for row in explain(text)) is decoded
 

@@ -8,8 +8,6 @@ from typing import Any
 import pyarrow.dataset as ds
 
 import kit
-from kit.causes import known_problems
-from kit.causes.root_causes import broker_unreachable
 
 UPTIME = """\
 [1036802.123456] Out of memory: Kill process 4711 (java) score 612 or sacrifice child
@@ -38,21 +36,3 @@ def test_a_boot_without_trouble_is_recognised(tmp_path: Path) -> None:
 def test_times_of_dmesg_t_are_read(tmp_path: Path) -> None:
     found = rows(tmp_path, "d.txt", "[Mon Nov 23 10:22:31 2026] Out of memory: Kill process 1 (java) score 6 or\n" * 2)
     assert [f"{row['ts']:%Y-%m-%d %H:%M:%S}" for row in found] == ["2026-11-23 10:22:31"] * 2
-
-
-def test_triage_suspects_what_the_kernel_reports(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "dmesg").write_text(UPTIME)
-    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
-    found = {finding.cause: finding.verdict for finding in known_problems.examine(case.facts)}
-    assert found == dict.fromkeys(
-        ("kernel-oom-kill", "kernel-filesystem-error", "kernel-disk-error", "kernel-task-blocked"), "suspected"
-    )
-
-
-def test_a_probe_is_no_client_that_cannot_reach_its_broker(tmp_path: Path) -> None:
-    (tmp_path / "pod.txt").write_text(
-        "Name:  broker-0\nEvents:\n  Warning  Unhealthy  3m  kubelet  Liveness probe failed: dial tcp 10.1.2.3:10911: connect: connection refused\n"
-    )
-    case = kit.open_case(tmp_path / "pod.txt", tmp_path / "ws")
-    assert broker_unreachable.examine(case.facts).verdict == "insufficient_evidence"

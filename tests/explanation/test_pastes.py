@@ -12,11 +12,6 @@ from kit.explanation.explain import explain
 by_name = pytest.mark.parametrize("paste", pastes.EVERY, ids=lambda paste: paste.name)
 
 
-def test_there_are_sixty_pastes_with_names_of_their_own() -> None:
-    assert len(pastes.EVERY) >= 60
-    assert len({paste.name for paste in pastes.EVERY}) == len(pastes.EVERY)
-
-
 @by_name
 def test_its_lines_and_ids_are_recognised(paste: Paste) -> None:
     rows = explain(paste.text)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from table import rows_of
 
 from kit.formats import values
 
@@ -41,20 +42,7 @@ def test_integer(value: object, bits: int, expected: int | None) -> None:
     assert values.integer(value, bits) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("12.7", 12),
-        ("1.2e1", 12),
-        ("-0.5", 0),
-        ("1e400", None),
-        ("1e30", None),
-        ("9" * 25, None),
-        ("nan", None),
-        ("x", None),
-        (None, None),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), rows_of(__file__, "numbers_lose_their_fraction"))
 def test_numbers_lose_their_fraction(text: str | None, expected: int | None) -> None:
     assert values.truncated(text) == expected
 

@@ -3,7 +3,6 @@ lab-test`."""
 
 from __future__ import annotations
 
-import ast
 import io
 import os
 import signal
@@ -193,12 +192,6 @@ def test_alerts_ring_while_a_run_is_watched(tmp_path: Path) -> None:
     assert "broker/logs/store.log:1" in rung[0]
 
 
-def test_bars_rise_with_the_values() -> None:
-    assert watch.bars([]) == "" == watch.bars([0, 0])
-    drawn = watch.bars([0, 1, 50, 100])
-    assert len(drawn) == 4 and list(drawn) == sorted(drawn) and drawn[-1] == "█"
-
-
 # --- the command -------------------------------------------------------------------------------------------------------------------
 
 
@@ -252,20 +245,6 @@ def test_nothing_of_the_environment_leads_a_process_elsewhere(tmp_path: Path, mo
     monkeypatch.setenv("ROCKETMQ_HOME", "/opt/rocketmq")
     found = processes._environment(tmp_path)
     assert "NAMESRV_ADDR" not in found and found["ROCKETMQ_HOME"] == found["HOME"] == str(tmp_path)
-
-
-def test_live_imports_neither_causes_nor_report() -> None:
-    # `comparison` is what a notebook shows of two runs: it opens them as notebooks do.
-    for path in set(Path(run.__file__).parent.glob("*.py")) - {Path(comparison.__file__)}:
-        for node in ast.walk(ast.parse(path.read_text())):
-            modules = (
-                [node.module or ""]
-                if isinstance(node, ast.ImportFrom)
-                else [alias.name for alias in node.names]
-                if isinstance(node, ast.Import)
-                else []
-            )
-            assert not any(name.startswith(("kit.causes", "kit.report", "kit.cli")) for name in modules), path
 
 
 # --- the notebook --------------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 import incidents
 import pytest
 import recorded
+from table import rows_of
 from test_report import Page
 
 import kit
@@ -64,20 +65,7 @@ def test_times_with_and_without_offset(text: str, wanted: tuple[Any, ...]) -> No
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "soon",
-        "25:00",
-        "2024-13-01",
-        "0001-01-01",
-        "9999-12-31 23:59 -12",
-        "2024-05-14 10:02 +99",
-        "2024-05-14 noon",
-        "10:2",
-    ],
-)
+@pytest.mark.parametrize("text", rows_of(__file__, "what_is_no_time_is_none"))
 def test_what_is_no_time_is_none(text: str) -> None:
     assert notes.moment(text, UTC, dt.date(2024, 5, 14)) is None
 

@@ -9,25 +9,14 @@ from typing import Any
 
 import pytest
 import recorded
+from table import rows_of
 
 import kit
 from kit import causes
 from kit.case.case import Case
 from kit.causes.findings import Finding
 
-KINDS = {
-    "client logs": ("*/rocketmq_client.log",),
-    "application logs": ("/?/*-*.log", "/?/invoice?.log"),
-    "broker logs": ("/broker/logs/*", "/slave/logs/*"),
-    "name server logs": ("/namesrv/*",),
-    "offset files": ("*consumerOffset*",),
-    "mqadmin output": ("*/mqadmin/*",),
-    "thread dumps": ("*jstack*",),
-    "stores": ("*/commitlog/*", "*/consumequeue/*", "*/index/*"),
-    "configuration": ("*/broker.conf", "*/getBrokerConfig*", "*/config/topics*", "*/config/subscription*"),
-    "ledgers": ("*.csv",),
-    "host": ("*/host/*",),
-}
+KINDS = rows_of(__file__, "kinds")
 RECORDINGS = (
     "consumer-backlog", "consumer-stuck", "subscription-mismatch", "subscription-mismatch-tags", "duplicate-client-id",
     "offset-jump", "offset-first-start", "offset-reset", "replica-loss", "broker-unreachable",
@@ -96,46 +85,8 @@ def agrees(less: Any, whole: Any) -> None:
         assert less is None or less == whole
 
 
-LOGS = (
-    ("consumer-backlog", "c/rocketmq_client.log", "so do flow control"),
-    ("consumer-stuck", "c/rocketmq_client.log", "Orderly return not OK"),
-    ("consumer-stuck", "c/rocketmq_client.log", "so do flow control"),
-    ("subscription-mismatch", "broker/logs/broker.log", "subscription not exist"),
-    ("subscription-mismatch", "broker/logs/broker.log", "subscription changed"),
-    ("subscription-mismatch", "p/rocketmq_client.log", "execute the pull request exception|CODE: 24"),
-    ("subscription-mismatch", "[pq]/rocketmq_client.log", "HeartbeatData"),
-    ("subscription-mismatch-tags", "broker/logs/broker.log", "subscription changed"),
-    ("subscription-mismatch-tags", "broker/logs/broker.log", "registerConsumer info changed"),
-    ("duplicate-client-id", "broker/logs/broker.log", "new consumer connected"),
-    ("duplicate-client-id", "broker/logs/broker.log", "update consumer offset less than store"),
-    ("offset-jump", "broker/logs/broker.log", "request offset too small"),
-    ("offset-jump", "broker/logs/broker.log", "correction offset"),
-    ("offset-jump", "c/rocketmq_client.log", "pull request offset illegal"),
-    ("offset-jump", "c/rocketmq_client.log", "fix the pull request offset"),
-    ("offset-first-start", "c/rocketmq_client.log", "add a new pull request"),
-    ("offset-reset", "broker/logs/broker.log", r"\[reset-offset\]"),
-    ("offset-reset", "broker/logs/broker.log", "update consumer offset less than store"),
-    ("offset-reset", "c/rocketmq_client.log", "invoke reset offset operation"),
-    ("replica-loss", "slave/logs/broker.log", "over flow badly"),
-    ("replica-loss", "slave/logs/broker.log", "none correction"),
-    ("replica-loss", "slave/logs/store.log", "HAClient"),
-    ("broker-unreachable", "[oc]/rocketmq_client.log", "createChannel"),
-    ("broker-unreachable", "c/rocketmq_client.log", "getConsumerIdListByGroup exception"),
-    ("broker-unreachable", "o/pay-service.log", "sendDefaultImpl call timeout"),
-)
-OUTPUTS = (
-    ("consumer-backlog", "consumerProgress-points-service-late"),
-    ("consumer-backlog", "consumerProgress-all"),
-    ("consumer-stuck", "consumerProgress-account-ledger-late"),
-    ("subscription-mismatch", "consumerProgress-late"),
-    ("subscription-mismatch-tags", r"consumerStatus-late\.txt"),
-    ("duplicate-client-id", "consumerConnection-late"),
-    ("duplicate-client-id", r"consumerStatus-late\.txt"),
-    ("duplicate-client-id", "consumerProgress-late"),
-    ("offset-jump", "consumerProgress-before"),
-    ("offset-reset", "resetOffsetByTime"),
-    ("replica-loss", "clusterList-late"),
-)
+LOGS = rows_of(__file__, "logs")
+OUTPUTS = rows_of(__file__, "outputs")
 
 
 def ten_lines(name: str, member: str, words: str = "") -> list[str]:

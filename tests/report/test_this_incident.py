@@ -16,6 +16,7 @@ import pytest
 import recorded
 import taken_away
 from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
+from table import rows_of
 
 import kit
 from kit.case.case import Case
@@ -24,42 +25,7 @@ from kit.rocketmq.catalogue import EVENTS
 
 pytestmark = pytest.mark.seconds
 
-CLAIMS: dict[str, tuple[str, ...]] = {
-    "half-topic-blowup": (
-        r"wrong turn",
-        r"(?:had been|was) committed (?:to its topic )?and delivered",
-        r"tens? of thousands",
-        r"\b149\b",
-        r"RECONSUME_TIME=1\b",
-        r"message (?:\*)?was(?:\*)? consumed, failed",
-        r"half records; they doubled",
-        r"handler .{0,30}(?:finds|found) none",
-        r"release 4\.[56]\.0",
-    ),
-    "message-size-mismatch": (
-        r"65,?536|64 ?K(?:i?B)?\b|65,?237|65,?191|65,?160",
-        r"60 ?KB",
-        r"never confirmed|to be confirmed",
-        r"setTagsCode",
-        r"8\.9 million|without end",
-        r"release 4\.6\.0",
-    ),
-    "message-identity": (r"[Ee]xperience said", r"[Ff]our wrong turns", r"originMsgId", r"always found all retries"),
-    "broker-busy": (
-        r"Elasticsearch|Redis",
-        r"\b208 ?ms|size of queue: 8\b",
-        r"three .{0,20} and eight",
-        r'"bak"|“bak”',
-        r"memory and disk bandwidth",
-        r"believed that",
-    ),
-    "transaction-consistency": (
-        r"published verdict",
-        r"missed some orders",
-        r"the order (?:is )?kept, (?:the )?message rolled back",
-        r"in the middle (?:is )?broken",
-    ),
-}
+CLAIMS: dict[str, tuple[str, ...]] = rows_of(__file__, "claims")
 """What the published investigations say of themselves, as it would read in a report. {cause: patterns}"""
 NAMES = (r"\borders\b", r"trade-order-event", r"\bcom\.shop\b")
 """Names of sample evidence that a text may have been written after."""

@@ -4,14 +4,13 @@ format strings.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import java_sources
 import pytest
+from table import rows_of
 
 from kit.causes import discover
 from kit.formats.logs.known_texts import known_texts
@@ -105,106 +104,7 @@ def test_the_compiled_matcher_finds_every_example() -> None:
     assert [text for i, text in enumerate(examples) if i not in known_texts().within(text)] == []
 
 
-@pytest.mark.parametrize(
-    ("slug", "text", "expected"),
-    [
-        (
-            "flow-control",
-            "CODE: 2 DESC: [PCBUSY_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 402ms, size of queue: 24",
-            {"code": "2", "kind": "PCBUSY_CLEAN_QUEUE", "period": "402", "queue": "24", "broker": None},
-        ),
-        (
-            "flow-control",
-            "CODE: 2  DESC: [REJECTREQUEST]system busy, start flow control for a while BROKER: fd20:45::11:10911",
-            {"kind": "REJECTREQUEST", "period": None, "broker": "fd20:45::11:10911"},
-        ),
-        (
-            "flow-control",
-            "error: [OVERLOAD]system busy, start flow control for a while",
-            {"code": None, "kind": "OVERLOAD"},
-        ),
-        (
-            "topic-too-long",
-            "putMessage message topic[%RETRY%abc] length too long 149, but it is not supported by broker",
-            {"topic": "%RETRY%abc", "length": "149"},
-        ),
-        (
-            "message-body-size-exceeded",
-            "message body size exceeded, msg total size: 5, msg body size: 4, maxMessageBodySize: 3",
-            {"total": "5", "body": "4", "limit": "3"},
-        ),
-        (
-            "message-body-size-exceeded",
-            "message body size exceeded, msg body size: 4, maxMessageSize: 3",
-            {"total": None, "body": "4"},
-        ),
-        (
-            "check-answer-commit",
-            "Check producer[[fd20:114:0:0:0:0:0:21]:41056] transaction state, the producer commit the message.RequestHeader: EndTransactionRequestHeader{producerGroup=order-producer, tranStateTableOffset=55, commitLogOffset=608907, commitOrRollback=8, fromTransactionCheck=true, msgId=7F00000133BA0C387F4466E6FEB10000, transactionId=7F00000133BA0C387F4466E6FEB10000} Remark: null",
-            {
-                "address": "[fd20:114:0:0:0:0:0:21]:41056",
-                "group": "order-producer",
-                "commit_log_offset": "608907",
-                "msg_id": "7F00000133BA0C387F4466E6FEB10000",
-            },
-        ),
-        (
-            "send-attempt-failed",
-            "sendKernelImpl exception, resend at once, InvokeID: %s, RT: %sms, Broker: %s",
-            {"what": "resend at once", "topic": None},
-        ),
-        (
-            "service-not-available",
-            "CODE: 14  DESC: service not available now. It may be caused by one of the following reasons: the broker's disk is full [CL:  0.91 CQ:  0.91 INDEX:  0.91], messages are put to the slave, message store has been shut down, etc.",
-            {"commitlog": "0.91"},
-        ),
-        (
-            "store-tps",
-            "[STORETPS] put_tps  get_found_tps  get_miss_tps  get_transfered_tps ",
-            {"put": "", "transferred": ""},
-        ),
-        (
-            "store-tps",
-            "[STORETPS] put_tps 4.065379296556091 get_found_tps 1.0 get_miss_tps 0.0 get_transferred_tps 2.5",
-            {"put": "4.065379296556091", "transferred": "2.5"},
-        ),
-        (
-            "stats",
-            "[GROUP_GET_LATENCY] [1@a@b] Stats In One Minute, TIMES: 4 AVGRT: 0.50",
-            {"name": "GROUP_GET_LATENCY", "sum": "4", "tps": None, "average": "0.50"},
-        ),
-        (
-            "late-response",
-            "receive response, cmd=RemotingCommand [code=0], but not matched any request, address=10.20.81.11:10911",
-            {"address": "10.20.81.11:10911"},
-        ),
-        # The address of a registered consumer is behind its data in 4.x, in front of it in 5.x.
-        (
-            "consumer-registered",
-            "registerConsumer info changed ConsumerData [groupName=g, consumeType=PUSH, subscriptionDataSet=[SubscriptionData [topic=t, subString=*]]] 10.0.0.1:5",
-            {"address": "10.0.0.1:5"},
-        ),
-        (
-            "consumer-registered",
-            "ClientManageProcessor: registerConsumer info changed, SDK address=10.0.0.1:5, consumerData=ConsumerData [groupName=g, consumeType=PUSH, subscriptionDataSet=[SubscriptionData [topic=t, subString=*]]]",
-            {
-                "address_2": "10.0.0.1:5",
-                "data": "ConsumerData [groupName=g, consumeType=PUSH, subscriptionDataSet=[SubscriptionData [topic=t, subString=*]]]",
-            },
-        ),
-        # Java's DefaultMQProducerImpl prints BrokersSent; C++ ends with the topic.
-        (
-            "send-given-up",
-            "Send [3] times, still failed, cost [9]ms, Topic: orders, BrokersSent: [broker-a, broker-b]",
-            {"brokers": "broker-a, broker-b"},
-        ),
-        (
-            "send-given-up",
-            "Send [3] times, still failed, cost [9]ms, Topic: orders",
-            {"topic": "orders", "brokers": None, "times": "3"},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("slug", "text", "expected"), rows_of(__file__, "wordings_of_other_versions"))
 def test_wordings_of_other_versions(slug: str, text: str, expected: dict[str, str | None]) -> None:
     found = EVENTS[slug].compiled.search(text)
     assert found and any(needle in text for needle in EVENTS[slug].needles)
@@ -323,16 +223,7 @@ def test_the_table_of_format_strings_is_well_formed() -> None:
     assert len({(e.cls, e.how, e.text) for e in every}) == len(every)
 
 
-@pytest.mark.parametrize(
-    ("cls", "text", "since", "until"),
-    [
-        # Read in the release tags by hand.
-        ("store/DefaultMessageStore", "putMessage message topic length too long {}", "", "4.9.8"),
-        ("broker/HookUtils", "message store is in slave mode, so putMessage is forbidden", "5.0.0", ""),
-        ("store/ConsumeQueue", "[BUG]consume queue can not write, {} {}", "", ""),
-        ("store/HAConnection", "slave[{}] request offset={} greater than local commitLog offset={}.", "4.9.3", "4.9.8"),
-    ],
-)
+@pytest.mark.parametrize(("cls", "text", "since", "until"), rows_of(__file__, "releases_of_a_text"))
 def test_releases_of_a_text(cls: str, text: str, since: str, until: str) -> None:
     (found,) = [each for each in upstream.format_strings() if (each.cls, each.text) == (cls, text)]
     assert (found.since, found.until) == (since, until)
@@ -390,27 +281,3 @@ def test_texts_are_read_out_of_java() -> None:
         ("WARN", 'put {} failed, "{}"'), ("ERROR", "x={}, y={} was expected"), ("ERROR", "{} of {} was lost"),
         ("THROW", "no such broker {}"), ("REMARK", "disk is full now"),
     }  # fmt: skip
-
-
-@pytest.mark.skipif("ROCKETMQ_SOURCES" not in os.environ, reason="walks RocketMQ's own sources: set ROCKETMQ_SOURCES")
-def test_the_table_is_what_the_sources_say() -> None:
-    """`ROCKETMQ_SOURCES`: a folder of sources jars (rocketmq-broker-4.9.4-sources.jar, …) or of source trees."""
-    where = Path(os.environ["ROCKETMQ_SOURCES"])
-    known = {(e.cls, e.how, e.text): e for e in upstream.format_strings()}
-    for release in ("4.6.1", "4.9.4", "5.1.4"):
-        tree = where / release
-        jars = list(where.glob(f"rocketmq-*-{release}-sources.jar"))
-        if not tree.is_dir() and not jars:
-            continue
-        calls = list(java_sources.folder(tree) if tree.is_dir() else java_sources.jars(jars))
-        ours = [c for c in calls if c.module in ("broker", "store", "client") and c.level in ("WARN", "ERROR")]
-        counted = [c for c in ours if c.template]
-        missing = [
-            c for c in counted if (f"{c.module}/{c.cls}", c.level, c.template) not in known and len(c.template) > 12
-        ]
-        share = sum(_covered(FormatString(f"{c.module}/{c.cls}", c.level, "", "", c.template)) for c in counted) / len(
-            ours
-        )
-        print(f"{release}: {len(ours)} WARN and ERROR calls in broker, store and client, {share:.0%} covered")
-        assert not missing[:5]
-        assert share >= 0.8

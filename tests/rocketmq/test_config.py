@@ -8,6 +8,7 @@ import tarfile
 import pytest
 import zstandard
 from recorded import HERE, SMALL, label
+from table import rows_of
 
 from kit.rocketmq.config import ALIASES, CONFLICTS, HOLDS, PARAMETERS, Settings, conflicts, default_of, guide, ignored
 from kit.rocketmq.versions import RULES, Version
@@ -53,27 +54,7 @@ def test_defaults_of_a_stock_broker_do_not_contradict_each_other():
     assert slugs(None) == set()
 
 
-@pytest.mark.parametrize(
-    ("given", "slug"),
-    [
-        ({"sendMessageThreadPoolNums": "16"}, "spin-lock-threads"),
-        ({"waitTimeMillsInSendQueue": "3000"}, "queue-outlasts-client"),
-        ({"flushDiskType": "SYNC_FLUSH"}, "flush-outlasts-client"),
-        ({"transientStorePoolEnable": "true", "brokerRole": "SLAVE"}, "pool-without-effect"),
-        ({"transientStorePoolEnable": "true", "enableDLegerCommitLog": "true"}, "pool-with-dledger"),
-        ({"transactionCheckMax": "0"}, "no-check-at-all"),
-        ({"transactionCheckInterval": "3600000", "fileReservedTime": "12"}, "checks-outlast-files"),
-        ({"maxMessageSize": "65536"}, "limit-below-client"),
-        ({"maxMessageSize": "16777216", "enableDLegerCommitLog": "true"}, "limit-above-dledger"),
-        ({"mappedFileSizeCommitLog": "1048576"}, "limit-above-file"),
-        ({"rejectTransactionMessage": "TRUE"}, "transactions-refused"),
-        ({"messageDelayLevel": "1s 5s"}, "few-delay-levels"),
-        ({"brokerRole": "ASYNC_MASTER", "flushDiskType": "ASYNC_FLUSH"}, "acknowledged-in-memory"),
-        ({"autoCreateTopicEnable": "true"}, "topics-by-first-send"),
-        ({"brokerIP1": "172.17.0.1"}, "address-of-one-host"),
-        ({"brokerIP1": "127.0.0.1"}, "address-of-one-host"),
-    ],
-)
+@pytest.mark.parametrize(("given", "slug"), rows_of(__file__, "conflict"))
 def test_conflict(given, slug):
     assert slug in slugs(**given)
 

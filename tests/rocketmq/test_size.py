@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from recorded import BIG, SMALL, commitlog, label, truth
+from table import rows_of
 
 from kit.rocketmq import names, rewrites, size
 from kit.rocketmq.versions import rule
@@ -148,23 +149,7 @@ def test_every_recorded_size_of_big_recordings(name):
     check_every_size(name)
 
 
-COPIES = {
-    "healthy": ["sent", "prepared", "committed", "scheduled", "delivered"],
-    "healthy-5": ["sent", "prepared", "put_back", "committed", "sent_back", "delivered"],
-    "healthy-traced": ["sent", "prepared", "put_back", "committed", "scheduled", "sent_back", "delivered"],
-    "message-identity": [
-        "prepared",
-        "put_back",
-        "committed",
-        "sent_back",
-        "delivered",
-        "dead_letter_waiting",
-        "dead_lettered",
-    ],
-    "producer-offline": ["prepared", "put_back", "discarded"],
-    "size-mismatch": ["prepared", "committed"],
-    "transaction-consistency": ["prepared", "put_back", "committed", "discarded", "dead_lettered"],
-}
+COPIES = rows_of(__file__, "copies")
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -206,21 +191,7 @@ def test_growth_within_the_immunity_age():
 
 
 @pytest.mark.parametrize(
-    ("broker", "dledger", "body", "over", "limit", "refused"),
-    [
-        ("4.6.0", False, 65_250, 262, 65_536, []),
-        ("4.6.0", False, 65_250, 287, 65_536, ["total"]),
-        ("4.9.3", False, 100, 200, 200, ["total"]),
-        ("4.9.4", False, 65_536, 500, 65_536, []),
-        ("4.9.4", False, 65_537, 500, 65_536, ["body"]),
-        ("4.9.5", False, 65_536, 32_000, 65_536, []),
-        ("4.9.5", False, 65_537, 500, 65_536, ["body"]),
-        # Beyond body + 64 KiB only with properties that are refused for themselves.
-        ("4.9.5", False, 65_536, 65_536, 65_536, ["properties"]),
-        ("5.0.0", False, 65_536, 65_537, 65_536, ["total", "properties"]),
-        ("4.7.1", True, 4_194_100, 156, 8_000_000, []),
-        ("4.9.8", True, 4_194_100, 157, 8_000_000, ["dledger"]),
-    ],
+    ("broker", "dledger", "body", "over", "limit", "refused"), rows_of(__file__, "limits_by_version")
 )
 def test_limits_by_version(broker, dledger, body, over, limit, refused):
     record = size.Record("T", body, "x" * (over - 92))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from table import rows_of
 
 from kit.rocketmq import names, versions
 from kit.rocketmq.versions import FIXED, RELEASES, RULES, VERSION_NUMBERS, Version, rule
@@ -34,40 +35,7 @@ def test_releases_are_in_order():
     assert Version.parse("4.9.8") < Version.parse("5.0.0") < Version.parse("5.3.10")
 
 
-@pytest.mark.parametrize(
-    ("name", "at", "value"),
-    [
-        ("clientTopicMaxChars", "4.6.0", 255),
-        ("clientTopicMaxChars", "4.6.1", 127),
-        ("topicTooLongCode", "4.6.0", 13),
-        ("topicTooLongCode", "5.3.1", 1),
-        ("topicTooLongCode", "5.3.2", 29),
-        ("sizeCheck", "4.9.3", "total"),
-        ("sizeCheck", "4.9.4", "body"),
-        ("sizeCheck", "4.9.5", "body+64k"),
-        ("sizeCheck", "5.0.0", "body+64k"),
-        ("transactionTimeOut", "4.3.0", 3000),
-        ("transactionTimeOut", "4.3.1", 6000),
-        ("transactionCheckMax", "4.3.0", 5),
-        ("transactionCheckMax", "5.3.3", 15),
-        ("transactionCheckInterval", "5.1.0", 60000),
-        ("transactionCheckInterval", "5.1.1", 30000),
-        ("sendMessageThreadPoolNums", "4.9.0", 1),
-        ("useReentrantLockWhenPutMessage", "4.9.1", True),
-        ("uniqKeyPid", "4.5.2", "low"),
-        ("uniqKeyPid", "4.6.1", "high"),
-        ("uniqKeyPid", "4.7.0", "low"),
-        ("uniqKeyLoopback", "4.9.4", True),
-        ("uniqKeyLoopback", "5.1.0", False),
-        ("trailingSeparator", "4.9.0", True),
-        ("trailingSeparator", "5.1.4", False),
-        ("trailingSeparator", "5.2.0", True),
-        ("discardTopic", "4.5.1", False),
-        ("opBatching", "5.0.0", False),
-        ("dlqPerm", "4.9.1", 2),
-        ("dlqPerm", "4.9.2", 6),
-    ],
-)
+@pytest.mark.parametrize(("name", "at", "value"), rows_of(__file__, "a_rule_is_that_of_the_release"))
 def test_a_rule_is_that_of_the_release(name, at, value):
     assert rule(name, at) == value
 

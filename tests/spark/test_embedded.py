@@ -51,30 +51,35 @@ def test_times_are_in_utc_whatever_the_zone_of_the_machine() -> None:
     assert (row["at"].isoformat(), row["zone"]) == ("1970-01-01T00:00:00+00:00", "UTC")
 
 
-def test_an_interrupted_query_leaves_the_session_usable() -> None:
-    spark = session()
-    slow = spark.range(20).mapInArrow(_slowly, "id long")
+def test_an_interrupted_query_leaves_the_session_usable(tmp_path: Path) -> None:
+    """The query cannot end by itself: it waits for a file that is made after the interrupt."""
+    spark, begun, over = session(), tmp_path / "begun", tmp_path / "over"
     failed: list[Exception] = []
+
+    def hold(batches):  # type: ignore[no-untyped-def]
+        for batch in batches:
+            begun.touch()
+            while not over.exists():
+                time.sleep(0.05)
+            yield batch
 
     def ask() -> None:
         try:
-            slow.count()
+            spark.range(20).mapInArrow(hold, "id long").count()
         except Exception as error:
             failed.append(error)
 
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
-    time.sleep(1)
+    until = time.monotonic() + 300
+    while not begun.exists() and time.monotonic() < until:
+        time.sleep(0.05)
     spark.interruptAll()
+    asking.join(5)
+    over.touch()
     asking.join(300)
     assert not asking.is_alive() and failed
     assert spark.range(7).count() == 7
-
-
-def _slowly(batches):  # type: ignore[no-untyped-def]
-    for batch in batches:
-        time.sleep(1)
-        yield batch
 
 
 def test_interrupts_while_it_starts_do_not_end_it() -> None:

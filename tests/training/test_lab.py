@@ -13,6 +13,7 @@ import nbformat
 import pandas as pd
 import pytest
 import recorded
+from table import rows_of
 
 import kit
 from kit.charts import Chart, figure
@@ -84,32 +85,7 @@ def session() -> Session:
 # --- comparison --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("given", "kind", "value"),
-    [
-        (42336, "count", 42336),
-        ("42,336", "count", 42336),
-        ("42 336", "count", 42336),
-        ("42_336", "count", 42336),
-        ("42'336 records", "count", 42336),
-        ("about 42,336.", "count", 42336),
-        ("４２，３３６ 条", "count", 42336),
-        ("1.5 万", "count", 15000),
-        ("-3", "count", -3),
-        (7.0, "count", 7),
-        ("64 KB", "bytes", 65536),
-        ("64KiB", "bytes", 65536),
-        ("65,536 bytes", "bytes", 65536),
-        ("4 MB", "bytes", 4 << 20),
-        ("65536", "bytes", 65536),
-        ("65536 字节", "bytes", 65536),
-        ("5.02 s", "seconds", 5.02),
-        ("5020ms", "seconds", 5.02),
-        ("5,02", "seconds", 5.02),
-        ("约 5 秒", "seconds", 5),
-        ("2 min", "seconds", 120),
-    ],
-)
+@pytest.mark.parametrize(("given", "kind", "value"), rows_of(__file__, "numbers_are_read_as_people_write_them"))
 def test_numbers_are_read_as_people_write_them(given: Any, kind: Kind, value: float) -> None:
     assert compare.number(given, kind) == pytest.approx(value)
 

@@ -297,10 +297,10 @@ def test_a_hook_that_talks_without_end_or_never_ends_is_cut(tmp_path: Path, monk
     outlets.hook([sys.executable, str(script)], complaints.append)({"id": "1"})
     assert len(complaints[0]) < 3000 and complaints[0].endswith("x…") and complaints[1].endswith(": 3")
     monkeypatch.setattr(outlets, "HOOK_SECONDS", 1)
-    script.write_text("import subprocess, time\nsubprocess.Popen(['sleep', '60'])\ntime.sleep(60)\n")
+    script.write_text("import subprocess, time\nsubprocess.Popen(['sleep', '900'])\ntime.sleep(900)\n")
     began = time.monotonic()
     outlets.hook([sys.executable, str(script)], complaints.append)({"id": "2"})
-    assert time.monotonic() - began < 20 and complaints[-1].endswith(": -9")
+    assert time.monotonic() - began < 600 and complaints[-1].endswith(": -9")
 
 
 def test_a_full_disk_is_named_and_the_hook_rings_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

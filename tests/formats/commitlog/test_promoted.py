@@ -11,6 +11,7 @@ import pytest
 import stores
 from hypothesis import given
 from hypothesis import strategies as st
+from table import rows_of
 
 from kit.formats.commitlog import batches, schema, walk
 from kit.rocketmq import names
@@ -128,27 +129,7 @@ HALF, OP, WAIT = names.HALF_TOPIC, names.OP_TOPIC, names.SCHEDULE_TOPIC
 
 
 @pytest.mark.parametrize(
-    ("topic", "properties", "flags", "stage", "group"),
-    [
-        ("orders", "", 0, "original", None),
-        ("orders", "REAL_TOPIC=orders", 8, "commit", None),
-        # EndTransactionProcessor writes a commit to its REAL_TOPIC: a flipped bit makes no second commit.
-        ("SCHEDULE_TGPIC_XXXX", f"REAL_TOPIC={HALF} DELAY=3", 8, "original", None),
-        ("orders", "REAL_TOPIC=orders DELAY=3", 8, "due", None),
-        ("orders", "DELAY=3", 0, "original", None),
-        (HALF, "REAL_TOPIC=orders TRAN_MSG=true", 0, "half", None),
-        (HALF, "REAL_TOPIC=orders TRANSACTION_CHECK_TIMES=1", 0, "check-back", None),
-        (HALF, "REAL_TOPIC=orders TRAN_PREPARED_QUEUE_OFFSET=7", 0, "check-back", None),
-        (HALF, f"REAL_TOPIC={HALF} TRANSACTION_CHECK_TIMES=1", 0, "leaked", None),
-        (WAIT, f"REAL_TOPIC={HALF} DELAY=3", 8, "leaked", None),
-        (WAIT, "REAL_TOPIC=%RETRY%g DELAY=3", 0, "schedule", "g"),
-        (WAIT, "REAL_TOPIC=%DLQ%g DELAY=3", 0, "schedule", "g"),
-        (names.TIMER_TOPIC, "REAL_TOPIC=orders TIMER_OUT_MS=1", 0, "schedule", None),
-        ("%RETRY%g", "REAL_TOPIC=%RETRY%g DELAY=3", 0, "retry", "g"),
-        ("%DLQ%g", "", 8, "dlq", "g"),
-        (names.DISCARD_TOPIC, "", 0, "discarded", None),
-        (OP, "TAGS=d", 0, "op", None),
-    ],
+    ("topic", "properties", "flags", "stage", "group"), rows_of(__file__, "stages_by_what_the_broker_writes")
 )
 def test_stages_by_what_the_broker_writes(
     topic: str, properties: str, flags: int, stage: str, group: str | None
@@ -162,23 +143,7 @@ def test_stages_by_what_the_broker_writes(
 
 
 @pytest.mark.parametrize(
-    ("topic", "properties", "flags", "original"),
-    [
-        ("orders", "UNIQ_KEY=u", 0, True),
-        ("orders", "REAL_TOPIC=orders", 0, False),
-        ("orders", "UNIQ_KEY=u", 8, False),
-        ("orders", "RETRY_TOPIC=orders", 0, False),
-        ("orders", "ORIGIN_MESSAGE_ID=1", 0, False),
-        (HALF, "REAL_TOPIC=orders", 4, True),
-        (HALF, "REAL_TOPIC=orders TRANSACTION_CHECK_TIMES=1", 4, False),
-        (HALF, f"REAL_TOPIC={HALF}", 4, False),
-        (WAIT, "REAL_TOPIC=orders DELAY=3", 0, True),
-        (WAIT, "REAL_TOPIC=%RETRY%g RECONSUME_TIME=1", 0, False),
-        ("%RETRY%g", "", 0, False),
-        ("%DLQ%g", "", 0, False),
-        (OP, "TAGS=d", 0, False),
-        (names.TRACE_TOPIC, "KEYS=u", 0, False),
-    ],
+    ("topic", "properties", "flags", "original"), rows_of(__file__, "originals_are_what_producers_write")
 )
 def test_originals_are_what_producers_write(topic: str, properties: str, flags: int, original: bool) -> None:
     raw = properties.replace("=", "\x01").replace(" ", "\x02").encode()

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from table import rows_of
 
 from kit.formats.logs import entries
 from kit.formats.logs.schema import LogFile, Options
@@ -51,95 +52,7 @@ def test_the_documented_table_is_this_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "layout", "level", "thread", "logger", "message"),
-    [
-        (
-            "2024-05-14T10:22:31.123+08:00  INFO 123 --- [shop] [nio-80-exec-1] c.acme.Orders                            : ok - sure",
-            "spring-boot",
-            "INFO",
-            "nio-80-exec-1",
-            "c.acme.Orders",
-            "ok - sure",
-        ),
-        (
-            "2024-05-14 10:22:31.123 ERROR [shop,5f3a,9b1c,true] 4711 --- [nio-80-exec-1] c.acme.Orders : no",
-            "spring-boot",
-            "ERROR",
-            "nio-80-exec-1",
-            "c.acme.Orders",
-            "no",
-        ),
-        (
-            "[2024-05-14 10:22:31.123] [INFO ] [pool-1-thread-2] com.acme.Orders - ok",
-            "logback",
-            "INFO",
-            "pool-1-thread-2",
-            "com.acme.Orders",
-            "ok",
-        ),
-        (
-            "2024-05-14 10:22:31,123 [main] WARN com.acme.Orders: slow",
-            "logback-thread-first",
-            "WARN",
-            "main",
-            "com.acme.Orders",
-            "slow",
-        ),
-        (
-            "2024-05-14 10:22:31 INFO com.acme.Orders - thread is a class here",
-            "log4j",
-            "INFO",
-            None,
-            "com.acme.Orders",
-            "thread is a class here",
-        ),
-        ("> 2024-05-14 10:22:31 WARN main - quoted", "broker", "WARN", "main", None, "quoted"),
-        ("    2024-05-14 10:22:31 WARN main - indented", "broker", "WARN", "main", None, "indented"),
-        ("store.log.3:17:2024-05-14 10:22:31 WARN main - from grep", "broker", "WARN", "main", None, "from grep"),
-        ("broker_1  | 2024-05-14 10:22:31 WARN main - from compose", "broker", "WARN", "main", None, "from compose"),
-        (
-            "2024-05-14T02:22:31.123456789Z stdout F 2024-05-14 10:22:31 WARN main - from a pod",
-            "broker",
-            "WARN",
-            "main",
-            None,
-            "from a pod",
-        ),
-        (
-            "2024-05-14T02:22:31.123456789Z 2024-05-14 10:22:31 WARN main - docker logs -t",
-            "broker",
-            "WARN",
-            "main",
-            None,
-            "docker logs -t",
-        ),
-        ("[10:22 PM] Li Lei: 2024-05-14 10:22:31 WARN main - pasted", "broker", "WARN", "main", None, "pasted"),
-        (
-            "May 14 10:22:31 host java[7]: 2024-05-14 10:22:31 WARN main - journal",
-            "broker",
-            "WARN",
-            "main",
-            None,
-            "journal",
-        ),
-        ("\ufeff2024-05-14 10:22:31 WARN main - marked", "broker", "WARN", "main", None, "marked"),
-        (
-            "\x1b[2m2024-05-14 10:22:31.123\x1b[0;39m \x1b[32m INFO\x1b[0;39m \x1b[35m7\x1b[0;39m --- [main] c.acme.Orders : coloured",
-            "spring-boot",
-            "INFO",
-            "main",
-            "c.acme.Orders",
-            "coloured",
-        ),
-        (
-            '{"log":"2024-05-14 10:22:31 WARN main - in docker\\n","stream":"stdout","time":"2024-05-14T02:22:31.5Z"}',
-            "broker",
-            "WARN",
-            "main",
-            None,
-            "in docker",
-        ),
-    ],
+    ("line", "layout", "level", "thread", "logger", "message"), rows_of(__file__, "relatives_of_the_layouts")
 )
 def test_relatives_of_the_layouts(
     tmp_path: Path, line: str, layout: str, level: str, thread: str, logger: str, message: str
@@ -155,17 +68,7 @@ def test_relatives_of_the_layouts(
     assert row["ts"].replace(microsecond=0).minute == 22
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "\tat a.B.c(D.java:10:22)",
-        "at 10:22 it was quiet",
-        "value 10:22:31 of something",
-        "2024-13-14 10:22:31 INFO x - y",
-        "2024-05-14 25:22:31 INFO x - y",
-        "{not json 10:22",
-    ],
-)
+@pytest.mark.parametrize("line", rows_of(__file__, "what_is_no_entry_is_folded"))
 def test_what_is_no_entry_is_folded(tmp_path: Path, line: str) -> None:
     (row,) = read(tmp_path, f"2024-05-14 10:22:31 WARN main - head\n{line}\n")
     assert row["trace"] == line

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from table import rows_of
 
 import kit
 from kit.explanation.explain import explain
@@ -121,36 +122,14 @@ def test_gc_of_jdk_17(tmp_path: Path) -> None:
     assert found[3, "safepoint G1CollectForAllocation", "stopped_ms"][1] == pytest.approx(4.002)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("11/20/26 23:19:28", "2026-11-20 23:19:28"),
-        ("11/20/2026 11:19:28 PM", "2026-11-20 23:19:28"),
-        ("11/20/2026 12:00:01 AM", "2026-11-20 00:00:01"),
-        ("2026-11-20T23:19:28+0800", "2026-11-20 15:19:28"),
-        ("20.11.2026 23:19:28", "2026-11-20 23:19:28"),
-        ("23:19:28", None),
-        ("13/45/26 23:19:28", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), rows_of(__file__, "printed_times_become_instants_or_nothing"))
 def test_printed_times_become_instants_or_nothing(text: str, expected: str | None) -> None:
     assert metrics.moment(text, converter(None)) == (
         None if expected is None else int(utc(expected).timestamp() * 1000)
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [
-        (DF, 500 * G),
-        ("Filesystem 1K-blocks Used Available Use% Mounted on\n/dev/vdb 1000 960 40 96% /data\n", 1000 * 1024),
-        ("Filesystem 1M-blocks Used Available Use% Mounted on\n/dev/vdb 10 9 1 96% /data\n", 10 * 2**20),
-        ("Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/vdb 10 9 1 96% /data\n", 10 * 1024),
-        ("Filesystem Type Size Used Avail Use% Mounted on\n/dev/vdb ext4 5G 4G 1G 96% /data\n", 5 * G),
-        ("Filesystem Size Used Avail Use% Mounted on\n/dev/mapper/a-very-long-name\n   5G 4G 1G 96% /data\n", 5 * G),
-        ("文件系统 容量 已用 可用 已用% 挂载点\n/dev/vdb 5G 4G 1G 96% /data\n", 5 * G),
-    ],
-)
+@pytest.mark.parametrize(("text", "size"), rows_of(__file__, "df"))
 def test_df(tmp_path: Path, text: str, size: float) -> None:
     found = {(subject, name): value for (_, subject, name), (_, value) in values(tmp_path, text).items()}
     assert (found["/data", "size_bytes"], found["/data", "use%"]) == (size, 96)
@@ -162,17 +141,7 @@ def test_inodes_are_no_bytes(tmp_path: Path) -> None:
     assert found == {"inodes": 1000, "iused": 1000, "ifree": 0, "iuse%": 100}
 
 
-@pytest.mark.parametrize(
-    ("before", "seconds"),
-    [
-        ("", None),
-        ("---- 2026-11-23 10:22:31\n", "2026-11-23 02:22:31"),
-        ("Mon Nov 23 10:22:31 CST 2026\n", "2026-11-23 02:22:31"),  # the host's own zone
-        ("Mon Nov 23 10:22:31 UTC 2026\n", "2026-11-23 10:22:31"),
-        ("Mon 23 Nov 2026 10:22:31 PM CST\n", "2026-11-23 14:22:31"),
-        ("some words 2026-11-23 10:22:31\n", None),
-    ],
-)
+@pytest.mark.parametrize(("before", "seconds"), rows_of(__file__, "a_time_comes_from_a_line_before"))
 def test_a_time_comes_from_a_line_before(tmp_path: Path, before: str, seconds: str | None) -> None:
     times = {row["ts"] for row in rows(tmp_path, before + DF, "+08:00")}
     assert times == {None if seconds is None else utc(seconds)}

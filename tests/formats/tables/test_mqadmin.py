@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from recorded_logs import texts
+from table import rows_of
 
 from kit.formats.tables import mqadmin
 
@@ -119,50 +120,7 @@ def test_failure_names_reason_and_argument() -> None:
 
 @pytest.mark.parametrize(
     ("text", "name", "expected", "key", "value"),
-    [
-        (
-            "============10.20.29.11:10911============\nmaxMessageSize                                    =  65536\nempty                                             =",
-            "getBrokerConfig",
-            (1, "title"),
-            (1, "maxMessageSize"),
-            "65536",
-        ),
-        (
-            "bootTimestamp                   : 1795187342624\ncommitLogDirCapacity            : Total : 252.0 GiB, Free : 230.9 GiB.",
-            "brokerStatus",
-            (1, "bootTimestamp"),
-            (1, "commitLogDirCapacity"),
-            "Total : 252.0 GiB, Free : 230.9 GiB.",
-        ),
-        (
-            "10.20.29.11:10911        bootTimestamp                   : 1795187342624",
-            "brokerStatus",
-            (1, "10.20.29.11:10911 bootTimestamp"),
-            (1, "10.20.29.11:10911 bootTimestamp"),
-            "1795187342624",
-        ),
-        (
-            "create topic to 10.20.29.11:10911 success.\nTopicConfig [topicName=stock, readQueueNums=8, writeQueueNums=8, perm=RW-, order=false, attributes={}]",
-            "updateTopic",
-            (0, "create topic"),
-            (1, "readQueueNums"),
-            "8",
-        ),
-        (
-            "#Message ID                                        #QID                                  #Offset\n7F0000015C430C387F44670F990C000E                      1                                        1",
-            "queryMsgByKey",
-            (1, "#QID"),
-            (1, "#Offset"),
-            "1",
-        ),
-        (
-            "ip=10.20.29.21date=Fri Nov 20 23:13:39 CST 2026",
-            "decodeMessageId",
-            (0, "ip"),
-            (0, "date"),
-            "Fri Nov 20 23:13:39 CST 2026",
-        ),
-    ],
+    rows_of(__file__, "each_command_is_recognised_and_its_fields_are_read"),
 )
 def test_each_command_is_recognised_and_its_fields_are_read(
     text: str, name: str, expected: tuple[int, str], key: tuple[int, str], value: str

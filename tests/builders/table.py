@@ -1,0 +1,18 @@
+"""Rows of data beside a test: `rows_of(__file__, "name")` are those of that name in the YAML file of the same stem."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+
+@functools.cache
+def _tables(file: Path) -> dict[str, Any]:
+    return msgspec.yaml.decode(file.read_bytes())
+
+
+def rows_of(file: str, name: str) -> Any:
+    return _tables(Path(file).with_suffix(".yaml"))[name]

@@ -1,0 +1,77 @@
+"""A few lines and what they show: a row of `evidence/*.yaml` is a folder of text files and what is asked of it.
+
+- `files`: {name: lines}. `{3: line}` is a line three times, `{00..40/20: line <n>}` one for 00, 20 and 40; several lines in a list come as a block.
+- `shows`: {cause: verdict}, or {cause: {verdict, figures, steps, asks, unsaid}}: figures and steps that are named, words of what is asked for ("" for
+  anything), words its summary must not have. `problems`: {known problem: verdict}, all that are found.
+- `why`: where RocketMQ's sources say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import kit
+from kit import causes
+from kit.causes import known_problems
+from kit.causes.findings import Finding
+from kit.causes.triage import plain
+
+ROWS = [
+    pytest.param(row, id=f"{path.stem}: {row['name']}")
+    for path in sorted((Path(__file__).parent / "evidence").glob("*.yaml"))
+    for row in msgspec.yaml.decode(path.read_bytes())
+]
+
+
+def lines(items: list[Any]) -> Iterator[str]:
+    """Write out what a row says in short."""
+    for item in items:
+        if isinstance(item, str):
+            yield item
+            continue
+        ((times, block),) = item.items()
+        for n in counted(str(times)):
+            yield from (line.replace("<n>", n) for line in ([block] if isinstance(block, str) else block))
+
+
+def counted(times: str) -> list[str]:
+    """Return the numbers of `00..40/20` in as many digits as the first has, `n` times nothing of `n`."""
+    if ".." not in times:
+        return [""] * int(times)
+    first, _, rest = times.partition("..")
+    last, _, step = rest.partition("/")
+    return [str(n).zfill(len(first)) for n in range(int(first), int(last) + 1, int(step or 1))]
+
+
+def check(found: Finding, expected: Any) -> None:
+    wanted = {"verdict": expected} if isinstance(expected, str) else expected
+    assert found.verdict == wanted["verdict"]
+    figures = plain(found.figures)
+    assert {name: figures[name] for name in wanted.get("figures", {})} == wanted.get("figures", {})
+    steps = {step.id: step.holds for step in found.steps}
+    assert {name: steps[name] for name in wanted.get("steps", {})} == wanted.get("steps", {})
+    asked = " ".join(f"{missing.artefact.render()} {missing.command}" for missing in found.missing)
+    assert all(words in asked and asked for words in wanted.get("asks", ()))
+    assert "unsaid" not in wanted or wanted["unsaid"] not in found.summary.render("en")
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_it_shows_what_it_shows(row: dict[str, Any], tmp_path: Path) -> None:
+    for name, items in row["files"].items():
+        (tmp_path / "e" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "e" / name).write_text("".join(f"{line}\n" for line in lines(items)), encoding="utf-8")
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    if "problems" in row:
+        assert {found.cause: found.verdict for found in known_problems.examine(case.facts)} == row["problems"]
+    for slug, expected in row.get("shows", {}).items():
+        check(causes.examine(case.facts, slug), expected)
+
+
+def test_short_forms_are_written_out() -> None:
+    items = ["a", {2: "b"}, {"08..12/2": ["c <n>", "d"]}]
+    assert list(lines(items)) == ["a", "b", "b", "c 08", "d", "c 10", "d", "c 12", "d"]
