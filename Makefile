@@ -75,14 +75,14 @@ docs: env $(DEV) ## the documentation site into site/, offline
 notebooks: env $(DEV) ## run every notebook headless
 	@$(PY) -m pytest tests/notebook
 
-recordings: env $(DEV) ## every check on the whole recordings
-	@if ls sample_data/*.tar.zst >/dev/null 2>&1; then $(PY) -m pytest -m "recordings and not slow and not apache"; else echo "no recordings here, nothing to check"; fi
+recordings: env $(DEV) ## every check on the whole recordings; ONLY=tests/golden: their findings alone
+	@if ls sample_data/*.tar.zst >/dev/null 2>&1; then $(PY) -m pytest -m "recordings and not slow and not apache" $(ONLY); else echo "no recordings here, nothing to check"; fi
 
 slow: env $(DEV) ## more recordings with one kind of evidence taken away at a time
 	@$(PY) -m pytest -m slow
 
-browser: env $(DEV) ## the report and JupyterLab in a real Chromium
-	@$(PY) -m pytest -m browser
+browser: env $(DEV) ## the report and JupyterLab in a real Chromium; ONLY=tests/browser/test_report_page.py: the report alone
+	@$(PY) -m pytest -m browser $(ONLY)
 
 lab-test: env $(DEV) ## every scenario of the live lab on real brokers (needs Maven, some ten minutes)
 	@$(PY) -m pytest -m lab

@@ -19,6 +19,7 @@ from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
 from table import rows_of
 
 import kit
+from kit import causes
 from kit.case.case import Case
 from kit.report import build, notebooks
 from kit.rocketmq.catalogue import EVENTS
@@ -134,8 +135,7 @@ def test_a_suspicion_tells_no_story(tmp_path: Path) -> None:
 def test_with_its_proof_taken_away_a_recording_tells_no_story(
     tmp_path: Path, name: str, slug: str, gone: tuple[str, ...]
 ) -> None:
-    found = kit.triage(taken_away.without(name, tmp_path, *gone))
-    (finding,) = (each for each in found["findings"] if each["cause"] == slug)
+    finding = causes.examine(taken_away.without(name, tmp_path, *gone).facts, slug).as_dict()
     assert finding["verdict"] in ("suspected", "insufficient_evidence", "ruled_out")
     said = [finding["summary"], *(step["claim"] for step in finding["steps"] if step["holds"])]
     said += [text for remedy in finding["remedies"] for text in remedy.values()]
