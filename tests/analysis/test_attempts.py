@@ -63,15 +63,11 @@ def test_words_hold_a_key_in_any_dress() -> None:
 
 CALLS = pd.DataFrame(
     {
-        "key": ["A", "B", "C"],
-        "uniq_key": ["UA", "UB", "UC"],
-        "kind": ["REJECTREQUEST", "PC_SYNCHRONIZED", "CLIENT_TIMEOUT"],
-        "attempts": [1, 3, 1],
-        "ts": [1, 2, 3],
-        "file": "client.log",
-        "line": [1, 2, 3],
+        "key": ["A", "B", "C"], "uniq_key": ["UA", "UB", "UC"],
+        "kind": ["REJECTREQUEST", "PC_SYNCHRONIZED", "CLIENT_TIMEOUT"], "attempts": [1, 3, 1], "ts": [1, 2, 3],
+        "file": "client.log", "line": [1, 2, 3],
     }
-)
+)  # fmt: skip
 
 
 def told(*rows: tuple[str | None, str, str]) -> pd.DataFrame:
@@ -106,12 +102,8 @@ def test_a_ledger_row_takes_the_kind_of_the_final_exception() -> None:
     # A: the client's only attempt. B: its last attempt was refused, but what was thrown is a time-out. C: the
     # application's own line. D: nobody says.
     assert list(failed["kind"].fillna("?")) == [
-        "REJECTREQUEST",
-        "CLIENT_TIMEOUT",
-        "TIMEOUT_CLEAN_QUEUE",
-        "?",
-        "OVERLOAD",
-    ]
+        "REJECTREQUEST", "CLIENT_TIMEOUT", "TIMEOUT_CLEAN_QUEUE", "?", "OVERLOAD",
+    ]  # fmt: skip
     assert list(failed["attempts"][:3]) == [1, 3, 1]
     assert others.empty
 

@@ -24,12 +24,8 @@ def answers(*records: dict[str, str | None], client: str | None = None) -> dict[
 def test_every_row_names_its_source_and_speaks_both_languages() -> None:
     for call in CALLS:
         assert PurePosixPath(call.upstream.split(" ")[0]).parts[0] in (
-            "client",
-            "common",
-            "broker",
-            "tools",
-            "apache",
-        ), call
+            "client", "common", "broker", "tools", "apache",
+        ), call  # fmt: skip
         assert set(call.stages) <= STAGES
         assert call.which != "offset" or call.stages
         assert any("\u4e00" <= c <= "\u9fff" for c in call.says.in_("zh")) or call.says.in_("zh") == "UNIQ_KEY", call

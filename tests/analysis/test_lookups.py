@@ -21,13 +21,10 @@ def test_every_recorded_lookup_is_read() -> None:
             if "/mqadmin/" in file:
                 found |= {(name, file.rsplit("/", 1)[1]): one for one in read(data.decode(), file)}
     assert set(found) == {
-        ("message-identity", "queryMsgById.txt"),
-        ("message-identity", "queryMsgById-2.txt"),
-        ("message-identity", "queryMsgByUniqueKey.txt"),
-        ("healthy-traced", "queryMsgById.txt"),
-        ("healthy-traced", "queryMsgByUniqueKey.txt"),
-        ("healthy-traced", "queryMsgTraceById.txt"),
-    }
+        ("message-identity", "queryMsgById.txt"), ("message-identity", "queryMsgById-2.txt"),
+        ("message-identity", "queryMsgByUniqueKey.txt"), ("healthy-traced", "queryMsgById.txt"),
+        ("healthy-traced", "queryMsgByUniqueKey.txt"), ("healthy-traced", "queryMsgTraceById.txt"),
+    }  # fmt: skip
     failed = {key: (one.reason, one.ids) for key, one in found.items() if one.reason}
     assert failed == {
         ("message-identity", "queryMsgById.txt"): ("no-message", ("null",)),

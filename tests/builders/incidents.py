@@ -48,15 +48,10 @@ def flow_frame() -> pd.DataFrame:
 
 def life_frame() -> pd.DataFrame:
     rows = [
-        (0, HALF, "trade", 0, None, False),
-        (1, "trade", "trade", 0, None, True),
-        (2, SCHEDULE, HALF, 1, None, False),
-        (6, HALF, HALF, 1, None, False),
-        (8, SCHEDULE, HALF, 0, 1, False),
-        (9, SCHEDULE, HALF, 0, 1, True),
-        (12, HALF, HALF, 0, 1, False),
-        (13, HALF, HALF, 0, 1, True),
-    ]
+        (0, HALF, "trade", 0, None, False), (1, "trade", "trade", 0, None, True), (2, SCHEDULE, HALF, 1, None, False),
+        (6, HALF, HALF, 1, None, False), (8, SCHEDULE, HALF, 0, 1, False), (9, SCHEDULE, HALF, 0, 1, True),
+        (12, HALF, HALF, 0, 1, False), (13, HALF, HALF, 0, 1, True),
+    ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["s", "topic", "real_topic", "reconsume_times", "check_times", "committed"])
     frame["store_timestamp"] = START + pd.to_timedelta(frame.pop("s"), unit="s")
     return frame.assign(
@@ -66,11 +61,8 @@ def life_frame() -> pd.DataFrame:
 
 def fixes_frame() -> pd.DataFrame:
     rows = [
-        ("as it happened", 4608, 0),
-        ("rollback-unknown-topic", 2560, 0),
-        ("client-4.6.1", 0, 0),
-        ("split-tags", 0, 4),
-    ]
+        ("as it happened", 4608, 0), ("rollback-unknown-topic", 2560, 0), ("client-4.6.1", 0, 0), ("split-tags", 0, 4),
+    ]  # fmt: skip
     return pd.DataFrame(rows, columns=["fix", "leaked_records", "retries"])
 
 
@@ -158,13 +150,10 @@ def blow_up(text: str = "putMessage message topic length too long 149") -> dict[
             step("The check listener answered COMMIT.", None, role="supporting"),
         ],
         figures={
-            "leaked_messages": 4,
-            "leaked_half_records": 4096,
-            "doubling_seconds": 5.0,
-            "max_check_times": 10,
+            "leaked_messages": 4, "leaked_half_records": 4096, "doubling_seconds": 5.0, "max_check_times": 10,
             "retry_topic_length": None,
         },
-    )
+    )  # fmt: skip
     return findings(
         finding("broker-busy", "insufficient_evidence", missing=[wanted], summary="No send failed in what was read."),
         main,

@@ -17,12 +17,9 @@ import recorded
 
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
 NAMES = {
-    80: "half-topic-blowup",
-    81: "size-mismatch",
-    82: "message-identity",
-    83: "broker-busy",
+    80: "half-topic-blowup", 81: "size-mismatch", 82: "message-identity", 83: "broker-busy",
     84: "transaction-consistency",
-}
+}  # fmt: skip
 Answers = dict[str, tuple[Any, Any, str]]
 
 
@@ -164,12 +161,8 @@ def transactions() -> Answers:
 
 
 ANSWERS: dict[int, Callable[[], Answers]] = {
-    80: half_topic,
-    81: message_size,
-    82: message_identity,
-    83: broker_busy,
-    84: transactions,
-}
+    80: half_topic, 81: message_size, 82: message_identity, 83: broker_busy, 84: transactions,
+}  # fmt: skip
 
 
 def causes(name: str) -> str:

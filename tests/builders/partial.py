@@ -101,14 +101,8 @@ def _ms(iso: str) -> float:
 
 WRONG: Final = frozenset(
     {
-        ("confirmed", "ruled_out"),
-        ("suspected", "ruled_out"),
-        ("insufficient_evidence", "ruled_out"),
-        ("ruled_out", "confirmed"),
-        ("suspected", "confirmed"),
-        ("insufficient_evidence", "confirmed"),
-        ("absent", "confirmed"),
-        ("ruled_out", "suspected"),
-        ("absent", "suspected"),
+        ("confirmed", "ruled_out"), ("suspected", "ruled_out"), ("insufficient_evidence", "ruled_out"),
+        ("ruled_out", "confirmed"), ("suspected", "confirmed"), ("insufficient_evidence", "confirmed"),
+        ("absent", "confirmed"), ("ruled_out", "suspected"), ("absent", "suspected"),
     }
-)
+)  # fmt: skip

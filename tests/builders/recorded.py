@@ -23,36 +23,20 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parents[1]
 SMALL = (
-    "healthy",
-    "healthy-5",
-    "healthy-traced",
-    "message-identity",
-    "producer-offline",
-    "size-mismatch",
+    "healthy", "healthy-5", "healthy-traced", "message-identity", "producer-offline", "size-mismatch",
     "transaction-consistency",
-)
+)  # fmt: skip
 BIG = ("broker-busy", "half-topic-blowup")
 REACH = (
-    "acl-denied",
-    "broker-unreachable",
-    "offset-first-start",
-    "offset-jump",
-    "offset-reset",
-    "replica-loss",
-    "replica-sync",
-    "topic-missing",
-)
+    "acl-denied", "broker-unreachable", "offset-first-start", "offset-jump", "offset-reset", "replica-loss",
+    "replica-sync", "topic-missing",
+)  # fmt: skip
 """Offsets, reach and replicas: their exact truth is in the label."""
 NAMES = tuple(sorted((*SMALL, *BIG)))
 CONSUMERS = (
-    "consumer-backlog",
-    "consumer-backlog-drained",
-    "consumer-stuck",
-    "duplicate-client-id",
-    "subscription-mismatch",
-    "subscription-mismatch-tags",
-    "subscription-restart",
-)
+    "consumer-backlog", "consumer-backlog-drained", "consumer-stuck", "duplicate-client-id", "subscription-mismatch",
+    "subscription-mismatch-tags", "subscription-restart",
+)  # fmt: skip
 """What consumers do: the label is kept, not what the decoder says of each record."""
 
 

@@ -112,12 +112,9 @@ class Evidence:
                 (logs / name).write_text("\n".join(lines) + "\n")
         if self.limit:
             conf = [
-                "brokerClusterName=c",
-                "brokerName=broker-a",
-                "brokerId=0",
-                "storePathRootDir=/data/store",
+                "brokerClusterName=c", "brokerName=broker-a", "brokerId=0", "storePathRootDir=/data/store",
                 f"maxMessageSize={self.limit}",
-            ]
+            ]  # fmt: skip
             (self.folder / "broker.conf").write_text("\n".join(conf) + "\n")
         if self.version:
             said = [

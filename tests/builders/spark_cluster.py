@@ -18,18 +18,8 @@ from ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = (
-    "ahocorasick-rs",
-    "numba",
-    "numpy",
-    "pandas",
-    "pyarrow",
-    "attrs",
-    "lz4",
-    "zstandard",
-    "msgspec",
-    "pyyaml",
-    "click",
-)
+    "ahocorasick-rs", "numba", "numpy", "pandas", "pyarrow", "attrs", "lz4", "zstandard", "msgspec", "pyyaml", "click",
+)  # fmt: skip
 """What the readers need on an executor; PySpark itself comes from the cluster."""
 WAIT = 90
 

@@ -106,17 +106,8 @@ def test_bodies_only_when_asked_for(case: Case, truth: list[dict[str, object]]) 
 def test_every_table_is_there_and_empty_ones_have_columns(case: Case) -> None:
     filled = {name for name in (*tables.specs(), "ops", "configs") if case.has(name)}
     assert {
-        "messages",
-        "skipped",
-        "ops",
-        "logs",
-        "consumequeue",
-        "index",
-        "configs",
-        "offsets",
-        "rows",
-        "admin",
-    } <= filled
+        "messages", "skipped", "ops", "logs", "consumequeue", "index", "configs", "offsets", "rows", "admin",
+    } <= filled  # fmt: skip
     assert not {"sends", "traces", "metrics"} & filled
     assert case.sends.columns[:4] == ["file", "line", "key", "start"]
     assert case.sends.count() == 0

@@ -123,7 +123,7 @@ def _killed(out: str) -> None:
 def test_what_a_killed_run_left_is_swept(tmp_path: Path) -> None:
     process = multiprocessing.get_context("fork").Process(target=_killed, args=(str(tmp_path),))
     process.start()
-    process.join(20)
+    process.join(300)
     assert process.exitcode == 9
     write(tmp_path, logs__one="1")
     assert visible(tmp_path) == {"logs/one": "1"}

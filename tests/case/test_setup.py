@@ -19,13 +19,9 @@ ADDRESS = "10.1.1.5:10911"
 
 def start(at: str, release: str, keys: int) -> str:
     said = (
-        f"rocketmqHome=/opt/rocketmq-all-{release}-bin-release",
-        "brokerName=broker-a",
-        "brokerIP1=10.1.1.5",
-        "listenPort=10911",
-        f"transactionCheckMax={keys}",
-        "namesrvAddr=10.1.1.4:9876",
-    )
+        f"rocketmqHome=/opt/rocketmq-all-{release}-bin-release", "brokerName=broker-a", "brokerIP1=10.1.1.5",
+        "listenPort=10911", f"transactionCheckMax={keys}", "namesrvAddr=10.1.1.4:9876",
+    )  # fmt: skip
     return "".join(f"{at} INFO main - {each}\n" for each in said) + (
         f"{at} INFO main - The broker[broker-a, {ADDRESS}] boot success. serializeType=JSON and name server is 10.1.1.4:9876\n"
     )

@@ -164,12 +164,8 @@ def test_a_ledger_alone_knows_what_failed_but_not_why(tmp_path: Path) -> None:
     case, found = ask(tmp_path / "evidence")
     assert found.verdict == "suspected"
     assert [found.figures[name] for name in ("sends", "sends_failed", "lost", "errors_by_kind", "kind_unknown")] == [
-        52,
-        2,
-        None,
-        None,
-        1,
-    ]
+        52, 2, None, None, 1,
+    ]  # fmt: skip
     assert client_timeout.examine(case.facts).verdict == "confirmed"
     assert disk_full.examine(case.facts).verdict == "insufficient_evidence"
 
@@ -229,9 +225,6 @@ def test_codes_that_are_not_about_load_go_to_the_neighbours(tmp_path: Path) -> N
     )
     assert found.verdict == "ruled_out"
     assert found.figures["errors_by_kind"] == {"OTHER": 1}
-
-
-# --- the recording -------------------------------------------------------------------------------------------------------------
 
 
 def test_every_explanation_has_a_name_and_a_remedy() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import attrs
@@ -53,10 +51,6 @@ def group(length: int, *brokers: str, client: str | None = None) -> Hazard | Non
 
 def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(cli, ["doctor", *map(str, arguments)])
-
-
-# --- names: %RETRY% has 7 characters, %DLQ% 5
-# ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("length", "broker", "slug"), rows_of(__file__, "group_names_by_length_and_release"))
@@ -122,9 +116,6 @@ def test_groups_stand_in_configuration_files_with_their_lines(tmp_path: Path) ->
     assert set(found) == {"retry-topic-too-long", "dlq-unreadable"}
 
 
-# --- settings --------------------------------------------------------------------------------------------------------------
-
-
 def test_what_the_broker_does_not_take(tmp_path: Path) -> None:
     lines = (
         "mapedFileSizeCommitLog=1048576",
@@ -171,11 +162,8 @@ def test_immunity_against_the_time_files_are_kept(tmp_path: Path) -> None:
         for seconds in ("60", "259199", "259200", "soon")
     }
     assert {seconds: [h.slug for h in found.hazards] for seconds, found in told.items()} == {
-        "60": [],
-        "259199": [],
-        "259200": ["immune-too-long"],
-        "soon": [],
-    }
+        "60": [], "259199": [], "259200": ["immune-too-long"], "soon": [],
+    }  # fmt: skip
     assert told["259200"].hazards[0].where("en") == "commitlog/0@4711"
     late = attrs.evolve(seen, immunity={"60": record}, broker_versions=(Version.parse("5.1.1"),))
     assert grades(doctor.checkup(late)) == {"late-commit-refused": "note"}
@@ -234,9 +222,6 @@ def test_faults_of_the_releases_seen(tmp_path: Path) -> None:
     assert examined(conf(tmp_path / "e")).faults == ()
 
 
-# --- the command -----------------------------------------------------------------------------------------------------------
-
-
 def test_a_configuration_alone_is_explained(tmp_path: Path) -> None:
     done = run(
         conf(tmp_path / "e", "maxMessageSize=65536", "inHouse=1") / "broker.conf", "--json", tmp_path / "hazards.json"
@@ -258,17 +243,6 @@ def test_text_of_the_evidence_cannot_act_on_a_terminal(tmp_path: Path) -> None:
     assert not set(done.stdout) & {"\x1b", "\u202e", "\x07", "\x9b"}
 
 
-@pytest.mark.seconds
-def test_configuration_needs_neither_java_nor_kernels(tmp_path: Path) -> None:
-    code = "import sys\nfrom kit.cli.main import cli\ncli(['doctor', sys.argv[1]], standalone_mode=False)\nassert not {'pyspark', 'numba'} & set(sys.modules)"
-    subprocess.run(
-        [sys.executable, "-c", code, str(conf(tmp_path / "e"))],
-        check=True,
-        capture_output=True,
-        cwd=Path(__file__).parents[2],
-    )
-
-
 def test_exit_codes(tmp_path: Path) -> None:
     assert run(tmp_path / "none").exit_code == 2
     assert run(conf(tmp_path / "e"), "--broker", "new").exit_code == 2
@@ -281,9 +255,6 @@ def test_exit_codes(tmp_path: Path) -> None:
     done = run(tmp_path / "e", "--workspace", tmp_path / "ws")
     assert (done.exit_code, "subscriptionGroup.json" in done.stderr) == (3, True)
     assert sorted(p.name for p in (tmp_path / "e").iterdir()) == ["broker.conf", "subscriptionGroup.json"]
-
-
-# --- recordings ------------------------------------------------------------------------------------------------------------
 
 
 def hazards(found: Checkup) -> set[str]:

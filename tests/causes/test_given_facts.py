@@ -16,13 +16,8 @@ SEEN = {"event": "no-route", "file": "client.log", "source": "client", "n": 1, "
 LINE = {4: "No route info of this topic: pay-dnoe"}
 ROUTE = SEEN | {"topic": "pay-dnoe", "consumer_group": None, "by_send": True}
 PERMISSION = {
-    "file": "topics.json",
-    "line": 9,
-    "origin": "topics",
-    "subject": "%DLQ%points",
-    "name": "perm",
-    "backup": False,
-}
+    "file": "topics.json", "line": 9, "origin": "topics", "subject": "%DLQ%points", "name": "perm", "backup": False,
+}  # fmt: skip
 TOTALS = {
     "producer_group": "orders", "half_messages": 7, "committed": 7, "rolled_back": 0, "discarded": 0, "pending": 0, "committed_twice": 2, "checked": 2,
     "renewed": 2, "without_row": 0, "immune": 0, "cluster": 7, "dead": 0, "first": AT, "last": LATER,
@@ -32,14 +27,9 @@ TWICE = {
     "first_physical_offset": 100, "second_time": LATER, "second_file": "0", "second_physical_offset": 900,
 }  # fmt: skip
 LETTERS = {
-    "consumer_group": "points",
-    "records": 3,
-    "messages": 2,
-    "reconsume_times": 16,
-    "first": AT,
-    "last": LATER,
+    "consumer_group": "points", "records": 3, "messages": 2, "reconsume_times": 16, "first": AT, "last": LATER,
     "waiting": 0,
-}
+}  # fmt: skip
 LETTER = {"store_timestamp": AT, "file": "0", "physical_offset": 4096}
 WRONG = {
     "uniq_key": "A1", "key": "K1", "producer_group": "orders", "said": "ROLLBACK", "address": "10.0.0.9:4000", "born_host": "10.0.0.8:4000",

@@ -35,13 +35,10 @@ def test_documented_pairs_are_there() -> None:
     """The neighbours that the documented cases take for the cause, or the cause for them."""
     pairs = {(cause, other) for cause, other, _ in look_alikes.rows()}
     assert {
-        ("half-topic-blowup", "send-back-refused"),
-        ("message-size-mismatch", "client-oversize-reject"),
-        ("message-identity", "producer-retry-duplicate"),
-        ("broker-busy", "client-timeout"),
-        ("transaction-consistency", "shared-producer-group"),
-        ("duplicate-commit", "producer-retry-duplicate"),
-    } <= pairs
+        ("half-topic-blowup", "send-back-refused"), ("message-size-mismatch", "client-oversize-reject"),
+        ("message-identity", "producer-retry-duplicate"), ("broker-busy", "client-timeout"),
+        ("transaction-consistency", "shared-producer-group"), ("duplicate-commit", "producer-retry-duplicate"),
+    } <= pairs  # fmt: skip
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -56,10 +56,6 @@ def incident(folder: Path, **how: Any) -> tuple[Evidence, Any]:
 REFUSED = [too_large(n // 4 + 30, CHECK, 4001, 0) for n in range(40)]
 
 
-# --- the arithmetic as columns
-# -----------------------------------------------------------------------------------------------
-
-
 def test_columns_say_what_the_bytes_say(tmp_path: Path) -> None:
     """Length of properties, growth and refusal of random half records, worked out here from their property strings."""
     rng = random.Random(7)
@@ -89,10 +85,6 @@ def test_columns_say_what_the_bytes_say(tmp_path: Path) -> None:
     }
     assert rows == wanted
     assert {None, "total"} == {refused for _, _, refused in wanted.values()}
-
-
-# --- hand-made incidents
-# -----------------------------------------------------------------------------------------------------
 
 
 def test_it_stands_on_both_logs(tmp_path: Path) -> None:
@@ -242,11 +234,8 @@ def test_a_delay_level_that_stands(tmp_path: Path) -> None:
     found = schedule_blocked.examine(opened(evidence.write(named + failed)).facts)
     assert found.verdict == "confirmed"
     assert found.figures == {
-        "failed_deliveries": 4,
-        "blocked_levels": [3],
-        "waiting_behind": 2,
-        "undeliverable_records": 1,
-    }
+        "failed_deliveries": 4, "blocked_levels": [3], "waiting_behind": 2, "undeliverable_records": 1,
+    }  # fmt: skip
     once = Evidence(tmp_path / "once", records=evidence.records[1:])
     assert schedule_blocked.examine(opened(once.write(failed[:1])).facts).verdict == "ruled_out", (
         "one failure is normal when a broker stops"
@@ -287,9 +276,6 @@ def test_a_broker_that_prints_its_limit_is_not_said_to_mention_another(
     found = client_oversize_reject.examine(opened(evidence.write(sends)).facts)
     assert found.figures["refused_by_broker"] == 3
     assert ("limits" in [step.id for step in found.steps]) is mentioned
-
-
-# --- without Spark -----------------------------------------------------------------------------------------------------------
 
 
 def test_rolled_logs_are_said_so() -> None:
@@ -371,17 +357,6 @@ class TestSizeCommand:
         done = self.run(*args)
         assert done.exit_code == 2
         assert "Traceback" not in done.output
-
-    def test_no_spark_is_loaded(self) -> None:
-        import subprocess
-        import sys
-
-        code = "import sys; from click.testing import CliRunner; from kit.cli import main; r = CliRunner().invoke(main.cli, ['size', '--body', '1', '--topic', 't']); "
-        code += "assert r.exit_code == 0; assert not {'pyspark', 'pandas', 'numpy', 'numba', 'pyarrow'} & set(sys.modules), sys.modules.keys()"
-        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-# --- the recording -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.seconds

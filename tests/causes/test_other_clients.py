@@ -27,11 +27,8 @@ def test_the_group_is_the_one_the_client_was_created_for(tmp_path: Path) -> None
     case = open_case(tmp_path / "rocketmq-client.log", tmp_path / "ws")
     (said,) = consumer_logs.of(case.facts, "receive-held-back")
     assert (said.group, said.queue, said.count, case.inventory.items[0].source) == (
-        "points",
-        ("orders", "broker-a", 2),
-        4,
-        "client",
-    )
+        "points", ("orders", "broker-a", 2), 4, "client",
+    )  # fmt: skip
     assert said.highest["count"] == 1024
     assert any("points" in missing.command for missing in consumer_backlog.examine(case.facts).missing)
 

@@ -75,11 +75,8 @@ def test_the_placement_model_has_every_path_of_the_recording(told: Case) -> None
             (end.row, end.commits, end.half) for end in placement.paths(where, failed, given)
         }, (service, failed)
     assert {(service, failed) for service, failed, *_ in seen} >= {
-        ("MA", "local_swallows"),
-        ("MA", "local_slow"),
-        ("HT", "local_throws"),
-        ("TK", "outer_commit_fails"),
-    }
+        ("MA", "local_swallows"), ("MA", "local_slow"), ("HT", "local_throws"), ("TK", "outer_commit_fails"),
+    }  # fmt: skip
 
 
 ROWS = """order_id,status,created_at
@@ -156,20 +153,10 @@ def test_every_state_is_told_apart(scripted: tuple[Case, dict[str, int]]) -> Non
     rows = case.sql("select keys, uniq_key, state from transactions where state is not null").collect()
     states = {row["keys"]: row.state for row in rows if row.uniq_key != key(11)}
     assert states == {
-        "K1": "committed",
-        "K2a K2b": "committed",
-        "K3": "rolled_back",
-        "K4": "rolled_back",
-        "K5": "discarded",
-        "K6": "pending",
-        "K7": "committed",
-        "K8": "committed",
-        "K9": "committed",
-        "K12": "committed",
-        "KB1": "pending",
-        "KB22": "rolled_back",
-        "KB23": "pending",
-    }
+        "K1": "committed", "K2a K2b": "committed", "K3": "rolled_back", "K4": "rolled_back", "K5": "discarded",
+        "K6": "pending", "K7": "committed", "K8": "committed", "K9": "committed", "K12": "committed", "KB1": "pending",
+        "KB22": "rolled_back", "KB23": "pending",
+    }  # fmt: skip
     found = transaction_consistency.examine(case.facts)
     assert found.figures == {
         "half_messages": 14,

@@ -69,15 +69,9 @@ def test_flow_sums_both_sides_and_ends_loops_in_nodes_of_their_own() -> None:
 
 def test_life_names_the_stage_of_each_record() -> None:
     assert list(half_topic.life(incidents.life_frame()).table["stage"]) == [
-        "half message",
-        "committed to its topic",
-        "sent again by the consumer",
-        "back in the half topic",
-        "put back by a check",
-        "commit, diverted by DELAY",
-        "back in the half topic",
-        "back in the half topic",
-    ]
+        "half message", "committed to its topic", "sent again by the consumer", "back in the half topic",
+        "put back by a check", "commit, diverted by DELAY", "back in the half topic", "back in the half topic",
+    ]  # fmt: skip
 
 
 def test_fixes_shows_leaks_beside_retries_and_names_what_lets_them_through() -> None:
@@ -88,13 +82,9 @@ def test_fixes_shows_leaks_beside_retries_and_names_what_lets_them_through() -> 
 
 def test_put_backs_and_commits_have_lanes_and_each_record_comes_from_another() -> None:
     rows = [
-        ("re-sent", 10, 0),
-        ("half topic", 20, 0),
-        ("put back", 30, 0),
-        ("commit", 40, 30),
-        ("half topic", 50, 0),
+        ("re-sent", 10, 0), ("half topic", 20, 0), ("put back", 30, 0), ("commit", 40, 30), ("half topic", 50, 0),
         ("half topic", 60, 0),
-    ]
+    ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["lane", "physical_offset", "made_from"])
     frame.insert(0, "store_timestamp", pd.date_range("2026-01-01", periods=6, freq="s"))
     chart = half_topic.one_becomes_two(frame)

@@ -34,12 +34,9 @@ def stages(limit: int | None = 1000, size: int = 990) -> pd.DataFrame:
 
 def near() -> pd.DataFrame:
     rows = [
-        (7, 990, 1017, "refused"),
-        (8, 985, 1012, "at_risk"),
-        (9, 970, 997, "fits"),
-        (10, 999, 1026, "ended"),
+        (7, 990, 1017, "refused"), (8, 985, 1012, "at_risk"), (9, 970, 997, "fits"), (10, 999, 1026, "ended"),
         (11, 300, 327, "fits"),
-    ]
+    ]  # fmt: skip
     return pd.DataFrame(rows, columns=["queue_offset", "store_size", "last_size", "fate"]).assign(
         offset_msg_id=HOSTILE, limit=1000
     )
@@ -73,12 +70,8 @@ def test_near_limit_leaves_out_what_is_far_below() -> None:
 
 def test_refusals_are_one_row_a_file() -> None:
     row = {
-        "file": "store.log",
-        "writer": "put_back",
-        "event": "message-size-exceeded",
-        "count": 900_000,
-        "msg_id": None,
-    }
+        "file": "store.log", "writer": "put_back", "event": "message-size-exceeded", "count": 900_000, "msg_id": None,
+    }  # fmt: skip
     row |= {"first": START, "last": START, "total": 4001, "limit": 4000}
     text = limit.refusals(pd.DataFrame([row]), lang="zh").as_text()
     assert "900,000" in text
@@ -94,19 +87,10 @@ def test_the_queue_says_what_is_behind_the_check() -> None:
 def given(**more: object) -> pd.DataFrame:
     """A row of the what-if: as `kit.analysis.sizes.half_records.start` makes it."""
     row = {
-        "topic": "orders",
-        "body": 700,
-        "properties": '{"KEYS": "K1"}',
-        "broker": "4.6.0",
-        "limit": 1000,
-        "producer_group": "g",
-        "check_max": 15,
-        "dledger": False,
-        "v6": False,
-        "cluster": "c",
-        "extra": 0,
+        "topic": "orders", "body": 700, "properties": '{"KEYS": "K1"}', "broker": "4.6.0", "limit": 1000,
+        "producer_group": "g", "check_max": 15, "dledger": False, "v6": False, "cluster": "c", "extra": 0,
         "safe_body": 650,
-    }
+    }  # fmt: skip
     return pd.DataFrame([row | more])
 
 

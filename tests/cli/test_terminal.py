@@ -72,13 +72,8 @@ def test_help_lists_every_command_in_its_group() -> None:
 
 def finding(cause: str, verdict: str, **more: Any) -> dict[str, Any]:
     plain = {
-        "kind": "root_cause",
-        "title": cause,
-        "summary": f"about {cause}",
-        "steps": [],
-        "missing": [],
-        "remedies": [],
-    }
+        "kind": "root_cause", "title": cause, "summary": f"about {cause}", "steps": [], "missing": [], "remedies": [],
+    }  # fmt: skip
     return plain | {"cause": cause, "verdict": verdict} | more
 
 
@@ -185,3 +180,19 @@ def test_ctrl_c_while_the_engine_is_asked_ends_in_one_sentence(tmp_path: Path) -
     env = {**os.environ, "PYTHONPATH": str(Path(next(iter(kit.__path__))).parent)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 130 and done.stderr.splitlines()[-1].startswith("Interrupted.")
+
+
+@pytest.mark.seconds
+def test_small_commands_import_nothing_heavy(tmp_path: Path) -> None:
+    """In one new process, so that what one imports is seen at once."""
+    (tmp_path / "broker.conf").write_text("brokerName=broker-a\nbrokerClusterName=c\nbrokerId=0\n")
+    (tmp_path / "paste.txt").write_text("No route info of this topic: x\n")
+    commands = [
+        ["msgid", "0A142C1500000C387F4466D0D88B0000"], ["size", "--body", "1", "--topic", "t"], ["lab", "run", "--help"],
+        ["lab", "list", "--lang", "zh"], ["explain", str(tmp_path / "paste.txt")], ["doctor", str(tmp_path / "broker.conf")],
+    ]  # fmt: skip
+    code = "import json, sys\nfrom kit.cli.main import cli\n"
+    code += "for command in json.loads(sys.argv[1]):\n  try: cli(command)\n  except SystemExit as end: assert not end.code, command\n"
+    code += "  heavy = {'pyspark', 'numba'} | ({'pandas', 'numpy', 'pyarrow'} if command[0] != 'doctor' else set())\n"
+    code += "  assert not heavy & set(sys.modules), command\n"
+    subprocess.run([sys.executable, "-c", code, json.dumps(commands)], capture_output=True, text=True, check=True)

@@ -13,14 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "causes"
 ROOT_CAUSES = [cause.slug for cause in discover() if cause.kind == "root_cause"]
 HEADS = [
-    "What you see",
-    "How it happens",
-    "What decides it",
-    "Its numbers",
-    "Not to be confused with",
-    "What to do",
+    "What you see", "How it happens", "What decides it", "Its numbers", "Not to be confused with", "What to do",
     "What to collect",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("slug", ROOT_CAUSES)

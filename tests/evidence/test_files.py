@@ -189,11 +189,8 @@ def test_links_and_devices_in_a_tar(tmp_path: Path) -> None:
     result = opened(tmp_path, a_DOT_tar=out.getvalue())
     assert result.files == []
     assert {(r.file, r.reason) for r in result.refused} == {
-        ("a.tar!/sym", "link"),
-        ("a.tar!/hard", "link"),
-        ("a.tar!/dev", "special"),
-        ("a.tar!/fifo", "special"),
-    }
+        ("a.tar!/sym", "link"), ("a.tar!/hard", "link"), ("a.tar!/dev", "special"), ("a.tar!/fifo", "special"),
+    }  # fmt: skip
 
 
 def test_encrypted_member(tmp_path: Path) -> None:

@@ -11,15 +11,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = (
-    "half-topic-blowup",
-    "size-mismatch",
-    "message-identity",
-    "broker-busy",
-    "transaction-consistency",
-    "consumer-backlog",
-    "replica-loss",
-    "healthy",
-)
+    "half-topic-blowup", "size-mismatch", "message-identity", "broker-busy", "transaction-consistency",
+    "consumer-backlog", "replica-loss", "healthy",
+)  # fmt: skip
 
 
 def run(*command: str, **env: str) -> subprocess.CompletedProcess[str]:

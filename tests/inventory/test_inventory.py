@@ -20,15 +20,9 @@ from kit.inventory import inventory
 
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "producer-offline.tar.zst"
 EXPECTED = {
-    "commitlog": 1,
-    "consumequeue": 7,
-    "index": 1,
-    "checkpoint": 1,
-    "store_json": 9,
-    "broker_conf": 1,
-    "mqadmin": 6,
+    "commitlog": 1, "consumequeue": 7, "index": 1, "checkpoint": 1, "store_json": 9, "broker_conf": 1, "mqadmin": 6,
     "rows": 2,
-}
+}  # fmt: skip
 """Counted in the archive's own listing, by folder."""
 
 

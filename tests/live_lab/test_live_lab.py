@@ -47,10 +47,6 @@ def test_the_installed_package_says_where_the_lab_is(monkeypatch: pytest.MonkeyP
     assert result.exit_code == 2 and "source tree" in result.output and len(result.output.strip().splitlines()) == 1
 
 
-# --- the scenarios as data
-# ------------------------------------------------------------------------------------------------
-
-
 PLAYED = {
     "half-topic-blowup", "message-size-mismatch", "message-identity", "broker-busy", "transaction-consistency",
     "consumer-backlog", "consumer-stuck", "subscription-mismatch", "duplicate-client-id",
@@ -109,10 +105,6 @@ def test_settings_fit_the_release(release: str) -> None:
     assert int(found["transactionTimeOut"]) == (8000 if release == "5.1.4" else 2000)
 
 
-# --- reading a broker while it runs
-# ---------------------------------------------------------------------------------------------
-
-
 def test_entries_of_a_queue_are_counted_over_its_files(tmp_path: Path) -> None:
     unit = (0).to_bytes(8) + (300).to_bytes(4) + (0).to_bytes(8)
     assert entries(tmp_path / "not-there") == 0
@@ -144,9 +136,6 @@ def test_the_probe_counts_what_has_come_since(tmp_path: Path) -> None:
     log.unlink()
     log.write_text(line.format("ERROR"))
     assert probe.read().errors == 4
-
-
-# --- the live view -----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -192,18 +181,6 @@ def test_alerts_ring_while_a_run_is_watched(tmp_path: Path) -> None:
     assert "broker/logs/store.log:1" in rung[0]
 
 
-# --- the command -------------------------------------------------------------------------------------------------------------------
-
-
-def test_help_and_list_start_nothing_heavy() -> None:
-    code = "import sys\nfrom kit.cli.main import cli\n"
-    for arguments in (["lab", "run", "--help"], ["lab", "list", "--lang", "zh"]):
-        code += f"try: cli({arguments!r})\nexcept SystemExit as end: assert not end.code\n"
-    code += "assert not {'pyspark', 'pandas', 'numpy', 'numba', 'pyarrow'} & set(sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert all(one.name in done.stdout for one in SCENARIOS)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [["nosuch"], ["healthy", "--broker", "x.y"], ["healthy", "--broker", "4.3.0"], ["healthy", "--out", "."]],
@@ -247,9 +224,6 @@ def test_nothing_of_the_environment_leads_a_process_elsewhere(tmp_path: Path, mo
     assert "NAMESRV_ADDR" not in found and found["ROCKETMQ_HOME"] == found["HOME"] == str(tmp_path)
 
 
-# --- the notebook --------------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.seconds
 def test_the_notebook_says_how_to_make_what_is_not_there(tmp_path: Path) -> None:
     chosen = {
@@ -276,9 +250,6 @@ def test_growth_is_drawn_side_by_side(lang: Any) -> None:
     assert len(chart.figure.data) == 6 and "25" in chart.reading and len(chart.table) == 6
     nothing = drawing.growth(pd.DataFrame({"side": [], "kind": [], "seconds": [], "records": []}), lang)
     assert "0" in nothing.reading and nothing.table.empty
-
-
-# --- real brokers --------------------------------------------------------------------------------------------------------------------
 
 
 def left(folder: Path) -> list[str]:

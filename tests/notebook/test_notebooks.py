@@ -229,12 +229,9 @@ def test_the_second_report_is_the_first_one(reports: list[Path]) -> None:
     first, second = (path.parent for path in reports)
     names = sorted(str(path.relative_to(first)) for path in first.rglob("*") if path.is_file())
     assert {
-        "findings.json",
-        "manifest.json",
-        "report.html",
-        "notebooks/20_half_topic_blowup.ipynb",
+        "findings.json", "manifest.json", "report.html", "notebooks/20_half_topic_blowup.ipynb",
         "tables/half_topic_growth.csv",
-    } <= set(names)
+    } <= set(names)  # fmt: skip
     differ = [name for name in names if (first / name).read_bytes() != (second / name).read_bytes()]
     assert set(differ) == {"run.json", output.MARKER}
 

@@ -13,14 +13,10 @@ import recorded
 import kit
 
 QUICK = {
-    "acl-denied": "o logs",
-    "broker-busy": "o/stock-service",
-    "half-topic-blowup": "broker/store",
-    "offset-jump": "a/rocketmq_client",
-    "replica-loss": "slave/remoting",
-    "size-mismatch": "c logs",
+    "acl-denied": "o logs", "broker-busy": "o/stock-service", "half-topic-blowup": "broker/store",
+    "offset-jump": "a/rocketmq_client", "replica-loss": "slave/remoting", "size-mismatch": "c logs",
     "transaction-consistency": "m/order-service",
-}
+}  # fmt: skip
 """A part of each kind that once said more than it shows."""
 
 

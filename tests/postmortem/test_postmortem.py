@@ -41,9 +41,6 @@ actions:
 """
 
 
-# --- notes -------------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -139,9 +136,6 @@ def test_the_example_reads_as_empty_notes_and_is_never_written_twice(tmp_path: P
     assert postmortem.template(path, lang).read_text() == "title: mine\n"
 
 
-# --- the page ----------------------------------------------------------------------------------------------------------------
-
-
 class Case:
     """As much of a case as a page needs."""
 
@@ -202,17 +196,8 @@ def test_the_page_has_every_section_in_both_languages(tmp_path: Path, monkeypatc
         read = Page(made(tmp_path, WRITTEN, monkeypatch, lang).page())
         ids = [attrs["id"] for tag, attrs in read.tags if tag == "h2"]
         assert ids[:10] == [
-            "summary",
-            "impact",
-            "detection",
-            "timeline",
-            "chain",
-            "resolution",
-            "well",
-            "badly",
-            "lucky",
-            "actions",
-        ]
+            "summary", "impact", "detection", "timeline", "chain", "resolution", "well", "badly", "lucky", "actions",
+        ]  # fmt: skip
         for text in (
             "The night of the orders",
             "Li Na, Ana",
@@ -243,9 +228,6 @@ def test_the_page_is_refused_inside_the_evidence_and_over_the_notes(
         pm.write(tmp_path / "notes.yaml")
     assert (tmp_path / "notes.yaml").read_text() == WRITTEN
     assert pm.write(tmp_path / "new" / "page.html").exists()
-
-
-# --- on a recording ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.seconds

@@ -22,15 +22,11 @@ RECORDINGS = (
     "offset-jump", "offset-first-start", "offset-reset", "replica-loss", "broker-unreachable",
 )  # fmt: skip
 LESS = {
-    ("subscription-mismatch-tags", "client logs"): "deliveries",
-    ("subscription-mismatch-tags", "stores"): "deliveries",
-    ("subscription-mismatch-tags", "ledgers"): "deliveries",
-    ("offset-first-start", "client logs"): "rocketmq_client",
-    ("replica-loss", "stores"): "commitlog",
-    ("replica-loss", "ledgers"): "SendResult",
-    ("broker-unreachable", "client logs"): "rocketmq_client",
-    ("broker-unreachable", "host"): "ip addr",
-}
+    ("subscription-mismatch-tags", "client logs"): "deliveries", ("subscription-mismatch-tags", "stores"): "deliveries",
+    ("subscription-mismatch-tags", "ledgers"): "deliveries", ("offset-first-start", "client logs"): "rocketmq_client",
+    ("replica-loss", "stores"): "commitlog", ("replica-loss", "ledgers"): "SendResult",
+    ("broker-unreachable", "client logs"): "rocketmq_client", ("broker-unreachable", "host"): "ip addr",
+}  # fmt: skip
 """Where the rest does not decide: what has to be asked for. Everywhere else two other kinds of evidence say the same."""
 MOVING = {"lag", "lag_per_queue", "growth_per_second", "messages_behind"}
 """Figures of the last look: with less evidence that is an earlier one."""

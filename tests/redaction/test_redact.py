@@ -377,10 +377,6 @@ def test_outputs_of_a_notebook_are_drawn_anew() -> None:
     assert book.cells[0].outputs[0]["data"][PLOTLY_MIME]["data"][0]["x"] == {"bdata": "AAAA", "dtype": "i1"}
 
 
-# --- whole recordings
-# ------------------------------------------------------------------------------------------------------------------------------------
-
-
 def originals(name: str) -> tuple[set[str], set[str]]:
     """Return what RocketMQ's decoder read: addresses, and names (topics, groups, keys) that are not RocketMQ's own."""
     addresses, found = set(), set()
@@ -478,13 +474,8 @@ def test_nothing_original_is_left_of_a_recording(spark: SparkSession, tmp_path: 
     for old, new in pairs.items():
         a, b = ids.decode(old), ids.decode(new)
         assert (a.kind, a.port, a.offset, a.pid, a.millis, a.counter) == (
-            b.kind,
-            b.port,
-            b.offset,
-            b.pid,
-            b.millis,
-            b.counter,
-        )
+            b.kind, b.port, b.offset, b.pid, b.millis, b.counter,
+        )  # fmt: skip
     tables = "".join(path.read_text(encoding="utf-8") for path in (out / "tables").glob("*.csv"))
     originally = "".join(results.table(case, n).to_csv() for n in results.names(case))
     assert [new for old, new in pairs.items() if (old in originally) != (new in tables)] == []

@@ -38,14 +38,8 @@ def test_its_place_on_the_page_is_not_drawn() -> None:
     macro = html.environment().get_template("parts.html.j2").module.chart  # type: ignore[attr-defined]
     words = html.page("en")
     block = {
-        "id": "c",
-        "min_width": 0,
-        "title": "t",
-        "reading": "Nothing is known.",
-        "alt": "",
-        "table": None,
-        "figure": "",
-    }
+        "id": "c", "min_width": 0, "title": "t", "reading": "Nothing is known.", "alt": "", "table": None, "figure": "",
+    }  # fmt: skip
     blank = str(macro(block, words))
     assert "Nothing is known." in blank and "data-chart" not in blank and "canvas" not in blank
     assert "data-chart" in str(macro({**block, "figure": embed({"data": [{"x": [1]}]})}, words))

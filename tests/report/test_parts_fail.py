@@ -93,12 +93,9 @@ def book(path: Path, *sources: str) -> Path:
 @pytest.mark.seconds
 def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path: Path) -> None:
     sources = (
-        "print('before')",
-        "{'a': 1}['secret of the evidence']",
-        "print('after')",
-        "import sys; sys.exit(3)",
+        "print('before')", "{'a': 1}['secret of the evidence']", "print('after')", "import sys; sys.exit(3)",
         "print('last')",
-    )
+    )  # fmt: skip
     path = book(tmp_path / "10_x.ipynb", *sources)
     failures: list[Failure] = []
     [done] = notebooks.execute([path], tmp_path / "out", {"lang": "en"}, failures)

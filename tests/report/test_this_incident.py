@@ -173,13 +173,8 @@ def test_a_report_is_about_the_broker_of_its_evidence(tmp_path: Path) -> None:
 def test_names_and_numbers_of_one_recording_are_in_no_other(tmp_path: Path) -> None:
     """Addresses, ids, groups and topics in what a finding says are those of its own evidence."""
     names = (
-        "healthy",
-        "message-identity",
-        "size-mismatch",
-        "transaction-consistency",
-        "producer-offline",
-        "offset-reset",
-    )
+        "healthy", "message-identity", "size-mismatch", "transaction-consistency", "producer-offline", "offset-reset",
+    )  # fmt: skip
     own = {name: identifiers(recorded.case(name)) for name in names}
     for name in names:
         evidence = raw(recorded.whole(name))

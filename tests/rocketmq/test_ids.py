@@ -69,12 +69,8 @@ def test_every_recorded_id_of_big_recordings(name):
 def test_uniq_key_fields():
     info = ids.decode("0A140D151A0C0C387F4466B0BCE60000", dt.datetime(2026, 11, 20, tzinfo=UTC), zones=[CST])
     assert (str(info.ip), info.pid, info.loader, info.millis, info.counter) == (
-        "10.20.13.21",
-        0x1A0C,
-        0x0C387F44,
-        0x66B0BCE6,
-        0,
-    )
+        "10.20.13.21", 0x1A0C, 0x0C387F44, 0x66B0BCE6, 0,
+    )  # fmt: skip
     assert info.times[0].at == dt.datetime(2026, 11, 20, 14, 34, 18, 726000, tzinfo=UTC)
 
 

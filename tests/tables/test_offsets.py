@@ -26,12 +26,8 @@ def test_lines_with_the_same_values_are_one_row() -> None:
     events = [printed("offset-not-corrected", n, **same) for n in (9, 3, 5)] + [other, printed("disk-full", 1)]
     back, pulls = asked.rows("offset_statements", events=events)
     assert (pulls["n"], pulls["line"], pulls["last_line"], pulls["requested"], pulls["queue_id"]) == (
-        3,
-        3,
-        9,
-        897,
-        None,
-    )
+        3, 3, 9, 897, None,
+    )  # fmt: skip
     assert (pulls["first"], pulls["last"]) == tuple(asked.at(n).replace(tzinfo=None) for n in (3, 9))
     assert (back["group"], back["requested"], back["stored"]) == ("g", -1, None)
 
@@ -85,11 +81,8 @@ def test_ledgers_tell_what_a_reset_repeated() -> None:
     found = asked.rows("moved_ranges", **given)
     assert [row["handled_again"] for row in found] == [0, 3, 2, 0]
     assert [(row["start"], row["end"], row["exact"]) for row in found] == [
-        (0, 9, True),
-        (7, 4, True),
-        (6, 4, True),
-        (None, 4, False),
-    ]
+        (0, 9, True), (7, 4, True), (6, 4, True), (None, 4, False),
+    ]  # fmt: skip
     assert [(row["skipped"], row["repeated"]) for row in found] == [(9, 0), (0, 3), (0, 2), (None, None)]
     assert [row["still_stored"] for row in found] == [2, 0, 0, 0]  # 7 and 8, of 0 to 8
     assert all(row["counted"] for row in found)
@@ -168,14 +161,9 @@ def test_offsets_that_a_later_look_shows_smaller() -> None:
 def test_queues_that_went_back_once() -> None:
     """A pull brings up to 32: one queue back by that is a late request, two are not; the third topic has a stream of lines."""
     rows = [
-        ("one", 0, 32),
-        ("far", 0, 33),
-        ("two", 0, 10),
-        ("two", 1, 9),
-        ("many", 0, 50),
-        ("many", 0, 60),
+        ("one", 0, 32), ("far", 0, 33), ("two", 0, 10), ("two", 1, 9), ("many", 0, 50), ("many", 0, 60),
         ("many", 1, 70),
-    ]
+    ]  # fmt: skip
     events = [
         printed(
             "consumer-offset-back",

@@ -38,12 +38,8 @@ def ms(seconds: float) -> int:
 def test_originals_leave_out_copies_and_the_traces_of_a_topic_of_one_s_own() -> None:
     records = [stored(1, 1), stored(2, 2, original=False), stored(3, 3, topic="MY_TRACE")]
     setting = {
-        "file": "broker.conf",
-        "line": 1,
-        "name": "msgTraceTopicName",
-        "value": "MY_TRACE",
-        "origin": "broker.conf",
-    }
+        "file": "broker.conf", "line": 1, "name": "msgTraceTopicName", "value": "MY_TRACE", "origin": "broker.conf",
+    }  # fmt: skip
     assert [row["keys"] for row in asked.rows("originals", records=records, config_files=[setting])] == ["K1"]
     assert len(asked.rows("originals", records=records)) == 2
 

@@ -15,9 +15,6 @@ def entry(line: int, event: str, second: float | None = None, **values: str) -> 
     return {**CLIENT, "line": line, "ts": at, "event": event, "values": list(values.items())}
 
 
-# --- access --------------------------------------------------------------------------------------------------------------------
-
-
 def test_connects_are_counted_by_address_and_outcome() -> None:
     failed = {"address": "10.0.0.1:10911", "how": "failed"}
     events = [entry(n, "client-connect", n, **failed) for n in (1, 2)]
@@ -136,9 +133,6 @@ def test_a_store_that_takes_no_writes_speaks_for_itself() -> None:
     assert asked.rows("unwritable_stores", events=[*stop, entry(5, "no-permission", 5)])
 
 
-# --- refusals -------------------------------------------------------------------------------------------------------------------
-
-
 def test_refused_writes_are_counted_by_what_they_say() -> None:
     check, send = {"thread": "TransactionalMessageCheckService"}, {"thread": "SendMessageThread_1"}
     store = {"file": "store.log", "source": "store"}
@@ -171,30 +165,19 @@ def test_refused_sends_are_counted_a_second_and_long_topics_left_out() -> None:
     assert [(r["attempt"], r["count"], r["line"]) for r in rows] == [(False, 2, 1), (False, 1, 3), (True, 1, 4)]
 
 
-# --- half records ---------------------------------------------------------------------------------------------------------------
-
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
 LIMITS = {
-    "max_size": 1000,
-    "total_max": 1000,
-    "body_max": None,
-    "dledger_max": None,
-    "properties_max": 32767,
+    "max_size": 1000, "total_max": 1000, "body_max": None, "dledger_max": None, "properties_max": 32767,
     "check_max": 15,
-}
+}  # fmt: skip
 
 
 def half(offset: int, size: int, **more: Any) -> dict[str, Any]:
     """Return a half record of `size` bytes, 500 of which are body."""
     record = {
-        "file": "log",
-        "topic": HALF,
-        "stage": "half",
-        "property_REAL_TOPIC": "orders",
-        "sys_flag": 4,
-        "body_size": 500,
+        "file": "log", "topic": HALF, "stage": "half", "property_REAL_TOPIC": "orders", "sys_flag": 4, "body_size": 500,
         "store_size": size,
-    }
+    }  # fmt: skip
     record |= {
         "queue_offset": offset,
         "physical_offset": 1000 * offset,
@@ -230,12 +213,9 @@ def test_what_a_put_back_adds_to_a_half_record() -> None:
         for r in rows
     }
     assert grown == {
-        6: (926, 927, 427, None, None),
-        7: (956, 957, 457, None, None),
-        8: (901, 901, 401, None, None),
-        9: (999, 1000, 500, None, None),
-        10: (1000, 1001, 501, None, "total"),
-    }
+        6: (926, 927, 427, None, None), 7: (956, 957, 457, None, None), 8: (901, 901, 401, None, None),
+        9: (999, 1000, 500, None, None), 10: (1000, 1001, 501, None, "total"),
+    }  # fmt: skip
     # A record is 91 bytes, its body, topic and properties.
     assert {r["last_properties"] - (r["last_size"] - r["store_size"]) for r in rows if r["queue_offset"] == 6} == {
         900 - 91 - 500 - len(HALF)
@@ -309,11 +289,8 @@ def test_the_largest_half_records_have_their_fate() -> None:
     records = [half(n, size) for n, size in ((1, 990), (2, 985), (3, 700), (4, 995))]
     rows = of_halves("half_near_limit", *records, transactions=open_ones(1, 2, 3), half_looping=looping)
     assert [(r["queue_offset"], r["fate"], r["limit"]) for r in rows] == [
-        (4, "ended", 1000),
-        (1, "refused", 1000),
-        (2, "at_risk", 1000),
-        (3, "fits", 1000),
-    ]
+        (4, "ended", 1000), (1, "refused", 1000), (2, "at_risk", 1000), (3, "fits", 1000),
+    ]  # fmt: skip
 
 
 def test_the_half_queue_over_time() -> None:
@@ -331,12 +308,8 @@ def test_the_half_queue_over_time() -> None:
         offsets=saved,
     )
     assert [(r["line"], r["offset"], r["file"]) for r in rows] == [
-        ("checked", 1, None),
-        ("checked", 2, None),
-        ("saved", 7, "a"),
-        ("stored", 6, None),
-        ("stored", 10, None),
-    ]
+        ("checked", 1, None), ("checked", 2, None), ("saved", 7, "a"), ("stored", 6, None), ("stored", 10, None),
+    ]  # fmt: skip
     long = asked.rows("half_queue", records=[half(n, 700) for n in range(1000)])
     assert len(long) <= 401 and long[-1]["offset"] == 1000
 

@@ -123,11 +123,8 @@ def test_names_of_records_are_listed_once() -> None:
     records = [{"topic": t, "store_host": "1.1.1.1:10911", "born_host": b} for t, b in (("a", "x:1"), ("b", "x:1"))]
     found = asked.rows("record_names", stored_messages=records)
     assert [(row["kind"], row["value"]) for row in found] == [
-        ("born_host", "x:1"),
-        ("store_host", "1.1.1.1:10911"),
-        ("topic", "a"),
-        ("topic", "b"),
-    ]
+        ("born_host", "x:1"), ("store_host", "1.1.1.1:10911"), ("topic", "a"), ("topic", "b"),
+    ]  # fmt: skip
 
 
 def test_groups_and_limits_that_logs_print_have_the_line_they_stand_in() -> None:

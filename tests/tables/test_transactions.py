@@ -126,9 +126,6 @@ def test_business_rows_belong_to_a_transaction_by_key_or_by_message_id() -> None
     assert [row["with_row"] for row in found] == [True, True, False]
 
 
-# --- leaked messages -----------------------------------------------------------------------------------------------------------
-
-
 def leaked(offset: int, key: str = "L", **more: Any) -> dict[str, Any]:
     """A half record whose REAL_TOPIC is the half topic, born at second 0."""
     born = {"born_timestamp": asked.at(0), "born_host": "10.0.0.9:1", "store_host": "h", "property_DELAY": "3"}
@@ -147,12 +144,9 @@ def test_leaked_records_are_counted_by_place_and_descent() -> None:
     found = asked.rows("leak_counts", records=STORY)
     columns = ("place", "committed", "records", "commits", "messages", "of_place", "max_check_times")
     assert [tuple(row[name] for name in columns) for row in found] == [
-        ("discarded", False, 1, 0, 1, 1, 15),
-        ("half", False, 1, 0, 1, 1, None),
-        ("half", True, 1, 0, 1, 1, 1),
-        ("schedule", False, 1, 0, 1, 1, None),
-        ("schedule", True, 1, 1, 1, 1, 1),
-    ]
+        ("discarded", False, 1, 0, 1, 1, 15), ("half", False, 1, 0, 1, 1, None), ("half", True, 1, 0, 1, 1, 1),
+        ("schedule", False, 1, 0, 1, 1, None), ("schedule", True, 1, 1, 1, 1, 1),
+    ]  # fmt: skip
     assert found[1]["first"] == asked.at(2).replace(tzinfo=None)
 
 
@@ -185,12 +179,8 @@ def test_leaked_records_that_are_quoted() -> None:
     places = {role: [row["physical_offset"] for row in found if row["role"] == role] for role in ("resent", "twin")}
     assert places == {"resent": [1], "twin": [7, 8]}
     assert {row["role"]: row["records"] for row in found} == {
-        "resent": 1,
-        "leaked": 5,
-        "committed": 3,
-        "twin": 2,
-        "discarded": 1,
-    }
+        "resent": 1, "leaked": 5, "committed": 3, "twin": 2, "discarded": 1,
+    }  # fmt: skip
 
 
 def test_an_answer_to_a_leaked_record_names_its_schedule_record() -> None:
@@ -207,9 +197,6 @@ def test_all_records_of_a_leaked_message_are_its_timeline() -> None:
     found = asked.rows("leak_timelines", records=[half(0, "L"), *STORY])
     assert [row["physical_offset"] for row in found] == [0, 1, 2, 5, 7, 9]
     assert [row["committed"] for row in found] == [False, False, False, True, True, False]
-
-
-# --- what transactions came to ---------------------------------------------------------------------------------------------------
 
 
 def answer(line: int, key: str, event: str, **values: str) -> dict[str, Any]:
@@ -296,13 +283,8 @@ def test_a_path_counts_its_transactions_and_names_its_first_and_last() -> None:
     ]
     common, rare = asked.rows("transaction_paths", transactions=rows)
     expected = {
-        "local": "COMMIT",
-        "checks": 0,
-        "last_check": None,
-        "state": "committed",
-        "commits": 1,
-        "consumer": None,
-    }
+        "local": "COMMIT", "checks": 0, "last_check": None, "state": "committed", "commits": 1, "consumer": None,
+    }  # fmt: skip
     assert {name: common[name] for name in expected} == expected
     assert (common["transactions"], common["first"], common["last"]) == (3, "A", "C")
     assert (rare["local"], rare["checks"], rare["state"], rare["transactions"]) == ("none", 2, "pending", 1)
@@ -372,11 +354,8 @@ def test_what_became_of_rows() -> None:
     found = asked.rows("row_fates", transactions=OUTCOMES, rows=ROWS)
     fates = {(row["status"], row["state"]): row["rows"] for row in found}
     assert fates == {
-        ("PAID", "committed"): 2,
-        ("PAID", "rolled_back"): 1,
-        ("CANCELLED", "rolled_back"): 1,
-        ("PAID", None): 1,
-    }
+        ("PAID", "committed"): 2, ("PAID", "rolled_back"): 1, ("CANCELLED", "rolled_back"): 1, ("PAID", None): 1,
+    }  # fmt: skip
 
 
 def test_the_exception_of_a_local_transaction_belongs_to_the_message_printed_behind_it() -> None:

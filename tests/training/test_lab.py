@@ -82,9 +82,6 @@ def session() -> Session:
     return played
 
 
-# --- comparison --------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("given", "kind", "value"), rows_of(__file__, "numbers_are_read_as_people_write_them"))
 def test_numbers_are_read_as_people_write_them(given: Any, kind: Kind, value: float) -> None:
     assert compare.number(given, kind) == pytest.approx(value)
@@ -148,9 +145,6 @@ def test_words_forgive_form_and_take_plain_words(id_: str, given: Any, truth: An
 )
 def test_placeholders_are_no_answers(given: Any, yes: bool) -> None:
     assert compare.blank(given) is yes
-
-
-# --- a session ---------------------------------------------------------------------------------------------------------------
 
 
 def test_a_known_mistake_is_explained_with_its_numbers(session: Session) -> None:
@@ -311,9 +305,6 @@ def test_notebooks_ask_every_question_and_hold_no_answer(path: Path) -> None:
         if labs()[number].several
         else [q.id for q in labs()[number].questions]
     )
-
-
-# --- the recordings ----------------------------------------------------------------------------------------------------------
 
 
 def marked(number: int) -> Any:

@@ -57,9 +57,6 @@ def sign(name: str, at: float, count: int = 1, **values: str) -> Sign:
     return Sign(name, int(at), count, Ref("broker.log", line=1), {"thread": None, "file": "broker.log", **values})
 
 
-# --- rules ---
-
-
 def test_every_rule_is_about_something_that_readers_find() -> None:
     known = {STAGE + value for name, value in vars(stages).items() if name.isupper() and isinstance(value, str)}
     known |= {LAG_GROWS, QUEUE_STANDS, DISK_FULL, *EVENTS}
@@ -72,9 +69,6 @@ def test_every_rule_is_about_something_that_readers_find() -> None:
         assert {*rule.alert.by, *filter(None, [rule.alert.differ])} <= plain, rule
     names = [rule.name for rule in rules()]
     assert len(names) == len(set(names))
-
-
-# --- episodes ---
 
 
 def test_an_episode_rings_once_then_at_ten_times_as_much_then_when_it_is_over() -> None:
@@ -123,9 +117,6 @@ def test_a_sign_that_needs_another_waits_for_it() -> None:
     assert Episodes().feed(other, BEGIN + 2) == []
 
 
-# --- lag ---
-
-
 def samples(*lags: tuple[int, ...], step: float = 5.0) -> list[tuple[float, dict[int, tuple[int, int]]]]:
     """Return samples of queues whose offsets advance by 10 a sample, `lags` behind their ends."""
     return [(n * step, {q: (10 * n, 10 * n + behind) for q, behind in enumerate(each)}) for n, each in enumerate(lags)]
@@ -147,9 +138,6 @@ def test_one_queue_that_stands_is_told_and_half_of_them_are_not() -> None:
     assert lag.stalled(sample(2)) == [(2, 64)]
     assert lag.stalled(sample(1, 2)) == []
     assert lag.stalled(sample()) == []
-
-
-# --- state ---
 
 
 def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]:
@@ -266,9 +254,6 @@ def test_from_a_time_on_means_nothing_before_it(tmp_path: Path) -> None:
         watch = Watch([tmp_path], start="earliest", since=since, clock=clock, disk=lambda _: (100, 50))
         (alert,) = watch.step()
         assert alert["figures"]["counts"] == {"topic-too-long": count}
-
-
-# --- outlets ---
 
 
 def test_alerts_are_appended_once_even_behind_half_a_line(tmp_path: Path) -> None:
@@ -454,9 +439,6 @@ def test_each_disk_is_measured_by_itself(tmp_path: Path) -> None:
         clock.now += 2
     assert (alerts, watch.figures.full_in) == ([], None)
     assert watch.figures.free == {str(root): free[root.name] for root in roots}
-
-
-# --- the command ---
 
 
 def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

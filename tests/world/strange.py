@@ -86,9 +86,6 @@ def put_raw(folder: Path, name: bytes, data: bytes | str) -> None:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
-# --- names -----------------------------------------------------------------------------------------------------------------------
-
-
 @strange("names")
 def gbk_name(at: Path) -> None:
     put_raw(
@@ -165,9 +162,6 @@ def names_equal_but_for_case(at: Path) -> None:
         put(at / name, LOG)
 
 
-# --- kinds of files --------------------------------------------------------------------------------------------------------------
-
-
 @strange("file types", "pipe.log", "00000000000000000000")
 def a_pipe(at: Path) -> None:
     os.mkfifo(at / "pipe.log")
@@ -207,9 +201,6 @@ def folders_where_files_belong(at: Path) -> None:
 def a_hard_link(at: Path) -> None:
     put(at / "x.log", LOG)
     os.link(at / "x.log", at / "y.log")
-
-
-# --- sizes -----------------------------------------------------------------------------------------------------------------------
 
 
 @strange("sizes")
@@ -267,9 +258,6 @@ def a_hole_of_a_gigabyte(at: Path) -> None:
     (at / "commitlog").mkdir()
     with (at / "commitlog" / f"{1 << 30:020}").open("wb") as file:
         file.truncate(1 << 30)
-
-
-# --- archives --------------------------------------------------------------------------------------------------------------------
 
 
 NOISE = b"".join(struct.pack(">I", zlib.crc32(struct.pack(">I", n))) for n in range(5000))
@@ -373,8 +361,6 @@ def a_zip_that_packs_well(at: Path) -> None:
     put(at / "x.zip", zip_of({"commitlog/00000000000000000000": bytes(30_000_000)}))
 
 
-# --- encodings -------------------------------------------------------------------------------------------------------------------
-
 CHINESE = LOG + "2026-11-20 10:01:00,000 WARN RocketmqClient - 订单支付失败，库存不足，请稍后再试\n" * 20
 
 files(
@@ -429,8 +415,6 @@ files(
     },
 )
 
-
-# --- kinds of logs ---------------------------------------------------------------------------------------------------------------
 
 TRACE = (
     "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, "

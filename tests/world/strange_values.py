@@ -16,8 +16,6 @@ import pyarrow.parquet as pq
 from stores import BLANK, Record, store
 from strange import LOG, expect, files, put, strange
 
-# --- times -----------------------------------------------------------------------------------------------------------------------
-
 ODD_TIMES = (
     "0001-01-01 00:00:00", "0000-00-00 00:00:00", "1677-09-21 00:12:43", "1899-12-31 23:59:59", "1969-12-31 23:59:59", "1970-01-01 00:00:00",
     "2262-04-11 23:47:17", "2263-01-01 00:00:00", "2999-12-31 23:59:59", "9999-12-31 23:59:59", "2026-02-30 10:00:00", "2026-13-01 10:00:00",
@@ -109,8 +107,6 @@ files(
     },
 )
 
-
-# --- numbers ---------------------------------------------------------------------------------------------------------------------
 
 ODD_NUMBERS = ("1e400", "-1e400", "9223372036854775808", "-9223372036854775809", "18446744073709551616", "1e30", "0.5", "-1", '"abc"', '"12"', '"1e400"', "null",
                "true", "[]", "{}", "1" * 400, "NaN", "Infinity", '"²"', '"٣"', '"\\ud800"')  # fmt: skip
@@ -206,8 +202,6 @@ def properties_of_odd_numbers(at: Path) -> None:
     put(at / "store" / "commitlog" / f"{1 << 30:020}", store(records, 1 << 30).data)
 
 
-# --- JSON ------------------------------------------------------------------------------------------------------------------------
-
 SHAPES = {
     "array": "[1,2,3]", "nothing": "{}", "null": "null", "number": "7", "text": '"x"', "cut": '{"offsetTable":{"T@g":{0:1', "twice": '{"offsetTable":{},"offsetTable":{"T@g":{0:1}}}',
     "list": '{"offsetTable":[1,2]}', "word": '{"offsetTable":"x"}', "none": '{"offsetTable":null}', "flat": '{"offsetTable":{"T@g":5}}', "deeper": '{"offsetTable":{"T@g":{"0":{"a":1}}}}',
@@ -248,14 +242,11 @@ def json_log_with_failures_inside(at: Path) -> None:
     trace = "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control\n\tat a.B(C.java:1)"
     lines = [
         {
-            "@timestamp": f"2026-11-20T10:00:{s:02}.000Z",
-            "level": "ERROR",
-            "logger_name": "c.a.Orders",
-            "message": f"send failed\nkeys=SO{s}\n{trace}",
-            "stack_trace": trace,
+            "@timestamp": f"2026-11-20T10:00:{s:02}.000Z", "level": "ERROR", "logger_name": "c.a.Orders",
+            "message": f"send failed\nkeys=SO{s}\n{trace}", "stack_trace": trace,
         }
         for s in range(30)
-    ]
+    ]  # fmt: skip
     put(at / "app.json", "".join(json.dumps(line) + "\n" for line in lines))
     docker = [
         {
@@ -267,8 +258,6 @@ def json_log_with_failures_inside(at: Path) -> None:
     ]
     put(at / "docker-json.log", "".join(json.dumps(line) + "\n" for line in docker))
 
-
-# --- delimited tables ------------------------------------------------------------------------------------------------------------
 
 ROWS = [(f"CS{n:06}", "PAID", f"2026-11-20 10:00:{n % 60:02}") for n in range(60)]
 
@@ -323,9 +312,6 @@ files(
         + "\n",
     },
 )
-
-
-# --- Parquet ---------------------------------------------------------------------------------------------------------------------
 
 
 def parquet(columns: dict[str, pa.Array] | pa.Table, **how: Any) -> bytes:
@@ -449,9 +435,6 @@ def a_parquet_ledger_with_failures(at: Path) -> None:
         at / "sends.parquet",
         parquet({"key": KEYS, "start": starts, "cost_ms": pa.array(range(40)), "outcome": pa.array(outcome)}),
     )
-
-
-# --- store files -----------------------------------------------------------------------------------------------------------------
 
 
 def record(**given: Any) -> Record:

@@ -29,17 +29,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def said_by_rocketmq(record: dict[str, Any]) -> dict[str, Any]:
     """A line of the truth in the words of the table; a record of a recording is never damaged."""
     same = (
-        "physical_offset",
-        "store_size",
-        "topic",
-        "queue_id",
-        "queue_offset",
-        "flag",
-        "sys_flag",
-        "reconsume_times",
-        "body_crc",
-        "properties",
-    )
+        "physical_offset", "store_size", "topic", "queue_id", "queue_offset", "flag", "sys_flag", "reconsume_times",
+        "body_crc", "properties",
+    )  # fmt: skip
     properties = record["properties"]
     codec = (
         {0: "zlib", 1: "lz4", 2: "zstd", 3: "zlib"}[record["sys_flag"] >> 8 & 7] if record["sys_flag"] & 1 else "none"

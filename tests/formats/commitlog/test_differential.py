@@ -19,13 +19,9 @@ ROOTS = ("half-topic-blowup", "message-size-mismatch", "message-identity", "brok
 QUICK = ("transaction-consistency", "broker-busy")
 """Those whose causes hang on single kinds of evidence."""
 ASKED = {
-    "commitlog": "commitlog",
-    "store": "store.log",
-    "transaction": "transaction.log",
-    "client": "client",
-    "rows": "rows",
-    "sends": "sends",
-}
+    "commitlog": "commitlog", "store": "store.log", "transaction": "transaction.log", "client": "client",
+    "rows": "rows", "sends": "sends",
+}  # fmt: skip
 """Words that a request for a kind of evidence must hold."""
 
 

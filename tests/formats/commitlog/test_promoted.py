@@ -106,12 +106,9 @@ def test_the_map_of_a_case_is_rocketmqs(spark: Any) -> None:
     from kit.case.tables import AS_MAP
 
     raws = [
-        b"",
-        b"A\x011\x02",
-        b"A\x011\x02B\x01x\x01y\x02A\x012",
-        b"A\x01\x02junk\x02KEYS\x01\xff k",
+        b"", b"A\x011\x02", b"A\x011\x02B\x01x\x01y\x02A\x012", b"A\x01\x02junk\x02KEYS\x01\xff k",
         b"\xff\x011\x02\xfe\x012",
-    ]
+    ]  # fmt: skip
     made = stores.store([stores.Record(properties=raw) for raw in raws])
     rows = [(n, row[schema.TEXT]) for n, row in enumerate(stored(made))]
     found = (

@@ -59,12 +59,8 @@ def test_relatives_of_the_layouts(
 ) -> None:
     (row,) = read(tmp_path, line)
     assert (row["layout"], row["level"], row["thread"], row["logger"], row["message"]) == (
-        layout,
-        level,
-        thread,
-        logger,
-        message,
-    )
+        layout, level, thread, logger, message,
+    )  # fmt: skip
     assert row["ts"].replace(microsecond=0).minute == 22
 
 

@@ -77,14 +77,8 @@ def test_what_is_no_log() -> None:
 
 def test_zone_option() -> None:
     assert [zone(t) for t in (None, "", "+08:00", "-0330", "GMT+8", "UTC", "Asia/Shanghai")] == [
-        None,
-        None,
-        480,
-        -210,
-        480,
-        0,
-        "Asia/Shanghai",
-    ]
+        None, None, 480, -210, 480, 0, "Asia/Shanghai",
+    ]  # fmt: skip
 
 
 def test_pieces_count_the_lines_before_them(tmp_path: Path) -> None:
@@ -106,19 +100,8 @@ def test_spark_reads_and_selects(spark, tmp_path: Path) -> None:  # type: ignore
     files = json.dumps([{"file": "s.log", "path": str(path), "source": "store"}])
     plain = spark.read.format("rocketmq.log").option("files", files).load()
     assert plain.columns == [
-        "file",
-        "line",
-        "lines",
-        "ts",
-        "ts_text",
-        "level",
-        "thread",
-        "logger",
-        "source",
-        "message",
-        "trace",
-        "layout",
-    ]
+        "file", "line", "lines", "ts", "ts_text", "level", "thread", "logger", "source", "message", "trace", "layout",
+    ]  # fmt: skip
     logs = spark.read.format("rocketmq.log").option("files", files).option("events", "true").load()
     rows = (
         logs.where(F.array_contains("events", "topic-too-long"))

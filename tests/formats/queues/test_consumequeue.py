@@ -91,11 +91,8 @@ def test_filler_and_unused_units_are_left_out_and_wrong_ones_said(tmp_path: Path
     )
     found = rows("consumequeue/t/3/00000000000000000040", tmp_path / "a", data)
     assert [(r["logical_offset"], r["physical_offset"], r["problem"]) for r in found] == [
-        (4, 100, None),
-        (5, 50, "order"),
-        (6, 300, "size"),
-        (7, -1, "offset"),
-    ]
+        (4, 100, None), (5, 50, "order"), (6, 300, "size"), (7, -1, "offset"),
+    ]  # fmt: skip
     assert {(r["topic"], r["queue_id"]) for r in found} == {("t", 3)}
 
 
@@ -103,11 +100,8 @@ def test_a_renamed_queue_keeps_its_offsets_but_not_its_place(tmp_path: Path) -> 
     data = struct.pack(">qiq", 100, 200, 5)
     (found,) = rows("x.dat", tmp_path / "a", data)
     assert (found["topic"], found["queue_id"], found["logical_offset"], found["physical_offset"]) == (
-        None,
-        None,
-        None,
-        100,
-    )
+        None, None, None, 100,
+    )  # fmt: skip
     assert rows("empty", tmp_path / "b", b"") == []
     assert rows("short", tmp_path / "c", data[:13]) == []
 
