@@ -28,7 +28,7 @@ BUDGETS: Final = {
     "incidents": 500,
     "inventory": 2_200,
     "live_lab": 1_500,
-    "notebook": 2_700,
+    "notebook": 2_500,
     "postmortem": 400,
     "redaction": 1_600,
     "report": 2_200,

@@ -254,6 +254,7 @@ class View(ipywidgets.VBox):
     def _table(self, part: Part) -> Any:
         """Return the first selected rows; a place among them opens, where the explorer can open one."""
         place = ipywidgets.VBox(layout={"max_height": "420px", "overflow": "auto"})
+        place.add_class("rmq-kit-rows")
 
         def follow() -> None:
             rows = self.explorer.rows(part)

@@ -60,7 +60,6 @@ FIGURES = T("Numbers of {cause}")
 FIGURE_HEADS = {"figure": T("figure"), "value": T("value"), "meaning": T("meaning")}
 FIXES = T("What to do")
 MISSING = T("What to collect")
-PICK = T("message")
 APART = T("Looks like, tell apart by")
 
 
@@ -190,21 +189,6 @@ class Inquiry(Pointing):
             return chart(frame, lang=self.lang)
         except Exception as error:
             return undrawn(error, Table(frame, clean(name), lang=self.lang))
-
-    def pick(self, chart: Callable[..., Chart], name: str, by: str) -> Any:
-        """Draw a table for one value of its column `by`: a picker when interactive, else the first value."""
-        frame = self.table(name)
-        values = list(frame[by].dropna().unique()) if by in frame else []
-        if not self.interactive or len(values) < 2:
-            return self.draw(chart, name) if not values else self._drawn(chart, frame[frame[by] == values[0]], name)
-        import ipywidgets
-
-        from kit.charts.controls import live
-
-        return live(
-            lambda value: self._drawn(chart, frame[frame[by] == value], name),
-            value=ipywidgets.Dropdown(options=[(clean(v, 60), v) for v in values], description=PICK.render(self.lang)),
-        )
 
     @_or_sentence
     def verdicts(self, every: bool = False) -> Table | answers.Answer:
