@@ -171,7 +171,7 @@
     // Lists stay folded on paper: nobody reads hashes there.
     opened = Array.from(document.querySelectorAll("details:not([open]):not(.list)"));
     opened.forEach((fold) => { fold.open = true; });
-    all(950);
+    all(920);
   });
   window.addEventListener("afterprint", () => {
     opened.forEach((fold) => { fold.open = false; });
