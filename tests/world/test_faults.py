@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def test_a_fault_of_the_machine_ends_in_one_sentence(name: str, tmp_path: Path) 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         given = {"logs": tmp_path / "logs", "own": tmp_path, "port": taken.getsockname()[1]}
         ended = subprocess.run(
-            ["sh", "-c", f"{LIMITS.get(name, '')}{sys.executable} -m kit {line.format(**given)}"],
+            ["sh", "-c", f"{LIMITS.get(name, '')}{shlex.quote(sys.executable)} -m kit {line.format(**given)}"],
             capture_output=True, text=True, timeout=600, check=False, cwd=tmp_path, stdin=subprocess.DEVNULL,
             env={name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "RMQ_KIT_"))} | own,
         )  # fmt: skip
