@@ -143,6 +143,7 @@ def _plain(value: Any, lang: Lang) -> str:
     if isinstance(value, float):
         return f"{value:,.1f}"
     if isinstance(value, dt.datetime):
+        value = value if value.tzinfo else value.replace(tzinfo=dt.UTC)  # as facts have them
         text = value.astimezone(dt.UTC).isoformat(sep=" ", timespec="seconds").replace("+00:00", " UTC")
         return _by_clock(text, lang)
     if isinstance(value, list | tuple):
