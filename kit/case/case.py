@@ -8,7 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -16,7 +16,7 @@ import attrs
 import pandas as pd
 import pyarrow as pa
 
-from kit.case import tables
+from kit.case import tables, zones
 from kit.case.options import Options
 from kit.case.progress import Progress
 from kit.evidence import disk, files
@@ -31,7 +31,7 @@ from kit.inventory import zones as known_zones
 from kit.spark import sessions
 from kit.tables import frames, queries
 from kit.tables.facts import Facts
-from kit.tables.runner import Tables, local, plain
+from kit.tables.runner import TableFailed, Tables, local, plain
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -105,16 +105,32 @@ class Case:
     @cached_property
     def zones(self) -> Mapping[str, Zone]:
         """The zone in which each floating file is read, and how it was found."""
-        from kit.case import zones
+        key = f"zones-{ws.code_hash(*ws.READING)}-{self.options.digest()}"
+        kept = self.workspace.read_json(key)
+        if kept is None:
+            try:
+                settled = zones.by_file(self.found, self.options, self._moments)
+            except (OSError, TableFailed):  # whoever needs the table of messages gets the error again
+                return zones.by_file(self.found, self.options, lambda names: ())
+            kept = [attrs.asdict(zone) for zone in settled.values()]
+            self.workspace.write_json(key, kept)
+        return {zone["file"]: known_zones.Zone(**zone) for zone in kept}
 
-        return zones.by_file(self)
+    def _moments(self, names: set[str]) -> list[dict[str, Any]]:
+        """Return when the records with these ids or keys were born and stored. Raise `TableFailed`."""
+        if not names or not self.found.of_kind("commitlog", "dledger"):
+            return []
+        try:
+            return self.ask("moments", names="\x02".join(sorted(names)))
+        except Exception as error:  # the errors of engines share no class
+            self.check_cancelled()
+            raise TableFailed("stored_messages", error) from error
 
     @cached_property
     def inventory(self) -> inv.Inventory:
         """Every file, with the zone of its times."""
-        from kit.case import zones
-
-        return attrs.evolve(self.found, items=tuple(zones.zoned(self, item) for item in self.found.items))
+        items = (zones.zoned(item, self.options, self.zones) for item in self.found.items)
+        return attrs.evolve(self.found, items=tuple(items))
 
     @cached_property
     def local_files(self) -> frozenset[str]:
@@ -156,7 +172,7 @@ class Case:
             refusals |= set(notes(folder)) if folder is not None else set()
         return sorted(refusals, key=lambda r: (r.file, r.reason))
 
-    # --- tables --------------------    # --- tables -----------------------------------------------------------------------------------------------------------------------
+    # --- tables -----------------------------------------------------------------------------------------------------------------------
 
     messages = _table("messages", "One row per commitlog record and file, replicas included.")
     stored_messages = _table(
@@ -184,10 +200,7 @@ class Case:
 
     def folder(self, name: str) -> Path:
         """Return the Parquet folder of a bronze table; built if absent."""
-        from kit.case import (
-            reading,  # and with it the readers of every format
-            tables,
-        )
+        from kit.case import reading  # and with it the readers of every format
 
         spec = tables.specs()[name]
         with self._lock:
@@ -198,13 +211,24 @@ class Case:
             try:
 
                 def write(part: Path) -> None:
-                    tables.write(self.session, part, spec.schema, reading.tasks(self, name, spec, part), self.go_on)
+                    adopt = partial(self.workspace.adopt_parts, name, part)
+                    tasks = reading.tasks(self.found, name, self._reading(name, spec), part, adopt)
+                    tables.write(self.session, part, spec.schema, tasks, self.check_cancelled)
 
                 return self.write_table(self.table_key(name), write)
             except Exception as error:
-                self.go_on()  # a cancelled job fails too
+                self.check_cancelled()  # a cancelled job fails too
                 self._broken[name] = error
                 raise
+
+    def _reading(self, name: str, spec: tables.Spec) -> dict[str, Any]:
+        """Return the options of `reading.tasks`."""
+        return {
+            "tz_broker": self.options.tz_broker,
+            "tz_app": self.options.tz_app,
+            "zones": {file: zone.zone for file, zone in self.zones.items()} if spec.zoned else {},
+            "needed": self.files_with(name) if name in ("skipped", "traces") else None,
+        }
 
     def write_table(self, name: str, write: Callable[[Path], None]) -> Path:
         """Return the folder of a table in the workspace, complete; `write` fills an empty folder if it is absent."""
@@ -415,7 +439,7 @@ class Case:
         with contextlib.suppress(Exception):
             interrupt.cancel(started.result())
 
-    def go_on(self) -> None:
+    def check_cancelled(self) -> None:
         """Raise `KeyboardInterrupt` after `cancel`: threads that work for a case call this between two pieces of work."""
         if self._stopping.is_set():
             raise KeyboardInterrupt

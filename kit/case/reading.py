@@ -5,10 +5,10 @@ data sources for records, logs, queues and indexes.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pyarrow as pa
@@ -31,9 +31,6 @@ from kit.rocketmq import names
 from kit.spark import log_source
 from kit.spark.sources import data_sources, part_name
 
-if TYPE_CHECKING:
-    from kit.case.case import Case
-
 MAX_OUTPUT: Final = 256 << 20
 """How many bytes of an application's output are searched for thread dumps (`kill -3`)."""
 MAX_CONFIG: Final = 64 << 20
@@ -41,24 +38,24 @@ MAX_CONFIG: Final = 64 << 20
 _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 
 
-def tasks(case: Case, name: str, spec: tables.Spec, part: Path) -> list[tables.Task]:
-    """Return the tasks that fill the folder `part` with a table."""
-    options: dict[str, Any] = {"tz_broker": case.options.tz_broker, "tz_app": case.options.tz_app}
-    if spec.zoned:
-        options["zones"] = {file: zone.zone for file, zone in case.zones.items()}
-    if name in ("skipped", "traces"):
-        options["needed"] = case.files_with(name)
-    tables.changed(name, case.found, Unread(str(part)))
+def tasks(
+    found: Inventory, name: str, options: Mapping[str, Any], part: Path, adopt: Callable[[list[str]], None]
+) -> list[Task]:
+    """Return the tasks that fill the folder `part` with a table. `options`: tz_broker, tz_app, zones {file: zone}, needed (the commit log files to be read
+    again, None for all). `adopt` links those of the named parts that other evidence with the same bytes has.
+    """
+    tables.changed(name, found, Unread(str(part)))
     if name not in tables.BIG:
-        return _small(name, case.found, options, part)
-    options["adopt"] = partial(case.workspace.adopt_parts, name, part)
-    return _big(name, case.found, options, part)
+        return _small(name, found, options, part)
+    planned = _big(name, found, options, part)
+    adopt([task.name for task in planned if task.name])
+    return planned
 
 
 # --- small tables ---------------------------------------------------------------------------------------------------------
 
 
-def _small(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
+def _small(name: str, found: Inventory, options: Mapping[str, Any], part: Path) -> list[Task]:
     """Return the tasks that read a small table, one for each file. `options`: tz_broker, tz_app, zones {file: zone}. Files that cannot be read are noted in `part`."""
     unread = Unread(str(part))
     made: list[Task] = [
@@ -87,7 +84,7 @@ def _of_table(name: str, found: Inventory) -> list[Item]:
     return list(found.of_mqadmin() if name == "admin" else found.of_kind(name, replicas=False))
 
 
-def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordBatch]:
+def _read(name: str, item: Item, options: Mapping[str, Any]) -> Iterable[pa.RecordBatch]:
     """Read one file of a small table. Raise whatever its reader raises."""
     if name in ("rows", "sends"):
         zone = options["zones"].get(item.file)
@@ -127,7 +124,7 @@ def _may_dump(item: Item) -> bool:
     return item.source in ("app", "text") and item.bytes <= MAX_OUTPUT
 
 
-def _threads(item: Item, options: dict[str, Any]) -> Iterable[pa.RecordBatch]:
+def _threads(item: Item, options: Mapping[str, Any]) -> Iterable[pa.RecordBatch]:
     zone = converter(options.get("tz_app") or options["zones"].get(item.file))
     with open_readonly(item.path) as stream:
         raw = stream.read(MAX_OUTPUT)
@@ -182,10 +179,8 @@ def stores(found: Inventory, unread: Unread, *, replicas: bool = True) -> list[d
     ]
 
 
-def _big(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
-    """Return what reads a big table, cut as its data source cuts it. Parts that were read from the same bytes for other evidence are linked from
-    the cache (`adopt`). With `needed`, only files in it are read again.
-    """
+def _big(name: str, found: Inventory, options: Mapping[str, Any], part: Path) -> list[Task]:
+    """Return what reads a big table, cut as its data source cuts it."""
     source, said = _source(name, found, options, part)
     kind = next(each for each in data_sources() if each.name() == source)
     reader: Any = kind(said).reader(None)  # type: ignore[arg-type]
@@ -196,13 +191,10 @@ def _big(name: str, found: Inventory, options: dict[str, Any], part: Path) -> li
         parts = [each for each in parts if each.ranges]
     # Columns that are dictionary-coded already are cheaper to hand over.
     read = getattr(reader, "rows", reader.read)
-    planned = [Task(partial(read, each), part_name(said, each)) for each in parts]
-    if adopt := options.get("adopt"):
-        adopt([task.name for task in planned])
-    return planned
+    return [Task(partial(read, each), part_name(said, each)) for each in parts]
 
 
-def _source(name: str, found: Inventory, options: dict[str, Any], part: Path) -> tuple[str, dict[str, str]]:
+def _source(name: str, found: Inventory, options: Mapping[str, Any], part: Path) -> tuple[str, dict[str, str]]:
     """Return the data source of a table and its options; files that cannot be read are noted in `part`."""
     unread = Unread(str(part.resolve()))
     source, said = _asked(name, found, options, unread)
@@ -210,7 +202,7 @@ def _source(name: str, found: Inventory, options: dict[str, Any], part: Path) ->
     return source, {**said, "unread": str(unread.folder), "digests": json.dumps(digests)}
 
 
-def _asked(name: str, found: Inventory, options: dict[str, Any], unread: Unread) -> tuple[str, dict[str, str]]:
+def _asked(name: str, found: Inventory, options: Mapping[str, Any], unread: Unread) -> tuple[str, dict[str, str]]:
     if name == "messages":
         # The body of an op record says which half messages it ends.
         listed = {"files": json.dumps(stores(found, unread))}
@@ -230,7 +222,7 @@ def _asked(name: str, found: Inventory, options: dict[str, Any], unread: Unread)
     raise KeyError(name)
 
 
-def _with_zone(file: LogFile, options: dict[str, Any]) -> LogFile:
+def _with_zone(file: LogFile, options: Mapping[str, Any]) -> LogFile:
     """Give a text file the zone that was settled for it; a declared zone is in the options and holds for every file."""
     if not options.get("tz_app"):
         known = zone_minutes(options["zones"].get(file.file))

@@ -119,15 +119,15 @@ def _items(name: str, found: Inventory) -> tuple[Item, ...]:
 
 
 def write(
-    spark: SparkSession, folder: Path, schema: pa.Schema, tasks: Sequence[Task], go_on: Callable[[], None]
+    spark: SparkSession, folder: Path, schema: pa.Schema, tasks: Sequence[Task], check_cancelled: Callable[[], None]
 ) -> None:
     """Write what the tasks read into a folder as Parquet, one part a task, by an ordinary query of the session.
 
-    A part that is in the folder already is not read again. `go_on` is called before, and raises to stop.
+    A part that is in the folder already is not read again. `check_cancelled` is called before, and raises to stop.
     """
     named = [(f"{PART}{task.name or f'{number:05}'}", task.read) for number, task in enumerate(tasks)]
     missing = [(name, read) for name, read in named if not (folder / name).exists()]
-    go_on()
+    check_cancelled()
     if missing:
         rows = spark.createDataFrame([(number,) for number in range(len(missing))], "task int").repartition(
             len(missing)

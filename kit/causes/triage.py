@@ -87,11 +87,11 @@ def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
 
 def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
-        case.go_on()
+        case.check_cancelled()
         try:
             return _sayable(_on_its_clock(case, excerpts.weighed(case.facts, cause.examine(case.facts))))
         except Exception as error:
-            case.go_on()  # a cancelled cause did not fail
+            case.check_cancelled()  # a cancelled cause did not fail
             failure = _failure(cause.slug, error)
             case.failures.append(failure)
             summary = FAILED.say(type=failure.type, where=failure.where)

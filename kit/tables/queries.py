@@ -19,7 +19,8 @@ from typing import Any, Final, Literal, TypeVar
 import attrs
 
 HERE: Final = Path(__file__).parent
-_COMMENTS: Final = re.compile(r"--[^\n]*|'(?:[^']|'')*'")
+NO_NAMES: Final = re.compile(r"--[^\n]*|'(?:[^']|'')*'")
+"""Comments and literals of a query: what they mention is not read."""
 _READS: Final = re.compile(r"\b(?:from|join)\s+(\w+)", re.IGNORECASE)
 FOLDS: Final = "kit.analysis.folds"
 """The module that knows every fold."""
@@ -87,7 +88,7 @@ def catalogue() -> Mapping[str, Query]:
 def _query(path: Path, layer: Layer) -> Query:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".sql":
-        named = _READS.findall(_COMMENTS.sub(" ", text))
+        named = _READS.findall(NO_NAMES.sub(" ", text))
         stored = layer == "gold" or "-- stored" in text
         return Query(path.stem, layer, text, tuple(dict.fromkeys(named)), stored)
     module = ".".join(("kit", "tables", *path.relative_to(HERE).with_suffix("").parts))

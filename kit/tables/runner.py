@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from kit.evidence.workspace import code_hash
 from kit.tables import frames
-from kit.tables.queries import Query, catalogue
+from kit.tables.queries import NO_NAMES, Query, catalogue
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,7 +43,7 @@ class Evidence(Protocol):
     def read_back(self, folder: Path, columns: Any) -> DataFrame: ...
     @property
     def facts(self) -> Facts: ...
-    def go_on(self) -> None: ...
+    def check_cancelled(self) -> None: ...
 
 
 class TableFailed(RuntimeError):
@@ -88,7 +88,7 @@ class Tables:
     def sql(self, text: str, /, **values: Any) -> DataFrame:
         """Return the answer to a query over any of the tables; `values` are bound to `:name` in it."""
         known = {*catalogue(), *self._case.bronze_names()}
-        for name in dict.fromkeys(_NAMES.findall(text)):
+        for name in dict.fromkeys(_NAMES.findall(NO_NAMES.sub(" ", text))):
             if name in known:
                 self.frame(name)
         return self._case.session.sql(text, args=values or None)
@@ -123,7 +123,7 @@ class Tables:
             except (KeyError, KeyboardInterrupt, TableFailed):
                 raise
             except Exception as error:
-                self._case.go_on()  # a cancelled query fails too
+                self._case.check_cancelled()  # a cancelled query fails too
                 raise self._fail(name, error) from error
 
     def _fail(self, name: str, error: Exception) -> Exception:
@@ -135,7 +135,7 @@ class Tables:
     def _view(self, name: str) -> None:
         if name in self._views:
             return
-        self._case.go_on()
+        self._case.check_cancelled()
         self._made(name).createOrReplaceTempView(name)
         self._views.add(name)
 
@@ -169,7 +169,7 @@ class Tables:
     def _result(self, name: str) -> None:
         if name in self._results:
             return
-        self._case.go_on()
+        self._case.check_cancelled()
         query = catalogue()[name]
         path = self._case.results_folder() / f"{name}-{self.key(name)}.arrow"
         if not path.exists():

@@ -105,7 +105,7 @@ class Given:
     def uri(self, folder: Path) -> str:
         return str(folder)
 
-    def go_on(self) -> None:
+    def check_cancelled(self) -> None:
         """Nothing stops a test."""
 
     @functools.cached_property

@@ -119,10 +119,9 @@ def test_a_fault_of_the_kit_is_no_table_that_cannot_be_read(case: Case, monkeypa
     def fails(*args: object) -> None:
         raise AttributeError("of")
 
-    monkeypatch.setattr(type(case.workspace), "read_json", lambda workspace, key: None)
     monkeypatch.setattr(zones.zones, "first_seen", fails)
     with pytest.raises(AttributeError):
-        zones.by_file(case)
+        zones.by_file(case.found, case.options, lambda names: ())
 
 
 def test_times_are_instants_in_the_zone_of_the_records(case: Case) -> None:
