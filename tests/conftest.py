@@ -65,7 +65,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what asks for the session, so that nobody has to remember it; without Spark take a fifth of what is alike.
+    """Mark what asks for the session, so that nobody has to remember it.
 
     Files that take long or hold many tests come first, so that no worker is left alone with one of them.
     """
@@ -77,10 +77,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("seconds"):
             long.add(item.path)
     items.sort(key=lambda item: (not starts_spark(item.path), item.path not in long, -many[item.path], item.path))
-    if config.getoption("--no-spark"):
-        alike = [item for item in items if item.get_closest_marker("sampled")]
-        left_out = set(alike) - set(alike[::5])
-        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -64,8 +64,7 @@ def test_the_table_of_readme_lists_what_is_typed_here() -> None:
     assert {name.partition(" ")[0] for name in listed} == set(main.cli.commands)
 
 
-@pytest.mark.spark
-@pytest.mark.seconds
+@pytest.mark.recordings
 def test_each_command_does_its_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("RMQ_KIT_WORKSPACE", str(tmp_path / "workspace"))

@@ -92,7 +92,7 @@ def ten_lines(name: str, member: str, words: str = "") -> list[str]:
     return [line for lines in fit for line in lines[: 10 // len(fit)]]
 
 
-@pytest.mark.seconds
+@pytest.mark.recordings
 @pytest.mark.parametrize(
     ("name", "member", "words"), [*LOGS, *((name, f"mqadmin/{file}", "") for name, file in OUTPUTS)]
 )

@@ -82,7 +82,7 @@ def look(name: str, folder: Path) -> None:
         strange.unlock(folder)
 
 
-@pytest.mark.sampled
+@pytest.mark.recordings
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
 def test_alone(name: str, tmp_path: Path) -> None:
     look(name, tmp_path)
