@@ -6,6 +6,7 @@ the hook is there: the space under the controls stays empty. Here what is shown 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -20,16 +21,18 @@ def live(draw: Callable[..., Any], button: str = "", **controls: Any) -> Any:
     import ipywidgets
 
     place = ipywidgets.Output()
+    # JupyterLab sends each change to a thread of its own; the last one drawn has to be the last one made.
+    drawing = threading.Lock()
     for name, control in controls.items():
         control.description = control.description or name
 
     def redraw(_: Any = None) -> None:
-        try:
-            shown = draw(**{name: control.value for name, control in controls.items()})
-        except Exception as error:  # the reader typed or chose it: show what is wrong with it there
-            place.outputs = (_output({"text/plain": clean(f"{type(error).__name__}: {error}")}),)
-            return
-        place.outputs = outputs(shown if isinstance(shown, (list, tuple)) else [shown])
+        with drawing:
+            try:
+                shown = draw(**{name: control.value for name, control in controls.items()})
+                place.outputs = outputs(shown if isinstance(shown, (list, tuple)) else [shown])
+            except Exception as error:  # the reader typed or chose it: show what is wrong with it there
+                place.outputs = (_output({"text/plain": clean(f"{type(error).__name__}: {error}")}),)
 
     above = [*controls.values()]
     if button:

@@ -39,12 +39,13 @@ def over_time(
     ]
     chart = figure(*bars, height=300, barmode="stack", bargap=0)
     chart.update_xaxes(tickformat="%H:%M:%S\n%Y-%m-%d", title_text="UTC")
-    for at, said in moments.head(MOST_MOMENTS).itertuples(index=False, name=None):
-        chart.add_vline(x=at, line={"color": GREEN, "width": 1, "dash": "dot"})
-        chart.add_scatter(
-            x=[at], y=[0], mode="markers", showlegend=False, hovertemplate=f"{escape(said, 100)}<extra></extra>",
-            marker={"color": GREEN, "symbol": "diamond", "size": 7},
-        )  # fmt: skip
+    marked = moments.head(MOST_MOMENTS)
+    line = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": {"color": GREEN, "width": 1, "dash": "dot"}}
+    chart.update_layout(shapes=[{**line, "x0": at, "x1": at} for at in marked["ts"]])
+    chart.add_scatter(
+        x=marked["ts"], y=[0] * len(marked), mode="markers", showlegend=False, hoverinfo="text",
+        hovertext=[escape(what, 100) for what in marked["what"]], marker={"color": GREEN, "symbol": "diamond", "size": 7},
+    )  # fmt: skip
     steps = frame.groupby("ts")["rows"].sum()
     reading = READING.say(
         rows=int(frame["rows"].sum()),

@@ -75,8 +75,8 @@ class Explorer:
 
     def __init__(self, case: Case, selection: Selection, interactive: bool = True) -> None:
         self.case, self.interactive = case, interactive
-        self.linked: Callable[[Table, pd.DataFrame], Any] | None = None
-        """Makes a table whose rows can be clicked, of the table and its rows."""
+        self.linked: Callable[[Table, pd.DataFrame, Any], Any] | None = None
+        """Makes what shows rows that can be clicked, with a `box`, of a table, its rows and what it returned before (None at first)."""
         self.lang: Lang = case.lang
         self.parts = {part: narrow.read(case, part) for part in COLUMNS}
         for field in VALUES:
@@ -143,7 +143,12 @@ class Explorer:
 
     def table(self, part: Part = "entries", most: int = 50) -> Table:
         """Return the first selected entries or records as a table."""
-        return self._table(part, self.parts[part].rows(self.selection, most))
+        return self.rows(part, most)[0]
+
+    def rows(self, part: Part = "entries", most: int = 50) -> tuple[Table, pd.DataFrame]:
+        """Return the first selected entries or records as a table, and as they are kept."""
+        rows = self.parts[part].rows(self.selection, most)
+        return self._table(part, rows), rows
 
     def _table(self, part: Part, rows: pd.DataFrame) -> Table:
         file, number = KEYS[part]
@@ -152,12 +157,6 @@ class Explorer:
         heads = {name: head.in_(self.lang) for name, head in LABELS[part].items()}
         named = rows.assign(file=[each.rpartition("!/")[2] for each in where], ts=at)[list(heads)]
         return Table(named, LABELS["captions"][part], heads, self.lang, len(rows) or 1)
-
-    def rows(self, part: Part = "entries", most: int = 50) -> Any:
-        """Return the first selected rows as a table whose places can be clicked, where something opens them."""
-        rows = self.parts[part].rows(self.selection, most)
-        table = self._table(part, rows)
-        return self.linked(table, rows) if self.linked and len(rows) else table
 
     def follow(self, draw: Callable[[], Chart | Table]) -> Any:
         """Return what a function shows, anew after each selection; without widgets what it shows now."""

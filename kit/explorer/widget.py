@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -41,7 +41,10 @@ class View(ipywidgets.VBox):
 
     def __init__(self, explorer: Explorer) -> None:
         self.explorer, self.lang = explorer, explorer.lang
-        self._busy = False
+        # JupyterLab sends clicks to a thread of their own, while a cell runs or an earlier click is still drawn.
+        self._drawing = threading.RLock()
+        self._drawer: int | None = None
+        """The thread that draws; what its own drawing changes is nobody's click."""
         self._follow: list[Callable[[], None]] = []
         self.bars: dict[tuple[Part, str], dict[str, tuple[Any, Any, Any]]] = {}
         """The button, bar and number of each value, by part and field."""
@@ -58,24 +61,22 @@ class View(ipywidgets.VBox):
 
     def select(self, selection: Selection) -> None:
         """Select, and let everything follow."""
-        if not self._busy and selection != self.explorer.selection:
-            self.explorer.selection = selection
-            self.refresh()
+        if self._drawer == threading.get_ident():
+            return
+        with self._drawing:
+            if selection != self.explorer.selection:
+                self.explorer.selection = selection
+                self.refresh()
 
     def refresh(self) -> None:
-        with self._quietly():
-            self._say()
-            for follow in self._follow:
-                follow()
-
-    @contextlib.contextmanager
-    def _quietly(self) -> Iterator[None]:
-        """What the widget draws itself is nobody's click."""
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
+        with self._drawing:
+            self._drawer = threading.get_ident()
+            try:
+                self._say()
+                for follow in self._follow:
+                    follow()
+            finally:
+                self._drawer = None
 
     def _say(self) -> None:
         """Show what is selected as chips that let go of it, and how much that is."""
@@ -145,8 +146,9 @@ class View(ipywidgets.VBox):
 
     def follow(self, draw: Callable[[], Chart | Table]) -> Any:
         """Return a place for what a cell shows, which follows the selection too."""
-        place = self._drawn(draw)
-        self._follow[-1]()
+        with self._drawing:
+            place = self._drawn(draw)
+            self._follow[-1]()
         return place
 
     def _drawn(self, draw: Callable[[], Chart | Table]) -> Any:
@@ -256,10 +258,17 @@ class View(ipywidgets.VBox):
         place = ipywidgets.VBox(layout={"max_height": "420px", "overflow": "auto"})
         place.add_class("rmq-kit-rows")
 
+        plain, linked = ipywidgets.Output(), None
+
         def follow() -> None:
-            rows = self.explorer.rows(part)
-            drawn = ipywidgets.Output(outputs=outputs([rows])) if isinstance(rows, Table) else rows
-            place.children = (drawn,)
+            nonlocal linked
+            table, rows = self.explorer.rows(part)
+            if self.explorer.linked and len(rows):
+                linked = self.explorer.linked(table, rows, linked)
+                place.children = (linked.box,)
+            else:
+                plain.outputs = outputs([table])
+                place.children = (plain,)
 
         self._follow.append(follow)
         return place

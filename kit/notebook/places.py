@@ -219,7 +219,7 @@ def _places(rows: Sequence[Mapping[str, Any]]) -> tuple[Reference | None, ...]:
     return tuple(place_of(row) for row in rows)
 
 
-def place_of(row: Mapping[str, Any]) -> Reference | None:
+def place_of(row: Mapping[Any, Any]) -> Reference | None:
     """Return the reference of a row with columns `file` and `line` or `physical_offset`, None if absent."""
     file = row.get("file")
     if not isinstance(file, str) or not file:

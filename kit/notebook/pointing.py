@@ -10,10 +10,13 @@ from kit.charts import Table
 from kit.notebook import places
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from kit.case.case import Case
     from kit.explorer import Explorer, Selection
     from kit.i18n import Lang
     from kit.notebook.places import Reference
+    from kit.notebook.trail import Trail
 
 
 class Pointing:
@@ -70,6 +73,15 @@ class Pointing:
         from kit.explorer import explore
 
         explorer = explore(self.case, **{"interactive": self.interactive, **narrowed})
-        rows = lambda frame: [places.place_of(row) for row in frame.to_dict("records")]  # noqa: E731
-        explorer.linked = lambda table, frame: self._linked(table, rows(frame))
+        explorer.linked = self._rows_of_explorer
         return explorer
+
+    def _rows_of_explorer(self, table: Table, frame: pd.DataFrame, shown: Trail | None) -> Trail:
+        """Return a trail of rows that open, the one shown already if there is one."""
+        from kit.notebook.trail import Trail
+
+        given = places.Linked(table, tuple(places.place_of(row) for row in frame.to_dict("records")))
+        if shown is None:
+            return Trail(self.case, given)
+        shown.fill(given)
+        return shown

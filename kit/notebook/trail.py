@@ -33,6 +33,13 @@ function control(text, label, act) {
 
 // All text of the evidence is set by textContent.
 function render({ model, el }) {
+  const again = () => { el.replaceChildren(); draw(model, el); };
+  model.on("change:spec", again);
+  again();
+  return () => model.off("change:spec", again);
+}
+
+function draw(model, el) {
   const spec = model.get("spec");
   const box = document.createElement("div");
   box.className = "jp-RenderedHTMLCommon rmq-kit-linked";
@@ -101,27 +108,38 @@ def _widget() -> Any:
     return LinkedTable
 
 
-def linked(given: Linked, open_: Callable[[str, Any], None], lang: Lang) -> Any:
-    """Return a table as a widget that calls `open_("place", reference)` and `open_("id", id)`."""
-    spec = given.table.as_dict()
-    references = given.references[: len(spec["rows"])]
-    named = [str(name) for name in given.table.frame.columns]
-    # The control is in the cell with the place in the file, else in the one with the file, else in the first.
-    place = next((named.index(name) for name in ("line", "physical_offset", "file") if name in named), 0)
-    labels = [
-        None if ref is None else SHOW.say(place=clean(places.spelled(ref), 200)).render(lang) for ref in references
-    ]
-    more = {"place": place, "labels": labels, "marked": sorted(given.marked), "life": LIFE.in_(lang)}
-    widget = _widget()(spec=spec | more)
+class LinkedRows:
+    """A table as a widget that calls `open_("place", reference)` and `open_("id", id)`; `fill` shows other rows in it.
 
-    def act(_: Any, said: Any, __: Any) -> None:
+    The browser gives up a new widget after two seconds of other work: what shows again and again is one widget.
+    """
+
+    def __init__(self, given: Linked, open_: Callable[[str, Any], None], lang: Lang) -> None:
+        self._open, self._lang = open_, lang
+        self.widget = _widget()()
+        self.widget.on_msg(self._act)
+        self.fill(given)
+
+    def fill(self, given: Linked) -> None:
+        """Show other rows."""
+        spec = given.table.as_dict()
+        self._references = given.references[: len(spec["rows"])]
+        named = [str(name) for name in given.table.frame.columns]
+        # The control is in the cell with the place in the file, else in the one with the file, else in the first.
+        place = next((named.index(name) for name in ("line", "physical_offset", "file") if name in named), 0)
+        labels = [
+            None if ref is None else SHOW.say(place=clean(places.spelled(ref), 200)).render(self._lang)
+            for ref in self._references
+        ]
+        more = {"place": place, "labels": labels, "marked": sorted(given.marked), "life": LIFE.in_(self._lang)}
+        self.widget.spec = spec | more
+
+    def _act(self, _: Any, said: Any, __: Any) -> None:
+        row = said.get("row")
         if isinstance(said.get("id"), str):
-            open_("id", said["id"])
-        elif isinstance(row := said.get("row"), int) and 0 <= row < len(references) and references[row] is not None:
-            open_("place", references[row])
-
-    widget.on_msg(act)
-    return widget
+            self._open("id", said["id"])
+        elif isinstance(row, int) and 0 <= row < len(self._references) and self._references[row] is not None:
+            self._open("place", self._references[row])
 
 
 def opened(case: Case, shown: Shown) -> Any:
@@ -141,9 +159,15 @@ class Trail:
         self.lang: Lang = case.lang
         self._steps: list[tuple[str, Any]] = []
         self._below = ipywidgets.VBox([])
-        above = [] if given is None else [linked(given, self.open, self.lang)]
+        self._rows = None if given is None else LinkedRows(given, self.open, self.lang)
+        above = [self._rows.widget] if self._rows else []
         self.box = ipywidgets.VBox([*above, self._below])
         self.box.add_class("rmq-kit-trail")
+
+    def fill(self, given: Linked) -> None:
+        """Show other rows in the table that was given; what was opened below stays."""
+        assert self._rows is not None
+        self._rows.fill(given)
 
     def open(self, kind: str, what: Any) -> None:
         """Show a `place`, the life of an `id`, or the `explore`r around one, below the table."""
@@ -183,7 +207,7 @@ class Trail:
         import ipywidgets
 
         parts = [ipywidgets.Output(outputs=controls.outputs(found.charts))] if found.charts else []
-        parts += [linked(each, self.open, self.lang) for each in found.tables]
+        parts += [LinkedRows(each, self.open, self.lang).widget for each in found.tables]
         if found.id:
             around = ipywidgets.Button(description=AROUND.in_(self.lang), layout={"width": "auto"})
             around.on_click(lambda _: self.open("explore", found.id))

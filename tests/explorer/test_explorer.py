@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,29 @@ def test_what_is_clicked_dragged_and_chosen_is_followed_by_all_and_is_a_value(ca
     assert explorer.selection.as_dict() == {} and view.counts.value == "30 of 30 log entries · 12 of 12 records"
 
 
+def test_a_click_while_another_is_drawn_is_not_lost(case: Any) -> None:
+    """JupyterLab sends clicks to threads of their own."""
+    view = kit.explore(case).widget
+    begun, clicked = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        begun.set()
+        assert clicked.wait(10)
+
+    view._follow.append(slow)
+    first = threading.Thread(target=view.bars["entries", "levels"]["WARN"][0].click)
+    second = threading.Thread(target=view.bars["records", "topics"]["orders"][0].click)
+    first.start()
+    assert begun.wait(10)
+    second.start()
+    second.join(0.2)
+    clicked.set()
+    first.join(10), second.join(10)
+    chosen = view.explorer.selection
+    assert (chosen.levels, chosen.topics) == (("WARN",), ("orders",))
+    assert view.counts.value.startswith("5 of 30 log entries")
+
+
 def test_what_is_searched_is_in_entries_and_keys_in_capitals_or_not(case: Any) -> None:
     explorer = kit.explore(case)
     view = explorer.widget
@@ -185,6 +209,9 @@ def test_cells_follow_scales_change_and_rows_can_be_opened(case: Any) -> None:
     assert explorer.timeline(log=True).figure.layout.yaxis.type == "log"
     [entries, records] = [each for each in parts(explorer.widget, anywidget.AnyWidget) if "spec" in each.trait_names()]
     assert entries.spec["labels"][0] == "Show app.log:2"
+    explorer.widget.select(Selection())
+    assert entries.spec["labels"][0] == "Show app.log:1"
+    explorer.widget.select(Selection(topics="orders"))
     assert records.spec["rows"][0][-1].endswith("00000000000000000000 @ 0")
     still = explored(case, topics="orders")
     assert still.follow(still.table).frame.equals(still.table().frame)
