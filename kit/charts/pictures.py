@@ -18,6 +18,16 @@ ALT = T(
     "{count} {count:row|rows} of {value}; the same rows are in the table.", "{value} 的 {count} 行；同样的行在表中。"
 )
 TIME = T("{name} (UTC)", "{name} (UTC)")
+WORDS = {
+    word.en: word
+    for word in (
+        T("second", "秒"), T("time", "时间"), T("store timestamp", "存储时间"), T("records", "记录数"), T("count", "数量"),
+        T("log lines", "日志行数"), T("lines", "行数"), T("room left", "剩余字节"), T("sends", "发送次数"),
+        T("transactions", "事务数"), T("lag", "堆积"), T("bytes", "字节"), T("slowest ms", "最慢耗时（毫秒）"), T("stage", "阶段"),
+        T("kind", "类型"), T("producer group", "生产者组"), T("born host", "发送主机"), T("consumer", "消费者"), T("written", "写入内容"),
+    )
+}  # fmt: skip
+"""What the columns of the walks are called; a column that somebody else names keeps its name."""
 SERIES = 8
 """Series that get a colour of their own; the smallest of more are left to the table."""
 
@@ -39,9 +49,10 @@ def lines(frame: pd.DataFrame, lang: Lang = "en", log: bool = False) -> Chart:
     ]
     chart = figure(*traces, height=360)
     times = pd.api.types.is_datetime64_any_dtype(frame[place])
-    chart.update_xaxes(title=TIME.say(name=_words(place)).render(lang) if times else _words(place))
+    chart.update_xaxes(title=TIME.say(name=_words(place, lang)).render(lang) if times else _words(place, lang))
     chart.update_yaxes(
-        title=_words(value), **({"type": "log", "dtick": 1, "tickformat": ",d"} if log else {"rangemode": "tozero"})
+        title=_words(value, lang),
+        **({"type": "log", "dtick": 1, "tickformat": ",d"} if log else {"rangemode": "tozero"}),
     )
     return _chart(chart, frame, lang)
 
@@ -74,7 +85,7 @@ def bars(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     chart.update_yaxes(type="category", autorange="reversed", categoryorder="array", categoryarray=labels)
     most, least = float(frame[value].max()), min(0.0, float(frame[value].min()))
     room = 0.08 * (most - least)  # for the number beyond the longest bar
-    chart.update_xaxes(title=_words(value), tickformat=",", range=[least - room if least else 0, most + room])
+    chart.update_xaxes(title=_words(value, lang), tickformat=",", range=[least - room if least else 0, most + room])
     return _chart(chart, frame, lang)
 
 
@@ -95,7 +106,7 @@ def lanes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     )
     chart = figure(marks, height=110 + 42 * len(names))
     chart.update_yaxes(type="category", autorange="reversed", categoryorder="array", categoryarray=names)
-    chart.update_xaxes(title=TIME.say(name=_words(time)).render(lang))
+    chart.update_xaxes(title=TIME.say(name=_words(time, lang)).render(lang))
     return _chart(chart, frame, lang, lane)
 
 
@@ -161,10 +172,11 @@ def _series(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return sorted(parts, key=lambda each: -float(each[1][value].sum()))[:SERIES]
 
 
-def _words(column: object) -> str:
-    return str(column).replace("_", " ")
+def _words(column: object, lang: Lang) -> str:
+    name = str(column).replace("_", " ")
+    return WORDS[name].in_(lang) if name in WORDS else name
 
 
 def _chart(chart: go.Figure, frame: pd.DataFrame, lang: Lang, value: str = "") -> Chart:
-    said = {"place": _words(frame.columns[0]), "value": _words(value or frame.columns[-1])}
+    said = {"place": _words(frame.columns[0], lang), "value": _words(value or frame.columns[-1], lang)}
     return Chart(chart, frame, "", ALT.say(count=len(frame), **said), LINES.say(**said), lang=lang, min_width=520)

@@ -22,6 +22,7 @@ LONG: Final = 24
 
 MORE = T("The first {shown} of {total} rows.", "共 {total} 行，此处为前 {shown} 行。")
 BEHIND = T("The table behind the chart")
+NONE = T("None.", "无。")
 UTC_NOTE = T("Times are UTC.")
 
 PERCENT: Final = re.compile(r"[\d.,]+ ?%")
@@ -111,6 +112,8 @@ class Table:
             if column["kind"] == "text" and max(len(text) for text, _ in texts) > LONG:
                 column["kind"] = "long"
         notes = [UTC_NOTE.render(self.lang)] if any(c["kind"] == "time" for c in columns) else []
+        if self.frame.empty:
+            notes.append(NONE.render(self.lang))
         if len(self.frame) > len(shown):
             notes.append(MORE.say(shown=len(shown), total=len(self.frame)).render(self.lang))
         return {

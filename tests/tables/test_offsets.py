@@ -245,3 +245,22 @@ def test_where_a_new_group_began_by_its_ledger(
     )
     assert [(row["offset"], row["waiting"]) for row in rows] == found
     assert all((row["topic"], row["queue_id"], row["line"]) == ("t", 0, 3) for row in rows)
+
+
+def test_without_the_end_of_a_queue_its_lag_is_not_known() -> None:
+    """consumerStatus prints what was handled, not what is stored; consumerProgress prints both."""
+    place = {
+        "file": "status.txt",
+        "line": 1,
+        "group": "g",
+        "topic": "t",
+        "broker": "b",
+        "queue_id": 0,
+        "time": asked.at(0),
+    }
+    looks = [
+        place | {"source": "status", "offset": 64, "end": None, "sure": True},
+        place | {"source": "progress", "offset": 64, "end": 70, "sure": True, "file": "progress.txt"},
+    ]
+    rows = asked.rows("known_positions", offset_looks=looks, queue_growth=[], queue_curve=[{"step": 1}])
+    assert {row["source"]: row["lag"] for row in rows} == {"status": None, "progress": 6}

@@ -37,7 +37,7 @@ with pairs as (
   select *, coalesce(start_handled, start_before) as start from placed
 )
 select number, kind, `group`, topic, broker, queue_id, start, `end`, exact or start_handled is not null as exact,
-  case when start is not null then greatest(0, `end` - start) end as skipped, case when start is not null then greatest(0, start - `end`) end as repeated,
+  if(`end` - start is null, null, greatest(0, `end` - start)) as skipped, if(`end` - start is null, null, greatest(0, start - `end`)) as repeated,
   counted, handled_again, case when kind = 'first-start' and first is not null then greatest(0, `end` - greatest(first, coalesce(start, 0))) else 0 end
     as still_stored, at, asked, file, line
 from moved order by number

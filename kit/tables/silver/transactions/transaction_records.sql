@@ -1,3 +1,4 @@
+-- stored as Parquet
 -- One row per record of a message that a transaction producer sent, and per dead letter: what it is in the life of its transaction.
 -- id, uniq_key, keys, topic, target (REAL_TOPIC), file, physical_offset, queue_offset, offset_msg_id, store_timestamp, born_host, prepared (offset of
 -- the half record it names, 0: none), reconsume_times, checks (null where no number is printed), producer_group, cluster and immune (texts of those
