@@ -126,6 +126,10 @@ def diagram(
     strong: Sequence[str] = (),
 ) -> Chart:
     """Draw boxes and arrows; each arrow with words has its number of `frame` (`hop`, `records`), a question mark where there is none. `strong`: arrows in red."""
+    # Rows of a query without an order come as they like; its table follows the picture.
+    frame = frame.sort_values(
+        "hop", key=lambda hop: hop.map({name: n for n, name in enumerate(hops)}), ignore_index=True
+    )
     counts = dict(zip(frame["hop"], frame["records"], strict=True))
     height = 90 + 60 * (max(y for _, y, _ in nodes) + 0.8)
     chart = figure(height=int(height), showlegend=False)

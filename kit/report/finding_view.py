@@ -11,7 +11,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from kit import causes
-from kit.charts.safe_text import clean
+from kit.charts.safe_text import brief, clean
 from kit.charts.table import Table, cell
 from kit.formats.printed_times import is_local, iso
 from kit.i18n import LOCAL, Lang, T, on_clock
@@ -58,7 +58,7 @@ def finding_view(
         "numbers": numbers,
         "number_tables": number_tables,
         "not_known": unknown,
-        "remedies": [{k: clean(v) for k, v in remedy.items()} for remedy in finding["remedies"]],
+        "remedies": [{k: brief(clean(v)) for k, v in remedy.items()} for remedy in finding["remedies"]],
         "missing": [{k: clean(v) for k, v in missing.items()} for missing in finding["missing"]],
         "charts": [chart for s in stories for chart in s.charts],
         "blocks": [block for s in stories for block in s.blocks],

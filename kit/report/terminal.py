@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kit.causes.findings import VERDICTS
+from kit.charts.safe_text import brief
 from kit.formats.printed_times import is_local, iso
 from kit.i18n import Lang, Sentence, T, on_clock, printable
 from kit.inventory import zones
@@ -122,7 +123,7 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     named = ", ".join(f["cause"] for f in first)
     lines = [(FOUND if confirmed else PERHAPS).say(causes=named).render(lang) if first else NOTHING_FOUND.in_(lang)]
     lines += [first[0]["summary"]] if first else []
-    actions = [DO_NEXT.say(action=r["action"]) for f in first for r in f["remedies"]]
+    actions = [DO_NEXT.say(action=brief(r["action"])) for f in first for r in f["remedies"]]
     wanted = [TO_COLLECT.say(artefact=m["artefact"]) for f in first or findings["findings"] for m in f["missing"]]
     lines += [said.render(lang) for said in (actions if confirmed else wanted)[:1]]
     return "\n".join(cell(line).plain for line in lines)

@@ -13,6 +13,7 @@ from plotly.offline import get_plotlyjs
 
 import kit
 from kit.charts import MAX_POINTS, MIME, Table, clean, common, downsample, escape, offline, pictures
+from kit.charts.safe_text import brief
 from kit.charts.table import MIME as TABLE_MIME
 from kit.charts.transactions import half_topic
 
@@ -220,3 +221,9 @@ def test_notebook_outputs_carry_figure_reading_and_table() -> None:
     assert bundle["application/vnd.plotly.v1+json"]["data"][0]["type"] == "scatter"
     assert "4 leaked messages" in bundle["text/plain"]
     assert Table(pd.DataFrame(), "c")._repr_mimebundle_()[TABLE_MIME]["rows"] == []
+
+
+def test_a_long_name_is_cut_in_the_middle_unless_it_is_to_be_copied() -> None:
+    name = "cg-" + "x" * 60 + "%ARCHIVED"
+    said = brief(f"停止 {name} 的监听器，请运行 `mqadmin -g {name}`: {name[:60]}")
+    assert said == f"停止 cg-{'x' * 25}…xxx%ARCHIVED 的监听器，请运行 `mqadmin -g {name}`: {name[:60]}"
