@@ -213,7 +213,8 @@ class Case:
                 def write(part: Path) -> None:
                     adopt = partial(self.workspace.adopt_parts, name, part)
                     tasks = reading.tasks(self.found, name, self._reading(name, spec), part, adopt)
-                    tables.write(self.session, part, spec.schema, tasks, self.check_cancelled)
+                    apart = name == "messages" and not self._shared
+                    tables.write(self.session, part, spec.schema, tasks, self.check_cancelled, apart)
 
                 return self.write_table(self.table_key(name), write)
             except Exception as error:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -119,23 +121,32 @@ def _items(name: str, found: Inventory) -> tuple[Item, ...]:
 
 
 def write(
-    spark: SparkSession, folder: Path, schema: pa.Schema, tasks: Sequence[Task], check_cancelled: Callable[[], None]
+    spark: SparkSession,
+    folder: Path,
+    schema: pa.Schema,
+    tasks: Sequence[Task],
+    check_cancelled: Callable[[], None],
+    apart: bool = False,
 ) -> None:
-    """Write what the tasks read into a folder as Parquet, one part a task, by an ordinary query of the session.
+    """Write what the tasks read into a folder as Parquet, one part a task, by ordinary queries of the session.
 
-    A part that is in the folder already is not read again. `check_cancelled` is called before, and raises to stop.
+    A part that is in the folder already is not read again. `check_cancelled` is called before, and raises to stop. `apart`: a query for each part, as many
+    at once as there are cores. One query of all parts sorts every row into its own, which costs more than reading it where parts are large.
     """
     named = [(f"{PART}{task.name or f'{number:05}'}", task.read) for number, task in enumerate(tasks)]
     missing = [(name, read) for name, read in named if not (folder / name).exists()]
-    check_cancelled()
-    if missing:
-        rows = spark.createDataFrame([(number,) for number in range(len(missing))], "task int").repartition(
-            len(missing)
-        )
-        reader = _Reader(tuple(missing), schema, str(folder))
-        rows.mapInArrow(reader, f"part string, {ddl(schema)}").write.mode("append").partitionBy("part").parquet(
-            uri(folder)
-        )
+
+    def query(parts: Sequence[tuple[str, Callable[[], Iterable[pa.RecordBatch]]]]) -> None:
+        check_cancelled()
+        numbers = spark.createDataFrame([(number,) for number in range(len(parts))], "task int").repartition(len(parts))
+        rows = numbers.mapInArrow(_Reader(tuple(parts), schema, str(folder)), f"part string, {ddl(schema)}")
+        if len(parts) == 1:
+            rows.drop("part").write.mode("append").parquet(uri(folder / parts[0][0]))
+        else:
+            rows.write.mode("append").partitionBy("part").parquet(uri(folder))
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(query, [[part] for part in missing] if apart else [missing] if missing else []))
     for name, _ in missing:  # a part without rows is not read again either
         (folder / name).mkdir(exist_ok=True)
 
