@@ -145,8 +145,11 @@ def write(
         else:
             rows.write.mode("append").partitionBy("part").parquet(uri(folder))
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(query, [[part] for part in missing] if apart else [missing] if missing else []))
+    if apart:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(query, [[part] for part in missing]))
+    elif missing:
+        query(missing)
     for name, _ in missing:  # a part without rows is not read again either
         (folder / name).mkdir(exist_ok=True)
 
