@@ -6,10 +6,8 @@ Exit codes: 0 done · 1 a bug · 2 wrong usage or nothing to read · 3 done, but
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import errno
-import gc
 import os
 import traceback
 from pathlib import Path
@@ -156,6 +154,4 @@ for command in (
 def main() -> None:
     """Entry point."""
     postpone_collecting()
-    # At exit all memory is returned: looking for garbage in it once more took 0.4 s.
-    atexit.register(gc.freeze)
     cli(prog_name="rmq-kit")

@@ -166,7 +166,7 @@ def _slow_lines(facts: Facts) -> refs.Seen:
         return refs.seen(facts, *SLOW, *PASTED)
     found = refs.seen(facts, *SLOW)
     timed = refs.seen(facts, *SLOW_TIMED).count
-    if found and timed == found.count < SEVERAL and facts("slow_writes")["cost_ms"].max() < PAGE_CACHE_BUSY:
+    if found and timed == found.count < SEVERAL and not (facts("slow_writes")["cost_ms"] >= PAGE_CACHE_BUSY).any():
         return refs.Seen(found.slug)
     return found
 
