@@ -31,7 +31,7 @@ NOT_THERE = T("{path}: no such file or folder")
 OUT_INSIDE = T("{path}: --out is inside the evidence; nothing is written there")
 NOTHING = T("{path}: found no RocketMQ evidence in it")
 FAILED = T("Failed because of a fault of the kit: {names}. For a bug report: {path}")
-DAMAGE = T("{n} {n:place|places} of the evidence are damaged or could not be read:")
+DAMAGE = T("{n} {n:place of the evidence is|places of the evidence are} damaged or could not be read:")
 USUAL = gc.get_threshold()
 LIMITS = ((resource.RLIMIT_AS, "ulimit -v", 4 << 20, 1024), (resource.RLIMIT_NOFILE, "ulimit -n", 64, 1))
 """Limits of a process that an engine needs: (which, how a shell calls it, the least in the shell's unit, its unit in bytes)."""

@@ -56,7 +56,8 @@ def replica_ends(facts: Facts) -> list[dict[str, Any]]:
 def last_record(row: dict[str, Any]) -> Ref:
     """Quote the last record of a row of `store_ends`."""
     host, offset, time = row["store_host"], row["last_offset"], row["last_time"]
-    stored = f"end={row['end']}, storeTimestamp={time.isoformat(sep=' ', timespec='milliseconds')} UTC"
+    at = f"{time.isoformat(sep=' ', timespec='milliseconds')} UTC" if time else "-"
+    stored = f"end={row['end']}, storeTimestamp={at}"
     return Ref(row["file"], f"the last record of {host}: physicalOffset={offset}, {stored}", physical_offset=offset)
 
 
@@ -176,7 +177,7 @@ def told_by_a_slave(facts: Facts) -> bool:
 
 def _absent_in_cluster_list(facts: Facts) -> list[Ref]:
     """Quote the first row of each clusterList output in which a broker has slaves and no master."""
-    rows = [block for block in _blocks(facts, "clusterList") if "#BID" in block]
+    rows = [block for block in _blocks(facts, "clusterList") if block.get("#BID")]
     headed = {(row["file"], row.get("#Broker Name")) for row in rows if row["#BID"] == "0"}
     alone: dict[str, int] = {}
     for row in rows:

@@ -316,7 +316,7 @@ def stored_twice(facts: Facts, failed: pd.DataFrame, sent: pd.DataFrame, *, list
     rows = rows.assign(
         copies=same["offset_msg_id"].transform("nunique"),
         brokers=same["store_host"].transform("nunique"),
-        kind=rows["key"].map(dict(zip(failed["key"], failed["kind"], strict=True))),
+        kind=rows["key"].map(failed.dropna(subset="key").set_index("key")["kind"].to_dict()),
     )
     return rows.sort_values(["key", "store_timestamp", "offset_msg_id"], ignore_index=True)[list(COPY_COLUMNS)]
 

@@ -119,11 +119,11 @@ def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
     """Return, by group, the lines of offsets going back in a queue that two addresses write."""
     by_queue: dict[tuple[str, Any], list[consumer_logs.Statement]] = defaultdict(list)
     for said in consumer_logs.of(facts, "consumer-offset-back"):
-        if said.group and names.of_users(said.group):
+        if said.group and names.of_users(said.group) and said.values.get("address"):
             by_queue[said.group, said.queue].append(said)
     found: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
     for (group, _), lines in by_queue.items():
-        if len({s.values.get("address") for s in lines}) > 1:
+        if len({s.values["address"] for s in lines}) > 1:
             found[group] += lines
     return {group: lines for group, lines in found.items() if sum(s.count for s in lines) >= STREAM}
 
@@ -137,9 +137,9 @@ def _back(facts: Facts, group: str | None) -> Step:
     lines = _back_lines(facts).get(group or "", [])
     if not lines:
         return supporting("offsets-go-back", TEXTS["not_back"], None)
-    addresses = sorted({s.values.get("address") or "" for s in lines})
+    addresses = sorted({s.values["address"] for s in lines})
     claim = TEXTS.say("back", group=group, addresses=addresses, count=sum(s.count for s in lines))
-    refs = [next(s for s in lines if s.values.get("address") == address).ref(facts) for address in addresses[:2]]
+    refs = [next(s for s in lines if s.values["address"] == address).ref(facts) for address in addresses[:2]]
     return supporting("offsets-go-back", claim, True, tuple(refs))
 
 
