@@ -188,6 +188,7 @@ def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         hoverlabel={"align": "left", "namelength": -1},
         dragmode=False,
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": INK},
         **layout,
     )
     made.update_xaxes(**axis)

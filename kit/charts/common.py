@@ -92,7 +92,7 @@ def flow(frame: pd.DataFrame, lang: Lang = "en", title: Sentence = FLOW, reading
                 "hovertemplate": "%{source.label} → %{target.label}<br>%{customdata:,d}<extra></extra>",
                 "label": [f"{int(n):,}" for n in count],
             },
-            textfont={"size": 12},
+            textfont={"size": 13, "shadow": "none"},  # its own shadow has the colour of a paper that is not there
         ),
         height=max(300, 70 * len(links)),
     )

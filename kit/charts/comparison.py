@@ -36,9 +36,7 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     made = figure(
         height=380, xaxis={**axis, "domain": [0, half]}, xaxis2={**axis, "domain": [half + gap, 1], "anchor": "y"}
     )
-    made.update_layout(
-        yaxis={"type": "log", "title": {"text": RECORDS.in_(lang)}, "dtick": 1}, margin_t=64, legend_y=1.1
-    )
+    made.update_layout(yaxis={"type": "log", "title": {"text": RECORDS.in_(lang)}, "dtick": 1}, margin_t=64)
     for n, side in enumerate(SIDES):
         for kind, name in KINDS.items():
             of_side = frame[(frame["side"] == side) & (frame["kind"] == kind)]
@@ -54,15 +52,10 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
                     xaxis="x2" if n else "x",
                 )
             )
-        place = {
-            "x": n * (half + gap),
-            "y": 1.02,
-            "xref": "paper",
-            "yref": "paper",
-            "xanchor": "left",
-            "yanchor": "bottom",
-        }
-        made.add_annotation(text=SIDES[side].in_(lang), showarrow=False, **place)
+        place = {"x": n * (half + gap), "xref": "paper", "xanchor": "left", "xshift": 6}
+        # Inside the panel: the legend lies above.
+        inside = {"y": 1, "yref": "paper", "yanchor": "top"}
+        made.add_annotation(text=SIDES[side].in_(lang), showarrow=False, **place, **inside)
     top = frame.groupby(["side", "kind"])["records"].max().to_dict()
     asked = {
         "bad": ("without", "half"),

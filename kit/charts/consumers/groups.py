@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import Any, Final
 
 import pandas as pd
@@ -104,6 +105,7 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         escape(f"{topic} {queue_id}", 48) for topic, queue_id in zip(known["topic"], known["queue_id"], strict=True)
     ]
     places = list(dict.fromkeys(known["place"]))
+    shared = posixpath.commonpath(places) if len(places) > 1 else posixpath.dirname(places[0])
     bars = []
     for n, place in enumerate(places):
         of_place = (known["place"] == place).to_numpy()
@@ -111,7 +113,7 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             bar(
                 [lane for lane, own in zip(lanes, of_place, strict=True) if own],
                 ((end - begin).dt.total_seconds() * 1000)[of_place],
-                escape(place, 40),
+                escape(posixpath.relpath(place, shared or ".") if place != shared else place, 40),
                 PALETTE[n % len(PALETTE)],
                 ("", "/", ".", "x", "-", "+")[n % 6],
                 base=begin[of_place],
