@@ -93,3 +93,15 @@ def test_broker_status_of_the_replica_shows_that_it_has_all(asked: str, verdict:
         [f"$ mqadmin brokerStatus -n 10.0.0.1:9876 -b {asked}", "commitLogMaxOffset              : 1000000"],
     )
     assert replica_loss.examine(evidence(tmp_path / "e", behind=0, store=False).facts).verdict == verdict
+
+
+def test_a_copy_that_was_cut_short_shows_no_loss(tmp_path: Path) -> None:
+    """The last record of the copy is half there: the replica may well have had the records behind it."""
+    case = evidence(tmp_path / "e", behind=4)
+    segment = next((tmp_path / "e" / "replica" / "store" / "commitlog").iterdir())
+    stored = segment.read_bytes().rstrip(b"\0")
+    segment.write_bytes(stored[:-20])
+    found = replica_loss.examine(kit.open_case(case.name, tmp_path / "ws2").facts)
+    assert found.verdict != "confirmed" and found.figures["acknowledged_missing"] is None
+    assert found.steps[0].holds is None and "cut short" in found.steps[0].claim.render("en")
+    assert any("commitlog" in wanted.artefact.render("en") for wanted in found.missing)

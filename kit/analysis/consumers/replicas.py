@@ -61,6 +61,11 @@ def last_record(row: dict[str, Any]) -> Ref:
     return Ref(row["file"], f"the last record of {host}: physicalOffset={offset}, {stored}", physical_offset=offset)
 
 
+def cut_short(facts: Facts, last: dict[str, Any]) -> bool:
+    """Return whether the copy of a store ends inside a record: what it lacks behind that, the store itself may have. `last`: a row of `store_ends`."""
+    return any(row["file"] == last["file"] for row in facts.rows("cut_files"))
+
+
 def copied(facts: Facts) -> set[str]:
     """Return the addresses of the masters whose records are in the stores of slaves."""
     roots = {slave.root for slave in slaves(facts)}

@@ -57,7 +57,7 @@ def _last(facts: Facts) -> dict[str, Any] | None:
 def _tell(facts: Facts, finding: Finding, compared: replicas.Ledger | None) -> None:
     last = _last(facts)
     finding.actors = tuple(_topics(facts))
-    if compared is None or not compared.missing or last is None:
+    if compared is None or not compared.missing or last is None or replicas.cut_short(facts, last):
         lacks = any(step.holds and step.id in ("offsets-beyond-end", "pulls-beyond-end") for step in finding.steps)
         finding.summary = TEXTS["summary_open"] if lacks else TEXTS["summary_gone"]
         return
@@ -93,6 +93,8 @@ def _lacks(facts: Facts, compared: replicas.Ledger | None, *, applies: bool) -> 
     last = _last(facts)
     if compared is None or not compared.acknowledged or last is None:
         return deciding("acknowledged-missing", TEXTS["not_compared"], None)
+    if compared.missing and replicas.cut_short(facts, last):
+        return deciding("acknowledged-missing", TEXTS.say("cut_short", file=last["file"], end=last["end"]), None)
     if not compared.missing:
         return deciding("acknowledged-missing", TEXTS.say("lacks_none", acknowledged=compared.acknowledged), False)
     quoted = facts.refs((row["file"], row["line"]) for row in facts.rows("acknowledged_missing")[:2])
@@ -143,7 +145,9 @@ def _figures(facts: Facts, compared: replicas.Ledger | None, *, applies: bool) -
     last, reported = _last(facts), replicas.reported(facts)
     return {
         "acknowledged": None if compared is None else compared.acknowledged,
-        "acknowledged_missing": None if compared is None else compared.missing,
+        "acknowledged_missing": None
+        if compared is None or (last and replicas.cut_short(facts, last))
+        else compared.missing,
         "replica_end_physical_offset": last["end"]
         if last is not None
         else None
@@ -160,7 +164,8 @@ def _missing(
     stored = bool(replicas.replica_ends(facts))
     if applies and not facts.has("sends"):
         wanted.append(collect_next.ask("sends", TEXTS["want_sends"]))
-    if not stored or (applies and not slave):
+    last = _last(facts)
+    if not stored or (applies and not slave) or (last is not None and replicas.cut_short(facts, last)):
         wanted.append(collect_next.ask("replica's store", TEXTS["want_store"]))
     if slave and not gone and not replicas.master_stored(facts) and (compared is None or compared.missing):
         wanted.append(collect_next.ask("cluster list", TEXTS["want_cluster"]))
