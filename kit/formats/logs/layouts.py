@@ -22,6 +22,8 @@ _OFFSET: Final = r"(?:Z|[+-]\d\d:?\d\d)"
 _TIME: Final = rf"{_DATE}[ T]{_CLOCK}(?:[.,:]\d{{1,9}})?"
 _ZONED: Final = rf"\[?(?P<ts>{_TIME} {_OFFSET})\]?"
 """A zone apart from its time; not part of `{time}`, with which RE2 would have to look back at each blank."""
+_BY: Final = r"(?:\S+ [^\s:\[]+(?:\[\d+\])?:)"
+"""What journald puts between its time and a line: host and program."""
 GROUPS: Final = {
     "{time}": rf"\[?(?P<ts>{_TIME}{_OFFSET}?)\]?",
     "{seconds}": rf"(?P<ts>\d{{4}}-{_DATE[14:]} {_CLOCK})",
@@ -31,6 +33,7 @@ GROUPS: Final = {
     "{thread}": r"(?P<thread>[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)",
     "{logger}": r"(?:(?P<logger>[^\s\[\]:|-][^\s\[\]:|]*(?::\d+)?)(?:[ \t|]+[-:]|:)|[-:])(?: |$)",
     "{gap}": r"[ \t|]+",
+    "{by}": _BY,
 }
 NAMES: Final = ("ts", "level", "thread", "logger")
 HEAD: Final = 1024
@@ -41,8 +44,8 @@ TRACE: Final = r"^[ \t]*(?:at |\.\.\. |Caused )"
 _INSIDE: Final = r"(?:^|[^0-9A-Za-z-])\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d"
 _QUOTED: Final = r"^(?:\xEF\xBB\xBF)?[ \t>|`]{0,24}\[?\d{4}[-/.]"
 """Only quoted or indented, by whoever pasted it."""
-_RUNTIME: Final = rf"^(?P<runtime>\[?{_DATE}T{_CLOCK}(?:\.\d{{1,9}})?{_OFFSET} +)\[?{_DATE}[ T]{_CLOCK}"
-"""A container's runtime puts a time of its own in front of each line."""
+_RUNTIME: Final = rf"^(?P<runtime>\[?{_DATE}T{_CLOCK}(?:\.\d{{1,9}})?{_OFFSET} +(?:{_BY} +)?)\[?{_DATE}[ T]{_CLOCK}"
+"""A container's runtime puts a time of its own in front of each line; so does journald."""
 _FIRST_INSIDE: Final = 200
 _OBJECT: Final = 0x1E
 """The first byte of what `wrapped` makes of a JSON object."""
