@@ -84,7 +84,8 @@ def unpack(name: str, into: Path) -> Path:
         zstandard.ZstdDecompressor().stream_reader(packed) as plain,
         tarfile.open(fileobj=plain, mode="r|") as tar,
     ):
-        tar.extractall(into, filter="data")
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and later
+        tar.extractall(into)
     return into / "evidence"
 
 

@@ -33,7 +33,8 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
         zstandard.ZstdDecompressor().stream_reader(io.BytesIO(SAMPLE.read_bytes())) as stream,
         tarfile.open(fileobj=stream, mode="r|") as tar,
     ):
-        tar.extractall(folder, filter="data")
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and later
+        tar.extractall(folder)
     return folder / "evidence"
 
 
