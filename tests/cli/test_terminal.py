@@ -169,7 +169,9 @@ def test_an_interrupt_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 ASKING = """
-import click, kit.cli.main, kit.__main__, kit.spark, sys
+import kit.cli.main, kit.__main__, kit.spark, signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background hands on that it is ignored
 
 @kit.cli.main.cli.command()
 def ask():
