@@ -41,27 +41,14 @@ PLAIN: Final = _joined("words")
 FORMS: Final = _joined("contexts", "words")
 SCHEMES: Final = _PARTS["schemes"]
 
-KEY_BEFORE: Final = re.compile(
-    r"""(?i)(?:(?:^|[^A-Za-z])\w*?keys?\s*=\s*['"\[]?|\\?["']\w*?keys?\\?["']\s*:\s*\\?["']"""
-    r"""|(?:(?:^|[^A-Za-z])\w*?(?:order|biz|trade)_?(?:id|no|sn)\\?["']?\s*[=:：]|(?:订单|业务|交易|流水)编?号\\?["']?\s*[=:：为是]?)\s*\\?["'\[]?)$"""
-)
-"""What is before a key: `keys=`, `KEYS=`, `dedupKey=`, `"key": "`, `orderNo: `, `订单号`."""
-NAME_BEFORE: Final = re.compile(
-    r"""(?i)(?:(?:topics?|groups?|groupname|producer|consumer|broker|brokername|cluster|clustername|pgroup|host)\\?["']?(?:\s*[=:]\s*|\s+|\s*[(\[<]\s*)"""
-    r"""["'`\[(<]?|[%@`])$"""
-)
-"""What is before a name that is also an ordinary word."""
-KEY_FIELD: Final = re.compile(
-    r"(?i)^(?:business[ _]|msg_|message_|row_|dedup_?)?keys?$|^业务 ?key$|^键$|^\w*(?:order|biz|trade)_?(?:id|no|sn)$|(?:订单|业务|交易|流水)编?号$"
-)
-"""Columns and fields of business keys; `uniq_keys` is a count."""
-NAME_FIELD: Final = re.compile(
-    r"(?i)topic|group|consumer|producer|broker|cluster|host|target|safe_body|主题|消费者|生产者|组$"
-)
+PLACES: Final = {name: re.compile(form) for name, form in _DATA["places"].items()}
+"""What is before a key or a name, and the columns that hold them."""
+MENTIONED: Final = {name: re.compile(form) for name, form in _DATA["mentioned"].items()}
+HOSTS: Final = tuple(re.compile(form) for form in _DATA["hosts"].values())
+NUMBERED: Final = frozenset(_DATA["numbered"]["words"].split())
+"""What is numbered and no machine: threads, queues, algorithms."""
 
 WORD: Final = re.compile(r"[A-Za-z0-9]+")
-POSITION_FIELD: Final = re.compile(r"(?i)offset|byte|line|size|position|bytes|字节|行|位点|大小")
-"""Columns whose numbers are places: eleven digits are no telephone there."""
 SPELLED: Final = re.compile(r"(\\x[0-9a-f]{2}|\\u[0-9a-f]{4})")
 """Control characters as `kit.charts.clean` spells them: they end a word, as they did before."""
 PATH: Final = re.compile(r"[A-Za-z0-9_.%@$#+!~/-]+")
@@ -117,14 +104,9 @@ def split_person(said: str) -> tuple[str, str]:
     return said[:end], said[end:]
 
 
-_POSITION: Final = re.compile(
-    r"(?i)(?:offset|offsets|position|pos|size|bytes|length|@|diff|lag|total|wrote|where|file|位点|偏移量?|[大最]小|最大|长度|字节|文件)\W{0,4}[为是到至]?\s*$"
-)
-
-
 def is_position(text: str, at: int) -> bool:
     """Return whether the text calls the number that begins here an offset, a size or a place."""
-    return _POSITION.search(text, max(0, at - 24), at) is not None
+    return PLACES["position_before"].search(text, max(0, at - 24), at) is not None
 
 
 def inside(text: str, begin: int, end: int) -> bool:

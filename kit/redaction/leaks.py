@@ -239,7 +239,10 @@ def leak(text: str, originals: Originals, own: Callable[[str], bool] = lambda te
     upper = text.upper()
     for ip in originals.addresses:
         shown = (str(ip), str(int(ip))) if ip.version == 4 else (str(ip),)
-        if _stands(ip.packed.hex().upper(), upper, heads=True) or any(_stands(each, text) for each in shown):
+        hexed = ip.packed.hex().upper()
+        if any(_stands(each, upper, heads=True) for each in (hexed, f"0X{hexed}")) or any(
+            _stands(each, text) for each in shown
+        ):
             return "address"
     pieces = {part for token in TOKEN.findall(text) for part in (token, *_PIECE.findall(token))}
     for name in originals.names:

@@ -5,11 +5,14 @@ Only names whose first word is shown somewhere are kept, so a hundred thousand b
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import secrets
+import shlex
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,10 +26,10 @@ from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.commitlog.schema import TEXT, promoted
 from kit.inventory.references import MAX_TEXT
-from kit.redaction import mentioned_names, ordinary
-from kit.redaction.forms import SPELLED, WORD, split_name
-from kit.redaction.ids import HEX, QUAD
-from kit.redaction.ordinary import is_ambiguous
+from kit.redaction import ordinary
+from kit.redaction.forms import HOSTS, MENTIONED, NUMBERED, SPELLED, WORD, split_name
+from kit.redaction.ids import COLONS, DASHED, HEX, QUAD, host
+from kit.redaction.ordinary import is_ambiguous, is_ordinary
 from kit.redaction.redactor import Redactor
 from kit.rocketmq import names
 
@@ -75,7 +78,7 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
 
     for name, kind in _tables(case):
         learn(name, kind)
-    for name, kind in mentioned_names.names(texts):
+    for name, kind in mentioned(texts):
         learn(name, kind)
     files = (
         {item.file for item in (*case.found.items, *case.found.archives)}
@@ -101,10 +104,7 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
             if bare not in states and not is_plain(bare):
                 learn(bare, "value")
     made = Redactor(
-        salt(case.workspace),
-        kinds,
-        {*_hosts_of_records(case), *mentioned_names.addresses(texts)},
-        exact={*files, *paths},
+        salt(case.workspace), kinds, {*_hosts_of_records(case), *mentioned_addresses(texts)}, exact={*files, *paths}
     )
     long = [name for name, kind in kinds.items() if kind in ("topic", "group") and len(name) > LONG]
     for text in sorted(text for text in texts if text.count(LISTED) > 1):
@@ -294,4 +294,82 @@ def _states(case: Case) -> set[str]:
     for table, column in (("rows", "status"), ("sends", "outcome")):
         values = set(_distinct(case, table, column))
         found |= values if len(values) <= STATES else set()
+    return found
+
+
+# --- what only the shown texts tell ------------------------------------------------------------------------------------------
+
+_MENTIONED_KINDS: Final = {
+    "topic": "topic",
+    "broker": "broker",
+    "cluster": "cluster",
+    "client": "client",
+    "instance": "client",
+}
+_HOST_NAME: Final = re.compile(r"[A-Za-z][\w-]*(?:\.[\w-]+)*", re.ASCII)
+
+
+def mentioned(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield (name, kind) of the names that texts show by the words before them, or by their form."""
+    for text in texts:
+        for hit in MENTIONED["named"].finditer(text):
+            name = hit["name"].strip("|.@#-")
+            # The kit's own code and sentences say `group=name` too.
+            if name and not is_ordinary(name) and not name.isdigit() and "." not in name:
+                yield (
+                    name,
+                    next((kind for word, kind in _MENTIONED_KINDS.items() if word in hit["what"].lower()), "group"),
+                )
+        called = [hit[1] for form in HOSTS for hit in form.finditer(text)]
+        called += [word for hit in MENTIONED["command"].finditer(text) for word in _destinations(hit[1])]
+        yield from ((name, "host") for each in called if _is_host(name := each.rstrip(".")))
+        yield from ((hit.group(), "host") for hit in MENTIONED["generated"].finditer(text))
+        yield from ((hit.group(), "host") for hit in MENTIONED["numbered"].finditer(text) if _is_machine(hit.group()))
+
+
+def _destinations(arguments: str) -> Iterator[str]:
+    """Yield what may be the host among the arguments of a command: each word behind an option, which may be its value, up to the first other word."""
+    try:
+        words = shlex.split(arguments)
+    except ValueError:
+        words = arguments.split()
+    for before, word in pairwise(["", *words]):
+        if word.startswith("-"):
+            continue
+        name = re.split("[:/]", word.rpartition("@")[2])[0]
+        if "://" not in word and _HOST_NAME.fullmatch(name):
+            yield name
+        if not before.startswith("-"):
+            return
+
+
+def _is_host(name: str) -> bool:
+    return (
+        not (_is_known(name) or name.startswith(ordinary.VENDORS))
+        and name.rpartition(".")[2] not in ordinary.EXTENSIONS
+    )
+
+
+def _is_known(name: str) -> bool:
+    return is_ordinary(name) or name in ordinary.FOLDERS or ordinary.is_stock(name)
+
+
+def _is_machine(name: str) -> bool:
+    parts = re.findall(r"[a-z]+", name)
+    named = max(map(len, parts)) > 1 and not NUMBERED.intersection(parts) and not _is_known(name)
+    return named and not (len(name) > 7 and HEX.fullmatch(name))
+
+
+def mentioned_addresses(texts: Iterable[str]) -> set[str]:
+    """Return every address that is shown: dotted, with colons, in the name of a host, as one number, at the head of an id."""
+    found: set[str] = set()
+    for text in texts:
+        found |= set(QUAD.findall(text)) | {str(ip) for hit in COLONS.findall(text) if (ip := host(hit.rstrip("."))[0])}
+        found |= {re.sub("[-_]", ".", hit.group()) for hit in DASHED.finditer(text)}
+        numbers = [int(digits) for digits in MENTIONED["decimal"].findall(text)]
+        numbers += [int(digits, 16) for digits in MENTIONED["hex"].findall(text)]
+        found |= {str(ipaddress.IPv4Address(number)) for number in numbers if number < 1 << 32}
+        for run in HEX.findall(text):
+            if len(run) in (32, 56):
+                found.add(str(ipaddress.ip_address(bytes.fromhex(run[: 8 if len(run) == 32 else 32]))))
     return found

@@ -117,13 +117,13 @@ class Redactor:
         if text in self.exact:
             return self.exact[text]
         if field is not None:
-            if rf.POSITION_FIELD.search(field) and text.isdigit():
+            if rf.PLACES["position_field"].search(field) and text.isdigit():
                 return text
-            if rf.KEY_FIELD.search(field):
+            if rf.PLACES["key_field"].search(field):
                 return "".join(
                     part if part.isspace() or not part else self._key(part) for part in re.split(r"(\s+)", text)
                 )
-            if rf.NAME_FIELD.search(field) and text in self.names:
+            if rf.PLACES["name_field"].search(field) and text in self.names:
                 return self.names[text]
         return "".join(
             new if new is not None else old
@@ -196,7 +196,7 @@ class Redactor:
     def _word(self, text: str, start: int, end: int, cuts: str) -> tuple[int, int, str | None]:
         """Replace one word: a key by its place, an id by its form, or the beginning of a cut name."""
         before = text[max(0, start - 60) : start]
-        if before[-1:] in tuple("=\"'[ :：号为是") and rf.KEY_BEFORE.search(before):
+        if before[-1:] in tuple("=\"'[ :：号为是") and rf.PLACES["key_before"].search(before):
             token = re.compile(r"""[^\s,;\])}'"&<|\\，。；、）】]+""").match(text, start)
             if token and not rf.QUADS.search(token.group()):
                 return start, token.end(), self._key(token.group())
@@ -250,8 +250,8 @@ class Redactor:
         before, after = text[max(0, begin - 60) : begin], text[begin + len(name) : begin + len(name) + 1]
         if name.isdigit():
             alone = (not before or before[-1] in " \t\"'[(") and (not after or after in " \t\"'])|,")
-            return bool(rf.KEY_BEFORE.search(before)) or (len(name) >= 5 and alone)
-        return bool(rf.NAME_BEFORE.search(before) or rf.KEY_BEFORE.search(before))
+            return bool(rf.PLACES["key_before"].search(before)) or (len(name) >= 5 and alone)
+        return bool(rf.PLACES["name_before"].search(before) or rf.PLACES["key_before"].search(before))
 
     # --- paths -----------------------------------------------------------------------------------------------------------
 
@@ -294,7 +294,7 @@ class Redactor:
         if isinstance(value, Mapping):
             if isinstance(value.get("columns"), list) and isinstance(value.get("rows"), list):
                 return self._table(value)
-            whole = field is not None and bool(rf.NAME_FIELD.search(field))
+            whole = field is not None and bool(rf.PLACES["name_field"].search(field))
             return {
                 self.text(k, "topic" if whole else None) if isinstance(k, str) else k: self.value(v, str(k))
                 for k, v in value.items()
@@ -318,7 +318,7 @@ class Redactor:
                 made[name] = pd.Series(
                     [self.value(cell, str(name)) for cell in column], index=column.index, dtype=object
                 )
-            elif rf.KEY_FIELD.search(str(name)) and pd.api.types.is_integer_dtype(column.dtype):
+            elif rf.PLACES["key_field"].search(str(name)) and pd.api.types.is_integer_dtype(column.dtype):
                 made[name] = [self._key(str(cell)) for cell in column]
         made.columns = pd.Index([self.names.get(name, name) for name in made.columns])
         return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,8 @@ import recorded
 from table import rows_of
 
 import kit
-from kit.redaction import leaks, mentioned_names, ordinary
+from kit.redaction import leaks, ordinary
+from kit.redaction import names as redactnames
 from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
 
@@ -27,7 +29,7 @@ UNSEEN = ("set", "sentence", "host", "topic", "body", "package", "number in JSON
 def redactor() -> Redactor:
     """A redactor that knows what `kit.redaction.names` learns from texts alone."""
     texts = [line for line, _ in PLANTED.values()]
-    return Redactor(b"salt", dict(mentioned_names.names(texts)), mentioned_names.addresses(texts))
+    return Redactor(b"salt", dict(redactnames.mentioned(texts)), redactnames.mentioned_addresses(texts))
 
 
 @pytest.mark.parametrize("kind", PLANTED)
@@ -83,7 +85,47 @@ def test_ordinary_numbers_and_sentences_stay() -> None:
         "给客户端配置其账号的密钥；账号存在，但主题或组的权限不允许；用户名，并用其密码签名；看该账号的 defaultTopicPerm",
     ):
         assert made.text(text) == text
-    assert dict(mentioned_names.names(["pool-1-thread-17 lz4 utf8 log4j2 queue3 deadbeef12 a.b7 store0 level18"])) == {}
+    assert dict(redactnames.mentioned(["pool-1-thread-17 lz4 utf8 log4j2 queue3 deadbeef12 a.b7 store0 level18"])) == {}
+
+
+def test_what_follows_a_command_in_a_sentence_is_no_host() -> None:
+    said = [
+        "$ ping timeout",
+        "the curl command failed",
+        "$ ssh -t 10.1.2.3 tail -f broker.log",
+        "# telnet refused connection",
+    ]
+    assert dict(redactnames.mentioned(said)) == {}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "nc canarynode 9876",
+        "$ nc -zv canarynode 9876",
+        "[root@mq ~]# telnet canarynode 10911",
+        "sudo ping -c 3 canarynode",
+        "$ ssh -i id.pem admin@canarynode tail -f x.log",
+        "$ curl -s -H 'Host: x' canarynode:8080/health",
+        "$ date; nc -w 3 canarynode 9876 </dev/null",
+    ],
+)
+def test_the_host_of_a_command_is_replaced_wherever_it_is_shown(command: str) -> None:
+    texts = [command, "connected to canarynode"]
+    made = Redactor(b"salt", dict(redactnames.mentioned(texts)))
+    assert "canarynode" not in " ".join(map(made.text, texts))
+
+
+def test_an_address_in_hex_is_replaced_in_every_form() -> None:
+    texts = ["peer 0x0a4d0337 lost", "10.77.3.55:10911", "flags 0x00000100, 0x7f8a, thread 0x00007f2a1c0b8800"]
+    made = Redactor(b"salt", {}, redactnames.mentioned_addresses(texts))
+    hexed, dotted, rest = map(made.text, texts)
+    assert "0a4d0337" not in hexed and hexed.startswith("peer 0x") and hexed.endswith(" lost")
+    assert dotted.removesuffix(":10911") == ".".join(str(byte) for byte in bytes.fromhex(hexed.split()[1][2:]))
+    assert rest == texts[2]
+    assert (
+        leaks.leak(texts[0], leaks.Originals(frozenset(), frozenset({ipaddress.ip_address("10.77.3.55")}))) == "address"
+    )
 
 
 def test_what_is_ordinary_is_a_list_of_its_own() -> None:
