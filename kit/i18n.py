@@ -69,18 +69,29 @@ class T:
 
 CATALOGUE: Final[list[T]] = []
 
-CLOCK: Final[ContextVar[str | None]] = ContextVar("CLOCK", default=None)
-"""None: times are UTC. `local`: no zone is known, so that sentences say local time wherever they would say UTC."""
+Clock = Literal["local"] | dt.tzinfo | None
+CLOCK: Final[ContextVar[Clock]] = ContextVar("CLOCK", default=None)
+"""None: times are UTC. A zone: times are in it, the first of a sentence in UTC too. `local`: no zone is known, so that sentences say local time wherever
+they would say UTC."""
 LOCAL: Final[dict[Lang, str]] = {"en": "local time, zone unknown", "zh": "本地时间，时区未知"}
 _UTC: Final = re.compile(r"\bUTC\b", re.ASCII)
 
 
 def _by_clock(text: str, lang: Lang) -> str:
-    return text if CLOCK.get() is None else _UTC.sub(LOCAL[lang], text)
+    return _UTC.sub(LOCAL[lang], text) if CLOCK.get() == "local" else text
+
+
+def own_time(at: dt.datetime) -> dt.datetime | None:
+    """Return a time in the zone that sentences give times in, None if that is UTC or not known."""
+    clock = CLOCK.get()
+    if clock is None or clock == "local":
+        return None
+    own = at.astimezone(clock)
+    return own if own.utcoffset() else None
 
 
 @contextlib.contextmanager
-def on_clock(clock: str | None) -> Iterator[None]:
+def on_clock(clock: Clock) -> Iterator[None]:
     """Say times by this clock in the block."""
     before = CLOCK.set(clock)
     try:
@@ -108,9 +119,15 @@ class _Readable(dict[str, Any]):
     def __init__(self, values: dict[str, Any], lang: Lang) -> None:
         super().__init__(values)
         self.lang = lang
+        self.timed = False
+        """Whether the sentence has a time already."""
 
     def __getitem__(self, name: str) -> str:
         value = super().__getitem__(name)
+        if isinstance(value, dt.datetime):
+            text = _time(value, self.lang, also_utc=not self.timed)
+            self.timed = True
+            return text
         return _Word(_plain(value, self.lang), value == 1)
 
 
@@ -143,15 +160,30 @@ def _plain(value: Any, lang: Lang) -> str:
     if isinstance(value, float):
         return f"{value:,.1f}"
     if isinstance(value, dt.datetime):
-        value = value if value.tzinfo else value.replace(tzinfo=dt.UTC)  # as facts have them
-        text = value.astimezone(dt.UTC).isoformat(sep=" ", timespec="seconds").replace("+00:00", " UTC")
-        return _by_clock(text, lang)
+        return _time(value, lang)
     if isinstance(value, list | tuple):
         return LIST_SEPARATOR[lang].join(_plain(v, lang) for v in value)
     return str(value)
 
 
+def _time(at: dt.datetime, lang: Lang, *, also_utc: bool = True) -> str:
+    """Return a time (naive: UTC, as facts have them) by the clock: in UTC, or `2026-11-20 22:34:20 +08:00 (14:34:20 UTC)`."""
+    utc = (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
+    own = own_time(utc)
+    if own is None:
+        return _by_clock(f"{utc:%Y-%m-%d %H:%M:%S} UTC", lang)
+    text = f"{own:%Y-%m-%d %H:%M:%S} {offset(own)}"
+    there = f"{utc:%H:%M:%S} UTC" if utc.date() == own.date() else f"{utc:%Y-%m-%d %H:%M:%S} UTC"
+    return text + IN_BRACKETS[lang].format(there) if also_utc else text
+
+
+def offset(at: dt.datetime) -> str:
+    """Return the zone of a time as `+08:00`."""
+    return at.isoformat(timespec="seconds")[len("2026-11-20T22:34:20") :]
+
+
 UNKNOWN: Final = T("unknown")
+IN_BRACKETS: Final[dict[str, str]] = {"en": " ({})", "zh": "（{}）"}
 LIST_SEPARATOR: Final[dict[str, str]] = {"en": ", ", "zh": "、"}
 
 

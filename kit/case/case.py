@@ -23,8 +23,9 @@ from kit.evidence import disk, files
 from kit.evidence import workspace as ws
 from kit.evidence.files import Refused, readable_again
 from kit.evidence.unread import Unread, notes
+from kit.formats import printed_times
 from kit.formats.commitlog.schema import FIELDS
-from kit.i18n import Lang
+from kit.i18n import Clock, Lang
 from kit.inventory import inventory as inv
 from kit.inventory import quotes
 from kit.inventory import zones as known_zones
@@ -138,11 +139,14 @@ class Case:
         return frozenset(item.file for item in self.inventory.items if known_zones.unknown(item))
 
     @cached_property
-    def clock(self) -> str | None:
-        """`local` if no time of the evidence has a known zone, else None: UTC."""
+    def clock(self) -> Clock:
+        """`local` if no time of the evidence has a known zone; the zone of its files if all have the same; else None: UTC."""
         known = (item for item in self.inventory.items if item.file not in self.local_files)
         stored = self.found.of_kind("commitlog", "dledger", "consumequeue")
-        return "local" if self.local_files and not stored and all(item.first is None for item in known) else None
+        if self.local_files:
+            return "local" if not stored and all(item.first is None for item in known) else None
+        written = {item.zone for item in self.inventory.items if item.zone}
+        return printed_times.tzinfo(written.pop()) if len(written) == 1 else None
 
     @cached_property
     def workspace(self) -> ws.Workspace:

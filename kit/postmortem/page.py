@@ -26,7 +26,7 @@ from kit.charts.transactions import half_topic, transactions
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.printed_times import iso
-from kit.i18n import Lang, T, labels
+from kit.i18n import Lang, T, labels, on_clock
 from kit.notebook import hypotheses, notes
 from kit.notebook import inquiry as notebook
 from kit.report import build, html, manifest, write
@@ -186,13 +186,8 @@ class Postmortem:
 
         `options`: as on the command line, for the line that creates the page again.
         """
-        views, suspected = (
-            [
-                finding_view(f, (), self.lang) | {"drawn": self._drawn(f), "overruled": self._overruled(f["cause"])}
-                for f in found
-            ]
-            for found in (self.causes, self.suspected)
-        )
+        with on_clock(self.inquiry.case.clock):
+            views, suspected = [self._views(found) for found in (self.causes, self.suspected)]
         roots = [v for v in views if v["kind"] == "root_cause"]
         words = page(self.lang) | {
             name: text.say(version=__version__, zone=str(self.written.zone)).render(self.lang)
@@ -237,6 +232,12 @@ class Postmortem:
     def hypotheses(self) -> Table:
         """Return the team's hypotheses, in its own words, with their references."""
         return hypotheses.table(self.written, "hypotheses", hypotheses.HYPOTHESES, self.inquiry)
+
+    def _views(self, found: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [
+            finding_view(f, (), self.lang) | {"drawn": self._drawn(f), "overruled": self._overruled(f["cause"])}
+            for f in found
+        ]
 
     def _overruled(self, cause: str) -> list[str]:
         rows = [row for row in self.written.tables["overruled"] if row["cause"] == cause]

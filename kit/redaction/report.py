@@ -21,7 +21,7 @@ from kit.charts import PLOTLY_MIME
 from kit.charts.table import BEHIND, drawn, spelled
 from kit.charts.table import MIME as TABLE
 from kit.evidence import disk
-from kit.i18n import Lang, T
+from kit.i18n import Lang, T, on_clock
 from kit.redaction import leaks
 from kit.redaction import names as redactnames
 from kit.redaction.redactor import Redactor
@@ -98,7 +98,8 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
             nbformat.write(book, staged / "notebooks" / path.name)
             made.append(staged / "notebooks" / path.name)
         frames = {name: redactor.frame(frame) for name, frame in evidence.items()}
-        build.build(told, frames, made, staged, case.lang, redactor.value(options) | {"redact": True}, started)
+        with on_clock(case.clock):
+            build.build(told, frames, made, staged, case.lang, redactor.value(options) | {"redact": True}, started)
 
         if case.failures:
             report = bug_report.text(case.failures, case, redactor.value(options))

@@ -14,7 +14,7 @@ from kit import causes
 from kit.charts.safe_text import brief, clean
 from kit.charts.table import Table, cell
 from kit.formats.printed_times import is_local, iso
-from kit.i18n import LOCAL, Lang, T, on_clock
+from kit.i18n import IN_BRACKETS, LOCAL, Lang, T, offset, own_time
 from kit.report.labels import INNER, KEYS, PAGE, VERDICTS
 from kit.report.notebooks import Story
 
@@ -23,7 +23,6 @@ KEY = T("kind", "种类")
 NUMBER = T("value")
 COUNTED: Final = "次条个种"
 """Measure words: a Chinese label begins with the one that its number takes, and has none where there is no number."""
-OFFSET: Final = re.compile(r"[+-]\d\d:\d\d")
 NEIGHBOURS: Final = 12
 """Most lines apart that are quoted together."""
 BODY: Final = re.compile(r"body=\[[\d, -]{24,}\]?")
@@ -34,10 +33,8 @@ NAMED: Final = re.compile(
 MOMENT: Final = re.compile(r"^(\d{4,}-\d\d-\d\d)T([\d:.]+)Z$")
 
 
-def finding_view(
-    finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, zone: str | None = None
-) -> dict[str, Any]:
-    """Return a finding for the page, with its `stories`; `zone`: that of the evidence, in which its window is given too."""
+def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -> dict[str, Any]:
+    """Return a finding for the page, with its `stories`."""
     icon, name = VERDICTS[finding["verdict"]]
     first = causes.tiles(finding["cause"])
     rank = {name: place for place, name in enumerate(first)}
@@ -52,7 +49,7 @@ def finding_view(
         "icon": icon,
         "title": clean(finding["title"]),
         "summary": clean(finding["summary"]),
-        "window": when(finding["window"], lang, zone),
+        "window": when(finding["window"], lang),
         "explained_by": list(finding.get("explained_by", ())),
         "steps": _steps(finding, lang),
         "numbers": numbers,
@@ -188,37 +185,38 @@ def _readable(value: Any, name: str = "") -> Any:
     return MOMENT.sub(r"\1 \2 UTC", value) if isinstance(value, str) else value
 
 
-def when(window: Sequence[str] | None, lang: Lang, zone: str | None = None) -> str | None:
+def when(window: Sequence[str] | None, lang: Lang) -> str | None:
     """Return the first and last time of a finding as a sentence, a single time where less than a second is between.
 
-    In UTC, and in the zone of the evidence where it has one (`+08:00`), as its lines print it.
+    In the zone of the evidence where it has one (`+08:00`), as its lines print it, then in UTC.
     """
     if not window:
         return None
     first, last = (iso(t) for t in window)
-    begin = f"{first:%Y-%m-%d %H:%M:%S}"
-    there = "" if is_local(window[0]) else _there(first, last, zone, lang)
-    if (last - first).total_seconds() < 1:
-        return f"{begin} {LOCAL[lang] if is_local(window[0]) else 'UTC'}{there}"
-    with on_clock("local" if is_local(window[0]) else None):
-        text = PAGE["from_to"].in_(lang).format(first=begin, last=_until(first, last))
+    begin, end = own_time(first), own_time(last)
+    if is_local(window[0]):
+        text = _from_to(first, last, LOCAL[lang], lang)
+    elif begin is None or end is None:
+        text = _from_to(first, last, "UTC", lang)
+    else:
+        there = _from_to(first, last, "UTC", lang, date=first.date() != begin.date())
+        text = _from_to(begin, end, offset(begin), lang) + IN_BRACKETS[lang].format(there)
+    if _at_once(first, last):
+        return text
     lasted = PAGE["lasted"].say(span=_span((last - first).total_seconds(), lang))
-    return f"{text}{there} {PAGE['in_brackets'].say(text=lasted).render(lang)}"
+    return f"{text} {PAGE['in_brackets'].say(text=lasted).render(lang)}"
 
 
-def _until(first: dt.datetime, last: dt.datetime) -> str:
-    return f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
+def _at_once(first: dt.datetime, last: dt.datetime) -> bool:
+    return (last - first).total_seconds() < 1
 
 
-def _there(first: dt.datetime, last: dt.datetime, zone: str | None, lang: Lang) -> str:
-    """Return the same times in a zone, in brackets; "" without one or in UTC itself."""
-    if zone is None or zone == "+00:00" or not OFFSET.fullmatch(zone):
-        return ""
-    own = dt.datetime.strptime(zone, "%z").tzinfo
-    begin, end = first.astimezone(own), last.astimezone(own)
-    apart = (end - begin).total_seconds() >= 1
-    shown = f"{begin:%H:%M:%S}" + (f"–{_until(begin, end)}" if apart else "") + f" {zone}"
-    return " " + PAGE["in_brackets"].say(text=shown).render(lang)
+def _from_to(first: dt.datetime, last: dt.datetime, zone: str, lang: Lang, *, date: bool = True) -> str:
+    begin = f"{first:%Y-%m-%d %H:%M:%S}" if date else f"{first:%H:%M:%S}"
+    if _at_once(first, last):
+        return f"{begin} {zone}"
+    end = f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
+    return PAGE["from_to"].in_(lang).format(first=begin, last=end, zone=zone)
 
 
 def _span(seconds: float, lang: Lang) -> str:

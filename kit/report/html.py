@@ -66,10 +66,9 @@ def render(
     failures = [] if failures is None else failures
     part = partial(_part, failures, lang)
     ranked = _ranked(findings)
-    zone = _zone(tables)
     # A notebook about several causes belongs to the foremost.
     owners = {s.name: next((f["cause"] for f in ranked if f["cause"] in s.causes), None) for s in stories}
-    views = [_view(f, [s for s in stories if owners[s.name] == f["cause"]], lang, failures, zone) for f in ranked]
+    views = [_view(f, [s for s in stories if owners[s.name] == f["cause"]], lang, failures) for f in ranked]
     found = [v for v in views if v["verdict"] in FOUND]
     undecided = [v for v in views if v["verdict"] == "insufficient_evidence"]
     broken = [v for v in views if v["verdict"] == "failed"]
@@ -136,19 +135,10 @@ def _part(failures: list[Failure], lang: Lang, make: Callable[..., Any], *argume
         return Table(pd.DataFrame(), PAGE["part_failed"].say(type=failures[-1].type).render(lang), lang=lang).as_dict()
 
 
-def _zone(tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Return the only zone of the evidence's files, None where there are several or none."""
-    frame = tables.get("inventory")
-    zones = set() if frame is None or "zone" not in frame else set(frame["zone"].dropna())
-    return zones.pop() if len(zones) == 1 else None
-
-
-def _view(
-    finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, failures: list[Failure], zone: str | None
-) -> dict[str, Any]:
+def _view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, failures: list[Failure]) -> dict[str, Any]:
     """Return `finding_view`; if it fails, only the finding's verdict and summary."""
     try:
-        return finding_view(finding, stories, lang, zone)
+        return finding_view(finding, stories, lang)
     except Exception as error:
         failures.append(Failure.of(finding["cause"], error))
         bare: dict[str, Any] = {"window": None, "steps": [], "figures": {}, "remedies": [], "missing": []}

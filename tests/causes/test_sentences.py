@@ -34,6 +34,22 @@ def test_times_of_an_unknown_zone_are_never_called_utc() -> None:
     assert [sentence.count("2026-11-20 22:34:00") for sentence in said] == [1, 1]
 
 
+@pytest.mark.parametrize(
+    ("hours", "lang", "said"),
+    [
+        (8, "en", "From 2026-11-20 22:34:20 +08:00 (14:34:20 UTC) to 2026-11-20 22:35:50 +08:00."),
+        (8, "zh", "从 2026-11-20 22:34:20 +08:00（14:34:20 UTC） 到 2026-11-20 22:35:50 +08:00。"),
+        (-15, "en", "From 2026-11-19 23:34:20 -15:00 (2026-11-20 14:34:20 UTC) to 2026-11-19 23:35:50 -15:00."),
+        (0, "en", "From 2026-11-20 14:34:20 UTC to 2026-11-20 14:35:50 UTC."),
+    ],
+)
+def test_a_time_in_a_sentence_is_in_the_zone_of_the_evidence_first(hours: int, lang: i18n.Lang, said: str) -> None:
+    text = T("From {first} to {last}.", "从 {first} 到 {last}。")
+    first, last = (dt.datetime(2026, 11, 20, 14, *at, tzinfo=dt.UTC) for at in ((34, 20), (35, 50, 31_000)))
+    with i18n.on_clock(dt.timezone(dt.timedelta(hours=hours))):
+        assert text.say(first=first, last=last).render(lang) == said
+
+
 def test_words_belong_to_a_number_that_is_shown() -> None:
     for text in CATALOGUE:
         for name in re.findall(r"\{(\w+):[^{}]*\|[^{}]*\}", text.en):

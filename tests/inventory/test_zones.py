@@ -113,4 +113,7 @@ def test_a_client_is_tied_by_its_first_heartbeat(tmp_path: Path) -> None:
     )
     both = kit.open_case(tmp_path, tmp_path.parent / "ws-both")
     assert both.zones["app/rocketmq_client.log"].zone == "+08:00"
+    assert both.clock == dt.timezone(dt.timedelta(hours=8))
+    declared = kit.open_case(tmp_path, tmp_path.parent / "ws-declared", tz_app="UTC")
+    assert declared.clock is None, "two zones"
     assert both.local_files == frozenset()

@@ -144,6 +144,7 @@ class Case:
         self.path.mkdir(exist_ok=True)
         self.lang = "en"
         self.options = Options()
+        self.clock = None
 
 
 def made(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, lang: Any = "en") -> postmortem.Postmortem:

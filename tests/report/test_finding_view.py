@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import pytest
 
-from kit.i18n import Lang
+from kit.i18n import Lang, on_clock
 from kit.report.finding_view import finding_view, when
 
 
@@ -17,11 +18,35 @@ from kit.report.finding_view import finding_view, when
         ("2026-11-21T23:52:54.301Z", "en", "2026-11-21 23:52:52 to 23:52:54 UTC (for 1.9 seconds)"),
         ("2026-11-21T23:53:52.398Z", "en", "2026-11-21 23:52:52 to 23:53:52 UTC (for 60 seconds)"),
         ("2026-11-22T01:52:52.398Z", "en", "2026-11-21 23:52:52 to 2026-11-22 01:52:52 UTC (for 2.0 hours)"),
-        ("2026-11-21T23:53:02.398Z", "zh", "2026-11-21 23:52:52 至 23:53:02（UTC） （持续 10 秒）"),
+        ("2026-11-21T23:53:02.398Z", "zh", "2026-11-21 23:52:52 至 23:53:02 UTC （持续 10 秒）"),
     ],
 )
 def test_when_it_happened(last: str, lang: Lang, said: str) -> None:
     assert when(("2026-11-21T23:52:52.398Z", last), lang) == said
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "lang", "said"),
+    [
+        ("14:34:20", "14:34:20", "en", "2026-11-20 22:34:20 +08:00 (14:34:20 UTC)"),
+        (
+            "14:34:20",
+            "14:34:50",
+            "en",
+            "2026-11-20 22:34:20 to 22:34:50 +08:00 (14:34:20 to 14:34:50 UTC) (for 30 seconds)",
+        ),
+        (
+            "14:34:20",
+            "14:34:50",
+            "zh",
+            "2026-11-20 22:34:20 至 22:34:50 +08:00（14:34:20 至 14:34:50 UTC） （持续 30 秒）",
+        ),
+        ("23:34:20", "23:34:20", "en", "2026-11-21 07:34:20 +08:00 (2026-11-20 23:34:20 UTC)"),
+    ],
+)
+def test_when_it_happened_by_the_clock_of_the_evidence(first: str, last: str, lang: Lang, said: str) -> None:
+    with on_clock(dt.timezone(dt.timedelta(hours=8))):
+        assert when((f"2026-11-20T{first}.000Z", f"2026-11-20T{last}.000Z"), lang) == said
 
 
 def test_a_time_among_the_figures_is_written_as_the_page_writes_times() -> None:

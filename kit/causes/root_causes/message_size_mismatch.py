@@ -7,6 +7,7 @@ failed" for a record whose put-back exceeds the known limit. Source: client/Vali
 
 from __future__ import annotations
 
+import datetime as dt
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -173,8 +174,8 @@ def _failed_step(facts: Facts, refused: Step) -> list[Step]:
     return [supporting("put-back-failed", TEXTS.say("failed", count=seen.count), True, refs.quote(facts, seen))]
 
 
-def _moment(when: Any) -> str | None:
-    return None if pd.isna(when) else f"{when:%Y-%m-%d %H:%M:%S} UTC"
+def _moment(when: Any) -> dt.datetime | None:
+    return None if pd.isna(when) else when
 
 
 def _limit_step(found: Seen, shown: bool) -> Step:

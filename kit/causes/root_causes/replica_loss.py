@@ -61,9 +61,8 @@ def _tell(facts: Facts, finding: Finding, compared: replicas.Ledger | None) -> N
         lacks = any(step.holds and step.id in ("offsets-beyond-end", "pulls-beyond-end") for step in finding.steps)
         finding.summary = TEXTS["summary_open"] if lacks else TEXTS["summary_gone"]
         return
-    time = last["last_time"].isoformat(sep=" ", timespec="milliseconds") + " UTC"
     count = {"missing": compared.missing, "acknowledged": compared.acknowledged}
-    finding.summary = TEXTS.say("summary", **count, end=last["end"], time=time, topics=_topics(facts))
+    finding.summary = TEXTS.say("summary", **count, end=last["end"], time=last["last_time"], topics=_topics(facts))
     finding.window = (last["last_time"], compared.latest) if compared.latest else None
     finding.remedies = [TEXTS.remedy(name, missing=compared.missing) for name in TEXTS.remedies]
     finding.tables = {"missing_on_replica": facts("acknowledged_missing"), "replica_seconds": replicas.seconds(facts)}
