@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from collections.abc import Sequence
 from typing import Any, Final
@@ -64,7 +65,8 @@ def _block(same: Sequence[dict[str, Any]], lang: Lang) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(printable(text), WIDE, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    width = min(WIDE, shutil.get_terminal_size((WIDE, 50)).columns)
+    return textwrap.wrap(printable(text), width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _cut(text: str) -> str:

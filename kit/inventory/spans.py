@@ -95,6 +95,8 @@ def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
     whole = tail.partition(b"\n")[2] if start else tail
     first = next(_times(head.split(b"\n")), None)
     last = next(_times(reversed((whole or tail).split(b"\n"))), None)
+    if first and last and last < first:  # the rows of a printed table are in no order of time
+        first, last = last, first
     return tuple(None if t is None else t.replace(tzinfo=zone).astimezone(dt.UTC) for t in (first, last))  # type: ignore[return-value]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
@@ -56,15 +58,14 @@ def _id(row: dict[str, Any], lang: Lang) -> str:
     if "error" in row:
         return printable(rendered(row["error"], lang))
     fields = [(FIELDS[name].in_(lang) if name in FIELDS else name, value) for name, value in row["fields"]]
-    wide = max(len(name) for name, _ in fields)
     lines = [
         row["id"],
         f"  {KINDS[row['kind']].in_(lang)} ({SURE[row['how_sure']].in_(lang)}: {rendered(row['why'], lang)})",
     ]
-    lines += [f"  {name:<{wide}}  {value}" for name, value in fields]
+    lines += [f"  {line}" for line in aligned(fields).split("\n")]
     lines += ["  " + SENT.say(utc=t["utc"].removesuffix("+00:00"), zone=t["zone"]).render(lang) for t in row["times"]]
     lines += ["  · " + rendered(note, lang) for note in row["notes"]]
-    return "\n".join(printable(line) for line in lines) + "\n"
+    return "\n".join(wrapped(printable(line)) for line in lines) + "\n"
 
 
 def life(told: dict[str, Any], lang: Lang) -> str:
@@ -82,7 +83,7 @@ def life(told: dict[str, Any], lang: Lang) -> str:
         lines.append(
             f"  {_when(record['store_timestamp'])}  {record['stage']:<10}  {record['topic']}  {record['offset_msg_id']}  {place}"
         )
-        lines.append(f"      {record['why']}")
+        lines.append(wrapped(f"      {record['why']}"))
     if told["ops"]:
         lines += ["", OPS.say(n=len(told["ops"])).render(lang)]
         lines += [
@@ -110,9 +111,9 @@ def life(told: dict[str, Any], lang: Lang) -> str:
     lines += [
         "",
         (GAPS if told["gaps"] else NO_GAPS).in_(lang),
-        *(f"  {gap['text']}" for gap in told["gaps"][:SHOWN_MENTIONS]),
+        *(wrapped(f"  {gap['text']}") for gap in told["gaps"][:SHOWN_MENTIONS]),
     ]
-    return "\n".join(printable(line)[: 4 * WIDE] for line in lines)
+    return "\n".join(printable(line)[: 4 * WIDE] for line in "\n".join(lines).split("\n"))
 
 
 def _telling(records: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any] | int]:
@@ -150,6 +151,22 @@ def _brief(told: dict[str, Any], lang: Lang) -> str:
 
 def _when(iso: str | None) -> str:
     return f"{(iso or '')[:23].replace('T', ' '):<23}"
+
+
+def wrapped(text: str) -> str:
+    """Return sentences with lines no longer than the terminal is wide, indented as they were; as they are where the output is no terminal."""
+    width = shutil.get_terminal_size().columns
+    if not sys.stdout.isatty() or cell_len(text) <= width:
+        return text
+    from rich.console import Console
+    from rich.text import Text
+
+    screen, lines = Console(width=width), []
+    for line in text.split("\n"):
+        words = line.lstrip()
+        indent = " " * (len(line) - len(words))
+        lines += [indent + part.plain.rstrip() for part in Text(words).wrap(screen, max(20, width - len(indent)))]
+    return "\n".join(lines)
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:

@@ -21,11 +21,13 @@ from kit.charts.safe_text import brief
 from kit.formats.printed_times import is_local, iso
 from kit.i18n import Lang, Sentence, T, on_clock, printable
 from kit.inventory import zones
+from kit.report.console import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kit.inventory.inventory import Inventory
+    from kit.inventory.model import Item
 
 CAUSE = T("cause")
 VERDICT = T("verdict")
@@ -48,6 +50,9 @@ PERHAPS = T("No root cause confirmed. Suspected: {causes}")
 NOTHING_FOUND = T("No root cause found in this evidence.")
 DO_NEXT = T("Do next: {action}")
 TO_COLLECT = T("Collect next: {artefact}")
+
+NARROW: Final = 120
+"""Columns below which the table of files has none left for their names."""
 
 ORDER = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out")
 
@@ -112,7 +117,7 @@ def zone_warning(findings: Mapping[str, Any], lang: Lang) -> str | None:
     instant = first - dt.timedelta(hours=8)
     said = ZONE_UNKNOWN.say(files=files, local=f"{first:%H:%M:%S}", utc=f"{instant:%H:%M:%S}")
     with on_clock(None):
-        return said.render(lang)
+        return wrapped(said.render(lang))
 
 
 def closing(findings: dict[str, Any], lang: Lang) -> str:
@@ -126,7 +131,7 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     actions = [DO_NEXT.say(action=brief(r["action"])) for f in first for r in f["remedies"]]
     wanted = [TO_COLLECT.say(artefact=m["artefact"]) for f in first or findings["findings"] for m in f["missing"]]
     lines += [said.render(lang) for said in (actions if confirmed else wanted)[:1]]
-    return "\n".join(cell(line).plain for line in lines)
+    return "\n".join(wrapped(cell(line).plain) for line in lines)
 
 
 def _first(finding: dict[str, Any]) -> str:
@@ -146,29 +151,32 @@ def _wanted(ranked: Iterable[dict[str, Any]], lang: Lang, most: int | None) -> s
     for finding in ranked:
         if finding["verdict"] in ("suspected", "insufficient_evidence") or finding["missing"]:
             for missing in finding["missing"]:
-                wanted.setdefault(
-                    missing["command"], f"  {missing['artefact']}: {missing['why']}\n      {missing['command']}"
-                )
+                request = wrapped(f"  {missing['artefact']}: {missing['why']}")
+                wanted.setdefault(missing["command"], f"{request}\n      {missing['command']}")
     return "\n".join([NEXT.in_(lang), *list(wanted.values())[:most]]) if wanted else ""
 
 
 def inventory(found: Inventory, lang: Lang) -> str:
-    """Return one row per file, those not recognised or refused last."""
+    """Return one row per file, those not recognised or refused last; on a terminal too narrow for the table two lines per file."""
+    rows = [[item.file, *_about(item, lang)] for item in found.items]
+    rows += [[name, NOT_RECOGNISED.in_(lang)] for name in found.not_recognised]
+    rows += [[refused.file, REFUSED.say(reason=refused.say(lang)).render(lang)] for refused in found.refused]
+    if width() < NARROW:
+        lines = (wrapped(f"{row[0]}\n    {' · '.join(filter(None, row[1:]))}") for row in rows)
+        return "\n".join(cell(line).plain for text in lines for line in text.split("\n"))
     table = sheet(FILE, KIND, BYTES, FIRST, LAST, ZONE, T("SHA-256"), REPLICA, lang=lang)
-    for item in found.items:
-        span = [
-            t.isoformat(sep=" ", timespec="seconds").removesuffix("+00:00") if t else ""
-            for t in (item.first, item.last)
-        ]
-        kind = f"{item.kind} ({item.source})" if item.source else item.kind
-        zone = LOCAL_TIME.in_(lang) if zones.unknown(item) else item.zone or ""
-        more = (zone, (item.sha256 or "")[:16], item.replica_of or "")
-        table.add_row(*map(cell, (item.file, kind, f"{item.bytes:,}", *span, *more)))
-    for name in found.not_recognised:
-        table.add_row(cell(name), NOT_RECOGNISED.in_(lang))
-    for refused in found.refused:
-        table.add_row(cell(refused.file), REFUSED.say(reason=refused.say(lang)).render(lang))
+    for row in rows:
+        table.add_row(*map(cell, row))
     return printed(table)
+
+
+def _about(item: Item, lang: Lang) -> list[str]:
+    times = (
+        t.isoformat(sep=" ", timespec="seconds").removesuffix("+00:00") if t else "" for t in (item.first, item.last)
+    )
+    kind = f"{item.kind} ({item.source})" if item.source else item.kind
+    zone = LOCAL_TIME.in_(lang) if zones.unknown(item) else item.zone or ""
+    return [kind, f"{item.bytes:,}", *times, zone, (item.sha256 or "")[:16], item.replica_of or ""]
 
 
 def counts(rows: Iterable[tuple[str, Any]]) -> str:
@@ -191,11 +199,15 @@ def cell(value: str) -> Text:
     return Text(printable(value))
 
 
+def width() -> int:
+    """Return the columns of the terminal, 160 where there is none."""
+    return max(60, shutil.get_terminal_size((160, 50)).columns)
+
+
 def printed(table: Table) -> str:
-    """Return a table as wide as the terminal, 160 columns where there is none; in colour on a terminal, unless NO_COLOR is set."""
+    """Return a table as wide as the terminal; in colour on a terminal, unless NO_COLOR is set."""
     out = io.StringIO()
-    width = max(60, shutil.get_terminal_size((160, 50)).columns)
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     system: Literal["standard"] | None = "standard" if coloured else None
-    Console(file=out, width=width, color_system=system, force_terminal=coloured, legacy_windows=False).print(table)
+    Console(file=out, width=width(), color_system=system, force_terminal=coloured, legacy_windows=False).print(table)
     return out.getvalue()

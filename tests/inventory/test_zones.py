@@ -9,7 +9,7 @@ import pytest
 
 import kit
 from kit.formats import printed_times
-from kit.inventory import zones
+from kit.inventory import spans, zones
 from kit.inventory.model import Item
 from kit.inventory.zones import Pair
 
@@ -34,6 +34,13 @@ def test_epoch_in_the_line_itself() -> None:
 
 def test_lines_printed_long_after_say_nothing() -> None:
     assert zones.infer([Pair(T0 + 487 * MINUTE, ("A",))], {"A": (T0,)}) == (None, 0)
+
+
+def test_rows_of_a_table_in_no_order_of_time_begin_with_the_earlier(tmp_path: Path) -> None:
+    path = tmp_path / "consumerProgress.txt"
+    path.write_text("orders  broker-a  0  2026-11-20 22:34:52\norders  broker-a  3  2026-11-20 22:34:51\n")
+    first, last = spans.printed(path, path.stat().st_size, dt.UTC)
+    assert first and last and (first.second, last.second) == (51, 52)
 
 
 def test_no_majority_no_zone() -> None:
