@@ -62,9 +62,9 @@ lint: env $(DEV) ## formatter, ruff, mypy, import contracts, lines of each room,
 test: env $(DEV) ## lint, types, unit tests, small recordings, notebooks; all of it at the same time
 	@$(MAKE) --no-print-directory -j 2 lint tests
 
-# Two workers, one of them with a Spark session.
+# Two workers, each with whole files, in the order of tests/conftest.py.
 tests: env $(DEV)
-	@$(PY) -m pytest -n 2 --dist loadfile -m "not recordings and not browser and not slow and not cluster and not lab and not apache"
+	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not recordings and not browser and not slow and not cluster and not lab and not apache"
 
 quick: env $(DEV) ## the tests that need no Spark and take no second each, on two workers: the loop while writing
 	@$(PY) -m pytest --no-spark -n 2 -m "not spark and not seconds and not recordings and not browser and not slow and not cluster and not lab and not apache"

@@ -43,31 +43,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @cache
-def starts_spark(file: Path) -> bool:
-    """Tell whether a test of this file asks for a session."""
-    return re.search(r"\bspark: |\bmark\.spark\b", file.read_text(encoding="utf-8")) is not None
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give all files that start Spark to one worker: with `--dist loadfile` the others need no JVM."""
-    if config.getoption("dist") != "loadfile":
-        return None
-    from xdist.scheduler import LoadFileScheduling
-
-    class OneSession(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = super()._split_scope(nodeid)
-            return "spark" if starts_spark(config.rootpath / file) else file
-
-    config.option.loadscopereorder = False
-    return OneSession(config, log)
+def triages_recordings(file: Path) -> bool:
+    """Tell whether a test of this file finds in the run's cache what another has worked out of a recording."""
+    return re.search(r"\b(recorded\.case|taken_away)\b", file.read_text(encoding="utf-8")) is not None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what asks for the session, so that nobody has to remember it.
 
-    Files that take long or hold many tests come first, so that no worker is left alone with one of them.
+    Files that take long or hold many tests come first, so that no worker is left alone with one of them. The first of all triages every
+    recording; what needs one of them comes last and finds it triaged.
     """
     long: set[Path] = set()
     many = Counter(item.path for item in items)
@@ -76,7 +61,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.spark)
         if item.get_closest_marker("seconds"):
             long.add(item.path)
-    items.sort(key=lambda item: (not starts_spark(item.path), item.path not in long, -many[item.path], item.path))
+
+    def place(item: pytest.Item) -> tuple[bool, bool, bool, int, Path]:
+        file = item.path
+        return file.name != "test_golden.py", triages_recordings(file), file not in long, -many[file], file
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 import os
@@ -120,29 +119,3 @@ def members(name: str) -> dict[str, bytes]:
 def rows(name: str, member: str) -> list[dict[str, str]]:
     """Return a CSV of a recording as one dict per row."""
     return list(csv.DictReader(io.StringIO(members(name)[member].decode())))
-
-
-def check_references(findings: dict[str, Any], evidence: Path) -> int:
-    """Check that every reference resolves to its line (or record) in an unpacked evidence folder; return how many were
-    checked."""
-    lines: dict[str, list[bytes]] = {}
-    checked = 0
-    for finding in findings["findings"]:
-        for step in finding["steps"]:
-            for ref in step["evidence"]:
-                path = evidence / ref["file"]
-                assert path.is_file(), ref
-                if "line" in ref:
-                    if ref["file"] not in lines:
-                        raw = path.read_bytes()
-                        lines[ref["file"]] = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).split(b"\n")
-                    text = lines[ref["file"]][ref["line"] - 1].decode("utf-8", "replace").rstrip("\r")
-                    assert ref["text"].rstrip("… ")[:200] in text, (ref, text[:300])
-                else:
-                    base = int(path.name) if path.name.isdigit() else 0
-                    raw = path.read_bytes()
-                    at = ref["physical_offset"] - base
-                    assert int.from_bytes(raw[at + 4 : at + 8], "big") in (0xDAA320A7, 0xDAA320AB), ref
-                    assert int.from_bytes(raw[at + 28 : at + 36], "big") == ref["physical_offset"], ref
-                checked += 1
-    return checked

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import plain_reader
 import pytest
-import recorded
 from busy_evidence import (
     FRAME,
     REFUSAL,
@@ -115,7 +115,7 @@ def test_a_send_stored_on_two_brokers_is_one_key_found_twice(tmp_path: Path) -> 
     assert disk_full.examine(case.facts).verdict == "ruled_out"
     # No log of the broker, nor of every client: nobody would see it.
     assert causes.examine(case.facts, "broker-not-available").verdict == "insufficient_evidence"
-    assert recorded.check_references({"findings": [f.as_dict() for f in (found, again, timed_out)]}, folder) >= 6
+    assert plain_reader.check({"findings": [f.as_dict() for f in (found, again, timed_out)]}, folder) >= 6
 
 
 def test_less_evidence_knows_less_but_nothing_wrong(tmp_path: Path) -> None:

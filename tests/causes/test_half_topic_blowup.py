@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import plain_reader
 import pytest
 import recorded
 
@@ -22,4 +23,4 @@ def test_without_the_store_the_discarded_messages_in_the_log_tell(tmp_path: Path
     assert found.verdict == "confirmed"
     assert found.figures["leaked_half_records"] is None
     assert found.missing
-    assert recorded.check_references({"findings": [found.as_dict()]}, evidence)
+    assert plain_reader.check({"findings": [found.as_dict()]}, evidence)

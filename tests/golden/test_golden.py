@@ -1,14 +1,16 @@
-"""Every recording finds what it found: verdicts, windows, figures, steps and the places that are quoted.
+"""Every recording finds what it found (verdicts, windows, figures, steps, the places that are quoted) and what its label says.
 
 `python -m tests.golden NAME` prints the same differences; `--update` keeps what is found now, after it was read.
 """
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
 import golden
+import plain_reader
 import pytest
 import recorded
 
@@ -16,20 +18,50 @@ import kit
 
 LONG = ("broker-busy",)
 """Recordings whose triage takes long."""
+ROOTS = {cause for name in recorded.EVERY for cause in recorded.label(name)["root_causes"]}
 
 
 def every() -> list[Any]:
     return [pytest.param(name, marks=pytest.mark.recordings) if name in LONG else name for name in recorded.EVERY]
 
 
+@functools.cache
+def triaged(name: str) -> dict[str, Any]:
+    return kit.triage(recorded.case(name))
+
+
 def test_every_recording_has_its_findings() -> None:
     assert {path.stem for path in golden.KEPT.glob("*.json")} == set(golden.NAMES)
+    found = {path.name.removesuffix(".tar.zst") for path in recorded.archive("healthy").parent.rglob("*.tar.zst")}
+    assert found == set(recorded.EVERY) and len(found) == len(recorded.EVERY)
 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("name", every())
 def test_a_recording_finds_what_it_found(name: str) -> None:
-    _same(golden.load(name), golden.digest(kit.triage(recorded.case(name))))
+    _same(golden.load(name), golden.digest(triaged(name)))
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("name", every())
+def test_a_recording_finds_what_its_label_says(name: str) -> None:
+    """Exactly its root causes, at least its neighbours, and references that resolve."""
+    found, label = triaged(name), recorded.label(name)
+    verdicts = {f["cause"]: f["verdict"] for f in found["findings"]}
+    assert set(verdicts) >= ROOTS and "failed" not in verdicts.values()
+    roots = set(label["root_causes"])
+    assert roots <= set(found["root_causes"]) <= roots | set(label.get("also_allowed", ())), verdicts
+    confirmed = {cause for cause, verdict in verdicts.items() if verdict == "confirmed"}
+    assert set(label.get("neighbours", ())) <= confirmed, confirmed
+    if not label["root_causes"] and not label.get("neighbours"):
+        # Where the master was killed, the sender's own ledger has sends that timed out.
+        failed = label.get("truth", {}).get("other_outcomes", {})
+        timed_out = {"client-timeout"} if "RemotingTooMuchRequestException" in failed else set()
+        assert confirmed == timed_out, "a healthy system has nothing confirmed"
+    assert plain_reader.check(found, recorded.whole(name)) or not confirmed
+    for finding in found["findings"]:
+        if finding["verdict"] == "insufficient_evidence":
+            assert finding["missing"], finding["cause"]
 
 
 @pytest.mark.recordings

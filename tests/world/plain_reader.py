@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import os
 import re
@@ -31,8 +32,9 @@ def names(folder: Path) -> list[str]:
     return sorted("/".join(text_of(part) for part in name.split(b"/")) for name in found)
 
 
-def line(path: Path, number: int) -> str:
-    """Return a line of a file, counted in line feeds from 1."""
+@functools.lru_cache(maxsize=16)
+def lines(path: Path) -> list[bytes]:
+    """Return the lines of a file that nobody changes, cut at line feeds."""
     data = path.read_bytes()
     if data[:2] == b"\x1f\x8b":
         data = gzip.decompress(data)
@@ -40,7 +42,12 @@ def line(path: Path, number: int) -> str:
         data = data.decode("utf-16", "replace").encode()
     elif re.match(rb"([ -~]\0){20}", data):  # As Windows writes it where nobody asks for a mark.
         data = data.decode("utf-16-le", "replace").encode()
-    found = data.split(b"\n")
+    return data.split(b"\n")
+
+
+def line(path: Path, number: int) -> str:
+    """Return a line of a file, counted in line feeds from 1."""
+    found = lines(path)
     assert 1 <= number <= len(found), (path, number, len(found))
     return found[number - 1].decode("utf-8", "replace").rstrip("\r")
 

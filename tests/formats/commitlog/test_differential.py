@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import plain_reader
 import pytest
 import recorded
 
@@ -49,7 +50,7 @@ def test_two_brokers_in_one_folder_give_both_causes(one: str, other: str, tmp_pa
     assert roots <= set(found["root_causes"]) <= allowed
     confirmed = {f["cause"] for f in found["findings"] if f["verdict"] == "confirmed"}
     assert {cause for label in labels for cause in label.get("neighbours", ())} <= confirmed
-    assert recorded.check_references(found, both)
+    assert plain_reader.check(found, both)
 
 
 def kinds(evidence: Path) -> dict[str, list[str]]:
@@ -85,7 +86,7 @@ def test_without_one_kind_verdicts_get_weaker_never_wrong(name: str, tmp_path: P
                 words = " ".join(m["artefact"] + m["command"] for m in finding["missing"])
                 assert words, (kind, cause)
                 assert ASKED.get(kind, "") in words, (kind, cause, words)
-        recorded.check_references(found, less)
+        plain_reader.check(found, less)
         shutil.rmtree(less)
 
 

@@ -1,0 +1,111 @@
+"""What tables make of many rows, which are made by a rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import asked
+from asked import at
+
+HOST, CLIENT = "10.0.0.2:10911", "10.0.1.7:40001"
+
+
+def stored(n: int, seconds: float, born: float | None = None, **more: Any) -> dict[str, Any]:
+    """Return an original, stored so many seconds after the start and born at once before if not told otherwise."""
+    row = {
+        "file": "00000000000000000000", "physical_offset": n * 100, "store_size": 100, "topic": "orders", "queue_id": 0, "queue_offset": n,
+        "sys_flag": 0, "born_timestamp": at(seconds - 0.001 if born is None else born), "born_host": CLIENT, "store_timestamp": at(seconds),
+        "store_host": HOST, "reconsume_times": 0, "prepared_transaction_offset": 0, "body_crc": n, "body_size": 10,
+        "offset_msg_id": f"M{n}", "uniq_key": f"U{n}", "keys": f"K{n}", "stage": "original", "original": True,
+    }  # fmt: skip
+    return row | more
+
+
+def traffic(seconds: float, *, missing: tuple[float, float], waiters: int = 0) -> list[dict[str, Any]]:
+    """Return a record every 10 ms, none in a hole; `waiters` of those that follow it were born in its first 10 ms."""
+    start, end = missing
+    times = [n / 100 for n in range(int(seconds * 100)) if not start < n / 100 < end]
+    born = dict.fromkeys([t for t in times if t >= end][:waiters], start + 0.005)
+    return [stored(n, t, born.get(t)) for n, t in enumerate(times)]
+
+
+def ms(seconds: float) -> int:
+    return int(at(seconds).timestamp() * 1000)
+
+
+def test_a_hole_in_store_times_is_a_pause_if_three_originals_waited_for_its_end() -> None:
+    (pause,) = asked.rows("pauses", records=traffic(8, missing=(4, 4.5), waiters=3))
+    # The first of those that waited was born 5 ms after the last record before the hole.
+    assert pause == {"store_host": HOST, "start_ms": ms(4.005), "end_ms": ms(4.5), "waiters": 3}
+    # One waiter proves a hole of a second, none of half a second.
+    assert asked.rows("pauses", records=traffic(8, missing=(4, 4.5), waiters=1)) == []
+    assert len(asked.rows("pauses", records=traffic(8, missing=(4, 5.5), waiters=1))) == 1
+    assert asked.rows("pauses", records=traffic(8, missing=(4, 4.5))) == []
+
+
+def test_the_clock_of_a_client_is_known_by_its_quickest_record() -> None:
+    behind = [stored(n, 10 + n, 3 + n) for n in range(20)]
+    (clock,) = asked.rows("client_clocks", records=behind)
+    assert (clock["born_host"], clock["skew"]) == (CLIENT, 7000)
+    # A difference that no network explains but a flipped bit does: the third quickest counts.
+    flipped = [stored(n, 10 + n, 10 + n - 0.002 if n else 99) for n in range(20)]
+    (clock,) = asked.rows("client_clocks", records=flipped)
+    assert clock["skew"] == 0
+
+
+HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
+
+
+def leaked(offset: int, key: str = "L", born: float = 0) -> dict[str, Any]:
+    """A half record whose REAL_TOPIC is the half topic, stored so many seconds after the beginning as its offset says."""
+    return {
+        "uniq_key": key, "file": "log", "physical_offset": offset, "queue_id": 0, "queue_offset": offset, "topic": HALF, "stage": "leaked", "sys_flag": 4,
+        "store_timestamp": asked.at(offset), "store_host": "h", "born_timestamp": asked.at(born), "born_host": "10.0.0.9:1", "reconsume_times": 0,
+        "prepared_transaction_offset": 0, "property_TRAN_MSG": "true", "property_REAL_TOPIC": HALF, "property_DELAY": "3",
+    }  # fmt: skip
+
+
+def test_a_rare_key_of_one_birth_is_damaged() -> None:
+    copies = [leaked(n) for n in range(1, 202)] + [leaked(300, "M")]
+    (row,) = asked.rows("leak_counts", records=copies)
+    assert (row["records"], row["messages"]) == (202, 1)
+
+
+def test_the_curve_of_leaked_half_records_keeps_each_doubling() -> None:
+    """Two messages, 9,000 half records: every second one, the first and last, and 2 × 2^k."""
+    records = [leaked(n, "LM"[n % 2], born=n % 2) for n in range(9_000)]
+    found = asked.rows("leak_growth", records=records)
+    doubled = [row["seq"] for row in found if row["doubling"]]
+    assert doubled == [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192]
+    assert [row["seq"] for row in found[:3]] == [1, 2, 4] and len(found) == 4_501
+    assert found[-1] | {"store_timestamp": None} == {
+        "seq": 9_000, "store_timestamp": None, "half_queue_offset": 8_999, "check_times": None, "uniq_key": "M",
+        "doubling": False, "from_the_beginning": True,
+    }  # fmt: skip
+
+
+GOOD = ("OK", "SUCCESS", "CONSUME_SUCCESS", "true", "成功", "ok: 3")
+BAD = ("FAIL", "RECONSUME_LATER", "SKIPPED_DUPLICATE", "失败", "false", "err")
+UNKNOWN = ("transferred", "7", "book")
+
+
+def ledger(file: str, *results: str) -> list[dict[str, Any]]:
+    named = {"role": "deliveries", "file": file, "uniq_key": "K"}
+    return [{**named, "line": n, "status": result, "time": asked.at(n)} for n, result in enumerate(results, 2)]
+
+
+def test_an_unknown_word_is_a_success_only_where_most_deliveries_end_with_it() -> None:
+    """First a ledger of each word with another one beside it, then each unknown word alone."""
+    rows = [row for word in (*GOOD, *BAD, *UNKNOWN) for row in ledger(word, word, "other")]
+    found = asked.rows("ledger_deliveries", rows=rows)
+    assert {row["result"]: row["success"] for row in found if row["result"] != "other"} == (
+        dict.fromkeys(GOOD, True) | dict.fromkeys(BAD, False) | dict.fromkeys(UNKNOWN)
+    )
+    for word in UNKNOWN:
+        (row,) = asked.rows("ledger_deliveries", rows=ledger("a.csv", word))
+        assert row["success"] is True
+
+
+def test_a_column_of_many_different_words_is_no_result() -> None:
+    found = asked.rows("ledger_deliveries", rows=ledger("a.csv", *(f"ok {n}" for n in range(51))))
+    assert {r["success"] for r in found} == {None}
