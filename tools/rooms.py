@@ -24,7 +24,7 @@ BUDGETS: Final = {
     "evidence": 1_800,
     "explanation": 900,
     "explorer": 800,
-    "formats": 5_850,
+    "formats": 5_650,
     "incidents": 500,
     "inventory": 2_200,
     "live_lab": 1_500,

@@ -5,13 +5,21 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib import resources
 from itertools import islice
 from typing import Any, Final
 
+import msgspec
 import pyarrow as pa
 
 TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
-STRING_MAP: Final = pa.map_(pa.string(), pa.string())
+TYPES: Final[dict[str, pa.DataType]] = {
+    "string": pa.string(), "int": pa.int32(), "bigint": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(), "timestamp": TIMESTAMP,
+    "binary": pa.binary(), "array<string>": pa.list_(pa.string()), "array<int>": pa.list_(pa.int32()),
+    "map<string,string>": pa.map_(pa.string(), pa.string()),
+}  # fmt: skip
+"""Spark's names of the types of columns."""
 TEXTS: Final = pa.dictionary(pa.int32(), pa.string())
 """Texts with few different values."""
 
@@ -26,6 +34,17 @@ BATCH: Final = 20_000
 """Rows of a batch."""
 _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 _NUMBER: Final = re.compile(r"\s*[+-]?[0-9]{1,40}(?:\.[0-9]{0,40})?(?:[eE][+-]?[0-9]{1,3})?\s*")
+
+
+@cache
+def _tables() -> dict[str, dict[str, str]]:
+    rows = resources.files("kit.formats").joinpath("columns.yaml").read_bytes()
+    return msgspec.yaml.decode(rows, type=dict[str, dict[str, str]])
+
+
+def columns_of(table: str) -> pa.Schema:
+    """Return the columns of a table that is read from evidence: those of `columns.yaml`."""
+    return pa.schema([(name, TYPES[kind]) for name, kind in _tables()[table].items()])
 
 
 def instant(ms: float | None, *, nanoseconds: bool = True) -> int | None:

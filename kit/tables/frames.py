@@ -7,21 +7,17 @@ from typing import Any, Final
 import pandas as pd
 import pyarrow as pa
 
+from kit.formats.values import TYPES
+
 _NULLABLE: Final = {
     **dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.int64()), pd.Int64Dtype()),
     pa.bool_(): pd.BooleanDtype(),
 }
 
-_TYPES: Final = {
-    "string": pa.string(), "int": pa.int32(), "bigint": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(),
-    "timestamp": pa.timestamp("us", "UTC"),
-}  # fmt: skip
-"""Spark's names of the types that facts have."""
-
 
 def schema(columns: str) -> pa.Schema:
     """Return the Arrow schema of columns written as `name type, …`."""
-    return pa.schema([(name, _TYPES[kind]) for name, kind in (each.split() for each in columns.split(","))])
+    return pa.schema([(name, TYPES[kind]) for name, kind in (each.split() for each in columns.split(","))])
 
 
 def to_arrow(rows: list[dict[str, Any]] | pd.DataFrame, columns: str) -> pa.Table:

@@ -12,36 +12,10 @@ import pyarrow as pa
 from attrs import frozen
 
 from kit.evidence.files import open_readonly
-from kit.formats.values import STRING_MAP, TEXTS, TIMESTAMP
+from kit.formats.values import TEXTS, columns_of
 from kit.rocketmq import names
 
-FIELDS: Final[dict[str, pa.DataType]] = {
-    "file": pa.string(),
-    "physical_offset": pa.int64(),
-    "store_size": pa.int32(),
-    "topic": pa.string(),
-    "queue_id": pa.int32(),
-    "queue_offset": pa.int64(),
-    "flag": pa.int32(),
-    "sys_flag": pa.int32(),
-    "born_timestamp": TIMESTAMP,
-    "born_host": pa.string(),
-    "store_timestamp": TIMESTAMP,
-    "store_host": pa.string(),
-    "reconsume_times": pa.int32(),
-    "prepared_transaction_offset": pa.int64(),
-    "body_crc": pa.int32(),
-    "body_size": pa.int32(),
-    "body_codec": pa.string(),
-    "body": pa.binary(),
-    "properties": STRING_MAP,
-    "offset_msg_id": pa.string(),
-    "uniq_key": pa.string(),
-    "keys": pa.string(),
-    "tags": pa.string(),
-    "problem": pa.string(),
-}
-"""Columns of `messages` in the order users see; `body` is there only when asked for."""
+FIELDS: Final[dict[str, pa.DataType]] = {field.name: field.type for field in columns_of("messages")}
 TEXT: Final = "properties_text"
 """Column of the workspace: the properties as one text, items separated by 0x02, names and values by 0x01. Each name occurs once: repeated names and items that do not count are left out."""
 PROMOTED: Final = (
@@ -96,36 +70,8 @@ _TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, "original": pa.bool_(), 
 STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *PROMOTED_COLUMNS, *LINEAGE, TRACED)
 """Columns of `messages` as the workspace keeps them."""
 
-SKIPPED: Final = pa.schema([("file", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("reason", pa.string())])
-TRACES: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("physical_offset", pa.int64()),
-        ("type", pa.string()),
-        ("time", TIMESTAMP),
-        ("region", pa.string()),
-        ("group", pa.string()),
-        ("topic", pa.string()),
-        ("msg_id", pa.string()),
-        ("offset_msg_id", pa.string()),
-        ("tags", pa.string()),
-        ("keys", pa.string()),
-        ("store_host", pa.string()),
-        ("client_host", pa.string()),
-        ("body_length", pa.int32()),
-        ("cost_ms", pa.int64()),
-        ("msg_type", pa.int32()),
-        ("success", pa.bool_()),
-        ("request_id", pa.string()),
-        ("retry_times", pa.int32()),
-        ("context_code", pa.int32()),
-        ("transaction_id", pa.string()),
-        ("state", pa.string()),
-        ("from_check", pa.bool_()),
-        ("problem", pa.string()),
-    ]
-)
-"""One row a context. `msg_type`: 0 normal, 1 half, 2 commit, 3 delay, 4 order. `problem`: `fields`, `body` or null."""
+SKIPPED: Final = columns_of("skipped")
+TRACES: Final = columns_of("traces")
 PAD: Final = 16 << 20
 """How many zeros are kept behind the last byte on disk, so that a record that ends in zeros is read whole."""
 

@@ -8,25 +8,11 @@ import attrs
 import msgspec
 import pyarrow as pa
 
+from kit.formats.values import columns_of
 from kit.rocketmq.log_layouts import Files, files_of
 
-SCHEMA: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("line", pa.int32()),
-        ("lines", pa.int32()),
-        ("ts", pa.timestamp("us", "UTC")),
-        ("ts_text", pa.string()),
-        ("level", pa.string()),
-        ("thread", pa.string()),
-        ("logger", pa.string()),
-        ("source", pa.string()),
-        ("message", pa.string()),
-        ("trace", pa.string()),
-        ("layout", pa.string()),
-    ]
-)
-EVENT_FIELDS: Final = (pa.field("events", pa.list_(pa.string())), pa.field("offset", pa.int64()))
+SCHEMA: Final = columns_of("logs")
+EVENTS: Final = columns_of("log_events")
 
 
 class LogFile(msgspec.Struct):
@@ -75,4 +61,4 @@ class Options:
 
     @property
     def schema(self) -> pa.Schema:
-        return pa.schema([*SCHEMA, *EVENT_FIELDS]) if self.events else SCHEMA
+        return pa.schema([*SCHEMA, *EVENTS]) if self.events else SCHEMA

@@ -15,25 +15,9 @@ from typing import Any, Final
 import attrs
 import pyarrow as pa
 
-SCHEMA: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("line", pa.int32()),
-        ("dump", pa.int32()),
-        ("time", pa.timestamp("us", "UTC")),
-        ("thread", pa.string()),
-        ("state", pa.string()),
-        ("frames", pa.list_(pa.string())),
-        ("frame_lines", pa.list_(pa.int32())),
-        ("locked", pa.list_(pa.string())),
-        ("waiting_for", pa.string()),
-        ("waiting_class", pa.string()),
-        ("deadlocked", pa.bool_()),
-    ]
-)
-"""`dump`: number of the dump in its file, from 0; `time`: printed above it (stacks of consumerStatus carry none); `frames`: `class.method(File.java:12)` without
-modules, innermost first, and `frame_lines` the lines they are on; `locked`: addresses of monitors and synchronizers the thread owns; `waiting_for`: address of
-the one it waits for, `waiting_class` its class; `deadlocked`: named in the dump's own deadlock report."""
+from kit.formats.values import columns_of
+
+SCHEMA: Final = columns_of("threads")
 
 MARK: Final = b"Full thread dump"
 

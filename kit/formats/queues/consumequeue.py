@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from kit.evidence import buffers
 from kit.evidence.files import open_raw
-from kit.formats.values import NANO_LAST_MS, TIMESTAMP
+from kit.formats.values import NANO_LAST_MS, TIMESTAMP, columns_of
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names
 
@@ -43,21 +43,7 @@ _MS: Final = (10**12, 10**13)
 """2001 to 2286 in milliseconds: what a time in a unit can be."""
 _EXT_ADDRESS: Final = -(2**63) + (1 << 48)
 """An address in the extension file is Long.MIN_VALUE + position (`ConsumeQueueExt.decorate`)."""
-SCHEMA: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("kind", pa.string()),
-        ("topic", pa.string()),
-        ("queue_id", pa.int32()),
-        ("logical_offset", pa.int64()),
-        ("physical_offset", pa.int64()),
-        ("size", pa.int32()),
-        ("tags_code", pa.int64()),
-        ("deliver_timestamp", TIMESTAMP),
-        ("problem", pa.string()),
-    ]
-)
-"""One row a unit in use. Topic and queue come from the path and are null without it; `kind` is `plain`, `batch` or `ext`."""
+SCHEMA: Final = columns_of("consumequeue")
 BATCH_UNITS: Final = 65_536
 SNIFFED: Final = 65_536
 """Bytes that tell the kind of a file."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from kit.evidence import buffers
 from kit.evidence.files import open_raw
-from kit.formats.values import TIMESTAMP
+from kit.formats.values import TIMESTAMP, columns_of
 from kit.rocketmq import binary_format as f
 
 HEAD: Final = np.dtype(
@@ -25,33 +25,8 @@ HEAD: Final = np.dtype(
 )
 ENTRY: Final = np.dtype([("key_hash", ">i4"), ("physical_offset", ">i8"), ("time_diff", ">i4"), ("prev", ">i4")])
 _MOST_MS: Final = 10**13
-ENTRIES: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("entry", pa.int32()),
-        ("slot", pa.int32()),
-        ("key_hash", pa.int32()),
-        ("physical_offset", pa.int64()),
-        ("timestamp", TIMESTAMP),
-        ("prev", pa.int32()),
-        ("problem", pa.string()),
-    ]
-)
-"""One row an entry; `timestamp` is the store time in whole seconds after that of the first entry, `prev` the entry before in the slot."""
-HEADERS: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("begin_timestamp", TIMESTAMP),
-        ("end_timestamp", TIMESTAMP),
-        ("begin_physical_offset", pa.int64()),
-        ("end_physical_offset", pa.int64()),
-        ("slots_used", pa.int32()),
-        ("index_count", pa.int32()),
-        ("slots", pa.int32()),
-        ("problem", pa.string()),
-    ]
-)
-"""One row a file, with `slots`, the size of its hash table."""
+ENTRIES: Final = columns_of("index")
+HEADERS: Final = columns_of("index_headers")
 BATCH_ENTRIES: Final = 65_536
 _RATIO: Final = 4
 """Entries a slot in a default file; brokers with other sizes usually keep it."""

@@ -16,43 +16,10 @@ import pyarrow as pa
 from kit.evidence.files import Damaged, open_readonly
 from kit.formats import printed_times
 from kit.formats.tables import delimited, table_columns
-from kit.formats.values import batches, instant, truncated
+from kit.formats.values import batches, columns_of, instant, truncated
 
-CELLS: Final = pa.map_(pa.string(), pa.string())
-TIME: Final = pa.timestamp("us", "UTC")
-ROWS: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("line", pa.int32()),
-        ("role", pa.string()),
-        ("key", pa.string()),
-        ("time", TIME),
-        ("time_text", pa.string()),
-        ("status", pa.string()),
-        ("uniq_key", pa.string()),
-        ("offset_msg_id", pa.string()),
-        ("reconsume_times", pa.int32()),
-        ("cells", CELLS),
-    ]
-)
-"""`role`: business (key and status) · tx_log (key, no status) · deliveries (what a consumer did with each delivery; `status` is its result)."""
-
-SENDS: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("line", pa.int32()),
-        ("key", pa.string()),
-        ("start", TIME),
-        ("start_text", pa.string()),
-        ("cost_ms", pa.int64()),
-        ("outcome", pa.string()),
-        ("uniq_key", pa.string()),
-        ("offset_msg_id", pa.string()),
-        ("error", pa.string()),
-        ("cells", CELLS),
-    ]
-)
-"""A send ledger: one row a send; `outcome` as the sender wrote it (SEND_OK, an exception's name, …)."""
+ROWS: Final = columns_of("rows")
+SENDS: Final = columns_of("sends")
 
 
 def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:

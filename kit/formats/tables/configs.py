@@ -12,44 +12,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-import pyarrow as pa
 import yaml
 
 from kit.formats import plain_yaml
 from kit.formats.tables import store_json
-from kit.formats.values import integer
+from kit.formats.values import columns_of, integer
 from kit.rocketmq.config import BROKER_SETTINGS
 
-CONFIGS: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("line", pa.int32()),
-        ("origin", pa.string()),
-        ("subject", pa.string()),
-        ("name", pa.string()),
-        ("value", pa.string()),
-        ("backup", pa.bool_()),
-    ]
-)
-"""`origin`: broker.conf, topics, subscriptionGroup, …; `subject`: the topic or group, null for the broker itself; `backup`: from a .bak."""
-
-OFFSETS: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("kind", pa.string()),
-        ("topic", pa.string()),
-        ("group", pa.string()),
-        ("queue_id", pa.int32()),
-        ("value", pa.int64()),
-        ("backup", pa.bool_()),
-        ("line", pa.int32()),
-        ("time", pa.timestamp("us", "UTC")),
-    ]
-)
-"""`kind` consumer: next offset of a group in a queue · local: the same, as a broadcasting client keeps it for itself ·
-delay: next offset of a level (`queue_id` = level − 1) · checkpoint: `topic` = field, ms or bytes. `line`: where it is written, null in the
-checkpoint; `time`: when the file was last changed, as its folder or archive says: that of a copy made with its times kept."""
-
+CONFIGS: Final = columns_of("config_files")
+OFFSETS: Final = columns_of("offsets")
 
 _CHECKPOINT: Final = (
     "physicMsgTimestamp", "logicsMsgTimestamp", "indexMsgTimestamp", "masterFlushedOffset", "confirmPhyOffset",

@@ -10,24 +10,9 @@ from typing import Final
 import pyarrow as pa
 
 from kit.evidence.files import open_readonly
-from kit.formats.values import batch, integer
+from kit.formats.values import batch, columns_of, integer
 
-SCHEMA: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("line", pa.int32()),
-        ("origin", pa.string()),
-        ("interface", pa.string()),
-        ("address", pa.string()),
-        ("prefix", pa.int32()),
-        ("port", pa.int32()),
-        ("peer", pa.string()),
-        ("state", pa.string()),
-        ("process", pa.string()),
-    ]
-)
-"""`origin`: addresses or sockets. `address` an IP without its port, `0.0.0.0` or `::` for every one; `prefix` its bits; `peer` ip:port."""
-
+SCHEMA: Final = columns_of("network")
 LIMIT: Final = 16 << 20
 """Bytes of one output that are read."""
 

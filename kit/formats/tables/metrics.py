@@ -17,20 +17,9 @@ from kit.evidence.files import numbered_lines, open_readonly
 from kit.formats import printed_times
 from kit.formats.printed_times import MONTHS
 from kit.formats.tables import host_heads
-from kit.formats.values import batches, instant
+from kit.formats.values import batches, columns_of, instant
 
-SCHEMA: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("line", pa.int32()),
-        ("ts", pa.timestamp("us", "UTC")),
-        ("ts_text", pa.string()),
-        ("origin", pa.string()),
-        ("subject", pa.string()),
-        ("name", pa.string()),
-        ("value", pa.float64()),
-    ]
-)
+SCHEMA: Final = columns_of("metrics")
 _SEVERAL: Final = 16 << 20
 """Bytes up to which a file may hold several outputs, as a script collects them."""
 

@@ -22,21 +22,10 @@ import pyarrow as pa
 
 from kit.evidence.files import open_readonly
 from kit.formats.tables.store_json import parse_json
-from kit.formats.values import batches
+from kit.formats.values import batches, columns_of
 from kit.rocketmq.mqadmin_tables import TABLES
 
-SCHEMA: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("line", pa.int32()),
-        ("command", pa.string()),
-        ("block", pa.int32()),
-        ("name", pa.string()),
-        ("value", pa.string()),
-        ("time", pa.timestamp("us", "UTC")),
-    ]
-)
-"""`time`: when the output was written, by its file; null where neither folder nor archive says it."""
+SCHEMA: Final = columns_of("admin")
 LIMIT: Final = 16 << 20
 """Bytes of one output that are read; the outputs of mqadmin are small."""
 _WIDE: Final = 4
