@@ -15,37 +15,15 @@ from typing import Any, Final
 import attrs
 import pyarrow as pa
 
+from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.values import columns_of
 
 SCHEMA: Final = columns_of("threads")
 
 MARK: Final = b"Full thread dump"
 
-_TITLE: Final = re.compile(r"Full thread dump \S")
-_DATE: Final = re.compile(r"^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?(Z?)$")
-_THREAD: Final = re.compile(r'^"(?P<name>.*)" (?:#\d+ |\[0x|prio=|daemon |os_prio=|tid=|cpu=)')
-_INFO: Final = re.compile(
-    r'^"(?P<name>.*)" (?:daemon )?(?:prio=\d+ )?Id=\d+ .{0,200}?\b(?P<state>NEW|RUNNABLE|BLOCKED|(?:TIMED_)?WAITING|TERMINATED)\b'
-    r"(?: on (?P<class>[\w.$]+)@(?P<at>\w+))?"
-)
-"""java.lang.management.ThreadInfo.toString, and Arthas' `thread`, which adds the time on the processor."""
-_DUMPED: Final = re.compile(r'^#(?P<number>\d+) "(?P<name>.*)"(?: virtual)?(?: (?P<state>[A-Z_]+)(?: .*)?)?$')
-_STATE: Final = re.compile(r"^\s+java\.lang\.Thread\.State: (?P<state>[A-Z_]+)")
-_FRAME: Final = re.compile(r"^\s+at (?P<frame>\S.*)$")
-_BARE: Final = re.compile(r"^ {4,8}(?P<frame>(?:[\w.$-]+(?:@[\w.+-]+)?/+)?[\w.$<>/]+\.[\w$<>]+\([^()]*\))$")
-_LOCK: Final = re.compile(
-    r"^\s+- (?P<what>locked|waiting to lock|waiting to re-lock in wait\(\)|waiting on|parking to wait for|eliminated)\s+<(?P<at>\w+)> ?(?:\(a (?P<class>[^)]*)\))?"
-)
-_OWNED: Final = re.compile(r"^\s+- <(?P<at>\w+)> \(a (?P<class>[^)]*)\)")
-_DEADLOCK: Final = re.compile(r"^Found (?:one|a|\d+) Java-level deadlock")
-_DEADLOCKED: Final = re.compile(r'^"(?P<name>.*)":$')
-_STATUS: Final = re.compile(r"^(?P<name>\S.*?)\s+TID: (?P<number>\d+) STATE: (?P<state>[A-Z_]+)$")
-_MODULE: Final = re.compile(r"^(?:[\w.$-]*(?:@[\w.+-]+)?/)+(?=[A-Za-z_$])")
-_IN_SOURCE: Final = re.compile(r"\((?:[\w.$-]+(?:@[\w.+-]+)?/)+")
-_HEAD: Final = re.compile(
-    rb'^Full thread dump \S|^"[^"\n]{1,400}" #\d+ .{0,200}\btid=0x|^"[^"\n]{1,400}" (?:daemon )?(?:prio=\d+ )?Id=\d+ .{0,200}\b(?:RUNNABLE|BLOCKED|WAITING)\b|^#\d+ "[^"\n]{0,400}"(?: virtual)?[^\n]*\n +(?:java\.base/|[\w.$]+\.[\w$<>]+\()',
-    re.MULTILINE,
-)
+LINES: Final = patterns("thread_dumps")
+HEADS: Final = byte_patterns("thread_dumps_heads")
 
 
 @attrs.define
@@ -72,7 +50,7 @@ class Thread:
 
 def sniff(head: bytes) -> bool:
     """Return whether a file begins with a thread dump, and is not a log with one further on."""
-    found = _HEAD.search(head[:16384])
+    found = HEADS["head"].search(head[:16384])
     return bool(found) and head.count(b"\n", 0, found.start() if found else 0) < 12
 
 
@@ -140,22 +118,22 @@ class _Reader:
         self._status = False
 
     def take(self, number: int, line: str) -> None:
-        if date := _DATE.match(line):  # `dump_to_file` has no title: pid, time, release, then threads
+        if date := LINES["date"].match(line):  # `dump_to_file` has no title: pid, time, release, then threads
             self._date_line, self._time = number, (dt.datetime.fromisoformat(f"{date[1]} {date[2]}"), bool(date[3]))
-        elif _TITLE.search(line):
+        elif LINES["title"].search(line):
             self._begin(timed=number - self._date_line <= 2)
-        elif _DEADLOCK.match(line):
+        elif LINES["deadlock"].match(line):
             self._deadlock, self._thread = True, None
-        elif self._deadlock and (found := _DEADLOCKED.match(line)):
+        elif self._deadlock and (found := LINES["deadlocked"].match(line)):
             named = [each for each in self.threads if each.dump == self._dump and each.thread == found["name"]]
             for thread in named[-1:]:
                 thread.deadlocked = True
-        elif found := _STATUS.match(line):
+        elif found := LINES["status"].match(line):
             if not self._status:
                 self._begin(timed=False)
             self._start(number, found)
             self._status = True
-        elif found := _INFO.match(line) or _THREAD.match(line) or _DUMPED.match(line):
+        elif found := LINES["info"].match(line) or LINES["thread"].match(line) or LINES["dumped"].match(line):
             self._start(number, found)
         elif self._thread is not None:
             (self._status_line if self._status else self._detail)(number, line, self._thread)
@@ -184,13 +162,13 @@ class _Reader:
 
     @staticmethod
     def _detail(number: int, line: str, thread: Thread) -> None:
-        if found := _STATE.match(line):
+        if found := LINES["state"].match(line):
             thread.state = found["state"]
-        elif found := _FRAME.match(line) or _BARE.match(line):
+        elif found := LINES["frame"].match(line) or LINES["bare"].match(line):
             thread.add(number, found["frame"])
-        elif found := _OWNED.match(line):
+        elif found := LINES["owned"].match(line):
             thread.locked.append(found["at"])
-        elif (found := _LOCK.match(line)) and found["what"] == "locked":
+        elif (found := LINES["lock"].match(line)) and found["what"] == "locked":
             # Object.wait() releases the monitor it shows as locked further down.
             thread.locked += [found["at"]] if found["at"] != thread.waiting_for else []
         elif found and found["what"] != "eliminated" and thread.waiting_for is None:
@@ -199,4 +177,4 @@ class _Reader:
 
 def _plain(frame: str) -> str:
     """Return a frame without modules and class loaders: `app//com.x.Y.z(Y.java:1)`, `java.lang.Thread.run(java.base@17/Thread.java:1)`."""
-    return _IN_SOURCE.sub("(", _MODULE.sub("", frame), count=1)
+    return LINES["in_source"].sub("(", LINES["module"].sub("", frame), count=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -10,29 +9,23 @@ from typing import Final
 import pyarrow as pa
 
 from kit.evidence.files import open_readonly
+from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.values import batch, columns_of, integer
 
 SCHEMA: Final = columns_of("network")
 LIMIT: Final = 16 << 20
 """Bytes of one output that are read."""
 
-_INTERFACE: Final = re.compile(r"^\d+: (?P<name>[\w.:-]+?)(?:@\S+)?: <")
-_BRIEF: Final = re.compile(r"^(?P<name>[\w.:@-]+) +(?:UP|DOWN|UNKNOWN) +(?P<rest>[\da-f:.]+/\d+.*)$")
-_INET: Final = re.compile(r"^\s+inet6? (?P<address>[\da-fA-F:.]+)(?:/(?P<prefix>\d+))?")
-_SOCKET: Final = re.compile(
-    r"^(?:(?:tcp|udp) +)?(?P<state>[A-Z][A-Z0-9-]{3,12}) +\d+ +\d+ +(?P<local>\S+:(?:\d+|\*)) +(?P<peer>\S+:(?:\d+|\*))(?P<process>.*)$"
-)
-_HEAD: Final = re.compile(
-    rb"^(?:\d+: [\w.@:-]+: <[A-Z]|(?:Netid +)?State +Recv-Q +Send-Q|[\w.:@-]+ +(?:UP|DOWN|UNKNOWN) +[\da-f:.]+/\d+)",
-    re.MULTILINE,
-)
-_LOGGED: Final = re.compile(rb"^\W{0,3}\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\w(?:Exception|Error)\b", re.MULTILINE)
+LINES: Final = patterns("network")
+HEADS: Final = byte_patterns("network_heads")
 
 
 def sniff(head: bytes) -> bool:
     """Return whether a file begins with such an output: with lines of its form, and no log line among the first ones."""
     head = head[:8192]
-    return not _LOGGED.search(head) and bool(_HEAD.search(b"\n".join(head.replace(b"\r", b"").split(b"\n")[:12])))
+    return not HEADS["logged"].search(head) and bool(
+        HEADS["head"].search(b"\n".join(head.replace(b"\r", b"").split(b"\n")[:12]))
+    )
 
 
 def read(file: str, path: str | Path) -> pa.RecordBatch:
@@ -48,17 +41,17 @@ def parse(text: str) -> Iterator[dict[str, str | int | None]]:
     for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         line = raw.rstrip("\r ")
         row: dict[str, str | int | None] = {"line": number, "origin": "addresses"}
-        if named := _INTERFACE.match(line):
+        if named := LINES["interface"].match(line):
             interface = named["name"]
-        elif brief := _BRIEF.match(line):
+        elif brief := LINES["brief"].match(line):
             for part in brief["rest"].split():
                 address, _, prefix = part.partition("/")
                 name = brief["name"].partition("@")[0]
                 yield row | {"interface": name, "address": address, "prefix": integer(prefix, 32)}
-        elif interface and (inet := _INET.match(line)):
+        elif interface and (inet := LINES["inet"].match(line)):
             prefix = inet["prefix"] or ""
             yield row | {"interface": interface, "address": inet["address"], "prefix": integer(prefix, 32)}
-        elif socket := _SOCKET.match(line):
+        elif socket := LINES["socket"].match(line):
             address, port = _split(socket["local"])
             ends = {"address": address, "port": port, "peer": socket["peer"], "state": socket["state"]}
             yield row | {"origin": "sockets", **ends, "process": socket["process"].strip() or None}

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from kit.evidence.files import numbered_lines, open_readonly
 from kit.formats import printed_times
+from kit.formats.patterns import patterns
 from kit.formats.printed_times import MONTHS
 from kit.formats.tables import host_heads
 from kit.formats.values import batches, columns_of, instant
@@ -61,9 +62,7 @@ def _lines(path: str | Path, origin: str | None) -> Iterator[tuple[int, str]]:
 
 # --- times -----------------------------------------------------------------------------------------------------------
 
-_DATE_TIME: Final = re.compile(
-    r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[ T,]+\d{1,2}:\d\d:\d\d[\d.,]*(?: [AP]M)?(?:Z|[+-]\d\d:?\d\d)?$"
-)
+LINES: Final = patterns("metrics")
 _DAY: Final = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +"
 _MONTH: Final = rf"(?P<month>{'|'.join(MONTHS)})"
 _REST: Final = r"(?P<clock>\d\d:\d\d:\d\d)(?P<half> [AP]M)?(?: (?P<zone>[A-Z]{2,5}|[+-]\d\d(?:\d\d)?))?"
@@ -72,16 +71,12 @@ _DATE: Final = (
     re.compile(rf"^{_DAY}(?P<day>\d{{1,2}}) {_MONTH} (?P<year>\d{{4}}) {_REST}$"),
 )
 """What `date` prints in the locales C and en."""
-_ALONE: Final = re.compile(
-    r"^[\s=#*>\[(-]{0,40}(\d{4}[-/]\d\d[-/]\d\d[ T_]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)[\s=#*<\])-]{0,40}$"
-)
-_SHORT_YEAR: Final = re.compile(r"^(\d{1,2}[-/.]\d{1,2}[-/.])(\d\d)(?!\d)")
 
 
 def time_of(line: str) -> str | None:
     """Return the time in a line that holds nothing else: of `date`, or between dashes."""
     line = line.strip()
-    if alone := _ALONE.match(line):
+    if alone := LINES["alone"].match(line):
         return alone[1].replace("_", " ")
     return line if any(rule.match(line) for rule in _DATE) else None
 
@@ -95,7 +90,7 @@ def moment(text: str, zone: Callable[[int], int]) -> int | None:
         month = MONTHS.index(found["month"]) + 1
         text = f"{found['year']}-{month:02d}-{int(found['day']):02d} {found['clock']}{offset}{found['half'] or ''}"
     # The C locale prints month/day/year.
-    printed = printed_times.when(_SHORT_YEAR.sub(r"\g<1>20\2", text), month_first="." not in text[:10])
+    printed = printed_times.when(LINES["short_year"].sub(r"\g<1>20\2", text), month_first="." not in text[:10])
     if printed is None or instant(printed.ms) is None:
         return None
     return instant(zone(printed.ms) if printed.floating else printed.ms)
@@ -103,18 +98,15 @@ def moment(text: str, zone: Callable[[int], int]) -> int | None:
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
-_NUMBER: Final = re.compile(r"-?\d+(?:[.,]\d+)?")
-_SIZE: Final = re.compile(r"(\d+(?:[.,]\d+)?)([KMGTPE]?)i?(B?)", re.IGNORECASE)
-
 
 def _number(text: str) -> float | None:
     """Return a printed number, with a point or a comma; None for anything else."""
-    return float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else None
+    return float(text.replace(",", ".")) if LINES["number"].fullmatch(text) else None
 
 
 def _size(text: str, unit: int = 1) -> float | None:
     """Return the bytes of `9.8g`, `196Mi`, `0B`; of a number without a unit that many times `unit`."""
-    if not (found := _SIZE.fullmatch(text)):
+    if not (found := LINES["size"].fullmatch(text)):
         return None
     times = 1024 ** ("KMGTPE".index(found[2].upper()) + 1) if found[2] else 1 if found[3] else unit
     return float(found[1].replace(",", ".")) * times
@@ -138,7 +130,7 @@ def _iostat(lines: Lines) -> Reader:
         cells = line.split()
         if not cells:
             names, cpu = [], []
-        elif _DATE_TIME.match(line.strip()):
+        elif LINES["date_time"].match(line.strip()):
             time = line.strip()
         elif cells[0] == "avg-cpu:":
             cpu = cells[1:]
@@ -187,12 +179,8 @@ def _sar(lines: Lines) -> Reader:
             yield from _row(at, time, subject, names[labelled:], cells[labelled:])
 
 
-_MOUNT: Final = re.compile(
-    r"^\S.*?\s+(?:[a-z][\w.]*\s+)?(?P<cells>(?:[\d.,]+[KMGTPE]?i?B?|-)(?:\s+(?:[\d.,]+[KMGTPE]?i?B?|-)){2}\s+(?:\d+%|-))\s+(?P<mount>/.*)$"
-)
 _LONGEST: Final = 1_000
 """Characters of a line that may be one of df's."""
-_BLOCK: Final = re.compile(r"(\d*)([KMGB]?)-")
 
 
 def _df(lines: Lines) -> Reader:
@@ -205,11 +193,11 @@ def _df(lines: Lines) -> Reader:
             names, unit = ["size_bytes", "used_bytes", "avail_bytes", "use%"], 1
             if "Inodes" in line:
                 names = ["inodes", "iused", "ifree", "iuse%"]
-            elif blocks := next((found for cell in line.split() if (found := _BLOCK.match(cell))), None):
+            elif blocks := next((found for cell in line.split() if (found := LINES["block"].match(cell))), None):
                 unit = int(blocks[1] or 1) * 1024 ** "BKMG".index(blocks[2] or "B")
         elif (printed := time_of(line)) is not None:
             time = printed
-        elif names and len(line) < _LONGEST and (found := _MOUNT.match(before + line)):
+        elif names and len(line) < _LONGEST and (found := LINES["mount"].match(before + line)):
             for name, cell in zip(names, found["cells"].split(), strict=True):
                 value = _number(cell.rstrip("%")) if name.endswith("%") else _size(cell.replace(",", "."), unit)
                 if value is not None:
@@ -218,24 +206,9 @@ def _df(lines: Lines) -> Reader:
         before = f"{line} " if len(line) < _LONGEST and len(line.split()) == 1 else ""
 
 
-_GC_TIME: Final = re.compile(r"^\[?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}(?:Z|[+-]\d\d:?\d\d)?)\]?:? ?")
-_UPTIME: Final = re.compile(r"(?:^|\]|: )\[?(\d+[.,]\d{3})s?(?:\]|: )")
-_GC_OLD: Final = re.compile(r"\[((?:Full )?GC(?: pause)?(?: \([^)]{1,60}\))*)")
-_GC_NEW: Final = re.compile(
-    r"GC\(\d+\) (?P<what>(?:Pause|Concurrent).{0,120}?)"
-    r"(?: (?P<before>\d+[KMGB])->(?P<after>\d+[KMGB])\((?P<total>\d+[KMGB])\))? (?P<ms>\d+[.,]\d+)ms$"
-)
-_HEAP: Final = re.compile(
-    r"(?P<before>\d+(?:\.\d+)?[KMGB])(?:\([^)]*\))?->(?P<after>\d+(?:\.\d+)?[KMGB])\((?P<total>\d+(?:\.\d+)?[KMGB])\)"
-)
-_SECONDS: Final = re.compile(r", (?P<secs>\d+[.,]\d+) secs\]|real=(?P<real>\d+[.,]\d+) secs")
-_STOPPED: Final = re.compile(r"Total time for which application threads were stopped: (\d+[.,]\d+) seconds")
-_SAFEPOINT: Final = re.compile(r"Safepoint \"(\w+)\",.*? Total: +(\d+) ns")
-
-
 def _gc(lines: Lines) -> Reader:
     for at, line in lines:
-        stamp, up = _GC_TIME.match(line), _UPTIME.search(line[:80])
+        stamp, up = LINES["gc_time"].match(line), LINES["uptime"].search(line[:80])
         subject, values = _collection(line)
         if values and up:
             values.append(("uptime_s", float(up[1].replace(",", "."))))
@@ -244,20 +217,20 @@ def _gc(lines: Lines) -> Reader:
 
 def _collection(line: str) -> tuple[str | None, list[tuple[str, float]]]:
     """Return the kind of collection in a line of a GC log, and its values."""
-    if new := _GC_NEW.search(line):
+    if new := LINES["gc_new"].search(line):
         what = new["what"].strip()
         name = "pause_ms" if what.startswith("Pause") else "concurrent_ms"
         return what, [(name, float(new["ms"].replace(",", "."))), *_heap(new)]
-    if safepoint := _SAFEPOINT.search(line):
+    if safepoint := LINES["safepoint"].search(line):
         return f"safepoint {safepoint[1]}", [("stopped_ms", float(safepoint[2]) / 1e6)]
-    if stopped := _STOPPED.search(line):
+    if stopped := LINES["stopped"].search(line):
         return "safepoint", [("stopped_ms", float(stopped[1].replace(",", ".")) * 1000)]
-    if not (old := _GC_OLD.search(line)) or not (seconds := list(_SECONDS.finditer(line))):
+    if not (old := LINES["gc_old"].search(line)) or not (seconds := list(LINES["seconds"].finditer(line))):
         return None, []
     # The last figure in seconds is the whole pause; `real`, rounded to 10 ms, only if absent.
     text = next((m["secs"] for m in reversed(seconds) if m["secs"]), seconds[-1]["real"])
     # The last sizes outside the inner brackets are those of the whole heap.
-    heap = list(_HEAP.finditer(re.sub(r"(?<!^)\[(?!GC|Full)[^\[\]]*\]", "", line)))
+    heap = list(LINES["heap"].finditer(re.sub(r"(?<!^)\[(?!GC|Full)[^\[\]]*\]", "", line)))
     return old[1], [("pause_ms", float(text.replace(",", ".")) * 1000), *(_heap(heap[-1]) if heap else [])]
 
 

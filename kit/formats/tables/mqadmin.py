@@ -21,6 +21,7 @@ import attrs
 import pyarrow as pa
 
 from kit.evidence.files import open_readonly
+from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.tables.store_json import parse_json
 from kit.formats.values import batches, columns_of
 from kit.rocketmq.mqadmin_tables import TABLES
@@ -37,108 +38,28 @@ Cell = tuple[int, str, str | None]
 """(block, name, value)."""
 Field = tuple[int, str | None, int, str, str | None]
 """(line, command, block, name, value)."""
-NEXT, SAME, WHOLE = "next", "same", "whole"
+NEXT, SAME = "next", "same"
 
-
-@attrs.frozen
-class Form:
-    """A line outside tables: its groups are the fields. `command`: whose line it is, if it shows that; `block`: a new one, that of the line
-    before, or the command as a whole.
-    """
-
-    pattern: re.Pattern[str]
-    block: str
-    command: str | None = None
-
-
-_CALL: Final = re.compile(
-    r"^(?:[^$#>|]{0,80}[$#>] *)?(?:sudo +)?(?:(?:ba)?sh +)?(?:[\w./~-]{0,200}/)?mqadmin(?:\.sh|\.cmd)? +(?P<command>\w+)(?P<rest>.*)$"
-)
+LINES: Final = patterns("mqadmin")
+HEADS: Final = byte_patterns("mqadmin_heads")
 _PREAMBLE: Final = (
     "RocketMQLog:WARN ", "OpenJDK 64-Bit", "Java HotSpot", "SLF4J:", "Picked up ", "For more information, please visit the url",
 )  # fmt: skip
-_FRAME: Final = re.compile(r"\s+(?:at |\.\.\. \d+ more)")
-_CELL: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?|[^\s(]*\([^)]*\)|\S+")
-_COLUMN: Final = re.compile(r"#[^#]+")
-_TOTAL: Final = re.compile(
-    r"^(?P<name>Consume TPS|Diff Total|Consume Diff Total|Consume Inflight Total|Topic Put TPS): *(?P<value>.*)$"
-)
-_FAILED: Final = re.compile(
-    r"^org\.apache\.rocketmq\.tools\.command\.SubCommandException: ?(?P<what>(?P<command>\w*?)(?:SubCommand|Command)? command failed.*|.*)$"
-)
-_CAUSE: Final = re.compile(r"^(?:Caused by: )?(?P<exception>[a-z][\w.$]*(?:Exception|Error)): ?(?P<error>.*)$")
-_SECTION: Final = re.compile(r"^#(?P<name>Consumer [A-Za-z&]+(?: [A-Za-z&]+)?|User Consume Info)#$")
-"""The titles inside a running info file."""
-_PROPERTY: Final = re.compile(r"^(?P<name>[\w.]{2,80}) *: (?P<value>.*)$")
-_DETAIL: Final = re.compile(
-    r"^(?P<Topic>\S+) +(?P<Broker_Name>\S+) +(?P<QID>-?\d+) +ProcessQueueInfo \[(?P<info>.*)\]$"
-)
-_INFO: Final = re.compile(r"(\w+)=([^,\]]*)")
-_SUBSCRIPTION: Final = re.compile(
-    r"^(?:Below is subscription:)?\s*\d{3,} +Topic: (?P<Topic>\S+) +(?:ClassFilter: \w+ +)?SubExpression: ?(?P<SubExpression>.*?)\s*$"
-)
-_CONNECTED: Final = re.compile(
-    r"^[ \t>|]{0,12}(?P<ClientId>[^\s|@]+@[^\s|]+)[ \t|]+(?P<ClientAddr>[^\s|]+:\d+)[ \t|]+(?P<Language>[A-Z]\w*)[ \t|]+(?P<Version>V\d\w+)[ \t|\r]*$"
-)
-"""A connection as the dashboard shows it: without numbers, and whoever copied it may have put bars between the cells."""
 _TABLE_ROWS: Final = (
-    Form(_SUBSCRIPTION, NEXT),
-    Form(
-        re.compile(r"^\d{3,} +(?P<ClientId>\S+) +(?P<Version>[A-Z]\w+) +(?P<ConsumerRunningInfoFile>\d{10,}/\S+)$"),
-        NEXT,
-        "consumerStatus",
-    ),
-    Form(
-        re.compile(
-            r"^\d{3,} +(?P<ClientId>\S+) +(?P<ClientAddr>\S+:\d+|\S*) +(?P<Language>[A-Z]\w*) +(?P<Version>[A-Z]\w+)$"
-        ),
-        NEXT,
-        "consumerConnection",
-    ),
-    Form(_CONNECTED, NEXT, "consumerConnection"),
-)
-"""Rows of tables without a head, as releases before 4.8.0 print them: each group is a column."""
+    ("subscription", None), ("status_row", "consumerStatus"), ("connection_row", "consumerConnection"), ("connected", "consumerConnection"),
+)  # fmt: skip
+"""Rows of tables without a head, as releases before 4.8.0 print them: each group is a column. With the command whose row it is, if it shows that."""
 _FORMS: Final = (
-    Form(re.compile(r"^WARN: (?P<WARN>.*)$"), SAME),
-    Form(re.compile(r"^={4,}(?P<title>[^=].*?)={4,}$"), NEXT, "getBrokerConfig"),
-    Form(re.compile(r"^MSGID: (?P<MSGID>\S+) (?P<message>MessageExt .*?) (?P<BODY>BODY: .*|NOT PRINT BODY)$"), NEXT),
-    Form(re.compile(r"^ip=(?P<ip>.+?)date=(?P<date>.+)$"), SAME, "decodeMessageId"),
-)
+    ("warning", SAME, None), ("broker", NEXT, "getBrokerConfig"), ("message", NEXT, None), ("decoded_id", SAME, "decodeMessageId"),
+)  # fmt: skip
+"""Lines outside tables: each group is a field of a new block, or of that of the line before; and the command whose line it is."""
 _RESETS: Final = ("rollback consumer offset by specified", "reset consumer offset by specified")
-_RESET: Final = re.compile(r"(?P<name>\w+(?:\(\w+\))?)\[(?P<value>[^\]]*)\]")
-_TRACK: Final = re.compile(
-    r"MessageTrack \[consumerGroup=(?P<consumerGroup>.*?), trackType=(?P<trackType>\w+), exceptionDesc=(?P<exceptionDesc>.*?)\](?=MessageTrack|$)"
-)
-_CREATED: Final = re.compile(
-    r"^(?P<name>create topic|create subscription group|update broker config|delete topic|delete subscription group) .*?(?:to|from|\[)? ?(?P<value>\S+) success\.?$"
-)
-_PAIRS: Final = re.compile(r"^[A-Z]\w+ \[(?P<fields>.*)\]$")
-_CONFIG: Final = re.compile(r"^(?P<name>[\w.]{1,100}) *=(?: {1,2}(?P<value>.*))?$")
-_STATUS: Final = re.compile(
-    r"^(?:(?P<address>[\w.:\[\]-]+:\d{1,5}) +)?(?P<name>[A-Za-z][\w./-]{1,200}) *: ?(?P<value>.*)$"
-)
-_STATUS_KEY: Final = re.compile(
-    r"(?:^|\s)(?:brokerVersionDesc|bootTimestamp|msgPutTotalTodayNow|commitLogMaxOffset|EndTransactionQueueSize|brokerVersion) *: "
-)
-_LABEL: Final = re.compile(r"^(?P<name>[A-Z][A-Za-z ]{1,24}):(?: +(?P<value>.*))?$")
-
-_HEAD: Final = re.compile(
-    rb"^(?:(?:[^$#>\n]{0,80}[$#>] *)?(?:(?:ba)?sh +)?(?:[\w./~-]{0,200}/)?mqadmin +[a-z]\w+ |RocketMQLog:WARN (?:No appenders|Please)"
-    rb"|#(?:Cluster Name|Topic|Broker Name|Message ID|Group|Type|ClientId|Index|brokerName) +#|#Consumer (?:Properties|Subscription)#|\d{3}  \S{1,200}@\S{1,200} +\S+ +(?:[A-Z]\w+ +)?[V\d]|OffsetID: {5,}|Topic: {10,}|TopicConfig \[topicName=|={4,}[^=\n]{3,200}={4,}\r?$"
-    rb"|(?:\S{1,80} +)?(?:brokerVersionDesc|bootTimestamp|EndTransactionQueueSize) *: |create topic to \S+ success|MSGID: \w+ MessageExt|ip=\S{1,60}date="
-    rb"|org\.apache\.rocketmq\.tools\.command\.SubCommandException)",
-    re.MULTILINE,
-)
-_LOG_LINE: Final = re.compile(
-    rb"^\W{0,3}\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\S{0,10} +(?:\[.{1,80}\] +)?(?:TRACE|DEBUG|INFO|WARN|ERROR|- \[)",
-    re.MULTILINE,
-)
 
 
 def sniff(head: bytes) -> bool:
     """Return whether a file begins with the output of an mqadmin command, and is not a text that quotes one between log lines."""
     head = head[:8192]
-    return bool(_HEAD.search(head)) and not _LOG_LINE.search(head)
+    return bool(HEADS["head"].search(head)) and not HEADS["log_line"].search(head)
 
 
 def read(
@@ -164,7 +85,7 @@ def parse(raw: bytes) -> Iterator[Field]:
         text = line.rstrip("\r ").replace("\0", "")
         if not text:
             state.apart = True
-        elif not text.startswith(_PREAMBLE) and not _FRAME.match(text):
+        elif not text.startswith(_PREAMBLE) and not LINES["frame"].match(text):
             yield from ((number, state.command, *cell) for cell in state.cells(text))
 
 
@@ -214,29 +135,29 @@ class State:
 
     def cells(self, text: str) -> list[Cell]:
         """Return the fields of the next line."""
-        if call := _CALL.match(text):
+        if call := LINES["call"].match(text):
             self.command, self.columns, self.labels, self.section = call["command"], [], set(), None
             return [(0, f"argument:{name}", value) for name, value in _arguments(call["rest"])]
-        if section := _SECTION.match(text):
+        if section := LINES["section"].match(text):
             self.command, self.section, self.columns = "consumerRunningInfo", section["name"], []
             return []
         if self.section and (own := self._running_info(text)) is not None:
             return own
         if text.startswith("#"):
-            self.columns, self.apart = [(m.start(), m.group().strip()) for m in _COLUMN.finditer(text)], False
+            self.columns, self.apart = [(m.start(), m.group().strip()) for m in LINES["column"].finditer(text)], False
             joined = " ".join(name for _, name in self.columns)
             self.command = self.command or next((command for head, command in TABLES if joined.startswith(head)), None)
             return []
-        if failed := _FAILED.match(text):
+        if failed := LINES["failed"].match(text):
             self.columns, named = [], failed["command"]
             self.command = self.command or (named[:1].lower() + named[1:] if named else None)
             return [(0, "failed", failed["what"])]
-        if cause := _CAUSE.match(text):
+        if cause := LINES["cause"].match(text):
             return [(0, name, value) for name, value in cause.groupdict().items()]
-        if total := _TOTAL.match(text):
+        if total := LINES["total"].match(text):
             self.columns = []
             return [(0, total["name"], total["value"])]
-        if self.apart and (len(self.columns) < _WIDE or len(_CELL.findall(text)) != len(self.columns)):
+        if self.apart and (len(self.columns) < _WIDE or len(LINES["cell"].findall(text)) != len(self.columns)):
             self.columns = []
         if row := _row(text, self.columns):
             self.apart = False
@@ -252,41 +173,41 @@ class State:
         if self.section == "Consumer jstack":
             return []
         if self.section == "Consumer Properties":
-            found = _PROPERTY.match(text)
+            found = LINES["property"].match(text)
             return [(0, found["name"], found["value"])] if found else []
-        if found := _DETAIL.match(text):
-            return self._next([*_columns(found)[:3], *_INFO.findall(found["info"])])
-        found = _SUBSCRIPTION.match(text)
+        if found := LINES["detail"].match(text):
+            return self._next([*_columns(found)[:3], *LINES["info"].findall(found["info"])])
+        found = LINES["subscription"].match(text)
         return self._next(_columns(found)) if found else None
 
     def _outside(self, text: str) -> list[Cell]:
         """Return the fields of a line that is in no table."""
-        for form in _TABLE_ROWS:
-            if found := form.pattern.match(text):
-                self.command = self.command or form.command
+        for name, command in _TABLE_ROWS:
+            if found := LINES[name].match(text):
+                self.command = self.command or command
                 return self._next(_columns(found))
         if any(begin in text for begin in _RESETS):
             self.command = self.command or "resetOffsetByTime"
-            said = ((name, value) for name, value in _RESET.findall(text))
+            said = ((name, value) for name, value in LINES["reset"].findall(text))
             return [(0, n if n == "timestamp(long)" else n.partition("(")[0], value) for n, value in said]
-        if tracks := list(_TRACK.finditer(text)):
+        if tracks := list(LINES["track"].finditer(text)):
             return [cell for track in tracks for cell in self._next(list(track.groupdict().items()))]
-        for form in _FORMS:
-            if found := form.pattern.match(text):
-                self.command = self.command or form.command
-                self.block += form.block == NEXT
+        for name, block, command in _FORMS:
+            if found := LINES[name].match(text):
+                self.command = self.command or command
+                self.block += block == NEXT
                 return [(self.block, name, value) for name, value in found.groupdict().items()]
-        if created := _CREATED.match(text):
+        if created := LINES["created"].match(text):
             self.command = self.command or ("updateTopic" if created["name"] == "create topic" else None)
             return [(0, created["name"], created["value"])]
-        if pairs := _PAIRS.match(text):
+        if pairs := LINES["pairs"].match(text):
             # A value may contain commas and brackets.
             named = (pair.partition("=") for pair in re.split(r", (?=\w+=)", pairs["fields"]))
             return self._next([(name, value) for name, _, value in named])
-        if self.command in (None, "getBrokerConfig") and (config := _CONFIG.match(text)):
+        if self.command in (None, "getBrokerConfig") and (config := LINES["config"].match(text)):
             return [(max(self.block, 1), config["name"], config["value"] or "")]
-        is_status = self.command == "brokerStatus" or (self.command is None and _STATUS_KEY.search(text))
-        if is_status and (status := _STATUS.match(text)):
+        is_status = self.command == "brokerStatus" or (self.command is None and LINES["status_key"].search(text))
+        if is_status and (status := LINES["status"].match(text)):
             self.command = "brokerStatus"
             name = f"{status['address']} {status['name']}" if status["address"] else status["name"]
             return [(max(self.block, 1), name, status["value"].rstrip())]
@@ -294,7 +215,7 @@ class State:
 
     def _labelled(self, text: str) -> list[Cell]:
         """Return a line of a block of labels, which begins with the first of them again."""
-        if not (label := _LABEL.match(text)):
+        if not (label := LINES["label"].match(text)):
             return [(self.block, "text", text)]
         name = label["name"]
         if self.command is None and (name == "OffsetID" or (name == "Topic" and not self.labels)):
@@ -332,7 +253,7 @@ def _row(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str | Non
     if names and names[-1] == "#SubExpression" and len(words := text.split(None, len(names) - 1)) == len(names):
         # The last column may contain blanks: a SQL92 expression, `A || B`.
         return list(zip(names, words, strict=True))
-    cells = list(_CELL.finditer(text))
+    cells = list(LINES["cell"].finditer(text))
     if columns and len(cells) == len(columns):
         return [(name, cell.group()) for name, cell in zip(names, cells, strict=True)]
     if not max(2, len(columns) - _EMPTY) <= len(cells) <= len(columns) or text.startswith((" ", "\t")):
@@ -348,11 +269,7 @@ def _row(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str | Non
 
 _MARKS: Final = r"[ \t>|]{0,12}"
 _HEADS: Final = "|".join(head.replace(" ", " +") if " #" in head else f"{head} +#" for head, _ in TABLES)
-_TABLE: Final = re.compile(rf"^{_MARKS}(?:{_HEADS})|{_CONNECTED.pattern}".encode(), re.MULTILINE)
-_ELSEWHERE: Final = re.compile(
-    r"\W{0,3}\d{4}[-/]\d\d[-/]\d\d[ T]|\W{0,2}\d\d:\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|```"
-)
-"""How a line begins that is not mqadmin's: a log's, or the end of a quotation."""
+_TABLE: Final = re.compile(rf"^{_MARKS}(?:{_HEADS})|{LINES['connected'].pattern}".encode(), re.MULTILINE)
 
 
 def is_quoted(text: bytes) -> bool:
@@ -367,9 +284,13 @@ def parse_quoted(raw: bytes) -> Iterator[Field]:
         text = re.sub(rf"^{_MARKS}", "", line.rstrip("\r ").replace("\0", ""))
         if not text:
             state.apart = True
-        elif _ELSEWHERE.match(text):
+        elif LINES["elsewhere"].match(text):
             state.command, state.columns = None, []
-        elif state.columns or text.startswith("#") or any(p.match(text) for p in (_CALL, _TOTAL, _CONNECTED)):
+        elif (
+            state.columns
+            or text.startswith("#")
+            or any(p.match(text) for p in (LINES["call"], LINES["total"], LINES["connected"]))
+        ):
             if text.startswith("#") and state.columns:
                 state.command = None
             yield from ((number, state.command, *cell) for cell in state.cells(text) if cell[1] != "text")

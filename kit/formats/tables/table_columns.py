@@ -10,38 +10,14 @@ from typing import Final
 import attrs
 
 from kit.formats import printed_times
+from kit.formats.patterns import patterns
 from kit.formats.tables import delimited
 from kit.formats.values import integer
 
 FIELDS: Final = ("key", "time", "status", "uniq_key", "offset_msg_id", "reconsume_times", "outcome", "cost_ms", "error")
 SAMPLE_ROWS: Final = 20_000
-_NAMES: Final[dict[str, re.Pattern[str]]] = {
-    field: re.compile(pattern, re.IGNORECASE)
-    for field, pattern in {
-        "key": r"^keys?$|key$|order|biz_?(id|no|key)|trade|(^|_)(no|sn|code|number)$|单号|订单|流水|业务|键|(^|_)id$",
-        "time": r"time|date|(^|_)at$|when|start|begin|creat|stamp|(^|_)ts$|时间|日期|时刻",
-        "status": r"stat(e|us)?$|stat_|result|outcome|phase|stage|状态|结果|^ok$|success",
-        "reconsume_times": r"reconsume|re_?tr(y|ies)|attempt|redeliver|重试|重投|次数",
-        "cost_ms": r"cost|elapsed|duration|latency|took|took_ms|(^|_)rt(_|$)|耗时|用时",
-        "outcome": r"outcome|result|send_?stat|结果|状态|status",
-        "error": r"err|exception|reason|cause|desc|remark|message|detail|错误|异常|原因|备注",
-    }.items()
-}
-_STATUS_WORD: Final = re.compile(
-    r"(PAID|UNPAID|CREAT|SUCC|FAIL|DONE|CANCEL|INIT|PENDING|CONFIRM|COMMIT|ROLL|CLOSE|OPEN|NEW|OK$|ERR|PROCESS|COMPLET|FINISH|SHIP|REFUND|ACTIVE|"
-    r"LOCK|ISSUED|BOOKED|RESERVED|DELIVER|VALID|支付|取消|完成|成功|失败|待|已)",
-    re.IGNORECASE,
-)
-_SEND: Final = re.compile(
-    r"SEND_OK|FLUSH_DISK_TIMEOUT|FLUSH_SLAVE_TIMEOUT|SLAVE_NOT_AVAILABLE|MQBrokerException|MQClientException|Remoting\w*Exception|(broker|system) busy"
-)
-_ANSWERED: Final = re.compile(r"SEND_OK|FLUSH_DISK_TIMEOUT|FLUSH_SLAVE_TIMEOUT|SLAVE_NOT_AVAILABLE")
-"""client/producer/SendStatus: what only a sender is answered."""
-_DELIVERED_AGAIN: Final = re.compile(r"reconsume|redeliver|重投|重复投递", re.IGNORECASE)
-_ERROR: Final = re.compile(r"\b\w+(Exception|Error)\b|CODE: ?\d+")
-_SENT: Final = re.compile(r"SEND_OK|succe|成功", re.IGNORECASE)
-_FIRST: Final = re.compile(r"start|creat|begin|^at$|创建|开始", re.IGNORECASE)
-_LOG_LINE: Final = re.compile(r"\W?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|.*\n\s*at ")
+_NAMES: Final = patterns("column_names")
+CELLS: Final = patterns("cells")
 HEX: Final = re.compile(r"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?$")
 
 
@@ -93,24 +69,24 @@ def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | N
         free.discard(i)
     if times := sorted(i for i in free if columns[i].times > 0.9):
         # Of several times the first one, unless a name says better: created before updated.
-        at["time"] = next((i for i in times if _FIRST.search(columns[i].name)), times[0])
+        at["time"] = next((i for i in times if CELLS["first"].search(columns[i].name)), times[0])
         free.difference_update(times)
-    take("outcome", lambda c: 1.0 if c.seen(_SEND) and c.distinct <= max(50, c.n // 5) else 0.0)
-    sends = "outcome" in at or any(columns[i].seen(_SEND) for i in free)
-    answered = any(columns[i].seen(_ANSWERED) for i in (*free, *at.values()))
+    take("outcome", lambda c: 1.0 if c.seen(CELLS["send"]) and c.distinct <= max(50, c.n // 5) else 0.0)
+    sends = "outcome" in at or any(columns[i].seen(CELLS["send"]) for i in free)
+    answered = any(columns[i].seen(CELLS["answered"]) for i in (*free, *at.values()))
 
     def retries(column: _Column) -> float:
         """Return how likely a column counts redeliveries; a sender's milliseconds and attempts, which may be as small,
         do not count.
         """
-        if column.hints("cost_ms") or (answered and not _DELIVERED_AGAIN.search(column.name)):
+        if column.hints("cost_ms") or (answered and not CELLS["delivered_again"].search(column.name)):
             return 0.0
         named = "uniq_key" in at or "offset_msg_id" in at or column.hints("reconsume_times")
         return column.small_counts if named else 0.0
 
     take("reconsume_times", retries)
     take("cost_ms", lambda c: 0.5 if c.ints > 0.95 and (c.hints("cost_ms") or sends) and not c.hints("key") else 0.0)
-    take("error", lambda c: 0.5 if c.seen(_ERROR) and c.spaced else 0.0)
+    take("error", lambda c: 0.5 if c.seen(CELLS["error"]) and c.spaced else 0.0)
     keys = sorted((i for i in free if columns[i].key_score > 0.5), key=lambda i: (-columns[i].key_score, i))
     if keys:
         at["key"] = keys[0]
@@ -152,10 +128,10 @@ def _exported(at: dict[str, int], columns: list[_Column]) -> bool:
     """Return whether a table is an exported log search rather than a ledger of sends: it has failures alone and nothing
     that names a send, or whole log lines in its cells.
     """
-    if any(column.seen(_SENT) for column in columns):
+    if any(column.seen(CELLS["sent"]) for column in columns):
         return False
     told = [columns[at[field]] for field in ("outcome", "error") if field in at]
-    if any(column.share(lambda v: bool(_LOG_LINE.match(v))) > 0.5 for column in told):
+    if any(column.share(lambda v: bool(CELLS["log_line"].match(v))) > 0.5 for column in told):
         return True
     return not {"key", "uniq_key", "offset_msg_id", "cost_ms"} & at.keys()
 
@@ -223,7 +199,7 @@ class _Column:
             or self.hints("time")
         ):
             return 0.0
-        words = self.share(lambda v: bool(_STATUS_WORD.search(v)))
+        words = self.share(lambda v: bool(CELLS["status_word"].search(v)))
         if self.hints(field):
             return 0.7 + 0.2 * words
         if words > 0.5:

@@ -1,0 +1,25 @@
+"""The forms of lines that readers know: `patterns.yaml`, compiled."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+
+import msgspec
+
+
+@cache
+def _rows() -> dict[str, dict[str, str]]:
+    rows = resources.files("kit.formats").joinpath("patterns.yaml").read_bytes()
+    return msgspec.yaml.decode(rows, type=dict[str, dict[str, str]])
+
+
+def patterns(reader: str) -> dict[str, re.Pattern[str]]:
+    """Return the forms of a reader by name."""
+    return {name: re.compile(form) for name, form in _rows()[reader].items()}
+
+
+def byte_patterns(reader: str) -> dict[str, re.Pattern[bytes]]:
+    """Return the same for texts that are not decoded yet."""
+    return {name: re.compile(form.encode()) for name, form in _rows()[reader].items()}
