@@ -16,32 +16,9 @@ from typing import Final
 
 import attrs
 
-from kit.i18n import Lang, T
+from kit.i18n import Lang, T, labels
 
-REASONS: Final[dict[str, T]] = {
-    "link": T("a link: links are not followed"),
-    "special": T("a device, pipe or socket"),
-    "unreadable": T("could not be read"),
-    "removed": T("removed after the evidence was looked at"),
-    "shrunk": T("became shorter after the evidence was looked at"),
-    "memory": T("not enough memory to read it"),
-    "recursion": T("nested too deeply to be read"),
-    "encoding": T("not text in the encoding it begins with"),
-    "fault": T("the kit could not read it, which is a fault of the kit; please report it"),
-    "outside": T("an archive member that points outside its archive"),
-    "encrypted": T("encrypted"),
-    "unsupported": T("an archive of a kind that is not opened here: unpack it first"),
-    "damaged": T("a damaged archive: only what is before the damage was read"),
-    "broken": T("damaged: nothing of it could be read"),
-    "overlap": T("archive members overlap: an archive made to explode"),
-    "ratio": T("unpacks to an absurd size: an archive made to explode"),
-    "nested": T("an archive too deep inside other archives"),
-    "members": T("too many members"),
-    "space": T("not enough free disk space to unpack it"),
-    "duplicate": T("a second member of the same name"),
-    "huge": T("larger than a file of a store can be (2 GiB)", "超过存储文件可能的大小（2 GiB）"),
-    "sparse": T("nearly nothing but a hole", "几乎全是空洞"),
-}
+REASONS: Final[dict[str, T]] = labels("evidence")["reasons"]
 
 _NOT_THE_FILE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
 """Problems of this machine, not of a file."""

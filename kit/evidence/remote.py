@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.evidence import disk
 from kit.evidence import workspace as ws
-from kit.i18n import T
+from kit.i18n import labels
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
@@ -26,8 +26,7 @@ CHUNK: Final = 8 << 20
 THREADS: Final = 8
 """Objects copied at once: the network is the limit, not this machine."""
 
-NOTHING = T("{uri}: no object found")
-UNREACHABLE = T("{uri}: {error}")
+SAYS: Final = labels("evidence")["remote"]
 
 
 def is_remote(evidence: str | Path) -> bool:
@@ -55,10 +54,10 @@ def fetch(uri: str, workspace: Path | str | None = None) -> Path:
         objects = _objects(system, prefix)
     except (OSError, ArrowException) as error:
         raise ValueError(
-            UNREACHABLE.say(uri=without_credentials(uri), error=str(error).splitlines()[0]).render()
+            SAYS["unreachable"].say(uri=without_credentials(uri), error=str(error).splitlines()[0]).render()
         ) from None
     if not objects:
-        raise FileNotFoundError(2, NOTHING.say(uri=without_credentials(uri)).render(), without_credentials(uri))
+        raise FileNotFoundError(2, SAYS["nothing"].say(uri=without_credentials(uri)).render(), without_credentials(uri))
     with disk.locked(root / "remote" / f"{folder.name}.lock"):
         bring(system, objects, folder)
     name = PurePosixPath(without_credentials(uri).rstrip("/")).name or "evidence"

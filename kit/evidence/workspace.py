@@ -25,7 +25,7 @@ import attrs
 from kit.evidence import disk
 from kit.evidence.files import Refused, valid_text
 from kit.evidence.unread import PREFIX, notes
-from kit.i18n import Lang, T
+from kit.i18n import Lang, labels
 
 DONE: Final = "_SUCCESS"
 """The marker of a complete table, by the name Spark gives it."""
@@ -45,7 +45,7 @@ RUN: Final = "RMQ_KIT_RUN"
 RUN_ONLY: Final = "-run-"
 """In the names of results that are valid for one run only."""
 ROOMS: Final = ("cases", "spool", "remote")
-UNUSABLE = T("{path}: the cache cannot be written there ({why}); name another folder, for example --workspace {other}")
+SAYS: Final = labels("evidence")["workspace"]
 _KEY: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -70,7 +70,7 @@ def usable(root: Path, lang: Lang = "en", *, shared: bool = False) -> None:
             raise
         other = Path(os.environ.get("TMPDIR") or "/tmp", f"rmq-kit-{os.getuid()}")
         raise WorkspaceUnusable(
-            UNUSABLE.say(path=str(root), why=error.strerror or str(error), other=str(other)).render(lang)
+            SAYS["unusable"].say(path=str(root), why=error.strerror or str(error), other=str(other)).render(lang)
         ) from None
 
 

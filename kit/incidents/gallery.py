@@ -12,7 +12,7 @@ from kit import __version__
 from kit.case import output
 from kit.charts.safe_text import clean
 from kit.evidence import disk
-from kit.i18n import Lang, T, labels
+from kit.i18n import Lang, labels
 from kit.incidents import likeness
 from kit.incidents.history import History, why
 from kit.incidents.reading import Incident, read
@@ -24,8 +24,7 @@ MARK: Final = '<meta name="generator" content="rmq-kit'
 ALIKE_SHOWN: Final = 3
 
 WORDS: Final = labels("incidents")["words"]
-FOREIGN = T("{path}: was not written by this kit; move it away first")
-ONE_REPORT = T("{path}: the folder of one report; name the folder above it, which holds all of them")
+SAYS: Final = labels("incidents")["gallery"]
 
 
 class GalleryRefused(ValueError):
@@ -44,9 +43,9 @@ def write(folder: str | Path, lang: Lang = "en") -> Path:
     target = Path(folder) / PAGE_NAME
     history = History(read(folder), lang)
     if (Path(folder) / output.MARKER).exists():
-        raise GalleryRefused(ONE_REPORT.say(path=str(folder)).render(lang))
+        raise GalleryRefused(SAYS["one_report"].say(path=str(folder)).render(lang))
     if target.is_symlink() or (target.exists() and not _ours(target)):
-        raise GalleryRefused(FOREIGN.say(path=str(target)).render(lang))
+        raise GalleryRefused(SAYS["foreign"].say(path=str(target)).render(lang))
     disk.write_text(target, page(history, Path(folder)))
     return target
 

@@ -10,18 +10,12 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.charts import Chart, Table, incidents
-from kit.i18n import Lang, Sentence, T, labels
+from kit.i18n import Lang, Sentence, labels
 from kit.incidents import likeness, reading
 from kit.incidents.reading import Incident
 from kit.report import compare
 
-OVERVIEW = T("The incidents, in the order in which they began")
-BEFORE = T("What was known before it struck")
-ALIKE = T("Incidents that resemble {name}")
-CHANGED = T("What differs between {before} and {after}")
-UNREAD = T("Files that could not be read")
-NO_SUCH = T("no incident is called {name}; known: {names}")
-NO_FOLDER = T("{path}: not a folder of reports")
+SAYS: Final = labels("incidents")["history"]
 HEADS: Final = labels("incidents")["columns"]
 NAMES_SHOWN: Final = 4
 
@@ -35,7 +29,7 @@ def start(folder: str | Path, lang: Lang = "en", interactive: bool = True) -> Hi
     try:
         return History(reading.read(locate(str(folder))), lang)
     except (FileNotFoundError, NotADirectoryError):
-        return History(reading.Incidents([], [NO_FOLDER.say(path=str(folder))]), lang)
+        return History(reading.Incidents([], [SAYS["no_folder"].say(path=str(folder))]), lang)
 
 
 class History:
@@ -56,7 +50,7 @@ class History:
             if name in (one.name, one.evidence):
                 return one
         names = [one.name for one in self.incidents]
-        raise KeyError(NO_SUCH.say(name=name, names=names).render(self.lang))
+        raise KeyError(SAYS["no_such"].say(name=name, names=names).render(self.lang))
 
     @cached_property
     def rows(self) -> pd.DataFrame:
@@ -83,7 +77,7 @@ class History:
             for one in self.incidents
         ]
         columns = ["began", "name", "evidence", "root_causes", "suspected", "neighbours"]
-        return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), OVERVIEW)
+        return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), SAYS["overview"])
 
     def chart(self) -> Chart:
         """Chart which cause struck when."""
@@ -94,7 +88,7 @@ class History:
         """Return the confirmed root causes that an earlier incident had, or pointed to, as a root cause, a suspicion or a hazard."""
         columns = ["began", "name", "cause", "earlier", "known_as", "same"]
         frame = pd.DataFrame(self._known_before(), columns=pd.Index(columns))
-        return self._table(frame, BEFORE)
+        return self._table(frame, SAYS["before"])
 
     def _known_before(self) -> Iterator[tuple[Any, ...]]:
         for n, one in enumerate(self.incidents):
@@ -115,7 +109,7 @@ class History:
             (match.incident.name, match.incident.began, round(match.likeness, 2), why(match, self.lang))
             for match in (likeness.alike(one, self.incidents) if one else ())
         ]
-        caption = ALIKE.say(name=one.name if one else name)
+        caption = SAYS["alike"].say(name=one.name if one else name)
         return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), caption)
 
     def compare(self, before: str = "", after: str = "") -> Table:
@@ -128,12 +122,12 @@ class History:
             compare.rows(changes, self.lang), columns=pd.Index(["cause", "what", "before", "after", "change"])
         )
         names = {"before": old.name if old else before, "after": new.name if new else after}
-        return self._table(frame, CHANGED.say(**names))
+        return self._table(frame, SAYS["changed"].say(**names))
 
     def not_read(self) -> Table:
         """Return the files that are not a findings.json or could not be read."""
         frame = pd.DataFrame({"file": [said.render(self.lang) for said in self.unread]})
-        return self._table(frame, UNREAD)
+        return self._table(frame, SAYS["unread"])
 
     def _table(self, frame: pd.DataFrame, caption: Sentence) -> Table:
         return Table(frame, caption, HEADS, self.lang, max_rows=500)

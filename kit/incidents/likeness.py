@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from kit.i18n import T
+from kit.i18n import T, labels
 from kit.incidents.reading import Incident
 from kit.rocketmq.names import is_system_topic
 
@@ -18,13 +18,7 @@ Kind = Literal["cause", "suspected", "step", "name", "release"]
 
 WEIGHTS: Final[dict[Kind, float]] = {"cause": 4.0, "suspected": 1.5, "name": 2.0, "release": 0.5, "step": 1.0}
 """A confirmed cause weighs most; a common name shows that it is the same system; a step alone means little."""
-LABELS: Final[dict[Kind, T]] = {
-    "cause": T("confirmed: {what}"),
-    "suspected": T("suspected: {what}"),
-    "step": T("the same step: {what}"),
-    "name": T("the same name: {what}"),
-    "release": T("the same release: {what}"),
-}
+LABELS: Final[dict[Kind, T]] = labels("incidents")["likeness"]
 
 _NAMED: Final = re.compile(
     r"\b(?:REAL_TOPIC|RETRY_TOPIC|PGROUP|topic|consumerGroup|producerGroup|group)\s*[=:]\s*\"?([^\s,;\"'}\])]+)"

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import attrs
 
 from kit.formats.printed_times import iso
-from kit.i18n import Filled, T
+from kit.i18n import Filled, labels
 from kit.report.compare import is_findings
 
 NAME: Final = "findings.json"
@@ -20,9 +20,7 @@ PAGES: Final = ("report.html", "postmortem.html")
 MOST_BYTES: Final = 64 << 20
 """A findings.json has a few hundred kilobytes; a file of this size is something else."""
 
-NOT_READ = T("{file}: cannot be read: {why}")
-NOT_FINDINGS = T("{file}: not a findings.json of schema 1")
-TOO_BIG = T("{file}: {bytes} bytes, too large for a findings.json")
+SAYS: Final = labels("incidents")["reading"]
 
 HELD: Final = ("confirmed", "suspected")
 
@@ -80,14 +78,14 @@ def read(folder: str | Path) -> Incidents:
         try:
             size = path.stat().st_size
             if size > MOST_BYTES:
-                unread.append(TOO_BIG.say(file=shown, bytes=size))
+                unread.append(SAYS["too_big"].say(file=shown, bytes=size))
                 continue
             findings = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
-            unread.append(NOT_READ.say(file=shown, why=type(error).__name__))
+            unread.append(SAYS["not_read"].say(file=shown, why=type(error).__name__))
             continue
         if not is_findings(findings):
-            unread.append(NOT_FINDINGS.say(file=shown))
+            unread.append(SAYS["not_findings"].say(file=shown))
             continue
         pages = tuple(page for name in PAGES if (page := path.with_name(name)).is_file())
         incidents.append(Incident(path.parent.relative_to(root).as_posix(), path, pages, findings))

@@ -21,7 +21,7 @@ from kit.charts import PLOTLY_MIME
 from kit.charts.table import BEHIND, drawn, spelled
 from kit.charts.table import MIME as TABLE
 from kit.evidence import disk
-from kit.i18n import Lang, T, on_clock
+from kit.i18n import Lang, T, labels, on_clock
 from kit.redaction import leaks
 from kit.redaction import names as redactnames
 from kit.redaction.redactor import Redactor
@@ -31,19 +31,8 @@ from kit.report.notebook_format import nbformat
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-KINDS: Final = {
-    "address": T("address"),
-    "name": T("name, key or path"),
-    "mail": T("mail address"),
-    "secret": T("secret"),
-    "number": T("identity number"),
-}
-LEAK = T(
-    "The report is not written: {file} would still show an original {kind}. This is a fault of the kit; please report it."
-)
-STALE = T(
-    "The report is not written: {file} in the output folder shows an original {kind}, perhaps from an earlier report. Choose an empty folder."
-)
+KINDS: Final = labels("redaction")["kinds"]
+SAYS: Final = labels("redaction")["report"]
 
 _WORDS: Final = (
     "type mode orientation textposition insidetextanchor xref yref xanchor yanchor anchor side dash color colorway symbol shape align barmode overlaying "
@@ -107,8 +96,8 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         files = {path: path.relative_to(staged) for path in staged.rglob("*") if path.is_file()}
         older = {out / name: name for name in output.written_by_others(out, "report") if name not in files.values()}
         originals = leaks.of(case, [*files, *older], paths)
-        check(originals, files, LEAK, case.lang, redactor.is_pseudonym)
-        check(originals, older, STALE, case.lang, redactor.is_pseudonym)
+        check(originals, files, SAYS["leak"], case.lang, redactor.is_pseudonym)
+        check(originals, older, SAYS["stale"], case.lang, redactor.is_pseudonym)
         shutil.copytree(staged, target, dirs_exist_ok=True)
 
 

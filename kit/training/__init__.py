@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from kit.i18n import Lang, T
+from kit.i18n import Lang, labels
 
 if TYPE_CHECKING:
     from kit.training.session import Note, Scorecard, Session
 
 __all__ = ["answer", "ask", "check", "hint", "open", "scorecard"]
 
-NO_LAB = T("{lab}: no such lab; known: {known}")
-NOT_OPEN = T("Open the lab first: kit.lab.open({lab}, evidence)")
-NO_ID = T("{id}: a question is named LAB-NUMBER, as in 80-3")
+SAYS: Final = labels("training")["lab"]
 
 _open: dict[int, Session] = {}
 
@@ -51,7 +49,7 @@ def open(  # noqa: A001
     known = labs()
     number = int(lab) if str(lab).isdecimal() else -1
     if number not in known:
-        raise LabError(NO_LAB.say(lab=str(lab)[:40], known=[str(n) for n in known]).render(lang))
+        raise LabError(SAYS["no_lab"].say(lab=str(lab)[:40], known=[str(n) for n in known]).render(lang))
     prose.speak(str(number), lang, interactive)
     paths = evidences(evidence, known[number].several, cases, draw)
     _open.pop(number, None)
@@ -64,9 +62,9 @@ def _session(id_: str) -> Session:
 
     number, dash, rest = str(id_).partition("-")
     if not (number.isdecimal() and dash and rest):
-        raise LabError(NO_ID.say(id=str(id_)[:40]).render())
+        raise LabError(SAYS["no_id"].say(id=str(id_)[:40]).render())
     if int(number) not in _open:
-        raise LabError(NOT_OPEN.say(lab=number).render())
+        raise LabError(SAYS["not_open"].say(lab=number).render())
     return _open[int(number)]
 
 
@@ -104,5 +102,5 @@ def scorecard(lab: int | str | None = None) -> Scorecard:
     if lab is None and _open:
         return list(_open.values())[-1].scorecard()
     if not str(lab).isdecimal() or int(str(lab)) not in _open:
-        raise LabError(NOT_OPEN.say(lab=str(lab or 80)[:40]).render())
+        raise LabError(SAYS["not_open"].say(lab=str(lab or 80)[:40]).render())
     return _open[int(str(lab))].scorecard()

@@ -13,7 +13,7 @@ import pandas as pd
 from kit.case.tables import AS_MAP
 from kit.charts import Chart, Table
 from kit.formats.commitlog.schema import TEXT, as_dict
-from kit.i18n import Lang, T
+from kit.i18n import Lang, T, labels
 from kit.notebook import inquiry as notebook
 
 if TYPE_CHECKING:
@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 ARCHIVES: Final = (".tar.zst", ".tar.gz", ".tgz", ".tar", ".zip")
-TOPICS = T("Records by topic")
-WARNINGS = T("What the logs complain about most")
-FILES = T("What there is")
-FOUND = T("Log entries with {text}")
-RECORDS = T("Records, in the order of the store")
+SAYS: Final = labels("training")["bench"]
 COLUMNS: Final = (
     "store_timestamp",
     "topic",
@@ -116,20 +112,20 @@ class Bench:
     def files(self, n: int = 1) -> Table:
         """Return the files of the evidence by kind, without archive names, which could give too much away."""
         items = [(_inside(i.file), i.kind, i.source, i.bytes) for i in self.inquiry(n).case.inventory.items]
-        return self._table(pd.DataFrame(items, columns=pd.Index(["file", "kind", "source", "bytes"])), FILES)
+        return self._table(pd.DataFrame(items, columns=pd.Index(["file", "kind", "source", "bytes"])), SAYS["files"])
 
     def topics(self, n: int = 1) -> Table:
         """Return how many records each topic holds."""
-        return self._query(n, RECORDS_BY_TOPIC, TOPICS)
+        return self._query(n, RECORDS_BY_TOPIC, SAYS["topics"])
 
     def warnings(self, n: int = 1, most: int = 15) -> Table:
         """Return the most common warnings and errors, with digits and ids folded."""
-        return self._query(n, COMPLAINTS, WARNINGS, most=most)
+        return self._query(n, COMPLAINTS, SAYS["warnings"], most=most)
 
     def lines(self, text: str, n: int = 1, most: int = 8) -> Table:
         """Return the first log entries that contain a text, including their stack traces."""
         frame = self.spark_case(n).sql(ENTRIES, text=text, most=most).toPandas()
-        return self._table(frame.assign(file=[_inside(f) for f in frame["file"]]), FOUND.say(text=text))
+        return self._table(frame.assign(file=[_inside(f) for f in frame["file"]]), SAYS["found"].say(text=text))
 
     def records(
         self, n: int = 1, most: int = 8, *, topic: str | None = None, uniq_key: str | None = None, **properties: str
@@ -140,7 +136,7 @@ class Bench:
             frame.orderBy("file", "physical_offset").select(*{*COLUMNS} - {"properties"}, TEXT).limit(most).toPandas()
         )
         own = [", ".join(f"{k}={v}" for k, v in as_dict(p).items() if k != "UNIQ_KEY") for p in first[TEXT]]
-        return self._table(first.assign(properties=own)[list(COLUMNS)], RECORDS)
+        return self._table(first.assign(properties=own)[list(COLUMNS)], SAYS["records"])
 
     def count(self, n: int = 1, *, topic: str | None = None, uniq_key: str | None = None, **properties: str) -> int:
         """Return how many records there are of a topic, of a message, or with properties of these values."""

@@ -11,7 +11,7 @@ from markupsafe import escape
 
 from kit.charts import Table, clean
 from kit.charts.controls import outputs
-from kit.i18n import Lang, T
+from kit.i18n import Lang, T, labels
 from kit.training import compare, mixed
 from kit.training.bench import Bench
 from kit.training.facts import of_lab
@@ -20,32 +20,9 @@ from kit.training.lab import Lab, Question, fill
 State = Literal["right", "wrong", "unanswered", "untold"]
 MARKS: Final[dict[State, str]] = {"right": "✓", "wrong": "✗", "unanswered": "…", "untold": "–"}
 
-NO_QUESTION = T("{id}: no such question; this lab has {known}")
-RIGHT = T("Right: {answer}. {why}")
-SOLVED = T("The lab's own answer: {answer}. {why}")
-WRONG = T("Not {answer}. {reason}")
-HIGH = T("That is too many. Stuck? Ask for the hint.")
-LOW = T("That is too few. Stuck? Ask for the hint.")
-OTHER = T("The evidence says something else. Stuck? Ask for the hint.")
-NO_NUMBER = T("A number is asked for ({unit}), and this is not one.")
-NO_OPTION = T("Choose one of: {options}.")
-UNANSWERED = T("Not answered yet.")
-UNTOLD = T("This evidence does not show it; the question is not counted.")
-UNITS: Final[dict[str, T]] = {"count": T("how many"), "bytes": T("bytes"), "seconds": T("seconds")}
-CHOOSE = T("Choose one:")
-CHOOSE_SOME = T("Name one or more:")
-PUT_IN_ORDER = T("Put these into their order:", "请按顺序排列：")
-OUT_OF_ORDER = T("The steps are right, their order is not.", "步骤都对，但顺序不对。")
-CHECK, HINT, PLACE = T("Check"), T("Hint"), T("your answer")
-SCORES = T("Lab {number}: {right} of {total} right, {helped} of them with help")
-HEADS: Final[dict[str, T]] = {
-    "question": T("question"),
-    "state": T("state"),
-    "tries": T("tries"),
-    "help": T("help"),
-    "what": T("what", "内容"),
-}
-HINTED, GIVEN = T("hint"), T("answer")
+SAYS: Final = labels("training")["session"]
+UNITS: Final[dict[str, T]] = labels("training")["units"]
+HEADS: Final[dict[str, T]] = labels("training")["heads"]
 SHORT: Final = 110
 
 
@@ -126,21 +103,25 @@ class Session:
     def question(self, id_: str) -> Question:
         """Return a question. Raise `LabError` if no question has that id."""
         if id_ not in self.questions:
-            raise LabError(NO_QUESTION.say(id=clean(id_, 40), known=list(self.questions)).render(self.lang))
+            raise LabError(self.tell("no_question", id=clean(id_, 40), known=list(self.questions)))
         return self.questions[id_]
 
     def say(self, text: T) -> str:
         return fill(text, self.facts, self.lang)
+
+    def tell(self, name: str, **values: Any) -> str:
+        """Return a sentence of `SAYS`."""
+        return SAYS[name].say(**values).render(self.lang)
 
     def ask(self, id_: str) -> Note:
         """Return the question and what to choose from."""
         question = self.question(id_)
         lines = [f"{question.id}  {self.say(question.prompt)}"]
         if question.options:
-            choose = {"words": CHOOSE_SOME, "order": PUT_IN_ORDER}.get(question.kind, CHOOSE)
+            choose = {"words": "choose_some", "order": "put_in_order"}.get(question.kind, "choose")
             # In the file the steps are in their order; by name they are not.
             names = sorted(question.options) if question.kind == "order" else list(question.options)
-            lines += [choose.render(self.lang), *(f"{name}: {self.say(question.options[name])}" for name in names)]
+            lines += [self.tell(choose), *(f"{name}: {self.say(question.options[name])}" for name in names)]
         return Note("\n".join(lines))
 
     def hint(self, id_: str) -> Note:
@@ -161,22 +142,22 @@ class Session:
         mark = self.marks.setdefault(id_, Mark())
         if self.facts.get(question.answer) is None:
             mark.state = "untold"
-            return Note(UNTOLD.render(self.lang), "untold")
+            return Note(self.tell("untold"), "untold")
         if compare.blank(given) and not self.solve:
             said, self.said_unanswered = self.said_unanswered, True
-            return Note("" if said else UNANSWERED.render(self.lang), "unanswered")
-        reply = RIGHT
+            return Note("" if said else self.tell("unanswered"), "unanswered")
+        reply = "right"
         if compare.blank(given):
-            given, reply = self.answer(id_), SOLVED
+            given, reply = self.answer(id_), "solved"
         mark.tries += 1
         if self.right(question, given):
             mark.state = "right"
             answer = _listed(self.facts[question.answer])
-            return Note(reply.say(answer=answer, why=self.say(question.explanation)).render(self.lang), "right")
+            return Note(self.tell(reply, answer=answer, why=self.say(question.explanation)), "right")
         # A right answer stays right, whatever is tried later.
         mark.state = mark.state if mark.state == "right" else "wrong"
         answer = given if isinstance(given, str | int | float) else ", ".join(map(str, _listed(given)))
-        return Note(WRONG.say(answer=clean(answer, 80), reason=self.reason(question, given)).render(self.lang), "wrong")
+        return Note(self.tell("wrong", answer=clean(answer, 80), reason=self.reason(question, given)), "wrong")
 
     def right(self, question: Question, given: Any) -> bool:
         if compare.same(given, self.facts[question.answer], question):
@@ -201,13 +182,13 @@ class Session:
         if question.kind in compare.NUMBERS:
             value = compare.number(given, question.kind)
             if value is None:
-                return NO_NUMBER.say(unit=UNITS[question.kind]).render(self.lang)
-            return (HIGH if value > truth else LOW).render(self.lang)
+                return self.tell("no_number", unit=UNITS[question.kind])
+            return self.tell("high" if value > truth else "low")
         said = set(compare.choices(given, question))
         if question.options and not said <= {compare.word(option) for option in question.options}:
-            return NO_OPTION.say(options=list(question.options)).render(self.lang)
+            return self.tell("no_option", options=list(question.options))
         out_of_order = question.kind == "order" and said == set(compare.choices(truth, question))
-        return (OUT_OF_ORDER if out_of_order else OTHER).render(self.lang)
+        return self.tell("out_of_order" if out_of_order else "other")
 
     def scorecard(self) -> Scorecard:
         """Return the score: every question once, without those this evidence cannot answer."""
@@ -219,10 +200,10 @@ class Session:
             total += not untold
             right += state == "right"
             helped += state == "right" and (mark.hinted or mark.solved)
-            aid = [text.render(self.lang) for text, used in ((HINTED, mark.hinted), (GIVEN, mark.solved)) if used]
+            aid = [self.tell(name) for name, used in (("hinted", mark.hinted), ("given", mark.solved)) if used]
             rows.append((id_, MARKS[state], mark.tries, ", ".join(aid), clean(self.say(question.prompt), SHORT)))
         heads = pd.Index([HEADS[name].render(self.lang) for name in ("question", "state", "tries", "help", "what")])
-        caption = SCORES.say(number=str(self.lab.number), right=right, total=total, helped=helped).render(self.lang)
+        caption = self.tell("scores", number=str(self.lab.number), right=right, total=total, helped=helped)
         return Scorecard(right, total, helped, Table(pd.DataFrame(rows, columns=heads), caption, lang=self.lang))
 
 
@@ -237,19 +218,19 @@ def form(session: Session, id_: str) -> Any:
     """Return a question with a field, two buttons and a space for notes; it only calls `check` and `hint`, which work without it."""
     import ipywidgets
 
-    question, lang = session.question(id_), session.lang
+    question = session.question(id_)
     label = {"description": id_, "style": {"description_width": "initial"}}
     if question.options and question.kind == "word":
         options = [("", None), *((clean(session.say(text), 100), name) for name, text in question.options.items())]
         field = ipywidgets.Dropdown(options=options, layout={"width": "90%"}, **label)
     else:
-        field = ipywidgets.Text(placeholder=PLACE.render(lang), **label)
+        field = ipywidgets.Text(placeholder=session.tell("place"), **label)
     asked, notes = ipywidgets.Output(), ipywidgets.Output()
     # Notes go into an output by their data, not by a display hook: a callback may run in any thread.
     asked.outputs = outputs([session.ask(id_)])
     buttons = []
-    for text, act in ((CHECK, lambda: session.check(id_, field.value)), (HINT, lambda: session.hint(id_))):
-        button = ipywidgets.Button(description=text.render(lang))
+    for name, act in (("check", lambda: session.check(id_, field.value)), ("hint", lambda: session.hint(id_))):
+        button = ipywidgets.Button(description=session.tell(name))
         button.on_click(lambda _, act=act: setattr(notes, "outputs", outputs([act()])))
         buttons.append(button)
     return ipywidgets.VBox([asked, ipywidgets.HBox([field, *buttons]), notes])

@@ -6,15 +6,11 @@ import datetime as dt
 from typing import Any, Final
 
 from kit.causes.alerts import rules
-from kit.i18n import Lang, T
+from kit.i18n import Lang, labels
 from kit.watch.episodes import CLEAR, Episode, Ring, doubling_seconds
 
-WORSE: Final = T("{says} It is getting worse: {count} so far.")
-CLEARED: Final = T("Not seen for {minutes} {minutes:minute|minutes}: {says}")
-PLACE: Final = T("{says} ({place})")
+SAYS: Final = labels("watch")["notes"]
 STOP: Final[dict[Lang, str]] = {"en": ".", "zh": "。"}
-DOUBLES: Final = T("It doubles every {seconds} s.")
-FULL: Final = T("The disk will be full in {minutes} {minutes:minute|minutes} at the current rate.")
 
 
 def note(ring: Ring, lang: Lang, full_in: float | None = None) -> dict[str, Any]:
@@ -29,21 +25,23 @@ def note(ring: Ring, lang: Lang, full_in: float | None = None) -> dict[str, Any]
     says = says if says.endswith((".", "。")) else says + STOP[lang]
     if episode.key:
         says = (
-            PLACE.say(says=says.rstrip(".。"), place=[part for part in episode.key if part != "None"]).render(lang)
+            SAYS["place"]
+            .say(says=says.rstrip(".。"), place=[part for part in episode.key if part != "None"])
+            .render(lang)
             + STOP[lang]
         )
     doubling = doubling_seconds(episode) if alert is not None and alert.grows else None
     count = max(episode.totals.values(), default=0)
     sentence = {
         "raised": lambda: says,
-        "worse": lambda: WORSE.say(says=says, count=count).render(lang),
-        "cleared": lambda: CLEARED.say(minutes=int(CLEAR // 60), says=says).render(lang),
+        "worse": lambda: SAYS["worse"].say(says=says, count=count).render(lang),
+        "cleared": lambda: SAYS["cleared"].say(minutes=int(CLEAR // 60), says=says).render(lang),
     }[ring.state]()
     if ring.state != "cleared":
         if doubling is not None:
-            sentence += " " + DOUBLES.say(seconds=doubling).render(lang)
+            sentence += " " + SAYS["doubles"].say(seconds=doubling).render(lang)
         if full_in is not None and (alert is None or alert.grows or episode.cause == "disk-full"):
-            sentence += " " + FULL.say(minutes=max(1, round(full_in / 60))).render(lang)
+            sentence += " " + SAYS["full"].say(minutes=max(1, round(full_in / 60))).render(lang)
     refs = [episode.ref, ring.ref]
     return {
         "id": f"{episode.id}-{ring.state}-{count}",

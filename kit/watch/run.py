@@ -14,14 +14,14 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from kit.i18n import T
+from kit.i18n import labels
 from kit.watch import state_folder
 from kit.watch.loop import Watch
 from kit.watch.outlets import Outlet
 
 NICE: Final = 10
 RANKS: Final = ("warning", "critical")
-UNWRITTEN = T("{path}: cannot write there: {why}")
+SAYS: Final = labels("watch")["run"]
 MOST_LATE: Final = 1000
 """Most alerts kept for an outlet that cannot take them."""
 AT_ONCE: Final = 1000
@@ -91,7 +91,7 @@ class Sender:
         try:
             act()
         except OSError as error:
-            said = UNWRITTEN.say(path=str(error.filename or self.folder), why=error.strerror or str(error))
+            said = SAYS["unwritten"].say(path=str(error.filename or self.folder), why=error.strerror or str(error))
             if (text := said.render(self.watch.lang)) not in self._named:
                 self._named.add(text)
                 self.complain(text)

@@ -19,16 +19,13 @@ import msgspec
 from kit.case.output import BUSY, FOREIGN, LINK, NOT_FOLDER, UNWRITABLE, OutputRefused
 from kit.evidence import disk
 from kit.evidence.workspace import default_base
-from kit.i18n import Lang, T, printable
+from kit.i18n import Lang, labels, printable
 from kit.watch.loop import Kept
 
 MARKER: Final = ".rmq-kit-watch.json"
 STATE: Final = "state.json"
 OWN: Final = frozenset({MARKER, STATE})
-DAMAGED = T(
-    "{path}: cannot be read ({why}); the watch begins anew, at the present end of every file",
-    "{path}：无法读取（{why}）；监视重新开始，从每个文件当前的末尾算起",
-)
+SAYS: Final = labels("watch")["state_folder"]
 
 
 def default(roots: Sequence[Path]) -> Path:
@@ -73,7 +70,7 @@ def load(folder: Path, complain: Callable[[str], None] = lambda text: None, lang
     except FileNotFoundError:
         return Kept()
     except (OSError, msgspec.MsgspecError) as error:
-        complain(DAMAGED.say(path=str(path), why=printable(str(error))[:200]).render(lang))
+        complain(SAYS["damaged"].say(path=str(path), why=printable(str(error))[:200]).render(lang))
         return Kept()
 
 

@@ -13,26 +13,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from kit.i18n import Lang, T, printable
+from kit.i18n import Lang, T, labels, printable
 from kit.watch.loop import Figures, Watch
 
-TITLE: Final = T("rmq-kit watch")
-HALF: Final = T("half messages")
-LEAKED: Final = T("leaked into the half topic")
-PUT_BACK: Final = T("put-backs refused")
-UNANSWERED: Final = T("checks without answer")
-DISCARDED: Final = T("transactions discarded")
-DEAD: Final = T("dead letters")
-REFUSED: Final = T("sends refused (flow control)")
-RETRIES: Final = T("retries")
-LAG: Final = T("greatest lag")
-PROBLEMS: Final = T("known problems")
-OPEN: Final = T("alerts open")
-READ: Final = T("read, MiB")
-UNREAD: Final = T("files not read")
-SKIPPED: Final = T("bytes that are no lines", "不成行的字节")
-NOT_READ: Final = T("{file}: {why}")
-ALERT: Final = T("{time} {severity} {cause}: {summary} [{where}]")
+SAYS: Final = labels("watch")["view"]
 
 PRINT_EVERY: Final = 10.0
 """Seconds between two lines where the output is not a terminal."""
@@ -47,19 +31,19 @@ def _stages(*names: str) -> Callable[[Figures], int]:
 
 
 ROWS: Final[tuple[tuple[T, Callable[[Figures], int]], ...]] = (
-    (HALF, _stages("half", "check-back")),
-    (LEAKED, _stages("leaked")),
-    (PUT_BACK, _signs("put-back-failed", "message-size-exceeded")),
-    (UNANSWERED, _signs("check-channel-null", "producer-table-empty")),
-    (DISCARDED, _signs("check-discard")),
-    (DEAD, _stages("dlq")),
-    (REFUSED, _signs("flow-control")),
-    (RETRIES, _stages("retry")),
-    (LAG, lambda figures: max(figures.lag.values(), default=0)),
-    (PROBLEMS, lambda figures: sum(n for name, n in figures.signs.items() if name.startswith("problem:"))),
-    (READ, lambda figures: figures.read >> 20),
-    (UNREAD, lambda figures: len(figures.unread)),
-    (SKIPPED, lambda figures: figures.skipped.total()),
+    (SAYS["half"], _stages("half", "check-back")),
+    (SAYS["leaked"], _stages("leaked")),
+    (SAYS["put_back"], _signs("put-back-failed", "message-size-exceeded")),
+    (SAYS["unanswered"], _signs("check-channel-null", "producer-table-empty")),
+    (SAYS["discarded"], _signs("check-discard")),
+    (SAYS["dead"], _stages("dlq")),
+    (SAYS["refused"], _signs("flow-control")),
+    (SAYS["retries"], _stages("retry")),
+    (SAYS["lag"], lambda figures: max(figures.lag.values(), default=0)),
+    (SAYS["problems"], lambda figures: sum(n for name, n in figures.signs.items() if name.startswith("problem:"))),
+    (SAYS["read"], lambda figures: figures.read >> 20),
+    (SAYS["unread"], lambda figures: len(figures.unread)),
+    (SAYS["skipped"], lambda figures: figures.skipped.total()),
 )
 
 
@@ -67,7 +51,7 @@ def alert_line(alert: dict[str, Any], lang: Lang) -> str:
     """Return an alert as one line."""
     places = [f"{ref['file']}:{ref.get('line', ref.get('physical_offset'))}" for ref in alert["evidence"]]
     values = {"severity": alert["severity"], "cause": alert["cause"], "summary": alert["summary"]}
-    return printable(ALERT.say(time=alert["time"][11:19], where=" ".join(places), **values).render(lang))
+    return printable(SAYS["alert"].say(time=alert["time"][11:19], where=" ".join(places), **values).render(lang))
 
 
 class View:
@@ -87,7 +71,7 @@ class View:
             if count
         ]
         self.before = now
-        alerts = f"{OPEN.in_(self.lang)} {len(self.watch.kept.episodes.open)}"
+        alerts = f"{SAYS['open'].in_(self.lang)} {len(self.watch.kept.episodes.open)}"
         moment = dt.datetime.fromtimestamp(self.watch.clock(), dt.UTC).strftime("%H:%M:%S")
         return f"{moment} " + " · ".join([*parts, alerts])
 
@@ -102,7 +86,7 @@ class View:
             for each in self.watch.kept.episodes.open.values()
         ]
         told = [Text(text, overflow="ellipsis", no_wrap=True) for text in self.last[-5:]]
-        return Panel(Group(table, *episodes[:10], *told), title=TITLE.in_(self.lang))
+        return Panel(Group(table, *episodes[:10], *told), title=SAYS["title"].in_(self.lang))
 
 
 @contextmanager
@@ -131,7 +115,7 @@ def showing(
             if name not in named:
                 named.add(name)
                 screen.print(
-                    Text(printable(NOT_READ.say(file=name, why=refused.say(lang)).render(lang))), soft_wrap=True
+                    Text(printable(SAYS["not_read"].say(file=name, why=refused.say(lang)).render(lang))), soft_wrap=True
                 )
         for alert in alerts:
             screen.print(Text(alert_line(alert, lang)), soft_wrap=True)
