@@ -18,7 +18,7 @@ Kind = Literal["cause", "suspected", "step", "name", "release"]
 
 WEIGHTS: Final[dict[Kind, float]] = {"cause": 4.0, "suspected": 1.5, "name": 2.0, "release": 0.5, "step": 1.0}
 """A confirmed cause weighs most; a common name shows that it is the same system; a step alone means little."""
-LABELS: Final[dict[Kind, T]] = labels("incidents")["likeness"]
+LABELS: Final[dict[str, T]] = labels("incidents")["likeness"]
 
 _NAMED: Final = re.compile(
     r"\b(?:REAL_TOPIC|RETRY_TOPIC|PGROUP|topic|consumerGroup|producerGroup|group)\s*[=:]\s*\"?([^\s,;\"'}\])]+)"

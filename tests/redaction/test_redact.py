@@ -347,14 +347,14 @@ def test_the_check_can_fail_and_names_no_original(tmp_path: Path, planted: str) 
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "t.csv").write_text(f"a\n{planted}\n")
     with pytest.raises(click.ClickException) as raised:
-        redacted.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.LEAK, "en")
+        redacted.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.SAYS["leak"], "en")
     assert (
         "tables/t.csv" in raised.value.message
         and planted.strip('"()') not in raised.value.message
         and raised.value.exit_code == 1
     )
     (tmp_path / "tables" / "t.csv").write_text("a\n100.64.3.7 topic-x4k2 order 1025 web-011 xtrade-ordery\n")
-    redacted.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.STALE, "zh")
+    redacted.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.SAYS["stale"], "zh")
 
 
 def test_outputs_of_a_notebook_are_drawn_anew() -> None:
