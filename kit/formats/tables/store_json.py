@@ -25,6 +25,7 @@ TABLES: Final = {
 _KEY: Final = re.compile(r'"(\w{3,40})"\s*:')
 _INT_KEY: Final = re.compile(r"([{,]\s*)(-?\d+)(\s*:)")
 """fastjson writes integer keys without quotes (`ConsumerOffsetSerializeWrapper`); names of topics and groups are quoted, so this is safe."""
+_COLON: Final = re.compile(r"\s*:")
 _QUEUE_KEY: Final = re.compile(r"([{,]\s*)(\{[^{}]*\})(\s*:)")
 """It writes keys that are objects as such: the queues in a client's own offsets (client/consumer/store/OffsetSerializeWrapper)."""
 
@@ -78,5 +79,9 @@ class Lines:
         return bisect.bisect_left(self._ends, position) + 1 if position >= 0 else 1
 
     def find(self, name: str, start: int = 0) -> int:
-        found = re.compile(re.escape(json.dumps(name, ensure_ascii=False)) + r"\s*:").search(self.text, max(0, start))
-        return found.start() if found else -1
+        """Return where a name stands before a colon, from a position on; -1 if it does not."""
+        quoted = json.dumps(name, ensure_ascii=False)
+        at = self.text.find(quoted, max(0, start))
+        while at >= 0 and not _COLON.match(self.text, at + len(quoted)):
+            at = self.text.find(quoted, at + 1)
+        return at
