@@ -67,20 +67,20 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
       rmq-kit watch /data/rocketmq --alerts alerts.jsonl --prometheus 9105
       rmq-kit watch /data/rocketmq --once --state /var/lib/rmq-kit-watch || page-somebody
     """
-    from kit.watch import run, state_folder
+    from kit.watch import run
     from kit.watch.view import showing
 
     for path in paths:
         if not path.exists():
             raise Refusal(NO_PATH.say(path=printable(str(path))).render(lang))
-    folder = chosen["state"] or state_folder.default(paths)
+    folder = chosen["state"] or run.default(paths)
     for place in (folder, chosen["capture"], _file(chosen["alerts"]), _file(chosen["prometheus"])):
         _outside(place, paths, lang)
     if (alerts := _file(chosen["alerts"])) is not None and alerts.is_symlink():
         raise Refusal(A_LINK.say(path=printable(str(alerts))).render(lang))
     run.gently()
     run.ends_on_signals()
-    with contextlib.suppress(run.Stopped), state_folder.alone(folder, lang):
+    with contextlib.suppress(run.Stopped), run.alone(folder, lang):
         watching = _watch(paths, folder, lang, chosen)
         sender = run.Sender(watching, folder, _outlets(watching, chosen), run.complain)
         if chosen["prometheus"]:
@@ -95,7 +95,7 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
     from kit.case.options import instant
     from kit.formats.logs.schema import Options
     from kit.formats.printed_times import zone
-    from kit.watch import run, state_folder
+    from kit.watch import run
     from kit.watch.loop import Watch
 
     try:
@@ -105,7 +105,7 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
         raise Refusal(printable(str(error))) from None
     return Watch(
         [path.resolve() for path in paths],
-        state_folder.load(folder, run.complain, lang),
+        run.load(folder, run.complain, lang),
         "earliest" if since else "latest",
         since.timestamp() if since else 0.0,
         lang,
@@ -126,7 +126,7 @@ def _outlets(watching: Any, chosen: dict[str, Any]) -> list[Any]:
             raise Refusal(f"--hook: {error}") from None
         found += [outlets.hook(command, run.complain)] if command else []
     if chosen["capture"]:
-        from kit.watch.capture import capture
+        from kit.watch.outlets import capture
 
         found.append(lambda alert: alert["state"] == "raised" and capture(watching, alert["id"], chosen["capture"]))
     return found
@@ -134,17 +134,17 @@ def _outlets(watching: Any, chosen: dict[str, Any]) -> list[Any]:
 
 def _metrics(sender: Any, target: str, lang: Lang) -> None:
     """Serve the figures on a port, or write them into a file after each step."""
-    from kit.watch import metrics
+    from kit.watch import outlets
 
     address, _, port = target.rpartition(":")
     if not port.isdigit():
-        sender.after = lambda: metrics.write(sender.watch, Path(target))
+        sender.after = lambda: outlets.write_figures(sender.watch, Path(target))
         return
     try:
-        at = metrics.serve(sender.watch, int(port), address or metrics.LOOPBACK)
+        at = outlets.serve_figures(sender.watch, int(port), address or outlets.LOOPBACK)
     except (OSError, OverflowError) as error:
         raise Refusal(f"{printable(target)}: {getattr(error, 'strerror', '') or error}") from None
-    click.echo(METRICS.say(where=f"http://{address or metrics.LOOPBACK}:{at}/metrics").render(lang), err=True)
+    click.echo(METRICS.say(where=f"http://{address or outlets.LOOPBACK}:{at}/metrics").render(lang), err=True)
 
 
 def _file(target: str | None) -> Path | None:

@@ -1,15 +1,19 @@
 """A smaller evidence folder: the records, lines and rows of a time window, a topic or some messages, in the same files.
 
-Commitlog records keep their positions (see `kit.collection.cut_files`), as do queue units; log entries include their continuation lines,
-business rows their header. Configuration, mqadmin outputs, host metrics and pasted texts are small and are copied completely. Left out, and counted: copies
-of other files, indexes (they can be built from the records), damaged ranges, and what was not recognised.
+A commitlog file keeps its name and every kept record its position, byte for byte; a range left out becomes the filler RocketMQ itself writes at
+the end of a file (`CommitLog.BLANK_MAGIC_CODE`, in DLedger files that of `MmapFileList`), with a hole after its eight bytes. So offsets, message ids
+and references stay valid, the file consists of filler and records only, and it takes no more disk than its records. Queue units keep their positions too;
+log entries include their continuation lines, business rows their header. Configuration, mqadmin outputs, host metrics and pasted texts are small and are
+copied completely. Left out, and counted: copies of other files, indexes (they can be built from the records), damaged ranges, and what was not recognised.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import io
+import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,14 +23,16 @@ import pandas as pd
 
 from kit.case import output
 from kit.case.tables import within
-from kit.collection import cut_files
 from kit.collection.collect import EMPTY_WINDOW
 from kit.evidence.files import open_readonly
 from kit.formats.commitlog.schema import promoted
+from kit.formats.commitlog.segments import examine, spans
+from kit.formats.queues import consumequeue
 from kit.formats.tables import configs
 from kit.i18n import Lang, T, labels
 from kit.inventory import mentions
 from kit.inventory.model import STORES
+from kit.rocketmq import binary_format as f
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -117,27 +123,27 @@ def _one(
     item: Item,
     wish: Wish,
     target: Path,
-    offsets: dict[str, cut_files.Longs],
-    points: cut_files.Longs,
+    offsets: dict[str, Longs],
+    points: Longs,
     spoken: dict[str, list[int]],
-) -> tuple[str, cut_files.Part]:
+) -> tuple[str, Part]:
     """Write the kept part of one file; return its count's name."""
     if item.kind in STORES:
-        return "records", cut_files.commitlog(
+        return "records", commitlog(
             item.file, item.path, item.base, offsets.get(item.file, np.empty(0, np.int64)), target
         )
     if item.kind == "consumequeue" and item.detail.get("unit", "plain") == "plain":
-        return "units", cut_files.queue(item.file, item.path, points, target)
+        return "units", queue(item.file, item.path, points, target)
     if item.kind == "log":
         begins, keep = _entries(case, item, wish, spoken.get(item.file))
-        return "entries", cut_files.Part(
-            int(keep.sum()), int(keep.size), cut_files.ranges(item.path, _runs(begins, keep, item.bytes), target)
+        return "entries", Part(
+            int(keep.sum()), int(keep.size), ranges(item.path, _runs(begins, keep, item.bytes), target)
         )
     if item.kind in ("rows", "sends") and item.detail.get("dialect") and wish.window:
         return "rows", _rows(case, item, wish, target)
     if item.kind in (*WHOLE, "rows", "sends"):
-        return "whole", cut_files.Part(0, 0, cut_files.copy_whole(item.path, item.bytes, target))
-    return ("unknown" if item.kind in ("empty", "other", "lock") else "built"), cut_files.Part(1, 1, 0)
+        return "whole", Part(0, 0, copy_whole(item.path, item.bytes, target))
+    return ("unknown" if item.kind in ("empty", "other", "lock") else "built"), Part(1, 1, 0)
 
 
 def _place(out: Path, file: str, taken: set[Path]) -> Path:
@@ -161,7 +167,7 @@ def _lives(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
     return trace.traces(case, ids) if ids else []
 
 
-def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, cut_files.Longs]:
+def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, Longs]:
     """Return the physical offsets of the records to keep, by file, sorted."""
     frame = case.stored_messages.where(within("store_timestamp", wish.since, wish.until))
     if wish.ids:
@@ -232,7 +238,7 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
     return lines
 
 
-def _entries(case: Case, item: Item, wish: Wish, lines: list[int] | None) -> tuple[cut_files.Longs, np.ndarray]:
+def _entries(case: Case, item: Item, wish: Wish, lines: list[int] | None) -> tuple[Longs, np.ndarray]:
     """Return where the entries of a log begin and which are kept: those in the window, or that mention a message; settings printed at a start always."""
     asked = case.sql(
         """
@@ -265,7 +271,7 @@ def _inside(times: pd.Series, wish: Wish) -> np.ndarray:
     return inside
 
 
-def _runs(begins: cut_files.Longs, keep: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
+def _runs(begins: Longs, keep: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
     """Yield the byte ranges of kept entries, adjacent ones joined; an entry extends to the next, the first from the start of the file."""
     ends = np.append(begins[1:], size)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], keep, [False])).astype(np.int8)))
@@ -273,7 +279,7 @@ def _runs(begins: cut_files.Longs, keep: np.ndarray, size: int) -> Iterator[tupl
         yield (0 if first == 0 else int(begins[first])), int(ends[stop - 1])
 
 
-def _rows(case: Case, item: Item, wish: Wish, target: Path) -> cut_files.Part:
+def _rows(case: Case, item: Item, wish: Wish, target: Path) -> Part:
     """Keep the rows of a table whose time is in the window or unknown, and all lines before the first row."""
     table, time = ("sends", "start") if item.kind == "sends" else ("rows", "time")
     rows = case.sql(
@@ -290,6 +296,133 @@ def _rows(case: Case, item: Item, wish: Wish, target: Path) -> cut_files.Part:
     runs = list(_runs(begins, keep, item.bytes))
     head = int(begins[0]) if begins.size else item.bytes
     wanted = [(0, head), *((max(a, head), b) for a, b in runs)]
-    return cut_files.Part(
-        int(keep.sum()), int(keep.size), cut_files.ranges(item.path, [(a, b) for a, b in wanted if a < b], target)
+    return Part(int(keep.sum()), int(keep.size), ranges(item.path, [(a, b) for a, b in wanted if a < b], target))
+
+
+# --- parts of files ---------------------------------------------------------------------------------------------------
+
+_CHUNK: Final = 4 << 20
+_HEADER: Final = 8
+_MOST: Final = (1 << 31) - 1
+"""A filler's length is an int32; after a longer range a new file begins, named as in RocketMQ."""
+
+Longs = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+@attrs.frozen
+class Part:
+    """What was written of one file: records (or units, entries, rows) kept and before, and their bytes."""
+
+    kept: int
+    of: int
+    bytes: int
+
+
+def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Path) -> Part:
+    """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file without such records.
+
+    A record in the wrong place (with another offset) is kept only right after a kept one: otherwise nothing could find it again.
+    """
+    known = examine(file, path, base)
+    pieces = [
+        (starts.copy(), sizes.copy(), marks.copy()) for _, starts, sizes, marks, *_ in spans(known, 0, known.used)
+    ]
+    empty = np.empty(0, np.int64)
+    starts, sizes, marks = (
+        (np.concatenate(column) if column else empty for column in zip(*pieces, strict=True))
+        if pieces
+        else (empty, empty, empty)
     )
+    keep = np.isin(starts + known.base, offsets)
+    begins, ends = starts - known.head, starts + sizes
+    for i in np.flatnonzero(keep & (marks != 0)).tolist():
+        keep[i] = i > 0 and bool(keep[i - 1]) and int(ends[i - 1]) == int(begins[i])
+    runs = _joined(begins[keep], ends[keep])
+    if runs:
+        with open_readonly(path) as source:
+            _write(source, runs, known.base, bool(known.head), target)
+    return Part(int(keep.sum()), int(starts.size), int((ends - begins)[keep].sum()))
+
+
+def _joined(begins: Longs, ends: Longs) -> list[tuple[int, int]]:
+    """Join ranges that are closer than a filler's header; what is between them is kept."""
+    if not begins.size:
+        return []
+    apart = np.flatnonzero(begins[1:] - ends[:-1] >= _HEADER)
+    return list(
+        zip(begins[np.append(0, apart + 1)].tolist(), ends[np.append(apart, begins.size - 1)].tolist(), strict=True)
+    )
+
+
+def _write(source: io.BufferedReader, runs: list[tuple[int, int]], base: int, dledger: bool, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    out = None
+    zero = at = 0
+    try:
+        for begin, end in runs:
+            if out is not None and begin - at > _MOST:
+                out.close()
+                out = None
+            if out is None:
+                far = begin > _MOST or at > 0
+                zero = at = begin if far else 0
+                out = (target.with_name(f"{base + begin:0{f.FILE_NAME_DIGITS}}") if far else target).open("xb")
+            if 0 < begin - at < _HEADER:  # only before the first record: it cannot be filler
+                copy(source, at, begin, out)
+            elif begin > at:
+                size = begin - at
+                out.write(
+                    struct.pack(">ii", f.DLEDGER_BLANK, size) if dledger else struct.pack(">iI", size, f.MAGIC_BLANK)
+                )
+                out.seek(begin - zero)
+            copy(source, begin, end, out)
+            at = end
+    finally:
+        if out is not None:
+            out.close()
+
+
+def copy(source: io.BufferedReader, start: int, end: int, out: io.BufferedWriter) -> None:
+    """Append the bytes [start, end) of a file."""
+    source.seek(start)
+    while start < end and (data := source.read(min(_CHUNK, end - start))):
+        out.write(data)
+        start += len(data)
+
+
+def ranges(path: str, wanted: Iterable[tuple[int, int]], target: Path) -> int:
+    """Write the byte ranges of a file one after another; return the bytes written. No file without ranges."""
+    total = 0
+    parts = list(wanted)
+    if parts:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open_readonly(path) as source, target.open("xb") as out:
+            for start, end in parts:
+                copy(source, start, end, out)
+            total = out.tell()
+    return total
+
+
+def copy_whole(path: str, size: int, target: Path) -> int:
+    """Copy a file; return its bytes."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with open_readonly(path) as source, target.open("xb") as out:
+        copy(source, 0, size, out)
+        return out.tell()
+
+
+def queue(file: str, path: str, offsets: Longs, target: Path) -> Part:
+    """Write a plain consume queue with the units that point to these physical offsets, at their positions; the others become `fillPreBlank`'s."""
+    with open_readonly(path) as source:
+        raw = np.frombuffer(source.read(), np.uint8)
+    units = raw[: raw.size // f.CQ_UNIT * f.CQ_UNIT].view(consumequeue.PLAIN).copy()
+    used = (units["size"] != 0) & (units["size"] != f.CQ_PREFILL_SIZE)
+    keep = used & np.isin(units["physical_offset"].astype(np.int64), offsets)
+    count = int(keep.sum())
+    if count:
+        units = units[: int(np.flatnonzero(keep)[-1]) + 1]
+        units[~keep[: units.size]] = np.array((0, f.CQ_PREFILL_SIZE, 0), consumequeue.PLAIN)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("xb") as out:
+            out.write(units.tobytes())
+    return Part(count, int(used.sum()), count * f.CQ_UNIT)

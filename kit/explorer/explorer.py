@@ -1,27 +1,34 @@
-"""`kit.explore(case)`: the linked views, and what is selected in them as Python values."""
+"""`kit.explore(case)`: the linked views, and what is selected in them as Python values; in a notebook a slider of times, bars to click, menus, what is
+selected as chips, and tables.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import difflib
 import functools
+import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
+import ipywidgets
 import pandas as pd
+import plotly.graph_objects as go
 
+from kit.analysis.consumers import positions
 from kit.causes import results, timeline
-from kit.charts import BLUE, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, clean
+from kit.charts import BLUE, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, clean, escape, figure
 from kit.charts import overview as charts
+from kit.charts.controls import outputs
 from kit.explorer import narrow
 from kit.explorer.selection import COLUMNS, KEYS, LABELS, SAYS, VALUES, Part, Selection
-from kit.i18n import Lang
+from kit.i18n import Lang, T
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from kit.case.case import Case
-    from kit.explorer.widget import View
 
 MOST: Final = 100_000
 """Most rows of a pandas frame; `spark` returns all of them."""
@@ -33,30 +40,15 @@ LEVELS: Final = {"FATAL": PURPLE, "ERROR": VERMILLION, "WARN": ORANGE, "INFO": B
 BY: Final[dict[Part, str]] = {"entries": "level", "records": "stage"}
 
 
-def explore(
-    case: Case,
-    *,
-    interactive: bool = True,
-    message: str = "",
-    since: str | dt.datetime | None = None,
-    until: str | dt.datetime | None = None,
-    topics: str | Iterable[str] = (),
-    groups: str | Iterable[str] = (),
-    hosts: str | Iterable[str] = (),
-    levels: str | Iterable[str] = (),
-    sources: str | Iterable[str] = (),
-    threads: str | Iterable[str] = (),
-    events: str | Iterable[str] = (),
-    stages: str | Iterable[str] = (),
-    text: str = "",
-) -> Explorer:
-    """Return linked views over the logs, records, lag and host metrics of a case, narrowed by the arguments (see `Selection`).
+def explore(case: Case, *, interactive: bool = True, message: str = "", **selected: Any) -> Explorer:
+    """Return linked views over the logs, records, lag and host metrics of a case, narrowed by what is `selected`, with the arguments of a
+    `Selection`.
 
     `interactive`: False for charts and tables without widgets. `message`: an id or business key; shows the time from a
     minute before its first record to a minute after its last. Moments that the causes report are marked once the case was
     triaged. Raise `ValueError` for an invalid time, a value that is not in the evidence, a message without a time.
     """
-    chosen = Selection(since, until, topics, groups, hosts, levels, sources, threads, events, stages, text)
+    chosen = Selection(**selected)
     return Explorer(case, chosen & around(case, message) if message else chosen, interactive)
 
 
@@ -169,8 +161,6 @@ class Explorer:
     @functools.cached_property
     def widget(self) -> View:
         """The widget itself: its charts, menus and chips set `selection`, and follow it."""
-        from kit.explorer.widget import View
-
         return View(self)
 
     def _ipython_display_(self) -> None:
@@ -182,3 +172,259 @@ class Explorer:
         for part, each in self.parts.items():
             if len(each.frame):
                 display(self.timeline(part))
+
+
+# --- the widget -------------------------------------------------------------------------------------------------------
+
+BARS: Final = 8
+"""Most bars of a field, the values with most rows; the menu has all of them."""
+COMPARED: Final[dict[Part, tuple[str, ...]]] = {
+    "entries": ("levels", "sources", "topics"),
+    "records": ("stages", "topics", "groups"),
+}
+TIME: Final = {
+    "type": "date",
+    "tickformat": "%H:%M:%S\n%Y-%m-%d",
+    "hoverformat": "%Y-%m-%d %H:%M:%S.%L",
+    "title": "UTC",
+}
+TICKS: Final = 1000
+"""Places of the slider of times."""
+
+
+class View(ipywidgets.VBox):
+    """The widget of an explorer. Every part of it sets `explorer.selection`, and `refresh` draws the others anew."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer, self.lang = explorer, explorer.lang
+        # JupyterLab sends clicks to a thread of their own, while a cell runs or an earlier click is still drawn.
+        self._drawing = threading.RLock()
+        self._drawer: int | None = None
+        """The thread that draws; what its own drawing changes is nobody's click."""
+        self._follow: list[Callable[[], None]] = []
+        self.bars: dict[tuple[Part, str], dict[str, tuple[Any, Any, Any]]] = {}
+        """The button, bar and number of each value, by part and field."""
+        self.chips, self.counts = ipywidgets.HBox(layout={"flex_flow": "row wrap"}), ipywidgets.Label()
+        shown: list[Any] = [self._menus(), *self._span(), self.chips, self.counts]
+        parts = [part for part, each in explorer.parts.items() if len(each.frame)]
+        for part in parts:
+            bars = [self._bars(part, name) for name in COMPARED[part] if len(explorer.parts[part].counts(name)) > 1]
+            shown += [self._timeline(part), ipywidgets.HBox(bars, layout={"flex_flow": "row wrap"})]
+        shown += [*self._lag(), *self._metrics(), *map(self._table, parts)]
+        super().__init__(shown)
+        self.add_class("rmq-kit-explorer")
+        self.refresh()
+
+    def select(self, selection: Selection) -> None:
+        """Select, and let everything follow."""
+        if self._drawer == threading.get_ident():
+            return
+        with self._drawing:
+            if selection != self.explorer.selection:
+                self.explorer.selection = selection
+                self.refresh()
+
+    def refresh(self) -> None:
+        with self._drawing:
+            self._drawer = threading.get_ident()
+            try:
+                self._say()
+                for follow in self._follow:
+                    follow()
+            finally:
+                self._drawer = None
+
+    def _say(self) -> None:
+        """Show what is selected as chips that let go of it, and how much that is."""
+        chosen = self.explorer.selection
+        chips = [
+            self._chip(f"{LABELS['fields'][field].in_(self.lang)}: {clean(value, 80)}", chosen.toggled(field, value))
+            for field in VALUES
+            for value in getattr(chosen, field)
+        ]
+        if chosen.since or chosen.until:
+            ends = [f"{at:%Y-%m-%d %H:%M:%S}" if at else "…" for at in (chosen.since, chosen.until)]
+            chips.insert(0, self._chip(f"{ends[0]} – {ends[1]} UTC", attrs.evolve(chosen, since=None, until=None)))
+        if chosen.text:
+            said = f"{LABELS['fields']['text'].in_(self.lang)}: {clean(chosen.text, 80)}"
+            chips.append(self._chip(said, attrs.evolve(chosen, text="")))
+        clear = [self._chip(SAYS["clear"].in_(self.lang), Selection(), "times-circle")] if chips else []
+        self.chips.children = (*chips, *clear) or (ipywidgets.Label(SAYS["everything"].in_(self.lang)),)
+        selected = {part: int(each.mask(chosen).sum()) for part, each in self.explorer.parts.items()}
+        numbers = [
+            SAYS["of"].say(count=selected[part], total=len(each.frame), what=LABELS["parts"][part]).render(self.lang)
+            for part, each in self.explorer.parts.items()
+        ]
+        nothing = [] if any(selected.values()) else [SAYS["nothing"].in_(self.lang)]
+        self.counts.value = " · ".join([*nothing, *numbers])
+
+    def _chip(self, text: str, then: Selection, icon: str = "times") -> Any:
+        chip = ipywidgets.Button(description=text, icon=icon, layout={"width": "auto"})
+        chip.on_click(lambda _: self.select(then))
+        return chip
+
+    def _menus(self) -> Any:
+        """Return a menu for each field with a choice; what is not in it is refused."""
+        menus = []
+        for field in VALUES:
+            values = {clean(value, 200): value for value in self.explorer.values(field)}
+            if len(values) < 2:
+                continue
+            menu = ipywidgets.Combobox(
+                placeholder=LABELS["fields"][field].in_(self.lang), options=sorted(values), ensure_option=True, continuous_update=False,
+                layout={"width": "11em"}, tooltip=LABELS["fields"][field].in_(self.lang),
+            )  # fmt: skip
+            menu.observe(lambda change, field=field, values=values: self._chosen(change, field, values), "value")
+            menus.append(menu)
+        self.search = ipywidgets.Text(
+            placeholder=SAYS["search"].in_(self.lang), continuous_update=False, layout={"width": "16em"}
+        )
+        self.search.observe(
+            lambda change: self.select(attrs.evolve(self.explorer.selection, text=change["new"].strip())), "value"
+        )
+        self._follow.append(lambda: setattr(self.search, "value", self.explorer.selection.text))
+        self.log_scale = ipywidgets.Checkbox(
+            description=SAYS["log_scale"].in_(self.lang), indent=False, layout={"width": "auto"}
+        )
+        self.log_scale.observe(lambda _: self.refresh(), "value")
+        return ipywidgets.HBox([self.search, *menus, self.log_scale], layout={"flex_flow": "row wrap"})
+
+    def _chosen(self, change: Any, field: str, values: dict[str, str]) -> None:
+        if change["new"] in values:
+            change["owner"].value = ""
+            self.select(self.explorer.selection.toggled(field, values[change["new"]]))
+
+    # --- charts ----------------------------------------------------------------------------------------------------------
+
+    def _timeline(self, part: Part) -> Any:
+        """Return the selected rows over time, coloured by level or stage, with the moments that causes know."""
+        return self._drawn(lambda: self.explorer.timeline(part, self.log_scale.value))
+
+    def follow(self, draw: Callable[[], Chart | Table]) -> Any:
+        """Return a place for what a cell shows, which follows the selection too."""
+        with self._drawing:
+            place = self._drawn(draw)
+            self._follow[-1]()
+        return place
+
+    def _drawn(self, draw: Callable[[], Chart | Table]) -> Any:
+        """Return a place for a chart, drawn anew whenever the selection changes: by its data, which every notebook draws."""
+        place = ipywidgets.Output()
+        self._follow.append(lambda: setattr(place, "outputs", outputs([draw()])))
+        return place
+
+    def _span(self) -> list[Any]:
+        """Return a slider over all times: what is between its handles is selected."""
+        times = pd.concat([each.frame["ts"] for each in self.explorer.parts.values()]).dropna()
+        if times.empty or times.min() == times.max():
+            return []
+        first, last = times.min(), times.max()
+        slider = ipywidgets.IntRangeSlider(
+            value=(0, TICKS), min=0, max=TICKS, continuous_update=False, readout=False, layout={"width": "100%"}
+        )
+
+        def moved(change: Any) -> None:
+            ends = [first + (last - first) * tick / TICKS for tick in change["new"]]
+            since = f"{ends[0]}" if change["new"][0] else ""
+            until = f"{ends[1]}" if change["new"][1] < TICKS else ""
+            self.select(attrs.evolve(self.explorer.selection, since=since, until=until))
+
+        def follow() -> None:
+            chosen = self.explorer.selection
+            ends = [pd.Timestamp(at or edge) for at, edge in ((chosen.since, first), (chosen.until, last))]
+            low, high = (min(TICKS, max(0, round(TICKS * ((at - first) / (last - first))))) for at in ends)
+            slider.value = (low, high)
+
+        slider.observe(moved, "value")
+        self._follow.append(follow)
+        self.span = slider
+        return [slider]
+
+    def _bars(self, part: Part, field: str) -> Any:
+        """Return one bar for each of the most frequent values of a field; a click selects it or lets go of it."""
+        each = self.explorer.parts[part]
+        rows = {}
+        for value in list(each.counts(field))[:BARS]:
+            button = ipywidgets.Button(description=clean(value, 40), layout={"width": "14em"})
+            button.on_click(lambda _, value=value: self.select(self.explorer.selection.toggled(field, value)))
+            rows[value] = (button, ipywidgets.IntProgress(layout={"width": "8em"}), ipywidgets.Label())
+
+        def follow() -> None:
+            counted = each.counts(field, each.mask(self.explorer.selection, without=field))
+            chosen, most = getattr(self.explorer.selection, field), max(counted.values(), default=0) or 1
+            for value, (button, bar, number) in rows.items():
+                bar.max = max(bar.max, most)
+                bar.value, bar.max = counted.get(value, 0), most
+                number.value = f"{counted.get(value, 0):,}"
+                button.button_style = "primary" if value in chosen else ""
+
+        self.bars[part, field] = rows
+        self._follow.append(follow)
+        lines = [ipywidgets.HBox(row) for row in rows.values()]
+        return ipywidgets.VBox(
+            [ipywidgets.Label(LABELS["fields"][field].in_(self.lang)), *lines], layout={"margin": "0 2em 1em 0"}
+        )
+
+    def _lag(self) -> list[Any]:
+        """Return the lag of each group in a topic, all queues together, at each look."""
+        looks = positions.every(self.explorer.case.facts)
+        sums = looks.groupby(["topic", "group", "time"])["lag"].sum(min_count=1).dropna().reset_index()
+        if sums.empty:
+            return []
+
+        def draw() -> Chart:
+            rows = self.explorer.selection.keep(sums)
+            lines = [
+                go.Scatter(x=each["time"], y=each["lag"], name=escape(f"{group} {topic}", 60), mode="lines")
+                for (topic, group), each in rows.groupby(["topic", "group"])
+            ]
+            return self._lines(lines[:20], rows, SAYS["behind"])
+
+        return [self._drawn(draw)]
+
+    def _lines(self, lines: list[Any], frame: pd.DataFrame, label: T) -> Chart:
+        chart = figure(*lines, height=230, xaxis=TIME, yaxis={"title": label.in_(self.lang)})
+        return Chart(chart, frame.head(500), "", label, label, lang=self.lang)
+
+    def _metrics(self) -> list[Any]:
+        """Return a menu of host metrics and the one chosen, over time."""
+        if not self.explorer.case.has("metrics"):
+            return []
+        asked = "select ts, concat_ws(' ', origin, subject, name) as metric, value from metrics where ts is not null order by ts"
+        metrics = self.explorer.case.sql(asked).toPandas()
+        if metrics.empty:
+            return []
+        names = list(metrics["metric"].value_counts().index)
+        menu = ipywidgets.Dropdown(
+            options=[(clean(name, 100), name) for name in names],
+            description=SAYS["metric"].in_(self.lang),
+            layout={"width": "auto"},
+        )
+
+        def draw() -> Chart:
+            rows = self.explorer.selection.keep(metrics[metrics["metric"] == menu.value])
+            return self._lines([go.Scatter(x=rows["ts"], y=rows["value"], mode="lines")], rows, SAYS["metric"])
+
+        chart = self._drawn(draw)
+        menu.observe(lambda _: setattr(chart, "outputs", outputs([draw()])), "value")
+        return [menu, chart]
+
+    def _table(self, part: Part) -> Any:
+        """Return the first selected rows; a place among them opens, where the explorer can open one."""
+        place = ipywidgets.VBox(layout={"max_height": "420px", "overflow": "auto"})
+        place.add_class("rmq-kit-rows")
+
+        plain, linked = ipywidgets.Output(), None
+
+        def follow() -> None:
+            nonlocal linked
+            table, rows = self.explorer.rows(part)
+            if self.explorer.linked and len(rows):
+                linked = self.explorer.linked(table, rows, linked)
+                place.children = (linked.box,)
+            else:
+                plain.outputs = outputs([table])
+                place.children = (plain,)
+
+        self._follow.append(follow)
+        return place

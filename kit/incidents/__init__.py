@@ -6,7 +6,6 @@ Reads the findings.json that `report` and `triage --json` write; no evidence, no
 from __future__ import annotations
 
 from kit.incidents.history import History, start
-from kit.incidents.likeness import Match, alike, traits
-from kit.incidents.reading import Incident, read
+from kit.incidents.reading import Incident, Match, alike, read, traits
 
 __all__ = ["History", "Incident", "Match", "alike", "read", "start", "traits"]

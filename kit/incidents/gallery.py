@@ -13,7 +13,7 @@ from kit.case import output
 from kit.charts.safe_text import clean
 from kit.evidence import disk
 from kit.i18n import Lang, labels
-from kit.incidents import likeness
+from kit.incidents import reading
 from kit.incidents.history import History, why
 from kit.incidents.reading import Incident, read
 from kit.report import html
@@ -74,7 +74,7 @@ def _card(history: History, one: Incident, folder: Path) -> dict[str, Any]:
     held = one.held()
     confirmed = [f for f in held if f["cause"] in one.root_causes]
     lead = confirmed or [f for f in held if f.get("kind") == "root_cause"] or held
-    names = sorted(trait.what for trait in likeness.traits(one) if trait.kind == "name")
+    names = sorted(trait.what for trait in reading.traits(one) if trait.kind == "name")
     title = " · ".join(str(f.get("title") or f["cause"]) for f in confirmed)
     return {
         "id": quote(one.name, safe=""),
@@ -94,7 +94,7 @@ def _card(history: History, one: Incident, folder: Path) -> dict[str, Any]:
                 round(100 * match.likeness),
                 clean(why(match, lang)),
             )
-            for match in likeness.alike(one, history.incidents)[:ALIKE_SHOWN]
+            for match in reading.alike(one, history.incidents)[:ALIKE_SHOWN]
         ],
     }
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from kit.charts import Chart, Table, incidents
 from kit.i18n import Lang, Sentence, labels
-from kit.incidents import likeness, reading
+from kit.incidents import reading
 from kit.incidents.reading import Incident
 from kit.report import compare
 
@@ -92,10 +92,10 @@ class History:
 
     def _known_before(self) -> Iterator[tuple[Any, ...]]:
         for n, one in enumerate(self.incidents):
-            names = {trait for trait in likeness.traits(one) if trait.kind == "name"}
+            names = {trait for trait in reading.traits(one) if trait.kind == "name"}
             for earlier in self.incidents[:n]:
                 known = {f["cause"]: f["verdict"] for f in earlier.held()}
-                shared = sorted(trait.what for trait in names & likeness.traits(earlier))
+                shared = sorted(trait.what for trait in names & reading.traits(earlier))
                 for slug in one.root_causes:
                     if slug in known and (earlier.began, one.began) != (None, None):
                         verdict = compare.VERDICTS[known[slug]].render(self.lang)
@@ -107,7 +107,7 @@ class History:
         one = self.incident(name)
         rows = [
             (match.incident.name, match.incident.began, round(match.likeness, 2), why(match, self.lang))
-            for match in (likeness.alike(one, self.incidents) if one else ())
+            for match in (reading.alike(one, self.incidents) if one else ())
         ]
         caption = SAYS["alike"].say(name=one.name if one else name)
         return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), caption)
@@ -115,7 +115,7 @@ class History:
     def compare(self, before: str = "", after: str = "") -> Table:
         """Return what differs between two incidents. `after`: default the latest; `before`: default the one most like it."""
         new = self.incident(after)
-        nearest = likeness.alike(new, self.incidents, least=0.0)[:1] if new else []
+        nearest = reading.alike(new, self.incidents, least=0.0)[:1] if new else []
         old = self.incident(before) if before else next((match.incident for match in nearest), None)
         changes = compare.compare(old.findings, new.findings) if old and new else []
         frame = pd.DataFrame(
@@ -133,13 +133,13 @@ class History:
         return Table(frame, caption, HEADS, self.lang, max_rows=500)
 
 
-def why(match: likeness.Match, lang: Lang) -> str:
+def why(match: reading.Match, lang: Lang) -> str:
     """Return what two incidents share as one line, the most important first."""
-    by_kind: dict[likeness.Kind, list[str]] = {kind: [] for kind in likeness.WEIGHTS}
+    by_kind: dict[reading.Kind, list[str]] = {kind: [] for kind in reading.WEIGHTS}
     for trait in match.shared:
         by_kind[trait.kind].append(trait.what)
     return "; ".join(
-        likeness.LABELS[kind].say(what=", ".join(whats[:NAMES_SHOWN])).render(lang)
+        reading.LABELS[kind].say(what=", ".join(whats[:NAMES_SHOWN])).render(lang)
         for kind, whats in by_kind.items()
         if whats
     )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import hashlib
+import json
 import os
+from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
@@ -18,10 +21,9 @@ from kit.evidence import disk
 from kit.evidence import files as ev
 from kit.evidence import workspace as ws
 from kit.evidence.archives import open_evidence
-from kit.evidence.files import EvidenceFile, Refused, refusal
+from kit.evidence.files import EvidenceFile, Refused, open_readonly, refusal
 from kit.formats import printed_times
 from kit.formats.values import instant
-from kit.inventory.digests import LARGE, Digests, identity
 from kit.inventory.model import STORES, Item
 
 if TYPE_CHECKING:
@@ -137,7 +139,7 @@ def _load(kept: Path, root: Path) -> Inventory | None:
 
 
 def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
-    from kit.inventory import recognise, replicas
+    from kit.inventory import recognise
 
     digests = Digests(root, spool.parents[1])
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
@@ -160,7 +162,7 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         elif found.kind != "archive":
             items.append(found)
     names = [(f.file, f.content or "") for f in looked if isinstance(f, Item)]
-    marked, disagree, overlapping = replicas.mark(recognise.without_rows(items))
+    marked, disagree, overlapping = mark_copies(recognise.without_rows(items))
     return Inventory(
         root=ev.valid_text(str(root)),
         items=tuple(marked),
@@ -268,3 +270,162 @@ def with_columns(found: Inventory, said: str) -> Inventory:
     detail = ledgers.declared(Path(item.path), item.bytes, item.detail, chosen)
     new = attrs.evolve(item, kind="sends" if detail["role"] == "sends" else "rows", source=None, detail=detail)
     return attrs.evolve(found, items=tuple(new if i.file == file else i for i in found.items))
+
+
+# --- digests ----------------------------------------------------------------------------------------------------------
+
+LARGE: Final = 1 << 20
+"""Smallest file, in bytes, whose digest is cached."""
+
+
+class Digests:
+    """The digests of one evidence set. A file is the same while its inode, size and both times are: setting back the
+    modification time does not set back the inode's.
+    """
+
+    def __init__(self, root: Path, spool: Path) -> None:
+        """Load the cached digests of `root`; `spool` is the cache folder with one folder for each evidence set."""
+        name = hashlib.sha256(b"digests\0" + os.fsencode(root.resolve())).hexdigest()[:32]
+        self._place = spool / name / "digests.json"
+        self._before: dict[str, str] = {}
+        self._now: dict[str, str] = {}
+        with contextlib.suppress(OSError, msgspec.MsgspecError):
+            self._before = msgspec.json.decode(self._place.read_bytes(), type=dict[str, str])
+
+    def of(self, path: Path, *, spared: bool = False) -> str | None:
+        """Return the digest of a file's content; of one that is `spared` only if it was hashed earlier. Raise `OSError`."""
+        key = identity(path)
+        sha = self._before.get(key) or (None if spared else sha256(path))
+        # Otherwise it is small, or changed while it was read.
+        if sha and path.stat().st_size >= LARGE and identity(path) == key:
+            self._now[key] = sha
+        return sha
+
+    def keep(self) -> None:
+        """Store the digests of the files that were requested."""
+        if self._now != self._before:
+            self._place.parent.mkdir(mode=0o700, exist_ok=True)
+            disk.write_text(self._place, json.dumps(self._now, sort_keys=True))
+
+
+def identity(path: Path) -> str:
+    """Return what stays the same while a file does. Raise `OSError`."""
+    said = path.stat()
+    return f"{said.st_dev}:{said.st_ino}:{said.st_size}:{said.st_mtime_ns}:{said.st_ctime_ns}"
+
+
+def sha256(path: Path) -> str:
+    """Return the digest of a file, read completely. Raise `OSError`."""
+    with open_readonly(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+# --- copies -----------------------------------------------------------------------------------------------------------
+
+_GROWS: Final = ("log", "text", "mqadmin", "metrics", "rows", "sends")
+"""Kinds of files whose earlier copy may be the beginning of a later one."""
+
+_ALIKE: Final = (
+    *_GROWS, "source_code", "document", "other_systems_log", "thread_dump", "store_json", "broker_conf", "checkpoint", "index",
+    "consumequeue",
+)  # fmt: skip
+_CHUNK: Final = 1 << 20
+
+
+def mark_copies(items: list[Item]) -> tuple[list[Item], list[tuple[str, str]], bool]:
+    """Return the items with `replica_of` set, the pairs that disagree, and whether commitlogs overlap partially."""
+    originals: dict[str, str] = {}
+    _equal(items, originals)
+    _beginnings(items, originals)
+    disagree, overlapping = _stores(items, originals)
+    return (
+        [attrs.evolve(i, replica_of=_root(i.file, originals)) if i.file in originals else i for i in items],
+        disagree,
+        overlapping,
+    )
+
+
+def _root(file: str, originals: dict[str, str]) -> str:
+    seen = {file}
+    while file in originals and originals[file] not in seen:
+        file = originals[file]
+        seen.add(file)
+    return file
+
+
+def _equal(items: list[Item], originals: dict[str, str]) -> None:
+    first: dict[tuple[str, str, bool], str] = {}
+    for item in items:
+        content = item.detail.get("text_sha256") or item.sha256
+        if item.kind in _ALIKE and content and item.bytes and not item.detail.get("empty"):
+            known = first.setdefault((item.kind, content, bool(item.detail.get("backup"))), item.file)
+            if known != item.file:
+                originals[item.file] = known
+
+
+def _beginnings(items: list[Item], originals: dict[str, str]) -> None:
+    """A log copied at 10:00 is the beginning of the one copied at 10:30."""
+    alike: dict[bytes, list[Item]] = defaultdict(list)
+    for item in items:
+        if item.kind in _GROWS and item.file not in originals and item.bytes >= 256:
+            with contextlib.suppress(OSError), open_readonly(item.path) as stream:
+                alike[stream.read(256)].append(item)
+    for group in alike.values():
+        group.sort(key=lambda i: (i.bytes, i.file))
+        for n, item in enumerate(group):
+            larger = (other for other in group[n + 1 :] if other.bytes > item.bytes)
+            if longer := next((other for other in larger if _same(item, 0, other, 0, item.bytes)), None):
+                originals[item.file] = longer.file
+
+
+def _same(a: Item, a_at: int, b: Item, b_at: int, size: int) -> bool | None:
+    """Return whether two ranges are equal; None if one of them can no longer be read."""
+    try:
+        with open_readonly(a.path) as left, open_readonly(b.path) as right:
+            left.seek(a_at)
+            right.seek(b_at)
+            while size > 0:
+                part = min(_CHUNK, size)
+                x, y = left.read(part), right.read(part)
+                if x != y:
+                    return False
+                if not x:
+                    break
+                size -= part
+    except OSError:
+        return None
+    return True
+
+
+def _stores(items: Iterable[Item], originals: dict[str, str]) -> tuple[list[tuple[str, str]], bool]:
+    logs = [i for i in items if i.kind in STORES and i.base is not None and i.detail.get("used")]
+    disagree: list[tuple[str, str]] = []
+    overlapping = False
+    # The longest first: the others it covers are copies of it.
+    logs.sort(key=lambda i: (-i.detail["used"], i.file))
+    for n, item in enumerate(logs):
+        for other in logs[:n]:
+            if other.file in originals or other.kind != item.kind:
+                continue
+            low = max(item.base or 0, other.base or 0)
+            high = min(_end(item), _end(other))
+            if low >= high:
+                continue
+            same = _same(item, low - (item.base or 0), other, low - (other.base or 0), high - low)
+            if same:
+                if low == item.base and high == _end(item):
+                    originals[item.file] = other.file
+                    break
+                overlapping = True
+            elif same is False and _one_host(item, other):
+                disagree.append((item.file, other.file))
+                overlapping = True
+    return sorted(disagree), overlapping
+
+
+def _end(item: Item) -> int:
+    return (item.base or 0) + int(item.detail["used"])
+
+
+def _one_host(item: Item, other: Item) -> bool:
+    return bool(item.detail.get("store_host")) and item.detail["store_host"] == other.detail.get("store_host")

@@ -6,10 +6,12 @@ import os
 import re
 import struct
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import msgspec
 import numpy as np
 
 from kit.evidence.files import EvidenceFile, open_readonly
@@ -26,16 +28,6 @@ _STEP: Final = 1 << 20
 _PLACES: Final = 32
 """Further places examined if a file's beginning is unknown: it may be damaged."""
 
-_DIGITS: Final = re.compile(r"[0-9]{20}$")
-_SPEAKS: Final = re.compile(
-    r"rocket_?mq|broker|mqadmin|commit_?log|namesrv|CODE: ?\d+|msg_?id|offsetMsgId|UNIQ_KEY|%(RETRY|DLQ)%|\wException\b|TRANS_HALF|"
-    r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\b\d\d:\d\d:\d\d\b|^\[ {0,5}\d{1,9}\.\d{6}\] ",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""What makes plain text relevant: a time, the seconds since boot in front of kernel messages, or RocketMQ's own terms."""
-
-_PAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype\s+html|html)\b", re.IGNORECASE)
-"""A saved page: what its scripts say is no evidence."""
 _INDEX_UNIT: Final = np.dtype([("magic", ">i4"), ("pos", ">i8"), ("size", ">i4"), ("index", ">i8"), ("term", ">i8")])
 _SLOT: Final = np.dtype([("time", ">i8"), ("first", ">i8"), ("last", ">i8"), ("num", ">i4"), ("magic", ">i4")])
 _TIMER_LOG: Final = np.dtype(
@@ -44,25 +36,19 @@ _TIMER_LOG: Final = np.dtype(
 _ENTRY: Final = struct.Struct(">iiqqqiiii")
 """io.openmessaging.storage.dledger.entry.DLedgerEntryCoder: magic, size, index, term, position, channel, two CRCs, size of the body."""
 
-NOT_READ: Final = (
-    # store/kv/CompactionStore: below it the topic, the queue and, while it works, `compacting` or `replicating`.
-    ("compaction", r"(?:.*/)?compaction(?:Log|Cq)/(?:.*/)?\d{20}", b""),
-    # tieredstore/common/FileSegmentType: the folder of a segment; util/MessageStoreUtil.offset2FileName: eight digits of a hash before the offset.
-    ("tiered_store", r"(?:.*/)?(?:[0-9a-f]{8}\d{20}|(?:COMMIT_LOG|CONSUME_QUEUE|INDEX)/\d{20})", b""),
-    ("rocksdb", r"(?:.*/)?CURRENT", rb"MANIFEST-\d{6}\n\Z"),
-    ("rocksdb", r"(?:.*/)?IDENTITY", rb"[0-9a-fA-F-]{36}\n?\Z"),
-    ("rocksdb", r"(?:.*/)?(?:MANIFEST-\d{6}|\d{6}\.sst)", b""),
-    ("rocksdb", r"(?:.*/)?OPTIONS-\d{6}(?:\.dbtmp)?", rb"# This is a RocksDB option file"),
-    ("rocksdb", r"(?:.*/)?LOG(?:\.old\.\d+)?", rb"\d{4}/\d\d/\d\d-\d\d:\d\d:\d\d\.\d{6} [0-9a-f]+ "),
-    ("rocksdb", r"(?:.*/)?\d{6}\.log", rb"(?=[\s\S]{0,16}[\x00-\x08])"),
-    # Small state files: broker/controller (store/ha/autoswitch), tieredstore/metadata.
-    ("store_state", r"(?:.*/)?epochFileCheckpoint(?:\.bak|\.tmp|-temp)?", rb"(?:\d+-\d+\s*)+\Z"),
-    ("store_state", r"(?:.*/)?(?:brokerIdentity|tieredStoreMetadata\.json)(?:\.bak|\.tmp|-temp)?", rb"\s*\{"),
-)
-"""(kind, path, how it begins) of files of a store that are named but not read. Compaction logs and tiered storage hold records like those of a commitlog, each
-with its place in its own file as physical offset (`store/kv/CompactionLog`, `tieredstore/stream/CommitLogInputStream`): only their paths tell them from
-a commitlog, and their offset message ids belong to other records there.
-"""
+
+class _Kinds(msgspec.Struct, forbid_unknown_fields=True):
+    """`kinds.yaml`. `not_read`: kind, path, how it begins."""
+
+    not_read: tuple[tuple[str, str, str], ...]
+    names: dict[str, str]
+    texts: dict[str, str]
+    heads: dict[str, str]
+
+
+_KINDS: Final = msgspec.yaml.decode(resources.files("kit.inventory").joinpath("kinds.yaml").read_bytes(), type=_Kinds)
+_NAMES: Final = {name: re.compile(form) for name, form in (_KINDS.names | _KINDS.texts).items()}
+_HEADS: Final = {name: re.compile(form.encode()) for name, form in _KINDS.heads.items()}
 
 
 def load() -> None:
@@ -102,8 +88,8 @@ def _path(file: EvidenceFile) -> PurePosixPath:
 
 def _not_read(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     path = str(_path(file))
-    for kind, name, begins in NOT_READ:
-        if re.fullmatch(name, path) and re.match(begins, head):
+    for kind, name, begins in _KINDS.not_read:
+        if re.fullmatch(name, path) and re.match(begins.encode(), head):
             return kind, {}
     return ("dledger_other", {}) if _other_entries(head) else None
 
@@ -186,7 +172,7 @@ def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
         return {"kind": store, "base": f.first_offset(path.name), "empty": True}
     if path.name in ("timerwheel", "checkpoint"):
         return {"kind": path.name, "empty": True}
-    if path.parent.name == "timerlog" and _DIGITS.fullmatch(path.name):
+    if path.parent.name == "timerlog" and _NAMES["digits"].fullmatch(path.name):
         return {"kind": "timerlog", "empty": True}
     return {"kind": "empty", "zeros": True}
 
@@ -206,7 +192,7 @@ def _stored(file: EvidenceFile, handle: int) -> Iterator[int]:
 def _store_of(file: EvidenceFile) -> str | None:
     """Return `commitlog` or `dledger` if a file's name and folder are those of one."""
     path = _path(file)
-    if not _DIGITS.fullmatch(path.name):
+    if not _NAMES["digits"].fullmatch(path.name):
         return None
     if path.parent.name == "data" and "dledger" in str(path):
         return "dledger"
@@ -260,7 +246,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     # Copying and truncating a log that its program keeps writing leaves a hole.
     head = head.lstrip(b"\0")
     codec = delimited.encoding(head)
-    if codec is None or not head or _PAGE.match(head):
+    if codec is None or not head or _HEADS["page"].match(head):
         return None
     if (document := _document(file.file, head, codec)) is not None:
         return document
@@ -292,29 +278,10 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     if PurePosixPath(file.file).name in ("checkpoint", "currterm") and re.match(rb"\w+=-?\w+", head):
         return "dledger_state", {}
     text = head.decode(codec, "replace")
-    if tables or _SPEAKS.search(text) or context.speaks(text) or catalogue.problems_in(text):
+    if tables or _NAMES["relevant"].search(text) or context.speaks(text) or catalogue.problems_in(text):
         encoding = None if codec.startswith("utf-8") else codec
         return "text", {"source": "text", "layout": "unknown", "encoding": encoding, **tables}
     return None
-
-
-_KEPT: Final = re.compile(r"(?:^|/)(?:\.git|\.svn|\.hg|node_modules)/")
-_WRITTEN: Final = re.compile(r"\.(?:md|markdown|rst|adoc|asciidoc|tex|org|patch|diff)$", re.IGNORECASE)
-_NAMED: Final = re.compile(
-    r"(?:^|/)(?:changelog|changes|history|readme|release[-_ ]?notes|runbook|playbook)[^/]*$", re.IGNORECASE
-)
-_OURS: Final = re.compile(rb'"kit_version"|"manifest_sha256"')
-"""What the kit itself writes: findings.json, manifest.json."""
-_FOREIGN: Final = re.compile(
-    rb"(?:\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[\w+\] \d+#\d+: "
-    rb"|\d+:[MSCX] \d\d \w{3} \d{4} "
-    rb"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) \d+ \[(?:Note|Warning|ERROR|System)\] "
-    rb"|\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] \")"
-)
-"""The first line of a log of nginx, Redis, MySQL, or of accesses to a web server: their refused connections and full disks are not RocketMQ's."""
-_ROCKETMQ: Final = re.compile(rb"(?i)rocketmq|MQClientException|MQBrokerException|CODE: \d+ +DESC")
-_COMMITS: Final = re.compile(rb"(?m)^commit [0-9a-f]{40}$")
-_TIMED: Final = re.compile(rb"(?m)^[\[(]?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 
 
 def _document(name: str, head: bytes, codec: str) -> tuple[str, dict[str, Any]] | None:
@@ -322,14 +289,18 @@ def _document(name: str, head: bytes, codec: str) -> tuple[str, dict[str, Any]] 
 
     Where many of its lines begin with a time it quotes a log at length: then it is a text like any other.
     """
-    if _KEPT.search(name) or name.endswith(".ipynb") or (head.startswith(b"{") and _OURS.search(head[:4096])):
+    if (
+        _NAMES["repository"].search(name)
+        or name.endswith(".ipynb")
+        or (head.startswith(b"{") and _HEADS["own"].search(head[:4096]))
+    ):
         return "document", {}
-    if _FOREIGN.match(head) and not _ROCKETMQ.search(head):
+    if _HEADS["foreign"].match(head) and not _HEADS["rocketmq"].search(head):
         return "other_systems_log", {}
-    if _COMMITS.search(head) and not _TIMED.search(head):
+    if _HEADS["commits"].search(head) and not _HEADS["timed"].search(head):
         return "document", {}
-    named = _NAMED.search(name)
-    if not (named or _WRITTEN.search(name)) or _is_mostly_log(head, share=2 if named else 4):
+    named = _NAMES["guide"].search(name)
+    if not (named or _NAMES["prose"].search(name)) or _is_mostly_log(head, share=2 if named else 4):
         return None
     return "text", {
         "source": "text",
@@ -342,7 +313,7 @@ def _document(name: str, head: bytes, codec: str) -> tuple[str, dict[str, Any]] 
 def _is_mostly_log(head: bytes, share: int) -> bool:
     """Return whether one of so many lines begins with a time; prose that quotes a line or two has fewer."""
     written = sum(1 for line in head.split(b"\n") if line.strip())
-    return len(_TIMED.findall(head)) * share >= max(written, 1)
+    return len(_HEADS["timed"].findall(head)) * share >= max(written, 1)
 
 
 def _quoted(head: bytes) -> dict[str, Any]:

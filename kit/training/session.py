@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 import pandas as pd
@@ -11,19 +11,70 @@ from markupsafe import escape
 
 from kit.charts import Table, clean
 from kit.charts.controls import outputs
-from kit.i18n import Lang, T, labels
-from kit.training import compare, mixed
+from kit.i18n import Lang, Sentence, T, labels
+from kit.training import compare
 from kit.training.bench import Bench
-from kit.training.facts import of_lab
-from kit.training.lab import Lab, Question, fill
+from kit.training.facts import neighbours, of_lab
+from kit.training.lab import Lab, Question, Slip, fill
+
+if TYPE_CHECKING:
+    from kit.training.bench import Bench
 
 State = Literal["right", "wrong", "unanswered", "untold"]
 MARKS: Final[dict[State, str]] = {"right": "✓", "wrong": "✗", "unanswered": "…", "untold": "–"}
-
 SAYS: Final = labels("training")["session"]
 UNITS: Final[dict[str, T]] = labels("training")["units"]
 HEADS: Final[dict[str, T]] = labels("training")["heads"]
 SHORT: Final = 110
+
+NONE: Final = "none"
+ALIASES: Final = {"healthy": NONE, "nothing": NONE, "无": NONE, "没有": NONE, "健康": NONE}
+HINTS: Final = labels("training")["hints"]
+
+
+def mixed_question(lab: int, n: int, bench: Bench) -> Question:
+    """Return the question which root cause the nth evidence of a lab has."""
+    found = bench.inquiry(n).findings
+    roots = [f for f in found["findings"] if f["cause"] in found["root_causes"]]
+    slips = [Slip(_slip(f), value=f["cause"]) for f in found["findings"] if f not in roots]
+    options = {
+        f["cause"]: _text(SAYS["summary"].say(summary=f["title"]))
+        for f in found["findings"]
+        if f["kind"] == "root_cause"
+    }
+    summary = " ".join(f["summary"] for f in roots)
+    return Question(
+        id=f"{lab}-{n}",
+        kind="words",
+        answer=f"cause_{n}",
+        also=f"also_{n}",
+        prompt=_text(SAYS["ask"].say(n=n)),
+        hint=_text(HINTS[str(lab)]),
+        explanation=_text(
+            SAYS["summary"].say(summary=summary)
+            if roots
+            else SAYS["quiet"].say(beside=neighbours(found) or SAYS["nothing"])
+        ),
+        slips=(*slips, Slip(_text(SAYS["is_something"]), value=NONE)),
+        options=options | {NONE: _text(SAYS["none_of_them"])},
+        aliases=ALIASES,
+    )
+
+
+def _slip(finding: Any) -> T:
+    """Return what to say to somebody who names a cause that it is not: the step that is false, where there is one."""
+    false = next((s["claim"] for s in finding["steps"] if s["role"] == "deciding" and s["holds"] is False), None)
+    if finding["verdict"] == "confirmed":
+        return _text(SAYS["neighbour"].say(summary=finding["summary"]))
+    return _text(
+        SAYS["ruled_out"].say(claim=false) if false is not None else SAYS["open"].say(summary=finding["summary"])
+    )
+
+
+def _text(sentence: Sentence) -> T:
+    """Return a finished sentence as a text of a question: its braces are no facts."""
+    en, zh = (sentence.render(lang).replace("{", "{{").replace("}", "}}") for lang in ("en", "zh"))
+    return T(en, zh)
 
 
 class LabError(ValueError):
@@ -93,7 +144,7 @@ class Session:
         asked = self.lab.questions
         if self.lab.several:
             numbers = range(1, len(self.bench.paths) + 1)
-            asked = tuple(mixed.question(self.lab.number, n, self.bench) for n in numbers)
+            asked = tuple(mixed_question(self.lab.number, n, self.bench) for n in numbers)
         return {question.id: question for question in asked}
 
     @cached_property

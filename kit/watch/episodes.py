@@ -1,18 +1,23 @@
-"""Signs → episodes: an episode rings once, again when it is ten times as large or more severe, and when it is over.
+"""Signs → episodes → alerts: an episode rings once, again when it is ten times as large or more severe, and when it is over.
 
 An episode is one cause at one place (the same group, queue, address …). It begins when a rule's count within its time
-and duration is reached, and ends when none of its signs was seen for `CLEAR` seconds.
+and duration is reached, and ends when none of its signs was seen for `CLEAR` seconds. An alert is one JSON object.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import msgspec
 
-from kit.causes.alerts import Alert, Rule
+from kit.causes.alerts import Alert, Rule, rules
+from kit.i18n import Lang, labels
 from kit.watch.signs import Sign, watched
+
+SAYS: Final = labels("watch")["notes"]
+STOP: Final[dict[Lang, str]] = {"en": ".", "zh": "。"}
 
 State = Literal["raised", "worse", "cleared"]
 
@@ -206,3 +211,58 @@ def _reached(alert: Alert, tally: Tally) -> bool:
 
 def _needing(sign: str) -> list[Rule]:
     return [rule for each in watched().values() for rule in each if rule.alert.also == sign]
+
+
+# --- alerts -----------------------------------------------------------------------------------------------------------
+
+
+def note(ring: Ring, lang: Lang, full_in: float | None = None) -> dict[str, Any]:
+    """Return an alert: {id, time, state, cause, severity, step, summary, evidence, figures}.
+
+    `id` is the same for one moment of one episode, however often it is sent; `full_in`: seconds until the disk of the
+    store is full, None if it is not filling.
+    """
+    episode = ring.episode
+    alert = next((rule.alert for rule in rules() if rule.name == (ring.rule or _first(episode))), None)
+    says = alert.says.in_(lang) if alert else episode.cause
+    says = says if says.endswith((".", "。")) else says + STOP[lang]
+    if episode.key:
+        says = (
+            SAYS["place"]
+            .say(says=says.rstrip(".。"), place=[part for part in episode.key if part != "None"])
+            .render(lang)
+            + STOP[lang]
+        )
+    doubling = doubling_seconds(episode) if alert is not None and alert.grows else None
+    count = max(episode.totals.values(), default=0)
+    sentence = {
+        "raised": lambda: says,
+        "worse": lambda: SAYS["worse"].say(says=says, count=count).render(lang),
+        "cleared": lambda: SAYS["cleared"].say(minutes=int(CLEAR // 60), says=says).render(lang),
+    }[ring.state]()
+    if ring.state != "cleared":
+        if doubling is not None:
+            sentence += " " + SAYS["doubles"].say(seconds=doubling).render(lang)
+        if full_in is not None and (alert is None or alert.grows or episode.cause == "disk-full"):
+            sentence += " " + SAYS["full"].say(minutes=max(1, round(full_in / 60))).render(lang)
+    refs = [episode.ref, ring.ref]
+    return {
+        "id": f"{episode.id}-{ring.state}-{count}",
+        "time": dt.datetime.fromtimestamp(ring.at, dt.UTC).isoformat(timespec="milliseconds"),
+        "state": ring.state,
+        "cause": episode.cause,
+        "severity": episode.severity,
+        "step": alert.step if alert else "",
+        "summary": sentence,
+        "evidence": [ref for n, ref in enumerate(refs) if ref and ref not in refs[:n]],
+        "figures": {
+            "counts": dict(episode.totals),
+            "since": dt.datetime.fromtimestamp(episode.raised, dt.UTC).isoformat(timespec="milliseconds"),
+            "doubling_seconds": doubling,
+            "disk_full_seconds": None if full_in is None else round(full_in),
+        },
+    }
+
+
+def _first(episode: Episode) -> str:
+    return next(iter(episode.rung), "")

@@ -23,8 +23,8 @@ from kit.formats.logs.schema import Options
 from kit.i18n import Lang
 from kit.inventory import following
 from kit.inventory.following import LOGS, STORES, Follower, Stretch
-from kit.watch import notes, signs
-from kit.watch.episodes import Episodes
+from kit.watch import signs
+from kit.watch.episodes import Episodes, note
 from kit.watch.lag import Followed, Lags
 from kit.watch.signs import RECORD_COLUMNS, Behind, Ref, Sign
 
@@ -163,7 +163,7 @@ class Watch:
         for sign in found:
             self.figures.signs[sign.name] += sign.count
         full_in = self.figures.full_in
-        alerts = [notes.note(ring, self.lang, full_in) for ring in self.kept.episodes.feed(found, now)]
+        alerts = [note(ring, self.lang, full_in) for ring in self.kept.episodes.feed(found, now)]
         self.kept.untold += alerts
         return alerts
 

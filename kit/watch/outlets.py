@@ -1,18 +1,31 @@
-"""Where alerts go: JSON lines, a command's standard input, a folder with the evidence around them."""
+"""Where alerts go: JSON lines, a command's standard input, a folder with the evidence around them; and where figures go: Prometheus.
+
+`rmq-kit cut` opens all evidence to choose from it; on a running broker's host that would read every cold page of its store. So only what the watch
+has just read is captured: the end of each log, the last records at their own offsets, and small files of settings and offsets.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
 
+from prometheus_client import CollectorRegistry, registry, start_http_server, write_to_textfile
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from kit.evidence import disk, growing
+from kit.evidence.files import open_raw, walk
+from kit.evidence.growing import Place
 from kit.i18n import printable
+from kit.watch.loop import Watch
 
 Alert = dict[str, Any]
 Outlet = Callable[[Alert], None]
@@ -102,3 +115,149 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
     """End a hook that takes too long, with everything it started."""
     with contextlib.suppress(OSError):
         os.killpg(child.pid, signal.SIGKILL)
+
+
+# --- the evidence around an alert -------------------------------------------------------------------------------------
+
+LOG: Final = 8 << 20
+"""Bytes copied from the end of a log."""
+STORE: Final = 64 << 20
+"""Bytes copied from the end of a commitlog."""
+SMALL: Final = 1 << 20
+"""Largest file of settings or offsets that is copied, in bytes."""
+KEPT: Final = 20
+"""Most captures in one folder; later alerts are not captured, so that a watch never fills the disk it warns about."""
+SPARE: Final = 1 << 30
+"""Bytes kept free on the disk of the captures."""
+_SETTINGS: Final = re.compile(r"\.(json|conf|properties|ya?ml|xml)$")
+
+
+def capture(watch: Watch, name: str, into: Path) -> Path | None:
+    """Copy the evidence around an alert into `into/name`; return that folder, None if there is no space."""
+    folder = into / re.sub(r"[^\w.-]", "_", name)
+    disk.private(into)
+    if folder.exists() or sum(1 for each in into.iterdir() if each.is_dir()) >= KEPT:
+        return None
+    if shutil.disk_usage(into).free < SPARE + STORE:
+        return None
+    disk.private(folder)
+    for root, path in enumerate(watch.roots):
+        target = folder / str(root) if len(watch.roots) > 1 else folder
+        _logs(path, _of(watch.kept.logs.values(), root), target)
+        _records(path, _of(watch.kept.stores.values(), root), target)
+        _settings(path, target)
+    return folder
+
+
+def _of(places: Iterable[Place], root: int) -> list[Place]:
+    return [place for place in places if place.root == root and not place.gone and place.at > 0]
+
+
+def _source(root: Path, place: Place) -> Path:
+    return root if root.is_file() else root / place.name
+
+
+def _logs(root: Path, places: Sequence[Place], target: Path) -> None:
+    for place in places:
+        with contextlib.suppress(OSError), growing.text(_source(root, place)) as plain, open_raw(plain) as stream:
+            end = os.fstat(stream.fileno()).st_size
+            start = max(0, min(place.at, end) - LOG)
+            data = os.pread(stream.fileno(), end - start if end - start < 2 * LOG else 2 * LOG, start)
+            # The text of a packed log is stored, so its name must not say that it is packed.
+            name = re.sub(r"\.(gz|zst|bz2|xz)$", "", place.name)
+            _write(target, name, data[data.find(b"\n") + 1 :] if start else data)
+
+
+def _records(root: Path, places: Sequence[Place], target: Path) -> None:
+    left = STORE
+    for place in sorted(places, key=lambda each: each.name, reverse=True):
+        with contextlib.suppress(OSError), open_raw(_source(root, place)) as stream:
+            start = max(0, place.at - left)
+            left -= place.at - start
+            path = _file(target, place.name)
+            with path.open("wb") as out:
+                # The part before is a hole: records keep their positions.
+                out.truncate(os.fstat(stream.fileno()).st_size)
+                out.seek(start)
+                for at in range(start, place.at, 1 << 20):
+                    out.write(os.pread(stream.fileno(), min(1 << 20, place.at - at), at))
+        if left <= 0:
+            return
+
+
+def _settings(root: Path, target: Path) -> None:
+    for name, path, info in walk(root)[0]:
+        if info.st_size <= SMALL and _SETTINGS.search(name):
+            with contextlib.suppress(OSError), open_raw(path) as stream:
+                _write(target, name, stream.read(SMALL))
+
+
+def _file(target: Path, name: str) -> Path:
+    path = target / PurePosixPath(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _write(target: Path, name: str, data: bytes) -> None:
+    _file(target, name).write_bytes(data)
+
+
+# --- figures for Prometheus -------------------------------------------------------------------------------------------
+
+PREFIX: Final = "rmq_kit_watch_"
+LOOPBACK: Final = "127.0.0.1"
+MOST_LAGS: Final = 500
+"""Most groups and topics whose lag is reported, the largest first."""
+
+
+class Collector(registry.Collector):
+    """Reads a watch at each scrape."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def collect(self) -> Iterator[Metric]:
+        figures, kept = self.watch.figures, self.watch.kept
+        signs = CounterMetricFamily(
+            PREFIX + "signs", "Signs seen: known log texts, stages of records.", labels=["sign"]
+        )
+        for name, count in list(figures.signs.items()):
+            signs.add_metric([name], count)
+        yield signs
+        records = CounterMetricFamily(PREFIX + "records", "Records read, by what they are.", labels=["stage"])
+        for name, count in list(figures.stages.items()):
+            records.add_metric([name], count)
+        yield records
+        alerts = GaugeMetricFamily(PREFIX + "alert", "1 while an episode lasts.", labels=["cause", "severity", "place"])
+        for episode in list(kept.episodes.open.values()):
+            alerts.add_metric([episode.cause, episode.severity, " ".join(episode.key)], 1)
+        yield alerts
+        lag = GaugeMetricFamily(PREFIX + "lag_messages", "Messages a group is behind.", labels=["group", "topic"])
+        for (group, topic), count in sorted(figures.lag.items(), key=lambda each: -each[1])[:MOST_LAGS]:
+            lag.add_metric([group, topic], count)
+        yield lag
+        free = GaugeMetricFamily(PREFIX + "disk_free_bytes", "Bytes free on the disk of a store.", labels=["path"])
+        for path, count in figures.free.items():
+            free.add_metric([path], count)
+        yield free
+        if figures.full_in is not None:
+            yield GaugeMetricFamily(PREFIX + "disk_full_seconds", "Seconds until the disk is full.", figures.full_in)
+        yield CounterMetricFamily(PREFIX + "entries", "Log entries read.", figures.entries)
+        yield CounterMetricFamily(PREFIX + "read_bytes", "Bytes read.", figures.read)
+        yield GaugeMetricFamily(PREFIX + "step_seconds", "Seconds the last step took.", figures.seconds)
+
+
+def serve_figures(watch: Watch, port: int, address: str = LOOPBACK) -> int:
+    """Serve the figures until the process ends; return the port (a free one for 0)."""
+    every = CollectorRegistry()
+    every.register(Collector(watch))
+    server, _ = start_http_server(port, address, every)
+    return int(server.server_port)
+
+
+def write_figures(watch: Watch, path: Path) -> None:
+    """Write the figures to a file, completely or not at all."""
+    try:
+        write_to_textfile(str(path), Collector(watch))
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None

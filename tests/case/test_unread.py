@@ -104,7 +104,7 @@ def test_while_it_is_recognised(evidence: Path, monkeypatch: pytest.MonkeyPatch,
     module, name = {
         "recognise": (recognise, "recognise"),
         "spans": (spans, "of"),
-        "hash": ("kit.inventory.digests", "sha256"),
+        "hash": ("kit.inventory.inventory", "sha256"),
     }[place]
     module = sys.modules[module] if isinstance(module, str) else module
     real = getattr(module, name)

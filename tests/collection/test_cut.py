@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import kit
 from kit.causes.root_causes import message_identity
 from kit.cli.main import cli
-from kit.collection import cut_files
+from kit.collection import cut as cut_files
 from kit.formats.commitlog import segments
 from kit.inventory import inventory
 

@@ -13,7 +13,7 @@ from packing import zip_of
 
 from kit.evidence import archives
 from kit.evidence.archives import open_evidence
-from kit.formats.commitlog import batches, bodies, schema, segments
+from kit.formats.commitlog import batches, schema, segments
 
 MIB = 1 << 20
 
@@ -51,7 +51,7 @@ def test_a_body_of_ten_gigabytes(tmp_path: Path) -> None:
         ("next", b"after it", None),
     ]
     assert rows[0]["body_size"] == len(bomb)
-    assert peak < 4 * bodies.MOST
+    assert peak < 4 * batches.MOST
     assert effort.worked() - start < 30
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import kit
 from kit.cli.main import cli
-from kit.incidents import gallery, likeness, reading
+from kit.incidents import gallery, reading
 
 BUSY = {
     "cause": "broker-busy",
@@ -86,7 +86,7 @@ def test_garbage_times_give_no_time(tmp_path: Path) -> None:
 
 
 def test_traits_are_what_holds_and_the_names_its_evidence_gives(reports: Path) -> None:
-    assert likeness.traits(reading.read(reports).incidents[-1]) == {
+    assert reading.traits(reading.read(reports).incidents[-1]) == {
         ("cause", "broker-busy"),
         ("step", "broker-busy/refused"),
         ("name", "orders"),
@@ -96,7 +96,7 @@ def test_traits_are_what_holds_and_the_names_its_evidence_gives(reports: Path) -
 def test_likeness_is_the_shared_weight_over_all_of_it(reports: Path) -> None:
     first, _, second = reading.read(reports).incidents
     # Shared: the step (1) and the name (2). Beside them: confirmed (4) there, suspected (1.5) here.
-    (match,) = likeness.alike(second, reading.read(reports).incidents)
+    (match,) = reading.alike(second, reading.read(reports).incidents)
     assert match.incident.name == first.name
     assert match.likeness == pytest.approx(3 / 8.5)
     assert {trait.what for trait in match.shared} == {"orders", "broker-busy/refused"}
@@ -106,7 +106,7 @@ def test_the_same_findings_are_wholly_alike(tmp_path: Path) -> None:
     put(tmp_path, "a", findings(BUSY))
     put(tmp_path, "b", findings(BUSY))
     a, b = reading.read(tmp_path).incidents
-    assert [match.likeness for match in likeness.alike(a, [a, b])] == [1.0]
+    assert [match.likeness for match in reading.alike(a, [a, b])] == [1.0]
 
 
 def test_what_was_known_before_is_told_with_the_names_both_have(reports: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kit.inventory import digests, inventory
-from kit.inventory.digests import LARGE, Digests
+from kit.inventory import inventory
+from kit.inventory.inventory import LARGE, Digests
 from kit.spark import kernels
 
 
@@ -24,8 +24,8 @@ def test_a_file_is_hashed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     first = big(evidence / "a.log", b"a")
     inventory.take(evidence, tmp_path / "cache")
     hashed = []
-    read = digests.sha256
-    monkeypatch.setattr(digests, "sha256", lambda path: hashed.append(path.name) or read(path))
+    read = inventory.sha256
+    monkeypatch.setattr(inventory, "sha256", lambda path: hashed.append(path.name) or read(path))
     second = big(evidence / "b.log", b"b")
     found = inventory.take(evidence, tmp_path / "cache")
     assert hashed == ["b.log"]
@@ -78,8 +78,8 @@ def test_records_are_hashed_only_where_somebody_asks(tmp_path: Path, monkeypatch
         return item.content
 
     hashed = []
-    read = digests.sha256
-    monkeypatch.setattr(digests, "sha256", lambda path: hashed.append(path.name) or read(path))
+    read = inventory.sha256
+    monkeypatch.setattr(inventory, "sha256", lambda path: hashed.append(path.name) or read(path))
     before = take(False)
     assert hashed == [text.name]
     path.write_bytes(kernels.sample() + b"\1" + bytes(LARGE - 1))

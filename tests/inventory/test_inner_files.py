@@ -123,7 +123,7 @@ def test_large_unknown_files_are_not_hashed(tmp_path: Path, monkeypatch: pytest.
     as_csv(tmp_path / "e" / "t_order.csv")
     (tmp_path / "e" / "heap.hprof").write_bytes(b"JAVA PROFILE 1.0.2\0" + os.urandom(2 << 20))
     hashed: list[str] = []
-    monkeypatch.setattr("kit.inventory.digests.sha256", lambda path: hashed.append(path.name) or "0" * 64)
+    monkeypatch.setattr("kit.inventory.inventory.sha256", lambda path: hashed.append(path.name) or "0" * 64)
     found = inventory.take(tmp_path / "e", tmp_path / "w")
     assert found.not_recognised == ("heap.hprof",)
     assert hashed == ["t_order.csv"]

@@ -19,10 +19,10 @@ from rich.console import Console
 from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
 from kit.rocketmq import stages
 from kit.rocketmq.catalogue import EVENTS, PROBLEM
-from kit.watch import lag, loop, metrics, outlets, run, state_folder
-from kit.watch.capture import capture
+from kit.watch import lag, loop, outlets, run
 from kit.watch.episodes import CLEAR, Episodes
 from kit.watch.loop import Watch
+from kit.watch.outlets import capture
 from kit.watch.signs import Ref, Sign
 from kit.watch.view import showing
 
@@ -150,11 +150,11 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
         pass
 
     def fresh() -> Watch:
-        return Watch([root], state_folder.load(state), clock=clock, disk=lambda _: (100, 50))
+        return Watch([root], run.load(state), clock=clock, disk=lambda _: (100, 50))
 
     watch, outlet = fresh(), outlets.lines(str(alerts))
     sender = run.Sender(watch, state, [outlet], print)
-    with state_folder.alone(state):
+    with run.alone(state):
         for n in range(40):
             clock.now = BEGIN + 2.0 * n
             if n in (3, 9, 10, 11):
@@ -173,7 +173,7 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
                     raise Killed
                 if n in kill and moment == "before telling":
                     found = watch.step()
-                    state_folder.save(state, watch.kept, durable=bool(found))
+                    run.save(state, watch.kept, durable=bool(found))
                     raise Killed
                 if n in kill and moment == "while telling":
 
@@ -216,15 +216,15 @@ def test_a_watch_that_is_killed_neither_loses_nor_doubles_alerts(tmp_path: Path,
 
 def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(ValueError, match=r"mine\.txt"), state_folder.alone(tmp_path):
+    with pytest.raises(ValueError, match=r"mine\.txt"), run.alone(tmp_path):
         pass
     state = tmp_path / "state"
-    with state_folder.alone(state), pytest.raises(ValueError, match="another command"), state_folder.alone(state):
+    with run.alone(state), pytest.raises(ValueError, match="another command"), run.alone(state):
         pass
     said: list[str] = []
-    assert state_folder.load(state, said.append).steps == 0 and said == []
-    (state / state_folder.STATE).write_text("{half")
-    assert state_folder.load(state, said.append).steps == 0
+    assert run.load(state, said.append).steps == 0 and said == []
+    (state / run.STATE).write_text("{half")
+    assert run.load(state, said.append).steps == 0
     assert len(said) == 1 and "state.json: cannot be read" in said[0]
 
 
@@ -294,7 +294,7 @@ def test_a_full_disk_is_named_and_the_hook_rings_all_the_same(tmp_path: Path, mo
     write(tmp_path / "logs" / "store.log", line(BEGIN, "old"), BEGIN)
     watch = Watch([tmp_path / "logs"], clock=clock, disk=lambda _: (100, 50))
     watch.step()
-    to_file, save = outlets.lines(str(tmp_path / "alerts.jsonl")), state_folder.save
+    to_file, save = outlets.lines(str(tmp_path / "alerts.jsonl")), run.save
 
     def on_full_disk(act: Any, path: str) -> Any:
         def acting(*given: Any, **named: Any) -> None:
@@ -304,7 +304,7 @@ def test_a_full_disk_is_named_and_the_hook_rings_all_the_same(tmp_path: Path, mo
 
         return acting
 
-    monkeypatch.setattr(state_folder, "save", on_full_disk(save, "/state/state.json"))
+    monkeypatch.setattr(run, "save", on_full_disk(save, "/state/state.json"))
     told = [on_full_disk(to_file, "/var/log/alerts.jsonl"), lambda alert: rung.append(alert["id"])]
     sender = run.Sender(watch, tmp_path, told, said.append)
     write(tmp_path / "logs" / "store.log", line(BEGIN + 1, LEAK), BEGIN + 1)
@@ -399,7 +399,7 @@ def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path: Path, monkey
 
 def test_metrics_name_what_rings(tmp_path: Path) -> None:
     watch = incident(tmp_path / "broker", Clock())
-    metrics.write(watch, tmp_path / "watch.prom")
+    outlets.write_figures(watch, tmp_path / "watch.prom")
     text = (tmp_path / "watch.prom").read_text()
     assert 'rmq_kit_watch_alert{cause="retry-topic-too-long",place="",severity="warning"} 1.0' in text
     assert 'rmq_kit_watch_signs_total{sign="topic-too-long"} 1.0' in text

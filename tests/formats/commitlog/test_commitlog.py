@@ -16,7 +16,7 @@ import stores
 import zstandard
 from pyspark.sql.datasource import EqualTo, GreaterThan, In, LessThanOrEqual
 
-from kit.formats.commitlog import batches, bodies, schema, segments
+from kit.formats.commitlog import batches, schema, segments
 from kit.spark import commitlog_source
 
 if TYPE_CHECKING:
@@ -125,12 +125,12 @@ def test_bodies_are_unpacked_and_bombs_refused(codec: str) -> None:
     pack = {"zlib": zlib.compress, "lz4": lz4.frame.compress, "zstd": zstandard.ZstdCompressor().compress}[codec]
     number = {"zlib": 1, "lz4": 2, "zstd": 3}[codec]
     text = "订单 0815 ".encode() * 1000
-    assert bodies.unpack(pack(text), number) == (text, 0)
-    assert bodies.unpack(pack(b""), number) == (b"", 0)
-    assert bodies.unpack(b"no such thing", number)[0] is None
-    assert bodies.unpack(pack(text)[:-9], number)[0] is None
-    assert bodies.unpack(pack(bytes(bodies.MOST + 1)), number)[0] is None
-    assert bodies.unpack(pack(bytes(1 << 20)), number) == (bytes(1 << 20), 0)
+    assert batches.unpack(pack(text), number) == (text, 0)
+    assert batches.unpack(pack(b""), number) == (b"", 0)
+    assert batches.unpack(b"no such thing", number)[0] is None
+    assert batches.unpack(pack(text)[:-9], number)[0] is None
+    assert batches.unpack(pack(bytes(batches.MOST + 1)), number)[0] is None
+    assert batches.unpack(pack(bytes(1 << 20)), number) == (bytes(1 << 20), 0)
 
 
 def test_filters_narrow_what_is_read() -> None:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kit.formats import printed_times
-from kit.formats.tables import business_tables, table_columns
+from kit.formats.tables import business_tables
 
 UNIQ = "0A140D151A0C0C387F4466B0BCE6{:04X}"
 OFFSET = "0A140D0B00002A9F{:016X}"
@@ -174,11 +174,11 @@ def test_other_texts_are_no_tables(tmp_path: Path, text: str) -> None:
 
 
 def test_offset_id_and_uniq_key_of_one_length() -> None:
-    assert table_columns.is_offset_id("0A140D0B00002A9F000000000000026A")
-    assert not table_columns.is_offset_id("0A140D151A0C0C387F4466B0BCE60000")
-    assert not table_columns.is_offset_id("0A14101500000C387F4466B662A40000")  # 4.6.1 writes a pid of zeros
-    assert table_columns.is_offset_id("FD20001300000000000000000000002300002A9F0000000000000555")
-    assert not table_columns.is_offset_id(UNIQ6.format(0))
+    assert business_tables.is_offset_id("0A140D0B00002A9F000000000000026A")
+    assert not business_tables.is_offset_id("0A140D151A0C0C387F4466B0BCE60000")
+    assert not business_tables.is_offset_id("0A14101500000C387F4466B662A40000")  # 4.6.1 writes a pid of zeros
+    assert business_tables.is_offset_id("FD20001300000000000000000000002300002A9F0000000000000555")
+    assert not business_tables.is_offset_id(UNIQ6.format(0))
 
 
 def test_declared_columns_replace_guessed_ones(tmp_path: Path) -> None:
