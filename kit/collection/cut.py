@@ -42,20 +42,9 @@ if TYPE_CHECKING:
     from kit.inventory.model import Item
 
 WHOLE: Final = (
-    "broker_conf",
-    "store_json",
-    "checkpoint",
-    "mqadmin",
-    "metrics",
-    "network",
-    "thread_dump",
-    "text",
-    "source_code",
-    "document",
-    "other_systems_log",
-    "abort",
-    "dledger_state",
-)
+    "broker_conf", "store_json", "checkpoint", "mqadmin", "metrics", "network", "thread_dump", "text", "source_code",
+    "document", "other_systems_log", "abort", "dledger_state",
+)  # fmt: skip
 
 NAMES: Final = labels("collection")["counts"]
 KEPT_OF = T("{kept} of {of}")

@@ -20,16 +20,11 @@ if TYPE_CHECKING:
 Part = Literal["entries", "records"]
 COLUMNS: Final[dict[Part, dict[str, str]]] = {
     "entries": {
-        "topics": "topic",
-        "groups": "group",
-        "hosts": "host",
-        "levels": "level",
-        "sources": "source",
-        "threads": "thread",
-        "events": "events",
+        "topics": "topic", "groups": "group", "hosts": "host", "levels": "level", "sources": "source",
+        "threads": "thread", "events": "events",
     },
     "records": {"topics": "topic", "groups": "group", "hosts": "host", "stages": "stage"},
-}
+}  # fmt: skip
 """The column of entries and of records for each field of a selection; a missing column narrows nothing."""
 KEYS: Final[Mapping[Part, tuple[str, str]]] = {"entries": ("file", "line"), "records": ("file", "physical_offset")}
 """What names one row."""

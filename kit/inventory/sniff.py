@@ -155,8 +155,9 @@ def _trace_like(line: bytes) -> bool:
 
 
 _THREADS: Final = (
-    b"Thread_", b"Service", b"Scheduled", b"Netty", b"ShutdownHook", b"main", b"Selector", b"Entry", b"MemberStateMaintainer", b"QuorumAckChecker",
-    b"Executor", b"Thread-", b"DLedger", b"Checker", b"Handler", b"brokerOuter", b"HA",
+    b"Thread_", b"Service", b"Scheduled", b"Netty", b"ShutdownHook", b"main", b"Selector", b"Entry",
+    b"MemberStateMaintainer", b"QuorumAckChecker", b"Executor", b"Thread-", b"DLedger", b"Checker", b"Handler",
+    b"brokerOuter", b"HA",
 )  # fmt: skip
 
 

@@ -20,21 +20,10 @@ from kit.redaction import ordinary
 from kit.redaction.ids import HEX, Addresses, Pseudonyms, Secret, parsed
 from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
 
-KEPT_FIELDS: Final = frozenset(
-    [
-        "cause",
-        "kind",
-        "verdict",
-        "role",
-        "sha256",
-        "root_causes",
-        "explained_by",
-        "schema",
-        "kit_version",
-        "findings_sha256",
-        "manifest_sha256",
-    ]
-)
+KEPT_FIELDS: Final = frozenset([
+    "cause", "kind", "verdict", "role", "sha256", "root_causes", "explained_by", "schema", "kit_version",
+    "findings_sha256", "manifest_sha256",
+])  # fmt: skip
 """Fields of the kit's own making: nothing of an evidence gets into them."""
 HOMES: Final = ("home", "Users", "user")
 """Folders whose entries are people."""

@@ -24,16 +24,9 @@ if TYPE_CHECKING:
 ARCHIVES: Final = (".tar.zst", ".tar.gz", ".tgz", ".tar", ".zip")
 SAYS: Final = labels("training")["bench"]
 COLUMNS: Final = (
-    "store_timestamp",
-    "topic",
-    "properties",
-    "sys_flag",
-    "reconsume_times",
-    "prepared_transaction_offset",
-    "uniq_key",
-    "offset_msg_id",
-    "store_size",
-)
+    "store_timestamp", "topic", "properties", "sys_flag", "reconsume_times", "prepared_transaction_offset", "uniq_key",
+    "offset_msg_id", "store_size",
+)  # fmt: skip
 """What decides first: the last ones may need scrolling."""
 RECORDS_BY_TOPIC: Final = """
 select topic, count(*) as records, min(store_timestamp) as first, max(store_timestamp) as last

@@ -212,11 +212,5 @@ def neighbours(findings: Any) -> list[str]:
 
 
 WORKED_OUT: Final[dict[int, Callable[[Bench, Mapping[str, Any]], Facts]]] = {
-    80: half_topic,
-    81: message_size,
-    82: message_identity,
-    83: broker_busy,
-    84: transactions,
-    85: mixed,
-    86: mixed,
-}
+    80: half_topic, 81: message_size, 82: message_identity, 83: broker_busy, 84: transactions, 85: mixed, 86: mixed,
+}  # fmt: skip

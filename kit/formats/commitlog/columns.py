@@ -303,29 +303,3 @@ def number(buf: Bytes, at: Any, sizes: Any, codes: Any, firsts: Any) -> int:
         codes[row] = table[slot]
         before = row
     return count
-
-
-@njit(cache=True, nogil=True)
-def split(ends: Any, text: Bytes, items: Any, name_ends: Any, names: Bytes, value_ends: Any, values: Bytes) -> None:
-    """Split property texts that end at `ends` into names and values; `items`: how many items there are up to each text's end."""
-    count, named, valued = 0, np.uint64(0), np.uint64(0)
-    for row in range(len(ends) - 1):
-        is_name = True
-        for at in range(np.uint64(ends[row]), np.uint64(ends[row + 1])):
-            byte = text[at]
-            if is_name and byte == NAME_END:
-                is_name = False
-            elif byte == ITEM_END:
-                count += 1
-                name_ends[count], value_ends[count] = named, valued
-                is_name = True
-            elif is_name:
-                names[named] = byte
-                named += np.uint64(1)
-            else:
-                values[valued] = byte
-                valued += np.uint64(1)
-        if ends[row + 1] > ends[row]:
-            count += 1
-            name_ends[count], value_ends[count] = named, valued
-        items[row + 1] = count

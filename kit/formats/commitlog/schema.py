@@ -19,25 +19,11 @@ FIELDS: Final[dict[str, pa.DataType]] = {field.name: field.type for field in col
 TEXT: Final = "properties_text"
 """Column of the workspace: the properties as one text, items separated by 0x02, names and values by 0x01. Each name occurs once: repeated names and items that do not count are left out."""
 PROMOTED: Final = (
-    names.REAL_TOPIC,
-    names.TRAN_MSG,
-    names.DELAY,
-    names.CHECK_TIMES,
-    names.RETRY_TOPIC,
-    names.PGROUP,
-    names.ORIGIN_MESSAGE_ID,
-    names.RECONSUME_TIME,
-    names.PREPARED_QUEUE_OFFSET,
-    names.CHECK_IMMUNITY,
-    names.CONSUME_START_TIME,
-    names.MIN_OFFSET,
-    names.CLUSTER,
-    names.MSG_REGION,
-    names.TRANSACTION_ID,
-    "TIMER_OUT_MS",
-    "INNER_NUM",
-    "DLQ_ORIGIN_TOPIC",
-)
+    names.REAL_TOPIC, names.TRAN_MSG, names.DELAY, names.CHECK_TIMES, names.RETRY_TOPIC, names.PGROUP,
+    names.ORIGIN_MESSAGE_ID, names.RECONSUME_TIME, names.PREPARED_QUEUE_OFFSET, names.CHECK_IMMUNITY,
+    names.CONSUME_START_TIME, names.MIN_OFFSET, names.CLUSTER, names.MSG_REGION, names.TRANSACTION_ID, "TIMER_OUT_MS",
+    "INNER_NUM", "DLQ_ORIGIN_TOPIC",
+)  # fmt: skip
 """Properties with a column of their own in the workspace: those that causes and charts use."""
 
 

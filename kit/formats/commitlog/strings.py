@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.formats.commitlog.columns import gather, number, split
+from kit.formats.commitlog.columns import gather, number
 from kit.formats.commitlog.records import Bytes
 from kit.rocketmq import names
 
@@ -92,14 +92,6 @@ def tidy(text: bytes) -> tuple[bytes, bool]:
 
 def as_maps(text: pa.StringArray) -> pa.MapArray:
     """Return tidy property texts as maps."""
-    _, ends, data = text.buffers()
-    ends, data = np.frombuffer(ends, np.int32)[: len(text) + 1], np.frombuffer(data or b"", np.uint8)
-    most = len(data) // 4 + 2
-    items, name_ends, value_ends = (np.zeros(size, np.int32) for size in (len(ends), most, most))
-    names, values = np.empty_like(data), np.empty_like(data)
-    split(ends, data, items, name_ends, names, value_ends, values)
-    keys, texts = (
-        pa.Array.from_buffers(pa.string(), int(items[-1]), [None, pa.py_buffer(ends), pa.py_buffer(bytes_)])
-        for ends, bytes_ in ((name_ends, names), (value_ends, values))
-    )
-    return pa.MapArray.from_arrays(pa.array(items), keys, texts)
+    items = pc.split_pattern(pc.if_else(pc.equal(text, ""), None, text), names.PROPERTY_SEPARATOR)
+    pairs = pc.split_pattern(pc.list_flatten(items), names.NAME_VALUE_SEPARATOR, max_splits=1)
+    return pa.MapArray.from_arrays(items.offsets, pc.list_element(pairs, 0), pc.list_element(pairs, 1))
