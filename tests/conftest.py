@@ -101,12 +101,12 @@ def spark() -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def log_entries(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[dict[str, Any]]]:
     """The log entries of a recording by its name, known texts included; read once a run."""
-    from recorded_logs import entries_of
+    import recorded
 
     folder = tmp_path_factory.mktemp("logs")
 
     def entries(name: str) -> list[dict[str, Any]]:
         (folder / name).mkdir(exist_ok=True)
-        return entries_of(name, folder / name)
+        return recorded.log_entries(name, folder / name)
 
     return entries

@@ -3,22 +3,33 @@ Python."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
+import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import recorded
-from jupyterlab_server import book, of_cells, opened, run_all, run_cell, serving
+from nbconvert import HTMLExporter
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from ports import free_port
 
 import kit
+from kit.charts import offline, pictures
+from kit.report import notebooks
 
 pytestmark = [pytest.mark.browser, pytest.mark.spark]
 
+BOOK = "20_half_topic_blowup"
 IMAGE = "<img src=x onerror=document.title='taken'>"
 FOLLOWS = 60_000
 """Milliseconds in which everything follows on a machine that runs much else as well; docs/explore.md says how long it takes
@@ -44,6 +55,7 @@ def lab(folder: Path) -> Iterator[str]:
     (hostile / f"app {IMAGE.replace('/', ' ')}.log").write_text("\n".join(lines) + "\n")
     books = {
         "05_explore": book("05_explore", evidence=evidence, workspace=workspace),
+        BOOK: book(BOOK, evidence=evidence, workspace=workspace),
         "claim": of_cells(
             f"from kit import notebook\ninquiry = notebook.start({small!r}, {workspace!r}, notes={str(noted)!r})",
             "inquiry.evidence(inquiry.first(), 1)",
@@ -237,3 +249,140 @@ def test_hostile_text_is_text_in_it(browser: Any, lab: str) -> None:
     # Nothing is asked from anywhere but the server of the notebook.
     assert not [url for url in asked if not re.match(r"(http|ws)://127\.0\.0\.1[:/]|data:|blob:", url)]
     page.context.close()
+
+
+def test_a_page_made_of_a_notebook_draws_its_charts(browser: Any, tmp_path: Path) -> None:
+    rows = pd.DataFrame({"stage": ["half", "commit"], "records": [3, 2]})
+    data = [{"text/html": offline.library()}, pictures.bars(rows)._repr_mimebundle_()]
+    shown = [new_output("display_data", data=each) for each in data]
+    page, _ = HTMLExporter().from_notebook_node(new_notebook(cells=[new_code_cell("1", outputs=shown)]))
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    context = browser.new_context(viewport={"width": 390, "height": 900}, offline=True)
+    opened_ = context.new_page()
+    opened_.goto((tmp_path / "page.html").as_uri())
+    chart = opened_.locator(".js-plotly-plot")
+    chart.locator("svg.main-svg").first.wait_for(timeout=60_000)
+    assert chart.evaluate("e => e.data[0].x.length || e.data[0].x._inputArray?.length || e._fullData[0].x.length") == 2
+    assert chart.bounding_box()["width"] >= 520
+    context.close()
+
+
+def test_run_all_see_the_charts_ask_what_another_group_would_have_done(browser: Any, lab: str) -> None:
+    page = opened(browser, lab, BOOK)
+    run_all(page)
+    page.wait_for_selector(".jp-OutputArea .js-plotly-plot svg.main-svg")
+    asked = page.locator(".rmq-kit-live").first
+    asked.scroll_into_view_if_needed()
+    length = recorded.label("half-topic-blowup")["retry_topic_length"]
+    page.wait_for_function(
+        "said => document.querySelector('.rmq-kit-live table')?.innerText.includes(said)", arg=f"{length} characters"
+    )
+    group = asked.locator("input").first
+    group.fill("points")
+    group.press("Enter")
+    # %RETRY% and six letters.
+    page.wait_for_function("() => document.querySelector('.rmq-kit-live table')?.innerText.includes('13 characters')")
+    page.context.close()
+
+
+TOKEN = "a-token-of-this-test"
+READY = 90
+"""Seconds a server, a page or a run of a notebook whose results are known may take on a busy machine."""
+
+
+def book(name: str, **parameters: Any) -> str:
+    """Return one of the kit's notebooks with these parameters."""
+    read = json.loads((notebooks.folder() / f"{name}.ipynb").read_text(encoding="utf-8"))
+    for cell in read["cells"]:
+        if "parameters" in cell["metadata"].get("tags", ()):
+            cell["source"] += [f"\n{key} = {value!r}" for key, value in parameters.items()]
+    return json.dumps(read)
+
+
+def of_cells(*cells: str) -> str:
+    """Return a notebook of these code cells."""
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    made = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+    made.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}}
+    return json.dumps(made)
+
+
+@contextlib.contextmanager
+def serving(folder: Path, **books: str) -> Iterator[str]:
+    """Run a JupyterLab on these notebooks (name without suffix: their JSON); yield its address."""
+    root = folder / "root"
+    root.mkdir()
+    for name, book in books.items():
+        (root / f"{name}.ipynb").write_text(book, encoding="utf-8")
+    port = free_port()
+    # Settings, runtime files and workspaces of this test, not of whoever runs it.
+    own = {
+        name: str(folder / name)
+        for name in (
+            "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_SETTINGS_DIR",
+            "JUPYTERLAB_WORKSPACES_DIR",
+        )
+    }  # fmt: skip
+    command = [
+        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0",
+        f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={root}", "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]  # fmt: skip
+    path = os.pathsep.join(filter(None, (str(Path(kit.__path__[0]).parent), os.environ.get("PYTHONPATH"))))
+    with (folder / "lab.log").open("w") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **own, "PYTHONPATH": path})
+    try:
+        address = f"http://127.0.0.1:{port}"
+        until = time.monotonic() + READY
+        while True:
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=2):
+                break
+            assert server.poll() is None and time.monotonic() < until, (folder / "lab.log").read_text()[-2000:]
+            time.sleep(0.3)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def opened(browser: Any, address: str, name: str, **options: Any) -> Any:
+    """Return the page of a notebook whose kernel is ready."""
+    context = browser.new_context(viewport={"width": 1400, "height": 3000}, **options)
+    page = context.new_page()
+    page.set_default_timeout(READY * 1000)
+    page.goto(f"{address}/lab/tree/{name}.ipynb?token={TOKEN}&reset")
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
+    # Before its kernel is there, "run all" asks which one to take.
+    page.wait_for_function("() => /\\(ipykernel\\) \\| Idle/.test(document.body.innerText)")
+    page.wait_for_timeout(1000)
+    return page
+
+
+def run_all(page: Any) -> None:
+    """Run every cell and wait until all have run."""
+    page.click(".lm-MenuBar-itemLabel:text-is('Run')")
+    page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
+    page.wait_for_timeout(500)
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].every(p => !p.textContent.includes('*'))"
+    )
+    assert (
+        page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr'] >> text=Traceback").count()
+        == 0
+    )
+
+
+def run_cell(page: Any, number: int) -> str:
+    """Run one cell again (the first is 0) and return what it prints."""
+    cell = page.locator(".jp-CodeCell").nth(number)
+    before = cell.locator(".jp-InputPrompt").inner_text()
+    cell.locator(".jp-InputArea-editor").click(position={"x": 200, "y": 10})
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function(
+        "([n, before]) => { const p = document.querySelectorAll('.jp-CodeCell')[n].querySelector('.jp-InputPrompt').innerText; return p != before && !p.includes('*') }",
+        arg=[number, before],
+    )
+    page.wait_for_timeout(300)
+    return "\n".join(cell.locator(".jp-OutputArea-output").all_inner_texts())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,28 +62,32 @@ def label(name: str) -> dict[str, Any]:
     return json.loads((HERE / "truth" / f"{name}.label.json").read_text())
 
 
-def commitlog(name: str) -> dict[int, bytes]:
-    """Return {offset of the file's first byte: bytes} of the first broker's plain commitlog."""
-    found = {}
-    with (
-        archive(name).open("rb") as file,
-        zstandard.ZstdDecompressor().stream_reader(file) as stream,
-        tarfile.open(fileobj=stream, mode="r|") as tar,
-    ):
-        for member in tar:
-            path = Path(member.name)
-            if path.parent.name == "commitlog" and (data := tar.extractfile(member)):
-                found[int(path.name)] = data.read()
-    return found
-
-
-def unpack(name: str, into: Path) -> Path:
-    """Unpack a recording's evidence and return its folder."""
+@contextlib.contextmanager
+def opened(name: str) -> Iterator[tarfile.TarFile]:
+    """Open the archive of a recording, to be read from its begin to its end."""
     with (
         archive(name).open("rb") as packed,
         zstandard.ZstdDecompressor().stream_reader(packed) as plain,
         tarfile.open(fileobj=plain, mode="r|") as tar,
     ):
+        yield tar
+
+
+def files(name: str, wanted: Callable[[tarfile.TarInfo], bool]) -> dict[str, bytes]:
+    """Return the files of an archive that are wanted, by their paths in it."""
+    with opened(name) as tar:
+        return {m.name: tar.extractfile(m).read() for m in tar if m.isfile() and wanted(m)}  # type: ignore[union-attr]
+
+
+def commitlog(name: str) -> dict[int, bytes]:
+    """Return {offset of the file's first byte: bytes} of the first broker's plain commitlog."""
+    found = files(name, lambda member: Path(member.name).parent.name == "commitlog")
+    return {int(Path(path).name): data for path, data in found.items()}
+
+
+def unpack(name: str, into: Path) -> Path:
+    """Unpack a recording's evidence and return its folder."""
+    with opened(name) as tar:
         tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and later
         tar.extractall(into)
     return into / "evidence"
@@ -108,12 +113,29 @@ def case(name: str) -> Case:
 @cache
 def members(name: str) -> dict[str, bytes]:
     """Return every file of a small recording by its path inside the archive."""
-    with (
-        archive(name).open("rb") as packed,
-        zstandard.ZstdDecompressor().stream_reader(packed) as plain,
-        tarfile.open(fileobj=plain, mode="r|") as tar,
-    ):
-        return {m.name: tar.extractfile(m).read() for m in tar if m.isfile()}  # type: ignore[union-attr]
+    return files(name, lambda member: True)
+
+
+@cache
+def texts(name: str) -> dict[str, bytes]:
+    """Return the logs and mqadmin outputs that are neither empty nor compressed, by their paths inside the archive."""
+    return files(name, lambda member: member.size > 0 and (member.name.endswith(".log") or "/mqadmin/" in member.name))
+
+
+@cache
+def log_entries(name: str, folder: Path) -> list[dict[str, Any]]:
+    """Return all log entries of a recording, times without a zone taken as UTC."""
+    from kit.formats.logs import entries
+    from kit.formats.logs.schema import LogFile, Options
+    from kit.spark.log_source import pieces
+
+    rows = []
+    for number, (path, data) in enumerate(texts(name).items()):
+        plain = folder / str(number)
+        plain.write_bytes(data)
+        for piece in pieces(LogFile(path, str(plain))):
+            rows += [row for batch in entries.batches(piece, Options(events=True)) for row in batch.to_pylist()]
+    return rows
 
 
 def rows(name: str, member: str) -> list[dict[str, str]]:

@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 import functools
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import counted
 import golden
 import plain_reader
 import pytest
@@ -122,3 +126,52 @@ def test_prose_is_not_compared(found: dict[str, Any]) -> None:
     kept = golden.digest(found)
     found["findings"][0]["steps"][0]["claim"] = "Said otherwise"
     assert golden.differences(kept, golden.digest(found)) == []
+
+
+FIGURES = {
+    ("half-topic-blowup", "half-topic-blowup"): counted.half_topic,
+    ("half-topic-blowup", "transaction-consistency"): lambda: counted.transactions("half-topic-blowup"),
+    ("transaction-consistency", "transaction-consistency"): lambda: counted.transactions("transaction-consistency"),
+    ("size-mismatch", "message-size-mismatch"): counted.message_size,
+    ("broker-busy", "broker-busy"): lambda: counted.broker_busy(recorded.whole("broker-busy")),
+}
+
+
+@pytest.mark.parametrize(("name", "cause"), FIGURES, ids=lambda value: value)
+def test_the_kept_figures_are_counted_without_the_kit(name: str, cause: str) -> None:
+    figures = golden.load(name)["findings"][cause]["figures"]
+    for figure, value in FIGURES[name, cause]().items():
+        assert figures[figure] == (value if isinstance(value, dict) else pytest.approx(value, rel=1e-6)), figure
+
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = (
+    "half-topic-blowup", "size-mismatch", "message-identity", "broker-busy", "transaction-consistency",
+    "consumer-backlog", "replica-loss", "healthy",
+)  # fmt: skip
+
+
+def run(*command: str, **env: str) -> subprocess.CompletedProcess[str]:
+    # A process in which the embedded engine ran cannot start a classic session.
+    return subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **env},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.apache
+@pytest.mark.parametrize(
+    "names", [("consumer-backlog", "message-identity"), pytest.param(NAMES, marks=pytest.mark.recordings)]
+)
+def test_the_same_findings(names: tuple[str, ...]) -> None:
+    done = run("tests.golden", *names, "--spark")
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
+
+
+@pytest.mark.apache
+def test_every_table_makes_the_same_of_a_few_rows() -> None:
+    done = run("pytest", "-q", "-x", "tests/tables", RMQ_KIT_TEST_MASTER="local[2]")
+    assert done.returncode == 0, done.stdout[-6000:]

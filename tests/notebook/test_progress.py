@@ -1,16 +1,16 @@
-"""Long work in a notebook: a bar while somebody watches, an interrupt that stops it, a second notebook that waits."""
+"""Long work in a notebook: a bar while somebody watches, an interrupt that stops it. And the box to paste into."""
 
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+import kit
+from kit import notebook
 from kit.case.progress import Progress
+from kit.charts import Table
 from kit.notebook.progress import watched
 
 
@@ -53,18 +53,26 @@ def test_an_interrupt_stops_the_jobs_and_leaves_everything_as_it_was() -> None:
     assert case.cancelled == 1
 
 
-@pytest.mark.seconds
-def test_two_at_once_on_one_case_wait_for_each_other(tmp_path: Path) -> None:
-    lines = "".join(f"2026-11-20 23:19:20,{n % 1000:03} WARN [main] o.a.Order - line {n}\n" for n in range(20_000))
-    (tmp_path / "app.log").write_text(lines)
-    code = f"""
-import kit
-case = kit.open_case({str(tmp_path / "app.log")!r}, {str(tmp_path / "ws")!r}, tz_app="UTC")
-print(len(kit.explore(case, interactive=False).entries))
-"""
-    both = [
-        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in "ab"
-    ]
-    for each in both:
-        out, err = each.communicate(timeout=600)
-        assert (each.returncode, out.strip()) == (0, b"20000"), err
+LINE = "putMessage message topic length too long 149"
+
+
+def test_without_widgets_it_is_a_table() -> None:
+    table = notebook.paste_box(f"{LINE}\n<b>x</b> CODE: 9999", "en", interactive=False)
+    assert isinstance(table, Table)
+    assert list(table.frame["meaning"]) == [row["meaning"] for row in kit.explain(f"{LINE}\n<b>x</b> CODE: 9999")]
+    assert "<b>" not in table.as_html()
+    assert notebook.paste_box("", "zh", interactive=False).as_html()
+
+
+def test_what_is_pasted_is_explained_when_asked() -> None:
+    box = notebook.paste_box()
+    field, button, place = box.children
+    assert place.outputs == ()
+    field.value = LINE
+    button.click()
+    (shown,) = place.outputs
+    assert "retry" in shown["data"]["text/plain"].lower() and "149" in shown["data"]["text/plain"]
+
+
+def test_a_given_line_is_explained_at_once() -> None:
+    assert notebook.paste_box(LINE).children[2].outputs

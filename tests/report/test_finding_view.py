@@ -1,14 +1,22 @@
-"""How one finding is put into words on the page."""
+"""How one finding is put into words on the page, what a chart without anything to draw is there, and result tables as CSV."""
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
+import json
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
 from kit.i18n import Lang, on_clock
+from kit.report import html, write
 from kit.report.finding_view import finding_view, when
+from kit.report.notebooks import embed
 
 
 @pytest.mark.parametrize(
@@ -113,3 +121,60 @@ def test_shares_are_in_percent_and_the_largest_lag_is_a_number_of_its_own() -> N
     assert view["number_tables"][0]["rows"] == [["w", "43%"]]
     assert [card["value"] for card in view["numbers"]] == ["5,084"]
     assert view["numbers"][0]["label"].endswith(": a@g")
+
+
+def _as_json(figure: go.Figure) -> dict[str, object]:
+    spec: dict[str, object] = json.loads(figure.to_json())
+    return spec
+
+
+@pytest.mark.parametrize(
+    ("figure", "blank"),
+    [
+        (go.Figure(), True),
+        (go.Figure(go.Bar(x=[], y=[])), True),
+        (go.Figure(go.Scatter(x=np.array([]), y=np.array([]))), True),
+        (go.Figure(go.Bar(x=["a"], y=[0])), False),
+        (go.Figure(go.Scatter(x=np.arange(3), y=np.arange(3))), False),
+        (go.Figure(go.Heatmap(z=[[1, 2]])), False),
+        (go.Figure(go.Sankey(node={"label": ["a", "b"]}, link={"source": [0], "target": [1], "value": [2]})), False),
+        (go.Figure(layout={"annotations": [{"text": "none"}]}), False),
+    ],
+)
+def test_blank(figure: go.Figure, blank: bool) -> None:
+    assert (embed(_as_json(figure)) == "") is blank
+
+
+def test_its_place_on_the_page_is_not_drawn() -> None:
+    macro = html.environment().get_template("parts.html.j2").module.chart  # type: ignore[attr-defined]
+    words = html.page("en")
+    block = {
+        "id": "c", "min_width": 0, "title": "t", "reading": "Nothing is known.", "alt": "", "table": None, "figure": "",
+    }  # fmt: skip
+    blank = str(macro(block, words))
+    assert "Nothing is known." in blank and "data-chart" not in blank and "canvas" not in blank
+    assert "data-chart" in str(macro({**block, "figure": embed({"data": [{"x": [1]}]})}, words))
+
+
+HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1＋1", "＋1", "－1", "＠SUM(A1)"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_neither_a_cell_nor_a_header_is_a_formula(tmp_path: Path, text: str) -> None:
+    write.csv(pd.DataFrame({text: [text, "plain"], "n": [-1, 2.5]}), tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        head, first, second = list(csv.reader(file))
+    assert head[0].startswith("'") and first[0].startswith("'")
+    assert (head[1], first[1], second) == ("n", "-1.0", ["plain", "2.5"])
+
+
+def test_a_line_number_is_whole_beside_an_unknown_one(tmp_path: Path) -> None:
+    columns = {
+        "line": [8, None],
+        "seconds": [8.0, 2.0],
+        "share": [0.5, None],
+        "unknown": [None, None],
+        "end": [float("inf"), None],
+    }
+    write.csv(pd.DataFrame(columns), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "line,seconds,share,unknown,end\n8,8.0,0.5,,inf\n,2.0,,,\n"

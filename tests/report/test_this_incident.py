@@ -7,20 +7,24 @@ case"), or because the evidence itself says so.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import one_kernel
+import nbformat
 import pytest
 import recorded
 import taken_away
+from nbformat.v4 import new_code_cell
+from papermill.translators import PythonTranslator
 from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
 from table import rows_of
 
 import kit
 from kit import causes
 from kit.case.case import Case
+from kit.evidence.failure import Failure
 from kit.report import build, notebooks
 from kit.rocketmq.catalogue import EVENTS
 
@@ -61,7 +65,7 @@ def report(case: Case, out: Path, *causes: str) -> tuple[Told, dict[str, str]]:
     """Make a report with the walks of these causes, whatever their verdict; return what it says and the verdicts."""
     findings = kit.triage(case)
     chosen = sorted({path for cause in causes for path in notebooks.chosen(findings, cause)})
-    executed = one_kernel.execute(chosen, out / "notebooks", build.parameters(case), case.failures)
+    executed = execute_in_one_kernel(chosen, out / "notebooks", build.parameters(case), case.failures)
     page = build.build(findings, build.evidence_tables(case), executed, out, failures=case.failures).read_text()
     assert case.failures == []
     return Told(page), {found["cause"]: found["verdict"] for found in findings["findings"]}
@@ -200,3 +204,27 @@ def test_the_claims_would_be_found() -> None:
     told = "4 messages leaked and became 42,336 half records; they doubled every 5.0 s (release 4.6.0); limit 65,536."
     found: dict[str, Any] = {cause: stories(told, cause) for cause in CLAIMS}
     assert found["half-topic-blowup"] and found["message-size-mismatch"] and not found["message-identity"]
+
+
+def execute_in_one_kernel(
+    paths: Iterable[Path], out: Path, parameters: Mapping[str, Any], failures: list[Failure]
+) -> list[Path]:
+    """Do what `notebooks.execute` does in one kernel: what a kernel takes to start is most of what a walk takes."""
+    books = {path.name: notebooks.read(path) for path in paths}
+    cells = []
+    for name, book in books.items():
+        for number, cell in enumerate(book.cells):
+            cell.metadata["book"], cell["id"] = name, f"{name[:2]}-{number}"
+            cells.append(cell)
+            if "parameters" in cell.metadata.get("tags", ()):
+                given = new_code_cell(PythonTranslator.codify(dict(parameters)), metadata={"book": name})
+                cells.append(given)
+    whole = next(iter(books.values())).copy()
+    whole.cells = cells
+    out.mkdir(parents=True)
+    nbformat.write(whole, out / "whole.ipynb")
+    [done] = notebooks.execute([out / "whole.ipynb"], out / "done", parameters, failures)
+    for name, book in books.items():
+        book.cells = [cell for cell in notebooks.read(done).cells if cell.metadata.get("book") == name]
+        nbformat.write(book, out / name)
+    return [out / name for name in books]

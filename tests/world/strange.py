@@ -22,6 +22,7 @@ from pathlib import Path
 
 import zstandard
 from packing import tar_of, zip_of
+from table import rows_of
 
 LOG_LINE = "2026-11-20 10:00:00,000 INFO RocketmqClient - [client_x] started\n"
 LOG = "".join(
@@ -102,64 +103,25 @@ def names_that_are_not_text(at: Path) -> None:
     put_raw(at, b"\xed\xa0\x80.parquet", parquet_bytes())
 
 
-@strange("names")
-def names_with_markup(at: Path) -> None:
-    for name in (
-        "<script>alert(1)</script>.log",
-        "a`b|c*d_e[x](y).log",
-        "$(touch pwned).log",
-        "'; rm -rf ~ #.log",
-        "%{x}.log",
-        "&amp;.log",
-    ):
-        put(at / name.replace("/", "∕"), LOG)
+def all_with(kind: str, names: dict[str, list[str]], data: bytes | str) -> None:
+    """Add one strange thing for each list of names: files of these names with one content."""
+    for slug, each in names.items():
+
+        def write(at: Path, each: list[str] = each) -> None:
+            for name in each:
+                put(at / name, data)
+
+        write.__name__ = slug
+        strange(kind)(write)
 
 
-@strange("names")
-def names_with_control_characters(at: Path) -> None:
-    for name in (
-        "new\nline.log",
-        "tab\there.log",
-        "\x1b[31mred.log",
-        "\u202egol.exe.log",
-        "trailing ",
-        " leading.log",
-        "-rf",
-        "bell\x07.csv",
-        "\u2028.log",
-    ):
-        put(at / name, LOG)
-
-
-@strange("names")
-def names_of_windows(at: Path) -> None:
-    for name in (
-        "CON.log",
-        "store\\commitlog\\00000000000000000000",
-        "C:\\logs\\broker.log",
-        "a" * 250 + ".log",
-        "store.log.",
-        "ＢＲＯＫＥＲ．ＬＯＧ",
-    ):
-        put(at / name, LOG)
-
-
-@strange("names")
-def names_that_look_like_members(at: Path) -> None:
-    put(at / "a.zip!" / "x.log", LOG)
-    put(at / "b.tar.gz" / "x.log", LOG)
-    put(at / "x.log@123", LOG)
+all_with("names", rows_of(__file__, "names"), LOG)
+all_with("sizes", rows_of(__file__, "empty"), b"")
 
 
 @strange("names")
 def a_deep_folder(at: Path) -> None:
     put(at.joinpath(*["d"] * 120) / "x.log", LOG)
-
-
-@strange("names")
-def names_equal_but_for_case(at: Path) -> None:
-    for name in ("Broker.log", "broker.log", "BROKER.LOG", "bro\u0308ker.log", "br\u00f6ker.log"):
-        put(at / name, LOG)
 
 
 @strange("file types", "pipe.log", "00000000000000000000")
@@ -201,23 +163,6 @@ def folders_where_files_belong(at: Path) -> None:
 def a_hard_link(at: Path) -> None:
     put(at / "x.log", LOG)
     os.link(at / "x.log", at / "y.log")
-
-
-@strange("sizes")
-def empty_files(at: Path) -> None:
-    for name in (
-        "x.log",
-        "x.csv",
-        "x.parquet",
-        "x.zip",
-        "x.gz",
-        "broker.conf",
-        f"commitlog/{0:020}",
-        f"consumequeue/T/0/{0:020}",
-        "topics.json",
-        "abort",
-    ):
-        put(at / name, b"")
 
 
 @strange("sizes")

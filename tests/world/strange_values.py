@@ -314,108 +314,79 @@ files(
 )
 
 
-def parquet(columns: dict[str, pa.Array] | pa.Table, **how: Any) -> bytes:
+def parquet(table: pa.Table, **how: Any) -> bytes:
     out = io.BytesIO()
-    pq.write_table(columns if isinstance(columns, pa.Table) else pa.table(columns), out, **how)
+    pq.write_table(table, out, **how)
     return out.getvalue()
 
 
-KEYS = pa.array([f"PK{n:06}" for n in range(40)])
-STATES = pa.array(["PAID"] * 40)
+ROWS_OF_PARQUET = 40
+KEYS = pa.array([f"PK{n:06}" for n in range(ROWS_OF_PARQUET)])
+STATES = pa.array(["PAID"] * ROWS_OF_PARQUET)
 
 
-def timestamps(unit: str, value: int, zone: str | None = None) -> pa.Array:
-    return pa.array([value] * 40, pa.int64()).cast(pa.timestamp(unit, zone))
+def orders(**columns: Any) -> bytes:
+    """Return orders in Parquet with these columns in place of theirs or beside them; one value stands in every row."""
+    given = {
+        name: column if isinstance(column, pa.Array) else pa.array([column] * ROWS_OF_PARQUET)
+        for name, column in columns.items()
+    }
+    return parquet(pa.table({"order_id": KEYS, "status": STATES} | given))
+
+
+def created(unit: str, value: int, zone: str | None = None) -> bytes:
+    at = pa.array([value] * ROWS_OF_PARQUET, pa.int64()).cast(pa.timestamp(unit, zone))
+    return orders(created_at=at)
+
+
+def every(value: Any, kind: pa.DataType) -> pa.Array:
+    return pa.array([value] * ROWS_OF_PARQUET, kind)
 
 
 LAST = 2**63 - 1
+FLOATS = [float("nan"), float("inf"), -0.0, 1e308]
+PLAIN = orders()
 files(
     "parquet types",
     {
-        "parquet_seconds_beyond_9999/x.parquet": parquet(
-            {"order_id": KEYS, "status": STATES, "created_at": timestamps("ms", 253_402_300_800_000)}
+        "parquet_seconds_beyond_9999/x.parquet": created("ms", 253_402_300_800_000),
+        "parquet_micros_of_2_to_the_63/x.parquet": created("us", LAST),
+        "parquet_millis_of_2_to_the_63/x.parquet": created("ms", LAST),
+        "parquet_millis_of_minus_2_to_the_63/x.parquet": created("ms", -LAST),
+        "parquet_zoned_beyond_9999/x.parquet": created("us", 253_402_300_800_000_000, "Asia/Shanghai"),
+        "parquet_of_year_1/x.parquet": created("us", -62_135_596_800_000_000),
+        "parquet_nanoseconds/x.parquet": created("ns", 1_700_000_000_123_456_789),
+        "parquet_an_unknown_zone/x.parquet": created("us", 1_700_000_000_000_000, "Mars/Phobos"),
+        "parquet_dates/x.parquet": orders(d=every(2**31 - 1, pa.int32()).cast(pa.date32()), e=dt.date(2026, 11, 20)),
+        "parquet_dates64/x.parquet": orders(d=every(dt.date(2026, 11, 20), pa.date64())),
+        "parquet_times_of_day/x.parquet": orders(t=dt.time(1, 2, 3), u=every(1, pa.duration("us"))),
+        "parquet_decimals/x.parquet": orders(amount=every(decimal.Decimal("1E+20"), pa.decimal256(60, 2))),
+        "parquet_structs/x.parquet": orders(
+            s={"a": [1, 2], "b": {"c": None}}, m=every([("k", 1)], pa.map_(pa.string(), pa.int32()))
         ),
-        "parquet_micros_of_2_to_the_63/x.parquet": parquet(
-            {"order_id": KEYS, "status": STATES, "created_at": timestamps("us", LAST)}
-        ),
-        "parquet_millis_of_2_to_the_63/x.parquet": parquet(
-            {"order_id": KEYS, "status": STATES, "created_at": timestamps("ms", LAST)}
-        ),
-        "parquet_millis_of_minus_2_to_the_63/x.parquet": parquet(
-            {"order_id": KEYS, "status": STATES, "created_at": timestamps("ms", -LAST)}
-        ),
-        "parquet_zoned_beyond_9999/x.parquet": parquet(
-            {
-                "order_id": KEYS,
-                "status": STATES,
-                "created_at": timestamps("us", 253_402_300_800_000_000, "Asia/Shanghai"),
-            }
-        ),
-        "parquet_of_year_1/x.parquet": parquet(
-            {"order_id": KEYS, "status": STATES, "created_at": timestamps("us", -62_135_596_800_000_000)}
-        ),
-        "parquet_nanoseconds/x.parquet": parquet(
-            {"order_id": KEYS, "status": STATES, "created_at": timestamps("ns", 1_700_000_000_123_456_789)}
-        ),
-        "parquet_an_unknown_zone/x.parquet": parquet(
-            {"order_id": KEYS, "status": STATES, "created_at": timestamps("us", 1_700_000_000_000_000, "Mars/Phobos")}
-        ),
-        "parquet_dates/x.parquet": parquet(
-            {
-                "order_id": KEYS,
-                "d": pa.array([2**31 - 1] * 40, pa.int32()).cast(pa.date32()),
-                "e": pa.array([dt.date(2026, 11, 20)] * 40),
-            }
-        ),
-        "parquet_dates64/x.parquet": parquet(
-            {"order_id": KEYS, "d": pa.array([dt.date(2026, 11, 20)] * 40, pa.date64())}
-        ),
-        "parquet_times_of_day/x.parquet": parquet(
-            {"order_id": KEYS, "t": pa.array([dt.time(1, 2, 3)] * 40), "u": pa.array([1] * 40).cast(pa.duration("us"))}
-        ),
-        "parquet_decimals/x.parquet": parquet(
-            {"order_id": KEYS, "amount": pa.array([decimal.Decimal("1E+20")] * 40, pa.decimal256(60, 2))}
-        ),
-        "parquet_structs/x.parquet": parquet(
-            {
-                "order_id": KEYS,
-                "s": pa.array([{"a": [1, 2], "b": {"c": None}}] * 40),
-                "m": pa.array([[("k", 1)]] * 40, pa.map_(pa.string(), pa.int32())),
-            }
-        ),
-        "parquet_binary/x.parquet": parquet({"order_id": pa.array([b"\xff\xfe\0"] * 40), "status": STATES}),
-        "parquet_uint64/x.parquet": parquet(
-            {"order_id": KEYS, "attempts": pa.array([2**64 - 1] * 40, pa.uint64()), "state": STATES}
-        ),
-        "parquet_floats/x.parquet": parquet(
-            {"order_id": KEYS, "f": pa.array([float("nan"), float("inf"), -0.0, 1e308] * 10), "state": STATES}
-        ),
-        "parquet_nulls/x.parquet": parquet({"order_id": pa.nulls(40), "status": pa.nulls(40, pa.string())}),
-        "parquet_dictionary/x.parquet": parquet(
-            {"order_id": KEYS.dictionary_encode(), "status": STATES.dictionary_encode()}
-        ),
-        "parquet_without_rows/x.parquet": parquet(
-            {"order_id": pa.array([], pa.string()), "status": pa.array([], pa.string())}
-        ),
+        "parquet_binary/x.parquet": orders(order_id=b"\xff\xfe\0"),
+        "parquet_uint64/x.parquet": orders(attempts=every(2**64 - 1, pa.uint64())),
+        "parquet_floats/x.parquet": orders(f=pa.array(FLOATS * (ROWS_OF_PARQUET // len(FLOATS)))),
+        "parquet_nulls/x.parquet": orders(order_id=every(None, pa.null()), status=every(None, pa.string())),
+        "parquet_dictionary/x.parquet": orders(order_id=KEYS.dictionary_encode(), status=STATES.dictionary_encode()),
+        "parquet_without_rows/x.parquet": orders(order_id=pa.array([], pa.string()), status=pa.array([], pa.string())),
         "parquet_without_columns/x.parquet": parquet(pa.table({})),
         "parquet_equal_names/x.parquet": parquet(pa.table([KEYS, STATES, STATES], names=["id", "id", "id"])),
         "parquet_odd_names/x.parquet": parquet(pa.table([KEYS, STATES], names=["", "a\nb`c"])),
-        "parquet_brotli/x.parquet": parquet({"order_id": KEYS, "status": STATES}, compression="brotli"),
-        "parquet_large_strings/x.parquet": parquet(
-            {"order_id": KEYS.cast(pa.large_string()), "status": STATES.cast(pa.large_string())}
+        "parquet_brotli/x.parquet": parquet(pa.table({"order_id": KEYS, "status": STATES}), compression="brotli"),
+        "parquet_large_strings/x.parquet": orders(
+            order_id=KEYS.cast(pa.large_string()), status=STATES.cast(pa.large_string())
         ),
-        "parquet_views/x.parquet": parquet({"order_id": KEYS.cast(pa.string_view()), "status": STATES}),
+        "parquet_views/x.parquet": orders(order_id=KEYS.cast(pa.string_view())),
     },
 )
 files(
     "parquet types",
     {
-        "parquet_cut/x.parquet": parquet({"order_id": KEYS, "status": STATES})[:-100],
+        "parquet_cut/x.parquet": PLAIN[:-100],
         "parquet_of_a_magic/x.parquet": b"PAR1",
         "parquet_of_noise/x.parquet": b"PAR1" + random.Random(3).randbytes(5000) + b"PAR1",
-        "parquet_with_a_rotten_page/x.parquet": (lambda data: data[:40] + bytes(200) + data[240:])(
-            parquet({"order_id": KEYS, "status": STATES})
-        ),
+        "parquet_with_a_rotten_page/x.parquet": PLAIN[:40] + bytes(200) + PLAIN[240:],
     },
     "unread",
 )
@@ -431,10 +402,8 @@ def a_parquet_ledger_with_failures(at: Path) -> None:
         "RemotingTooMuchRequestException: sendDefaultImpl call timeout",
     ] * 10
     starts = pa.array([dt.datetime(2026, 11, 20, 2, 0, n, tzinfo=dt.UTC) for n in range(40)], pa.timestamp("us", "UTC"))
-    put(
-        at / "sends.parquet",
-        parquet({"key": KEYS, "start": starts, "cost_ms": pa.array(range(40)), "outcome": pa.array(outcome)}),
-    )
+    columns = {"key": KEYS, "start": starts, "cost_ms": pa.array(range(40)), "outcome": pa.array(outcome)}
+    put(at / "sends.parquet", parquet(pa.table(columns)))
 
 
 def record(**given: Any) -> Record:

@@ -15,8 +15,7 @@ import pyarrow.dataset as ds
 import pytest
 import recorded
 import strange
-import strange_exports
-import strange_pastes  # noqa: F401 - adds to strange.ALL
+import strange_texts
 import strange_values  # noqa: F401 - and so does this
 
 import kit
@@ -201,37 +200,24 @@ def test_what_a_search_in_logs_is_saved_as_is_read_as_a_log(name: str, tmp_path:
     case.eager = False
     rows = ds.dataset(case.folder("logs"), format="parquet").to_table(["ts", "events"]).to_pylist()
     refused = [row for row in rows if "flow-control" in row["events"]]
-    least = strange_exports.REFUSED - (name in strange_exports.FIRST_IS_LOST)
-    assert len(refused) == strange_exports.REFUSED
+    least = strange_texts.REFUSED - (name in strange_texts.FIRST_IS_LOST)
+    assert len(refused) == strange_texts.REFUSED
     assert sum(row["ts"] is not None for row in refused) >= least
 
 
-@pytest.mark.parametrize("how", ["removed", "cut", "emptied", "grown", "replaced by a pipe"])
-def test_a_file_that_changes_after_the_inventory(how: str, tmp_path: Path) -> None:
+def test_files_that_grow_after_the_inventory(tmp_path: Path) -> None:
     evidence = tmp_path / "evidence"
-    for name in (
-        "a_long_line",
-        "a_parquet_ledger_with_failures",
-        "commitlog_from_year_2500",
-        "queue_of_odd_delays",
-        "offsets_5",
-        "csv_of_tabs",
-        "vmstat_of_huge_numbers",
-    ):
-        strange.fill(evidence, [name.replace("_", "-")])
+    names = [
+        "a-long-line", "a-parquet-ledger-with-failures", "commitlog-from-year-2500", "queue-of-odd-delays", "offsets-5",
+        "csv-of-tabs", "vmstat-of-huge-numbers",
+    ]  # fmt: skip
+    strange.fill(evidence, names)
     strange.put(evidence / "kept.log", strange.LOG)
     case = kit.open_case(evidence, tmp_path / "workspace")
     assert len(case.inventory.items) > 5
     for item in case.inventory.items:
-        path = Path(item.path)
-        if path.name == "kept.log":
-            continue
-        data = path.read_bytes()
-        path.unlink()
-        if how == "replaced by a pipe":
-            os.mkfifo(path)
-        elif how != "removed":
-            path.write_bytes({"cut": data[: len(data) // 3], "emptied": b"", "grown": data * 2}[how])
+        if not item.path.endswith("kept.log"):
+            Path(item.path).write_bytes(Path(item.path).read_bytes() * 2)
     for table in TABLES:
         case.folder(table)
     files = ds.dataset(case.folder("logs"), format="parquet").to_table(columns=["file"]).column("file").to_pylist()

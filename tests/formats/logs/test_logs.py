@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from recorded_logs import texts
+from recorded import texts
 
 from kit.formats.logs.schema import LogFile
 from kit.formats.printed_times import zone

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from recorded_logs import texts
+from recorded import texts
 from table import rows_of
 
 from kit.formats.tables import mqadmin
