@@ -1,16 +1,25 @@
-"""What a part of a recording shows does not contradict the whole: `python -m tests.partial` lists all that does."""
+"""What a part of a recording shows does not contradict the whole. A part is what one team or one host hands over, as a folder of hard links.
+
+The whole is what `tests/golden/findings` keeps: it is not read again.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
+import functools
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import golden
-import partial
 import pytest
 import recorded
 
 import kit
+from kit.formats.printed_times import is_local
 
 QUICK = {
     "acl-denied": "o logs", "broker-busy": "o/stock-service", "half-topic-blowup": "broker/store",
@@ -20,41 +29,142 @@ QUICK = {
 """A part of each kind that once said more than it shows."""
 
 
-def triaged(name: str, part: str, into: Path) -> dict[str, Any]:
-    evidence = recorded.whole(name)
-    files = partial.parts(evidence)[part]
-    return kit.triage(kit.open_case(partial.link(evidence, files, into / "evidence"), into / "ws"))
+Triaged = Callable[[str, str], dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def triaged(tmp_path_factory: pytest.TempPathFactory) -> Triaged:
+    """The findings of a part of a recording, each made once."""
+
+    @functools.cache
+    def findings(name: str, part: str) -> dict[str, Any]:
+        evidence, into = recorded.whole(name), tmp_path_factory.mktemp("part")
+        files = parts(evidence)[part]
+        return kit.triage(kit.open_case(link(evidence, files, into / "evidence"), into / "ws"))
+
+    return findings
 
 
 @pytest.mark.parametrize(("name", "part"), QUICK.items())
-def test_a_part_does_not_contradict_the_whole(name: str, part: str, tmp_path: Path) -> None:
-    assert list(partial.contradictions(golden.load(name), triaged(name, part, tmp_path))) == []
+def test_a_part_does_not_contradict_the_whole(triaged: Triaged, name: str, part: str) -> None:
+    assert list(contradictions(golden.load(name), triaged(name, part))) == []
 
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("name", recorded.EVERY)
-def test_no_part_contradicts_the_whole(name: str, tmp_path: Path) -> None:
+def test_no_part_contradicts_the_whole(triaged: Triaged, name: str) -> None:
     whole = golden.load(name)
-    wrong = {}
-    for n, part in enumerate(partial.parts(recorded.whole(name))):
-        wrong[part] = list(partial.contradictions(whole, triaged(name, part, tmp_path / str(n))))
+    wrong = {part: list(contradictions(whole, triaged(name, part))) for part in parts(recorded.whole(name))}
     assert {part: said for part, said in wrong.items() if said} == {}
 
 
-def test_the_store_names_no_group_but_says_the_length(tmp_path: Path) -> None:
+def test_the_store_names_no_group_but_says_the_length(triaged: Triaged) -> None:
     """`topic length too long 149` of store.log alone: suspected, with the line quoted."""
-    found = {f["cause"]: f for f in triaged("half-topic-blowup", "broker/store", tmp_path)["findings"]}
+    found = {f["cause"]: f for f in triaged("half-topic-blowup", "broker/store")["findings"]}
     long = found["retry-topic-too-long"]
     assert long["verdict"] == "suspected"
     (step,) = [s for s in long["steps"] if s["holds"]]
     assert step["evidence"][0]["text"].endswith("putMessage message topic length too long 149")
 
 
-def test_times_without_a_zone_are_never_called_utc(tmp_path: Path) -> None:
-    found = triaged("broker-busy", "o/stock-service", tmp_path)
+def test_times_without_a_zone_are_never_called_utc(triaged: Triaged) -> None:
+    found = triaged("broker-busy", "o/stock-service")
     (busy,) = [f for f in found["findings"] if f["cause"] == "broker-busy"]
     assert busy["window"] == ["2026-11-20T23:19:38.941", "2026-11-20T23:20:02.223"]  # 15:19 UTC
     (file,) = found["evidence"]["files"]
     assert not file["first"].endswith("Z")
     store = next(m for m in busy["missing"] if "collect" in m["command"])
     assert "--since 2026-11-20T09:14Z --until 2026-11-21T11:25Z" in store["command"]  # true in every zone
+
+
+ROLLED: Final = re.compile(r"(?:[._-]\d[\d-]*)?\.log.*")
+QUEUE: Final = re.compile(r".*/consumequeue/.*/(\d+)/\d{20}")
+
+
+def parts(evidence: Path) -> dict[str, list[Path]]:
+    """Return {name of a part: its files}: each log alone, the logs of each host, stores, outputs, clients, half of the queues."""
+    every = sorted(path for path in evidence.rglob("*") if path.is_file())
+    hosts: dict[str, list[Path]] = {}
+    for path in every:
+        hosts.setdefault(path.relative_to(evidence).parts[0], []).append(path)
+    found: dict[str, list[Path]] = {}
+    brokers = {host for host, files in hosts.items() if any(path.name == "broker.conf" for path in files)}
+    for host, files in hosts.items():
+        logs = [path for path in files if ".log" in path.name]
+        for path in logs:
+            found.setdefault(f"{host}/{ROLLED.sub('', path.name)}", []).append(path)
+        found[f"{host} logs"] = logs
+        if host in brokers:
+            found[f"{host} store"] = [
+                p for p in files if "store" in p.relative_to(evidence).parts or p.name == "broker.conf"
+            ]
+            found[f"{host} mqadmin"] = [p for p in files if "mqadmin" in p.relative_to(evidence).parts]
+            found[f"{host} store.log + transaction.log"] = [
+                p for p in logs if ROLLED.sub("", p.name) in ("store", "transaction")
+            ]
+    found["clients"] = [p for host, files in hosts.items() if host not in brokers for p in files if ".log" in p.name]
+    found["client hosts"] = [p for host, files in hosts.items() if host not in brokers for p in files]
+    found["half of the queues"] = [p for p in every if _of_half(p)]
+    return {name: files for name, files in found.items() if files and len(files) < len(every)}
+
+
+def _of_half(path: Path) -> bool:
+    """Return whether a file stays where the commit log is gone and only queues with even numbers were copied."""
+    queue = QUEUE.fullmatch(path.as_posix())
+    if queue is not None:
+        return int(queue[1]) % 2 == 0
+    return path.parent.name not in ("commitlog", "index")
+
+
+def link(evidence: Path, files: list[Path], into: Path) -> Path:
+    """Make a folder of hard links (of copies on another file system) to some files of an evidence folder."""
+    for path in files:
+        target = into / path.relative_to(evidence)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(path, target)
+        except OSError:
+            shutil.copy2(path, target)
+    return into
+
+
+def contradictions(whole: dict[str, Any], part: dict[str, Any]) -> Iterator[str]:
+    """Yield what a part says that the whole shows to be wrong. `whole`: as kept in tests/golden; `part`: a findings.json."""
+    for finding in part["findings"]:
+        slug, verdict = finding["cause"], finding["verdict"]
+        kept = whole["findings"].get(slug)
+        was = "absent" if kept is None else kept["verdict"]
+        if verdict == "failed":
+            yield f"{slug}: failed: {finding['error']}"
+        elif (was, verdict) in WRONG:
+            shown = [s for s in finding["steps"] if s["holds"] is not None]
+            if verdict == "suspected" and kept is not None and not _refuted(kept["steps"], shown):
+                continue
+            steps = [f"{s['id']}={s['holds']}: {s['claim']}" for s in shown]
+            yield f"{slug}: {verdict}, with the whole {was}: {' | '.join(steps)}"
+        elif kept is not None and kept["window"] and finding["window"] and "confirmed" == was == verdict:
+            (a, b), (c, d) = kept["window"], finding["window"]
+            if not any(map(is_local, (c, d))) and (_ms(d) < _ms(a) - SECOND or _ms(b) + SECOND < _ms(c)):
+                yield f"{slug}: from {c} to {d}, with the whole from {a} to {b}"
+
+
+def _refuted(kept: dict[str, Any], shown: list[dict[str, Any]]) -> bool:
+    """Return whether the whole shows a step false by which a part suspects; what the whole sees too may point to several causes."""
+    return any(kept.get(step["id"], {}).get("holds") is False for step in shown if step["holds"])
+
+
+SECOND: Final = 1000
+"""ms by which a window may miss the other: many logs print whole seconds."""
+
+
+def _ms(iso: str) -> float:
+    return dt.datetime.fromisoformat(iso).timestamp() * 1000
+
+
+WRONG: Final = frozenset(
+    {
+        ("confirmed", "ruled_out"), ("suspected", "ruled_out"), ("insufficient_evidence", "ruled_out"),
+        ("ruled_out", "confirmed"), ("suspected", "confirmed"), ("insufficient_evidence", "confirmed"),
+        ("absent", "confirmed"), ("ruled_out", "suspected"), ("absent", "suspected"),
+    }
+)  # fmt: skip
