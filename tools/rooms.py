@@ -18,7 +18,7 @@ BUDGETS: Final = {
     "analysis": 6_060,
     "case": 1_520,
     "causes": 7_100,
-    "charts": 3_800,
+    "charts": 2_850,
     "cli": 1_400,
     "collection": 500,
     "evidence": 1_800,

@@ -6,6 +6,7 @@ All text from evidence passes `escape` before it gets into a figure.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -15,29 +16,15 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kit.charts import offline
-from kit.charts.safe_text import clean, escape
-from kit.charts.table import Table
-from kit.i18n import Lang, Sentence, T, rendered
-
-__all__ = [
-    "BLUE",
-    "GREEN",
-    "GREY",
-    "INK",
-    "MAX_POINTS",
-    "MIME",
-    "ORANGE",
-    "PALETTE",
-    "PURPLE",
-    "SKY",
-    "SYMBOLS",
-    "VERMILLION",
-]
-__all__ += ["Chart", "Table", "Undrawn", "bar", "clean", "downsample", "escape", "figure", "segments", "undrawn"]
+from kit.charts.safe_text import clean as clean
+from kit.charts.safe_text import escape as escape
+from kit.charts.table import Table as Table
+from kit.i18n import Lang, Sentence, T, labels, rendered
 
 MIME: Final = "application/vnd.rmq-kit.chart+json"
 PLOTLY_MIME: Final = "application/vnd.plotly.v1+json"
 MAX_POINTS: Final = 5000
+LABELS: Final = labels("charts")
 UNDRAWN = T("“{title}” could not be drawn ({type}); a table shows its data.")
 
 # Okabe and Ito's palette; colours that stand out on both white and black come first.
@@ -136,6 +123,49 @@ class Chart:
 
 
 @attrs.frozen
+class Captions:
+    """What one chart says, from `labels.yaml`: title, readings and words of its axes; `columns` are the headings of its table."""
+
+    texts: dict[str, T]
+    columns: dict[str, T]
+
+    @classmethod
+    def of(cls, name: str) -> Captions:
+        return cls(LABELS[name], LABELS.get(f"{name} columns", {}))
+
+    def __getitem__(self, name: str) -> T:
+        return self.texts[name]
+
+    def chart(
+        self,
+        figure: go.Figure,
+        table: pd.DataFrame,
+        reading: Sentence | str,
+        lang: Lang,
+        min_width: int = 0,
+        alt: Sentence | None = None,
+        title: Sentence | None = None,
+    ) -> Chart:
+        """Return the chart; `alt` and `title` only where they have values to fill in."""
+        return Chart(figure, table, reading, alt or self["alt"], title or self["title"], self.columns, lang, min_width)
+
+    def nothing(self, lang: Lang, table: pd.DataFrame | None = None, **values: Any) -> Chart:
+        """Return the chart of nothing: the sentence that says so. `values`: of the title's placeholders and the sentence's."""
+        table = pd.DataFrame(columns=pd.Index(list(self.columns))) if table is None else table
+        said = self["nothing"].say(**values)
+        return self.chart(figure(), table, said, lang, alt=said, title=self["title"].say(**values))
+
+    def table(self, frame: pd.DataFrame, lang: Lang) -> Table:
+        """Return the columns that have a heading as a table."""
+        return Table(frame[list(self.columns)], self["title"], self.columns, lang)
+
+
+def named(values: Iterable[Any], names: Mapping[str, T], lang: Lang) -> list[Any]:
+    """Return what each value is called; one without a name stays as it is."""
+    return [names[value].render(lang) if value in names else value for value in values]
+
+
+@attrs.frozen
 class Undrawn:
     """Replacement for a chart or table that failed: the table behind it, under a sentence that says so."""
 
@@ -229,6 +259,52 @@ def bar(labels: Any, values: Any, name: str, colour: str, shape: str = "", **mor
         # White is read on blue only.
         more = {"insidetextfont": {"color": "#ffffff" if colour == BLUE else "#14171b"}, **more}
     return go.Bar(y=labels, x=values, orientation="h", name=name, marker=marker, **more)
+
+
+def marks(x: Any, y: Any, name: str, colour: Any, symbol: str = "circle", **more: Any) -> go.Scatter:
+    """Return a mark for each point. `hover`: what is said of each, escaped; `size` in pixels; `mode`: with words or lines."""
+    hover, size = more.pop("hover", None), more.pop("size", 10)
+    more = {"mode": "markers", "hovertemplate": "%{x}<br>%{customdata}<extra></extra>", **more}
+    marker = {"color": colour, "symbol": symbol, "size": size, **more.pop("marker", {})}
+    return go.Scatter(x=x, y=y, name=name, customdata=hover, marker=marker, **more)
+
+
+def line(x: Any, y: Any, name: str, colour: str, dash: str = "solid", **more: Any) -> go.Scatter:
+    """Return a line through all points. `steps`: it keeps its value until the next point."""
+    shape = "hv" if more.pop("steps", False) else "linear"
+    look = {"color": colour, "dash": dash, "shape": shape, "width": more.pop("width", 2)}
+    return go.Scatter(x=x, y=y, name=name, line=look, **{"mode": "lines", **more})
+
+
+def lanes(chart: go.Figure, names: Iterable[str]) -> None:
+    """Put the lanes of a chart below each other, in this order."""
+    order = list(dict.fromkeys(names))
+    chart.update_yaxes(type="category", autorange="reversed", categoryorder="array", categoryarray=order)
+
+
+def log_counts(largest: float, space: float = 0.35) -> dict[str, Any]:
+    """Return a logarithmic axis of counts from 1, with space for labels beyond the largest."""
+    top = math.log10(max(largest, 10)) + space
+    return {"type": "log", "range": [-0.1, top], "dtick": 1, "exponentformat": "none", "tickformat": ",d"}
+
+
+def bars(
+    labels: Any,
+    frame: pd.DataFrame,
+    names: Mapping[str, T],
+    looks: Mapping[str, tuple[str, str]],
+    lang: Lang,
+    least: int | None = 1,
+    **more: Any,
+) -> list[go.Bar]:
+    """Return bars to the right for several columns. `looks`: colour and pattern of each column; `least`: the smallest number that is written on its bar
+    (None: no number is).
+    """
+    drawn = []
+    for column, (colour, shape) in looks.items():
+        text = {} if least is None else {"text": [f"{int(n):,}" if n >= least else "" for n in frame[column]]}
+        drawn.append(bar(labels, frame[column], names[column].render(lang), colour, shape, **text, **more))
+    return drawn
 
 
 def segments(ends: Iterable[tuple[Any, Any, Any, Any]]) -> tuple[list[Any], list[Any]]:

@@ -7,16 +7,10 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import GREEN, GREY, PALETTE, Chart, escape, figure
-from kit.i18n import Lang, T
+from kit.charts import GREEN, GREY, PALETTE, Captions, Chart, escape, figure, marks
+from kit.i18n import Lang
 
-TITLE = T("{what} over time")
-READING = T("{rows} {what} from {first} to {last}, most of them in the step that starts at {peak}.")
-NOTHING = T("No {what} with a time.")
-ALT = T(
-    "Stacked bars of {what} over time, one colour for each kind; lines mark moments that the causes report. The numbers are in the table."
-)
-HEADS = {"ts": T("step begins (UTC)"), "by": T("kind"), "rows": T("number")}
+OVERVIEW = Captions.of("over time")
 MOST_MOMENTS = 60
 
 
@@ -26,10 +20,8 @@ def over_time(
     """Chart counts over time. `frame`: ts (naive UTC, start of the step), by, rows; `moments`: ts, what; `colours`: of values
     of `by` whose colour means something.
     """
-    title = TITLE.say(what=what)
     if frame.empty:
-        nothing = NOTHING.say(what=what)
-        return Chart(figure(), frame, nothing, nothing, title, HEADS, lang)
+        return OVERVIEW.nothing(lang, frame, what=what)
     kinds = frame.groupby(frame["by"].fillna("–"))["rows"].sum().sort_values(ascending=False).index
     spare = iter([*PALETTE, *[GREY] * len(kinds)])
     bars = [
@@ -42,16 +34,14 @@ def over_time(
     marked = moments.head(MOST_MOMENTS)
     line = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": {"color": GREEN, "width": 1, "dash": "dot"}}
     chart.update_layout(shapes=[{**line, "x0": at, "x1": at} for at in marked["ts"]])
-    chart.add_scatter(
-        x=marked["ts"], y=[0] * len(marked), mode="markers", showlegend=False, hoverinfo="text",
-        hovertext=[escape(what, 100) for what in marked["what"]], marker={"color": GREEN, "symbol": "diamond", "size": 7},
-    )  # fmt: skip
-    steps = frame.groupby("ts")["rows"].sum()
-    reading = READING.say(
-        rows=int(frame["rows"].sum()),
-        what=what,
-        first=f"{steps.index.min():%Y-%m-%d %H:%M:%S}",
-        last=f"{steps.index.max():%Y-%m-%d %H:%M:%S}",
-        peak=f"{steps.idxmax():%Y-%m-%d %H:%M:%S}",
+    hover, look = (
+        [escape(what, 100) for what in marked["what"]],
+        {"size": 7, "hovertemplate": "%{customdata}<extra></extra>"},
     )
-    return Chart(chart, frame, reading, ALT.say(what=what), title, HEADS, lang)
+    chart.add_trace(marks(marked["ts"], [0] * len(marked), "", GREEN, "diamond", hover=hover, showlegend=False, **look))
+    steps = frame.groupby("ts")["rows"].sum()
+    times = {"first": steps.index.min(), "last": steps.index.max(), "peak": steps.idxmax()}
+    said = {name: f"{time:%Y-%m-%d %H:%M:%S}" for name, time in times.items()}
+    reading = OVERVIEW["reading"].say(rows=int(frame["rows"].sum()), what=what, **said)
+    alt, title = (OVERVIEW[name].say(what=what) for name in ("alt", "title"))
+    return OVERVIEW.chart(chart, frame, reading, lang, alt=alt, title=title)

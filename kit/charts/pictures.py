@@ -5,29 +5,21 @@ The first column is the place (a time or a label), the last one the number, a te
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any, Final
 
+import attrs
+import msgspec
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREY, PALETTE, SYMBOLS, VERMILLION, Chart, escape, figure
+from kit.charts import BLUE, GREY, LABELS, PALETTE, SYMBOLS, VERMILLION, Captions, Chart, escape, figure
 from kit.i18n import Lang, T
 
-LINES = T("{value} by {place}", "{value}，按 {place}")
-ALT = T(
-    "{count} {count:row|rows} of {value}; the same rows are in the table.", "{value} 的 {count} 行；同样的行在表中。"
-)
-TIME = T("{name} (UTC)", "{name} (UTC)")
-WORDS = {
-    word.en: word
-    for word in (
-        T("second", "秒"), T("time", "时间"), T("store timestamp", "存储时间"), T("records", "记录数"), T("count", "数量"),
-        T("log lines", "日志行数"), T("lines", "行数"), T("room left", "剩余字节"), T("sends", "发送次数"),
-        T("transactions", "事务数"), T("lag", "堆积"), T("bytes", "字节"), T("slowest ms", "最慢耗时（毫秒）"), T("stage", "阶段"),
-        T("kind", "类型"), T("producer group", "生产者组"), T("born host", "发送主机"), T("consumer", "消费者"), T("written", "写入内容"),
-    )
-}  # fmt: skip
-"""What the columns of the walks are called; a column that somebody else names keeps its name."""
+ANY = Captions.of("any")
+WORDS: Final = LABELS["walk columns"]
+"""What the columns of the walks are called, by their English words; a column that somebody else names keeps its name."""
 SERIES = 8
 """Series that get a colour of their own; the smallest of more are left to the table."""
 
@@ -49,7 +41,7 @@ def lines(frame: pd.DataFrame, lang: Lang = "en", log: bool = False) -> Chart:
     ]
     chart = figure(*traces, height=360)
     times = pd.api.types.is_datetime64_any_dtype(frame[place])
-    chart.update_xaxes(title=TIME.say(name=_words(place, lang)).render(lang) if times else _words(place, lang))
+    chart.update_xaxes(title=ANY["time"].say(name=_words(place, lang)).render(lang) if times else _words(place, lang))
     chart.update_yaxes(
         title=_words(value, lang),
         **({"type": "log", "dtick": 1, "tickformat": ",d"} if log else {"rangemode": "tozero"}),
@@ -106,64 +98,76 @@ def lanes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     )
     chart = figure(marks, height=110 + 42 * len(names))
     chart.update_yaxes(type="category", autorange="reversed", categoryorder="array", categoryarray=names)
-    chart.update_xaxes(title=TIME.say(name=_words(time, lang)).render(lang))
+    chart.update_xaxes(title=ANY["time"].say(name=_words(time, lang)).render(lang))
     return _chart(chart, frame, lang, lane)
 
 
-Node = tuple[float, float, T]
-"""Where a box stands, from 0 to 10 and from 0 to 6, and its words."""
-Hop = tuple[float, float, float, float, float, float, T | None]
-"""An arrow: from, to, where its words stand, its words (None: an arrow that nothing is counted on)."""
+@attrs.frozen
+class Box:
+    """A box of a diagram, from 0 to 10 and from 0 to 6."""
+
+    at: tuple[float, float]
+    words: T
 
 
-def diagram(
-    frame: pd.DataFrame,
-    nodes: Sequence[Node],
-    hops: Mapping[str, Hop],
-    title: T,
-    alt: T,
-    lang: Lang = "en",
-    strong: Sequence[str] = (),
-) -> Chart:
-    """Draw boxes and arrows; each arrow with words has its number of `frame` (`hop`, `records`), a question mark where there is none. `strong`: arrows in red."""
+@attrs.frozen
+class Arrow:
+    """An arrow of a diagram; nothing is counted on one without words."""
+
+    begin: tuple[float, float]
+    end: tuple[float, float]
+    words: T | None = None
+    words_at: tuple[float, float] = (0, 0)
+
+
+@attrs.frozen
+class Diagram:
+    """Boxes and arrows, one of `diagrams.yaml`. `strong`: arrows in red."""
+
+    title: T
+    alt: T
+    strong: list[str]
+    boxes: list[Box]
+    arrows: dict[str, Arrow]
+
+
+@cache
+def diagrams() -> dict[str, Diagram]:
+    text = resources.files("kit.charts").joinpath("diagrams.yaml").read_bytes()
+    return msgspec.yaml.decode(text, type=dict[str, Diagram])
+
+
+def diagram(name: str, frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Draw a diagram; each arrow with words has its number of `frame` (`hop`, `records`), a question mark where there is none."""
+    drawing = diagrams()[name]
     # Rows of a query without an order come as they like; its table follows the picture.
-    frame = frame.sort_values(
-        "hop", key=lambda hop: hop.map({name: n for n, name in enumerate(hops)}), ignore_index=True
-    )
+    order = {arrow: n for n, arrow in enumerate(drawing.arrows)}
+    frame = frame.sort_values("hop", key=lambda hop: hop.map(order), ignore_index=True)
     counts = dict(zip(frame["hop"], frame["records"], strict=True))
-    height = 90 + 60 * (max(y for _, y, _ in nodes) + 0.8)
-    chart = figure(height=int(height), showlegend=False)
+    top = max(box.at[1] for box in drawing.boxes) + 0.8
+    chart = figure(height=int(90 + 60 * top), showlegend=False)
     chart.update_xaxes(visible=False, range=[0, 10], fixedrange=True)
-    chart.update_yaxes(visible=False, range=[0, max(y for _, y, _ in nodes) + 0.8], fixedrange=True)
-    at = {
-        "xref": "x",
-        "yref": "y",
-        "axref": "x",
-        "ayref": "y",
-        "showarrow": True,
-        "arrowhead": 2,
-        "arrowwidth": 2.2,
-        "text": "",
-    }
-    for hop, (x0, y0, x1, y1, x, y, text) in hops.items():
-        chart.add_annotation(x=x1, y=y1, ax=x0, ay=y0, arrowcolor=VERMILLION if hop in strong else GREY, **at)
-        if text is None:
+    chart.update_yaxes(visible=False, range=[0, top], fixedrange=True)
+    for hop, arrow in drawing.arrows.items():
+        colour = VERMILLION if hop in drawing.strong else GREY
+        add_arrow(chart, arrow.begin, arrow.end, arrowcolor=colour, arrowwidth=2.2)
+        if arrow.words is None:
             continue
         count = counts.get(hop)
         number = "?" if count is None or pd.isna(count) else f"{int(count):,}"
-        chart.add_annotation(x=x, y=y, text=f"{text.render(lang)}<br>{number}", showarrow=False, font={"size": 12})
-    for x, y, text in nodes:
-        chart.add_annotation(
-            x=x,
-            y=y,
-            text=text.render(lang),
-            font={"weight": "bold"},
-            showarrow=False,
-            bgcolor="rgba(0,114,178,0.14)",
-            bordercolor=BLUE,
-            borderpad=6,
-        )
-    return Chart(chart, frame, "", alt, title, lang=lang, min_width=760)
+        (x, y), words = arrow.words_at, arrow.words.render(lang)
+        chart.add_annotation(x=x, y=y, text=f"{words}<br>{number}", showarrow=False, font={"size": 12})
+    boxed = {"font": {"weight": "bold"}, "bgcolor": "rgba(0,114,178,0.14)", "bordercolor": BLUE, "borderpad": 6}
+    for box in drawing.boxes:
+        chart.add_annotation(x=box.at[0], y=box.at[1], text=box.words.render(lang), showarrow=False, **boxed)
+    return Chart(chart, frame, "", drawing.alt, drawing.title, lang=lang, min_width=760)
+
+
+def add_arrow(chart: go.Figure, begin: tuple[Any, Any], end: tuple[Any, Any], **look: Any) -> None:
+    """Add an arrow between two points of the axes."""
+    ends = {"ax": begin[0], "ay": begin[1], "x": end[0], "y": end[1]}
+    axes = {"xref": "x", "yref": "y", "axref": "x", "ayref": "y"}
+    chart.add_annotation(**ends, **axes, showarrow=True, arrowhead=2, text="", **look)
 
 
 def _series(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -183,4 +187,5 @@ def _words(column: object, lang: Lang) -> str:
 
 def _chart(chart: go.Figure, frame: pd.DataFrame, lang: Lang, value: str = "") -> Chart:
     said = {"place": _words(frame.columns[0], lang), "value": _words(value or frame.columns[-1], lang)}
-    return Chart(chart, frame, "", ALT.say(count=len(frame), **said), LINES.say(**said), lang=lang, min_width=520)
+    alt, title = ANY["alt"].say(count=len(frame), **said), ANY["title"].say(**said)
+    return ANY.chart(chart, frame, "", lang, min_width=520, alt=alt, title=title)

@@ -8,35 +8,25 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREY, INK, MAX_POINTS, PALETTE, VERMILLION, Chart, escape, figure, segments
-from kit.i18n import Lang, T
+from kit.charts import (
+    BLUE,
+    GREY,
+    INK,
+    LABELS,
+    MAX_POINTS,
+    VERMILLION,
+    Captions,
+    Chart,
+    escape,
+    figure,
+    line,
+    marks,
+    segments,
+)
+from kit.i18n import Lang
 
-TITLE = T("What happened when")
-READING = T(
-    "{rows} {rows:moment|moments} from {first} to {last} UTC, in {lanes} {lanes:lane|lanes}. Those that decide a verdict: {decides}, the numbered diamonds, ◆ in the table."
-)
-ALT = T(
-    "One lane for each kind of event; bars are spans, marks are moments. The same rows, with the line or record of each, are in the table."
-)
-NOTHING = T("Nothing in this evidence has a time.")
-LANES: Final = {
-    "deployment": T("starts, stops, changes"),
-    "host": T("host and JVM"),
-    "store": T("store of the broker"),
-    "refusals": T("refusals and time-outs"),
-    "transactions": T("transactions", "事务"),
-    "consumers": T("consumers"),
-    "team": T("team"),
-}
-HEADS: Final = {
-    "number": T("no."),
-    "at": T("time (UTC)"),
-    "until": T("until"),
-    "what": T("what", "事件"),
-    "lane": T("lane"),
-    "place": T("where it says so", "出处"),
-    "decides": T("decides"),
-}
+TIMELINE = Captions.of("timeline")
+LANES: Final = LABELS["timeline lanes"]
 NAME: Final = 60
 """Most characters of an event in its hover text."""
 
@@ -51,15 +41,12 @@ def rows(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] | Non
     """
     decides = frame["decides"].astype(bool)
     numbers = decides.cumsum().where(decides).astype("Int64")
+    lanes = [lane_name(lane, lang, titles) for lane in frame["lane"]]
+    places = [place(*each) for each in zip(frame["file"], frame["line"], frame["physical_offset"], strict=True)]
     shown = frame.assign(
-        number=numbers, what=frame[lang], lane=[lane_name(lane, lang, titles) for lane in frame["lane"]]
+        number=numbers, what=frame[lang], lane=lanes, place=places, decides=decides.map({True: "◆", False: ""})
     )
-    shown["place"] = [
-        place(file, line, offset)
-        for file, line, offset in zip(frame["file"], frame["line"], frame["physical_offset"], strict=True)
-    ]
-    shown["decides"] = ["◆" if one else "" for one in decides]
-    return shown[list(HEADS)]
+    return shown[list(TIMELINE.columns)]
 
 
 def lane_name(lane: str, lang: Lang, titles: Mapping[str, str] | None = None) -> str:
@@ -75,54 +62,43 @@ def place(file: Any, line: Any, offset: Any) -> str:
 
 def timeline(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] | None = None) -> Chart:
     """Chart the timeline. Lane names are above their lanes, so that a narrow screen keeps its width for time."""
-    title = TITLE.render(lang)
     if frame.empty:
-        empty = pd.DataFrame(columns=pd.Index(list(HEADS)))
-        return Chart(figure(), empty, NOTHING, NOTHING, title, HEADS, lang)
+        return TIMELINE.nothing(lang)
     shown = rows(frame, lang, titles)
     lanes = list(dict.fromkeys(frame.sort_values("at", kind="stable")["lane"]))
     drawn = shown.assign(y=[-lanes.index(lane) for lane in frame["lane"]]).head(MAX_POINTS)
     first, last = frame["at"].min(), frame[["at", "until"]].max().max()
     chart = figure(*_bars(drawn), *_marks(drawn, (last - first) * NEAR), height=70 + 44 * len(lanes), showlegend=False)
     for number, lane in enumerate(lanes):
-        chart.add_annotation(
-            x=0,
-            xref="paper",
-            xanchor="left",
-            y=-number,
-            yanchor="bottom",
-            yshift=11,
-            text=escape(lane_name(lane, lang, titles), NAME),
-            showarrow=False,
-            font={"size": 12, "color": INK},
-        )
+        name = escape(lane_name(lane, lang, titles), NAME)
+        place = {"x": 0, "xref": "paper", "xanchor": "left", "y": -number, "yanchor": "bottom", "yshift": 11}
+        chart.add_annotation(text=name, showarrow=False, font={"size": 12, "color": INK}, **place)
     chart.update_yaxes(visible=False, range=[0.4 - len(lanes), 0.8])
     chart.update_layout(margin={"l": 10, "r": 10, "t": 10, "b": 40})
     margin = max((last - first) * 0.03, pd.Timedelta(seconds=1))
     chart.update_xaxes(range=[first - margin, last + margin])
-    reading = READING.say(
+    reading = TIMELINE["reading"].say(
         rows=len(frame),
         first=f"{first:%Y-%m-%d %H:%M:%S}",
         last=f"{last:%H:%M:%S}" if last.date() == first.date() else f"{last:%Y-%m-%d %H:%M:%S}",
         lanes=len(lanes),
         decides=int(frame["decides"].sum()),
     )
-    return Chart(chart, shown, reading, ALT, title, HEADS, lang)
+    return TIMELINE.chart(chart, shown, reading, lang)
 
 
 def _bars(drawn: pd.DataFrame) -> list[go.Scatter]:
     lasting = drawn[drawn["until"].notna()]
     rows = lasting[["at", "until", "y"]].itertuples(index=False, name=None)
     x, y = segments((at, lane, until, lane) for at, until, lane in rows)
-    line = {"color": PALETTE[0], "width": 6}
-    return [go.Scatter(x=x, y=y, mode="lines", line=line, opacity=0.45, hoverinfo="skip")] if x else []
+    return [line(x, y, "", BLUE, width=6, opacity=0.45, hoverinfo="skip")] if x else []
 
 
-def _numbers(marks: pd.DataFrame, near: pd.Timedelta) -> list[str]:
+def _numbers(decisive: pd.DataFrame, near: pd.Timedelta) -> list[str]:
     """Return what is written below each mark: its number, and those of later marks in its lane that lie on it."""
-    below = [""] * len(marks)
+    below = [""] * len(decisive)
     latest: dict[int, tuple[pd.Timestamp, int]] = {}
-    for place, (at, lane, number) in enumerate(marks[["at", "y", "number"]].itertuples(index=False, name=None)):
+    for place, (at, lane, number) in enumerate(decisive[["at", "y", "number"]].itertuples(index=False, name=None)):
         if pd.isna(number):
             continue
         if lane in latest and at - latest[lane][0] <= near:
@@ -134,22 +110,18 @@ def _numbers(marks: pd.DataFrame, near: pd.Timedelta) -> list[str]:
 
 def _marks(drawn: pd.DataFrame, near: pd.Timedelta) -> list[go.Scatter]:
     decides = drawn["decides"] != ""
-    kinds = (
-        (drawn[~decides], "circle", BLUE, 7, "markers"),
-        (drawn[decides], "diamond", VERMILLION, 13, "markers+text"),
-    )
-    return [
-        go.Scatter(
-            x=part["at"],
-            y=part["y"],
-            mode=mode,
-            text=_numbers(part, near),
-            textposition="bottom center",
-            textfont={"size": 11},
-            customdata=[escape(what, NAME) for what in part["what"]],
-            marker={"symbol": symbol, "color": colour, "size": size, "line": {"width": 1, "color": GREY}},
-            hovertemplate="%{x}<br>%{customdata}<extra></extra>",
-        )
-        for part, symbol, colour, size, mode in kinds
-        if len(part)
-    ]
+    edge = {"line": {"width": 1, "color": GREY}}
+    below = {"mode": "markers+text", "textposition": "bottom center", "textfont": {"size": 11}}
+    made = []
+    for part, symbol, colour, size in (
+        (drawn[~decides], "circle", BLUE, 7),
+        (drawn[decides], "diamond", VERMILLION, 13),
+    ):
+        hover, text = [escape(what, NAME) for what in part["what"]], _numbers(part, near)
+        if len(part):
+            made.append(
+                marks(
+                    part["at"], part["y"], "", colour, symbol, size=size, hover=hover, text=text, marker=edge, **below
+                )
+            )
+    return made

@@ -80,6 +80,13 @@ def test_no_sentence_is_translated_twice() -> None:
     assert [english for english, texts in meanings.items() if len(texts) > 1] == []
 
 
+def test_every_label_has_both_languages() -> None:
+    files = [*KIT.rglob("labels.yaml"), KIT / "charts" / "diagrams.yaml"]
+    lines = [line for path in files for line in path.read_text("utf-8").splitlines() if "{en:" in line]
+    assert len(lines) > 500
+    assert [line for line in lines if not re.search(r'en: "?[^"]+"?, zh: "?[^"]', line)] == []
+
+
 def test_no_constant_of_a_module_is_given_twice() -> None:
     """Whoever was written for the first value would say the second: a column called like a chart."""
     twice = []

@@ -267,16 +267,7 @@ def test_what_nobody_handled_is_read_out() -> None:
     assert consumers.handled(frame.assign(behind=None)).reading.startswith("What was handled is not known")
 
 
-def test_threads_in_one_frame_stand_out() -> None:
-    columns = ["file", "dump", "time", "group", "thread", "state", "frame", "waiting_for", "deadlocked"]
-    rows = [
-        ("j.txt", 0, None, "g", f"t{n}", "RUNNABLE", "com.shop.A.b" if n < 3 else None, None, False) for n in range(4)
-    ]
-    chart = consumers.stacks(pd.DataFrame(rows, columns=columns))
-    assert chart.reading == "3 of 4 consuming threads are in com.shop.A.b."
-
-
 def test_nothing_known_is_said() -> None:
-    for draw in (consumers.lag, consumers.owners, consumers.handled, consumers.stacks):
+    for draw in (consumers.lag, consumers.owners, consumers.handled):
         chart = draw(pd.DataFrame())
-        assert "not known" in chart.reading or "no thread dump" in chart.reading
+        assert "not known" in chart.reading

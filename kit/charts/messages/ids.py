@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import PALETTE, Chart, Table, escape, figure
-from kit.i18n import Lang, T
+from kit.charts import LABELS, PALETTE, Captions, Chart, Table, escape, figure
+from kit.i18n import Lang
 
-ANATOMY = T("The id, byte by byte")
-ANATOMY_READING = T("{id} is {kind}: {parts}.")
-ANATOMY_ALT = T(
-    "One row of blocks, a block for each field in the order of its bytes; the same fields are in the table."
-)
-BYTES, FIELD, HEX, VALUE = T("bytes"), T("field"), T("hex"), T("means")
-OFFSET, UNIQ = T("an offset id"), T("a UNIQ_KEY")
-NO_ID = T("No id to take apart.")
-PARTS = {
-    "store host": T("store host"),
-    "port": T("port"),
-    "offset": T("physical offset"),
-    "ip": T("producer's address"),
-    "pid": T("process id"),
-    "loader": T("class loader"),
-    "millis": T("ms since the month began"),
-    "counter": T("counter"),
-}
+ANATOMY = Captions.of("id")
+PARTS: Final = LABELS["ids parts"]
 
 
 def anatomy(text: str, lang: Lang = "en") -> Chart:
@@ -36,22 +20,15 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
 
     info = ids.decode(text)
     wide = len(info.text) // 2 - 12
+    fields: list[tuple[str, int, str]] = []
     if info.kind == "offset":
         fields = [("store host", wide, str(info.ip)), ("port", 4, str(info.port)), ("offset", 8, f"{info.offset:,}")]
     elif info.kind == "uniq":
-        fields = [
-            ("ip", wide, str(info.ip)),
-            ("pid", 2, str(info.pid)),
-            ("loader", 4, f"{info.loader:08X}"),
-            ("millis", 4, f"{info.millis:,}"),
-            ("counter", 2, str(info.counter)),
-        ]
-    else:
-        fields = []
-    table = pd.DataFrame(_cut(info.text, fields, lang), columns=pd.Index(["bytes", "field", "hex", "means"]))
-    named = {"bytes": BYTES, "field": FIELD, "hex": HEX, "means": VALUE}
+        fields = [("ip", wide, str(info.ip)), ("pid", 2, str(info.pid)), ("loader", 4, f"{info.loader:08X}")]
+        fields += [("millis", 4, f"{info.millis:,}"), ("counter", 2, str(info.counter))]
+    table = pd.DataFrame(_cut(info.text, fields, lang), columns=pd.Index(list(ANATOMY.columns)))
     if table.empty:
-        return Chart(figure(), table, NO_ID, NO_ID, ANATOMY, named, lang)
+        return ANATOMY.nothing(lang, table)
     bars = []
     for i, ((name, size, _), row) in enumerate(zip(fields, table.itertuples(), strict=True)):
         bars.append(
@@ -61,20 +38,20 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
                 orientation="h",
                 name=PARTS[name].render(lang),
                 marker={"color": PALETTE[i % len(PALETTE)], "line": {"color": "white", "width": 2}},
-                text=[f"{escape(row.hex)}<br>{escape(row.field)}<br>{escape(row.means)}"],
+                text=["<br>".join(escape(each) for each in (row.hex, row.field, row.means))],
                 textposition="inside",
                 insidetextanchor="middle",
                 textangle=0,
                 textfont={"color": "white" if i < 3 else "black", "size": 12},
-                hovertemplate=f"{escape(row.field)}<br>{escape(row.hex)}<br>{escape(row.means)}<extra></extra>",
+                hovertemplate="%{text}<extra></extra>",
             )
         )
     chart = figure(*bars, height=170, barmode="stack", showlegend=False, uniformtext={"minsize": 9, "mode": "show"})
-    chart.update_xaxes(title=BYTES.render(lang), dtick=2, range=[0, len(info.text) // 2])
+    chart.update_xaxes(title=ANATOMY.columns["bytes"].render(lang), dtick=2, range=[0, len(info.text) // 2])
     chart.update_yaxes(visible=False)
     parts = [f"{row.field} {row.means}" for row in table.itertuples()]
-    reading = ANATOMY_READING.say(id=info.text, kind=OFFSET if info.kind == "offset" else UNIQ, parts=parts)
-    return Chart(chart, table, reading, ANATOMY_ALT, ANATOMY, named, lang, min_width=720)
+    reading = ANATOMY["reading"].say(id=info.text, kind=ANATOMY[info.kind], parts=parts)
+    return ANATOMY.chart(chart, table, reading, lang, min_width=720)
 
 
 def explore(frame: pd.DataFrame, lang: Lang = "en", interactive: bool = True) -> Any:

@@ -9,41 +9,12 @@ from typing import Any
 import pandas as pd
 
 from kit.analysis.texts import TEXTS
-from kit.charts import Chart, Table, figure
+from kit.charts import Captions, Chart, Table, figure
 from kit.charts.messages import ids
 from kit.charts.messages import journey as lanes
-from kit.i18n import Lang, Sentence, T
+from kit.i18n import Lang, Sentence
 
-COPIES = T("Every copy of {id}, in store order")
-DELIVERIES = T("What consumers did with it")
-MENTIONS = T("Where it is mentioned")
-CONSUMERS = T("Who could have consumed it")
-GAPS = T("What is missing", "缺失之处")
-CALLS = T("Which id each call returns")
-NONE = T("{caption}: nothing.", "{caption}：无。")
-HEADS = {
-    "store_timestamp": T("stored", "存储时间"),
-    "stage": T("stage"),
-    "topic": T("topic"),
-    "offset_msg_id": T("offset id"),
-    "why": T("why it was written"),
-    "copied_from": T("written from"),
-    "time": T("at"),
-    "consumer": T("consumer"),
-    "result": T("result"),
-    "reconsume_times": T("retry"),
-    "file": T("file"),
-    "line": T("line @ byte"),
-    "text": T("text"),
-    "group": T("consumer group"),
-    "queue_id": T("queue"),
-    "queue_offset": T("queue offset"),
-    "call": T("call"),
-    "which": T("kind", "种类"),
-    "id": T("answers here"),
-    "copy": T("of the copy"),
-    "says": T("what it is"),
-}
+MESSAGE = Captions.of("message")
 
 
 def journey(life: dict[str, Any], lang: Lang = "en") -> Chart:
@@ -62,8 +33,8 @@ def apart(life: dict[str, Any], lang: Lang = "en") -> Chart:
     try:
         return ids.anatomy(text, lang)
     except BadId as bad:
-        said = bad.sentence.render(lang)
-        return Chart(figure(), pd.DataFrame(), said, said, ids.ANATOMY, {}, lang)
+        said = bad.sentence
+        return ids.ANATOMY.chart(figure(), pd.DataFrame(), said, lang, alt=said)
 
 
 def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
@@ -72,7 +43,7 @@ def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
     return _table(
         [{**r, "why": r["why"].replace(new, "").strip()} if r.get("why") else r for r in life["records"]],
         ["store_timestamp", "stage", "topic", "offset_msg_id", "copied_from", "why"],
-        COPIES.say(id=life["id"]),
+        MESSAGE["copies"].say(id=life["id"]),
         lang,
     )
 
@@ -82,7 +53,7 @@ def deliveries(life: dict[str, Any], lang: Lang = "en") -> Table:
     return _table(
         life["handled"],
         ["time", "consumer", "offset_msg_id", "reconsume_times", "result", "file", "line"],
-        DELIVERIES,
+        MESSAGE["deliveries"],
         lang,
     )
 
@@ -91,13 +62,15 @@ def mentions(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Return every mention of one of its ids or its key: lines, and entries of the message trace topic."""
     rows = [{**m, "line": str(m["line"])} for m in life["mentions"]]
     rows += [{**t, "line": f"@ {t['physical_offset']}"} for t in life["traces"]]
-    return _table(rows, ["file", "line", "text"], MENTIONS, lang)
+    return _table(rows, ["file", "line", "text"], MESSAGE["mentions"], lang)
 
 
 def consumers(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Return what became of each copy in every group that could have consumed it."""
     rows = [{**c, "file": next((e["file"] for e in c["evidence"]), None), "line": _line(c)} for c in life["consumers"]]
-    return _table(rows, ["group", "topic", "queue_id", "queue_offset", "text", "file", "line"], CONSUMERS, lang)
+    return _table(
+        rows, ["group", "topic", "queue_id", "queue_offset", "text", "file", "line"], MESSAGE["consumers"], lang
+    )
 
 
 def _line(told: dict[str, Any]) -> str:
@@ -108,23 +81,23 @@ def _line(told: dict[str, Any]) -> str:
 
 def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Return the missing steps of its life."""
-    return _table(life["gaps"], ["text", "offset_msg_id"], GAPS, lang)
+    return _table(life["gaps"], ["text", "offset_msg_id"], MESSAGE["gaps"], lang)
 
 
 def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Return which id each call returns. `frame`: from `kit.analysis.messages.lookups.on_message`; of several messages, the first."""
     shown = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
     columns = ["call", "which", "id", "copy", "says"]
-    return Table(shown.reindex(columns=columns), CALLS, HEADS, lang)
+    return Table(shown.reindex(columns=columns), MESSAGE["calls"], MESSAGE.columns, lang)
 
 
 def _table(rows: list[dict[str, Any]], columns: list[str], caption: Sentence, lang: Lang) -> Table:
     if not rows:
-        return Table(pd.DataFrame(), NONE.say(caption=caption), lang=lang)
+        return Table(pd.DataFrame(), MESSAGE["nothing"].say(caption=caption), lang=lang)
     frame = pd.DataFrame(rows).reindex(columns=columns)
     times = {
         name: pd.to_datetime(frame[name], utc=True, format="ISO8601")
         for name in ("store_timestamp", "time")
         if name in frame
     }
-    return Table(frame.assign(**times), caption, HEADS, lang)
+    return Table(frame.assign(**times), caption, MESSAGE.columns, lang)

@@ -7,71 +7,58 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.charts import BLUE, GREEN, GREY, PURPLE, SKY, VERMILLION, Chart, Table, bar, escape, figure
-from kit.i18n import Lang, T
+from kit.charts import (
+    BLUE,
+    GREEN,
+    GREY,
+    LABELS,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    Captions,
+    Chart,
+    Table,
+    bar,
+    escape,
+    figure,
+    lanes,
+    named,
+)
+from kit.i18n import Lang
 from kit.rocketmq import names, rewrites, size
 
-FIELDS = T("What each side measures, field by field")
-FIELDS_READING = T(
-    "The body has {body} bytes; the limit leaves {room} for everything else. The half record needs {half}, its put-back {put_back}: {over} bytes too many."
-)
-FIELDS_FIT = T("The body has {body} bytes; the half record needs {half} bytes on top of it, its put-back {put_back}.")
-FIELDS_ALT = T(
-    "Stacked bars of the bytes beyond the body, one bar per stage; a line marks what the limit leaves. The numbers are in the table."
-)
-STAGES: Final = {
-    "checked": T("what the client checks: the raw body"),
-    "sent": T("as it leaves the client"),
-    "half": T("half record, as stored"),
-    "put_back": T("put-back by the check"),
-}
+FIELDS = Captions.of("record fields")
+ROOM = Captions.of("room left")
+STAGES: Final = LABELS["growth stages"]
 FIELD: Final = {
-    "fixed": (T("fixed fields"), GREY, ""),
-    "topic": (T("topic"), SKY, "/"),
-    "application": (T("properties of the application"), BLUE, ""),
-    "client": (T("added by the client"), PURPLE, "x"),
-    "broker": (T("added by the broker"), GREEN, "\\"),
-    "check": (T("added by the check"), VERMILLION, "."),
+    "fixed": (GREY, ""),
+    "topic": (SKY, "/"),
+    "application": (BLUE, ""),
+    "client": (PURPLE, "x"),
+    "broker": (GREEN, "\\"),
+    "check": (VERMILLION, "."),
 }
-BEYOND = T("bytes beyond the body")
-ROOM = T("left by the limit: {room}")
-STAGE, BODY, TOTAL, LIMIT = T("stage"), T("body"), T("bytes in all"), T("limit")
-TOPIC, FATE = T("topic"), T("fate")
+"""Colour and pattern of each part of a record."""
 
-WHAT_IF = T("What if the body had {body} bytes: room left at each rewrite")
-WHAT_IF_READING = T(
-    "A message of topic {topic} as this evidence holds it, on its broker (release {broker}, limit {limit} bytes): the tightest rewrite leaves {left} bytes. The largest body that is safe on this topic: {safe}."
-)
 OF_A_TRANSACTION: Final = ("sent", "prepared", "put_back", "put_back_immune", "committed")
 """Only rewrites that this evidence suffices for; a send-back also depends on the consumer group's name."""
-NO_WHAT_IF = T(
-    "This evidence has no message whose limit and release are both known, so there is nothing to calculate with."
-)
-WHAT_IF_ALT = T("One bar for each rewrite: bytes left to the limit, to the left of zero where it is refused.")
-LEFT, FITS, TOO_LARGE = T("bytes left"), T("stored", "可存储"), T("refused")
 
 
 def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart how a half record grows, field by field. `frame`: `stage`, `field`, `bytes`, `limit`, `offset_msg_id`
     (`kit.rocketmq.record_fields.stages`).
     """
-    wide = (
-        frame.pivot_table(index="stage", columns="field", values="bytes", sort=False)
-        .reindex(list(STAGES))
-        .dropna(how="all")
-    )
-    wide = wide.reindex(columns=["body", *FIELD]).fillna(0).astype("int64")
+    wide = frame.pivot_table(index="stage", columns="field", values="bytes", sort=False)
+    wide = wide.reindex(list(STAGES)).dropna(how="all").reindex(columns=["body", *FIELD]).fillna(0).astype("int64")
     limit = int(frame["limit"].iloc[0]) if len(frame) and frame["limit"].notna().any() else None
     table = wide.assign(total=wide.sum(axis=1), limit=limit).reset_index()
     beyond = (table["total"] - table["body"]).tolist()
-    table["stage"] = [STAGES[s].render(lang) for s in table["stage"]]
-    named = {"stage": STAGE, "body": BODY, "total": TOTAL, "limit": LIMIT}
-    named |= {slug: text for slug, (text, *_) in FIELD.items()}
+    table["stage"] = named(table["stage"], STAGES, lang)
     bars = [
         bar(
             table["stage"],
             table[slug],
-            text.render(lang),
+            FIELDS.columns[slug].render(lang),
             colour,
             shape,
             text=[f"{n:,}" if n > 15 else "" for n in table[slug]],
@@ -80,24 +67,23 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             textangle=0,
             hovertemplate="%{y}<br>%{fullData.name}: %{x:,}<extra></extra>",
         )
-        for slug, (text, colour, shape) in FIELD.items()
+        for slug, (colour, shape) in FIELD.items()
     ]
     chart = figure(*bars, barmode="stack", height=150 + 56 * len(table))
     chart.update_yaxes(type="category", autorange="reversed", gridcolor="rgba(0,0,0,0)")
-    chart.update_xaxes(title=BEYOND.render(lang), tickformat=",d")
+    chart.update_xaxes(title=FIELDS["beyond"].render(lang), tickformat=",d")
     body = int(table["body"].iloc[-1]) if len(table) else 0
     half, put_back = (beyond[-2], beyond[-1]) if len(beyond) > 1 else (None, None)
-    said = FIELDS_FIT.say(body=body, half=half, put_back=put_back)
+    said = FIELDS["fit"].say(body=body, half=half, put_back=put_back)
     if limit is not None and put_back is not None and 0 <= limit - body <= 4 * max(beyond):
         room = limit - body
         chart.add_vline(x=room, line={"color": VERMILLION, "width": 2, "dash": "dash"})
-        chart.add_annotation(
-            x=room, y=1, yref="paper", yanchor="bottom", text=ROOM.say(room=room).render(lang), showarrow=False
-        )
+        left = FIELDS["room"].say(room=room).render(lang)
+        chart.add_annotation(x=room, y=1, yref="paper", yanchor="bottom", text=left, showarrow=False)
         if put_back > room:
-            said = FIELDS_READING.say(body=body, room=room, half=half, put_back=put_back, over=put_back - room)
+            said = FIELDS["reading"].say(body=body, room=room, half=half, put_back=put_back, over=put_back - room)
     chart.update_layout(legend={"y": -0.38, "yanchor": "top"})
-    return Chart(chart, table, said, FIELDS_ALT, FIELDS, named, lang, min_width=560)
+    return FIELDS.chart(chart, table, said, lang, min_width=560)
 
 
 def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart | Table:
@@ -106,7 +92,7 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
     `frame`: the row of `kit.analysis.sizes.half_records.start`; if it is empty, a sentence instead of a chart.
     """
     if frame.empty:
-        return Table(pd.DataFrame(), NO_WHAT_IF, lang=lang)
+        return Table(pd.DataFrame(), ROOM["nothing"], lang=lang)
     given = frame.iloc[0].to_dict()
     body = int(given["body"]) if body is None else body
     spec = rewrites.table(
@@ -123,45 +109,30 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
         stored = row["bytes"] + int(given["extra"])
         whole = spec["limit"] + (size.TOTAL_SLACK if spec["rule"] == "body+64k" else 0) - stored
         left = slack if spec["rule"] == "body" else whole if slack is None else min(slack, whole)
-        fate = TOO_LARGE if row["refused"] or left < 0 else FITS
+        fate = ROOM["too_large"] if row["refused"] or left < 0 else ROOM["fits"]
         rows.append((row["text"].render(lang), escape(row["topic"], 40), stored, left, fate.render(lang)))
     table = pd.DataFrame(rows, columns=pd.Index(["stage", "topic", "bytes", "left", "fate"]))
-    named = {"stage": STAGE, "topic": TOPIC, "bytes": TOTAL, "left": LEFT, "fate": FATE}
     traces = []
-    for text, colour, shape in ((FITS, GREEN, ""), (TOO_LARGE, VERMILLION, "/")):
-        part = table[table["fate"] == text.render(lang)]
+    hover = {"textposition": "auto", "hovertemplate": "%{y}: %{x:,}<extra></extra>"}
+    for outcome, colour, shape in (("fits", GREEN, ""), ("too_large", VERMILLION, "/")):
+        name = ROOM[outcome].render(lang)
+        part = table[table["fate"] == name]
+        numbers = [f"{n:,}" for n in part["left"]]
         if len(part):
-            traces.append(
-                bar(
-                    part["stage"],
-                    part["left"],
-                    text.render(lang),
-                    colour,
-                    shape,
-                    text=[f"{n:,}" for n in part["left"]],
-                    textposition="auto",
-                    hovertemplate="%{y}: %{x:,}<extra></extra>",
-                )
-            )
+            traces.append(bar(part["stage"], part["left"], name, colour, shape, text=numbers, **hover))
     chart = figure(*traces, height=130 + 32 * len(table), barmode="overlay")
-    chart.update_yaxes(
-        type="category",
-        autorange="reversed",
-        categoryorder="array",
-        categoryarray=list(table["stage"]),
-        gridcolor="rgba(0,0,0,0)",
-    )
-    chart.update_xaxes(title=LEFT.render(lang), tickformat=",d", zeroline=True, zerolinecolor=GREY)
+    lanes(chart, table["stage"])
+    chart.update_yaxes(gridcolor="rgba(0,0,0,0)")
+    chart.update_xaxes(title=ROOM.columns["left"].render(lang), tickformat=",d", zeroline=True, zerolinecolor=GREY)
     safe = given["safe_body"]
-    reading = WHAT_IF_READING.say(
+    reading = ROOM["reading"].say(
         topic=str(given["topic"]),
         broker=spec["broker"],
         limit=spec["limit"],
         left=int(table["left"].min()),
         safe=None if pd.isna(safe) else int(safe),
     )
-    title = WHAT_IF.say(body=body).render(lang)
-    return Chart(chart, table, reading, WHAT_IF_ALT, title, named, lang, min_width=640)
+    return ROOM.chart(chart, table, reading, lang, title=ROOM["title"].say(body=body), min_width=640)
 
 
 def explore_room(frame: pd.DataFrame, interactive: bool = True, lang: Lang = "en") -> Any:

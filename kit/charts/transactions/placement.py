@@ -8,20 +8,12 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import Chart, figure
-from kit.i18n import Lang, T
+from kit.charts import LABELS, Captions, Chart, figure
+from kit.i18n import Lang
 from kit.rocketmq import placement
 from kit.rocketmq.placement import Assumptions, Outcome, Placement
 
-WHAT_IF = T("What each failure leaves, by placement of the half message")
-WHAT_IF_READING = T(
-    "Half first can end inconsistent in {first} of {failures} failures, in the middle in {middle}, last in {last}."
-)
-WHAT_IF_ALT = T(
-    "A grid with a row for each failure, a column for each placement, and the worst outcome in each cell; the same cells are in the table."
-)
-FAILURE, SHORTEST = T("failure"), T("shortest path")
-PLACES: Final = {"first": T("half first"), "middle": T("half in the middle"), "last": T("half last")}
+WHAT_IF = Captions.of("placements")
 MARKS: Final[dict[Outcome, tuple[str, str]]] = {
     "consistent": ("✓", "#a8ddc9"),
     "waiting": ("…", "#d5d8dc"),
@@ -32,18 +24,8 @@ MARKS: Final[dict[Outcome, tuple[str, str]]] = {
 """Mark and colour of an outcome: the mark is enough without the colour. The tints leave dark text readable."""
 INKED: Final = "#16191d"
 
-SWITCHES: Final[dict[str, T]] = {
-    "looks_at_status": T("the application checks the send status"),
-    "looks_at_local_state": T("it checks the local transaction's answer"),
-    "log_joins_outer": T("the log row joins the outer transaction (middle)"),
-    "producer_returns": T("after a crash the producer comes back"),
-    "copies_apart": T("an answer ends only the copy it names, as brokers do"),
-    "idempotent": T("consumers are idempotent"),
-}
-CHOICES: Final[dict[str, tuple[T, list[str]]]] = {
-    "no_row": (T("a check that finds no row answers"), ["ROLLBACK", "UNKNOWN", "COMMIT"]),
-    "last_answer": (T("with the half message last, the local step answers"), ["COMMIT", "UNKNOWN"]),
-}
+SWITCHES: Final = LABELS["placement switches"]
+CHOICES: Final = {"no_row": ["ROLLBACK", "UNKNOWN", "COMMIT"], "last_answer": ["COMMIT", "UNKNOWN"]}
 """Fields of `Assumptions` with more than two values."""
 
 
@@ -59,10 +41,7 @@ def what_if(
     cells = {(row["placement"], row["failure"]): row for row in rows}
     places = list(placement.PLACEMENTS)
     order = list(MARKS)
-    worst = [
-        [cells[place, failure]["worst"] if (place, failure) in cells else None for place in places]
-        for failure in failures
-    ]
+    worst = [[cells.get((place, failure), {}).get("worst") for place in places] for failure in failures]
     texts = [[f"{MARKS[w][0]} {placement.OUTCOMES[w].render(lang)}" if w else "" for w in line] for line in worst]
     hover = [
         [_shortest(cells[place, failure], lang) if (place, failure) in cells else "" for place in places]
@@ -72,7 +51,7 @@ def what_if(
     chart = figure(
         go.Heatmap(
             z=[[order.index(w) if w else None for w in line] for line in worst],
-            x=[PLACES[p].render(lang) for p in places],
+            x=[WHAT_IF.columns[p].render(lang) for p in places],
             y=[placement.FAILURES[f].render(lang) for f in failures],
             text=texts,
             texttemplate="%{text}",
@@ -95,8 +74,8 @@ def what_if(
     broken = {
         place: sum(row["worst"] in placement.BROKEN for row in rows if row["placement"] == place) for place in places
     }
-    reading = WHAT_IF_READING.say(failures=len(failures), **broken)
-    return Chart(chart, table, reading, WHAT_IF_ALT, WHAT_IF, {"failure": FAILURE} | PLACES, lang, min_width=720)
+    reading = WHAT_IF["reading"].say(failures=len(failures), **broken)
+    return WHAT_IF.chart(chart, table, reading, lang, min_width=720)
 
 
 def _shortest(row: dict[str, Any], lang: Lang) -> str:
@@ -120,14 +99,9 @@ def explore(lang: Lang = "en", interactive: bool = True) -> Any:
         name: ipywidgets.Checkbox(bool(getattr(given, name)), description=text.render(lang), indent=False, layout=whole)
         for name, text in SWITCHES.items()
     }
-    for name, (text, options) in CHOICES.items():
-        switches[name] = ipywidgets.Dropdown(
-            options=options,
-            value=getattr(given, name),
-            description=text.render(lang),
-            layout=whole,
-            style={"description_width": "initial"},
-        )
+    for name, options in CHOICES.items():
+        text, look = WHAT_IF[name].render(lang), {"layout": whole, "style": {"description_width": "initial"}}
+        switches[name] = ipywidgets.Dropdown(options=options, value=getattr(given, name), description=text, **look)
     return live(lambda **chosen: what_if(Assumptions(**chosen), lang), **switches)
 
 

@@ -8,29 +8,15 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.charts.table import Table
-from kit.i18n import Lang, T
+from kit.charts import LABELS, Captions, Table
+from kit.i18n import Lang
 from kit.rocketmq import names
 from kit.rocketmq.size import topic_too_long
 from kit.rocketmq.versions import RULES, Version, rule
 
-CAPTION = T("A retry of group {group}: client {client}, broker {broker}")
-QUESTION, ANSWER, SOURCE = T("asked"), T("answer"), T("upstream", "上游源码")
-LENGTH = T("How long is the name of the retry topic?")
-MOST = T("{length} {unit}, {limit} allowed")
-UNITS: Final = {"chars": T("characters"), "bytes": T("bytes")}
-REFUSED = T("Is the send-back refused for its name?")
-KEPT = T("Does the copy that the client sends instead keep TRAN_MSG?")
-FATE = T("What becomes of the message?")
-YES, NO, NOT_ASKED = T("yes", "是"), T("no", "否"), T("does not apply: the send-back is stored")
-FATES: Final[dict[str, T]] = {
-    "delivered": T("It comes back to the consumer as a retry."),
-    "memory": T("It is refused like the send-back; the consumer retries it in its own memory, and nothing is stored."),
-    "carousel": T("It circulates between the schedule topic and the half topic, and each commit doubles it."),
-    "stored prepared, never consumed": T("It is stored as a prepared message and never consumed."),
-    "dropped when the delay expires": T("It is dropped when its delay expires."),
-}
-GROUP, CLIENT, BROKER = T("consumer group"), T("client"), T("broker")
+RESEND = Captions.of("retry by release")
+UNITS: Final = LABELS["resend units"]
+FATES: Final = LABELS["resend fates"]
 
 
 def fate(group: str, client: str, broker: str) -> str:
@@ -49,18 +35,18 @@ def what_if(group: str, client: str, broker: str, lang: Lang = "en") -> Table:
     topic, release = names.RETRY_PREFIX + group, Version.parse(broker)
     unit = str(rule("brokerTopicUnit", release))
     length = len(topic.encode()) if unit == "bytes" else len(topic)
-    limit = MOST.say(length=length, unit=UNITS[unit], limit=rule("brokerRetryTopicMax", release))
+    limit = RESEND["most"].say(length=length, unit=UNITS[unit], limit=rule("brokerRetryTopicMax", release))
     refused = topic_too_long(topic, release)
-    keeps = NO if rule("fallbackClearsTranMsg", Version.parse(client)) else YES
-    rows = [
-        (LENGTH.render(lang), limit.render(lang), RULES["brokerRetryTopicMax"].reference),
-        (REFUSED.render(lang), (YES if refused else NO).render(lang), RULES["brokerTopicUnit"].reference),
-        (KEPT.render(lang), (keeps if refused else NOT_ASKED).render(lang), RULES["fallbackClearsTranMsg"].reference),
-        (FATE.render(lang), FATES[ends].render(lang), RULES["oldFallback"].reference),
-    ]
-    frame = pd.DataFrame(rows, columns=pd.Index(["asked", "answer", "upstream"]))
-    heads = {"asked": QUESTION, "answer": ANSWER, "upstream": SOURCE}
-    return Table(frame, CAPTION.say(group=group, client=client, broker=broker), heads, lang)
+    keeps = RESEND["no"] if rule("fallbackClearsTranMsg", Version.parse(client)) else RESEND["yes"]
+    asked = (
+        ("length", limit, "brokerRetryTopicMax"),
+        ("refused", RESEND["yes"] if refused else RESEND["no"], "brokerTopicUnit"),
+        ("kept", keeps if refused else RESEND["not_asked"], "fallbackClearsTranMsg"),
+        ("fate", FATES[ends], "oldFallback"),
+    )
+    rows = [(RESEND[step].render(lang), answer.render(lang), RULES[name].reference) for step, answer, name in asked]
+    frame = pd.DataFrame(rows, columns=pd.Index(list(RESEND.columns)))
+    return Table(frame, RESEND["title"].say(group=group, client=client, broker=broker), RESEND.columns, lang)
 
 
 def explore(group: str, client: str, broker: str, interactive: bool = True, lang: Lang = "en") -> Any:
@@ -74,7 +60,7 @@ def explore(group: str, client: str, broker: str, interactive: bool = True, lang
     wide = {"layout": Layout(width="auto"), "style": {"description_width": "initial"}, "continuous_update": False}
     return live(
         lambda group, client, broker: what_if(group, client, broker, lang),
-        group=Text(group, description=GROUP.render(lang), **wide),
-        client=Text(client, description=CLIENT.render(lang), **wide),
-        broker=Text(broker, description=BROKER.render(lang), **wide),
+        group=Text(group, description=RESEND["group"].render(lang), **wide),
+        client=Text(client, description=RESEND["client"].render(lang), **wide),
+        broker=Text(broker, description=RESEND["broker"].render(lang), **wide),
     )
