@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import attrs
 
 from kit.rocketmq import ids
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 T = TypeVar("T")
 _ORIGINS: Final = ("broker.conf", "broker.log", "getBrokerConfig")

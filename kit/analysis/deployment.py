@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
@@ -20,9 +20,7 @@ from kit.formats.tables import configs
 from kit.rocketmq import names
 from kit.rocketmq.config import Settings
 from kit.rocketmq.versions import Version
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 MOST: Final = 4 << 20
 """Bytes of a configuration file that is read without the tables of a case."""

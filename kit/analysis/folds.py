@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kit.analysis import brokers, setup
 from kit.analysis.consumers import admin_output, offsets, positions, replicas  # noqa: F401 - two declare their own
 from kit.analysis.sends import sends  # noqa: F401 - declares its own
 from kit.analysis.sizes import limits
 from kit.rocketmq import ids, names, size, versions
+from kit.tables.facts import Facts
 from kit.tables.queries import fold
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
 
 LONGEST_DELAY: Final = 100 * 86_400
 """Seconds. A level beyond is no delay anybody waits for, and could lead out of the times that can be shown."""

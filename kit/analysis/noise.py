@@ -5,7 +5,7 @@ are a symptom.
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 import pandas as pd
@@ -13,10 +13,7 @@ import pandas as pd
 from kit.analysis.texts import TEXTS
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq.catalogue import BENIGN, PASSING, GoesOn
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 SAYS: Final = TEXTS["harmless"]
 HEAD: Final = SAYS["head"]

@@ -10,16 +10,14 @@ import datetime as dt
 import re
 from collections.abc import Collection
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import pandas as pd
 
 from kit.formats.commitlog.schema import promoted
 from kit.inventory.references import Ref
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 
 @attrs.frozen

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import attrs
 
@@ -16,10 +16,7 @@ from kit.formats.printed_times import utc
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.rocketmq.versions import Version
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 Known = Literal["evidence", "default"] | None
 ANY: Final[Hosts] = frozenset()

@@ -9,16 +9,14 @@ import importlib
 from collections.abc import Callable
 from functools import cache, partial
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
 from kit.causes import texts
-
-if TYPE_CHECKING:
-    from kit.causes.findings import Figure, Finding, Kind
-    from kit.causes.texts import Texts
-    from kit.tables.facts import Facts
+from kit.causes.findings import Figure, Finding, Kind
+from kit.causes.texts import Texts
+from kit.tables.facts import Facts
 
 FOLDERS: Final = ("root_causes", "neighbours")
 

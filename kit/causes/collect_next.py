@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import attrs
 import msgspec
@@ -21,9 +21,7 @@ from kit.analysis.consumers import members, positions
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T
 from kit.rocketmq import names as rocketmq
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 UNSEEN = T("bytes {start} to {end} of the log of {host} are missing here: {why}")
 WHEN = T("{start} to {end} UTC")

@@ -6,20 +6,17 @@ would show it (`shown_by.tsv`). docs/adding-a-cause.md adds one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
+import pandas as pd
 
 from kit.analysis import refs
 from kit.causes import collect_next, shown_by
 from kit.causes.findings import Finding, Step
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from kit.causes.texts import Texts, Value
-    from kit.inventory.references import Ref
-    from kit.tables.facts import Facts
+from kit.causes.texts import Texts, Value
+from kit.inventory.references import Ref
+from kit.tables.facts import Facts
 
 
 @attrs.frozen

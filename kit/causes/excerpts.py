@@ -5,7 +5,7 @@ Whoever pastes ten lines of a log has chosen them. A complete log without a line
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
@@ -13,9 +13,7 @@ from kit.analysis.messages import lookups
 from kit.causes import collect_next, shown_by
 from kit.causes.findings import Finding, Step
 from kit.i18n import T
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 LACKS = T("Not known: this evidence lacks {artefacts}.")
 NOT_KNOWN = T("Not known from this evidence.")

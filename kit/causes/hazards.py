@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import attrs
 import msgspec
@@ -17,9 +17,7 @@ from kit.formats import printed_times
 from kit.formats.values import integer
 from kit.i18n import Lang, Sentence, T
 from kit.inventory.inventory import TEXTS
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 Grade = Literal["hazard", "note"]
 

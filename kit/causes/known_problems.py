@@ -8,7 +8,7 @@ a single line of the others is enough to suspect the problem.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kit.analysis import noise, refs, setup
 from kit.analysis.messages import lookups
@@ -17,9 +17,7 @@ from kit.i18n import Sentence, T
 from kit.rocketmq import upstream
 from kit.rocketmq.catalogue import PROBLEM, PROBLEMS, SEARCHED, Problem
 from kit.rocketmq.versions import Version
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 FIGURES: Final = {"entries": Figure(T("log entries"))}
 

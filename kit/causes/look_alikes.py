@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import pandas as pd
 
 from kit import causes
 from kit.i18n import LANGS, Lang, T
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS: Final = {"cause": T("this cause"), "looks_like": T("looks like"), "apart": T("tell apart by")}
 HEAD: Final = T("Look-alikes")
@@ -30,8 +29,6 @@ def rows(lang: Lang = "en", only: Collection[str] | None = None) -> list[tuple[s
 
 def frame(lang: Lang = "en", only: Collection[str] | None = None) -> pd.DataFrame:
     """Return `rows` as a frame with the columns of `COLUMNS`."""
-    import pandas as pd
-
     return pd.DataFrame(rows(lang, only), columns=pd.Index(list(COLUMNS)))
 
 

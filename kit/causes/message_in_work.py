@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import attrs
 
@@ -11,9 +11,7 @@ from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag
 from kit.causes import texts
 from kit.formats.values import integer
 from kit.inventory.references import Ref
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts.read("root_causes", "consumer-stuck")
 Why = Literal["suspended", "endless", "deadlock"]

@@ -6,7 +6,7 @@ The faults are those of `kit.rocketmq.versions.FIXED` and the known problems wit
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
@@ -16,9 +16,7 @@ from kit.i18n import Lang, Sentence, T
 from kit.rocketmq import upstream, versions
 from kit.rocketmq.catalogue import PROBLEMS, Problem
 from kit.rocketmq.versions import Version
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 HEAD: Final = T("Known faults of the releases found here that fit what was found")
 COLUMNS: Final[dict[str, T]] = {

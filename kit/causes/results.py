@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from kit.causes.findings import Finding
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.evidence.failure import Failure
@@ -23,7 +24,6 @@ from kit.spark.sessions import uri
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.causes.findings import Finding
 
 
 def key(case: Case) -> str:

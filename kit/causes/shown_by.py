@@ -10,17 +10,15 @@ import csv
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kit.analysis.access import reach
 from kit.analysis.consumers import members, positions
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
-
-if TYPE_CHECKING:
-    from kit.causes.findings import Missing
-    from kit.i18n import Sentence
-    from kit.tables.facts import Facts
+from kit.causes.findings import Missing
+from kit.i18n import Sentence
+from kit.tables.facts import Facts
 
 Alternatives = tuple[tuple[str, ...], ...]
 """Sets of artefacts, each of which would show a step."""

@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING, Any, Final
 import kit
 from kit import causes
 from kit.case import bug_report
-from kit.causes import collect_next, consequences, excerpts, known_problems, results, timeline
+from kit.causes import Cause, collect_next, consequences, excerpts, known_problems, results, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk
 from kit.evidence.failure import Failure
 from kit.formats.printed_times import local_text, utc_text
 from kit.i18n import LANGS, Lang, T, on_clock
 from kit.inventory import zones
+from kit.inventory.model import Item
 from kit.spark.sessions import JavaMissing
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.causes import Cause
-    from kit.inventory.model import Item
 
 SCHEMA: Final = 1
 WORKERS: Final = 3

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kit.analysis.consumers import lag
 from kit.causes.findings import Step, supporting
 from kit.i18n import T
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 UNTOUCHED: Final = T(
     "Group {group} handled nothing in queues {queues} of {topic}, where {messages} {messages:message waits|messages wait}, while its other queues are at their end: nobody seems to pull them."

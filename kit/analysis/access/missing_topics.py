@@ -5,17 +5,14 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import difflib
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
 from kit.analysis import refs
 from kit.inventory.references import Ref
 from kit.rocketmq import names
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 ALIKE: Final = 0.75
 """difflib's ratio from which on a name is worth a hint: one or two letters of ten."""

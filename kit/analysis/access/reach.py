@@ -11,7 +11,7 @@ import datetime as dt
 import ipaddress
 import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import attrs
 
@@ -20,11 +20,7 @@ from kit.analysis.sends import attempts
 from kit.rocketmq import ids, names
 from kit.rocketmq.config import DOCKER_BRIDGE
 from kit.rocketmq.log_layouts import BROKER_SIDE
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
-
+from kit.tables.facts import Facts, memo
 
 PORT: Final = 10911
 NAME_SERVER_PORT: Final = 9876

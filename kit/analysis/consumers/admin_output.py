@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kit.formats.values import real
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 _OF_QUEUE: Final = ("#Topic", "#Broker Name", "#QID")
 _EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")

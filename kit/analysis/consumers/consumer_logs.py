@@ -7,15 +7,12 @@ import re
 from functools import partial
 from operator import itemgetter
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
 from kit.inventory.references import Ref
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 TEXTS: Final = (
     "group", "topic", "broker", "queue_id", "client_id", "address", "set", "clients", "data", "old", "new", "queue_offset", "uniq_key", "msg_id",

@@ -5,7 +5,7 @@ handled twice.
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 import pandas as pd
@@ -13,11 +13,7 @@ import pandas as pd
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import positions
 from kit.inventory.references import Ref
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
-
+from kit.tables.facts import Facts, memo
 
 SHOWN: Final = 3
 """Records that are quoted."""

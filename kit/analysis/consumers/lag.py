@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
 from kit.analysis.consumers import positions
 from kit.inventory.references import Ref
 from kit.rocketmq import names
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 LEAST: Final = 10
 """Messages by which the lag of a queue has to grow: less is what is under way (a pull takes 32)."""

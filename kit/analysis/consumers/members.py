@@ -7,20 +7,16 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
+import pandas as pd
 
 from kit.analysis.consumers import admin_output, consumer_logs
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 Queue = tuple[str, str, int]
 """(topic, broker, queue id)."""
@@ -215,8 +211,6 @@ def window(firsts: list[dt.datetime | None], facts: Facts) -> tuple[dt.datetime,
 
 def table(facts: Facts, group: str) -> pd.DataFrame:
     """Return who held which queue of a group: place, client_id, topic, broker, queue_id, first, last (null: to the end)."""
-    import pandas as pd
-
     rows = [(h.place, h.client_id, *h.queue, h.first, h.last) for h in holdings(facts) if h.group == group]
     columns = ["place", "client_id", "topic", "broker", "queue_id", "first", "last"]
     return pd.DataFrame(rows, columns=columns).head(5_000)

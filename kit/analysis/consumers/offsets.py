@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
 from kit.analysis.consumers import admin_output, consumer_logs, positions
 from kit.inventory.references import Ref
 from kit.rocketmq import names
-from kit.tables.facts import memo
+from kit.tables.facts import Facts, memo
 from kit.tables.queries import fold
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
 
 RESETS: Final = ("offset-reset-started", "offset-reset-done", "offset-reset-client", "offset-reset-command")
 FROM_FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"

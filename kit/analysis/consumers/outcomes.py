@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import attrs
 import pandas as pd
@@ -19,10 +19,7 @@ from kit.analysis.texts import TEXTS
 from kit.i18n import Sentence
 from kit.inventory.references import Ref
 from kit.rocketmq import names, stages
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 Fate = Literal[
     "consumed", "failed", "filtered", "skipped", "not-handled", "passed",

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
 
 from kit.analysis import brokers
 from kit.analysis.consumers import admin_output
 from kit.formats.values import integer
+from kit.inventory.model import Item
 from kit.rocketmq import names
 from kit.tables import frames
-from kit.tables.facts import memo
+from kit.tables.facts import Facts, memo
 from kit.tables.queries import fold
-
-if TYPE_CHECKING:
-    from kit.inventory.model import Item
-    from kit.tables.facts import Facts
 
 COLUMNS: Final = (
     "time timestamp, source string, file string, line bigint, group string, topic string, broker string, queue_id bigint, offset bigint, "

@@ -7,7 +7,7 @@ its record, so an acknowledged record is missing if that offset is at or after t
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
@@ -16,10 +16,7 @@ from kit.analysis import brokers, refs
 from kit.analysis.consumers import admin_output
 from kit.inventory.references import Ref
 from kit.rocketmq import ids
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 SLAVES_OWN: Final = (
     "ha-read-failed", "ha-expired", "ha-closed", "ha-connect-failed", "ha-offset-mismatch", "slave-sync-failed", "slave-master-known",

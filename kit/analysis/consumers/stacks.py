@@ -4,23 +4,18 @@ for.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections import Counter, defaultdict
 from importlib import resources
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
+import pandas as pd
 
 from kit.inventory.references import Ref
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    import datetime as dt
-
-    import pandas as pd
-
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 CONSUMING: Final = re.compile(r"^ConsumeMessageThread_(?:(?P<group>.+)_)?\d+$")
 """client/impl/consumer/ConsumeMessage*Service: with the group in the name from 4.9.0 (its first 100 characters)."""
@@ -162,8 +157,6 @@ def standing(threads: list[Consuming]) -> list[tuple[Consuming, Consuming]]:
 
 def table(facts: Facts) -> pd.DataFrame:
     """Return what each consuming thread was doing in each dump: file, dump, time, group, thread, state, frame (its topmost own one), waiting_for, deadlocked."""
-    import pandas as pd
-
     columns = ["file", "dump", "time", "group", "thread", "state", "frame", "waiting_for", "deadlocked"]
     rows = [
         attrs.asdict(t, recurse=False) | {"frame": method(t.own[0]) if t.own else None}

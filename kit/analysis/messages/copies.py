@@ -11,14 +11,12 @@ import datetime as dt
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kit.analysis.texts import TEXTS
 from kit.formats.commitlog.schema import as_dict
 from kit.rocketmq import names, stages
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 Record = dict[str, Any]
 MOST_RECORDS: Final = 100_000

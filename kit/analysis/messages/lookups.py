@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
+import pandas as pd
 
 from kit.analysis import refs
 from kit.explanation import context
@@ -22,12 +23,7 @@ from kit.inventory.references import Ref
 from kit.rocketmq import ids, stages
 from kit.rocketmq.id_calls import CALLS
 from kit.rocketmq.versions import Version
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 WANTS: Final[dict[str, ids.Kind]] = {
     "queryMsgById": "offset",
@@ -268,8 +264,6 @@ def on_message(
 
     `records` as in `kit.trace`, in store order; `id` is None if the call answers null or the message has no such copy.
     """
-    import pandas as pd
-
     transactional = any(r["stage"] in (stages.HALF, stages.CHECK_BACK, stages.COMMIT) for r in records)
     rows = []
     for one in CALLS:

@@ -14,10 +14,10 @@ from kit.evidence.failure import Failure
 from kit.formats.printed_times import utc_text
 from kit.inventory import mentions
 from kit.rocketmq import ids, stages
+from kit.tables.facts import Facts
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.tables.facts import Facts
 
 TOLD: Final = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")

@@ -12,7 +12,7 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Collection
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -21,10 +21,7 @@ from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.rocketmq.versions import Version
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 REFUSALS: Final = ("REJECTREQUEST", "OVERLOAD", "PCBUSY_CLEAN_QUEUE", "TIMEOUT_CLEAN_QUEUE", "PC_SYNCHRONIZED")
 """The broker's flow-control answers, by the word in brackets: reference §7.1."""

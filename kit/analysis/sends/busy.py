@@ -8,21 +8,19 @@ be exhausted, a replica can be slow, or there was simply too much to do (referen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
 
 from kit.analysis import refs, setup
 from kit.analysis.sends import attempts, sends, times
+from kit.analysis.sends.sends import Ledger
 from kit.analysis.texts import TEXTS
 from kit.i18n import Lang, Sentence, T
 from kit.inventory.references import Ref
 from kit.rocketmq import versions
-
-if TYPE_CHECKING:
-    from kit.analysis.sends.sends import Ledger
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 HOLE: Final = 3
 """s between two blocks of watermark.log that show a standing process by themselves; 2 s can be a block printed late."""

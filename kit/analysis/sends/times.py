@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
 
 from kit.analysis import refs, setup
 from kit.analysis.sends import attempts
 from kit.inventory.references import Ref
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 Windows = list[tuple[float, float]]
 """Spans of time: (start, end) in ms since 1970."""

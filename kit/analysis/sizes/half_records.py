@@ -5,20 +5,17 @@ where in the half queue the check is, and the message that a what-if about sizes
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.sizes import limits, refusals
+from kit.analysis.sizes.limits import Limits
+from kit.inventory.references import Ref
 from kit.rocketmq import binary_format, names, rewrites, size
 from kit.rocketmq.versions import OLDEST, Version
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.analysis.sizes.limits import Limits
-    from kit.inventory.references import Ref
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 KEY: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
 """How consumerOffset.json names the position of the check: broker/offset/ConsumerOffsetManager."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
@@ -11,13 +11,10 @@ from kit.analysis import brokers, refs, setup
 from kit.analysis.transactions import totals
 from kit.formats.printed_times import utc
 from kit.formats.values import integer
+from kit.inventory.references import Ref
 from kit.rocketmq import names, size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.inventory.references import Ref
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 SETTINGS: Final = (
     ("transactionCheckMax", ""),

@@ -6,7 +6,7 @@ A refused send is in store.log, in the client's log and often in the application
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
@@ -14,10 +14,7 @@ import pandas as pd
 from kit.analysis import refs
 from kit.analysis.sends import attempts
 from kit.inventory.references import Ref
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 SIZE: Final = ("message-size-exceeded", "message-body-size-exceeded", "properties-too-long")
 """What the store prints when it refuses a record for its size."""

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
 from kit.analysis import refs, setup
 from kit.analysis.texts import TEXTS
+from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
-from kit.tables.facts import memo
-
-if TYPE_CHECKING:
-    from kit.inventory.references import Ref
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 REASONS: Final = TEXTS["send-backs"]
 """Why a send-back was refused; `unknown`: not known from this evidence."""

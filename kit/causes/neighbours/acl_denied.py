@@ -7,7 +7,7 @@ configuration files are not (reference: operators' incidents §7).
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -17,11 +17,9 @@ from kit.analysis.sends import sends
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, supporting
 from kit.causes.texts import texts_of
+from kit.inventory.references import Ref
 from kit.rocketmq.log_layouts import BROKER_SIDE
-
-if TYPE_CHECKING:
-    from kit.inventory.references import Ref
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

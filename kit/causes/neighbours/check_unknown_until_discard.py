@@ -6,7 +6,9 @@ broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, broker/pro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import pandas as pd
 
 from kit.analysis import brokers, refs, setup
 from kit.analysis.transactions import totals
@@ -15,11 +17,7 @@ from kit.causes.findings import Finding, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.formats.values import integer
 from kit.inventory.references import Ref
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

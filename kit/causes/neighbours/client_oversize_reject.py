@@ -6,15 +6,13 @@ Deciding step: such a refusal in a client's or application's log, or the store's
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kit.analysis.sizes import limits, refusals
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, holds, supporting
 from kit.causes.texts import texts_of
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

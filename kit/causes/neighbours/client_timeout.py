@@ -7,7 +7,7 @@ client/impl/producer/DefaultMQProducerImpl, remoting/netty/NettyRemotingAbstract
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
@@ -16,9 +16,7 @@ from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, holds, supporting
 from kit.causes.texts import texts_of
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

@@ -6,17 +6,15 @@ broker/processor/SendMessageProcessor.consumerSendMsgBack (reference §4.8).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import pandas as pd
 
 from kit.analysis import refs
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Step, deciding, supporting
 from kit.causes.texts import texts_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

@@ -7,7 +7,7 @@ other time, and older releases count reserved blocks as free.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pandas as pd
 
@@ -16,10 +16,8 @@ from kit.analysis.sends import sends, times
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, holds, supporting
 from kit.causes.texts import texts_of
-
-if TYPE_CHECKING:
-    from kit.inventory.references import Ref
-    from kit.tables.facts import Facts
+from kit.inventory.references import Ref
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

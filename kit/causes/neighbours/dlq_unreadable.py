@@ -7,16 +7,14 @@ Source: broker/processor/AbstractSendMessageProcessor, common/constant/PermName 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding
 from kit.causes.texts import texts_of
 from kit.formats.values import integer
 from kit.rocketmq import names
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

@@ -10,7 +10,9 @@ Source: broker/processor/EndTransactionProcessor, broker/transaction/queue/Trans
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import pandas as pd
 
 from kit.analysis import brokers, setup
 from kit.analysis.transactions import totals
@@ -18,11 +20,7 @@ from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

@@ -7,16 +7,14 @@ store/DefaultMessageStore.putMessage (127 characters, up to 5.0.0), broker/util/
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kit.analysis import refs
 from kit.analysis.transactions import send_back
 from kit.causes import collect_next, shown_by
 from kit.causes.findings import Finding, deciding, holds
 from kit.causes.texts import texts_of
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

@@ -7,15 +7,13 @@ DefaultMQProducerImpl.sendDefaultImpl, namesrv/routeinfo/RouteInfoManager).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kit.analysis.access import missing_topics
 from kit.causes import collect_next, shown_by
 from kit.causes.findings import Finding, deciding
 from kit.causes.texts import texts_of
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

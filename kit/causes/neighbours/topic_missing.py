@@ -6,7 +6,7 @@ topic that exists and has lost its route is another fault (reference: operators'
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
@@ -16,9 +16,7 @@ from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.rocketmq.catalogue import PROBLEM
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

@@ -8,16 +8,15 @@ broker/transaction/queue/TransactionalMessageBridge.decodeMsgList (reference §6
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kit.analysis import refs, setup
 from kit.analysis.transactions import totals
 from kit.causes import collect_next
 from kit.causes.findings import Finding, deciding, supporting
 from kit.causes.texts import texts_of
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.rocketmq import versions
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -69,7 +68,5 @@ def examine(facts: Facts) -> Finding:
 
 
 def _may_have_fault(facts: Facts) -> bool:
-    from kit.rocketmq import versions
-
     known = setup.broker_versions(facts)
     return not known or any(versions.rule("decompressesOnPutBack", version) for version in known)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
@@ -23,9 +23,7 @@ from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Moment, Remedy, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 FIXES: Final = {

@@ -7,7 +7,7 @@ knows (loopback, a container bridge). An address that the same clients reached b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
@@ -20,9 +20,7 @@ from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

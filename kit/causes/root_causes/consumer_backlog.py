@@ -8,7 +8,7 @@ control of that group (client/impl/consumer/DefaultMQPushConsumerImpl.pullMessag
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
@@ -19,9 +19,7 @@ from kit.causes.texts import texts_of
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

@@ -7,7 +7,7 @@ begins with it, or the thread that has it. A queue that nobody pulls does not mo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import consumer_logs, consumption, lag, positions, stacks
@@ -17,9 +17,7 @@ from kit.causes.findings import Finding, Missing, Remedy, Step, deciding, suppor
 from kit.causes.texts import texts_of
 from kit.formats.values import integer
 from kit.inventory.references import Ref
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

@@ -8,7 +8,7 @@ so each of n such processes computes the first one's share. A client id is clien
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
 from kit.causes import collect_next
@@ -19,9 +19,7 @@ from kit.formats.values import integer
 from kit.i18n import Sentence
 from kit.inventory.references import Ref
 from kit.rocketmq import names
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
@@ -20,9 +20,7 @@ from kit.analysis.transactions import send_back
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Moment, Remedy, Step, with_ids
 from kit.causes.texts import texts_of
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

@@ -9,20 +9,19 @@ UNIQ_KEY once by the client (common/message/MessageClientIDSetter), and MessageC
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
 
 from kit.analysis import refs, setup
 from kit.analysis.messages import lookups
+from kit.analysis.messages.trace import lives
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Step, supporting, with_ids
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -222,9 +221,6 @@ def _tables(facts: Facts, twice: Twice | None, wrong: list[lookups.Lookup]) -> d
 
 def _examples(facts: Facts, keys: list[str], journeys: pd.DataFrame) -> dict[str, Any]:
     """Return the lineage of a few messages: those concerned, and the one with the most records."""
-    from kit.analysis.messages import lookups
-    from kit.analysis.messages.trace import lives
-
     longest = journeys["example"].iloc[int(journeys["path"].str.count(">").argmax())] if len(journeys) else None
     wanted = list(dict.fromkeys([*keys, *([longest] if longest else [])]))
     records, deliveries = lives(facts, wanted)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
@@ -20,11 +20,9 @@ from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Remedy, Step, supporting, with_ids
 from kit.causes.texts import texts_of
 from kit.formats.commitlog.schema import TEXT, as_dict
+from kit.inventory.references import Ref
 from kit.rocketmq import names, record_fields, size
-
-if TYPE_CHECKING:
-    from kit.inventory.references import Ref
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

@@ -7,7 +7,7 @@ alone move nothing (reference: operators' incidents §5).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kit.analysis import refs
 from kit.analysis.consumers import offsets
@@ -16,9 +16,7 @@ from kit.causes.findings import Finding, Missing, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 from kit.rocketmq import names
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 

@@ -7,7 +7,7 @@ acknowledged is missing (reference: operators' incidents §6).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kit.analysis import refs
 from kit.analysis.consumers import replicas
@@ -17,9 +17,7 @@ from kit.causes.findings import Finding, Missing, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 from kit.rocketmq import names
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TOPICS: Final = 5
 """Most topics that the summary names."""

@@ -9,7 +9,9 @@ each topic among all of them (client/impl/consumer/RebalanceImpl). A rolling res
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import pandas as pd
 
 from kit.analysis import noise
 from kit.analysis import refs as quoting
@@ -20,9 +22,7 @@ from kit.causes.findings import Finding, Missing, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PASSING
-
-if TYPE_CHECKING:
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
@@ -245,8 +245,6 @@ def _tell(finding: Finding, group: str, found: list[consumption.Topic]) -> None:
 
 
 def _tables(facts: Facts, group: str, found: list[consumption.Topic]) -> dict[str, Any]:
-    import pandas as pd
-
     rows = [
         (s.client_id, topic, expression, s.first, s.ref.file, s.ref.line)
         for s in members.subscriptions(facts)

@@ -11,7 +11,7 @@ results other than SEND_OK roll back), broker/processor/EndTransactionProcessor 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
@@ -23,11 +23,9 @@ from kit.analysis.transactions import totals
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Remedy, Step, supporting, with_ids
 from kit.causes.texts import texts_of
+from kit.i18n import Sentence
 from kit.inventory.references import Ref
-
-if TYPE_CHECKING:
-    from kit.i18n import Sentence
-    from kit.tables.facts import Facts
+from kit.tables.facts import Facts
 
 GROUPS: Final = 5
 """Most producer groups that the summary names."""
