@@ -5,25 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
 
 from kit.charts import Chart, Table
 from kit.charts import comparison as drawing
-from kit.i18n import Lang, T
+from kit.i18n import Lang, labels
 from kit.notebook import inquiry, prose
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-HOW = T("No evidence here yet; create it with: rmq-kit lab run half-topic-blowup, and again with --fixed")
-EXISTS = T("Scenarios")
-VERDICTS = T("Verdicts, without and with the fix")
-NUMBERS = T("Numbers of {cause}, without and with the fix")
-CAUSE, MEANING = T("cause"), T("what it counts")
+SAYS: Final = labels("live_lab")["comparison"]
 
 
 @attrs.frozen
@@ -36,7 +32,7 @@ class Pair:
 
     def _both(self, view: Callable[[inquiry.Inquiry, inquiry.Inquiry], Any]) -> Any:
         if self.without is None or self.fixed is None:
-            return Table(pd.DataFrame(), HOW, lang=self.lang)
+            return Table(pd.DataFrame(), SAYS["how"], lang=self.lang)
         return view(self.without, self.fixed)
 
     def verdicts(self) -> Table:
@@ -68,8 +64,8 @@ class Pair:
             return f"{sign} {word.in_(self.lang)}: {found['summary']}" if found and word else ""
 
         said = [(cause, *(told(side.get(cause)) for side in sides)) for cause in held]
-        heads = [CAUSE.in_(self.lang), *(side.in_(self.lang) for side in drawing.SIDES.values())]
-        return Table(pd.DataFrame(said, columns=pd.Index(heads)), VERDICTS.in_(self.lang), lang=self.lang)
+        heads = [SAYS["cause"].in_(self.lang), *(side.in_(self.lang) for side in drawing.SIDES.values())]
+        return Table(pd.DataFrame(said, columns=pd.Index(heads)), SAYS["verdicts"].in_(self.lang), lang=self.lang)
 
     def _figures(self, a: inquiry.Inquiry, b: inquiry.Inquiry, cause: str) -> Table:
         from kit import causes
@@ -81,9 +77,9 @@ class Pair:
             (name, value, other.get(name), known[name].label.in_(self.lang) if name in known else "")
             for name, value in a.finding(cause)["figures"].items()
         ]
-        heads = ["", *(side.in_(self.lang) for side in drawing.SIDES.values()), MEANING.in_(self.lang)]
+        heads = ["", *(side.in_(self.lang) for side in drawing.SIDES.values()), SAYS["meaning"].in_(self.lang)]
         return Table(
-            pd.DataFrame(rows, columns=pd.Index(heads), dtype=object), NUMBERS.say(cause=cause), lang=self.lang
+            pd.DataFrame(rows, columns=pd.Index(heads), dtype=object), SAYS["numbers"].say(cause=cause), lang=self.lang
         )
 
     def _growth(self, a: inquiry.Inquiry, b: inquiry.Inquiry) -> Chart:
@@ -134,7 +130,7 @@ def scenarios(lang: Lang = "en") -> Table:
 
     rows = [(one.name, one.broker, one.client, one.title.in_(lang)) for one in known().values()]
     return Table(
-        pd.DataFrame(rows, columns=pd.Index(["scenario", "broker", "client", " "])), EXISTS.in_(lang), lang=lang
+        pd.DataFrame(rows, columns=pd.Index(["scenario", "broker", "client", " "])), SAYS["exists"].in_(lang), lang=lang
     )
 
 

@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from kit.i18n import Lang, T
+from kit.i18n import Lang, labels
 from kit.live_lab.probe import Reading
 from kit.live_lab.scenario import Scenario
 
@@ -27,22 +27,10 @@ KEPT: Final = 60
 """Number of readings in a line of bars."""
 PLAIN_EVERY: Final = 5.0
 """Seconds between two plain lines."""
-PHASES: Final = {"traffic": T("the applications work"), "settling": T("checks, retries and late answers")}
-HALF: Final = T("half topic, records")
-SCHEDULE: Final = T("schedule topic, records")
-OP: Final = T("op topic, records")
-REAL: Final = T("business topics, records")
-ERRORS: Final = T("errors in broker logs")
-CLIENT_ERRORS: Final = T("errors in application logs")
-STORE: Final = T("store on disk, KiB")
-DOUBLED: Final = T("the half topic doubled within the last {seconds} s")
-LAST: Final = T("last warning")
+PHASES: Final = labels("live_lab")["phases"]
+SAYS: Final = labels("live_lab")["watch"]
 RINGS_EVERY: Final = 2.0
 """Seconds between two looks of `rmq-kit watch` at the run."""
-LINE: Final = T(
-    "{seconds} s, {phase}: half {half}, schedule {schedule}, business {real} {real:record|records}; errors: broker {errors}, applications {client}; store {store} KiB"
-)
-STARTING: Final = T("{title}. A name server and a broker start…")
 
 
 class Alarms:
@@ -90,43 +78,25 @@ class View:
     def plain(self) -> str:
         """Return the last reading as one line."""
         r = self.readings[-1]
-        values = {
-            "half": r.half,
-            "schedule": r.schedule,
-            "real": r.real,
-            "errors": r.errors,
-            "client": r.client_errors,
-            "store": r.store_bytes >> 10,
-        }
-        return LINE.say(seconds=r.seconds, phase=PHASES[self.phase], **values).render(self.lang)
+        return SAYS["line"].say(seconds=r.seconds, phase=PHASES[self.phase], **numbers(r)).render(self.lang)
 
     def draw(self) -> Panel:
         """Return the view unchanged."""
         title = self.scenario.title.in_(self.lang)
         if not self.readings:
-            return Panel(Text(STARTING.say(title=title).render(self.lang)))
+            return Panel(Text(SAYS["starting"].say(title=title).render(self.lang)))
         table = Table.grid(padding=(0, 2))
         table.add_column()
         table.add_column(justify="right")
         table.add_column()
-        series: list[tuple[T, Callable[[Reading], int]]] = [
-            (HALF, lambda r: r.half),
-            (SCHEDULE, lambda r: r.schedule),
-            (OP, lambda r: r.op),
-            (REAL, lambda r: r.real),
-            (ERRORS, lambda r: r.errors),
-            (CLIENT_ERRORS, lambda r: r.client_errors),
-            (STORE, lambda r: r.store_bytes >> 10),
-        ]
-        for name, value in series:
-            table.add_row(
-                name.in_(self.lang), f"{value(self.readings[-1]):,}", bars([value(r) for r in self.readings[-KEPT:]])
-            )
+        for name, value in numbers(self.readings[-1]).items():
+            course = [numbers(reading)[name] for reading in self.readings[-KEPT:]]
+            table.add_row(SAYS[name].in_(self.lang), f"{value:,}", bars(course))
         seconds = self.doubling()
-        said = [DOUBLED.say(seconds=seconds).render(self.lang)] if seconds is not None and seconds < 10 else []
+        said = [SAYS["doubled"].say(seconds=seconds).render(self.lang)] if seconds is not None and seconds < 10 else []
         last = self.readings[-1].last
         said = [*self.alerts[-SHOWN:], *said]
-        lines = [*said, f"{LAST.in_(self.lang)}: {last}"] if last else said
+        lines = [*said, f"{SAYS['last'].in_(self.lang)}: {last}"] if last else said
         head = f"{self.scenario.name} · {PHASES[self.phase].in_(self.lang)} · {self.readings[-1].seconds:.0f} s"
         # Text, never markup: log lines may contain brackets and control characters.
         notes = [
@@ -134,6 +104,12 @@ class View:
             for line in lines
         ]
         return Panel(Group(Text(title), table, *notes), title=head)
+
+
+def numbers(reading: Reading) -> dict[str, int]:
+    """Return what a reading shows, by the name of its sentence."""
+    names = ("half", "schedule", "op", "real", "errors", "client_errors")
+    return {name: getattr(reading, name) for name in names} | {"store": reading.store_bytes >> 10}
 
 
 def bars(values: list[int]) -> str:
@@ -162,7 +138,7 @@ def watching(
 
             yield redraw
         return
-    screen.print(Text(STARTING.say(title=scenario.title).render(lang)), soft_wrap=True)
+    screen.print(Text(SAYS["starting"].say(title=scenario.title).render(lang)), soft_wrap=True)
     said = [0.0]
 
     def tell(phase: str, reading: Reading) -> None:
