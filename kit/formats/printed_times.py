@@ -139,9 +139,7 @@ def tzinfo(text: str | None) -> dt.tzinfo:
 
 
 def converter(declared: str | None) -> Callable[[int], int]:
-    """Return a function from ms as printed in a zone (`+08:00`, an IANA name; None: UTC) to ms since 1970. Raise
-    `ValueError` for an invalid zone.
-    """
+    """Return a function from ms as printed in a zone (`+08:00`, an IANA name; None: UTC) to ms since 1970. Raise `ValueError` for an invalid zone."""
     known = zone(declared)
     if not isinstance(known, str):
         east = (known or 0) * 60_000

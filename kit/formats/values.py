@@ -54,9 +54,7 @@ def instant(ms: float | None, *, nanoseconds: bool = True) -> int | None:
 
 
 def integer(value: Any, bits: int = 64) -> int | None:
-    """Return a whole number that fits a signed column of `bits`, given as a number or its decimal digits; None for
-    anything else.
-    """
+    """Return a whole number that fits a signed column of `bits`, given as a number or its decimal digits; None for anything else."""
     if isinstance(value, str):
         value = int(value) if _WHOLE.fullmatch(value) else None
     if isinstance(value, float):

@@ -24,6 +24,9 @@ import msgspec
 from kit.evidence import growing
 from kit.evidence.files import EvidenceFile, open_raw, walk
 from kit.evidence.growing import Found, Place, State
+from kit.formats.commitlog import growing as stores
+from kit.formats.commitlog.schema import File
+from kit.formats.logs import entries
 from kit.inventory.model import STORES
 from kit.rocketmq import binary_format as f
 from kit.rocketmq.log_layouts import files_of
@@ -186,9 +189,9 @@ class Follower:
                 end = self._log_end(stream, attrs.evolve(found, place=place), detail, now, most)
                 if end == place.at and found.file.bytes - end > most:
                     return self._skipped(stream, place, end + most)
-                return _moved(stream, place, end, line=place.line + logs().count_lines(stream, place.at, end))
+                return _moved(stream, place, end, line=place.line + entries.count_lines(stream, place.at, end))
             file = self._store_file(found.key, found.file.file, stream)
-            return _moved(stream, place, stores().records_end(stream, file, place.at, most, is_last=is_last))
+            return _moved(stream, place, stores.records_end(stream, file, place.at, most, is_last=is_last))
 
     def _past_zeros(self, stream: io.FileIO, place: Place) -> Place:
         """Return the place behind zeros: a log that is copied and truncated while it is written has a hole where its text was."""
@@ -208,11 +211,11 @@ class Follower:
         kind, _ = self._kind(found.key, found.file)
         with open_raw(found.file.path) as stream:
             if kind in LOGS:
-                end = logs().line_end(stream, 0, os.fstat(stream.fileno()).st_size)
-                place = _moved(stream, place, end, line=1 + logs().count_lines(stream, 0, end))
+                end = entries.line_end(stream, 0, os.fstat(stream.fileno()).st_size)
+                place = _moved(stream, place, end, line=1 + entries.count_lines(stream, 0, end))
             else:
                 file = self._store_file(found.key, found.file.file, stream)
-                place = _moved(stream, place, stores().present_end(stream, file) if is_last else file.length)
+                place = _moved(stream, place, stores.present_end(stream, file) if is_last else file.length)
         return msgspec.structs.replace(place, begin=place.at, first=place.line)
 
     def _log_end(self, stream: io.FileIO, found: Found, detail: dict[str, Any], now: float, most: int) -> int:
@@ -226,19 +229,17 @@ class Follower:
         if end == size and (found.is_packed or now - since >= UNFINISHED):
             return end
         if end == size and now - since >= QUIET:
-            return logs().line_end(stream, begin, end)
+            return entries.line_end(stream, begin, end)
         if detail.get("source") == "mqadmin":
             return begin
-        whole = logs().last_entry(stream, begin, end, files_of(detail.get("source") or "text"))
+        whole = entries.last_entry(stream, begin, end, files_of(detail.get("source") or "text"))
         # An entry that fills a whole step is passed on in parts.
-        return whole if whole > begin or end == size else logs().line_end(stream, begin, end)
+        return whole if whole > begin or end == size else entries.line_end(stream, begin, end)
 
-    def _store_file(self, key: str, name: str, stream: io.FileIO) -> Any:
-        from kit.formats.commitlog.schema import File
-
+    def _store_file(self, key: str, name: str, stream: io.FileIO) -> File:
         length = os.fstat(stream.fileno()).st_size
         if key not in self._bases:
-            known = stores().base_of(stream)
+            known = stores.base_of(stream)
             if known is None:
                 return File(name, "", length, length, f.first_offset(PurePosixPath(name).name) or 0, 0)
             self._bases[key] = known
@@ -291,16 +292,3 @@ def _last_of(found: Sequence[Found]) -> set[str]:
         folder = (each.place.root, str(PurePosixPath(each.file.file).parent))
         last[folder] = max(last.get(folder, ("", "")), (each.file.file, each.key))
     return {key for _, key in last.values()}
-
-
-def logs() -> Any:
-    """Return the module with the kernels for logs, loaded only when logs are followed."""
-    from kit.formats.logs import growing as module
-
-    return module
-
-
-def stores() -> Any:
-    from kit.formats.commitlog import growing as module
-
-    return module

@@ -38,9 +38,7 @@ _ODD: Final = re.compile(r"[\s/\\\x00-\x1f\x7f]+")
 
 
 def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], bool]:
-    """Return the files inside a file of this kind, written into `spool`, and whether it is nothing but their archive.
-    Raise `OSError`, `Damaged`.
-    """
+    """Return the files inside a file of this kind, written into `spool`, and whether it is nothing but their archive. Raise `OSError`, `Damaged`."""
     if kind not in _LOOKED_INTO:
         return [], False
     with open_readonly(file.path) as stream:

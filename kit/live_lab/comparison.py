@@ -135,9 +135,7 @@ def scenarios(lang: Lang = "en") -> Table:
 
 
 def counted(case: Case) -> pd.DataFrame:
-    """Return how many records the half, schedule and business topics had after each second: kind, seconds
-    (since the first record), records.
-    """
+    """Return how many records the half, schedule and business topics had after each second: kind, seconds (since the first record), records."""
     from pyspark.sql import functions as F  # noqa: N812
 
     _ = case.spark

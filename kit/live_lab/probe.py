@@ -79,9 +79,7 @@ class Probe:
         )
 
     def _follow(self, path: Path, name: str) -> None:
-        """Count the warnings and errors written since the last look. Beyond `CHUNK` bytes the rest is
-        extrapolated; rolled files are left out.
-        """
+        """Count the warnings and errors written since the last look. Beyond `CHUNK` bytes the rest is extrapolated; rolled files are left out."""
         try:
             state = path.stat()
             inode, at = self._at.get(path, (state.st_ino, 0))

@@ -117,8 +117,7 @@ def _options(given: Mapping[str, str]) -> Options:
 
 def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
     """Yield the stretches of one file, with the number of line feeds before each."""
-    from kit.formats.logs.entries import read
-    from kit.formats.logs.growing import count_lines
+    from kit.formats.logs.entries import count_lines, read
     from kit.inventory.sniff import SAMPLE, encoding_of, seconds_twice, sniff
 
     size = Path(file.path).stat().st_size

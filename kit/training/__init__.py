@@ -89,9 +89,7 @@ def hint(id: str) -> Note:  # noqa: A002
 
 
 def answer(id: str) -> Any:  # noqa: A002
-    """Return the answer from the evidence (number, word, or words with commas; None if the evidence does not show it); the
-    scorecard records it.
-    """
+    """Return the answer from the evidence (number, word, or words with commas; None if the evidence does not show it); the scorecard records it."""
     return _session(id).answer(id)
 
 

@@ -43,9 +43,7 @@ def blank(given: Any) -> bool:
 
 
 def number(given: Any, kind: Kind = "count") -> float | None:
-    """Return a typed number in the base unit of `kind` (pieces, bytes, seconds); None if it is not a number, or
-    has the wrong kind of unit.
-    """
+    """Return a typed number in the base unit of `kind` (pieces, bytes, seconds); None if it is not a number, or has the wrong kind of unit."""
     if isinstance(given, bool):
         return None
     if hasattr(given, "item"):

@@ -42,9 +42,7 @@ class Tally(msgspec.Struct):
 
 
 class Episode(msgspec.Struct):
-    """One cause at one place while it lasts. `rung`: the count at which each rule rang last; `marks`: when the largest
-    count reached 1, 2, 4, 8 …
-    """
+    """One cause at one place while it lasts. `rung`: the count at which each rule rang last; `marks`: when the largest count reached 1, 2, 4, 8 …"""
 
     id: str
     cause: str

@@ -45,9 +45,7 @@ _OFFSETS: Final = "consumerOffset.json"
 
 
 class Followed(msgspec.Struct):
-    """Offsets of one group in one topic: now, and as sampled. A sample is (time, {queue: (offset, end)}); `told`: the lag
-    already counted as a sign.
-    """
+    """Offsets of one group in one topic: now, and as sampled. A sample is (time, {queue: (offset, end)}); `told`: the lag already counted as a sign."""
 
     group: str
     topic: str

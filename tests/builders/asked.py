@@ -20,7 +20,7 @@ import pyarrow as pa
 from kit.analysis.consumers import positions
 from kit.case.options import Options
 from kit.case.tables import BRONZE, FILES, LIMITS, specs
-from kit.formats.logs.printed_values import VALUES
+from kit.formats.logs.known_texts import VALUES
 from kit.spark import session
 from kit.tables import frames
 from kit.tables.facts import Facts

@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 import zstandard
 
 from kit.formats.commitlog import columns as c
-from kit.formats.commitlog import strings
-from kit.formats.commitlog.columns import BAD_BODY, BIG_BODY, LZ4, PLAIN, ZLIB, ZSTD
+from kit.formats.commitlog.columns import BAD_BODY, BIG_BODY, LZ4, PLAIN, ZLIB, ZSTD, gather, number
 from kit.formats.commitlog.records import Bytes
 from kit.formats.commitlog.schema import LINEAGE, PROMOTED, TEXT, TRACED, Wanted, promoted, schema
 from kit.formats.values import TIMESTAMP
@@ -23,14 +22,96 @@ from kit.rocketmq import binary_format as f
 from kit.rocketmq import names as rocketmq
 from kit.rocketmq import stages
 
+_HEX: Final = np.frombuffer(b"".join(b"%02X" % byte for byte in range(256)), np.uint16)
+MAPPED: Final = bytes(10) + b"\xff\xff"
+"""How an IPv6 address begins that is an IPv4 address."""
+
+
+def binary(buf: Bytes, at: np.ndarray, sizes: np.ndarray) -> pa.BinaryArray:
+    """Return the bytes at these positions; size -1 is null."""
+    offsets = np.zeros(len(sizes) + 1, np.int32)
+    np.cumsum(np.maximum(sizes, 0), out=offsets[1:])
+    data = np.empty(int(offsets[-1]), np.uint8)
+    gather(buf, at, offsets, data)
+    absent = sizes < 0
+    validity = pa.py_buffer(np.packbits(~absent, bitorder="little")) if absent.any() else None
+    return pa.Array.from_buffers(pa.binary(), len(sizes), [validity, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+def texts(raw: pa.BinaryArray) -> tuple[pa.StringArray, np.ndarray | None]:
+    """Return bytes as texts, each broken sequence as U+FFFD (`new String(bytes, UTF_8)`), and which were broken, None for none."""
+    try:
+        return raw.cast(pa.string()), None
+    except pa.ArrowInvalid:
+        values = raw.to_pylist()
+    decoded = pa.array([None if value is None else value.decode("utf-8", "replace") for value in values], pa.string())
+    return decoded, pc.fill_null(pc.not_equal(decoded.cast(pa.binary()), raw), False).to_numpy(zero_copy_only=False)
+
+
+def coded(
+    buf: Bytes, at: np.ndarray, sizes: np.ndarray, decode: Callable[[bytes], str] | None = None
+) -> tuple[pa.DictionaryArray, np.ndarray | None]:
+    """Return values of which few are different as a dictionary column, and which of them were not UTF-8 (None: all were)."""
+    codes, firsts = np.empty(len(sizes), np.int32), np.empty(len(sizes), np.int64)
+    firsts = firsts[: number(buf, at, sizes, codes, firsts)]
+    raw = binary(buf, at[firsts], sizes[firsts])
+    known, broken = texts(raw)
+    if decode:
+        known, broken = pa.array([decode(value) for value in raw.to_pylist()], pa.string()), None
+    absent = codes < 0
+    column = pa.DictionaryArray.from_arrays(pa.array(codes, mask=absent if absent.any() else None), known)
+    return column, None if broken is None else ~absent & broken[codes]
+
+
+def address(host: bytes) -> str:
+    """Return an address as Java prints it: `10.0.0.1:10911`, `[fd20:0:0:0:0:0:0:1]:10911`; an IPv4 address inside an IPv6 one is one."""
+    octets = host[:-4].removeprefix(MAPPED) if len(host) == 20 else host[:-4]
+    port = int.from_bytes(host[-4:], "big", signed=True)
+    if len(octets) == 4:
+        return f"{'.'.join(map(str, octets))}:{port}"
+    groups = (f"{int.from_bytes(octets[i : i + 2], 'big'):x}" for i in range(0, 16, 2))
+    return f"[{':'.join(groups)}]:{port}"
+
+
+def offset_ids(hosts: pa.BinaryArray, physical: np.ndarray) -> pa.StringArray:
+    """Return offset message ids (`MessageDecoder.createMessageId`): store host and physical offset in upper-case hex."""
+    sizes = np.diff(np.frombuffer(hosts.buffers()[1], np.int32)[: len(hosts) + 1])
+    if len(sizes) and (sizes == sizes[0]).all():
+        host = np.frombuffer(hosts.buffers()[2], np.uint8).reshape(len(hosts), sizes[0])
+        raw = np.hstack([host, physical.astype(">i8").view(np.uint8).reshape(-1, 8)])
+        offsets = np.arange(len(raw) + 1, dtype=np.int32) * (2 * raw.shape[1])
+        digits = pa.py_buffer(np.ascontiguousarray(_HEX[raw]))
+        return pa.Array.from_buffers(pa.string(), len(raw), [None, pa.py_buffer(offsets), digits])
+    pairs = zip(hosts.to_pylist(), physical.tolist(), strict=True)
+    return pa.array([(host + at.to_bytes(8, "big", signed=True)).hex().upper() for host, at in pairs], pa.string())
+
+
+def tidy(text: bytes) -> tuple[bytes, bool]:
+    """Return a property text with the items that count, each name once, and whether all items were well-formed."""
+    items: dict[bytes, bytes] = {}
+    whole = True
+    for item in text.split(rocketmq.PROPERTY_SEPARATOR.encode()):
+        name, separator, value = item.partition(rocketmq.NAME_VALUE_SEPARATOR.encode())
+        whole &= bool(name) == bool(separator)
+        if name and value:
+            items.pop(name, None)
+            items[name] = value
+    return b"\x02".join(name + b"\x01" + value for name, value in items.items()), whole
+
+
+def as_maps(text: pa.StringArray) -> pa.MapArray:
+    """Return tidy property texts as maps."""
+    items = pc.split_pattern(pc.if_else(pc.equal(text, ""), None, text), rocketmq.PROPERTY_SEPARATOR)
+    pairs = pc.split_pattern(pc.list_flatten(items), rocketmq.NAME_VALUE_SEPARATOR, max_splits=1)
+    return pa.MapArray.from_arrays(items.offsets, pc.list_element(pairs, 0), pc.list_element(pairs, 1))
+
+
 MOST: Final = 64 << 20
 """Largest body that is unpacked: a message is at most 4 MiB by default, and rarely more."""
 
 
 def limit(stored: int) -> int:
-    """Return how large a stored body may become: zlib expands at most 1032 times, so anything beyond that is an
-    attack.
-    """
+    """Return how large a stored body may become: zlib expands at most 1032 times, so anything beyond that is an attack."""
     return min(MOST, (1 << 20) + 1032 * stored)
 
 
@@ -142,9 +223,7 @@ class Rows:
         ]
 
     def traced(self, topics: frozenset[str]) -> np.ndarray:
-        """Return which rows are message traces: those in these topics, and those whose body begins like one (in a topic
-        of the application's own).
-        """
+        """Return which rows are message traces: those in these topics, and those whose body begins like one (in a topic of the application's own)."""
         mask = self.in_topics(topics)
         c.begins(self.buf, self.where, self.ints, _TRACE_TEXT, _TRACE_ENDS, mask)
         return mask
@@ -208,15 +287,15 @@ class Rows:
     def stored_bodies(self, topics: frozenset[str]) -> pa.Array:
         """Build the stored bodies of the records in these topics; all other records get null."""
         sizes = np.where(self.in_topics(topics), self.where[c.BODY_LEN], -1)
-        return strings.binary(self.buf, self.where[c.BODY], sizes)
+        return binary(self.buf, self.where[c.BODY], sizes)
 
     def property_column(self, name: str) -> pa.Array:
         """Build the column of a well-known property."""
         at, sizes = self.where[c.PROPS] + self._spots.at[_NTH[name]], self._spots.sizes[_NTH[name]]
         if name in ("keys", "uniq_key"):
-            column, broken = strings.texts(strings.binary(self.buf, at, sizes))
+            column, broken = texts(binary(self.buf, at, sizes))
         else:
-            column, broken = strings.coded(self.buf, at, sizes)
+            column, broken = coded(self.buf, at, sizes)
         self._mark(broken, c.BAD_TEXT)
         return column
 
@@ -236,13 +315,13 @@ class Rows:
         """Build the properties of each record as one text, without a separator at the end."""
         at, sizes = self.where[c.PROPS], self.where[c.PROPS_LEN]
         last = self.buf[np.maximum(at + sizes - 1, 0)]
-        raw = strings.binary(self.buf, at, sizes - ((sizes > 0) & (last == c.ITEM_END)))
+        raw = binary(self.buf, at, sizes - ((sizes > 0) & (last == c.ITEM_END)))
         if (untidy := self._spots.untidy).any():
             rows = np.flatnonzero(untidy)
-            rebuilt = [strings.tidy(raw[row].as_py()) for row in rows.tolist()]
+            rebuilt = [tidy(raw[row].as_py()) for row in rows.tolist()]
             raw = pc.replace_with_mask(raw, pa.array(untidy), pa.array([text for text, _ in rebuilt], pa.binary()))
             self.marks[rows[[not whole for _, whole in rebuilt]]] |= c.BAD_PROPERTIES
-        text, broken = strings.texts(raw)
+        text, broken = texts(raw)
         self._mark(broken, c.BAD_TEXT)
         return text
 
@@ -251,17 +330,17 @@ class Rows:
             self.marks[rows] |= mark
 
     def _strings(self, field: int) -> pa.BinaryArray:
-        return strings.binary(self.buf, self.where[field], self.where[field + 1])
+        return binary(self.buf, self.where[field], self.where[field + 1])
 
     @cached_property
     def topic(self) -> pa.DictionaryArray:
-        column, broken = strings.coded(self.buf, *self.where[c.TOPIC : c.TOPIC_LEN + 1])
+        column, broken = coded(self.buf, *self.where[c.TOPIC : c.TOPIC_LEN + 1])
         self._mark(broken, c.BAD_TEXT)
         return column
 
     def _hosts(self, field: int) -> pa.Array:
         at, sizes = self.where[field : field + 2]
-        column, _ = strings.coded(self.buf, at, sizes, strings.address)
+        column, _ = coded(self.buf, at, sizes, address)
         ports = [int(host.rpartition(":")[2]) for host in column.dictionary.to_pylist()]
         bad = np.array([not 0 <= port <= 65535 for port in ports], bool)
         self._mark(bad[column.indices.to_numpy()], c.BAD_HOST)
@@ -294,8 +373,8 @@ _COLUMNS: Final[dict[str, Callable[[Rows], pa.Array]]] = {
     "body_crc": lambda rows: pa.array(rows.ints[c.CRC]),
     "body_size": lambda rows: pa.array(rows.where[c.BODY_LEN].astype(np.int32)),
     "body_codec": Rows._codec,
-    "properties": lambda rows: strings.as_maps(rows.text),
-    "offset_msg_id": lambda rows: strings.offset_ids(rows._strings(c.STORE), rows.physical),
+    "properties": lambda rows: as_maps(rows.text),
+    "offset_msg_id": lambda rows: offset_ids(rows._strings(c.STORE), rows.physical),
     TEXT: lambda rows: rows.text,
     TRACED: lambda rows: pa.array(rows.traced(frozenset({rocketmq.TRACE_TOPIC}))),
 }

@@ -98,9 +98,7 @@ def headers(buf: Bytes, starts: Any, longs: Any, ints: Any, where: Any, marks: A
 
 @njit(cache=True, nogil=True)
 def codec(buf: Bytes, at: int, size: int, flags: int) -> int:
-    """Return the codec its flags claim for a body, `-1 - codec` where the body does not begin like one
-    (`CompressorFactory`).
-    """
+    """Return the codec its flags claim for a body, `-1 - codec` where the body does not begin like one (`CompressorFactory`)."""
     if not flags & f.COMPRESSED:
         return PLAIN
     kind = (flags & f.COMPRESSION_MASK) >> f.COMPRESSION_SHIFT

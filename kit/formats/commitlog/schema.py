@@ -100,9 +100,7 @@ class File:
 
 
 def data_end(path: str) -> tuple[int, int]:
-    """Return (length of the file, end of what is stored on disk): a sparse file ends with a hole that need not be
-    read.
-    """
+    """Return (length of the file, end of what is stored on disk): a sparse file ends with a hole that need not be read."""
     with open_readonly(path) as stream:
         length = os.fstat(stream.fileno()).st_size
         end = at = 0

@@ -21,7 +21,7 @@ from kit.formats.logs.times import NO_ZONE, Times, instants, parse
 from kit.formats.logs.wrapped import STACK, unwrapped
 from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq import catalogue
-from kit.rocketmq.log_layouts import LAYOUTS, SLUGS
+from kit.rocketmq.log_layouts import LAYOUTS, SLUGS, Files
 
 WINDOW: Final = 8 << 20
 MANY: Final = 1 << 20
@@ -160,9 +160,7 @@ def _filled(file: io.FileIO, at: int, size: int) -> tuple[bytes, list[tuple[int,
 
 
 def clipped(head: bytes, tail: bytes, size: int) -> bytes:
-    """Return the start and the end of a text of `size` bytes with a note of the cut between them; no UTF-8 character is
-    cut in two.
-    """
+    """Return the start and the end of a text of `size` bytes with a note of the cut between them; no UTF-8 character is cut in two."""
     head = re.sub(rb"(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff][\x80-\xbf]{2})\Z", b"", head)
     tail = re.sub(rb"\A[\x80-\xbf]{1,3}", b"", tail)
     return head + f"…[{size - len(head) - len(tail)} bytes cut]…".encode() + tail
@@ -348,3 +346,52 @@ def _instants(ms: np.ndarray, east: np.ndarray, rows: np.ndarray, piece: Piece, 
         if chosen.any():
             out[chosen] = instants(ms[chosen], otherwise if declared is None else declared)
     return pa.array(out * 1000, pa.int64(), mask=none).cast(pa.timestamp("us", "UTC"))
+
+
+# --- logs that grow ---------------------------------------------------------------------------------------------------
+
+STEP: Final = 64 << 10
+
+
+def last_entry(file: io.FileIO, begin: int, end: int, layouts: Files) -> int:
+    """Return where the last entry that starts in `[begin, end)` starts; `begin` must be the start of a line.
+
+    Everything before that place is complete: the entry that starts there shows that the one above gets no more lines.
+    """
+    size = STEP
+    while True:
+        start = max(begin, end - size)
+        raw = read(file, start, end - start)
+        starts, ends = lines(raw)
+        if start > begin:
+            starts, ends = starts[1:], ends[1:]  # the first of these lines began earlier
+        if starts.size:
+            text, begins, stops = unwrapped(raw, starts, ends, layouts)
+            row = classify(text, begins, stops, layouts).row
+            if (row >= 0).any():
+                return start + int(starts[np.flatnonzero(row >= 0)[-1]])
+            if start == begin:  # No line has a layout: each is an entry of its own, but for stack traces.
+                return start + int(starts[fold(text, begins, stops, row)[-1]])
+        elif start == begin:
+            return begin
+        size *= 8
+
+
+def line_end(file: io.FileIO, begin: int, end: int) -> int:
+    """Return the position after the last line feed in `[begin, end)`, `begin` if no line ends there."""
+    while end > begin:
+        start = max(begin, end - STEP)
+        place = read(file, start, end - start).rfind(b"\n")
+        if place >= 0:
+            return start + place + 1
+        end = start
+    return begin
+
+
+def count_lines(file: io.FileIO, begin: int, end: int) -> int:
+    """Return how many line feeds are in `[begin, end)`."""
+    count = 0
+    while begin < end and (data := read(file, begin, min(8 << 20, end - begin))):
+        count += data.count(b"\n")
+        begin += len(data)
+    return count

@@ -25,9 +25,7 @@ _FRACTION: Final = re.compile(r"(.*?)(?:[.,](\d{1,9}))?")
 
 
 class Times(NamedTuple):
-    """Milliseconds since 1970 as printed (`NO_TIME`: none), the fraction in them (-1: none was printed), minutes east
-    (`NO_ZONE`: none was printed).
-    """
+    """Milliseconds since 1970 as printed (`NO_TIME`: none), the fraction in them (-1: none was printed), minutes east (`NO_ZONE`: none was printed)."""
 
     ms: np.ndarray
     fraction: np.ndarray

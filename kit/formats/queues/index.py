@@ -57,9 +57,7 @@ def header(head: bytes | np.ndarray) -> dict[str, int] | None:
 
 
 def sniff(head: bytes | np.ndarray, size: int | None = None) -> dict[str, Any] | None:
-    """Return {"kind": "index", "base": physical offset of its first entry} if a file's first bytes (and size) are an
-    index file, else None.
-    """
+    """Return {"kind": "index", "base": physical offset of its first entry} if a file's first bytes (and size) are an index file, else None."""
     facts = header(head)
     if facts is None or (size is not None and (size - f.INDEX_HEADER) % 4):
         return None
@@ -114,9 +112,7 @@ def _fits(buf: np.ndarray, facts: dict[str, int], count: int) -> bool:
 
 
 def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
-    """Yield the entries of one index file. `problem`: `offset` outside the range in the header, `hash` below 0, `prev`
-    not an earlier entry.
-    """
+    """Yield the entries of one index file. `problem`: `offset` outside the range in the header, `hash` below 0, `prev` not an earlier entry."""
     buf, facts, count = _open(path)
     if facts is None or count is None:
         return

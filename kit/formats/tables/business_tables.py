@@ -161,9 +161,7 @@ def is_offset_id(text: str) -> bool:
 
 @attrs.frozen
 class Columns:
-    """The role of a table and the fields of its columns (by position). `keys`: other columns that could be the key,
-    best first.
-    """
+    """The role of a table and the fields of its columns (by position). `keys`: other columns that could be the key, best first."""
 
     role: str
     at: dict[str, int]
@@ -172,9 +170,7 @@ class Columns:
 
 
 def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | None:
-    """Return the role of a table and of its columns from a sample of its rows; None if no column can be a key, an id or
-    an outcome.
-    """
+    """Return the role of a table and of its columns from a sample of its rows; None if no column can be a key, an id or an outcome."""
     columns = [
         _Column(name, [(row[i] or "").strip() for row in sample if i < len(row)]) for i, name in enumerate(names)
     ]
@@ -203,9 +199,7 @@ def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | N
     answered = any(columns[i].seen(CELLS["answered"]) for i in (*free, *at.values()))
 
     def retries(column: _Column) -> float:
-        """Return how likely a column counts redeliveries; a sender's milliseconds and attempts, which may be as small,
-        do not count.
-        """
+        """Return how likely a column counts redeliveries; a sender's milliseconds and attempts, which may be as small, do not count."""
         if column.hints("cost_ms") or (answered and not CELLS["delivered_again"].search(column.name)):
             return 0.0
         named = "uniq_key" in at or "offset_msg_id" in at or column.hints("reconsume_times")

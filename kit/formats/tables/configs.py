@@ -29,9 +29,7 @@ _PAGE: Final = 4096
 
 
 def sniff(head: bytes, file: str = "", size: int | None = None) -> dict[str, Any] | None:
-    """Recognise store JSON ("name", "backup"), broker.conf or the checkpoint file by the first bytes; None for anything
-    else.
-    """
+    """Recognise store JSON ("name", "backup"), broker.conf or the checkpoint file by the first bytes; None for anything else."""
     found = _sniff_checkpoint(head, size)
     if found:
         return found

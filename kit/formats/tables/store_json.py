@@ -31,9 +31,7 @@ _QUEUE_KEY: Final = re.compile(r"([{,]\s*)(\{[^{}]*\})(\s*:)")
 
 
 def is_backup(file: str) -> bool:
-    """Return whether a file name is that of the copy before the last save (`common/ConfigManager`), whose content has
-    the same form.
-    """
+    """Return whether a file name is that of the copy before the last save (`common/ConfigManager`), whose content has the same form."""
     return PurePosixPath(file).name.lower().endswith(".bak")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from kit.formats.logs import printed_values
+from kit.formats.logs import known_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,4 +30,4 @@ def query(spark: SparkSession) -> DataFrame:
 
 def extract(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        yield from printed_values.of(batch, PLACE)
+        yield from known_texts.printed(batch, PLACE)

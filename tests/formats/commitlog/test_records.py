@@ -19,7 +19,7 @@ import stores
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.formats.commitlog import batches, records, schema, segments, strings, walk
+from kit.formats.commitlog import batches, records, schema, segments, walk
 from kit.formats.values import TEXTS
 
 ALL = batches.Wanted(tuple(schema.FIELDS))
@@ -99,7 +99,7 @@ def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, floa
 @effort.examples(200)
 @given(raw=st.binary(max_size=40))
 def test_broken_utf8_is_repaired_as_java_does(raw: bytes) -> None:
-    decoded, broken = strings.texts(pa.array([raw, None, b"whole"], pa.binary()))
+    decoded, broken = batches.texts(pa.array([raw, None, b"whole"], pa.binary()))
     text = raw.decode("utf-8", "replace")
     assert decoded.to_pylist() == [text, None, "whole"]
     assert (broken is not None and bool(broken[0])) == (text.encode() != raw)
