@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from table import rows_of
 
 import kit
 from kit.evidence import archives
@@ -129,18 +130,7 @@ def test_large_unknown_files_are_not_hashed(tmp_path: Path, monkeypatch: pytest.
     assert hashed == ["t_order.csv"]
 
 
-CONFIG_MAP = """apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: broker-{name}
-data:
-  JAVA_OPT: -Xms2g
-  broker.conf: |
-    # {name}
-    brokerName={name}
-    maxMessageSize=65536
-    listenPort=10911
-"""
+CONFIG_MAP = rows_of(__file__, "config_map")
 
 
 def test_a_broker_conf_in_a_config_map(tmp_path: Path) -> None:

@@ -5,43 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from table import rows_of
 
 import kit
 from kit.formats.logs import source_code
 from kit.inventory import inventory
 
 # In the manner of broker/latency/BrokerFastFailure and client/Validators.
-JAVA = """\
-package org.example.broker;
-
-import java.net.UnknownHostException;
-
-public class FastFailure {
-    private static final Logger log = LoggerFactory.getLogger("x");
-
-    void clean(RequestTask rt, long behind, Queue<Runnable> queue) {
-        if (behind >= 200) {
-            rt.returnResponse(RemotingSysResponseCode.SYSTEM_BUSY, String.format(
-                "[TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: %sms, size of queue: %d",
-                behind, queue.size()));
-        }
-        log.error("create mapped file1 error, topic: " + topic + " clientAddr: " + host);
-        throw new RuntimeException("Lock failed,MQ already started");
-    }
-}
-"""
-PYTHON = """\
-from rocketmq.v5.exception import BadRequestException
-
-
-class Checker:
-    def check(self, code):
-        if (
-            code == Code.ILLEGAL_TOPIC
-            or code == Code.MESSAGE_PROPERTY_CONFLICT_WITH_TYPE
-        ):
-            raise BadRequestException("rocketmq")
-"""
+JAVA = rows_of(__file__, "java")
+PYTHON = rows_of(__file__, "python")
 SCRIPT = '@echo off\nif not exist "%ROCKETMQ_HOME%\\bin\\runbroker.cmd" echo Please set the ROCKETMQ_HOME variable in your environment! & EXIT /B 1\n'
 SHELL = "#!/bin/sh\nif [ -z \"$ROCKETMQ_HOME\" ]; then\n  echo 'Please set the ROCKETMQ_HOME variable in your environment'\nfi\n"
 REFUSED = "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 214ms, size of queue: 37"

@@ -5,69 +5,14 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+from table import rows_of
 
 from kit.formats.logs import thread_dumps
 
-JDK8 = """2026-11-22 07:08:20
-Full thread dump Java HotSpot(TM) 64-Bit Server VM (25.202-b08 mixed mode):
-
-"ConsumeMessageThread_1" #25 prio=5 os_prio=0 tid=0x00007f01 nid=0x7a69 waiting for monitor entry [0x00007fdb]
-   java.lang.Thread.State: BLOCKED (on object monitor)
-\tat com.shop.Account.move(Account.java:12)
-\t- waiting to lock <0x00000000f1> (a java.lang.Object)
-\t- locked <0x00000000f2> (a java.lang.Object)
-\tat org.apache.rocketmq.client.impl.consumer.ConsumeMessageConcurrentlyService$ConsumeRequest.run(C.java:402)
-
-   Locked ownable synchronizers:
-\t- <0x00000000f3> (a java.util.concurrent.ThreadPoolExecutor$Worker)
-
-"VM Thread" os_prio=0 tid=0x00007f02 nid=0x79cc runnable
-
-Found one Java-level deadlock:
-=============================
-"ConsumeMessageThread_1":
-  waiting to lock monitor 0x00007f (object 0x00000000f1, a java.lang.Object),
-  which is held by "ConsumeMessageThread_2"
-
-Java stack information for the threads listed above:
-===================================================
-"ConsumeMessageThread_1":
-\tat com.shop.Account.move(Account.java:12)
-
-Found 1 deadlock.
-"""
-JDK17 = """12345:
-2026-11-22 07:08:20
-Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
-
-"ConsumeMessageThread_points_3" #27 prio=5 os_prio=0 cpu=1.7ms elapsed=1.7s tid=0x00007f nid=0x7a79 runnable  [0x00007f]
-   java.lang.Thread.State: RUNNABLE
-\tat java.net.Socket$SocketInputStream.read(java.base@17.0.15/Socket.java:966)
-\tat com.shop.Client.read(Client.java:5)
-
-"main" #1 [7] prio=5 os_prio=0 cpu=520.56ms elapsed=113.19s tid=0x00007f nid=7 waiting on condition  [0x00007f]
-   java.lang.Thread.State: TIMED_WAITING (sleeping)
-\tat java.lang.Thread.sleep(java.base@21/Native Method)
-"""
-DUMP_TO_FILE = """4711
-2026-11-22T07:08:20.123456Z
-21.0.4+7-LTS
-
-#31 "ConsumeMessageThread_points_1"
-      java.base/java.lang.Thread.sleep0(Native Method)
-      com.shop.Client.read(Client.java:5)
-
-#32 "" virtual
-      java.base/java.lang.VirtualThread.park(VirtualThread.java:582)
-"""
-STATUS = """#Consumer jstack#
-ConsumeMessageThread_points_3   TID: 27 STATE: RUNNABLE
-ConsumeMessageThread_points_3   java.base@17.0.15/java.net.Socket$SocketInputStream.read(Socket.java:966)
-ConsumeMessageThread_points_3   app//com.shop.Client.read(Client.java:5)
-
-main                                    TID: 1 STATE: TIMED_WAITING
-main                                    java.lang.Thread.sleep(Native Method)
-"""
+JDK8 = rows_of(__file__, "jdk8")
+JDK17 = rows_of(__file__, "jdk17")
+DUMP_TO_FILE = rows_of(__file__, "dump_to_file")
+STATUS = rows_of(__file__, "status")
 
 
 def test_a_dump_of_java_8_gives_states_frames_locks_and_its_deadlock() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
+from table import rows_of
 
 from kit.evidence.files import Damaged
 from kit.formats.tables import exports
@@ -35,50 +36,10 @@ def read(folder: Path, text: str) -> Any:
     return exports.of_text(path, text, "utf-8") if objects is None else objects
 
 
-BOXED = """mysql> select * from t_order;
-+----------+-----------+-------------------------+
-| order_id | status    | created_at              |
-+----------+-----------+-------------------------+
-| A-1      | PAID      | 2026-11-20 23:36:50.140 |
-| A-2      | 已取消    | 2026-11-20 23:36:51.000 |
-| A-3      |           | 2026-11-20 23:36:52.000 |
-+----------+-----------+-------------------------+
-3 rows in set (0.01 sec)
-"""
-PSQL = """ order_id | status |       created_at
-----------+--------+-------------------------
- A-1      | PAID   | 2026-11-20 23:36:50.140
- A-2      | 已取消 | 2026-11-20 23:36:51.000
- A-3      |        | 2026-11-20 23:36:52.000
-(3 rows)
-"""
-VERTICAL = """*************************** 1. row ***************************
-  order_id: A-1
-    status: PAID
-created_at: 2026-11-20 23:36:50.140
-*************************** 2. row ***************************
-  order_id: A-2
-    status: 已取消
-created_at: 2026-11-20 23:36:51.000
-*************************** 3. row ***************************
-  order_id: A-3
-    status:
-created_at: 2026-11-20 23:36:52.000
-3 rows in set (0.00 sec)
-"""
-EXPANDED = """-[ RECORD 1 ]------------------------
-order_id   | A-1
-status     | PAID
-created_at | 2026-11-20 23:36:50.140
--[ RECORD 2 ]------------------------
-order_id   | A-2
-status     | 已取消
-created_at | 2026-11-20 23:36:51.000
--[ RECORD 3 ]------------------------
-order_id   | A-3
-status     |
-created_at | 2026-11-20 23:36:52.000
-"""
+BOXED = rows_of(__file__, "boxed")
+PSQL = rows_of(__file__, "psql")
+VERTICAL = rows_of(__file__, "vertical")
+EXPANDED = rows_of(__file__, "expanded")
 
 
 @pytest.mark.parametrize("text", [BOXED, PSQL, VERTICAL, EXPANDED, BOXED.replace("\n", "\r\n")])

@@ -5,22 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from table import rows_of
 
 from kit.formats.tables import host_network
 
-IP_ADDR = """1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000
-    inet 127.0.0.1/8 scope host lo
-       valid_lft forever preferred_lft forever
-2: eth0@if4: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP group default qlen 1000
-    inet 10.20.109.11/16 scope global eth0
-3: docker0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UNKNOWN group default qlen 1000
-    inet 172.17.0.3/16 scope global docker0
-"""
-SS = """State  Recv-Q Send-Q Local Address:Port  Peer Address:PortProcess
-LISTEN 0      50           0.0.0.0:10912      0.0.0.0:*
-LISTEN 0      1024               *:10911            *:*    users:(("java",pid=411,fd=1))
-ESTAB  0      0      [::ffff:10.0.0.2]:10911 [::ffff:10.0.0.9]:5123
-"""
+IP_ADDR = rows_of(__file__, "ip_addr")
+SS = rows_of(__file__, "ss")
 
 
 def rows(text: str, *names: str) -> list[tuple[Any, ...]]:

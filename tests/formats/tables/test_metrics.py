@@ -14,52 +14,12 @@ from kit.explanation.explain import explain
 from kit.formats.printed_times import converter
 from kit.formats.tables import host_heads, metrics
 
-IOSTAT = """\
-Linux 6.1.0 (b) \t11/20/26 \t_x86_64_\t(2 CPU)
-
-11/20/26 23:19:28
-avg-cpu:  %user   %nice %system %iowait  %steal   %idle
-          18.60    1.58    6.96    0.20    0.04   72.62
-
-Device            r/s     rkB/s   w_await  %util
-vda             22.67   1333.92     2.79   1.20
-nvme0n1          0.00      0.00     0.00   0.00
-
-11/20/26 23:19:29
-avg-cpu:  %user   %nice %system %iowait  %steal   %idle
-          86.07    0.00   11.94    0.00    0.50    1.49
-"""
-VMSTAT = """\
-procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----
- r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 CST
- 4  0      0 19768036  11392 4351400    0    0   679  4754 1508 5201 20  7 73  0  0 2026-11-20 23:19:28
-"""
-SAR = """\
-Linux 5.4.0 (b) \t11/20/2026 \t_x86_64_\t(2 CPU)
-
-11:50:01 PM     CPU     %user     %nice   %system   %iowait    %steal     %idle
-11:51:01 PM     all     12.50      0.00      3.25      0.10      0.00     84.15
-Average:        all      3.20      0.00      1.10      0.05      0.00     95.65
-
-11:50:01 PM       tps      rtps      wtps   bread/s   bwrtn/s
-11:51:01 PM      7.53      0.00      7.53      0.00    118.92
-"""
-GC_8 = """\
-OpenJDK 64-Bit Server VM (25.292-b10) for linux-amd64 JRE (1.8.0_292-b10), built on Apr 21 2021 by "x" with gcc
-2024-05-14T10:22:31.123+0800: 1.234: [GC (Allocation Failure) [PSYoungGen: 65536K->10720K(76288K)] 65536K->12345K(251392K), 0.0123456 secs] [Times: user=0.02 sys=0.00, real=0.01 secs]
-2024-05-14T10:22:32.123+0800: 2.234: Total time for which application threads were stopped: 0.5000000 seconds, Stopping threads took: 0.0000100 seconds
-"""
-GC_17 = """\
-[2024-05-14T10:22:31.123+0800][1.234s][info][gc] GC(12) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.456ms
-[1.500s][info][gc] GC(13) Pause Full (System.gc()) 24M->4M(256M) 30.5ms
-[2024-05-14T10:22:33.123+0800][3.234s][info][safepoint] Safepoint "G1CollectForAllocation", Time since last: 1000 ns, Reaching safepoint: 2000 ns, At safepoint: 4000000 ns, Total: 4002000 ns
-"""
-DF = """\
-Filesystem      Size  Used Avail Use% Mounted on
-/dev/vda1        40G   12G   26G  32% /
-/dev/vdb        500G  478G   22G  96% /data
-tmpfs           7.8G     0  7.8G   0% /dev/shm
-"""
+IOSTAT = rows_of(__file__, "iostat")
+VMSTAT = rows_of(__file__, "vmstat")
+SAR = rows_of(__file__, "sar")
+GC_8 = rows_of(__file__, "gc_8")
+GC_17 = rows_of(__file__, "gc_17")
+DF = rows_of(__file__, "df_output")
 G = 2**30
 
 

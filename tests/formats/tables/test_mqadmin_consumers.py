@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from table import rows_of
+
 from kit.formats.tables import mqadmin
 
 
@@ -14,74 +16,11 @@ def rows(text: str) -> list[dict[str, str | None]]:
     return list(found.values())
 
 
-OLD_CONNECTION = """$ mqadmin consumerConnection -n 10.0.0.1:9876 -g sms
-001  172.17.0.2@1                     10.0.0.22:60204     JAVA     V4_7_1
-002  172.17.0.2@1                     10.0.0.23:46358     JAVA     V4_7_1
-
-Below is subscription:001  Topic: %RETRY%sms                   SubExpression: *
-002  Topic: sms-order                                SubExpression: PAID || SENT
-ConsumeType: CONSUME_PASSIVELY
-"""
-CONNECTION = """#ClientId                            #ClientAddr            #Language  #Version
-10.0.0.22@31154#24644                10.0.0.22:41330        JAVA       V4_9_4
-
-Below is subscription:
-#Topic               #SubExpression
-order-paid           PAID || SENT
-"""
-RUNNING = """#Consumer Properties#
-consumeThreadMax                        : 8
-consumerGroup                           : points
-
-
-#Consumer Subscription#
-001 Topic: %RETRY%points                            ClassFilter: false    SubExpression: *
-002 Topic: order-paid                               ClassFilter: false    SubExpression: a > 1 AND b IS NOT NULL
-
-
-#Consumer Offset#
-#Topic                            #Broker Name                      #QID  #Consumer Offset
-order-paid                        broker-a                          0     267
-
-
-#Consumer MQ Detail#
-#Topic                            #Broker Name                      #QID  #ProcessQueueInfo
-order-paid                        broker-a                          0     ProcessQueueInfo [commitOffset=267, cachedMsgMinOffset=267, cachedMsgCount=209, locked=false]
-
-
-#Consumer RT&TPS#
-#Topic                  #Pull RT      #Pull TPS    #Consume RT #ConsumeOK TPS #ConsumeFailed TPS  #ConsumeFailedMsgsInHour
-order-paid                 83.62          32.00         334.78          17.42               0.00                         0
-
-
-#Consumer jstack#
-main      TID: 1 STATE: WAITING
-main      app//App.main(App.java:1)
-"""
-ROUTE = """$ mqadmin topicRoute -n 10.0.0.1:9876 -t pay
-{
-	"brokerDatas":[
-		{
-			"brokerAddrs":{0:"172.17.0.3:10911",1:"172.17.0.4:10911"
-			},
-			"brokerName":"broker-a",
-			"cluster":"DefaultCluster"
-		}
-	],
-	"queueDatas":[
-		{
-			"brokerName":"broker-a",
-			"perm":6,
-			"readQueueNums":4,
-			"writeQueueNums":4
-		}
-	]
-}
-"""
-RESET = """rollback consumer offset by specified group[wallet], topic[wallet-event], force[true], timestamp(string)[now], timestamp(long)[1795304331249]
-#brokerName                               #queueId                                  #offset
-broker-a                                  0                                         94
-"""
+OLD_CONNECTION = rows_of(__file__, "old_connection")
+CONNECTION = rows_of(__file__, "connection")
+RUNNING = rows_of(__file__, "running")
+ROUTE = rows_of(__file__, "route")
+RESET = rows_of(__file__, "reset")
 PROGRESS_5 = """#Topic   #Broker Name  #QID  #Broker Offset  #Consumer Offset  #Client IP     #Diff  #Inflight  #LastTime
 orders   broker-a      0     572             225               10.0.0.22@1    347    12         2026-11-22 07:06:51
 """
