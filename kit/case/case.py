@@ -217,7 +217,7 @@ class Case:
                 def write(part: Path) -> None:
                     adopt = partial(self.workspace.adopt_parts, name, part)
                     tasks = reading.tasks(self.found, name, self._reading(name, spec), part, adopt)
-                    apart = name == "messages" and not self._shared
+                    apart = name in ("messages", "logs") and not self._shared
                     tables.write(self.session, part, spec.schema, tasks, self.check_cancelled, apart)
 
                 return self.write_table(self.table_key(name), write)

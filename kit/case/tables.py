@@ -131,7 +131,8 @@ def write(
     """Write what the tasks read into a folder as Parquet, one part a task, by ordinary queries of the session.
 
     A part that is in the folder already is not read again. `check_cancelled` is called before, and raises to stop. `apart`: a query for each part, as many
-    at once as there are cores. One query of all parts sorts every row into its own, which costs more than reading it where parts are large.
+    at once as there are cores. One query of all parts sorts every row into its own, which costs more than reading it where parts are large, and the
+    embedded engine reads all of them at once: 5.6 GB for 2 GB of logs, 1 GB apart.
     """
     named = [(f"{PART}{task.name or f'{number:05}'}", task.read) for number, task in enumerate(tasks)]
     missing = [(name, read) for name, read in named if not (folder / name).exists()]
