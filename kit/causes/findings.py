@@ -14,6 +14,7 @@ import attrs
 from kit.formats.printed_times import local_text, utc_text
 from kit.i18n import Lang, Sentence, T
 from kit.inventory.references import Ref
+from kit.rocketmq import names
 
 Kind = Literal["root_cause", "neighbour", "hazard"]
 Role = Literal["deciding", "supporting"]
@@ -100,6 +101,8 @@ class Remedy:
     verify: Sentence
     when: Sentence | None = None
     undo: Sentence | None = None
+    actors: tuple[str, ...] = ()
+    """Whom it concerns, where that is not everybody the finding concerns."""
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
         """Return its four sentences; `when` is part of `why`, and `undo` part of the risk."""
@@ -177,11 +180,17 @@ class Finding:
             return next(step.claim for step in self.steps if step.holds)
         return self.summary
 
-    def _naming(self, text: Sentence, lang: Lang) -> str:
-        """Return a sentence that says whom it concerns: as it is where it names one of them, or where nothing was found."""
+    def _concerned(self) -> list[str]:
+        """Return whom it concerns: as its cause says, else whom the lines name that show it."""
         named = list(self.actors)
         for value in (self.figures.get(name) for name in self.actor_figures):
             named += [value] if isinstance(value, str) else value or ()
+        quoted = [ref for step in self.steps if step.holds for ref in step.evidence]
+        return named or [name for ref in quoted for name in names.labelled(ref.text)]
+
+    def _naming(self, text: Sentence, lang: Lang, own: tuple[str, ...] = ()) -> str:
+        """Return a sentence that says whom it concerns: as it is where it names one of them, or where nothing was found."""
+        named = list(own) or self._concerned()
         said = text.render(lang)
         if not named or self.verdict not in ("confirmed", "suspected") or any(each in said for each in named):
             return said
@@ -203,7 +212,7 @@ class Finding:
             "steps": [step.as_dict(lang) for step in self.steps],
             "figures": self.figures,
             "missing": [m.as_dict(lang) for m in self.missing],
-            "remedies": [r.as_dict(lang) | {"action": self._naming(r.action, lang)} for r in self.remedies],
+            "remedies": [r.as_dict(lang) | {"action": self._naming(r.action, lang, r.actors)} for r in self.remedies],
         }
 
 

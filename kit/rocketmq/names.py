@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from kit.i18n import T
@@ -154,6 +155,21 @@ def retry_topic(group: str) -> str:
 def dlq_topic(group: str) -> str:
     """Return the dead letter topic of a consumer group."""
     return DLQ_PREFIX + group
+
+
+_LABELLED: Final = re.compile(
+    r"""(?<![\w.])(?:(?:consumer|producer)?group(?:name)?|topic(?:name)?|brokername)["']?\s?[=:]\s?[\[{]?["']?(?P<name>[%|\w-]{2,255})"""
+    r"""|(?<!\w)key=(?P<key>[%|\w-]+@[%|\w-]+)(?=,)""",
+    re.ASCII | re.IGNORECASE,
+)
+"""How RocketMQ's classes print a group, a topic and a broker (`topic=`, `consumerGroup:`, `Group: `), and ConsumerOffsetManager `key=topic@group`."""
+_NO_NAME: Final = frozenset({"null", "none", "topic", "group", "is", "not"})
+
+
+def labelled(text: str) -> list[str]:
+    """Return the groups, topics of users and brokers that a printed line names as such."""
+    found = [match["name"] or match["key"] for match in _LABELLED.finditer(text)]
+    return [name for name in dict.fromkeys(found) if not is_system_topic(name) and name.lower() not in _NO_NAME]
 
 
 def is_system_topic(topic: str) -> bool:

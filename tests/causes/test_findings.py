@@ -38,6 +38,38 @@ def test_what_is_suspected_is_not_said_to_be_absent() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        (
+            "consumeMessage exception: {} Group: points Msgs: [MessageExt [queueId=2, topic=order-paid,",
+            "points, order-paid",
+        ),
+        (
+            "[NOTIFYME]update consumer offset less than store. clientHost=10.0.0.1:5, key=paid@points, queueId=1",
+            "paid@points",
+        ),
+        ("Message{topic='order-paid', flag=0, properties={KEYS=7}", "order-paid"),
+        ("topic=RMQ_SYS_TRANS_HALF_TOPIC, brokerName=broker-a, group=null", "broker-a"),
+        ("the consumer's group info not exist, topic not given", ""),
+    ],
+)
+def test_a_known_text_concerns_whom_its_lines_name(line: str, named: str) -> None:
+    shown = Step(CLAIM, "supporting", True, [Ref("a.log", line, line=1)])
+    finding = Finding("a-cause", "neighbour", T("title"), T("Nothing."), [shown])
+    finding.summary = T("It happened.")
+    assert finding.as_dict()["summary"] == (f"It happened. Concerns {named}." if named else "It happened.")
+    finding.steps = [attrs.evolve(shown, holds=None), step("supporting", True)]
+    assert finding.as_dict()["summary"] == "It happened.", "a line that shows nothing"
+
+
+def test_a_remedy_may_concern_fewer_than_its_finding() -> None:
+    finding = Finding("a-cause", "neighbour", T("title"), T("No."), [step("deciding", True)], actors=("orders", "hotels"))
+    finding.remedies = [Remedy(CLAIM, CLAIM, CLAIM, CLAIM, actors=("hotels",)), Remedy(CLAIM, CLAIM, CLAIM, CLAIM)]
+    ends = [str(each["action"]).removeprefix(CLAIM.en) for each in finding.as_dict()["remedies"]]
+    assert ends == [" Concerns hotels.", " Concerns orders, hotels."]
+
+
+@pytest.mark.parametrize(
     ("holds", "figures", "summary", "said"),
     [
         (True, {"group": "points"}, "Offsets went back.", "Offsets went back. Concerns points."),

@@ -13,7 +13,7 @@ from kit.causes.root_causes import broker_busy, transaction_consistency
 
 
 def actions(wrong: list[tuple[str, str | None]]) -> list[Any]:
-    frame = pd.DataFrame(wrong, columns=["kind", "cause"])
+    frame = pd.DataFrame(wrong, columns=["kind", "cause"]).assign(producer_group="orders")
     return [remedy.action.text for remedy in transaction_consistency._remedies(frame)][1:]  # type: ignore[union-attr]
 
 

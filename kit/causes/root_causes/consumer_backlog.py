@@ -48,6 +48,8 @@ def examine(facts: Facts) -> Finding:
         refs = lag.refs(facts, once.group, once.topic, most=1)
         finding.steps.append(supporting("lags-everywhere", claim, True, refs))
         group = group or once.group
+    behind = worst or once
+    finding.actors = (behind.group, behind.topic) if behind else ()
     finding.figures = _figures(
         pairs, worst, _best(shared) if worst else _best(stacks.shared(facts, stacks.consuming(facts)))
     )

@@ -226,13 +226,20 @@ def _by_group(finished: pd.DataFrame) -> list[Sentence]:
     ]
 
 
+def _groups(wrong: pd.DataFrame, kind: str) -> tuple[str, ...]:
+    """Return the producer groups of one kind, the most first."""
+    return tuple(wrong.loc[wrong["kind"] == kind, "producer_group"].value_counts().index)
+
+
 def _remedies(wrong: pd.DataFrame) -> list[Remedy]:
     rows, messages = _of(wrong, "row_without_message"), _of(wrong, "message_without_row")
     made = []
     if rows:
-        made.append(TEXTS.remedy("resend", count=rows))
+        own = _groups(wrong, "row_without_message")
+        made.append(attrs.evolve(TEXTS.remedy("resend", count=rows), actors=own))
     if messages:
-        made.append(TEXTS.remedy("compensate", count=messages))
+        own = _groups(wrong, "message_without_row")
+        made.append(attrs.evolve(TEXTS.remedy("compensate", count=messages), actors=own))
     reasons = set(_reason(wrong[wrong["cause"].notna()]))
     if "send_status" in reasons:
         made.append(TEXTS.remedy("status"))
