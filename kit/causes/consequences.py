@@ -29,6 +29,12 @@ def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
     }
 
 
+def folded(causes: Sequence[Finding], problems: Sequence[Finding]) -> list[Finding]:
+    """Return the causes with those known problems whose lines no confirmed cause explains: what it explains is told as part of it."""
+    explained = explained_by([*causes, *problems])
+    return [*causes, *(each for each in problems if each.verdict == "confirmed" or not explained.get(each.cause))]
+
+
 def _in_time(cause: Finding, result: Finding) -> bool:
     """Return whether the result can follow the cause: it did not end before the cause began. Unknown times allow it."""
     if cause.window is None or result.window is None or cause.local != result.local:

@@ -105,7 +105,8 @@ def _ask(case: Case) -> list[Finding]:
         found = {finding.cause: finding for finding in pool.map(ask, turns)}
     answers = [found[cause.slug] for cause in every]
     try:
-        answers += [_sayable(_on_its_clock(case, finding)) for finding in known_problems.examine(case.facts)]
+        seen = [_sayable(_on_its_clock(case, finding)) for finding in known_problems.examine(case.facts)]
+        answers = consequences.folded(answers, seen)
     except Exception as error:
         case.failures.append(_failure("known problems", error))
     return answers

@@ -6,10 +6,12 @@ import datetime as dt
 
 import pytest
 
+from kit import causes
 from kit.causes import consequences
 from kit.causes.findings import Finding, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
+from kit.rocketmq.catalogue import PROBLEMS
 
 TEN = dt.datetime(2024, 5, 14, 10, tzinfo=dt.UTC)
 
@@ -58,6 +60,21 @@ def test_what_was_over_before_is_no_consequence() -> None:
     assert consequences.explained_by([early, found("flood", window=(4, 9))])["busy"] == ("flood",)
 
 
+def test_lines_that_a_confirmed_cause_explains_are_no_finding_of_their_own() -> None:
+    flood = found("flood", window=(6, 9))
+    late, early, sure, other = (
+        found(slug, None, "neighbour", at)
+        for slug, at in (("busy", (7, 9)), ("busy", (0, 5)), ("busy", (7, 9)), ("quiet", (7, 9)))
+    )
+    for each in (late, early, other):
+        each.steps = [Step(T("claim"), "supporting", True, flood.steps[0].evidence)]
+    sure.steps = flood.steps
+    assert consequences.folded([flood], [late, other]) == [flood, other]
+    assert consequences.folded([flood], [early]) == [flood, early], "over before the flood began"
+    assert consequences.folded([flood], [sure]) == [flood, sure]
+    assert consequences.folded([found("flood", None)], [late])[1:] == [late]
+
+
 def test_a_finding_can_name_what_brought_it_about() -> None:
     one = found("one", lost=3)
     one.consequence_of = ("two", "three")
@@ -69,3 +86,25 @@ def test_causes_in_a_circle_are_ordered_all_the_same() -> None:
     a, b = found("a", lost=1), found("b", lost=2)
     a.consequence_of, b.consequence_of = ("b",), ("a",)
     assert sorted(order(a, b)) == ["a", "b"]
+
+
+def test_what_a_cause_leads_to_is_a_cause_or_a_known_problem() -> None:
+    known = {cause.slug for cause in causes.discover()} | {slug for slug, each in PROBLEMS.items() if each.seen.verdict}
+    assert {slug for slugs in causes.leads_to().values() for slug in slugs} <= known
+
+
+@pytest.mark.parametrize(
+    ("cause", "problem"),
+    [
+        ("duplicate-client-id", "offset-went-back"),
+        ("consumer-stuck", "answer-undeliverable"),
+        ("consumer-stuck", "listener-threw"),
+    ],
+)
+def test_its_own_lines_are_told_with_the_cause(monkeypatch: pytest.MonkeyPatch, cause: str, problem: str) -> None:
+    """Offsets that go back under a doubled client id, and answers that cannot be written to a consumer that stands still."""
+    monkeypatch.setattr(consequences, "leads_to", causes.leads_to)
+    line = found(problem, None, "neighbour")
+    line.steps = [Step(T("claim"), "supporting", True)]
+    assert consequences.folded([found(cause)], [line])[1:] == []
+    assert consequences.folded([found(cause, None)], [line])[1:] == [line]

@@ -63,7 +63,9 @@ def test_a_known_text_concerns_whom_its_lines_name(line: str, named: str) -> Non
 
 
 def test_a_remedy_may_concern_fewer_than_its_finding() -> None:
-    finding = Finding("a-cause", "neighbour", T("title"), T("No."), [step("deciding", True)], actors=("orders", "hotels"))
+    finding = Finding(
+        "a-cause", "neighbour", T("title"), T("No."), [step("deciding", True)], actors=("orders", "hotels")
+    )
     finding.remedies = [Remedy(CLAIM, CLAIM, CLAIM, CLAIM, actors=("hotels",)), Remedy(CLAIM, CLAIM, CLAIM, CLAIM)]
     ends = [str(each["action"]).removeprefix(CLAIM.en) for each in finding.as_dict()["remedies"]]
     assert ends == [" Concerns hotels.", " Concerns orders, hotels."]

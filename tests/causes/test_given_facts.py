@@ -84,3 +84,18 @@ def test_what_a_cause_makes_of_its_facts(
 def test_a_cause_whose_table_is_not_there_names_it() -> None:
     with pytest.raises(KeyError, match="dead_letter_groups"):
         causes.examine(given_facts.facts(has=["messages"]), "dead-letter")
+
+
+def test_discards_that_only_a_log_prints_are_not_counted_as_discarded() -> None:
+    """Two lines name one message: without a store nobody saw it in TRANS_CHECK_MAX_TIME_TOPIC."""
+    discard = SEEN | {"event": "check-discard", "file": "transaction.log", "source": "transaction"}
+    printed = {
+        "leaked": False, "lines": 2, "messages": 1, "first": AT, "last": LATER, "file": "transaction.log", "line": 3, "commits": 0, "commit_file": None,
+        "commit_line": None, "unknown_messages": 1, "unknowns": 15, "unknown_file": "transaction.log", "unknown_line": 4,
+    }  # fmt: skip
+    facts = given_facts.facts(
+        sources=["transaction"], known_texts=[discard], printed_discards=[printed], transaction_totals=[]
+    )
+    found = causes.examine(facts, "check-unknown-until-discard").as_dict()
+    assert "1 of 1" not in found["summary"] and "No store shows the discards" in found["summary"]
+    assert str(found["steps"][0]["claim"]).startswith("The broker's log says 2 times")

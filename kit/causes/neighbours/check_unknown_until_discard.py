@@ -39,7 +39,8 @@ def examine(facts: Facts) -> Finding:
     asked = deciding("answered-unknown", TEXTS["not_unknown"], None if count is None or not logged else False)
     finding.steps = [given_up, asked]
     if unknown is not None and not unknown.empty:
-        finding.steps[1] = _answered(len(unknown), int(unknown["unknown"].sum()), _lines(facts, unknown))
+        claim = TEXTS.say("unknown", count=len(unknown), answers=int(unknown["unknown"].sum()))
+        finding.steps[1] = deciding("answered-unknown", claim, True, _lines(facts, unknown))
         if thrown := int(unknown["thrown"].sum()):
             quoted = _lines(facts, unknown[unknown["thrown"]], "first")
             finding.steps.append(supporting("listener-threw", TEXTS.say("thrown", count=thrown), True, quoted))
@@ -69,10 +70,6 @@ def _discarded(count: int | None, limit: setup.Setting, quoted: tuple[Ref, ...])
     return deciding("discarded", claim, True, quoted)
 
 
-def _answered(count: int, answers: int, quoted: tuple[Ref, ...]) -> Step:
-    return deciding("answered-unknown", TEXTS.say("unknown", count=count, answers=answers), True, quoted)
-
-
 def _printed(facts: Facts) -> dict[str, Any] | None:
     """Return the row of `printed_discards` that counts discarded transactions in transaction.log, None without one.
 
@@ -86,12 +83,14 @@ def _by_log(facts: Facts, finding: Finding, printed: dict[str, Any], limit: setu
     """Complete the finding by the log alone, which prints each discarded message and each UNKNOW answer."""
     count = printed["messages"] or None
     quoted = facts.refs([(printed["file"], printed["line"])])
-    finding.steps = [_discarded(count or printed["lines"], limit, quoted)]
+    claim = TEXTS.say("printed", lines=printed["lines"], count=printed["messages"], limit=limit.value)
+    finding.steps = [deciding("discarded", claim, True, quoted)]
     unknown = printed["unknown_messages"]
     if unknown:
         quoted = facts.refs([(printed["unknown_file"], printed["unknown_line"])])
-        finding.steps.append(_answered(unknown, printed["unknowns"], quoted))
-        finding.summary = TEXTS.say("summary", unknown=unknown, discarded=count)
+        claim = TEXTS.say("printed_unknown", count=unknown, answers=printed["unknowns"])
+        finding.steps.append(deciding("answered-unknown", claim, True, quoted))
+        finding.summary = TEXTS.say("summary_log", unknown=unknown, count=count)
         finding.remedies = [TEXTS.remedy("action")]
         finding.window = (printed["first"], printed["last"]) if printed["first"] else None
     else:
