@@ -190,13 +190,8 @@ def test_what_is_noted_in_a_notebook_is_in_the_postmortem_with_its_place(browser
     page.context.close()
     small, out = recorded.archive("message-identity"), folder / "postmortem"
     command = [
-        "postmortem",
-        str(small),
-        "--workspace",
-        str(folder / "workspace"),
-        "--notes",
-        str(folder / "notes.yaml"),
-    ]
+        "postmortem", str(small), "--workspace", str(folder / "workspace"), "--notes", str(folder / "notes.yaml"),
+    ]  # fmt: skip
     subprocess.run([sys.executable, "-m", "kit", *command, "--out", str(out)], check=True, capture_output=True)
     context = browser.new_context()
     shown = context.new_page()

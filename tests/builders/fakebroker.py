@@ -63,15 +63,9 @@ class Broker:
 
     def half(self, n: int, keys: str, topic: str = "orders", group: str = "shop", **more: Any) -> int:
         properties = {
-            "KEYS": keys,
-            "UNIQ_KEY": key(n),
-            "TRAN_MSG": "true",
-            "PGROUP": group,
-            "REAL_TOPIC": topic,
-            "REAL_QID": "1",
-            "CLUSTER": "c",
-            "WAIT": "true",
-        }
+            "KEYS": keys, "UNIQ_KEY": key(n), "TRAN_MSG": "true", "PGROUP": group, "REAL_TOPIC": topic, "REAL_QID": "1",
+            "CLUSTER": "c", "WAIT": "true",
+        }  # fmt: skip
         return self.write(HALF, properties, **more)
 
     def put_back(self, at: int, **more: Any) -> int:

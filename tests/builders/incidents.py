@@ -92,24 +92,15 @@ def findings(
 ) -> dict[str, Any]:
     listed = [
         {
-            "file": "broker/logs/store.log",
-            "kind": "broker_log",
-            "bytes": 5744,
-            "sha256": "ab" * 32,
-            "first": "2024-05-14T01:59:00.000Z",
-            "last": "2024-05-14T02:05:00.000Z",
-            "replica_of": None,
+            "file": "broker/logs/store.log", "kind": "broker_log", "bytes": 5744, "sha256": "ab" * 32,
+            "first": "2024-05-14T01:59:00.000Z", "last": "2024-05-14T02:05:00.000Z", "replica_of": None,
         }
-    ]
+    ]  # fmt: skip
     confirmed = [f["cause"] for f in found if f["verdict"] == "confirmed" and f["kind"] == "root_cause"]
     evidence = {"path": path, "files": listed if files is None else files, "not_recognised": ["holiday.jpg"]}
     return {
-        "schema": 1,
-        "kit_version": "0.1.0",
-        "evidence": evidence,
-        "root_causes": confirmed,
-        "findings": list(found),
-    }
+        "schema": 1, "kit_version": "0.1.0", "evidence": evidence, "root_causes": confirmed, "findings": list(found),
+    }  # fmt: skip
 
 
 def blow_up(text: str = "putMessage message topic length too long 149") -> dict[str, Any]:

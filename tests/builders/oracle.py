@@ -49,23 +49,10 @@ def parse(data: bytes, at: int) -> dict[str, Any] | None:
     except struct.error:
         return None
     return {
-        "size": size,
-        "crc": crc,
-        "queue": queue,
-        "flag": flag,
-        "offset": offset,
-        "physical": physical,
-        "flags": flags,
-        "born": born,
-        "stored": stored,
-        "born_host": born_host,
-        "store_host": store_host,
-        "again": again,
-        "prepared": prepared,
-        "body": body,
-        "topic": topic,
-        "properties": one[pos + 2 :],
-    }
+        "size": size, "crc": crc, "queue": queue, "flag": flag, "offset": offset, "physical": physical, "flags": flags,
+        "born": born, "stored": stored, "born_host": born_host, "store_host": store_host, "again": again,
+        "prepared": prepared, "body": body, "topic": topic, "properties": one[pos + 2 :],
+    }  # fmt: skip
 
 
 def frame(data: bytes, at: int, base: int, head: int) -> tuple[int, list[str]] | None:

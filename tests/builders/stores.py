@@ -125,16 +125,12 @@ def some_record(rng: random.Random) -> Record:
         born_host=host(),
         store_host=host(),
         numbers=(
-            rng.randint(0, 7),
-            rng.randint(-5, 5),
-            rng.randint(0, 2**40),
-            rng.randint(0, 65535),
-            rng.randint(0, 16),
+            rng.randint(0, 7), rng.randint(-5, 5), rng.randint(0, 2**40), rng.randint(0, 65535), rng.randint(0, 16),
         ),
         born=rng.randint(1_500_000_000_000, 1_900_000_000_000),
         stored=rng.randint(1_500_000_000_000, 1_900_000_000_000),
         prepared=rng.choice((0, 12345678901)),
-    )
+    )  # fmt: skip
 
 
 def some_store(rng: random.Random) -> Store:

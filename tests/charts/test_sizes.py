@@ -14,15 +14,9 @@ from kit.i18n import LANGS
 from kit.rocketmq import record_fields
 
 HALF = {
-    "KEYS": "K1",
-    "TRAN_MSG": "true",
-    "UNIQ_KEY": "0" * 32,
-    "WAIT": "true",
-    "PGROUP": "g",
-    "CLUSTER": "c",
-    "REAL_TOPIC": "orders",
-    "REAL_QID": "0",
-}
+    "KEYS": "K1", "TRAN_MSG": "true", "UNIQ_KEY": "0" * 32, "WAIT": "true", "PGROUP": "g", "CLUSTER": "c",
+    "REAL_TOPIC": "orders", "REAL_QID": "0",
+}  # fmt: skip
 
 
 def stages(limit: int | None = 1000, size: int = 990) -> pd.DataFrame:

@@ -98,19 +98,12 @@ def test_what_nobody_reads_in_an_entry_is_kept_with_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("a: &x [1]\nb: *x\n", "aliases"),
-        ("a: [", "not YAML"),
-        (b"\xff\xfe\x00", "UTF-8"),
-        ("- a list", "mapping"),
-        ("just words", "mapping"),
-        ("a: " + "[" * 5000, "mapping"),
-        ("a: " + "[" * 90 + "]" * 90, "mapping"),
-        ('a: "\\UFFFFFFFF"', "not YAML"),
-        ("title: !!python/object/apply:os.system [true]\n", None),
-        (b"x" * ((1 << 20) + 1), "larger"),
-        ("a: \x07", "not YAML"),
+        ("a: &x [1]\nb: *x\n", "aliases"), ("a: [", "not YAML"), (b"\xff\xfe\x00", "UTF-8"), ("- a list", "mapping"),
+        ("just words", "mapping"), ("a: " + "[" * 5000, "mapping"), ("a: " + "[" * 90 + "]" * 90, "mapping"),
+        ('a: "\\UFFFFFFFF"', "not YAML"), ("title: !!python/object/apply:os.system [true]\n", None),
+        (b"x" * ((1 << 20) + 1), "larger"), ("a: \x07", "not YAML"),
     ],
-)
+)  # fmt: skip
 def test_bad_notes_are_refused_in_one_line(tmp_path: Path, text: Any, why: str | None) -> None:
     path = written(tmp_path, text)
     if why is None:

@@ -95,14 +95,10 @@ def test_changes_are_told_in_words_and_safe_for_a_terminal():
     text = render(compare(BEFORE, after))
     assert "\x1b" not in text
     assert text.splitlines() == [
-        "half-topic-blowup: confirmed → ruled out",
-        "  messages leaked into the half topic: 4 → 0 (-4)",
-        "broker-busy",
-        "  failed sends, by kind: A: absent → 1",
-        "  failed sends, by kind: B: absent → 1",
-        "  failed sends, by kind: C: absent → 1",
-        "  … and 1 part more",
-    ]
+        "half-topic-blowup: confirmed → ruled out", "  messages leaked into the half topic: 4 → 0 (-4)", "broker-busy",
+        "  failed sends, by kind: A: absent → 1", "  failed sends, by kind: B: absent → 1",
+        "  failed sends, by kind: C: absent → 1", "  … and 1 part more",
+    ]  # fmt: skip
     after["findings"][0]["title"] = "The transaction half topic feeds itself"
     assert render(compare(BEFORE, after)).startswith("The transaction half topic feeds itself: confirmed → ruled out\n")
 

@@ -170,11 +170,8 @@ def test_neither_a_cell_nor_a_header_is_a_formula(tmp_path: Path, text: str) -> 
 
 def test_a_line_number_is_whole_beside_an_unknown_one(tmp_path: Path) -> None:
     columns = {
-        "line": [8, None],
-        "seconds": [8.0, 2.0],
-        "share": [0.5, None],
-        "unknown": [None, None],
+        "line": [8, None], "seconds": [8.0, 2.0], "share": [0.5, None], "unknown": [None, None],
         "end": [float("inf"), None],
-    }
+    }  # fmt: skip
     write.csv(pd.DataFrame(columns), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "line,seconds,share,unknown,end\n8,8.0,0.5,,inf\n,2.0,,,\n"

@@ -155,12 +155,8 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[str]:
     # Nothing of the tests' own environment: an executor finds the kit in what was shipped, or not at all.
     keep = {name: os.environ[name] for name in ("PATH", "JAVA_HOME", "LANG") if name in os.environ}
     env = {
-        **keep,
-        "SPARK_HOME": str(home),
-        "SPARK_NO_DAEMONIZE": "1",
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "HOME": str(folder),
-    }
+        **keep, "SPARK_HOME": str(home), "SPARK_NO_DAEMONIZE": "1", "SPARK_LOCAL_IP": "127.0.0.1", "HOME": str(folder),
+    }  # fmt: skip
     url = f"spark://127.0.0.1:{free_port()}"
     running: list[subprocess.Popen[bytes]] = []
 
@@ -197,18 +193,9 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[str]:
         )
         for n in range(workers):
             own = [
-                "--host",
-                "127.0.0.1",
-                "--webui-port",
-                str(free_port()),
-                "--cores",
-                "1",
-                "--memory",
-                "2g",
-                "--work-dir",
-                str(folder / f"work-{n}"),
-                url,
-            ]
+                "--host", "127.0.0.1", "--webui-port", str(free_port()), "--cores", "1", "--memory", "2g", "--work-dir",
+                str(folder / f"work-{n}"), url,
+            ]  # fmt: skip
             until(start(f"worker-{n}", "worker.Worker", *own), "Successfully registered with master")
         yield url
     finally:

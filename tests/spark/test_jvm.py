@@ -141,19 +141,9 @@ def test_without_java_apache_spark_is_missed_in_one_line_and_nothing_was_done(
     )
     more = {"triage": [], "report": ["--out", str(tmp_path / "out")], "trace": ["KEY-1"]}[command]
     run = [
-        sys.executable,
-        "-m",
-        "kit",
-        command,
-        str(tmp_path / "in"),
-        *more,
-        "--master",
-        "local[2]",
-        "--lang",
-        lang,
-        "--workspace",
-        str(tmp_path / "ws"),
-    ]
+        sys.executable, "-m", "kit", command, str(tmp_path / "in"), *more, "--master", "local[2]", "--lang", lang,
+        "--workspace", str(tmp_path / "ws"),
+    ]  # fmt: skip
     env = {**os.environ, jvm.OWN: str(tmp_path / "nowhere"), "PYTHONPATH": str(Path(next(iter(kit.__path__))).parent)}
     done = subprocess.run(run, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stdout == ""
