@@ -26,7 +26,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse sessions before any test module is imported."""
+    """Before any test module is imported: `nbformat` without what takes it a second, and without Spark no session."""
+    from kit.report import notebook_format  # noqa: F401
+
     if not config.getoption("--no-spark"):
         return
     import effort

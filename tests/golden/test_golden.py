@@ -137,6 +137,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(("name", "cause"), FIGURES, ids=lambda value: value)
 def test_the_kept_figures_are_counted_without_the_kit(name: str, cause: str) -> None:
     figures = golden.load(name)["findings"][cause]["figures"]

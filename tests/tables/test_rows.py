@@ -17,7 +17,7 @@ import yaml
 from kit.tables.queries import catalogue
 
 
-class Loader(yaml.SafeLoader):
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML with times."""
 
 
