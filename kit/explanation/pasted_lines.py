@@ -9,6 +9,8 @@ from typing import Final
 
 import attrs
 
+from kit.rocketmq import copied_lines
+
 LONGEST: Final = 20_000
 """Most characters of a line that are examined."""
 
@@ -99,5 +101,5 @@ def plain(line: str) -> str:
         text = html.unescape(text)
     text = text.replace("\r", "").replace("\ufeff", "").replace("\u00a0", " ").replace("\u200b", "")
     text = _QUOTING.sub("", text)
-    text = _CONTAINER.sub("", text)
+    text = _CONTAINER.sub("", copied_lines.bare(text))
     return _PROMPT.sub("", text).strip()

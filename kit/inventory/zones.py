@@ -107,7 +107,9 @@ def sample(item: Item) -> list[Pair]:
 def _pair(line: bytes) -> Pair | None:
     """Return the time of a line with what it names, None if it has no time without a zone or names nothing."""
     time = _LINE_TIME.search(line[:200])
-    at = printed_times.ms(*time.groups()[:6]) if time and not time[7] else None
+    if time is not None and time[7]:
+        return _behind(line, time)
+    at = printed_times.ms(*time.groups()[:6]) if time else None
     if time is None or at is None:
         return None
     rest = line[time.end() : time.end() + 4000]
@@ -118,6 +120,20 @@ def _pair(line: bytes) -> Pair | None:
     names = ids or list(dict.fromkeys(keys))[:12]
     millis = tuple(int(m.group()) for m in _MILLIS.finditer(rest))[:4]
     return Pair(at, tuple(names), millis) if names or millis else None
+
+
+def _behind(line: bytes, zoned: re.Match[bytes]) -> Pair | None:
+    """Return the time of a line behind that of journald or a container's runtime, which prints the same moment with its zone."""
+    own = _LINE_TIME.search(line[:200], zoned.end())
+    if own is None or own[7]:
+        return None
+    printed = printed_times.ms(*own.groups()[:6])
+    moment = printed_times.ms(*zoned.groups()[:6])
+    zone = zoned[7].decode()
+    east = printed_times.zone(zone) if zone[0] in "+-" else 0
+    if printed is None or moment is None or not isinstance(east, int):
+        return None
+    return Pair(printed, (), (moment - east * 60_000,))
 
 
 def _sample_rows(item: Item) -> list[Pair]:

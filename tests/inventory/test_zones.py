@@ -124,3 +124,20 @@ def test_a_client_is_tied_by_its_first_heartbeat(tmp_path: Path) -> None:
     declared = kit.open_case(tmp_path, tmp_path.parent / "ws-declared", tz_app="UTC")
     assert declared.clock is None, "two zones"
     assert both.local_files == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("line", "zone"),
+    [
+        ("2026-11-20T22:34:20+0800 host java[1]: 2026-11-20 22:34:20,123 INFO c.a.Orders - x", "+08:00"),
+        ("2026-11-20T22:34:20+0800 host java[1]: 2026-11-20 14:34:19,990 INFO c.a.Orders - x", "+00:00"),
+        ("2026-11-20T14:34:20.123456789Z stdout F 2026-11-20 22:34:20.120 INFO c.a.Orders - x", "+08:00"),
+        ("2026-11-20T22:34:20+0800 host java[1]: started at 2026-11-20 03:11:09", None),
+        ("2026-11-20T22:34:20+0800 host java[1]: started", None),
+    ],
+)
+def test_what_journald_prints_in_front_tells_the_zone_of_a_line(tmp_path: Path, line: str, zone: str | None) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "app.log").write_text(f"{line}\n" * 3)
+    (known,) = kit.open_case(tmp_path / "e", tmp_path / "ws").zones.values()
+    assert known.zone == zone

@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from kit.rocketmq import copied_lines
+
 LINE: Final = re.compile(
     r"""^[ \t}]*(?:
     (?:import|package)[ ](?:static[ ])?[\w.*]+;?\s*$
@@ -51,8 +53,8 @@ _BLANKS: Final = re.compile(rb"\xc2\xa0|&nbsp;|\xe2\x80\xaf")
 
 
 def tidied(text: bytes) -> bytes:
-    """Return a text that may be a paste with blanks for no-break spaces, and with lines of source code emptied."""
+    """Return a text that may be a paste with blanks for no-break spaces, without numbers of lines, and with lines of source code emptied."""
     if len(text) > MOST:
         return text
-    lines = _BLANKS.sub(b" ", text).decode("latin-1").split("\n")
+    lines = copied_lines.all_bare(_BLANKS.sub(b" ", text).decode("latin-1").split("\n"))
     return "\n".join("" if LINE.match(line) else line for line in lines).encode("latin-1")
