@@ -10,17 +10,13 @@ from typing import Final
 import attrs
 import pandas as pd
 
-from kit.analysis.texts import TEXTS
-from kit.i18n import Lang, Sentence, T
+from kit.i18n import Lang, Sentence, labels
 from kit.rocketmq.catalogue import BENIGN, PASSING, GoesOn
 from kit.tables.facts import Facts, memo
 
-SAYS: Final = TEXTS["harmless"]
+SAYS: Final = labels("analysis")["harmless"]
 HEAD: Final = SAYS["head"]
-SHOWN: Final = {
-    "text": T("line"), "count": T("entries"), "first": T("first"), "file": T("file"), "line": T("line number"),
-    "why": T("harmless because"),
-}  # fmt: skip
+SHOWN: Final = labels("analysis")["harmless_columns"]
 """Columns that readers see."""
 COLUMNS: Final = ("text", "count", "first", "file", "line", "why", "slug")
 

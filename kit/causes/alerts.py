@@ -42,7 +42,7 @@ class Rule:
 @cache
 def rules() -> tuple[Rule, ...]:
     """Return the rules of every cause, and one for each known problem with its own number of entries and duration."""
-    declared = [Rule(cause.slug, alert) for cause in causes.discover() for alert in cause.texts.alerts]
+    declared = [Rule(cause.slug, alert) for cause in causes.discover() for alert in cause.alerts]
     return (*declared, *(Rule(problem.slug, _of(problem)) for problem in SEARCHED))
 
 

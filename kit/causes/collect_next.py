@@ -19,15 +19,11 @@ import msgspec
 from kit.analysis import brokers, setup
 from kit.analysis.consumers import members, positions
 from kit.causes.findings import Finding, Missing
-from kit.i18n import Sentence, T
+from kit.i18n import Sentence, T, labels
 from kit.rocketmq import names as rocketmq
 from kit.tables.facts import Facts
 
-UNSEEN = T("bytes {start} to {end} of the log of {host} are missing here: {why}")
-WHEN = T("{start} to {end} UTC")
-WHEN_LOCAL = T("{start} to {end} by the clock of a host whose zone is not known")
-ON = T("hosts {hosts}")
-BOTH = T("{hosts}, {when}")
+SAYS: Final = labels("causes")["collect_next"]
 HOSTS: Final = 5
 """Most hosts that a request lists; with more it names none."""
 MOST_HOSTS: Final = 10_000
@@ -72,7 +68,10 @@ def ask(
 def unseen_files(facts: Facts, why: Sentence) -> list[Missing]:
     """Request the files that are missing between others of a commit log, if any."""
     return [
-        ask("commitlog", UNSEEN.say(start=hidden["start"], end=hidden["end"], host=hidden["store_host"], why=why))
+        ask(
+            "commitlog",
+            SAYS["unseen"].say(start=hidden["start"], end=hidden["end"], host=hidden["store_host"], why=why),
+        )
         for hidden in [each for each in brokers.stretches(facts) if each["large"]][:1]
     ]
 
@@ -190,12 +189,12 @@ def _said(facts: Facts, name: str) -> str | None:
 
 
 def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None, local: bool) -> Sentence | None:
-    on = ON.say(hosts=hosts) if 0 < len(hosts) <= HOSTS else None
+    on = SAYS["hosts"].say(hosts=hosts) if 0 < len(hosts) <= HOSTS else None
     if window is None:
         return on
     start, end = (f"{at:%Y-%m-%d %H:%M}" for at in window)
-    when = (WHEN_LOCAL if local else WHEN).say(start=start, end=end)
-    return BOTH.say(hosts=on, when=when) if on else when
+    when = (SAYS["when_local"] if local else SAYS["when"]).say(start=start, end=end)
+    return SAYS["both"].say(hosts=on, when=when) if on else when
 
 
 def _hosts(facts: Facts, kind: str) -> list[str]:

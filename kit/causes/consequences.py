@@ -1,10 +1,10 @@
-"""Which confirmed cause explains which: the causes' `LEADS_TO`, where the times allow it."""
+"""Which confirmed cause explains which: what the causes' YAML says they lead to, where the times allow it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kit.causes import figures, leads_to
+from kit import causes
 from kit.causes.findings import Finding
 from kit.formats.printed_times import utc
 
@@ -16,7 +16,7 @@ def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
     """
     confirmed = [f for f in findings if f.verdict == "confirmed"]
     seen = {f.cause: f for f in findings if f.verdict in ("confirmed", "suspected")}
-    results = leads_to()
+    results = {cause.slug: cause.leads_to for cause in causes.discover()}
     return {
         slug: tuple(
             sorted(
@@ -29,10 +29,10 @@ def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
     }
 
 
-def folded(causes: Sequence[Finding], problems: Sequence[Finding]) -> list[Finding]:
+def folded(answers: Sequence[Finding], problems: Sequence[Finding]) -> list[Finding]:
     """Return the causes with those known problems whose lines no confirmed cause explains: what it explains is told as part of it."""
-    explained = explained_by([*causes, *problems])
-    return [*causes, *(each for each in problems if each.verdict == "confirmed" or not explained.get(each.cause))]
+    explained = explained_by([*answers, *problems])
+    return [*answers, *(each for each in problems if each.verdict == "confirmed" or not explained.get(each.cause))]
 
 
 def _in_time(cause: Finding, result: Finding) -> bool:
@@ -49,15 +49,15 @@ def ordered(findings: Sequence[Finding], explained: Mapping[str, Sequence[str]])
 
     def depth(slug: str, before: frozenset[str] = frozenset()) -> int:
         """Return how many causes precede this one; cycles are cut."""
-        causes = [c for c in explained.get(slug, ()) if c in confirmed and c not in before]
-        return max((depth(c, before | {slug}) + 1 for c in causes), default=0)
+        earlier = [c for c in explained.get(slug, ()) if c in confirmed and c not in before]
+        return max((depth(c, before | {slug}) + 1 for c in earlier), default=0)
 
     return sorted(confirmed.values(), key=lambda f: (depth(f.cause), f.cause not in explaining, *harm(f)))
 
 
 def harm(finding: Finding) -> tuple[int, int, int, str]:
     """Order by harm: most lost messages, then repeated, then pending, then slug."""
-    declared = figures()
+    declared = causes.figures()
 
     def total(kind: str) -> int:
         values = (finding.figures.get(name) for name, figure in declared.items() if figure.harm == kind)

@@ -14,7 +14,7 @@ import pandas as pd
 from kit.analysis import refs
 from kit.causes import collect_next, shown_by
 from kit.causes.findings import Finding, Step
-from kit.causes.texts import Texts, Value
+from kit.causes.texts import Cause, Value
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
@@ -28,26 +28,26 @@ class Counted:
     window: tuple[Any, Any] | None = None
 
 
-def examine(facts: Facts, texts: Texts) -> Finding:
+def examine(facts: Facts, cause: Cause) -> Finding:
     """Examine a declared neighbour."""
-    counted = {name: _count(facts, value) for name, value in texts.values.items()}
+    counted = {name: _count(facts, value) for name, value in cause.values.items()}
     counts = {name: each.count for name, each in counted.items()}
-    finding = texts.finding()
-    for step in texts.steps:
+    finding = cause.finding()
+    for step in cause.steps:
         happened = any(counts[name] for name in step.any)
-        seen = shown_by.would_show(facts, texts.slug, step.id)
+        seen = shown_by.would_show(facts, cause.slug, step.id)
         quoted = [ref for name in step.any for ref in counted[name].quoted][: step.quotes]
         holds = True if happened else False if seen and step.role == "deciding" else None
         finding.steps.append(Step(step.claim.say(**counts), step.role, holds, quoted, step.id))
-    for name, figure in texts.figures.items():
+    for name, figure in cause.figures.items():
         known = any(counts[each] for each in (figure.value, *figure.known_with)) or shown_by.has(facts, figure.known_if)
         finding.figures[name] = counts[figure.value] if known else None
     if any(step.holds for step in finding.steps):
-        finding.summary = texts.say("summary", **counts)
-        finding.remedies = [texts.remedy(name, **counts) for name in texts.remedies]
+        finding.summary = cause.say("summary", **counts)
+        finding.remedies = [cause.remedy(name, **counts) for name in cause.remedies]
         finding.window = next((each.window for each in counted.values() if each.window), None)
     else:
-        wanted = [want for want in texts.missing if not shown_by.has(facts, want.unless)]
+        wanted = [want for want in cause.missing if not shown_by.has(facts, want.unless)]
         finding.missing = [collect_next.ask(want.artefact, want.why) for want in wanted]
     return finding
 

@@ -17,7 +17,7 @@ from kit.analysis.deployment import Broker, Deployment, Group, Place
 from kit.causes import collect_next, hazards, release_advice, results
 from kit.causes.hazards import Hazard, hazard
 from kit.causes.release_advice import Advice
-from kit.i18n import Lang, Sentence, T
+from kit.i18n import Lang, Sentence, labels
 from kit.rocketmq import config, names, versions
 from kit.rocketmq.config import ALIASES, PARAMETERS, Conflict
 from kit.rocketmq.versions import Version, rule
@@ -29,17 +29,7 @@ if TYPE_CHECKING:
 NEAR: Final = 10
 """A name this many characters below a limit gets a note: a longer tag or a new suffix uses them up."""
 
-BY_DEFAULT: Final = T("default of {version}")
-THE_RELEASE: Final = T("the release")
-SET: Final = T("{settings}")
-REMOVE: Final = T("remove it")
-UNITS: Final = {"chars": T("characters"), "bytes": T("bytes")}
-RETRY_LEAKS: Final = T(
-    "a message that fails once cannot be sent back, and its client {client} re-sends transactional ones into the half topic"
-)
-UNKNOWN_RELEASE: Final = T(
-    "a group name of at most {most} {unit} ({newer} from broker 5.1.0 on); split its tags over several groups"
-)
+SAYS: Final = labels("causes")["doctor"]
 
 
 @attrs.frozen
@@ -111,7 +101,7 @@ def _settings(broker: Broker) -> Iterable[Hazard]:
             newer = ALIASES.get(name)
             values = {"name": name, "new": newer, "version": str(broker.settings.version)}
             ignored = hazard("not-read", place, default=_default(broker, newer or name), **values)
-            yield ignored if newer else attrs.evolve(ignored, instead=REMOVE)
+            yield ignored if newer else attrs.evolve(ignored, instead=SAYS["remove"])
         elif config.misfit(name, value):
             values = {"name": name, "value": value, "unit": parameter.unit}
             yield hazard("not-a-number", place, default=_default(broker, name), **values)
@@ -125,7 +115,7 @@ def _default(broker: Broker, name: str) -> str | None:
 def _conflicts(broker: Broker) -> Iterable[Hazard]:
     for conflict in config.conflicts(broker.settings):
         values = {name: broker.settings.value(name).value for name in conflict.names}
-        what = SET.say(settings=", ".join(f"{name}={_plain(value)}" for name, value in values.items()))
+        what = SAYS["set"].say(settings=", ".join(f"{name}={_plain(value)}" for name, value in values.items()))
         place = _place(broker, conflict)
         grade: hazards.Grade = "note" if _stock(broker, conflict) else "hazard"
         yield Hazard(conflict.slug, what, place, conflict.cause, conflict.becomes, conflict.instead, grade)
@@ -148,7 +138,9 @@ def _place(broker: Broker, conflict: Conflict) -> Place | Sentence:
     chosen = next(iter([*(n for n in unlike if n in broker.written), *unlike, *standing]), None)
     if chosen:
         return broker.places[chosen]
-    return BY_DEFAULT.say(version=str(broker.settings.version) if broker.settings.version else THE_RELEASE)
+    return SAYS["by_default"].say(
+        version=str(broker.settings.version) if broker.settings.version else SAYS["the_release"]
+    )
 
 
 def _plain(value: Any) -> str:
@@ -174,14 +166,16 @@ def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
     length = _length(names.retry_topic(group.name), unit)
     if length <= limit - NEAR:
         return None
-    values = {"group": group.name, "length": length, "unit": UNITS[unit], "limit": limit}
+    values = {"group": group.name, "length": length, "unit": SAYS[unit], "limit": limit}
     slug, most = "retry-topic-too-long" if length > limit else "retry-topic-near-limit", limit - len(names.RETRY_PREFIX)
     found = hazard(slug, group.place, most=most, **values)
     if length > limit and _has("fallback-keeps-tran-msg", group.client) and _has("schedule-into-half", version):
-        found = attrs.evolve(found, cause="half-topic-blowup", becomes=RETRY_LEAKS.say(client=str(group.client)))
+        found = attrs.evolve(
+            found, cause="half-topic-blowup", becomes=SAYS["retry_leaks"].say(client=str(group.client))
+        )
     if not sure:
         newer = int(rule("brokerRetryTopicMax", versions.NEWEST)) - len(names.RETRY_PREFIX)
-        found = attrs.evolve(found, instead=UNKNOWN_RELEASE.say(most=most, unit=UNITS[unit], newer=newer))
+        found = attrs.evolve(found, instead=SAYS["unknown_release"].say(most=most, unit=SAYS[unit], newer=newer))
     return found
 
 
@@ -191,7 +185,7 @@ def _letters(group: Group, version: Version) -> Hazard | None:
     length = _length(names.dlq_topic(group.name), unit)
     if length <= limit:
         return None
-    values = {"group": group.name, "length": length, "unit": UNITS[unit], "limit": limit}
+    values = {"group": group.name, "length": length, "unit": SAYS[unit], "limit": limit}
     return hazard("dlq-topic-too-long", group.place, most=limit - len(names.DLQ_PREFIX), **values)
 
 

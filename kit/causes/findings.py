@@ -12,39 +12,19 @@ from typing import Any, Final, Literal
 import attrs
 
 from kit.formats.printed_times import local_text, utc_text
-from kit.i18n import Lang, Sentence, T
+from kit.i18n import Lang, Sentence, labels
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 Kind = Literal["root_cause", "neighbour", "hazard"]
 Role = Literal["deciding", "supporting"]
 Verdict = Literal["confirmed", "suspected", "ruled_out", "insufficient_evidence", "failed"]
-VERDICTS: Final[dict[str, T]] = {
-    "confirmed": T("confirmed"),
-    "suspected": T("suspected"),
-    "ruled_out": T("ruled out"),
-    "insufficient_evidence": T("not enough evidence"),
-    "failed": T("not examined"),
-}
+VERDICTS: Final = labels("causes")["verdicts"]
 """The label of each verdict, in the order in which findings are shown."""
 
 
 def _refs(found: Iterable[Ref]) -> tuple[Ref, ...]:
     return tuple(found)
-
-
-@attrs.frozen
-class Figure:
-    """A number that a cause reports: what it counts, and which harm it is, if any."""
-
-    label: T
-    harm: Literal["lost", "repeated", "pending"] | None = None
-    values: Mapping[str, T] = {}
-    """What the report writes for the kit's own names among its values."""
-    total: bool = False
-    """Whether the sum of its parts is a number to be read."""
-    largest: bool = False
-    """Whether the largest of its parts is one."""
 
 
 @attrs.frozen
@@ -85,9 +65,7 @@ class Missing:
         return {"artefact": self.artefact.render(lang), "why": why, "command": self.command}
 
 
-WHEN = T("Applies when: {when}.")
-UNDO = T("To undo: {undo}.")
-CONCERNS = T("{text} Concerns {actors}.", "{text}涉及 {actors}。")
+SAYS: Final = labels("causes")["findings"]
 MOST_ACTORS: Final = 3
 
 
@@ -109,9 +87,9 @@ class Remedy:
         said = {name: getattr(self, name).render(lang) for name in ("action", "why", "risk", "verify")}
         space = " " if lang == "en" else ""
         if self.when is not None:
-            said["why"] += space + WHEN.say(when=self.when).render(lang)
+            said["why"] += space + SAYS["when"].say(when=self.when).render(lang)
         if self.undo is not None:
-            said["risk"] += space + UNDO.say(undo=self.undo).render(lang)
+            said["risk"] += space + SAYS["undo"].say(undo=self.undo).render(lang)
         return said
 
 
@@ -194,7 +172,7 @@ class Finding:
         said = text.render(lang)
         if not named or self.verdict not in ("confirmed", "suspected") or any(each in said for each in named):
             return said
-        return CONCERNS.say(text=said, actors=list(dict.fromkeys(named))[:MOST_ACTORS]).render(lang)
+        return SAYS["concerns"].say(text=said, actors=list(dict.fromkeys(named))[:MOST_ACTORS]).render(lang)
 
     def as_dict(self, lang: Lang = "en", explained_by: Iterable[str] = ()) -> dict[str, Any]:
         """Return it as in findings.json. `explained_by`: the confirmed causes it follows from."""

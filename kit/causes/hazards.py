@@ -15,13 +15,13 @@ from kit.analysis.consumers import admin_output, consumer_logs, members
 from kit.analysis.deployment import Deployment, Place
 from kit.formats import printed_times
 from kit.formats.values import integer
-from kit.i18n import Lang, Sentence, T
+from kit.i18n import Lang, Sentence, T, labels
 from kit.inventory.inventory import TEXTS
 from kit.tables.facts import Facts
 
 Grade = Literal["hazard", "note"]
 
-NO_PLACE = T("the evidence as a whole")
+SAYS: Final = labels("causes")["hazards"]
 NEAR: Final = 0.5
 """Share of fileReservedTime from which the age of a group's next message is reported."""
 CONTAINER: Final = re.compile(r"^(?:172\.1[7-9]\.|172\.2\d\.|10\.0\.2\.|192\.168\.)\S*@(?P<pid>\d{1,2})$")
@@ -99,7 +99,7 @@ def of_causes(facts: Facts, kept: Mapping[str, Any] | None) -> Iterable[Hazard]:
 
 def _shared(finding: dict[str, Any]) -> Hazard:
     refs = [ref for step in finding["steps"] for ref in step["evidence"]]
-    place = Place(refs[0]["file"], refs[0].get("line"), refs[0].get("physical_offset")) if refs else NO_PLACE
+    place = Place(refs[0]["file"], refs[0].get("line"), refs[0].get("physical_offset")) if refs else SAYS["no_place"]
     return hazard("shared-producer-group", place, summary=finding["summary"])
 
 

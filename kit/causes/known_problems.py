@@ -12,31 +12,18 @@ from typing import Final
 
 from kit.analysis import noise, refs, setup
 from kit.analysis.messages import lookups
-from kit.causes.findings import Figure, Finding, Remedy, Role, Step, supporting
-from kit.i18n import Sentence, T
+from kit.causes.findings import Finding, Remedy, Role, Step, supporting
+from kit.causes.texts import Figure
+from kit.i18n import Sentence, labels
 from kit.rocketmq import upstream
 from kit.rocketmq.catalogue import PROBLEM, PROBLEMS, SEARCHED, Problem
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts
 
-FIGURES: Final = {"entries": Figure(T("log entries"))}
-
-SUMMARY = T("{meaning} Log entries that report it: {n}.")
-SEEN = T("The logs report it; entries: {n}.")
-GOES_ON = T(
-    "{meaning} Here it goes on: {n} {n:log entry|log entries} more than {around} s away from every start and stop."
-)
-OF_GROUPS = T(
-    "{meaning} Here it goes on for {groups}: {n} {n:log entry|log entries} more than {around} s away from every start and stop."
-)
-SPAN = T(
-    "It goes on for {minutes} {minutes:minute|minutes}: {n} {n:entry|entries}, and {near} harmless ones around starts and stops."
-)
-HAS_IT = T("Release {version} is among those with this fault ({releases}).")
+SAYS: Final = labels("causes")["known_problems"]
+FIGURES: Final = {"entries": Figure(SAYS["entries"].en, SAYS["entries"].zh)}
 GROUPS: Final = 5
 """Most groups that a sentence names."""
-FROM_TO = T("{since} to {until}")
-VERIFY = T("The line is no longer printed.")
 
 
 def examine(facts: Facts) -> list[Finding]:
@@ -61,12 +48,14 @@ def examine(facts: Facts) -> list[Finding]:
 
 def _finding(facts: Facts, problem: Problem, seen: refs.Seen, count: int, *, certain: bool) -> Finding:
     finding = Finding(problem.slug, "neighbour", problem.title, problem.title)
-    finding.summary = SUMMARY.say(meaning=problem.meaning, n=count)
+    finding.summary = SAYS["summary"].say(meaning=problem.meaning, n=count)
     role: Role = "deciding" if certain else "supporting"
-    finding.steps = [Step(SEEN.say(n=count), role, True, refs.quote(facts, seen), id="seen")]
+    finding.steps = [Step(SAYS["seen"].say(n=count), role, True, refs.quote(facts, seen), id="seen")]
     faulty = _faulty(facts, problem)
     if faulty is not None:
-        finding.steps.append(supporting("release", HAS_IT.say(version=str(faulty), releases=_releases(problem)), True))
+        finding.steps.append(
+            supporting("release", SAYS["has_it"].say(version=str(faulty), releases=_releases(problem)), True)
+        )
     finding.figures = {"entries": count}
     if seen.first and seen.last:
         finding.window = (seen.first, seen.last)
@@ -89,10 +78,10 @@ def _going_on(facts: Facts, judged: noise.Judged, problem: Problem) -> Finding:
     words = {"meaning": problem.meaning, "n": judged.outside, "around": judged.text.around}
     groups = ", ".join(judged.groups[:GROUPS])
     finding = Finding(problem.slug, "neighbour", problem.title, problem.title)
-    finding.summary = OF_GROUPS.say(groups=groups, **words) if groups else GOES_ON.say(**words)
+    finding.summary = SAYS["of_groups"].say(groups=groups, **words) if groups else SAYS["goes_on"].say(**words)
     if judged.first and judged.last and judged.place:
         file, line = judged.place
-        span = SPAN.say(
+        span = SAYS["span"].say(
             minutes=round((judged.last - judged.first).total_seconds() / 60),
             n=judged.outside,
             near=judged.timed - judged.outside,
@@ -106,7 +95,7 @@ def _going_on(facts: Facts, judged: noise.Judged, problem: Problem) -> Finding:
 
 def _with_remedy(finding: Finding, problem: Problem) -> Finding:
     if problem.remedy is not None and problem.risk is not None:
-        finding.remedies = [Remedy(problem.remedy, problem.decides or problem.next, problem.risk, VERIFY)]
+        finding.remedies = [Remedy(problem.remedy, problem.decides or problem.next, problem.risk, SAYS["verify"])]
     return finding
 
 
@@ -127,4 +116,6 @@ def _within(problem: Problem, version: Version) -> bool:
 
 
 def _releases(problem: Problem) -> Sentence:
-    return FROM_TO.say(since=problem.fault.since or upstream.OLDEST, until=problem.fault.until or upstream.NEWEST)
+    return SAYS["from_to"].say(
+        since=problem.fault.since or upstream.OLDEST, until=problem.fault.until or upstream.NEWEST
+    )

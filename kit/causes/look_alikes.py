@@ -8,21 +8,16 @@ from typing import Final
 import pandas as pd
 
 from kit import causes
-from kit.i18n import LANGS, Lang, T
+from kit.i18n import LANGS, Lang, labels
 
-COLUMNS: Final = {"cause": T("this cause"), "looks_like": T("looks like"), "apart": T("tell apart by")}
-HEAD: Final = T("Look-alikes")
-ABOUT: Final = T(
-    "Two causes that leave the same trace, and what tells them apart. Each row is written with its cause, as `looks_like` in its YAML in `kit/causes`."
-)
+COLUMNS: Final = labels("causes")["look_alike_columns"]
+SAYS: Final = labels("causes")["look_alikes"]
 
 
 def rows(lang: Lang = "en", only: Collection[str] | None = None) -> list[tuple[str, str, str]]:
     """Return (cause, looks like, tell apart by), root causes first; `only`: of these causes."""
     pairs = [
-        (cause.slug, other, apart.in_(lang))
-        for cause in causes.discover()
-        for other, apart in cause.texts.looks_like.items()
+        (cause.slug, other, apart.in_(lang)) for cause in causes.discover() for other, apart in cause.looks_like.items()
     ]
     return [row for row in pairs if only is None or row[0] in only]
 
@@ -37,9 +32,9 @@ def page() -> str:
     parts = []
     for number, lang in enumerate(LANGS, 1):
         lines = [
-            f"{'#' * number} {HEAD.in_(lang)}",
+            f"{'#' * number} {SAYS['head'].in_(lang)}",
             "",
-            ABOUT.in_(lang),
+            SAYS["about"].in_(lang),
             "",
             "| " + " | ".join(name.in_(lang) for name in COLUMNS.values()) + " |",
         ]

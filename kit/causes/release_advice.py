@@ -12,38 +12,15 @@ import attrs
 import pandas as pd
 
 from kit.analysis import setup
-from kit.i18n import Lang, Sentence, T
+from kit.i18n import Lang, Sentence, labels
 from kit.rocketmq import upstream, versions
 from kit.rocketmq.catalogue import PROBLEMS, Problem
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts
 
-HEAD: Final = T("Known faults of the releases found here that fit what was found")
-COLUMNS: Final[dict[str, T]] = {
-    "release": T("release"),
-    "fault": T("fault"),
-    "fixed": T("fixed in"),
-    "reference": T("reference"),
-}
-SIDES: Final = {"broker": T("broker {version}"), "client": T("client {version}")}
-NOT_FIXED: Final = T("not fixed")
-FITS: Final[dict[str, tuple[str, ...]]] = {
-    "fallback-keeps-tran-msg": ("half-topic-blowup",),
-    "schedule-into-half": ("half-topic-blowup",),
-    "half-guard-missing": ("retry-lost",),
-    "prepared-retry-unconsumable": ("retry-lost",),
-    "compressed-half": ("undecodable-half-message",),
-    "busy-not-retried": ("broker-busy",),
-    "client-accepts-long-topic": ("retry-topic-too-long",),
-    "discard-only-logged": ("check-unknown-until-discard",),
-    "dlq-write-only": ("dead-letter", "dlq-unreadable"),
-    "total-size-check": ("message-size-mismatch",),
-    "put-back-loop": ("message-size-mismatch",),
-    "op-batch-late": ("duplicate-commit",),
-    "late-commit": ("duplicate-commit",),
-    "end-transaction-in-send-pool": ("broker-busy",),
-}
-"""Fault of `versions.FIXED` → causes that it leads to or makes worse."""
+SAYS: Final = labels("causes")["release_advice"]
+HEAD: Final = SAYS["head"]
+COLUMNS: Final = labels("causes")["release_columns"]
 
 
 @attrs.frozen
@@ -62,8 +39,13 @@ class Advice:
 
     def row(self, lang: Lang) -> tuple[str, str, str, str]:
         """Return it in the order of `COLUMNS`."""
-        release = SIDES[self.side].say(version=str(self.release)).render(lang)
-        return release, f"{self.slug}: {self.symptom.render(lang)}", self.fixed or NOT_FIXED.in_(lang), self.reference
+        release = SAYS[self.side].say(version=str(self.release)).render(lang)
+        return (
+            release,
+            f"{self.slug}: {self.symptom.render(lang)}",
+            self.fixed or SAYS["not_fixed"].in_(lang),
+            self.reference,
+        )
 
 
 def advise(releases: Mapping[str, Iterable[Version]], found: Collection[str] = ()) -> tuple[Advice, ...]:
@@ -73,7 +55,7 @@ def advise(releases: Mapping[str, Iterable[Version]], found: Collection[str] = (
         for version in known:
             for fix in versions.faults(version, side):
                 fixed = str(fix.fixed) if fix.fixed else None
-                fits = any(slug in found for slug in FITS.get(fix.slug, ()))
+                fits = not set(found).isdisjoint(fix.leads_to)
                 every.append(Advice(fix.slug, side, version, fix.symptom, fixed, fix.reference, fits))
             every += [
                 _of_problem(problem, side, version, found)

@@ -12,12 +12,15 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
+import attrs
+
 from kit.analysis.access import reach
 from kit.analysis.consumers import members, positions
+from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
-from kit.causes.findings import Missing
-from kit.i18n import Sentence
+from kit.causes.findings import Finding, Missing, Step
+from kit.i18n import Sentence, labels
 from kit.tables.facts import Facts
 
 Alternatives = tuple[tuple[str, ...], ...]
@@ -95,3 +98,73 @@ def wanted(facts: Facts, cause: str, step: str, why: Sentence) -> list[Missing]:
         for every in table().get((cause, step), ())
     ]
     return [collect_next.ask(name, why) for name in min(lacking, key=len, default=[])]
+
+
+# --- what evidence cannot show by what it lacks --------------------------------------------------------------------
+
+
+SAYS: Final = labels("causes")["shown_by"]
+NAMED: Final = 2
+"""Most artefacts that a summary names."""
+
+
+def weighed(facts: Facts, finding: Finding) -> Finding:
+    """Return a finding without what it concludes from what is not there, where the evidence would not show it."""
+    finding = _documented(facts, _without_absence(facts, finding))
+    if _excerpt(facts):
+        finding.figures = {name: value if value != 0 else None for name, value in finding.figures.items()}
+    if finding.verdict == "insufficient_evidence" and finding.says_nothing:
+        # "Nothing happened" would be more than the evidence shows.
+        lacks = [missing.artefact for missing in finding.missing[:NAMED]]
+        finding.summary = SAYS["lacks"].say(artefacts=lacks) if lacks else SAYS["not_known"].say()
+    return finding
+
+
+def _documented(facts: Facts, finding: Finding) -> Finding:
+    """Return a finding that documents alone do not confirm: a runbook or a change log quotes a message without it having been printed."""
+    documents = {item.file for item in facts.files.items if item.detail.get("document")}
+    if documents and finding.verdict == "confirmed":
+        finding.steps = [
+            attrs.evolve(step, role="supporting")
+            if step.holds and step.evidence and all(ref.file in documents for ref in step.evidence)
+            else step
+            for step in finding.steps
+        ]
+    return finding
+
+
+def _without_absence(facts: Facts, finding: Finding) -> Finding:
+    absent = [step for step in finding.steps if _absent(step)]
+    if not absent:
+        return finding
+    chosen = _excerpt(facts) and not any(step.holds for step in finding.steps)
+    unsure = absent if chosen else [s for s in absent if not would_show(facts, finding.cause, s.id)]
+    if not unsure:
+        return finding
+    finding.steps = [attrs.evolve(step, holds=None) if step in unsure else step for step in finding.steps]
+    if not any(step.holds is not None for step in finding.steps):
+        finding.figures = {name: _unknown(value) for name, value in finding.figures.items()}
+    if finding.missing:
+        return finding
+    if chosen:
+        finding.missing = [collect_next.ask("whole logs", SAYS["want"])]
+    else:
+        first = unsure[0]
+        others = lacks_other_clients(facts, finding.cause, first.id)
+        why = (SAYS["want_others"] if others else SAYS["want_shown"]).say(claim=first.claim)
+        finding.missing = wanted(facts, finding.cause, first.id, why)
+    return finding
+
+
+def _absent(step: Step) -> bool:
+    """Return whether a step is shown false by nothing that could be quoted."""
+    return step.role == "deciding" and step.holds is False and not step.evidence
+
+
+def _unknown(value: Any) -> Any:
+    return None if isinstance(value, int | float | dict | list) and not value else value
+
+
+def _excerpt(facts: Facts) -> bool:
+    """Return whether the evidence is a paste. The output of a command is complete, however short."""
+    return lookups.is_paste(facts) and not facts.files.of_kind("mqadmin")

@@ -5,17 +5,18 @@ A module reads its own with `TEXTS = texts_of(__name__)` and says `TEXTS.say("le
 
 from __future__ import annotations
 
-from functools import cache
+import importlib
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Literal
 
 import msgspec
 
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Role
+from kit.causes.findings import Finding, Kind, Remedy, Role
 from kit.i18n import Filled, Sentence, T
+from kit.tables.facts import Facts
 
 Severity = Literal["notice", "warning", "critical"]
-Values = dict[str, str | None]
 
 
 class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,8 +80,8 @@ class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     undo: T | None = None
 
 
-class FigureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The label of a `Figure`, which harm it is, and what the report writes for the kit's own names among its values."""
+class Figure(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
+    """A number that a cause reports: what it counts, which harm it is, and what the report writes for the kit's own names among its values."""
 
     en: str
     zh: str
@@ -100,6 +101,10 @@ class FigureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Evidence in which 0 of it means none, in the words of `shown_by.tsv`."""
     known_with: tuple[str, ...] = ()
     """Values of which one is enough to know this one too."""
+
+    @cached_property
+    def label(self) -> T:
+        return T(self.en, self.zh)
 
 
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,8 +141,8 @@ class Want(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     why: T
 
 
-class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One `<slug>.yaml`. `slug` and, where it is not a hazard, `kind` come from its place."""
+class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A cause, as its `<slug>.yaml` declares it. `slug` and, where it is not a hazard, `kind` come from its place."""
 
     title: T
     slug: str = ""
@@ -149,7 +154,7 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     remedies: dict[str, RemedyTexts] = {}
     looks_like: dict[str, T] = {}
     """Slugs of causes that leave the same trace, and what tells this one apart from them."""
-    figures: dict[str, FigureText] = {}
+    figures: dict[str, Figure] = {}
     """The numbers it reports, in the order a reader sees them."""
     alerts: tuple[Alert, ...] = ()
     values: dict[str, Value] = {}
@@ -176,22 +181,25 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         finding.actor_figures = tuple(name for name, each in self.figures.items() if each.actor)
         return finding
 
-    def declared_figures(self) -> dict[str, Figure]:
-        return {
-            name: Figure(T(each.en, each.zh), each.harm, each.values, each.total, each.largest)
-            for name, each in self.figures.items()
-        }
+    def examine(self, facts: Facts) -> Finding:
+        """Examine it: as its steps declare, or by the module beside the YAML."""
+        # Imported here: what only reads the sentences needs no tables.
+        if self.steps:
+            return importlib.import_module("kit.causes.declared").examine(facts, self)  # type: ignore[no-any-return]
+        folder = "root_causes" if self.kind == "root_cause" else "neighbours"
+        module = importlib.import_module(f"kit.causes.{folder}.{self.slug.replace('-', '_')}")
+        return module.examine(facts)  # type: ignore[no-any-return]
 
 
 @cache
-def read(folder: str, slug: str) -> Texts:
+def read(folder: str, slug: str) -> Cause:
     """Return what `<folder>/<slug>.yaml` declares."""
     text = resources.files("kit.causes").joinpath(folder, f"{slug}.yaml").read_bytes()
     kind: dict[str, Any] = {"kind": "root_cause"} if folder == "root_causes" else {}
-    return msgspec.structs.replace(msgspec.yaml.decode(text, type=Texts), slug=slug, **kind)
+    return msgspec.structs.replace(msgspec.yaml.decode(text, type=Cause), slug=slug, **kind)
 
 
-def texts_of(module: str) -> Texts:
+def texts_of(module: str) -> Cause:
     """Return what the YAML beside a cause's module declares."""
     folder, name = module.split(".")[-2:]
     return read(folder, name.replace("_", "-"))

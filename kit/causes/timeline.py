@@ -18,20 +18,15 @@ from kit.analysis import noise, refs, setup
 from kit.analysis.sends import busy, times
 from kit.causes.findings import Finding
 from kit.formats.printed_times import utc
-from kit.i18n import Sentence, T
+from kit.i18n import Sentence, T, labels
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
 COLUMNS: Final = ("at", "until", "lane", "en", "zh", "count", "file", "line", "physical_offset", "decides")
 TABLE: Final = "timeline"
-GOING_ON = T("{what}, without a start or stop")
+SAYS: Final = labels("causes")["timeline"]
 LONG_PAUSE: Final = 10
 """How many JVM pauses are shown, the longest first."""
-
-FIRST, LAST = T("First sign of: {title}", "最初的迹象：{title}"), T("Last sign of: {title}", "最后的迹象：{title}")
-SPAN = T("{what} ({count} {count:log entry|log entries})")
-UPGRADED = T("The broker at {broker} starts with release {new}; before, it ran {old}")
-PAUSE = T("The JVM paused for {ms} ms")
 
 
 class Lane(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,7 +97,7 @@ def _of_findings(facts: Facts, found: Sequence[Finding]) -> list[tuple[Any, ...]
     times = times_of(facts, (ref.as_dict() for _, step in held for ref in step.evidence))
     rows = []
     for finding in found:
-        for sentence, at in zip((FIRST, LAST), finding.window or (), strict=False):
+        for sentence, at in zip((SAYS["first"], SAYS["last"]), finding.window or (), strict=False):
             rows.append(_row(at, finding.cause, sentence.say(title=finding.title)))
         rows += [_row(m.at, finding.cause, m.what, m.ref, until=m.until, decides=m.decides) for m in finding.moments]
     for finding, step in held:
@@ -128,7 +123,7 @@ def _upgrades(facts: Facts) -> list[tuple[Any, ...]]:
         _row(
             after.at,
             "deployment",
-            UPGRADED.say(broker=after.broker, old=str(before.version), new=str(after.version)),
+            SAYS["upgraded"].say(broker=after.broker, old=str(before.version), new=str(after.version)),
             after.ref,
         )
         for starts in setup.upgrades(facts).values()
@@ -144,7 +139,7 @@ def _spans(facts: Facts) -> list[tuple[Any, ...]]:
         if seen.first is None:
             continue
         file, line = seen.places[0]
-        said = SPAN.say(what=each.what, count=seen.count)
+        said = SAYS["span"].say(what=each.what, count=seen.count)
         rows.append(_row(seen.first, each.lane, said, Ref(file, "", line=line), until=seen.last, count=seen.count))
     return rows
 
@@ -155,7 +150,7 @@ def _going_on(facts: Facts) -> list[tuple[Any, ...]]:
     for judged in noise.going_on(facts).values():
         if judged.first and judged.place:
             ref = Ref(judged.place[0], "", line=judged.place[1])
-            said_so = GOING_ON.say(what=judged.text.title)
+            said_so = SAYS["going_on"].say(what=judged.text.title)
             rows.append(_row(judged.first, judged.text.lane, said_so, ref, until=judged.last, count=judged.outside))
     return rows
 
@@ -175,7 +170,7 @@ def _pauses(facts: Facts) -> list[tuple[Any, ...]]:
         end = pd.Timestamp(pause["ts"]).to_pydatetime()
         start = end - dt.timedelta(milliseconds=float(pause["value"]))
         place = Ref(str(pause["file"]), "", line=int(pause["line"]))
-        rows.append(_row(start, "host", PAUSE.say(ms=round(pause["value"])), place, until=end))
+        rows.append(_row(start, "host", SAYS["pause"].say(ms=round(pause["value"])), place, until=end))
     return rows
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import kit
 from kit import causes
 from kit.case import bug_report
-from kit.causes import Cause, collect_next, consequences, excerpts, known_problems, results, timeline
+from kit.causes import Cause, collect_next, consequences, known_problems, results, shown_by, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk
 from kit.evidence.failure import Failure
 from kit.formats.printed_times import local_text, utc_text
-from kit.i18n import LANGS, Lang, T, on_clock
+from kit.i18n import LANGS, Lang, labels, on_clock
 from kit.inventory import zones
 from kit.inventory.model import Item
 from kit.spark.sessions import JavaMissing
@@ -41,7 +41,7 @@ LONGEST: Final = (
 """Causes that read most of a large store, the longest first: they begin before those that wait for what these read."""
 
 
-FAILED = T("This cause could not be examined: {type} in {where}. The other causes do not depend on it.")
+SAYS: Final = labels("causes")["triage"]
 COLLECTING = "collect next"
 
 
@@ -88,13 +88,13 @@ def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
         case.check_cancelled()
         try:
-            return _sayable(_on_its_clock(case, excerpts.weighed(case.facts, cause.examine(case.facts))))
+            return _sayable(_on_its_clock(case, shown_by.weighed(case.facts, cause.examine(case.facts))))
         except Exception as error:
             case.check_cancelled()  # a cancelled cause did not fail
             failure = _failure(cause.slug, error)
             case.failures.append(failure)
-            summary = FAILED.say(type=failure.type, where=failure.where)
-            return Finding(cause.slug, cause.kind, cause.texts.title, summary, error=failure.as_dict())
+            summary = SAYS["failed"].say(type=failure.type, where=failure.where)
+            return Finding(cause.slug, cause.kind, cause.title, summary, error=failure.as_dict())
         finally:
             case.progress.step()
 

@@ -6,12 +6,10 @@ from typing import Final
 
 from kit.analysis.consumers import lag
 from kit.causes.findings import Step, supporting
-from kit.i18n import T
+from kit.i18n import labels
 from kit.tables.facts import Facts
 
-UNTOUCHED: Final = T(
-    "Group {group} handled nothing in queues {queues} of {topic}, where {messages} {messages:message waits|messages wait}, while its other queues are at their end: nobody seems to pull them."
-)
+SAYS: Final = labels("causes")["untouched_queues"]
 
 
 def group(facts: Facts) -> str | None:
@@ -24,7 +22,7 @@ def steps(facts: Facts, of: str | None) -> list[Step]:
     for pair in lag.pairs(facts):
         if (idle := pair.untouched) and of in (None, pair.group):
             queues = [q.queue_id for q in idle]
-            claim = UNTOUCHED.say(
+            claim = SAYS["untouched"].say(
                 group=pair.group, queues=queues, topic=pair.topic, messages=sum(q.last_lag for q in idle)
             )
             refs = lag.refs(facts, pair.group, pair.topic, queues[0], most=1)

@@ -123,7 +123,7 @@ def _what(change: Change, lang: Lang) -> str:
 
 @cache
 def _labels() -> dict[str, T]:
-    declared = (cause.texts.declared_figures() for cause in causes.discover())
+    declared = (cause.figures for cause in causes.discover())
     return {name: figure.label for figures in declared for name, figure in figures.items()}
 
 

@@ -25,7 +25,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from kit.i18n import Sentence, T
+from kit.i18n import Sentence, labels
 from kit.rocketmq.versions import Version, rule
 
 Kind = Literal["offset", "uniq", "grpc"]
@@ -48,33 +48,7 @@ ZONES: Final = (dt.UTC, dt.timezone(dt.timedelta(hours=8)))
 NEARBY: Final = dt.timedelta(days=16)
 """Half a month: two readings of one id are at least 28 days apart, so at most two are this near."""
 
-BAD = T("`{text}` is not a message id: {why}. An id is 32 or 56 hex digits (34 from gRPC clients).")
-BAD_LENGTH = T("it has {n} {n:character|characters}")
-BAD_DIGIT = T("`{char}` is no hex digit")
-BAD_EMPTY = T("it is empty")
-BAD_GRPC = T("34 digits must begin with 01")
-
-KNOWN_STORE = T("its address is a store host of this evidence")
-PORT_LIKE = T("port {port} and offset {offset} are those of a stored record")
-NO_PORT = T("read as an offset id its port would be {port}")
-NO_OFFSET = T("read as an offset id its offset would be {offset}")
-GRPC_FORM = T("34 digits beginning with 01")
-
-PID_ZERO = T(
-    "pid 0000: clients 4.6.0 and 4.6.1 write the high half of the process id, so it does not tell processes apart"
-)
-PID_HIGH = T("client {client} writes the high 16 bits of the process id")
-LOOPBACK = T(
-    "127.0.0.1: clients 4.8.0 to 5.0.0 write it on hosts with private IPv4 addresses only, it is not where the producer ran"
-)
-MADE_UP = T("{ip} is no host address: a client that finds no address writes four bytes of the clock instead")
-LOADER_SAME = T("the class loader hash is the one of every JDK 17 process")
-IPV6_KEY = T("a client 4.6.0 or later prefers an IPv6 address for this id, even when it talks IPv4 to the broker")
-NO_DATE = T("the id holds the time since the start of a month, not which month: give a date near the message")
-STEPPED_BACK = T(
-    "the time is longer than any month: the producer's clock stepped back over the start of the month (clients before 4.9.3)"
-)
-TWO_MONTHS = T("two months are possible; the first time is nearer to the date")
+SAYS: Final = labels("rocketmq")["ids"]
 
 
 class BadId(ValueError):
@@ -162,7 +136,7 @@ def misread(text: str) -> tuple[str, int]:
     """
     raw, _ = _bytes(text)
     if len(raw) == 17:
-        raise BadId(BAD.say(text=text, why=GRPC_FORM))
+        raise BadId(SAYS["bad"].say(text=text, why=SAYS["grpc_form"]))
     ip, port, offset = _as_offset(raw)
     return _host(ip, port), offset
 
@@ -221,7 +195,7 @@ def msgid_report(ids: Iterable[str], near: dt.datetime | None = None) -> list[di
         except BadId as bad:
             rows.append({"id": text, "error": bad.sentence})
             continue
-        notes = [*info.notes, NO_DATE] if near is None and info.kind == "uniq" else list(info.notes)
+        notes = [*info.notes, SAYS["no_date"]] if near is None and info.kind == "uniq" else list(info.notes)
         times = [
             {"utc": _iso(sent.at, dt.UTC), "local": _iso(sent.at, sent.zone), "zone": str(sent.zone)}
             for sent in info.times
@@ -236,14 +210,14 @@ def _bytes(text: str) -> tuple[bytes, str]:
     plain = text.strip().strip("\"'`[],;").strip()
     shown = plain if len(plain) <= 60 else plain[:57] + "…"
     if not plain:
-        raise BadId(BAD.say(text=text[:60], why=BAD_EMPTY))
+        raise BadId(SAYS["bad"].say(text=text[:60], why=SAYS["bad_empty"]))
     odd = re.search(r"[^0-9A-Fa-f]", plain)
     if odd:
-        raise BadId(BAD.say(text=shown, why=BAD_DIGIT.say(char=odd.group())))
+        raise BadId(SAYS["bad"].say(text=shown, why=SAYS["bad_digit"].say(char=odd.group())))
     if len(plain) not in (32, 34, 56):
-        raise BadId(BAD.say(text=shown, why=BAD_LENGTH.say(n=len(plain))))
+        raise BadId(SAYS["bad"].say(text=shown, why=SAYS["bad_length"].say(n=len(plain))))
     if len(plain) == 34 and not plain.startswith("01"):
-        raise BadId(BAD.say(text=shown, why=BAD_GRPC))
+        raise BadId(SAYS["bad"].say(text=shown, why=SAYS["bad_grpc"]))
     return bytes.fromhex(plain), plain.upper()
 
 
@@ -255,12 +229,12 @@ def _as_offset(raw: bytes) -> tuple[Address, int, int]:
 def _kind(raw: bytes, store_hosts: Collection[str] | None) -> tuple[Kind, Surety, Sentence]:
     ip, port, offset = _as_offset(raw)
     if not 0 < port <= 65535:
-        return "uniq", _uniq_surety(raw), NO_PORT.say(port=str(port))
+        return "uniq", _uniq_surety(raw), SAYS["no_port"].say(port=str(port))
     if offset >= 0 and store_hosts and (_host(ip, port) in store_hosts or f"{ip.exploded}:{port}" in store_hosts):
-        return "offset", "certain", KNOWN_STORE
+        return "offset", "certain", SAYS["known_store"]
     if not 0 <= offset < OFFSET_LIMIT:
-        return "uniq", _uniq_surety(raw), NO_OFFSET.say(offset=str(offset))
-    return "offset", "likely" if port >= 1024 else "possible", PORT_LIKE.say(port=str(port), offset=str(offset))
+        return "uniq", _uniq_surety(raw), SAYS["no_offset"].say(offset=str(offset))
+    return "offset", "likely" if port >= 1024 else "possible", SAYS["port_like"].say(port=str(port), offset=str(offset))
 
 
 def _uniq_surety(raw: bytes) -> Surety:
@@ -282,28 +256,28 @@ def _notes(
     client: str | Version | None,
 ) -> Iterable[Sentence]:
     if ip.version == 4 and (ip.packed[0] == 0 or ip.packed[0] >= 224):
-        yield MADE_UP.say(ip=str(ip))
+        yield SAYS["made_up"].say(ip=str(ip))
     if ip.is_loopback:
-        yield LOOPBACK
+        yield SAYS["loopback"]
     if ip.version == 6:
-        yield IPV6_KEY
+        yield SAYS["ipv6_key"]
     if client and rule("uniqKeyPid", client) == "high":
-        yield PID_HIGH.say(client=str(client))
+        yield SAYS["pid_high"].say(client=str(client))
     elif pid == 0:
-        yield PID_ZERO
+        yield SAYS["pid_zero"]
     if loader == JDK17_LOADER:
-        yield LOADER_SAME
+        yield SAYS["loader_same"]
     if millis >= LONGEST_MONTH:
-        yield STEPPED_BACK
+        yield SAYS["stepped_back"]
     if near and any(abs(sent.at - times[0].at) > dt.timedelta(days=20) for sent in times):
-        yield TWO_MONTHS
+        yield SAYS["two_months"]
 
 
 def _grpc(raw: bytes, text: str) -> IdInfo:
     pid, seconds, sequence = struct.unpack(">HII", raw[7:])
     mac = ":".join(f"{byte:02X}" for byte in raw[1:7])
     at = Sent(GRPC_EPOCH + dt.timedelta(seconds=seconds), dt.UTC)
-    return IdInfo(text, "grpc", "certain", GRPC_FORM, pid=pid, mac=mac, counter=sequence, times=(at,))
+    return IdInfo(text, "grpc", "certain", SAYS["grpc_form"], pid=pid, mac=mac, counter=sequence, times=(at,))
 
 
 def _host(ip: Address, port: int) -> str:

@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kit.i18n import T
+from kit.i18n import T, labels
 from kit.rocketmq import names, size
 from kit.rocketmq.versions import NEWEST, Version, rule
 
-STAGES: Final = {
-    "sent": T("plain message, as sent"),
-    "prepared": T("half message"),
-    "put_back": T("after a check-back ({name})"),
-    "put_back_immune": T("after a check-back within the immunity age"),
-    "committed": T("committed, with the last check count"),
-    "scheduled": T("delayed"),
-    "sent_back": T("sent back by a consumer, waiting"),
-    "retry": T("retry delivered"),
-    "dead_lettered": T("dead letter"),
-    "committed_retry": T("committed, then sent back by a consumer"),
-}
+STAGES: Final = labels("rocketmq")["rewrites"]
 LONGEST_GROUP: Final = "g" * 120
 """The longest consumer group whose retry topic every broker accepts: 127 − len("%RETRY%")."""
 

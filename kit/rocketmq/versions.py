@@ -8,12 +8,12 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from kit.i18n import T
+from kit.i18n import T, labels
 from kit.rocketmq.data import Row, facts
 
 FIRST_ORDINAL: Final = 273
 """common/MQVersion.Version.V4_3_0."""
-NOT_A_VERSION = T("`{text}` is not a RocketMQ version; write it like 4.6.1, V4_6_1 or 335.")
+SAYS: Final = labels("rocketmq")["versions"]
 
 
 @attrs.frozen(order=True)
@@ -37,14 +37,14 @@ class Version:
             return cls._of_ordinal(int(plain), plain)
         found = re.search(r"(?<!\d)(\d{1,2})[._](\d{1,2})(?:[._](\d{1,2}))?(?!\d)", plain)
         if not found:
-            raise ValueError(NOT_A_VERSION.say(text=plain[:80]).render())
+            raise ValueError(SAYS["not_a_version"].say(text=plain[:80]).render())
         return cls(int(found.group(1)), int(found.group(2)), int(found.group(3) or 0))
 
     @classmethod
     def _of_ordinal(cls, number: int, text: str) -> Version:
         # The enum lists .0 to .9 of every minor release, a snapshot before each; 4.9 is followed by 5.0.
         if not FIRST_ORDINAL - 1 <= number < 613:
-            raise ValueError(NOT_A_VERSION.say(text=text[:80]).render())
+            raise ValueError(SAYS["not_a_version"].say(text=text[:80]).render())
         step = number // 2 - FIRST_ORDINAL // 2
         minor, patch = divmod(step, 10)
         minor += 3
@@ -91,7 +91,10 @@ class Rule(Row, frozen=True):
 
 
 class Fix(Row, frozen=True, kw_only=True):
-    """A known fault of some releases: `since` its first, `fixed` the first without it (None: not fixed up to `NEWEST`)."""
+    """A known fault of some releases: `since` its first, `fixed` the first without it (None: not fixed up to `NEWEST`).
+
+    `leads_to`: slugs of the causes that it leads to or makes worse.
+    """
 
     slug: str
     side: Literal["broker", "client"]
@@ -99,6 +102,7 @@ class Fix(Row, frozen=True, kw_only=True):
     since: str
     fixed: str | None = None
     reference: str
+    leads_to: tuple[str, ...] = ()
 
     def has(self, version: str | int | Version | None) -> bool | None:
         """Return whether `version` has the fault; None if the version is unknown."""

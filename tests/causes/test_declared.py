@@ -15,7 +15,7 @@ import kit
 from kit import causes
 from kit.causes import collect_next, shown_by
 
-DECLARED = [cause for cause in causes.discover() if cause.texts.steps]
+DECLARED = [cause for cause in causes.discover() if cause.steps]
 
 PREPARED, COMMIT = 4, 8  # MessageSysFlag: bits 2 and 3
 STATS = f"{clock(0)[:19]} INFO StoreStatsService - [STORETPS] put_tps 12.3 get_found_tps 1.0 get_miss_tps 0.0 get_transfered_tps 1.0"
@@ -70,7 +70,7 @@ def test_every_declared_neighbour_has_a_row() -> None:
 
 @pytest.mark.parametrize("cause", DECLARED, ids=lambda cause: cause.slug)
 def test_names_of_a_declaration_are_there(cause: causes.Cause) -> None:
-    texts = cause.texts
+    texts = cause
     assert {name for step in texts.steps for name in step.any} <= set(texts.values)
     assert {figure.value for figure in texts.figures.values()} <= set(texts.values)
     for step in texts.steps:
@@ -80,7 +80,7 @@ def test_names_of_a_declaration_are_there(cause: causes.Cause) -> None:
     assert {want.artefact for want in texts.missing} <= set(collect_next.artefacts())
 
 
-MODULES = [cause for cause in causes.discover() if not cause.texts.steps]
+MODULES = [cause for cause in causes.discover() if not cause.steps]
 NAMED = re.compile(r'TEXTS(?:\.say\(|\[)\s*(f?)"([^"]+)"')
 
 
@@ -89,11 +89,10 @@ def test_a_module_says_what_its_yaml_has_and_all_of_it(cause: causes.Cause) -> N
     folder = Path(causes.__file__).parent
     name = cause.slug.replace("-", "_")
     sources = list(folder.glob(f"*/{name}.py"))
-    sources += [folder / "message_in_work.py"] if cause.slug == "consumer-stuck" else []
     text = "".join(path.read_text(encoding="utf-8") for path in sources)
     plain = {said for f, said in NAMED.findall(text) if not f}
     built = [re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(said)) for f, said in NAMED.findall(text) if f]
-    assert plain - {"none"} <= set(cause.texts.says)
-    assert {n for n in cause.texts.says if n not in plain and not any(re.fullmatch(b, n) for b in built)} == set()
+    assert plain - {"none"} <= set(cause.says)
+    assert {n for n in cause.says if n not in plain and not any(re.fullmatch(b, n) for b in built)} == set()
     remedies = set(re.findall(r'TEXTS\.remedy\(\s*"([^"]+)"', text))
-    assert remedies <= set(cause.texts.remedies)
+    assert remedies <= set(cause.remedies)

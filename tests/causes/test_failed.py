@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import busy_evidence as made
+import msgspec
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -20,7 +21,7 @@ from kit import causes
 from kit.case import bug_report
 from kit.causes import known_problems, results
 from kit.causes.findings import Finding, Step
-from kit.causes.texts import Texts
+from kit.causes.texts import Cause
 from kit.cli.main import cli
 from kit.i18n import T
 from kit.report import html, terminal
@@ -40,8 +41,8 @@ def quiet(slug: str, kind: str = "neighbour") -> Any:
     """A cause that needs no Spark and finds nothing."""
     title = T("Quiet")
     finding = Finding(slug, kind, title, title, [Step(T("A claim"), "deciding", False, id="claim")])  # type: ignore[arg-type]
-    texts = Texts(title=title, slug=slug, kind=kind)  # type: ignore[arg-type]
-    return SimpleNamespace(slug=slug, kind=kind, texts=texts, examine=lambda case: finding)
+    declared = msgspec.structs.asdict(Cause(title=title, slug=slug, kind=kind))  # type: ignore[arg-type]
+    return SimpleNamespace(**declared, examine=lambda case: finding)
 
 
 @pytest.fixture(autouse=True)

@@ -12,10 +12,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "look-alikes.md"
 def test_every_cause_names_its_look_alikes() -> None:
     slugs = {cause.slug for cause in discover()}
     for cause in discover():
-        others = list(cause.texts.looks_like)
+        others = list(cause.looks_like)
         assert others, cause.slug
         assert set(others) <= slugs - {cause.slug}, cause.slug
-        for apart in cause.texts.looks_like.values():
+        for apart in cause.looks_like.values():
             assert len(apart.en.split()) >= 4
             # One that is not translated yet is English in both languages.
             assert apart.in_("zh") == apart.en or any("\u4e00" <= c <= "\u9fff" for c in apart.in_("zh"))

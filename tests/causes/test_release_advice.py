@@ -28,12 +28,11 @@ def test_what_fits_comes_first() -> None:
     assert not any(fits for _, fits in slugs("broker", "4.6.0"))
 
 
-def test_every_fault_that_is_mapped_exists() -> None:
+def test_every_cause_that_a_fault_leads_to_exists() -> None:
     from kit import causes
     from kit.rocketmq.versions import FIXED
 
-    assert set(release_advice.FITS) <= {fix.slug for fix in FIXED}
-    assert {slug for each in release_advice.FITS.values() for slug in each} <= {c.slug for c in causes.discover()}
+    assert {slug for fix in FIXED for slug in fix.leads_to} <= {cause.slug for cause in causes.discover()}
 
 
 def test_the_release_is_told_by_a_library_beside_the_configuration(tmp_path: Path) -> None:

@@ -171,12 +171,17 @@ def test_pid_rule_by_client():
     assert ids.decode(ids.encode_uniq_key("10.0.0.9", pid, 1 << 20, 0, 0, client="4.5.2")).pid == 0xBEEF
     high = ids.decode(ids.encode_uniq_key("10.0.0.9", pid, 0x5FFD2B27, 0, 0, client="4.6.1"), client="4.6.1")
     assert high.pid == 2
-    assert ids.PID_HIGH in [getattr(note, "text", note) for note in high.notes]
+    assert ids.SAYS["pid_high"] in [getattr(note, "text", note) for note in high.notes]
 
 
 @pytest.mark.parametrize(
     ("ip", "note"),
-    [("127.0.0.1", ids.LOOPBACK), ("0.12.7.9", ids.MADE_UP), ("233.1.2.3", ids.MADE_UP), ("fd20::2", ids.IPV6_KEY)],
+    [
+        ("127.0.0.1", ids.SAYS["loopback"]),
+        ("0.12.7.9", ids.SAYS["made_up"]),
+        ("233.1.2.3", ids.SAYS["made_up"]),
+        ("fd20::2", ids.SAYS["ipv6_key"]),
+    ],
 )
 def test_address_forms_are_explained(ip, note):
     info = ids.decode(ids.encode_uniq_key(ip, 4711, 0x5FFD2B27, 0, 0))
@@ -226,7 +231,7 @@ def test_time_is_unsigned_and_a_step_back_is_said():
         ids.encode_uniq_key("10.0.0.9", 7, 0x5FFD2B27, -5000, 0), dt.datetime(2026, 11, 1, tzinfo=UTC), zones=[UTC]
     )
     assert info.times[0].at == dt.datetime(2026, 10, 31, 23, 59, 55, tzinfo=UTC)
-    assert ids.STEPPED_BACK in info.notes
+    assert ids.SAYS["stepped_back"] in info.notes
 
 
 def test_daylight_saving_counts_real_milliseconds():

@@ -15,8 +15,7 @@ import pandas as pd
 
 from kit.analysis import brokers
 from kit.analysis.consumers import consumption, lag, members, positions, replicas
-from kit.analysis.texts import TEXTS
-from kit.i18n import Sentence
+from kit.i18n import Sentence, labels
 from kit.inventory.references import Ref
 from kit.rocketmq import names, stages
 from kit.tables.facts import Facts, memo
@@ -25,7 +24,7 @@ Fate = Literal[
     "consumed", "failed", "filtered", "skipped", "not-handled", "passed",
     "holds-queue", "behind-stuck", "queue-of-nobody", "not-reached", "later", "unknown", "deleted", "lost-with-master",
 ]  # fmt: skip
-WHY: Final = TEXTS["outcomes"]
+WHY: Final = labels("analysis")["outcomes"]
 VISIBLE: Final = (stages.ORIGINAL, stages.COMMIT, stages.DUE, stages.RETRY)
 """Stages in which a copy can be consumed."""
 MOST: Final = 200

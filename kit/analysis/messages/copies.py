@@ -13,8 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from kit.analysis.texts import TEXTS
 from kit.formats.commitlog.schema import as_dict
+from kit.i18n import labels
 from kit.rocketmq import names, stages
 from kit.tables.facts import Facts
 
@@ -22,8 +22,8 @@ Record = dict[str, Any]
 MOST_RECORDS: Final = 100_000
 """Copies listed of one message (`questions/copies.sql`)."""
 MOST_LINKED: Final = 1_000
-WHY: Final = TEXTS["copies"]
-GAPS: Final = TEXTS["gaps"]
+WHY: Final = labels("analysis")["copies"]
+GAPS: Final = labels("analysis")["gaps"]
 _SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
 _NEVER: Final = dt.datetime.max.replace(tzinfo=dt.UTC)
 

@@ -16,8 +16,7 @@ import pandas as pd
 from kit.analysis import refs, setup
 from kit.analysis.sends import attempts, sends, times
 from kit.analysis.sends.sends import Ledger
-from kit.analysis.texts import TEXTS
-from kit.i18n import Lang, Sentence, T
+from kit.i18n import Lang, Sentence, T, labels
 from kit.inventory.references import Ref
 from kit.rocketmq import versions
 from kit.tables.facts import Facts
@@ -34,11 +33,11 @@ FOREIGN: Final = 4.0
 """Written bytes for each byte stored: commitlog, consume queue and index together write about twice what is stored."""
 LEAST: Final = 0.5
 """Part of the stored records from which on those of a half topic that feeds itself are the load."""
-SAYS: Final = TEXTS["busy"]
+SAYS: Final = labels("analysis")["busy"]
 LONGER_WAIT: Final = 3000
 LONGER_LOCK: Final = 5000
 """ms, as the published advice sets them."""
-ADVICE: Final = TEXTS["settings"]
+ADVICE: Final = labels("analysis")["settings"]
 
 
 @attrs.frozen

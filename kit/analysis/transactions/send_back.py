@@ -14,12 +14,12 @@ from typing import Any, Final
 import attrs
 
 from kit.analysis import refs, setup
-from kit.analysis.texts import TEXTS
+from kit.i18n import labels
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.tables.facts import Facts, memo
 
-REASONS: Final = TEXTS["send-backs"]
+REASONS: Final = labels("analysis")["send-backs"]
 """Why a send-back was refused; `unknown`: not known from this evidence."""
 
 

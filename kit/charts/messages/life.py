@@ -8,11 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from kit.analysis.texts import TEXTS
 from kit.charts import Captions, Chart, Table, figure
 from kit.charts.messages import ids
 from kit.charts.messages import journey as lanes
-from kit.i18n import Lang, Sentence
+from kit.i18n import Lang, Sentence, labels
 
 MESSAGE = Captions.of("message")
 
@@ -39,7 +38,7 @@ def apart(life: dict[str, Any], lang: Lang = "en") -> Chart:
 
 def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Return the copies, each with what wrote it: without the sentence about a new id, which is true of every one."""
-    new = TEXTS["copies"]["new-id"].render(lang)
+    new = labels("analysis")["copies"]["new-id"].render(lang)
     return _table(
         [{**r, "why": r["why"].replace(new, "").strip()} if r.get("why") else r for r in life["records"]],
         ["store_timestamp", "stage", "topic", "offset_msg_id", "copied_from", "why"],
