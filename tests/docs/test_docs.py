@@ -1,16 +1,20 @@
-"""The pages about root causes: there, complete, linked, and naming what exists."""
+"""The pages about root causes: there, complete, linked, and naming what exists. And every command that pages and help show, typed as it stands."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+import recorded
+from click.testing import CliRunner
 
 from kit.causes import discover, figures
+from kit.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ROOT / "docs" / "causes"
+CAUSES = ROOT / "docs" / "causes"
 ROOT_CAUSES = [cause.slug for cause in discover() if cause.kind == "root_cause"]
 HEADS = [
     "What you see", "How it happens", "What decides it", "Its numbers", "Not to be confused with", "What to do",
@@ -20,7 +24,7 @@ HEADS = [
 
 @pytest.mark.parametrize("slug", ROOT_CAUSES)
 def test_each_root_cause_has_its_page(slug: str) -> None:
-    text = (PAGES / f"{slug}.md").read_text()
+    text = (CAUSES / f"{slug}.md").read_text()
     assert re.findall(r"^## (.*)$", text, re.M) == HEADS
     assert f"docs/causes/{slug}.md" in (ROOT / "README.md").read_text()
     (like,) = re.findall(r"## Not to be confused with\n(.*?)\n\n", text, re.S)
@@ -36,3 +40,71 @@ def test_each_root_cause_has_its_page(slug: str) -> None:
 def test_links_lead_somewhere(page: str) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text()):
         assert (ROOT / page).parent.joinpath(target).exists(), target
+
+
+PAGES = ("README.md", "README.zh.md", "docs/index.md", "docs/redaction.md", "docs/engines.md")
+ELSEWHERE = ("rmq-kit lab", "rmq-kit watch", "--master", "--remote")
+"""What needs a broker or a cluster, or never ends, has tests of its own."""
+TABLE = {
+    "doctor": "incident/",
+    "inventory": "incident/",
+    "triage": "incident/ -v --json findings.json",
+    "report": "incident/ --out report/",
+    "postmortem": "incident/ --notes notes.yaml --out postmortem/",
+    "decode": "incident/ --out decoded/",
+    "logs": "incident/ --out logs/",
+    "trace": "incident/ ID…",
+    "cut": "incident/ --out cut/",
+    "watch": "incident/ --once --alerts -",
+    "explain": "'No route info of this topic: x'",
+    "gallery": ".",
+    "msgid": "ID…",
+    "size": "--body 65000 --topic orders",
+    "collect": "",
+    "compare": "report/findings.json findings.json",
+    "workspace": "list",
+}
+"""What README's table of commands lists, in an order in which each finds what it reads."""
+OPENED = {"notebook", "lab run"}
+"""What opens JupyterLab or starts a broker."""
+
+
+def shown() -> list[str]:
+    """Return the commands in the blocks of the pages and at the end of each group of the help."""
+    blocks = [
+        line.partition(" #")[0].strip()
+        for page in PAGES
+        for block in re.findall(
+            r"^```sh\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+        )
+        for line in block.splitlines()
+    ]
+    examples = [example for example, _ in main.GROUPS.values()]
+    lines = {line for line in blocks + examples if line.startswith("rmq-kit ")}
+    return sorted(line for line in lines if not any(part in line for part in ELSEWHERE))
+
+
+def test_the_table_of_readme_lists_what_is_typed_here() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^\| command \|.*?\n\n", readme, re.DOTALL | re.MULTILINE)
+    first = " ".join(re.findall(r"^\| (`.*?) \|(?!\|)", table.replace("\\|", ""), re.MULTILINE))
+    listed = {re.sub(r"[^a-z ].*", "", text).strip() for text in re.findall(r"`([^`]+)`", first)} - {"notebooks"}
+    assert listed == TABLE.keys() | OPENED
+    assert {name.partition(" ")[0] for name in listed} == set(main.cli.commands)
+
+
+@pytest.mark.recordings
+def test_each_command_does_its_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("RMQ_KIT_WORKSPACE", str(tmp_path / "workspace"))
+    monkeypatch.chdir(tmp_path)
+    recorded.unpack("producer-offline", tmp_path / "unpacked").rename("incident")
+    Path("notes.yaml").write_text("timeline:\n  - {time: 23:36, what: alarm, who: on call}\n")
+    Path("paste.txt").write_text("No route info of this topic: x\n")
+    known = next(record["properties"]["UNIQ_KEY"] for record in recorded.truth("producer-offline"))
+    commands = [*shown(), *(f"rmq-kit {name} {arguments}" for name, arguments in TABLE.items())]
+    for command in commands:
+        _, *arguments = shlex.split(command.replace("ID…", known))
+        done = CliRunner().invoke(main.cli, arguments)
+        assert done.exit_code == 0 and done.output, f"{command}\n{done.output}"
+    assert all(Path(path).stat().st_size for path in ("report/report.html", "postmortem/postmortem.html", "index.html"))
