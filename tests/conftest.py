@@ -47,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @cache
 def triages_recordings(file: Path) -> bool:
     """Tell whether a test of this file finds in the run's cache what another has worked out of a recording."""
-    return re.search(r"\b(recorded\.case|taken_away)\b", file.read_text(encoding="utf-8")) is not None
+    return re.search(r"\b(recorded\.case|recorded\.whole|taken_away)\b", file.read_text(encoding="utf-8")) is not None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
