@@ -10,10 +10,12 @@ import struct
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
+import msgspec
 
 from kit.i18n import T
 from kit.live_lab import jars
@@ -30,30 +32,14 @@ MAINS: Final = {
     "broker": "org.apache.rocketmq.broker.BrokerStartup",
     "admin": "LabAdmin",
 }
-SETTINGS: Final = {
-    "brokerClusterName": "DefaultCluster",
-    "brokerName": BROKER,
-    "brokerId": "0",
-    "deleteWhen": "04",
-    "fileReservedTime": "48",
-    "brokerRole": "ASYNC_MASTER",
-    "flushDiskType": "ASYNC_FLUSH",
-    "mappedFileSizeCommitLog": str(16 << 20),
-    "mappedFileSizeConsumeQueue": "600000",
-    "maxIndexNum": "200000",
-    "maxHashSlotNum": "50000",
-    "messageDelayLevel": "1s 1s 1s 2s 2s 3s 4s 5s 6s 7s 8s 9s 10s 12s 14s 16s 18s 20s",
-    "transactionCheckInterval": "3000",
-    "transactionTimeOut": "2000",
-    "diskMaxUsedSpaceRatio": "95",
-}
-"""Settings of every lab broker; a scenario adds its own. Releases before 4.5.2 spell the first size differently and keep their default."""
+GIVEN: Final = msgspec.yaml.decode(
+    resources.files("kit.live_lab").joinpath("broker.yaml").read_bytes(), type=dict[str, dict[str, Any]]
+)
+SETTINGS: Final[dict[str, str]] = GIVEN["settings"]
 OLD_SPELLING: Final = Version.parse("4.5.2")
 BATCHED_OPS: Final = Version.parse("5.1.0")
 """From this release on op records are written up to six seconds late: with a shorter time-out the broker would check finished transactions."""
 BATCHED_TIMEOUT: Final = "8000"
-GET_ROUTE: Final = 105
-"""Request for the route of a topic: remoting/protocol/RequestCode.GET_ROUTEINFO_BY_TOPIC."""
 ROUTES_WITHIN: Final = 60
 NO_ROUTE: Final = T("The name server has no route to {topics} after {seconds} seconds: {said}")
 
@@ -106,15 +92,7 @@ def _wait_for_routes(broker: Host, names: int, topics: Sequence[str]) -> None:
 
 def _has_route(names: int, topic: str) -> bool:
     """Ask the name server: a frame is its length, the header's length, the header as JSON (remoting/protocol/RemotingCommand)."""
-    header = {
-        "code": GET_ROUTE,
-        "language": "JAVA",
-        "version": 0,
-        "opaque": 1,
-        "flag": 0,
-        "extFields": {"topic": topic},
-    }
-    said = json.dumps(header).encode()
+    said = json.dumps({**GIVEN["route"], "extFields": {"topic": topic}}).encode()
     try:
         with socket.create_connection(("127.0.0.1", names), timeout=2) as asked, asked.makefile("rb") as answers:
             asked.sendall(struct.pack(">ii", 4 + len(said), len(said)) + said)
@@ -133,15 +111,9 @@ def start(processes: Processes, release: Version, run: Path, own: Mapping[str, s
     conf.write_text(
         f"listenPort={names}\nkvConfigPath={namesrv_home / 'kvConfig.json'}\nconfigStorePath={conf}\n", encoding="utf-8"
     )
-    namesrv = processes.start(
-        "namesrv",
-        MAINS["namesrv"],
-        ["-c", str(conf)],
-        namesrv_home,
-        classpath,
-        "128m",
-        _logging(namesrv_home, release, "namesrv"),
-    )
+    logging = _logging(namesrv_home, release, "namesrv")
+    arguments = ["-c", str(conf)]
+    namesrv = processes.start("namesrv", MAINS["namesrv"], arguments, namesrv_home, classpath, "128m", logging)
 
     port = free_port((-2, 0, 1))
     home = _home(run / "broker", release)
@@ -208,18 +180,7 @@ def _logging(home: Path, release: Version, which: str) -> dict[str, str]:
 
 def _known(store: Path, topics: Sequence[str]) -> None:
     """Let the broker start with the applications' topics, like one that has run before."""
-    table = {
-        name: {
-            "order": False,
-            "perm": 6,
-            "readQueueNums": 4,
-            "topicFilterType": "SINGLE_TAG",
-            "topicName": name,
-            "topicSysFlag": 0,
-            "writeQueueNums": 4,
-        }
-        for name in topics
-    }
+    table = {name: {**GIVEN["topic"], "topicName": name} for name in topics}
     config = store / "config"
     config.mkdir(parents=True)
     version = {"counter": len(table), "timestamp": 0}

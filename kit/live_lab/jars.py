@@ -86,15 +86,8 @@ def _jars(folder: Path, side: Side, version: Version) -> Path:
     dependencies = "\n".join(DEPENDENCY.format(artifact=artifact, version=version) for artifact in ARTIFACTS[side])
     (part / "pom.xml").write_text(POM.format(dependencies=dependencies), encoding="utf-8")
     # Without test libraries and other modules' jars: the same as a distribution's lib folder.
-    command = [
-        "mvn",
-        "-B",
-        "-q",
-        "dependency:copy-dependencies",
-        "-DincludeScope=runtime",
-        f"-DoutputDirectory={part / 'jars'}",
-    ]
-    _run(command, part, NO_JARS, version)
+    goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={part / 'jars'}"]
+    _run(["mvn", "-B", "-q", *goal], part, NO_JARS, version)
     (part / "jars").rename(jars)
     shutil.rmtree(part)
     return jars
@@ -108,12 +101,8 @@ def _classes(folder: Path, side: Side, version: Version, jars: Path) -> Path:
         part = folder / "part-classes"
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
-        _run(
-            ["javac", "-nowarn", "--release", "11", "-cp", f"{jars}/*", "-d", str(part), *map(str, sources)],
-            folder,
-            NO_CLASSES,
-            version,
-        )
+        compiler = ["javac", "-nowarn", "--release", "11", "-cp", f"{jars}/*", "-d", str(part)]
+        _run([*compiler, *map(str, sources)], folder, NO_CLASSES, version)
         part.rename(classes)
     return classes
 
@@ -133,7 +122,6 @@ def _run(command: list[str], folder: Path, failed: T, version: Version) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LabError(failed.say(version=str(version), why=type(error).__name__)) from None
     if done.returncode:
-        lines = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line or "error:" in line] or [
-            "?"
-        ]
-        raise LabError(failed.say(version=str(version), why=lines[0].replace("[ERROR]", "").strip()[:200]))
+        said = (done.stdout + done.stderr).splitlines()
+        why = next((line for line in said if "ERROR" in line or "error:" in line), "?")
+        raise LabError(failed.say(version=str(version), why=why.replace("[ERROR]", "").strip()[:200]))

@@ -94,13 +94,8 @@ class _Live:
     def __init__(
         self, processes: Processes, lab: cluster.Cluster, scenario: Scenario, folder: Path, classpath: str
     ) -> None:
-        self.processes, self.lab, self.scenario, self.folder, self.classpath = (
-            processes,
-            lab,
-            scenario,
-            folder,
-            classpath,
-        )
+        self.processes, self.lab, self.scenario = processes, lab, scenario
+        self.folder, self.classpath = folder, classpath
         self.probe = Probe(lab.store, lab.logs, [folder / app.folder for app in scenario.apps])
         self.hosts = {app.folder: self._start(app) for app in scenario.apps}
         self.over = threading.Event()
@@ -108,11 +103,8 @@ class _Live:
 
     def _start(self, app: App, **more: str) -> Host:
         home = self.folder / app.folder
-        arguments = [
-            app.role,
-            f"namesrv={self.lab.namesrv}",
-            *(f"{k}={v}" for k, v in {**app.settings, **more}.items()),
-        ]
+        settings = {"namesrv": self.lab.namesrv, **app.settings, **more}
+        arguments = [app.role, *(f"{name}={value}" for name, value in settings.items())]
         properties = {"rocketmq.client.logRoot": str(home), "rocketmq.log.root": str(home)}
         return self.processes.start(app.folder, "LabClient", arguments, home, self.classpath, "192m", properties)
 
@@ -184,17 +176,10 @@ class _Live:
         tool = shutil.which("jstack", path=str(Path(self.processes.java).resolve().parent)) or shutil.which("jstack")
         for app in self.scenario.apps if tool else ():
             if app.role == "consumer":
-                with (
-                    (self.folder / app.folder / f"jstack-{number}.txt").open("wb") as out,
-                    contextlib.suppress(OSError, subprocess.TimeoutExpired),
-                ):
-                    subprocess.run(
-                        [str(tool), "-l", str(self.hosts[app.folder].process.pid)],
-                        stdout=out,
-                        stderr=subprocess.DEVNULL,
-                        timeout=20,
-                        check=False,
-                    )
+                command = [str(tool), "-l", str(self.hosts[app.folder].process.pid)]
+                out = self.folder / app.folder / f"jstack-{number}.txt"
+                with out.open("wb") as file, contextlib.suppress(OSError, subprocess.TimeoutExpired):
+                    subprocess.run(command, stdout=file, stderr=subprocess.DEVNULL, timeout=20, check=False)
 
     def _pause(self, began: float) -> None:
         for each in self.scenario.pauses:
@@ -213,29 +198,17 @@ def _commands(lab: cluster.Cluster, scenario: Scenario, folder: Path) -> dict[st
         "clusterList.txt": ["clusterList", *names],
         "getBrokerConfig.txt": ["getBrokerConfig", *names, *broker],
         "brokerStatus.txt": ["brokerStatus", *names, *broker],
-        **{
-            f"consumerProgress-{app.folder}.txt": ["consumerProgress", *names, "-g", app.settings["group"]]
-            for app in scenario.apps
-            if app.role == "consumer"
-        },
-        **{
-            f"consumerConnection-{app.folder}.txt": ["consumerConnection", *names, "-g", app.settings["group"]]
-            for app in scenario.apps
-            if app.role == "consumer" and scenario.looks
-        },
     }
+    for command in ("consumerProgress", *(["consumerConnection"] if scenario.looks else [])):
+        for app in scenario.apps:
+            if app.role == "consumer":
+                found[f"{command}-{app.folder}.txt"] = [command, *names, "-g", app.settings["group"]]
     if scenario.lookup is not None:
         found["queryMsgById.txt"] = ["queryMsgById", *names, "-i", _handled(folder, scenario, scenario.lookup)]
         if scenario.lookup == "uniq_key":
             topic = next(app.settings["topic"] for app in scenario.apps)
-            found["queryMsgByUniqueKey.txt"] = [
-                "queryMsgByUniqueKey",
-                *names,
-                "-t",
-                topic,
-                "-i",
-                _handled(folder, scenario, "uniq_key"),
-            ]
+            handled = _handled(folder, scenario, "uniq_key")
+            found["queryMsgByUniqueKey.txt"] = ["queryMsgByUniqueKey", *names, "-t", topic, "-i", handled]
     return found
 
 
@@ -276,14 +249,10 @@ def _collect_broker(home: Path, target: Path) -> None:
 
 
 def _about(done: Done) -> dict[str, Any]:
-    said = {
-        "scenario": done.scenario.name,
-        "broker": str(done.broker),
-        "client": str(done.client),
-        "over": done.over,
-        "seconds": round(done.seconds, 1),
-    }
-    return {**said, "at_the_end": {k: v for k, v in attrs.asdict(done.reading).items() if k != "last"}}
+    releases = {"broker": str(done.broker), "client": str(done.client)}
+    end = {name: value for name, value in attrs.asdict(done.reading).items() if name != "last"}
+    how = {"over": done.over, "seconds": round(done.seconds, 1)}
+    return {"scenario": done.scenario.name, **releases, **how, "at_the_end": end}
 
 
 @contextlib.contextmanager

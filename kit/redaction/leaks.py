@@ -45,12 +45,8 @@ PSEUDONYMOUS: Final = tuple(
 )
 """Where pseudonyms of addresses come from, and addresses that every host has."""
 
-_FORMS: Final = {
-    name: re.compile(form)
-    for name, form in msgspec.yaml.decode(
-        resources.files("kit.redaction").joinpath("leaks.yaml").read_bytes(), type=dict[str, str]
-    ).items()
-}
+_ROWS: Final = resources.files("kit.redaction").joinpath("leaks.yaml").read_bytes()
+_FORMS: Final = {name: re.compile(form) for name, form in msgspec.yaml.decode(_ROWS, type=dict[str, str]).items()}
 _DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b|sha256-[A-Za-z0-9+/=]+")
 _OPAQUE: Final = re.compile(r"^data:image/.*$")
 _FIXED: Final = frozenset({"bdata", "sha256", "findings_sha256", "manifest_sha256", "kit_version"})
@@ -87,13 +83,10 @@ def of(case: Case, files: Iterable[Path], more: Iterable[str] = ()) -> Originals
         for part in {value, *value.split(), value.rpartition("%")[2]}:
             bare = part.strip(" \t\"'/[]")
             ip = _address(bare)
+            token = TOKEN.search(bare)
             if ip is not None:
                 addresses.add(ip)
-            elif (
-                (token := TOKEN.search(bare))
-                and token.group() in words
-                and not (is_ambiguous(bare) or ordinary.is_stock(bare))
-            ):
+            elif token and token.group() in words and not is_ambiguous(bare) and not ordinary.is_stock(bare):
                 found.add(bare)
     return Originals(frozenset(found), frozenset(ip for ip in addresses if not _is_nobodys(ip)))
 
@@ -135,11 +128,8 @@ def texts(path: Path) -> Iterator[str]:
             book = json.loads(raw)
             yield from _strings([cell.get("outputs") for cell in book["cells"]])
             yield from _strings(book["metadata"])
-            yield from (
-                str(cell["source"])
-                for cell in book["cells"]
-                if "injected-parameters" in cell["metadata"].get("tags", ())
-            )
+            injected = (cell for cell in book["cells"] if "injected-parameters" in cell["metadata"].get("tags", ()))
+            yield from (str(cell["source"]) for cell in injected)
         elif path.suffix == ".csv":
             yield from (cell for row in csv.reader(io.StringIO(raw)) for cell in row)
         elif path.suffix == ".html":
@@ -180,11 +170,8 @@ class _Page(HTMLParser):
         if tag == "style" or tag == "script":
             self._inside = "data" if about.get("type") == "application/json" else "code"
         else:
-            self.found.extend(
-                value
-                for name, value in attrs
-                if value and name not in ("class", "style", "content") and not _OPAQUE.match(value)
-            )
+            said = (value for name, value in attrs if value and name not in ("class", "style", "content"))
+            self.found.extend(value for value in said if not _OPAQUE.match(value))
 
     def handle_endtag(self, tag: str) -> None:
         self._inside = None
@@ -225,24 +212,20 @@ def leak(text: str, originals: Originals, own: Callable[[str], bool] = lambda te
     text = _DIGEST.sub(" ", html.unescape(_ESCAPED.sub(" ", text)))
     for form, pattern in _FORMS.items():
         for hit in pattern.finditer(text):
-            if form != "address":
+            if form == "address":
+                ip = _address(hit[1] or hit[3] or hit[2].replace("-", "."))
+                is_own = hit[1] in _own_versions() or ip is None or _is_nobodys(ip)
+            else:
                 said = hit[hit.lastindex or 0]
                 # A name that goes on, as `key-1x2y-retry` does, is the pseudonym and what was behind it.
-                if not any(own(said[: end + 1]) for end in range(len(said))):
-                    return form
-            elif (
-                hit[1] not in _own_versions()
-                and (ip := _address(hit[1] or hit[3] or hit[2].replace("-", "."))) is not None
-                and not _is_nobodys(ip)
-            ):
+                is_own = any(own(said[: end + 1]) for end in range(len(said)))
+            if not is_own:
                 return form
     upper = text.upper()
     for ip in originals.addresses:
-        shown = (str(ip), str(int(ip))) if ip.version == 4 else (str(ip),)
         hexed = ip.packed.hex().upper()
-        if any(_stands(each, upper, heads=True) for each in (hexed, f"0X{hexed}")) or any(
-            _stands(each, text) for each in shown
-        ):
+        is_hexed = any(_stands(each, upper, heads=True) for each in (hexed, f"0X{hexed}"))
+        if is_hexed or _stands(str(ip), text) or (ip.version == 4 and _stands(str(int(ip)), text)):
             return "address"
     pieces = {part for token in TOKEN.findall(text) for part in (token, *_PIECE.findall(token))}
     for name in originals.names:

@@ -69,32 +69,22 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
         for plain, its in _plain(name, kind):
             hit = WORD.search(plain)
             first = hit.group() if hit else ""
-            if (
-                plain not in kinds
-                and len(plain) <= LONGEST
-                and (not hit or first in words or any(first[:size] in cut for size in sizes))
-            ):
-                kinds[plain] = its
+            is_shown = not hit or first in words or any(first[:size] in cut for size in sizes)
+            if is_shown and len(plain) <= LONGEST:
+                kinds.setdefault(plain, its)
 
     for name, kind in _tables(case):
         learn(name, kind)
     for name, kind in mentioned(texts):
         learn(name, kind)
-    files = (
-        {item.file for item in (*case.found.items, *case.found.archives)}
-        | set(case.found.not_recognised)
-        | {r.file for r in case.found.refused}
-    )
+    found = case.found
+    files = {item.file for item in (*found.items, *found.archives)}
+    files |= {refused.file for refused in found.refused} | set(found.not_recognised)
     for path in (*files, *paths):
         for part in re.split(r"[/\\]|!/", path):
             stem = split_name(part)[0]
-            if (
-                len(stem) > 3
-                and part not in ordinary.FOLDERS
-                and stem not in ordinary.FOLDERS
-                and not stem.isdigit()
-                and not _made_of(stem, kinds)
-            ):
+            names_nobody = len(stem) <= 3 or stem.isdigit() or not ordinary.FOLDERS.isdisjoint((part, stem))
+            if not names_nobody and not _made_of(stem, kinds):
                 learn(stem, "dir")
     lines = dict(_quoted(case, list(texts)))
     states = _states(case)
@@ -147,31 +137,27 @@ def strings(value: Any) -> Iterator[str]:
 
 def is_plain(cell: str) -> bool:
     """Return whether a table cell names nobody: numbers, times, truth values, ids (which are re-encoded by their form)."""
-    return (
-        bool(_NUMBER.fullmatch(cell) or _TIME.fullmatch(cell))
-        or cell.lower() in ("null", "none", "true", "false", "nan")
-        or bool(HEX.fullmatch(cell))
-    )
+    is_word = cell.lower() in ("null", "none", "true", "false", "nan")
+    return is_word or any(form.fullmatch(cell) for form in (_NUMBER, _TIME, HEX))
 
 
 def _cell(made: Redactor, cell: str, states: set[str]) -> str:
     bare = cell.strip().strip("\"'")
     if bare in made.names:
         return cell.replace(bare, made.names[bare])
-    return (
-        cell if bare in states else made.text(cell) if is_plain(bare) else cell.replace(bare, made.coin(bare, "value"))
-    )
+    if bare in states:
+        return cell
+    return made.text(cell) if is_plain(bare) else cell.replace(bare, made.coin(bare, "value"))
 
 
 def _plain(name: Any, kind: str) -> Iterator[tuple[str, str]]:
     """Yield what has to be replaced of a name: the group behind a prefix, each key of several, nothing of RocketMQ's own."""
     text = str(name).strip() if name is not None else ""
     if kind == "key":
-        yield from (
-            (key, kind)
-            for key in text.split()
-            if not (HEX.fullmatch(key) and len(key) in (32, 34, 56)) and not QUAD.fullmatch(key)
-        )
+        for key in text.split():
+            is_id = HEX.fullmatch(key) and len(key) in (32, 34, 56)
+            if not is_id and not QUAD.fullmatch(key):
+                yield key, kind
         return
     for prefix in (names.RETRY_PREFIX, names.DLQ_PREFIX, names.LMQ_PREFIX):
         if text.startswith(prefix):
@@ -299,13 +285,7 @@ def _states(case: Case) -> set[str]:
 
 # --- what only the shown texts tell ------------------------------------------------------------------------------------------
 
-_MENTIONED_KINDS: Final = {
-    "topic": "topic",
-    "broker": "broker",
-    "cluster": "cluster",
-    "client": "client",
-    "instance": "client",
-}
+_MENTIONED_KINDS: Final = ("topic", "broker", "cluster", "client", "instance")
 _HOST_NAME: Final = re.compile(r"[A-Za-z][\w-]*(?:\.[\w-]+)*", re.ASCII)
 
 
@@ -316,10 +296,8 @@ def mentioned(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
             name = hit["name"].strip("|.@#-")
             # The kit's own code and sentences say `group=name` too.
             if name and not is_ordinary(name) and not name.isdigit() and "." not in name:
-                yield (
-                    name,
-                    next((kind for word, kind in _MENTIONED_KINDS.items() if word in hit["what"].lower()), "group"),
-                )
+                kind = next((kind for kind in _MENTIONED_KINDS if kind in hit["what"].lower()), "group")
+                yield name, "client" if kind == "instance" else kind
         called = [hit[1] for form in HOSTS for hit in form.finditer(text)]
         called += [word for hit in MENTIONED["command"].finditer(text) for word in _destinations(hit[1])]
         yield from ((name, "host") for each in called if _is_host(name := each.rstrip(".")))

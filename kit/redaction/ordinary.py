@@ -27,11 +27,8 @@ PUBLIC: Final = ("https://rocketmq.apache.org", "https://github.com/apache/", "h
 
 def is_ordinary(name: str) -> bool:
     """Return whether it is an ordinary word (`order`, `Order`); `order-group` and `orderTopic` are names."""
-    return (
-        _WORD.fullmatch(name) is not None
-        and name.lower() in WORDS
-        and (name.islower() or name.isupper() or name.istitle() or name.isdigit())
-    )
+    is_one_case = name.islower() or name.isupper() or name.istitle() or name.isdigit()
+    return is_one_case and name.lower() in WORDS and _WORD.fullmatch(name) is not None
 
 
 DATED: Final = re.compile(
@@ -55,23 +52,13 @@ def is_ambiguous(name: str) -> bool:
 DEFAULT_BROKER: Final = "broker-a"
 """brokerName in the broker.conf that RocketMQ ships."""
 
-_LISTS: Final = {
-    name: words.split()
-    for name, words in msgspec.yaml.decode(
-        resources.files("kit.redaction").joinpath("stock_names.yaml").read_bytes(), type=dict[str, str]
-    ).items()
-}
-_GROUPS: Final = frozenset({names.SCHEDULE_GROUP, names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP, *_LISTS["groups"]})
-_PLACES: Final = frozenset(
-    {
-        names.DEFAULT_CLUSTER,
-        names.DEFAULT_REGION,
-        DEFAULT_BROKER,
-        "localhost",
-        "localhost.localdomain",
-        "jmenv.tbsite.net",
-    }
-)
+_ROWS: Final = resources.files("kit.redaction").joinpath("stock_names.yaml").read_bytes()
+_LISTS: Final = {name: words.split() for name, words in msgspec.yaml.decode(_ROWS, type=dict[str, str]).items()}
+_NAMES: Final = frozenset({
+    names.SCHEDULE_GROUP, names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP, *_LISTS["groups"], names.DEFAULT_CLUSTER,
+    names.DEFAULT_REGION, DEFAULT_BROKER, names.RETRY_PREFIX, names.DLQ_PREFIX, names.DISCARD_TOPIC_IN_LOGS,
+    *names.SYSTEM_TOPICS, "localhost", "localhost.localdomain", "jmenv.tbsite.net",
+})  # fmt: skip
 
 FOLDERS: Final = frozenset(_LISTS["words"]) | names.SYSTEM_TOPICS | {names.DISCARD_TOPIC_IN_LOGS, "RETRY", "DLQ", "LMQ"}
 """Names of folders and files, or parts of them, that are in any store, log folder or collection of outputs."""
@@ -84,12 +71,5 @@ EXTENSIONS: Final = frozenset(_LISTS["extensions"])
 
 def is_stock(name: str) -> bool:
     """Return whether a topic, group, broker, cluster or host name is RocketMQ's own or one that it ships."""
-    return (
-        name in _GROUPS
-        or name in _PLACES
-        or name in (names.RETRY_PREFIX, names.DLQ_PREFIX)
-        or name in names.SYSTEM_TOPICS
-        or name == names.DISCARD_TOPIC_IN_LOGS
-        or name.startswith((names.SYSTEM_GROUP_PREFIX, "CID_ONS", "RMQ_SYS_", "TRANS_CHECK_"))
-        or names.is_system_topic(name)
-    )
+    begins = name.startswith((names.SYSTEM_GROUP_PREFIX, "CID_ONS", "RMQ_SYS_", "TRANS_CHECK_"))
+    return begins or name in _NAMES or names.is_system_topic(name)

@@ -109,16 +109,11 @@ class Redactor:
             if rf.PLACES["position_field"].search(field) and text.isdigit():
                 return text
             if rf.PLACES["key_field"].search(field):
-                return "".join(
-                    part if part.isspace() or not part else self._key(part) for part in re.split(r"(\s+)", text)
-                )
+                return re.sub(r"\S+", lambda token: self._key(token.group()), text)
             if rf.PLACES["name_field"].search(field) and text in self.names:
                 return self.names[text]
-        return "".join(
-            new if new is not None else old
-            for part in rf.SPELLED.split(text)
-            for old, new in self._pieces(part, rf.FORMS)
-        )
+        pieces = (piece for part in rf.SPELLED.split(text) for piece in self._pieces(part, rf.FORMS))
+        return "".join(new if new is not None else old for old, new in pieces)
 
     def _key(self, token: str) -> str:
         """Return the replacement of a token where a key is expected: ids stay ids, harmless words stay."""
@@ -202,18 +197,11 @@ class Redactor:
         if len(fragment) < 4 or re.search(r"[\s<>]", fragment):
             return None
         at = bisect_left(self._sorted, fragment)
-        if (
-            at < len(self._sorted)
-            and self._sorted[at].startswith(fragment)
-            and not is_ordinary(fragment)
-            and not fragment.isdigit()
-        ):
-            return self.names[self._sorted[at]][: len(fragment)]
-        return (
-            ""
-            if HEX.fullmatch(fragment.ljust(8, "0")) and len(fragment) < 8 and self.addresses.begins(fragment)
-            else None
-        )
+        name = self._sorted[at] if at < len(self._sorted) else ""
+        if name.startswith(fragment) and not is_ordinary(fragment) and not fragment.isdigit():
+            return self.names[name][: len(fragment)]
+        is_hex = len(fragment) < 8 and HEX.fullmatch(fragment.ljust(8, "0"))
+        return "" if is_hex and self.addresses.begins(fragment) else None
 
     def _name_at(self, text: str, start: int, done: int) -> tuple[int, int, str] | None:
         """Return the longest known name whose first word begins here, if it may be replaced."""
@@ -223,12 +211,8 @@ class Redactor:
         for lead, size in self._shapes.get(word.group(), ()):
             begin = start - lead
             name = text[begin : begin + size]
-            if (
-                begin >= done
-                and name in self.names
-                and not rf.inside(text, begin, begin + size)
-                and self._may(name, text, begin)
-            ):
+            is_whole = begin >= done and name in self.names and not rf.inside(text, begin, begin + size)
+            if is_whole and self._may(name, text, begin):
                 return begin, begin + size, self.names[name]
         return None
 
@@ -257,11 +241,8 @@ class Redactor:
 
     def _segment(self, part: str, whole: bool, home: bool) -> str:
         """Return one part of a path; in a `whole` one short names are people's and hosts', in a relative one they are only folders."""
-        if (
-            not part.strip(".~!")
-            or (len(part) < SHORT and not whole)
-            or (not home and (part.isdigit() or part in ordinary.FOLDERS))
-        ):
+        is_folder = not home and (part.isdigit() or part in ordinary.FOLDERS)
+        if is_folder or not part.strip(".~!") or (len(part) < SHORT and not whole):
             return part
         if re.fullmatch(rf"{rf.SCHEMES}|[A-Za-z]:?", part) and whole and not home:
             return part
@@ -283,11 +264,9 @@ class Redactor:
         if isinstance(value, Mapping):
             if isinstance(value.get("columns"), list) and isinstance(value.get("rows"), list):
                 return self._table(value)
-            whole = field is not None and bool(rf.PLACES["name_field"].search(field))
-            return {
-                self.text(k, "topic" if whole else None) if isinstance(k, str) else k: self.value(v, str(k))
-                for k, v in value.items()
-            }
+            named = "topic" if field is not None and rf.PLACES["name_field"].search(field) else None
+            told = {k: self.text(k, named) if isinstance(k, str) else k for k in value}
+            return {told[k]: self.value(each, str(k)) for k, each in value.items()}
         if isinstance(value, list | tuple | set | np.ndarray):
             return [self.value(each, field) for each in value]
         return value

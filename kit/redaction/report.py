@@ -65,14 +65,8 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         books = {path: notebooks.read(path) for path in executed}
         tables = {name: results.table(case, name) for name in results.names(case)}
         evidence = build.evidence_tables(case)
-        shown = [
-            findings,
-            parameters,
-            options,
-            *(_said(book) for book in books.values()),
-            *tables.values(),
-            *evidence.values(),
-        ]
+        said = [_said(book) for book in books.values()]
+        shown = [findings, parameters, options, *said, *tables.values(), *evidence.values()]
         paths = {findings["evidence"]["path"], parameters["evidence"], parameters["workspace"], str(Path.home())}
         redactor = redactnames.of(case, shown, paths)
 
