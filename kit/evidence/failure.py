@@ -35,26 +35,20 @@ class Failure:
     @classmethod
     def of(cls, what: str, error: BaseException) -> Failure:
         frames = traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if Path(frame.filename).is_relative_to(Path(kit.__file__).parent)] or list(
-            frames
-        )
+        folder = Path(kit.__file__).parent
+        own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)] or list(frames)
         where = f"{_place(own[-1].filename)}:{own[-1].lineno} in {own[-1].name}" if own else ""
         return cls(what, type(error).__name__, " ".join(str(error).split())[:MOST], where, "\n".join(_chain(error)))
 
     @classmethod
     def of_output(cls, what: str, output: Mapping[str, Any]) -> Failure:
         """Return the failure of a notebook cell, from its output."""
-        frames = [
-            f"{_place(found[1])}:{found[2]} in {found[3]}"
-            for line in _ANSI.sub("", "\n".join(output["traceback"])).splitlines()
-            if (found := _FRAME.match(line))
-        ]
+        lines = _ANSI.sub("", "\n".join(output["traceback"])).splitlines()
+        frames = [f"{_place(found[1])}:{found[2]} in {found[3]}" for found in map(_FRAME.match, lines) if found]
         own = [frame for frame in frames if frame.startswith("kit/")] or frames
         message = " ".join(output["evalue"].split())[:MOST]
-        trace = "\n".join(
-            [f"{output['ename']}: {without_values(message)}", *(f"  {frame}" for frame in frames[-_FRAMES:])]
-        )
-        return cls(what, output["ename"], message, own[-1] if own else "", trace)
+        trace = [f"{output['ename']}: {without_values(message)}", *(f"  {frame}" for frame in frames[-_FRAMES:])]
+        return cls(what, output["ename"], message, own[-1] if own else "", "\n".join(trace))
 
     def as_dict(self) -> dict[str, str]:
         """Return the `error` of a finding as in findings.json."""

@@ -125,12 +125,8 @@ def holds(file: io.FileIO, place: Place) -> bool:
 def marked(file: io.FileIO, place: Place) -> Place:
     """Return a place with the hashes of what was read up to it."""
     heads, size = min(HEAD, place.at), min(MARK, place.at)
-    return msgspec.structs.replace(
-        place,
-        heads=heads,
-        head=digest(os.pread(file.fileno(), heads, 0)),
-        mark=digest(os.pread(file.fileno(), size, place.at - size)),
-    )
+    head, mark = (digest(os.pread(file.fileno(), *part)) for part in ((heads, 0), (size, place.at - size)))
+    return msgspec.structs.replace(place, heads=heads, head=head, mark=mark)
 
 
 def look(

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import attrs
 
+from kit.evidence import disk
 from kit.evidence.files import Refused, refusal
 
 PREFIX: Final = "_unread-"
@@ -47,13 +46,8 @@ class Unread:
             log.log(logging.DEBUG if self.mode == QUIET else logging.WARNING, "%s: %s", refused.file, refused.say())
             return
         # One note per file, however many tasks read parts of it.
-        target = Path(
-            self.folder,
-            f"{PREFIX}{hashlib.sha256(refused.file.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}.json",
-        )
-        part = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.part")
-        part.write_text(json.dumps(attrs.asdict(refused)), encoding="utf-8")
-        part.replace(target)
+        name = hashlib.sha256(refused.file.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        disk.write_text(Path(self.folder, f"{PREFIX}{name}.json"), json.dumps(attrs.asdict(refused)))
 
     def through(self, file: str, read: Callable[[], Iterable[R]]) -> Iterator[R]:
         """Yield what `read` yields until it raises; the rest of the file is then noted."""
@@ -65,7 +59,5 @@ class Unread:
 
 def notes(folder: Path) -> list[Refused]:
     """Return what was noted in a table's folder, in order of file."""
-    return sorted(
-        (Refused(**json.loads(path.read_text(encoding="utf-8"))) for path in folder.glob(f"{PREFIX}*.json")),
-        key=lambda r: r.file,
-    )
+    texts = (path.read_text(encoding="utf-8") for path in folder.glob(f"{PREFIX}*.json"))
+    return sorted((Refused(**json.loads(text)) for text in texts), key=lambda refused: refused.file)

@@ -134,11 +134,8 @@ class Workspace:
                 yield None
                 return
             final = self.tables / name
-            part = (
-                self.folder
-                / "tmp"
-                / f"{name.replace('/', '_')}-{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
-            )
+            own = f"{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
+            part = self.folder / "tmp" / f"{name.replace('/', '_')}-{own}"
             try:
                 for made in (part.parent, part, self.tables):
                     made.mkdir(mode=0o777 if self.shared else 0o700, exist_ok=True)

@@ -179,15 +179,11 @@ class Explorer:
 BARS: Final = 8
 """Most bars of a field, the values with most rows; the menu has all of them."""
 COMPARED: Final[dict[Part, tuple[str, ...]]] = {
-    "entries": ("levels", "sources", "topics"),
-    "records": ("stages", "topics", "groups"),
-}
+    "entries": ("levels", "sources", "topics"), "records": ("stages", "topics", "groups"),
+}  # fmt: skip
 TIME: Final = {
-    "type": "date",
-    "tickformat": "%H:%M:%S\n%Y-%m-%d",
-    "hoverformat": "%Y-%m-%d %H:%M:%S.%L",
-    "title": "UTC",
-}
+    "type": "date", "tickformat": "%H:%M:%S\n%Y-%m-%d", "hoverformat": "%Y-%m-%d %H:%M:%S.%L", "title": "UTC",
+}  # fmt: skip
 TICKS: Final = 1000
 """Places of the slider of times."""
 
@@ -237,17 +233,14 @@ class View(ipywidgets.VBox):
     def _say(self) -> None:
         """Show what is selected as chips that let go of it, and how much that is."""
         chosen = self.explorer.selection
-        chips = [
-            self._chip(f"{LABELS['fields'][field].in_(self.lang)}: {clean(value, 80)}", chosen.toggled(field, value))
-            for field in VALUES
-            for value in getattr(chosen, field)
-        ]
+        heads = {field: label.in_(self.lang) for field, label in LABELS["fields"].items()}
+        pairs = [(field, value) for field in VALUES for value in getattr(chosen, field)]
+        chips = [self._chip(f"{heads[f]}: {clean(value, 80)}", chosen.toggled(f, value)) for f, value in pairs]
         if chosen.since or chosen.until:
             ends = [f"{at:%Y-%m-%d %H:%M:%S}" if at else "…" for at in (chosen.since, chosen.until)]
             chips.insert(0, self._chip(f"{ends[0]} – {ends[1]} UTC", attrs.evolve(chosen, since=None, until=None)))
         if chosen.text:
-            said = f"{LABELS['fields']['text'].in_(self.lang)}: {clean(chosen.text, 80)}"
-            chips.append(self._chip(said, attrs.evolve(chosen, text="")))
+            chips.append(self._chip(f"{heads['text']}: {clean(chosen.text, 80)}", attrs.evolve(chosen, text="")))
         clear = [self._chip(SAYS["clear"].in_(self.lang), Selection(), "times-circle")] if chips else []
         self.chips.children = (*chips, *clear) or (ipywidgets.Label(SAYS["everything"].in_(self.lang)),)
         selected = {part: int(each.mask(chosen).sum()) for part, each in self.explorer.parts.items()}
@@ -276,18 +269,17 @@ class View(ipywidgets.VBox):
             )  # fmt: skip
             menu.observe(lambda change, field=field, values=values: self._chosen(change, field, values), "value")
             menus.append(menu)
-        self.search = ipywidgets.Text(
-            placeholder=SAYS["search"].in_(self.lang), continuous_update=False, layout={"width": "16em"}
-        )
-        self.search.observe(
-            lambda change: self.select(attrs.evolve(self.explorer.selection, text=change["new"].strip())), "value"
-        )
+        hint = SAYS["search"].in_(self.lang)
+        self.search = ipywidgets.Text(placeholder=hint, continuous_update=False, layout={"width": "16em"})
+        self.search.observe(lambda change: self._searched(change["new"].strip()), "value")
         self._follow.append(lambda: setattr(self.search, "value", self.explorer.selection.text))
-        self.log_scale = ipywidgets.Checkbox(
-            description=SAYS["log_scale"].in_(self.lang), indent=False, layout={"width": "auto"}
-        )
+        scale = SAYS["log_scale"].in_(self.lang)
+        self.log_scale = ipywidgets.Checkbox(description=scale, indent=False, layout={"width": "auto"})
         self.log_scale.observe(lambda _: self.refresh(), "value")
         return ipywidgets.HBox([self.search, *menus, self.log_scale], layout={"flex_flow": "row wrap"})
+
+    def _searched(self, text: str) -> None:
+        self.select(attrs.evolve(self.explorer.selection, text=text))
 
     def _chosen(self, change: Any, field: str, values: dict[str, str]) -> None:
         if change["new"] in values:
@@ -395,11 +387,8 @@ class View(ipywidgets.VBox):
         if metrics.empty:
             return []
         names = list(metrics["metric"].value_counts().index)
-        menu = ipywidgets.Dropdown(
-            options=[(clean(name, 100), name) for name in names],
-            description=SAYS["metric"].in_(self.lang),
-            layout={"width": "auto"},
-        )
+        options, label = [(clean(name, 100), name) for name in names], SAYS["metric"].in_(self.lang)
+        menu = ipywidgets.Dropdown(options=options, description=label, layout={"width": "auto"})
 
         def draw() -> Chart:
             rows = self.explorer.selection.keep(metrics[metrics["metric"] == menu.value])

@@ -129,17 +129,11 @@ class Narrow:
             frame = frame.where(F.col("ts") <= F.lit(selection.until))
         for field, column in COLUMNS[self.part].items():
             if wanted := list(getattr(selection, field)):
-                listed = F.array(*map(F.lit, wanted))
-                named = (
-                    F.arrays_overlap(F.split(column, rf"\{EVENTS}"), listed)
-                    if column == "events"
-                    else F.col(column).isin(wanted)
-                )
-                frame = frame.where(named)
+                values = F.split(column, rf"\{EVENTS}") if column == "events" else F.array(column)
+                frame = frame.where(F.arrays_overlap(values, F.array(*map(F.lit, wanted))))
         if selection.text:
-            frame = frame.where(
-                F.contains(F.lower(F.concat_ws("\n", *SEARCHED[self.part])), F.lit(selection.text.lower()))
-            )
+            searched = F.lower(F.concat_ws("\n", *SEARCHED[self.part]))
+            frame = frame.where(F.contains(searched, F.lit(selection.text.lower())))
         return frame.select(*KEYS[self.part])
 
 
@@ -165,13 +159,8 @@ def read(case: Case, part: Part) -> Narrow:
     """Return the narrow copy of entries or records; it is written if absent."""
     base = case.folder("logs" if part == "entries" else "messages")
     # A table that is read again, because a file has become readable, keeps its name but not its time.
-    version = (
-        base.name,
-        (base / ws.DONE).stat().st_mtime_ns,
-        case.found.content_key,
-        case.options.digest(),
-        ws.code_hash("explorer"),
-    )
+    changed = (base / ws.DONE).stat().st_mtime_ns
+    version = (base.name, changed, case.found.content_key, case.options.digest(), ws.code_hash("explorer"))
 
     def write(folder: Path) -> None:
         frame = case.sql(_QUERIES[part], **(_patterns(case) if part == "entries" else {}))
@@ -186,9 +175,8 @@ def read(case: Case, part: Part) -> Narrow:
     else:
         table = ds.dataset(folder, format="parquet").to_table(columns)
         for name in (KEYS[part][0], *fields):
-            table = table.set_column(
-                table.schema.get_field_index(name), name, table[name].dictionary_encode().unify_dictionaries()
-            )
+            coded = table[name].dictionary_encode().unify_dictionaries()
+            table = table.set_column(table.schema.get_field_index(name), name, coded)
         frame = table.to_pandas().sort_values(["ts", *KEYS[part]], ignore_index=True)
     if frame["ts"].dt.tz is None:
         frame["ts"] = frame["ts"].dt.tz_localize("UTC")

@@ -68,14 +68,10 @@ def truncated(text: str | None, bits: int = 64) -> int | None:
     """Return a printed number without its fraction if it fits a signed column of `bits`: `12.7` is 12, `1.2e1` is 12."""
     if text is None or not _NUMBER.fullmatch(text):
         return None
+    if _WHOLE.fullmatch(text):
+        return integer(text, bits)
     number = float(text)
-    return (
-        integer(text, bits)
-        if _WHOLE.fullmatch(text)
-        else integer(math.trunc(number), bits)
-        if math.isfinite(number)
-        else None
-    )
+    return integer(math.trunc(number), bits) if math.isfinite(number) else None
 
 
 def real(text: str | None) -> float | None:

@@ -118,9 +118,8 @@ class History:
         nearest = reading.alike(new, self.incidents, least=0.0)[:1] if new else []
         old = self.incident(before) if before else next((match.incident for match in nearest), None)
         changes = compare.compare(old.findings, new.findings) if old and new else []
-        frame = pd.DataFrame(
-            compare.rows(changes, self.lang), columns=pd.Index(["cause", "what", "before", "after", "change"])
-        )
+        columns = pd.Index(["cause", "what", "before", "after", "change"])
+        frame = pd.DataFrame(compare.rows(changes, self.lang), columns=columns)
         names = {"before": old.name if old else before, "after": new.name if new else after}
         return self._table(frame, SAYS["changed"].say(**names))
 
@@ -138,8 +137,5 @@ def why(match: reading.Match, lang: Lang) -> str:
     by_kind: dict[reading.Kind, list[str]] = {kind: [] for kind in reading.WEIGHTS}
     for trait in match.shared:
         by_kind[trait.kind].append(trait.what)
-    return "; ".join(
-        reading.LABELS[kind].say(what=", ".join(whats[:NAMES_SHOWN])).render(lang)
-        for kind, whats in by_kind.items()
-        if whats
-    )
+    shared = {kind: ", ".join(whats[:NAMES_SHOWN]) for kind, whats in by_kind.items() if whats}
+    return "; ".join(reading.LABELS[kind].say(what=what).render(lang) for kind, what in shared.items())

@@ -119,11 +119,8 @@ def quick_key(root: Path) -> str:
     digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape"))
     found, refused = ev.walk(root)
     for name, _, info in found:
-        digest.update(
-            f"{name}\0{info.st_size}\0{info.st_mtime_ns}\0{info.st_ino}\0{info.st_mode}\n".encode(
-                "utf-8", "surrogateescape"
-            )
-        )
+        about = f"{name}\0{info.st_size}\0{info.st_mtime_ns}\0{info.st_ino}\0{info.st_mode}\n"
+        digest.update(about.encode("utf-8", "surrogateescape"))
     digest.update(repr([(r.file, r.reason) for r in refused]).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:32]
 
@@ -162,6 +159,11 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         elif found.kind != "archive":
             items.append(found)
     names = [(f.file, f.content or "") for f in looked if isinstance(f, Item)]
+    archives = [
+        Item(a.file, ev.valid_text(str(root / a.file if root.is_dir() else root)), a.bytes, "archive", a.sha256)
+        for a in opened.archives
+    ]
+    archives += [found for found in looked if isinstance(found, Item) and found.kind == "archive"]
     marked, disagree, overlapping = mark_copies(recognise.without_rows(items))
     return Inventory(
         root=ev.valid_text(str(root)),
@@ -169,11 +171,7 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         not_recognised=tuple(sorted(unknown)),
         refused=tuple(sorted(refused, key=lambda r: (r.file, r.reason))),
         content_key=_content_key(names, refused),
-        archives=tuple(
-            Item(a.file, ev.valid_text(str(root / a.file if root.is_dir() else root)), a.bytes, "archive", a.sha256)
-            for a in opened.archives
-        )
-        + tuple(i for i in looked if isinstance(i, Item) and i.kind == "archive"),
+        archives=tuple(archives),
         disagree=tuple(disagree),
         overlapping=overlapping,
     )
@@ -247,10 +245,8 @@ def log_files(path: Path | str) -> list[LogFile]:
 def as_log_files(found: Inventory) -> list[LogFile]:
     from kit.formats.logs.schema import LogFile
 
-    return [
-        LogFile(i.file, i.path, i.source, i.detail.get("encoding"), minutes(i.zone))
-        for i in found.of_kind(*TEXTS, replicas=False)
-    ]
+    texts = found.of_kind(*TEXTS, replicas=False)
+    return [LogFile(i.file, i.path, i.source, i.detail.get("encoding"), minutes(i.zone)) for i in texts]
 
 
 def minutes(zone: str | None) -> int | None:
@@ -338,11 +334,8 @@ def mark_copies(items: list[Item]) -> tuple[list[Item], list[tuple[str, str]], b
     _equal(items, originals)
     _beginnings(items, originals)
     disagree, overlapping = _stores(items, originals)
-    return (
-        [attrs.evolve(i, replica_of=_root(i.file, originals)) if i.file in originals else i for i in items],
-        disagree,
-        overlapping,
-    )
+    marked = [attrs.evolve(i, replica_of=_root(i.file, originals)) if i.file in originals else i for i in items]
+    return marked, disagree, overlapping
 
 
 def _root(file: str, originals: dict[str, str]) -> str:

@@ -104,10 +104,8 @@ def _rows(item: Item, numbers: list[int]) -> Iterator[tuple[int, str]]:
     for number, cells in delimited.rows(path, None, numbers[-1]):
         if number in wanted:
             wanted.remove(number)
-            yield (
-                number,
-                ", ".join(f"{name}={cell}" for name, cell in zip(names, cells, strict=False) if cell is not None),
-            )
+            said = (f"{name}={cell}" for name, cell in zip(names, cells, strict=False) if cell is not None)
+            yield number, ", ".join(said)
     if wanted:
         raise IndexError(numbers[-1])
 

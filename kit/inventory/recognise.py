@@ -211,12 +211,8 @@ def _entry_index(head: bytes) -> dict[str, Any] | None:
     used = units[units["magic"] != 0]
     if not len(used) or not (used["magic"] == 1).all() or units["magic"][: len(used)].min() != 1:
         return None
-    good = (
-        (np.diff(used["index"]) == 1).all()
-        and (np.diff(used["pos"]) > 0).all()
-        and (used["size"] > 48).all()
-        and (used["term"] >= -1).all()
-    )
+    follow = (np.diff(used["index"]) == 1) & (np.diff(used["pos"]) > 0)
+    good = follow.all() and ((used["size"] > 48) & (used["term"] >= -1)).all()
     return {"kind": "dledger_index"} if good else None
 
 
@@ -289,11 +285,8 @@ def _document(name: str, head: bytes, codec: str) -> tuple[str, dict[str, Any]] 
 
     Where many of its lines begin with a time it quotes a log at length: then it is a text like any other.
     """
-    if (
-        _NAMES["repository"].search(name)
-        or name.endswith(".ipynb")
-        or (head.startswith(b"{") and _HEADS["own"].search(head[:4096]))
-    ):
+    is_own = head.startswith(b"{") and _HEADS["own"].search(head[:4096])
+    if is_own or name.endswith(".ipynb") or _NAMES["repository"].search(name):
         return "document", {}
     if _HEADS["foreign"].match(head) and not _HEADS["rocketmq"].search(head):
         return "other_systems_log", {}
@@ -302,12 +295,8 @@ def _document(name: str, head: bytes, codec: str) -> tuple[str, dict[str, Any]] 
     named = _NAMES["guide"].search(name)
     if not (named or _NAMES["prose"].search(name)) or _is_mostly_log(head, share=2 if named else 4):
         return None
-    return "text", {
-        "source": "text",
-        "layout": "unknown",
-        "encoding": None if codec.startswith("utf-8") else codec,
-        "document": True,
-    }
+    encoding = None if codec.startswith("utf-8") else codec
+    return "text", {"source": "text", "layout": "unknown", "encoding": encoding, "document": True}
 
 
 def _is_mostly_log(head: bytes, share: int) -> bool:

@@ -48,11 +48,8 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     found = known_texts().find(log.text, log.starts, log.ends, np.arange(log.starts.size))[1]
     known = bool(catalogue.own(found).any())
     if not layouts:
-        return (
-            {"source": "text", "layout": "unknown", "encoding": encoding}
-            if known or name.lower().endswith((".log", ".out"))
-            else None
-        )
+        is_text = known or name.lower().endswith((".log", ".out"))
+        return {"source": "text", "layout": "unknown", "encoding": encoding} if is_text else None
     layout = layouts.most_common(1)[0][0]
     if layout == "time-only" and not known and log.is_table():
         return None
@@ -129,12 +126,8 @@ def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: b
         families[OF[each]] += count
     # A log with a few foreign lines stays a log; a quarter of them make it a paste, and so do two pieces that somebody fenced.
     fences = sum(line.startswith(b"```") for line in loose)
-    if (
-        fences > 2
-        or "chat" in layouts
-        or len(families) > 2
-        or (len(families) == 2 and min(families.values()) * 4 > families.total())
-    ):
+    mixed = len(families) > 2 or (len(families) == 2 and min(families.values()) * 4 > families.total())
+    if mixed or fences > 2 or "chat" in layouts:
         return "text"
     if len(loose) > headed.sum() and not headed[0] and not name.lower().endswith(".log"):
         return "text"

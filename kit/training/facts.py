@@ -134,11 +134,8 @@ def message_identity(bench: Bench, figures: Mapping[str, Any]) -> Facts:
         first: Any = seen.iloc[0]
         asked = str(first.ids).split(",")[0]
         kind = lookups.kinds(bench.case.facts, {asked}).get(asked) or ""
-        facts |= {
-            "asked": asked,
-            "command": first.command,
-            "kind": {"uniq": "uniq-key", "offset": "offset-id"}.get(kind),
-        }
+        facts |= {"asked": asked, "command": first.command}
+        facts["kind"] = {"uniq": "uniq-key", "offset": "offset-id"}.get(kind)
         facts["address"] = first.address if isinstance(first.address, str) else None
     return facts
 

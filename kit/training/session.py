@@ -37,12 +37,11 @@ def mixed_question(lab: int, n: int, bench: Bench) -> Question:
     found = bench.inquiry(n).findings
     roots = [f for f in found["findings"] if f["cause"] in found["root_causes"]]
     slips = [Slip(_slip(f), value=f["cause"]) for f in found["findings"] if f not in roots]
-    options = {
-        f["cause"]: _text(SAYS["summary"].say(summary=f["title"]))
-        for f in found["findings"]
-        if f["kind"] == "root_cause"
-    }
-    summary = " ".join(f["summary"] for f in roots)
+    causes = [f for f in found["findings"] if f["kind"] == "root_cause"]
+    options = {f["cause"]: _text(SAYS["summary"].say(summary=f["title"])) for f in causes}
+    why = SAYS["quiet"].say(beside=neighbours(found) or SAYS["nothing"])
+    if roots:
+        why = SAYS["summary"].say(summary=" ".join(f["summary"] for f in roots))
     return Question(
         id=f"{lab}-{n}",
         kind="words",
@@ -50,11 +49,7 @@ def mixed_question(lab: int, n: int, bench: Bench) -> Question:
         also=f"also_{n}",
         prompt=_text(SAYS["ask"].say(n=n)),
         hint=_text(HINTS[str(lab)]),
-        explanation=_text(
-            SAYS["summary"].say(summary=summary)
-            if roots
-            else SAYS["quiet"].say(beside=neighbours(found) or SAYS["nothing"])
-        ),
+        explanation=_text(why),
         slips=(*slips, Slip(_text(SAYS["is_something"]), value=NONE)),
         options=options | {NONE: _text(SAYS["none_of_them"])},
         aliases=ALIASES,
@@ -66,9 +61,9 @@ def _slip(finding: Any) -> T:
     false = next((s["claim"] for s in finding["steps"] if s["role"] == "deciding" and s["holds"] is False), None)
     if finding["verdict"] == "confirmed":
         return _text(SAYS["neighbour"].say(summary=finding["summary"]))
-    return _text(
-        SAYS["ruled_out"].say(claim=false) if false is not None else SAYS["open"].say(summary=finding["summary"])
-    )
+    if false is not None:
+        return _text(SAYS["ruled_out"].say(claim=false))
+    return _text(SAYS["open"].say(summary=finding["summary"]))
 
 
 def _text(sentence: Sentence) -> T:

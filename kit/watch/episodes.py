@@ -221,23 +221,18 @@ def note(ring: Ring, lang: Lang, full_in: float | None = None) -> dict[str, Any]
     store is full, None if it is not filling.
     """
     episode = ring.episode
-    alert = next((rule.alert for rule in rules() if rule.name == (ring.rule or _first(episode))), None)
+    name = ring.rule or next(iter(episode.rung), "")
+    alert = next((rule.alert for rule in rules() if rule.name == name), None)
     says = alert.says.in_(lang) if alert else episode.cause
     says = says if says.endswith((".", "。")) else says + STOP[lang]
     if episode.key:
-        says = (
-            SAYS["place"]
-            .say(says=says.rstrip(".。"), place=[part for part in episode.key if part != "None"])
-            .render(lang)
-            + STOP[lang]
-        )
+        place = [part for part in episode.key if part != "None"]
+        says = SAYS["place"].say(says=says.rstrip(".。"), place=place).render(lang) + STOP[lang]
     doubling = doubling_seconds(episode) if alert is not None and alert.grows else None
     count = max(episode.totals.values(), default=0)
-    sentence = {
-        "raised": lambda: says,
-        "worse": lambda: SAYS["worse"].say(says=says, count=count).render(lang),
-        "cleared": lambda: SAYS["cleared"].say(minutes=int(CLEAR // 60), says=says).render(lang),
-    }[ring.state]()
+    sentence = says
+    if ring.state != "raised":
+        sentence = SAYS[ring.state].say(says=says, count=count, minutes=int(CLEAR // 60)).render(lang)
     if ring.state != "cleared":
         if doubling is not None:
             sentence += " " + SAYS["doubles"].say(seconds=doubling).render(lang)
@@ -260,7 +255,3 @@ def note(ring: Ring, lang: Lang, full_in: float | None = None) -> dict[str, Any]
             "disk_full_seconds": None if full_in is None else round(full_in),
         },
     }
-
-
-def _first(episode: Episode) -> str:
-    return next(iter(episode.rung), "")

@@ -124,9 +124,8 @@ class Lags:
             if not followed.is_new:
                 continue
             followed.is_new = False
-            sample = {
-                q: (at, end) for q, at in followed.offsets.items() if (end := self.ends.get((topic, q))) is not None
-            }
+            known = {q: at for q, at in followed.offsets.items() if (topic, q) in self.ends}
+            sample = {q: (at, self.ends[topic, q]) for q, at in known.items()}
             if not sample:
                 continue
             followed.samples = [*(each for each in followed.samples if each[0] > now - KEPT), (now, sample)]

@@ -39,11 +39,8 @@ def as_dict(text: str) -> dict[str, str]:
 
 
 PROMOTED_COLUMNS: Final = tuple(f"property_{name}" for name in PROMOTED)
-_COLUMN_OF: Final = dict(zip(PROMOTED, PROMOTED_COLUMNS, strict=True)) | {
-    names.KEYS: "keys",
-    names.TAGS: "tags",
-    names.UNIQ_KEY: "uniq_key",
-}
+_PLAIN: Final = {names.KEYS: "keys", names.TAGS: "tags", names.UNIQ_KEY: "uniq_key"}
+_COLUMN_OF: Final = dict(zip(PROMOTED, PROMOTED_COLUMNS, strict=True)) | _PLAIN
 LINEAGE: Final = ("stage", "consumer_group", "original")
 """What a record is in the life of its message (`kit.rocketmq.stages`), whose retry or dead letter, and whether a
 producer wrote it.

@@ -64,11 +64,8 @@ def of_actuator(said: Any) -> str | None:
     text: list[str] = []
     for thread in threads:
         lock = thread.get("lockInfo") or {}
-        on = (
-            f" on {lock['className']}@{lock['identityHashCode']:x}"
-            if {"className", "identityHashCode"} <= {*lock}
-            else ""
-        )
+        known = {"className", "identityHashCode"} <= {*lock}
+        on = f" on {lock['className']}@{lock['identityHashCode']:x}" if known else ""
         text.append(f'"{thread.get("threadName")}" Id={thread.get("threadId")} {thread["threadState"]}{on}')
         for frame in thread.get("stackTrace") or ():
             line = frame.get("lineNumber")

@@ -20,18 +20,10 @@ from kit.rocketmq import binary_format as f
 from kit.rocketmq import names
 
 PLAIN: Final = np.dtype([("physical_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
-BATCH: Final = np.dtype(
-    [
-        ("physical_offset", ">i8"),
-        ("size", ">i4"),
-        ("tags_code", ">i8"),
-        ("store_time", ">i8"),
-        ("base_offset", ">i8"),
-        ("batch_size", ">i2"),
-        ("compacted_offset", ">i4"),
-        ("reserved", ">i4"),
-    ]
-)
+BATCH: Final = np.dtype([
+    *PLAIN.descr, ("store_time", ">i8"), ("base_offset", ">i8"), ("batch_size", ">i2"), ("compacted_offset", ">i4"),
+    ("reserved", ">i4"),
+])  # fmt: skip
 EXT: Final = np.dtype([("size", ">i2"), ("tags_code", ">i8"), ("store_time", ">i8"), ("bitmap_size", ">i2")])
 
 _PLACE: Final = re.compile(
@@ -50,11 +42,7 @@ SNIFFED: Final = 65_536
 
 
 def place(file: str) -> tuple[str, str, int, int] | None:
-    """Return (kind of unit, topic, queue id, offset of the first byte) from a path; None if it is not one of
-    RocketMQ's.
-
-    A queue id is an int, an offset a long.
-    """
+    """Return (kind of unit, topic, queue id: an int, offset of the first byte: a long) from a path; None if it is not RocketMQ's."""
     found = _PLACE.search(str(PurePosixPath(file.replace("!/", "/"))))
     offset = f.first_offset(found[4]) if found else None
     if found is None or offset is None or int(found[3]) >= 1 << 31:
@@ -93,12 +81,8 @@ def _ordered(units: np.ndarray) -> np.ndarray | None:
         return None
     units = units[:count]
     offsets = units["physical_offset"]
-    good = (
-        (offsets >= 0).all()
-        and (offsets < _MOST_OFFSET).all()
-        and (np.diff(offsets) > 0).all()
-        and (units["size"] >= f.MIN_RECORD).all()
-    )
+    fits = (offsets >= 0) & (offsets < _MOST_OFFSET) & (units["size"] >= f.MIN_RECORD)
+    good = fits.all() and (np.diff(offsets) > 0).all()
     return units if good and (count or filler.any()) else None
 
 
@@ -115,12 +99,7 @@ def _batch(buf: np.ndarray) -> bool:
     if units is None or not len(units):
         return False
     time = units["store_time"]
-    return bool(
-        (units["batch_size"] > 0).all()
-        and (units["base_offset"] >= 0).all()
-        and (time > _MS[0]).all()
-        and (time < _MS[1]).all()
-    )
+    return bool(((units["batch_size"] > 0) & (units["base_offset"] >= 0) & (time > _MS[0]) & (time < _MS[1])).all())
 
 
 def _ext(buf: np.ndarray) -> bool:
@@ -130,11 +109,8 @@ def _ext(buf: np.ndarray) -> bool:
         size = int(unit["size"])
         if size in (0, f.EXT_END):
             break
-        if (
-            size < f.EXT_MIN_UNIT
-            or size != f.EXT_MIN_UNIT + int(unit["bitmap_size"])
-            or not _MS[0] < int(unit["store_time"]) < _MS[1]
-        ):
+        is_whole = size >= f.EXT_MIN_UNIT and size == f.EXT_MIN_UNIT + int(unit["bitmap_size"])
+        if not is_whole or not _MS[0] < int(unit["store_time"]) < _MS[1]:
             return False
         at += size
         seen += 1
@@ -177,11 +153,9 @@ def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iter
         offset, size, code = offset[rows], size[rows], code[rows]
         before = np.concatenate(([last], offset[:-1]))
         last = offset[-1]
-        logical = (
-            part["base_offset"][rows].astype(np.int64)
-            if kind == "batch"
-            else rows + first + (base or 0) // dtype.itemsize
-        )
+        logical = rows + first + (base or 0) // dtype.itemsize
+        if kind == "batch":
+            logical = part["base_offset"][rows].astype(np.int64)
         problem = np.select([size < f.MIN_RECORD, offset < 0, offset <= before], ["size", "offset", "order"], "")
         yield _batch_of(file, kind, known, logical, offset, size, code, problem, kind == "batch" or base is not None)
 

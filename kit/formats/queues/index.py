@@ -13,16 +13,10 @@ from kit.evidence.files import open_raw
 from kit.formats.values import TIMESTAMP, columns_of
 from kit.rocketmq import binary_format as f
 
-HEAD: Final = np.dtype(
-    [
-        ("begin_timestamp", ">i8"),
-        ("end_timestamp", ">i8"),
-        ("begin_physical_offset", ">i8"),
-        ("end_physical_offset", ">i8"),
-        ("slots_used", ">i4"),
-        ("index_count", ">i4"),
-    ]
-)
+HEAD: Final = np.dtype([
+    ("begin_timestamp", ">i8"), ("end_timestamp", ">i8"), ("begin_physical_offset", ">i8"),
+    ("end_physical_offset", ">i8"), ("slots_used", ">i4"), ("index_count", ">i4"),
+])  # fmt: skip
 ENTRY: Final = np.dtype([("key_hash", ">i4"), ("physical_offset", ">i8"), ("time_diff", ">i4"), ("prev", ">i4")])
 _MOST_MS: Final = 10**13
 ENTRIES: Final = columns_of("index")
@@ -101,13 +95,10 @@ def _fits(buf: np.ndarray, facts: dict[str, int], count: int) -> bool:
     if count <= 0 or first + 2 * f.INDEX_ENTRY > len(buf):
         return False
     entry = buf[first + f.INDEX_ENTRY : first + 2 * f.INDEX_ENTRY].view(ENTRY)[0]
-    if (
-        int(entry["physical_offset"]) != facts["begin_physical_offset"]
-        or int(entry["prev"])
-        or int(entry["key_hash"]) < 0
-    ):
+    hashed, offset, _, before = (int(entry[name]) for name in ENTRY.names or ())
+    if offset != facts["begin_physical_offset"] or before or hashed < 0:
         return False
-    at = f.INDEX_HEADER + int(entry["key_hash"]) % count * f.INDEX_SLOT
+    at = f.INDEX_HEADER + hashed % count * f.INDEX_SLOT
     return 0 < int(buf[at : at + f.INDEX_SLOT].view(">i4")[0]) < facts["index_count"]
 
 

@@ -233,15 +233,11 @@ def _role(at: dict[str, int], columns: list[_Column], *, sends: bool) -> str | N
         return "deliveries"
     if ids and "cost_ms" in at:
         return "sends"
-    if (
-        ids
-        and {"status", "time", "key"} <= at.keys()
-        and columns[at["status"]].distinct <= 4
-        and columns[at["key"]].repeats
-    ):
-        return "deliveries"
     if "key" not in at:
         return None
+    repeats = "status" in at and columns[at["status"]].distinct <= 4 and columns[at["key"]].repeats
+    if ids and "time" in at and repeats:
+        return "deliveries"
     return "business" if "status" in at else "tx_log"
 
 
@@ -313,12 +309,9 @@ class _Column:
 
     def enum_score(self, field: str) -> float:
         """Return how much a column looks like a status: few values, known words for states, or a name that suggests it."""
-        if (
-            not self.n
-            or self.distinct > max(12, self.n // 20)
-            or self.share(lambda v: len(v) > 64) > 0.1
-            or self.hints("time")
-        ):
+        if not self.n or self.distinct > max(12, self.n // 20) or self.hints("time"):
+            return 0.0
+        if self.share(lambda v: len(v) > 64) > 0.1:
             return 0.0
         words = self.share(lambda v: bool(CELLS["status_word"].search(v)))
         if self.hints(field):

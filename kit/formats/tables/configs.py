@@ -101,13 +101,9 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
                 rows.append(_setting(file, line, store_json.TABLES[key], subject, name, _text(value)))
     for topic, entry in (whole.get("filterDataByTopic") or {}).items():
         for group, filtered in (entry.get("groupFilterData") or {}).items():
-            line, plain = (
-                lines.of(lines.find(group, lines.find(topic))),
-                (f for f in filtered.items() if not isinstance(f[1], dict)),
-            )
-            rows += [
-                _setting(file, line, "consumerFilter", f"{topic}@{group}", name, _text(value)) for name, value in plain
-            ]
+            line, subject = lines.of(lines.find(group, lines.find(topic))), f"{topic}@{group}"
+            plain = ((name, _text(value)) for name, value in filtered.items() if not isinstance(value, dict))
+            rows += [_setting(file, line, "consumerFilter", subject, *each) for each in plain]
     return [row | {"backup": detail["backup"]} for row in rows]
 
 

@@ -272,6 +272,10 @@ _HEADS: Final = "|".join(head.replace(" ", " +") if " #" in head else f"{head} +
 _TABLE: Final = re.compile(rf"^{_MARKS}(?:{_HEADS})|{LINES['connected'].pattern}".encode(), re.MULTILINE)
 
 
+_OWN: Final = ("call", "total", "connected")
+"""Lines that are mqadmin's wherever they are."""
+
+
 def is_quoted(text: bytes) -> bool:
     """Return whether a text of any kind contains a table of mqadmin."""
     return bool(_TABLE.search(text))
@@ -286,11 +290,7 @@ def parse_quoted(raw: bytes) -> Iterator[Field]:
             state.apart = True
         elif LINES["elsewhere"].match(text):
             state.command, state.columns = None, []
-        elif (
-            state.columns
-            or text.startswith("#")
-            or any(p.match(text) for p in (LINES["call"], LINES["total"], LINES["connected"]))
-        ):
+        elif state.columns or text.startswith("#") or any(LINES[name].match(text) for name in _OWN):
             if text.startswith("#") and state.columns:
                 state.command = None
             yield from ((number, state.command, *cell) for cell in state.cells(text) if cell[1] != "text")
