@@ -12,6 +12,7 @@ import json
 import operator
 import re
 from collections.abc import Iterable
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,24 +33,8 @@ if TYPE_CHECKING:
 
 MOST_NAMES: Final = 400
 """Number of topic or group names searched for in log texts, those with most records first."""
-TIME: Final = "case when {0} between timestamp'1971-01-01' and timestamp'2262-01-01' then {0} end"
-"""Times outside are damage: they would squeeze the timeline into one bar."""
 EVENTS: Final = "|"
-"""Separator between the known texts of an entry."""
-_QUERIES: Final[dict[Part, str]] = {
-    "entries": f"""
-select file, line, {TIME.format("ts")} as ts, level, source, thread, array_join(events, '{EVENTS}') as events,
-  coalesce(nullif(regexp_extract(text, :topics, 1), ''), nullif(regexp_extract(text, :topic, 1), '')) as topic,
-  coalesce(nullif(regexp_extract(text, :groups, 1), ''), nullif(regexp_extract(text, :group, 1), '')) as `group`,
-  nullif(regexp_extract(message, :address, 1), '') as host, substring(message, 1, 500) as message
-from (select *, concat_ws(' ', message, trace) as text from entries)
-""",
-    "records": f"""
-select file, physical_offset, {TIME.format("store_timestamp")} as ts, topic, stage, coalesce(consumer_group, property_PGROUP) as `group`,
-  regexp_replace(born_host, ':[0-9]+$', '') as host, `keys`, uniq_key, store_size
-from records
-""",
-}
+"""Separator between the known texts of an entry (`entries.sql`)."""
 _NAME: Final = re.compile(r"[%|\w-]{3,255}", re.ASCII)
 # In ASCII and without a number of repetitions: engines bound the size of a pattern.
 _SAID: Final = {
@@ -163,7 +148,8 @@ def read(case: Case, part: Part) -> Narrow:
     version = (base.name, changed, case.found.content_key, case.options.digest(), ws.code_hash("explorer"))
 
     def write(folder: Path) -> None:
-        frame = case.sql(_QUERIES[part], **(_patterns(case) if part == "entries" else {}))
+        query = resources.files("kit.explorer").joinpath(f"{part}.sql").read_text(encoding="utf-8")
+        frame = case.sql(query, **(_patterns(case) if part == "entries" else {}))
         frame.write.mode("append").parquet(case.uri(folder))
         (folder / SCHEMA).write_text(frame.schema.json(), encoding="utf-8")
 

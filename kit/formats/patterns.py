@@ -15,11 +15,16 @@ def _rows() -> dict[str, dict[str, str]]:
     return msgspec.yaml.decode(rows, type=dict[str, dict[str, str]])
 
 
-def patterns(reader: str) -> dict[str, re.Pattern[str]]:
+def forms(reader: str) -> dict[str, str]:
     """Return the forms of a reader by name."""
-    return {name: re.compile(form) for name, form in _rows()[reader].items()}
+    return _rows()[reader]
+
+
+def patterns(reader: str) -> dict[str, re.Pattern[str]]:
+    """Return the same compiled."""
+    return {name: re.compile(form) for name, form in forms(reader).items()}
 
 
 def byte_patterns(reader: str) -> dict[str, re.Pattern[bytes]]:
     """Return the same for texts that are not decoded yet."""
-    return {name: re.compile(form.encode()) for name, form in _rows()[reader].items()}
+    return {name: re.compile(form.encode()) for name, form in forms(reader).items()}

@@ -5,6 +5,7 @@ Whole columns of lines are matched at once (RE2). A line takes the first row tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import Final
@@ -14,38 +15,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kit.formats.patterns import forms
 from kit.rocketmq.log_layouts import LAYOUTS, Files, Layout
 
-_DATE: Final = r"[12]\d{3}[-/.](?:0[1-9]|1[0-2])[-/.](?:0[1-9]|[12]\d|3[01])"
-_CLOCK: Final = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d"
-_OFFSET: Final = r"(?:Z|[+-]\d\d:?\d\d)"
-_TIME: Final = rf"{_DATE}[ T]{_CLOCK}(?:[.,:]\d{{1,9}})?"
-_ZONED: Final = rf"\[?(?P<ts>{_TIME} {_OFFSET})\]?"
-"""A zone apart from its time; not part of `{time}`, with which RE2 would have to look back at each blank."""
-_BY: Final = r"(?:\S+ [^\s:\[]+(?:\[\d+\])?:)"
-"""What journald puts between its time and a line: host and program."""
-GROUPS: Final = {
-    "{time}": rf"\[?(?P<ts>{_TIME}{_OFFSET}?)\]?",
-    "{seconds}": rf"(?P<ts>\d{{4}}-{_DATE[14:]} {_CLOCK})",
-    "{date}": _DATE,
-    "{clock}": _CLOCK,
-    "{level}": "(?P<level>(?i:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|NOTICE))",
-    "{thread}": r"(?P<thread>[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)",
-    "{logger}": r"(?:(?P<logger>[^\s\[\]:|-][^\s\[\]:|]*(?::\d+)?)(?:[ \t|]+[-:]|:)|[-:])(?: |$)",
-    "{gap}": r"[ \t|]+",
-    "{by}": _BY,
-}
+PARTS: Final = forms("layouts")
+
+
+def _filled(form: str) -> str:
+    """Return a form with its parts in the place of their names."""
+    return re.sub(r"\{([a-z]+)\}", lambda name: _filled(PARTS[name[1]]), form)
+
+
+PLACES: Final = {name: _filled(form) for name, form in forms("layout_places").items()}
+TRACE: Final = PLACES["trace"]
 NAMES: Final = ("ts", "level", "thread", "logger")
 HEAD: Final = 1024
 """No prefix is looked for behind so many bytes of a line."""
 
-_NEAR: Final = r"^(?:[^ \t>|`].{0,120}?)?\d\d:\d\d|^\x1e"
-TRACE: Final = r"^[ \t]*(?:at |\.\.\. |Caused )"
-_INSIDE: Final = r"(?:^|[^0-9A-Za-z-])\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d"
-_QUOTED: Final = r"^(?:\xEF\xBB\xBF)?[ \t>|`]{0,24}\[?\d{4}[-/.]"
-"""Only quoted or indented, by whoever pasted it."""
-_RUNTIME: Final = rf"^(?P<runtime>\[?{_DATE}T{_CLOCK}(?:\.\d{{1,9}})?{_OFFSET} +(?:{_BY} +)?)\[?{_DATE}[ T]{_CLOCK}"
-"""A container's runtime puts a time of its own in front of each line; so does journald."""
 _FIRST_INSIDE: Final = 200
 _OBJECT: Final = 0x1E
 """The first byte of what `wrapped` makes of a JSON object."""
@@ -66,17 +52,14 @@ def _rows(files: Files) -> tuple[list[_Row], list[_Row]]:
     """Return the rows for lines that begin with an ISO time, and all others."""
     valid = [(number, row) for number, row in enumerate(LAYOUTS) if row.regex and files in row.files]
     timed = [(number, row) for number, row in valid if row.regex.startswith(_TIMED)]
-    plain = [_row(*each, GROUPS["{time}"]) for each in timed]
-    zoned = [_row(*each, _ZONED) for each in timed if "{time}" in each[1].regex]
+    plain = [_row(*each) for each in timed]
+    zoned = [_row(*each, time="{zoned}") for each in timed if "{time}" in each[1].regex]
     first, last = ([row for row in plain if row.layout.outside is outside] for outside in (True, False))
-    return [*first, *zoned, *last], [_row(*each, GROUPS["{time}"]) for each in valid if each not in timed]
+    return [*first, *zoned, *last], [_row(*each) for each in valid if each not in timed]
 
 
-def _row(number: int, layout: Layout, time: str) -> _Row:
-    regex = layout.regex
-    for name, group in {**GROUPS, "{time}": time}.items():
-        regex = regex.replace(name, group)
-    prefix, _, rest = regex.partition("…")
+def _row(number: int, layout: Layout, time: str = "{time}") -> _Row:
+    prefix, _, rest = _filled(layout.regex.replace("{time}", time)).partition("…")
     return _Row(number, layout, f"^(?P<prefix>{prefix}){rest}")
 
 
@@ -131,12 +114,14 @@ def classify(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) ->
     )  # most lines are these
     lines = np.flatnonzero((found.row < 0) & (ends - starts > 4) & ~frames)
     heads = _heads(text, lines, starts[lines], ends)
-    quoted, near, trace = (np.asarray(pc.match_substring_regex(heads, each)) for each in (_QUOTED, _NEAR, TRACE))
+    quoted, near, trace = (
+        np.asarray(pc.match_substring_regex(heads, each)) for each in (PLACES["quoted"], PLACES["near"], TRACE)
+    )
     near = (near | quoted) & ~trace
     lines, heads, quoted = lines[near], heads.filter(pa.array(near)), quoted[near]
     if not lines.size:
         return found
-    at = np.asarray(pc.find_substring_regex(heads, _INSIDE))
+    at = np.asarray(pc.find_substring_regex(heads, PLACES["inside"]))
     begins = starts[lines] + at
     begins += (at >= 0) & ~np.isin(buf[begins], np.frombuffer(b"0123456789[", np.uint8))
     for mask, rows in ((quoted, timed), (~quoted, [row for row in timed if row.layout.outside])):
@@ -170,7 +155,7 @@ def _behind_runtime(
         there = np.flatnonzero(buf[np.minimum(begins + 10, buf.size - 1)] == ord("T"))
         if not there.size:
             break
-        parts = pc.extract_regex(_heads(text, lines[there], begins[there], ends), _RUNTIME)
+        parts = pc.extract_regex(_heads(text, lines[there], begins[there], ends), PLACES["runtime"])
         begins = begins.copy()
         begins[there] += np.asarray(pc.fill_null(pc.binary_length(parts.field("runtime")), 0))
     return begins
