@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import zstandard
 
 from kit.formats.commitlog import columns as c
-from kit.formats.commitlog.columns import BAD_BODY, BIG_BODY, LZ4, PLAIN, ZLIB, ZSTD, gather, number
+from kit.formats.commitlog.columns import BAD_BODY, BIG_BODY, LZ4, PLAIN, ZLIB, ZSTD, gather
 from kit.formats.commitlog.records import Bytes
 from kit.formats.commitlog.schema import LINEAGE, PROMOTED, TEXT, TRACED, Wanted, promoted, schema
 from kit.formats.values import TIMESTAMP
@@ -52,15 +52,14 @@ def coded(
     buf: Bytes, at: np.ndarray, sizes: np.ndarray, decode: Callable[[bytes], str] | None = None
 ) -> tuple[pa.DictionaryArray, np.ndarray | None]:
     """Return values of which few are different as a dictionary column, and which of them were not UTF-8 (None: all were)."""
-    codes, firsts = np.empty(len(sizes), np.int32), np.empty(len(sizes), np.int64)
-    firsts = firsts[: number(buf, at, sizes, codes, firsts)]
-    raw = binary(buf, at[firsts], sizes[firsts])
-    known, broken = texts(raw)
+    different = binary(buf, at, sizes).dictionary_encode()
+    known, broken = texts(different.dictionary)
     if decode:
-        known, broken = pa.array([decode(value) for value in raw.to_pylist()], pa.string()), None
-    absent = codes < 0
-    column = pa.DictionaryArray.from_arrays(pa.array(codes, mask=absent if absent.any() else None), known)
-    return column, None if broken is None else ~absent & broken[codes]
+        known, broken = pa.array([decode(value) for value in different.dictionary.to_pylist()], pa.string()), None
+    column = pa.DictionaryArray.from_arrays(different.indices, known)
+    if broken is None:
+        return column, None
+    return column, (sizes >= 0) & broken[different.indices.fill_null(0).to_numpy()]
 
 
 def address(host: bytes) -> str:
