@@ -11,6 +11,7 @@ import io
 import os
 import stat
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -157,18 +158,27 @@ def numbered_lines(path: Path | str, encoding: str = "utf-8-sig", longest: int =
             begins = line.endswith("\n")
 
 
+def stretches(handle: int) -> Iterator[tuple[int, int]]:
+    """Yield (begin, end) of what is stored of a file, without its holes, which a terabyte may be one of."""
+    end, size = 0, os.fstat(handle).st_size
+    while end < size:
+        try:
+            begin = os.lseek(handle, end, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # a file system that does not tell
+                yield end, size
+            return
+        end = os.lseek(handle, begin, os.SEEK_HOLE)
+        yield begin, end
+
+
 def is_hollow(file: io.FileIO | io.BufferedReader) -> bool:
     """Return whether a file of more than `LARGEST` bytes is mostly holes: nothing in it takes that long to read but zeros that nobody stored."""
-    handle, stored, at = file.fileno(), 0, 0
-    size = os.fstat(handle).st_size
-    for _ in range(_EXTENTS if size > LARGEST else 0):
-        try:
-            at = os.lseek(handle, at, os.SEEK_DATA)
-        except OSError:  # nothing but a hole follows
-            return 2 * stored < size
-        end = os.lseek(handle, at, os.SEEK_HOLE)
-        stored, at = stored + end - at, end
-    return False
+    size = os.fstat(file.fileno()).st_size
+    if size <= LARGEST:
+        return False
+    found = list(islice(stretches(file.fileno()), _EXTENTS))
+    return len(found) < _EXTENTS and 2 * sum(end - begin for begin, end in found) < size
 
 
 def valid_text(name: str) -> str:

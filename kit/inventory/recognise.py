@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import struct
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
@@ -14,7 +13,7 @@ import attrs
 import msgspec
 import numpy as np
 
-from kit.evidence.files import EvidenceFile, open_readonly
+from kit.evidence.files import EvidenceFile, open_readonly, stretches
 from kit.formats.commitlog import records
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables, configs, delimited
@@ -161,7 +160,7 @@ def _deeper(file: EvidenceFile, handle: int) -> dict[str, Any] | None:
 
 def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
     """Recognise a file that begins with zeros: by what is behind them, else by its path, since the store allocates files before it writes them."""
-    for at in _stored(file, handle):
+    for at in (at for begin, end in stretches(handle) for at in range(begin, end, _STEP)):
         if part := os.pread(handle, _STEP, at).lstrip(b"\0"):
             kind, detail = _text(file, part[:HEAD]) or ("", {})
             return {**detail, "kind": kind} if kind in ("log", "text") else {"kind": "other", "zeros": False}
@@ -175,18 +174,6 @@ def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
     if path.parent.name == "timerlog" and _NAMES["digits"].fullmatch(path.name):
         return {"kind": "timerlog", "empty": True}
     return {"kind": "empty", "zeros": True}
-
-
-def _stored(file: EvidenceFile, handle: int) -> Iterator[int]:
-    """Yield the places of a file at which `_STEP` bytes are to be read: holes, which a terabyte may be one of, cost nothing."""
-    at = 0
-    while at < file.bytes:
-        try:
-            at = os.lseek(handle, at, os.SEEK_DATA)
-        except OSError:  # nothing but a hole follows
-            return
-        yield at
-        at += _STEP
 
 
 def _store_of(file: EvidenceFile) -> str | None:

@@ -4,14 +4,13 @@ describe it.
 
 from __future__ import annotations
 
-import errno
 import os
 from typing import Final
 
 import pyarrow as pa
 from attrs import frozen
 
-from kit.evidence.files import open_readonly
+from kit.evidence.files import open_readonly, stretches
 from kit.formats.values import TEXTS, columns_of
 from kit.rocketmq import names
 
@@ -100,11 +99,4 @@ def data_end(path: str) -> tuple[int, int]:
     """Return (length of the file, end of what is stored on disk): a sparse file ends with a hole that need not be read."""
     with open_readonly(path) as stream:
         length = os.fstat(stream.fileno()).st_size
-        end = at = 0
-        try:
-            for _ in range(4096):
-                at = os.lseek(stream.fileno(), os.lseek(stream.fileno(), at, os.SEEK_DATA), os.SEEK_HOLE)
-                end = at
-            return length, length
-        except OSError as error:
-            return length, min(end, length) if error.errno == errno.ENXIO else length
+        return length, max((end for _, end in stretches(stream.fileno())), default=0)
