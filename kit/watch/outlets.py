@@ -14,7 +14,7 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
 
@@ -217,34 +217,33 @@ class Collector(registry.Collector):
         self.watch = watch
 
     def collect(self) -> Iterator[Metric]:
-        figures, kept = self.watch.figures, self.watch.kept
-        signs = CounterMetricFamily(
-            PREFIX + "signs", "Signs seen: known log texts, stages of records.", labels=["sign"]
+        """Yield each figure: its kind, name and meaning, and its values by label."""
+        figures, episodes = self.watch.figures, list(self.watch.kept.episodes.open.values())
+        lags = sorted(figures.lag.items(), key=lambda each: -each[1])[:MOST_LAGS]
+        yield _labelled(
+            CounterMetricFamily, "signs", "Signs seen: known log texts, stages of records.", ["sign"], figures.signs
         )
-        for name, count in list(figures.signs.items()):
-            signs.add_metric([name], count)
-        yield signs
-        records = CounterMetricFamily(PREFIX + "records", "Records read, by what they are.", labels=["stage"])
-        for name, count in list(figures.stages.items()):
-            records.add_metric([name], count)
-        yield records
-        alerts = GaugeMetricFamily(PREFIX + "alert", "1 while an episode lasts.", labels=["cause", "severity", "place"])
-        for episode in list(kept.episodes.open.values()):
-            alerts.add_metric([episode.cause, episode.severity, " ".join(episode.key)], 1)
-        yield alerts
-        lag = GaugeMetricFamily(PREFIX + "lag_messages", "Messages a group is behind.", labels=["group", "topic"])
-        for (group, topic), count in sorted(figures.lag.items(), key=lambda each: -each[1])[:MOST_LAGS]:
-            lag.add_metric([group, topic], count)
-        yield lag
-        free = GaugeMetricFamily(PREFIX + "disk_free_bytes", "Bytes free on the disk of a store.", labels=["path"])
-        for path, count in figures.free.items():
-            free.add_metric([path], count)
-        yield free
+        yield _labelled(CounterMetricFamily, "records", "Records read, by what they are.", ["stage"], figures.stages)
+        rings = {(each.cause, each.severity, " ".join(each.key)): 1 for each in episodes}
+        yield _labelled(GaugeMetricFamily, "alert", "1 while an episode lasts.", ["cause", "severity", "place"], rings)
+        yield _labelled(
+            GaugeMetricFamily, "lag_messages", "Messages a group is behind.", ["group", "topic"], dict(lags)
+        )
+        yield _labelled(
+            GaugeMetricFamily, "disk_free_bytes", "Bytes free on the disk of a store.", ["path"], figures.free
+        )
         if figures.full_in is not None:
             yield GaugeMetricFamily(PREFIX + "disk_full_seconds", "Seconds until the disk is full.", figures.full_in)
         yield CounterMetricFamily(PREFIX + "entries", "Log entries read.", figures.entries)
         yield CounterMetricFamily(PREFIX + "read_bytes", "Bytes read.", figures.read)
         yield GaugeMetricFamily(PREFIX + "step_seconds", "Seconds the last step took.", figures.seconds)
+
+
+def _labelled(kind: Any, name: str, meaning: str, labels: list[str], values: Mapping[Any, float]) -> Metric:
+    made = kind(PREFIX + name, meaning, labels=labels)
+    for key, value in list(values.items()):
+        made.add_metric([key] if isinstance(key, str) else list(key), value)
+    return made
 
 
 def serve_figures(watch: Watch, port: int, address: str = LOOPBACK) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+import attrs
 import numpy as np
 import pyarrow as pa
 
@@ -117,9 +118,49 @@ def _ext(buf: np.ndarray) -> bool:
     return seen > 0
 
 
+@attrs.frozen
+class _Queue:
+    """What path and first bytes of a queue file say about it; topic, queue and the offset of its first byte may be unknown."""
+
+    file: str
+    kind: str
+    topic: str | None
+    queue_id: int | None
+    base: int | None
+
+    @classmethod
+    def of(cls, file: str, head: bytes | np.ndarray) -> _Queue:
+        if known := place(file):
+            return cls(file, *known)
+        found = sniff(head, file)
+        base = f.first_offset(PurePosixPath(file.replace("\\", "/")).name)
+        return cls(file, found["unit"] if found else "plain", None, None, base)
+
+    def batch(
+        self,
+        size: np.ndarray,
+        code: np.ndarray,
+        problem: np.ndarray,
+        logical: np.ndarray | None = None,
+        offset: np.ndarray | None = None,
+    ) -> pa.RecordBatch:
+        count = len(size)
+        scheduled = self.topic == names.SCHEDULE_TOPIC and self.kind != "ext"
+        due = (code > 0) & (code <= NANO_LAST_MS) if scheduled else np.zeros(count, bool)
+        same = zip((self.file, self.kind, self.topic, self.queue_id), SCHEMA.types, strict=False)
+        columns = [
+            *(pa.repeat(pa.scalar(value, kind), count) for value, kind in same),
+            *(pa.nulls(count, pa.int64()) if each is None else pa.array(each) for each in (logical, offset)),
+            pa.array(size.astype(np.int32)),
+            pa.array(code),
+            pa.array(np.where(due, code, 0) * 1000, mask=~due).cast(TIMESTAMP),
+            pa.array(problem, mask=problem == "").cast(pa.string()),
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
 def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the used units of one consume queue file, those in `[start, stop)` of its bytes, without filler and unused
-    space.
+    """Yield the used units of one consume queue file, those in `[start, stop)` of its bytes, without filler and unused space.
 
     `problem`: `size` or `offset` if a unit cannot point to a record, `order` if it points before its predecessor.
     """
@@ -131,15 +172,11 @@ def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iter
             buf = buffers.space(stop)
             buffers.read(stream, buf, 0, min(stop, SNIFFED))
             buffers.read(stream, buf, max(0, min(start - BATCH.itemsize, stop)), stop)
-    known = place(file)
-    found = sniff(buf[:SNIFFED], file)
-    kind = known[0] if known else (found["unit"] if found else "plain")
-    name = PurePosixPath(file.replace("\\", "/")).name
-    base = known[3] if known else f.first_offset(name)
-    if kind == "ext":
-        yield from _ext_units(file, buf, known, start)
+    queue = _Queue.of(file, buf[:SNIFFED])
+    if queue.kind == "ext":
+        yield from _ext_units(queue, buf, start)
         return
-    dtype = BATCH if kind == "batch" else PLAIN
+    dtype = BATCH if queue.kind == "batch" else PLAIN
     table = _units(buf, dtype)
     begin = start // dtype.itemsize
     last = np.int64(table[begin - 1]["physical_offset"]) if begin else np.int64(-1)
@@ -153,52 +190,20 @@ def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iter
         offset, size, code = offset[rows], size[rows], code[rows]
         before = np.concatenate(([last], offset[:-1]))
         last = offset[-1]
-        logical = rows + first + (base or 0) // dtype.itemsize
-        if kind == "batch":
+        logical = None if queue.base is None else rows + first + queue.base // dtype.itemsize
+        if queue.kind == "batch":
             logical = part["base_offset"][rows].astype(np.int64)
         problem = np.select([size < f.MIN_RECORD, offset < 0, offset <= before], ["size", "offset", "order"], "")
-        yield _batch_of(file, kind, known, logical, offset, size, code, problem, kind == "batch" or base is not None)
-
-
-def _batch_of(
-    file: str,
-    kind: str,
-    known: tuple[str, str, int, int] | None,
-    logical: np.ndarray | None,
-    offset: np.ndarray | None,
-    size: np.ndarray,
-    code: np.ndarray,
-    problem: np.ndarray,
-    placed: bool,
-) -> pa.RecordBatch:
-    count = len(size)
-    scheduled = known is not None and known[1] == names.SCHEDULE_TOPIC and kind != "ext"
-    due = (code > 0) & (code <= NANO_LAST_MS) if scheduled else np.zeros(count, bool)
-    columns = [
-        pa.repeat(pa.scalar(file, pa.string()), count),
-        pa.repeat(pa.scalar(kind, pa.string()), count),
-        pa.repeat(pa.scalar(known[1] if known else None, pa.string()), count),
-        pa.repeat(pa.scalar(known[2] if known else None, pa.int32()), count),
-        pa.array(logical) if placed else pa.nulls(count, pa.int64()),
-        pa.array(offset) if offset is not None else pa.nulls(count, pa.int64()),
-        pa.array(size.astype(np.int32)),
-        pa.array(code),
-        pa.array(np.where(due, code, 0) * 1000, mask=~due).cast(TIMESTAMP),
-        pa.array(problem, mask=problem == "").cast(pa.string()),
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+        yield queue.batch(size, code, problem, logical, offset)
 
 
 def used(stream: io.FileIO, file: str, begin: int = 0) -> int:
     """Return where the used units after `begin` end in a queue file that is still being written.
 
-    Units are written one after the other, so the end is found by bisection; the first ones of a new queue may be
-    filler.
+    Units are written one after the other, so the end is found by bisection; the first ones of a new queue may be filler.
     """
     size = os.fstat(stream.fileno()).st_size
-    known = place(file)
-    found = sniff(os.pread(stream.fileno(), SNIFFED, 0), file)
-    kind = known[0] if known else (found["unit"] if found else "plain")
+    kind = _Queue.of(file, os.pread(stream.fileno(), SNIFFED, 0)).kind
     if kind == "ext":
         return _ext_end(stream, begin, size)
     unit = (BATCH if kind == "batch" else PLAIN).itemsize
@@ -222,9 +227,7 @@ def _ext_end(stream: io.FileIO, at: int, size: int) -> int:
     return at
 
 
-def _ext_units(
-    file: str, buf: np.ndarray, known: tuple[str, str, int, int] | None, at: int = 0
-) -> Iterator[pa.RecordBatch]:
+def _ext_units(queue: _Queue, buf: np.ndarray, at: int) -> Iterator[pa.RecordBatch]:
     read = struct.Struct(">hqqh")
     held: list[tuple[int, int, str]] = []
     while at + f.EXT_MIN_UNIT <= len(buf):
@@ -238,4 +241,4 @@ def _ext_units(
         at += size
     for first in range(0, len(held), BATCH_UNITS):
         sizes, codes, problems = (np.array(column) for column in zip(*held[first : first + BATCH_UNITS], strict=True))
-        yield _batch_of(file, "ext", known, None, None, sizes, codes.astype(np.int64), problems, False)
+        yield queue.batch(sizes, codes.astype(np.int64), problems)
