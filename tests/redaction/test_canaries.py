@@ -98,18 +98,7 @@ def test_what_follows_a_command_in_a_sentence_is_no_host() -> None:
     assert dict(redactnames.mentioned(said)) == {}
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "nc canarynode 9876",
-        "$ nc -zv canarynode 9876",
-        "[root@mq ~]# telnet canarynode 10911",
-        "sudo ping -c 3 canarynode",
-        "$ ssh -i id.pem admin@canarynode tail -f x.log",
-        "$ curl -s -H 'Host: x' canarynode:8080/health",
-        "$ date; nc -w 3 canarynode 9876 </dev/null",
-    ],
-)
+@pytest.mark.parametrize("command", rows_of(__file__, "commands"))
 def test_the_host_of_a_command_is_replaced_wherever_it_is_shown(command: str) -> None:
     texts = [command, "connected to canarynode"]
     made = Redactor(b"salt", dict(redactnames.mentioned(texts)))

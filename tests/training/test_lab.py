@@ -107,35 +107,7 @@ def test_what_is_no_number_is_none(given: Any, kind: compare.Kind) -> None:
     assert compare.number(given, kind) is None
 
 
-@pytest.mark.parametrize(
-    ("id_", "given", "truth", "yes"),
-    [
-        ("99-3", "uniq_key", "uniq-key", True),
-        ("99-3", "UNIQ-KEY", "uniq-key", True),
-        ("99-3", " Uniq Key ", "uniq-key", True),
-        ("99-3", "getMsgId", "uniq-key", True),
-        ("99-3", "offset id", "uniq-key", False),
-        # In plain words, but neither when two fit nor when one is denied.
-        ("99-7", "the consumer", "consumer", True),
-        ("99-7", "I think a consumer did it.", "consumer", True),
-        ("99-7", "somebody who hands messages back", "consumer", True),
-        ("99-7", "一个消费者把消息退回了", "consumer", True),
-        ("99-7", "a stall", "producer", True),
-        ("99-7", "the producer or a consumer", "consumer", False),
-        ("99-7", "not the consumer", "consumer", False),
-        ("99-7", "不是消费者", "consumer", False),
-        ("99-7", "the moon", "consumer", False),
-        ("99-7", "", "consumer", False),
-        *[
-            ("99-4", given, frozenset({"alpha", "beta"}), True)
-            for given in ("alpha, beta", "beta and alpha", ["beta", "ALPHA"], "alpha、beta", {"alpha", "beta"})
-        ],
-        ("99-4", "alpha, beta", frozenset({"alpha"}), False),
-        ("99-8", "beta, alpha, gamma", ("beta", "alpha", "gamma"), True),
-        ("99-8", ["Beta", "Alpha", "Gamma"], ("beta", "alpha", "gamma"), True),
-        ("99-8", "alpha, beta, gamma", ("beta", "alpha", "gamma"), False),
-    ],
-)
+@pytest.mark.parametrize(("id_", "given", "truth", "yes"), rows_of(__file__, "words_forgive_form"))
 def test_words_forgive_form_and_take_plain_words(id_: str, given: Any, truth: Any, yes: bool) -> None:
     assert compare.same(given, truth, next(q for q in QUESTIONS if q.id == id_)) is yes
 

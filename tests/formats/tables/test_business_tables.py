@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from table import rows_of
 
 from kit.formats import printed_times
 from kit.formats.tables import business_tables
@@ -38,43 +39,11 @@ def table(head: str, line: str, **more: Any) -> str:
     return "\n".join([head, *lines, ""])
 
 
-@pytest.mark.parametrize(
-    ("text", "role", "columns"),
-    [
-        (
-            table("order_id,status,created_at", "SO{n:06},PAID,{time}"),
-            "business",
-            {"key": "order_id", "status": "status", "time": "created_at"},
-        ),
-        (
-            table("订单号;金额;状态;创建时间", "DD{n:06};1{n}.50;已支付;2024/5/14 9:{n:02}:01"),
-            "business",
-            {"key": "订单号", "status": "状态", "time": "创建时间"},
-        ),
-        (
-            table("order_id,biz,created_at", "SO{n:06},order,{time}"),
-            "tx_log",
-            {"key": "order_id", "time": "created_at"},
-        ),
-        (
-            table("a,b,c,d,e", "SO{n:06},{uniq},{off},0,{time}"),
-            "deliveries",
-            {"key": "a", "uniq_key": "b", "offset_msg_id": "c", "reconsume_times": "d", "time": "e"},
-        ),
-        (
-            table("key,msg,at,tries,done", "K{n:06},{uniq6},{time},1,OK"),
-            "deliveries",
-            {"key": "key", "uniq_key": "msg", "reconsume_times": "tries", "time": "at", "status": "done"},
-        ),
-        (
-            table("x1,x2,x3,x4,x5", "K{n:06},{time},1{n},SEND_OK,{uniq}"),
-            "sends",
-            {"key": "x1", "time": "x2", "outcome": "x4", "uniq_key": "x5", "cost_ms": "x3"},
-        ),
-    ],
-)
-def test_columns_are_told_by_their_values(tmp_path: Path, text: str, role: str, columns: dict[str, str]) -> None:
-    found = sniffed(tmp_path, text)
+@pytest.mark.parametrize(("head", "row", "role", "columns"), rows_of(__file__, "columns_are_told_by_their_values"))
+def test_columns_are_told_by_their_values(
+    tmp_path: Path, head: str, row: str, role: str, columns: dict[str, str]
+) -> None:
+    found = sniffed(tmp_path, table(head, row))
     assert found is not None
     assert found["role"] == role
     assert found["columns"] == columns
@@ -197,33 +166,14 @@ def test_declared_columns_replace_guessed_ones(tmp_path: Path) -> None:
         business_tables.declared(path, size, guessed, {"key": "zz"})
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2024-05-14 10:22:31.007", ("2024-05-14T10:22:31.007", True)),
-        ("2024-05-14T10:22:31,5Z", ("2024-05-14T10:22:31.500", False)),
-        ("2024/5/4 9:02", ("2024-05-04T09:02:00.000", True)),
-        ("2024年5月14日 10时22分31秒", ("2024-05-14T10:22:31.000", True)),
-        ("14.05.2024 10:22:31", ("2024-05-14T10:22:31.000", True)),
-        ("14/05/2024 10:22 PM", ("2024-05-14T22:22:00.000", True)),
-        ("20240514102231", ("2024-05-14T10:22:31.000", True)),
-        ("1715653351007", ("2024-05-14T02:22:31.007", False)),
-        ("2024-05-14 10:22:31 -0700", ("2024-05-14T17:22:31.000", False)),
-        ("2024-02-31 10:00:00", None),
-        ("SO20260000", None),
-        ("0000000000", None),
-    ],
-)
-def test_times_in_many_forms_keep_whether_they_name_a_zone(text: str, expected: tuple[str, bool] | None) -> None:
+@pytest.mark.parametrize(("text", "time", "floating"), rows_of(__file__, "times_in_many_forms"))
+def test_times_in_many_forms_keep_whether_they_name_a_zone(text: str, time: str | None, floating: bool | None) -> None:
     found = printed_times.when(text)
-    if expected is None:
+    if time is None:
         assert found is None
     else:
-        assert found is not None
-        shown = (
-            dt.datetime.fromtimestamp(found.ms / 1000, dt.UTC).isoformat(timespec="milliseconds").removesuffix("+00:00")
-        )
-        assert (shown, found.floating) == expected
+        assert found is not None and found.floating is floating
+        assert found.ms == dt.datetime.fromisoformat(f"{time}Z").timestamp() * 1000
 
 
 def test_us_dates_are_told_by_a_day_past_twelve() -> None:
