@@ -6,7 +6,7 @@ The shape of `Finding.as_dict` is the public `findings.json`, schema 1.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
 import attrs
@@ -207,11 +207,6 @@ def deciding(id_: str, claim: Sentence, holds: bool | None, evidence: Iterable[R
 def supporting(id_: str, claim: Sentence, shown: object, evidence: Iterable[Ref] = ()) -> Step:
     """Return a supporting step: shown, or not known."""
     return Step(claim, "supporting", True if shown else None, evidence, id_)
-
-
-def with_ids(ids: Sequence[str], steps: Sequence[Step]) -> list[Step]:
-    """Return steps with their ids, one for each."""
-    return [attrs.evolve(step, id=id_) for id_, step in zip(ids, steps, strict=True)]
 
 
 def verdict(steps: list[Step]) -> Verdict:

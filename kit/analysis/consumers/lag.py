@@ -94,9 +94,13 @@ class Pair:
         return round(sum(rates), 2) if rates else None
 
     @property
+    def peak(self) -> int:
+        return sum(q.peak for q in self.queues)
+
+    @property
     def shrinks(self) -> bool:
         """Whether the lag was larger before than at the end."""
-        return self.lag < SHRUNK * sum(q.peak for q in self.queues)
+        return self.lag < SHRUNK * self.peak
 
     @property
     def backlog(self) -> bool:

@@ -51,7 +51,6 @@ PAGE_CACHE_BUSY = 1000
 """ms of one append from which a broker refuses others: osPageCacheBusyTimeOutMills."""
 PASTED = ("page-cache-slow",)
 """A statistic that any broker may print once: it counts only in a paste."""
-IDS = ("refused", "stood-still", "timed-out", "failed-sends", "stored-twice")
 MOST_WHYS = 4
 LONGEST = 5
 """Stalls that the timeline names, the longest ones."""

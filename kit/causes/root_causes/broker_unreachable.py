@@ -60,14 +60,14 @@ def examine(facts: Facts) -> Finding:
             "count": target.failed,
         }
         vip = target.address.endswith(VIP)
-        alone = (
-            TEXTS["failed_seen"]
-            if _only_failures(facts)
-            else TEXTS["summary_alone"]
-            if said["failed"] is None
-            else TEXTS["summary"]
-        )
-        summary = TEXTS["summary_vip"] if vip else alone if instead is None else TEXTS["summary_instead"]
+        if vip:
+            summary = TEXTS["summary_vip"]
+        elif instead is not None:
+            summary = TEXTS["summary_instead"]
+        elif _only_failures(facts):
+            summary = TEXTS["failed_seen"]
+        else:
+            summary = TEXTS["summary_alone"] if said["failed"] is None else TEXTS["summary"]
         finding.summary = summary.say(**said, **({} if instead is None else {"instead": instead[0]}))
         times = [at for t in target.tried for at in (t.first, t.last) if at is not None]
         finding.window = (min(times), max(times)) if times else None
@@ -103,7 +103,7 @@ def _failed(facts: Facts, target: Target | None) -> list[Step]:
         looked = reach.client_logs(facts)
         return [deciding("connects-failed", TEXTS["not_failed"], False if looked else None)]
     if target.reached:
-        good = next(t for t in target.reached)
+        good = target.reached[0]
         reached = (_line(facts, good.file, good.reached_line),)
         return [deciding("connects-failed", TEXTS.say("reached", address=target.address), False, reached)]
     quoted = tuple(_line(facts, t.file, t.line) for t in target.tried[:3])
@@ -127,21 +127,15 @@ def _differs(facts: Facts, target: Target | None, instead: Any) -> Step:
         quoted = (facts.ref(place.file, place.line),) if place else ()
         return deciding("address-differs", TEXTS.say("loopback", address=address), True if place else None, quoted)
     if bridge is not None:
-        shown = _line(facts, bridge.file, bridge.line)
-        return deciding(
-            "address-differs",
-            TEXTS.say("only_host", address=address, interface=bridge.interface),
-            True,
-            (shown, *_where(facts, instead)),
-        )
+        claim = TEXTS.say("only_host", address=address, interface=bridge.interface)
+        shown = facts.ref(bridge.file, bridge.line)
+        return deciding("address-differs", claim, True, (shown, *_where(facts, instead)))
     if instead is not None and own:
-        return deciding(
-            "address-differs", TEXTS.say("instead", address=address, instead=instead[0]), True, _where(facts, instead)
-        )
+        claim = TEXTS.say("instead", address=address, instead=instead[0])
+        return deciding("address-differs", claim, True, _where(facts, instead))
     if own:
-        return deciding(
-            "address-differs", TEXTS.say("no_other", address=address), False, (_line(facts, own[0].file, own[0].line),)
-        )
+        shown = facts.ref(own[0].file, own[0].line)
+        return deciding("address-differs", TEXTS.say("no_other", address=address), False, (shown,))
     return deciding("address-differs", TEXTS["not_shown"], None)
 
 
@@ -149,71 +143,51 @@ def _where(facts: Facts, instead: Any) -> tuple[Ref, ...]:
     if instead is None:
         return ()
     _, own, socket = instead
-    places = [(own.file, own.line), *([socket] if socket else [])]
-    return tuple(_line(facts, file, line) for file, line in places)
+    return facts.refs([(own.file, own.line), *([socket] if socket else [])])
 
 
 def _supporting(facts: Facts, target: Target | None) -> list[Step]:
     steps = []
-    never = target is not None and not target.reached
-    if target is not None and never and target.advertised is not None:
-        place = target.advertised
-        steps.append(
-            supporting(
-                "advertised",
-                TEXTS.say("advertised", address=target.address),
-                True,
-                (_line(facts, place.file, place.line),),
-            )
-        )
-    if target is not None and never and reach.is_docker_default(target.address):
-        first = target.tried[0]
-        steps.append(
-            supporting(
-                "docker-network",
-                TEXTS.say("docker", address=target.address),
-                True,
-                (_line(facts, first.file, first.line),),
-            )
-        )
+    never = None if target is None or target.reached else target
+    if never and never.advertised is not None:
+        shown = facts.ref(never.advertised.file, never.advertised.line)
+        steps.append(supporting("advertised", TEXTS.say("advertised", address=never.address), True, (shown,)))
+    if never and reach.is_docker_default(never.address):
+        shown = _line(facts, never.tried[0].file, never.tried[0].line)
+        steps.append(supporting("docker-network", TEXTS.say("docker", address=never.address), True, (shown,)))
     late = refs.seen(facts, "client-call-timeout")
-    answered = refs.seen(facts, "client-wait-timeout", "flow-control", "send-result") or any(
-        t.reached for t in reach.tried(facts)
-    )
-    if late and (never or not (answered or reach.stored_by_clients(facts))):
-        steps.append(
-            supporting("call-timeout", TEXTS.say("timed_out", count=late.count), True, refs.quote(facts, late, 2))
-        )
+    if late and (never or not _any_answer(facts)):
+        claim = TEXTS.say("timed_out", count=late.count)
+        steps.append(supporting("call-timeout", claim, True, refs.quote(facts, late, 2)))
     if target is None and (inner := reach.inner_of_failed_lists(facts)):
         address, count, file, line = inner
-        shown = (_line(facts, file, line),)
-        steps.append(supporting("no-consumer-list", TEXTS.say("list", address=address, count=count), True, shown))
+        claim = TEXTS.say("list", address=address, count=count)
+        steps.append(supporting("no-consumer-list", claim, True, (facts.ref(file, line),)))
     alone = refs.seen(facts, "no-consumer-list")
     if alone and never:
-        steps.append(
-            supporting("no-consumer-list", TEXTS.say("selected", count=alone.count), True, refs.quote(facts, alone, 1))
-        )
+        claim = TEXTS.say("selected", count=alone.count)
+        steps.append(supporting("no-consumer-list", claim, True, refs.quote(facts, alone, 1)))
     return steps
+
+
+def _any_answer(facts: Facts) -> bool:
+    """Return whether anything shows that a client reached a broker."""
+    answered = refs.seen(facts, "client-wait-timeout", "flow-control", "send-result")
+    return bool(answered) or any(t.reached for t in reach.tried(facts)) or reach.stored_by_clients(facts)
 
 
 def _figures(facts: Facts, target: Target | None, instead: Any) -> dict[str, Any]:
     if target is None or target.reached:
-        looked = reach.client_logs(facts)
-        return {
-            "advertised": None,
-            "reachable": None,
-            "failed_sends": 0 if looked else None,
-            "clients": 0 if looked else None,
-        }
+        none = 0 if reach.client_logs(facts) else None
+        return {"advertised": None, "reachable": None, "failed_sends": none, "clients": none}
     ledger = sends.ledger(facts)
     failed = None
     if ledger.source is not None:
         # A refused send got an answer and a stored one arrived: both reached a broker.
         stored = pd.to_numeric(ledger.failed["originals"]) > 0
         mine = ledger.failed[~ledger.failed["kind"].isin(attempts.REFUSALS) & ~stored]
-        failed = int(
-            mine["key"].fillna(mine["uniq_key"]).fillna(mine["file"].astype(str) + mine["line"].astype(str)).nunique()
-        )
+        place = mine["file"].astype(str) + mine["line"].astype(str)
+        failed = int(mine["key"].fillna(mine["uniq_key"]).fillna(place).nunique())
     names = reach.clients(facts)
     own = {names.get(t.file, t.file) for t in target.tried if t.source == "client"} or {t.file for t in target.tried}
     return {
@@ -225,31 +199,28 @@ def _figures(facts: Facts, target: Target | None, instead: Any) -> dict[str, Any
 
 
 def _missing(facts: Facts, target: Target | None, instead: Any) -> list[Missing]:
-    suspicious = target is not None and not target.reached
+    if target is None:
+        looked = reach.client_logs(facts)
+        return [] if looked else [collect_next.ask("producer's client log", TEXTS["want_client"])]
     wanted = []
-    if target is None and not reach.client_logs(facts):
-        wanted.append(collect_next.ask("producer's client log", TEXTS["want_client"]))
-    if suspicious and target is not None and target.advertised is None:
+    if not target.reached and target.advertised is None:
         wanted.append(collect_next.ask("route", TEXTS["want_route"]))
-    if suspicious and instead is None:
+    if not target.reached and instead is None:
         wanted.append(collect_next.ask("host's network", TEXTS["want_network"]))
     return wanted
 
 
 def _table(facts: Facts, target: Target, instead: Any) -> pd.DataFrame:
     """Return one row for each address of a broker or its host: address, interface, role (advertised, host), failed, reached."""
-    rows: list[tuple[Any, ...]] = [(target.address, next((o.interface for o in reach.own_addresses(facts) if o.address == reach.host(target.address)), None), "advertised",
-             target.failed, sum(t.reached for t in target.reached), None)]  # fmt: skip
+    own_addresses, advertised = reach.own_addresses(facts), reach.host(target.address)
+    interface = next((own.interface for own in own_addresses if own.address == advertised), None)
+    reached = sum(t.reached for t in target.reached)
+    rows: list[tuple[Any, ...]] = [(target.address, interface, "advertised", target.failed, reached, None)]
     number = reach.port(target.address) or reach.PORT
-    for own in reach.own_addresses(facts):
-        if own.address != reach.host(target.address):
-            role = (
-                "reachable"
-                if instead is not None and own is instead[1]
-                else "only the host"
-                if own.only_the_host
-                else "other"
-            )
+    for own in own_addresses:
+        if own.address != advertised:
+            role = "only the host" if own.only_the_host else "other"
+            role = "reachable" if instead is not None and own is instead[1] else role
             rows.append((f"{own.address}:{number}", own.interface, role, 0, 0, own.file))
     names = ["address", "interface", "role", "failed", "reached", "file"]
     return pd.DataFrame(rows, columns=pd.Index(names))

@@ -36,7 +36,8 @@ def examine(facts: Facts) -> Finding:
     pairs = lag.pairs(facts)
     growing = sorted((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name))
     worst = growing[0] if growing else None
-    group = worst.group if worst else _held_back_group(facts)
+    held_back = [said.group for said in _held_back(facts, None) if said.group]
+    group = worst.group if worst else max(sorted(set(held_back)), key=held_back.count, default=None)
     threads = stacks.of_group(facts, group, frozenset(consumption.places(facts, group))) if group else []
     shared = stacks.shared(facts, threads)
     finding.steps = [_grew(facts, pairs, worst), _reason(facts, worst, group, shared), _others(facts, pairs, worst)]
@@ -71,17 +72,10 @@ def _grew(facts: Facts, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
         active = sum(q.arrived > 0 for q in worst.queues)
         claim = TEXTS.say("grew", name=worst.name, before=before, after=worst.lag, queues=active)
         return deciding("lag-grows", claim, True, lag.refs(facts, worst.group, worst.topic))
-    burst = next(
-        (
-            p
-            for p in sorted(pairs, key=lambda p: -sum(q.peak for q in p.queues))
-            if p.shrinks and sum(q.peak for q in p.queues) > lag.SMALL
-        ),
-        None,
-    )
+    burst = max((p for p in pairs if p.shrinks), key=lambda p: p.peak, default=None)
     known = bool(pairs) and all(p.backlog_known for p in pairs)
-    if known and burst is not None:
-        claim = TEXTS.say("shrank", name=burst.name, before=sum(q.peak for q in burst.queues), after=burst.lag)
+    if known and burst is not None and burst.peak > lag.SMALL:
+        claim = TEXTS.say("shrank", name=burst.name, before=burst.peak, after=burst.lag)
         return deciding("lag-grows", claim, False, lag.refs(facts, burst.group, burst.topic))
     return deciding("lag-grows", TEXTS["not_grew"], False if known else None)
 
@@ -124,12 +118,8 @@ def _reason(facts: Facts, worst: lag.Pair | None, group: str | None, shared: lis
     lines = tuple(said.ref(facts) for said in held[:2])
     if best is not None and group:
         listener = TEXTS["serial"] if best.monitor else TEXTS["shared"]
-        return deciding(
-            "slow-listener",
-            listener.say(threads=best.threads, of=best.of, group=group, frame=best.frame),
-            True,
-            (*best.refs, *lines),
-        )
+        claim = listener.say(threads=best.threads, of=best.of, group=group, frame=best.frame)
+        return deciding("slow-listener", claim, True, (*best.refs, *lines))
     if worst is not None and (slow := _slow(facts, worst)):
         return deciding("slow-listener", slow[0], True, (slow[1], *lines))
     if held:
@@ -160,14 +150,8 @@ def _slow(facts: Facts, worst: lag.Pair) -> tuple[Any, Ref] | None:
     if most >= arrived:
         return None
     info, ms, line, _ = max(known, key=lambda k: k[1])
-    claim = TEXTS.say(
-        "slow",
-        group=worst.group,
-        ms=ms,
-        threads=sum(k[3] or 0 for k in known),
-        most=round(most, 1),
-        arrived=round(arrived, 1),
-    )
+    rates = {"most": round(most, 1), "arrived": round(arrived, 1)}
+    claim = TEXTS.say("slow", group=worst.group, ms=ms, threads=sum(k[3] or 0 for k in known), **rates)
     return claim, facts.ref(info["file"], line)
 
 
@@ -188,26 +172,12 @@ def _held_back(facts: Facts, group: str | None) -> list[consumer_logs.Statement]
     return [] if still and len({s.queue for s in said}) == 1 else said
 
 
-def _held_back_group(facts: Facts) -> str | None:
-    groups = [s.group for s in _held_back(facts, None) if s.group]
-    return max(sorted(set(groups)), key=groups.count) if groups else None
-
-
 def _others(facts: Facts, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
-    if worst is not None:
-        for other in pairs:
-            if (
-                other.topic == worst.topic
-                and other.group != worst.group
-                and all(q.last_lag <= lag.SMALL for q in other.queues)
-                and any(q.advanced for q in other.queues)
-            ):
-                return supporting(
-                    "another-group-keeps-up",
-                    TEXTS.say("others", group=other.group),
-                    True,
-                    lag.refs(facts, other.group, other.topic, most=1),
-                )
+    for other in pairs if worst is not None else ():
+        keeps_up = all(q.last_lag <= lag.SMALL for q in other.queues) and any(q.advanced for q in other.queues)
+        if worst is not None and other.topic == worst.topic and other.group != worst.group and keeps_up:
+            quoted = lag.refs(facts, other.group, other.topic, most=1)
+            return supporting("another-group-keeps-up", TEXTS.say("others", group=other.group), True, quoted)
     return supporting("another-group-keeps-up", TEXTS["no_others"], None)
 
 

@@ -43,14 +43,12 @@ def examine(facts: Facts) -> Finding:
     place = {name: getattr(queue, name) for name in ("group", "topic", "queue_id", "offset", "others")}
     claim = TEXTS.say("stands", end=queue.end, **place)
     record = _record(facts, queue)
+    looks = lag.refs(facts, queue.group, queue.topic, queue.queue_id)
+    stored = TEXTS.say("record", offset=queue.offset) if record else TEXTS["no_record"]
     finding.steps = [
-        deciding(
-            "queue-stands", claim, True if stands else None, lag.refs(facts, queue.group, queue.topic, queue.queue_id)
-        ),
+        deciding("queue-stands", claim, True if stands else None, looks),
         deciding("message-in-work", message.claim, message.shown, message.refs),
-        supporting("record", TEXTS.say("record", offset=queue.offset), True, (record[0],))
-        if record
-        else supporting("record", TEXTS["no_record"], None),
+        supporting("record", stored, record, (record[0],) if record else ()),
         _expired(facts, queue.topic, queue.queue_id, queue.offset),
     ]
     finding.figures = _figures(queue, message, record, _known_end(facts, queue)) if stands else _unknown()
@@ -78,13 +76,8 @@ def _without(facts: Facts, finding: Finding) -> Finding:
     if attempts:
         said = attempts[0]
         finding.actors = (said.group,) if said.group else ()
-        claim = TEXTS.say(
-            "attempted",
-            group=said.group,
-            offset=said.values.get("queue_offset"),
-            count=said.count,
-            times=said.highest.get("reconsume_times"),
-        )
+        offset, times = said.values.get("queue_offset"), said.highest.get("reconsume_times")
+        claim = TEXTS.say("attempted", group=said.group, offset=offset, count=said.count, times=times)
         finding.steps.append(deciding("message-in-work", claim, True, (said.ref(facts), said.ref(facts, last=True))))
         if said.queue is not None:
             topic, broker, queue_id = said.queue
@@ -100,27 +93,15 @@ def _without(facts: Facts, finding: Finding) -> Finding:
         ref = facts.ref(row["file"], row["line"])
         finding.steps.append(supporting("message-in-work", claim, True, (ref,)))
     elif threads := deadlocked(stacks.consuming(facts)):
-        finding.steps.append(
-            deciding(
-                "message-in-work",
-                TEXTS.say("deadlock", count=len(threads), frame=frame(threads[0])),
-                True,
-                thread_refs(facts, threads),
-            )
-        )
+        claim = TEXTS.say("deadlock", count=len(threads), frame=frame(threads[0]))
+        finding.steps.append(deciding("message-in-work", claim, True, thread_refs(facts, threads)))
     else:
         finding.steps.append(deciding("message-in-work", TEXTS["no_message"], None))
     once = next(((p, q) for p in pairs if (q := p.held_up) is not None), None)
     if once is not None:
         pair, queue = once
-        claim = TEXTS.say(
-            "one_lags",
-            queue_id=queue.queue_id,
-            topic=pair.topic,
-            group=pair.group,
-            offset=queue.last_offset,
-            behind=queue.last_lag,
-        )
+        place = {"group": pair.group, "topic": pair.topic, "queue_id": queue.queue_id}
+        claim = TEXTS.say("one_lags", offset=queue.last_offset, behind=queue.last_lag, **place)
         refs = lag.refs(facts, pair.group, pair.topic, queue.queue_id, most=1)
         finding.steps.append(supporting("one-queue-lags", claim, True, refs))
     if finding.verdict == "suspected":
@@ -176,11 +157,9 @@ def _expired(facts: Facts, topic: str, queue_id: int, offset: int) -> Step:
         for s in consumer_logs.of(facts, "expired-sent-back")
         if s.queue and (s.queue[0], s.queue[2]) == (topic, queue_id) and s.values.get("queue_offset") == str(offset)
     ]
-    if said:
-        return supporting(
-            "expired", TEXTS.say("expired", count=sum(s.count for s in said)), True, (said[0].ref(facts),)
-        )
-    return supporting("expired", TEXTS["not_expired"], None)
+    if not said:
+        return supporting("expired", TEXTS["not_expired"], None)
+    return supporting("expired", TEXTS.say("expired", count=sum(s.count for s in said)), True, (said[0].ref(facts),))
 
 
 def _remedies(message: Message, behind: int) -> list[Remedy]:
@@ -268,21 +247,11 @@ def in_work(facts: Facts, queue: lag.Stuck) -> Message:
     if attempts:
         said = max(attempts, key=lambda s: s.count)
         count, times = sum(s.count for s in attempts), said.highest.get("reconsume_times")
-        return Message(
-            True,
-            TEXTS.say("attempted", group=queue.group, offset=queue.offset, count=count, times=times),
-            (said.ref(facts), said.ref(facts, last=True)),
-            "suspended",
-            said=said,
-        )
+        claim = TEXTS.say("attempted", group=queue.group, offset=queue.offset, count=count, times=times)
+        return Message(True, claim, (said.ref(facts), said.ref(facts, last=True)), "suspended", said=said)
     if locked := deadlocked(threads):
-        return Message(
-            True,
-            TEXTS.say("deadlock", count=len(locked), frame=frame(locked[0])),
-            thread_refs(facts, locked),
-            "deadlock",
-            frame(locked[0]),
-        )
+        claim = TEXTS.say("deadlock", count=len(locked), frame=frame(locked[0]))
+        return Message(True, claim, thread_refs(facts, locked), "deadlock", frame(locked[0]))
     standing = stacks.standing(threads)
     if standing and len({t.thread for t, _ in standing}) * 2 <= len({t.thread for t in threads}):
         first, last = standing[0]
@@ -290,29 +259,17 @@ def in_work(facts: Facts, queue: lag.Stuck) -> Message:
         return Message(True, claim, thread_refs(facts, [first, last]), "endless", frame(first))
     if memory := _memory(facts, queue):
         claim = TEXTS.say("held", count=memory["cachedMsgCount"], offset=queue.offset)
-        why: Why | None = (
-            "suspended"
-            if memory.get("locked") == "true" and _ordered(facts, queue.group)
-            else "endless"
-            if standing
-            else None
-        )
-        return Message(
-            True, claim, (facts.ref(memory["file"], memory["line"]),), why, frame(standing[0][0]) if standing else None
-        )
+        why: Why | None = "endless" if standing else None
+        if memory.get("locked") == "true" and _ordered(facts, queue.group):
+            why = "suspended"
+        line = facts.ref(memory["file"], memory["line"])
+        return Message(True, claim, (line,), why, frame(standing[0][0]) if standing else None)
     still = same_minimum(facts)
-    if (
-        still is not None
-        and still.queue
-        and (still.queue[0], still.queue[2]) == place
-        and still.lowest["min_offset"] == queue.offset
-    ):
-        return Message(
-            True,
-            TEXTS.say("spanning", offset=queue.offset, count=still.count),
-            (still.ref(facts), still.ref(facts, last=True)),
-            "endless" if standing else None,
-        )
+    of_queue = still is not None and still.queue is not None and (still.queue[0], still.queue[2]) == place
+    if still is not None and of_queue and still.lowest["min_offset"] == queue.offset:
+        claim = TEXTS.say("spanning", offset=queue.offset, count=still.count)
+        lines = (still.ref(facts), still.ref(facts, last=True))
+        return Message(True, claim, lines, "endless" if standing else None)
     if members.unowned(facts, queue.group, queue.topic, queue.queue_id):
         return Message(False, TEXTS["no_owner"])
     return Message(None, TEXTS["no_message"])
@@ -337,11 +294,8 @@ def _memory(facts: Facts, queue: lag.Stuck) -> dict[str, Any] | None:
     for info in admin_output.running(facts):
         for row in info["queues"] if info["group"] == queue.group else ():
             there = (row["#Topic"], integer(row["#QID"])) == (queue.topic, queue.queue_id)
-            if (
-                there
-                and row.get("cachedMsgMinOffset") == str(queue.offset)
-                and (integer(row.get("cachedMsgCount")) or 0) > 0
-            ):
+            begins = row.get("cachedMsgMinOffset") == str(queue.offset)
+            if there and begins and (integer(row.get("cachedMsgCount")) or 0) > 0:
                 return row
     return None
 

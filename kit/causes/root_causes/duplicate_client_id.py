@@ -23,6 +23,7 @@ from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
+Shares = tuple[consumer_logs.Statement, consumer_logs.Statement]
 STREAM = 5
 """Number of lines of offsets going back, from two addresses in one queue, above which it is no hand-over and no reset."""
 
@@ -32,22 +33,21 @@ def examine(facts: Facts) -> Finding:
     finding = TEXTS.finding()
     twice = members.simultaneous(facts)
     group = next(iter(sorted(twice, key=lambda g: (-len(twice[g]), g))), None)
-    named = group or _listed_group(facts) or _back_group(facts) or _same_share_group(facts)
+    listed, shares = _listed(facts), _same_shares(facts)
+    named = group or (listed and listed.group) or _back_group(facts) or (shares[0][0].group if shares else None)
     several, nobody = _shares(facts, named, twice.get(named or "", [])) if named else ({}, {})
     doubled = consumption.by_several(facts, named) if named else None
     if doubled and doubled[0]:
         for topic, queues in doubled[2].items():
             several[topic] = sorted({*several.get(topic, []), *queues})
     finding.steps = [
-        _twice(facts, group, twice),
+        _twice(facts, group, twice, listed),
         _shares_step(facts, named, several, nobody),
         _back(facts, named),
-        _same_share(facts, named),
-        supporting("handled-twice", TEXTS.say("handled_twice", count=doubled[0]), True, doubled[1])
-        if doubled and doubled[0]
-        else supporting("handled-twice", TEXTS["not_handled_twice"], None),
+        _same_share(facts, named, shares),
+        _handled_twice(doubled),
         *untouched.steps(facts, named),
-    ]  # fmt: skip
+    ]
     finding.figures = {
         "group": named,
         "client_ids": _ids(twice.get(named or "", [])) or None,
@@ -67,14 +67,20 @@ def examine(facts: Facts) -> Finding:
     return finding
 
 
-def _twice(facts: Facts, group: str | None, twice: dict[str, list[members.Pair]]) -> Step:
+def _handled_twice(doubled: tuple[int, tuple[Ref, ...], Any] | None) -> Step:
+    if not doubled or not doubled[0]:
+        return supporting("handled-twice", TEXTS["not_handled_twice"], None)
+    return supporting("handled-twice", TEXTS.say("handled_twice", count=doubled[0]), True, doubled[1])
+
+
+def _twice(facts: Facts, group: str | None, twice: dict[str, list[members.Pair]], listed: _Listed | None) -> Step:
     if group is not None:
         # A list taken at one moment shows it best, then the broker's log.
         first, second = max(twice[group], key=lambda pair: pair[0].listed)
         same = {c.address for pair in twice[group] for c in pair if c.client_id == first.client_id}
         claim = TEXTS.say("twice", id=first.client_id, count=len(same), group=group, addresses=sorted(same))
         return deciding("one-id-two-connections", claim, True, (first.ref(facts), second.ref(facts)))
-    if (listed := _listed(facts)) is not None:
+    if listed is not None:
         return deciding("one-id-two-connections", listed.claim, True, listed.refs)
     known = bool(members.connections(facts))
     return deciding("one-id-two-connections", TEXTS["not_twice"], False if known else None)
@@ -108,11 +114,6 @@ def _listed(facts: Facts) -> _Listed | None:
     return None
 
 
-def _listed_group(facts: Facts) -> str | None:
-    listed = _listed(facts)
-    return listed.group if listed else None
-
-
 def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
     """Return, by group, the lines of offsets going back in a queue that two addresses write."""
     by_queue: dict[tuple[str, Any], list[consumer_logs.Statement]] = defaultdict(list)
@@ -141,20 +142,20 @@ def _back(facts: Facts, group: str | None) -> Step:
     return supporting("offsets-go-back", claim, True, tuple(refs))
 
 
-def _same_shares(facts: Facts) -> list[tuple[consumer_logs.Statement, consumer_logs.Statement]]:
+def _same_shares(facts: Facts) -> list[Shares]:
     """Return pairs of rebalance results in which two processes with one client id took the same queues, knowing that there are several clients."""
     by_share: dict[Any, list[consumer_logs.Statement]] = defaultdict(list)
     for said in consumer_logs.of(facts, "queues-assigned", "queues-assigned-go"):
-        topic = said.values.get("topic", "")
+        topic, several = said.values.get("topic", ""), (integer(said.values.get("clients")) or 2) > 1
+        queues = consumer_logs.queues(said.values.get("set", ""))
         if (
             said.group
             and names.of_users(said.group)
             and not topic.startswith(names.RETRY_PREFIX)
-            and (integer(said.values.get("clients")) or 2) > 1
+            and several
+            and queues
         ):
-            queues = consumer_logs.queues(said.values.get("set", ""))
-            if queues:
-                by_share[said.group, said.values.get("client_id"), topic, queues].append(said)
+            by_share[said.group, said.values.get("client_id"), topic, queues].append(said)
     pairs = []
     for lines in by_share.values():
         second = next((s for s in lines if s.place != lines[0].place), None)
@@ -163,13 +164,8 @@ def _same_shares(facts: Facts) -> list[tuple[consumer_logs.Statement, consumer_l
     return pairs
 
 
-def _same_share_group(facts: Facts) -> str | None:
-    pairs = _same_shares(facts)
-    return pairs[0][0].group if pairs else None
-
-
-def _same_share(facts: Facts, group: str | None) -> Step:
-    pair = next(((a, b) for a, b in _same_shares(facts) if a.group == group), None)
+def _same_share(facts: Facts, group: str | None, pairs: list[Shares]) -> Step:
+    pair = next(((a, b) for a, b in pairs if a.group == group), None)
     if pair is None:
         return supporting("same-share", TEXTS["not_same_share"], None)
     claim = TEXTS.say("same_share", id=pair[0].values.get("client_id"), topic=pair[0].values.get("topic"))
@@ -180,7 +176,8 @@ def _shares(facts: Facts, group: str, pairs: list[Any]) -> tuple[dict[str, list[
     """Return ({topic: queues with several owners}, {topic: queues with none}) of a group, without its retry topic."""
     several: dict[str, set[int]] = defaultdict(set)
     nobody: dict[str, set[int]] = defaultdict(set)
-    owners = _owners(facts, group)
+    held = members.holders_at_end(facts, group)
+    owners = {queue: places for queue, places in held.items() if not queue[0].startswith(names.RETRY_PREFIX)}
     for queue, places in owners.items():
         if len(places) > 1:
             several[queue[0]].add(queue[2])
@@ -199,12 +196,6 @@ def _shares(facts: Facts, group: str, pairs: list[Any]) -> tuple[dict[str, list[
             if idle and others_go and course.queue_id not in owned:
                 nobody[pair.topic].add(course.queue_id)
     return ({t: sorted(q) for t, q in sorted(several.items())}, {t: sorted(q) for t, q in sorted(nobody.items())})
-
-
-def _owners(facts: Facts, group: str) -> dict[members.Queue, set[str]]:
-    """Return who held which queue at the end, user topics only."""
-    held = members.holders_at_end(facts, group)
-    return {queue: places for queue, places in held.items() if not queue[0].startswith(names.RETRY_PREFIX)}
 
 
 def _shares_step(facts: Facts, group: str | None, several: dict[str, list[int]], nobody: dict[str, list[int]]) -> Step:
@@ -252,13 +243,8 @@ def _tell(
         finding.summary = TEXTS.say("summary", ids=ids, count=count, shares=_claim(group, several, nobody))
     else:
         finding.summary = TEXTS.say("summary_plain", ids=ids, count=count, group=group)
-    waiting = sum(
-        q.last_lag
-        for p in lag.pairs(facts)
-        if p.group == group
-        for q in p.queues
-        if q.queue_id in nobody.get(p.topic, [])
-    )
+    own = [p for p in lag.pairs(facts) if p.group == group]
+    waiting = sum(q.last_lag for p in own for q in p.queues if q.queue_id in nobody.get(p.topic, []))
     finding.remedies = [TEXTS.remedy("action", waiting=waiting), TEXTS.remedy("upgrade")]
     if doubled:
         finding.remedies.append(TEXTS.remedy("idempotent", count=doubled))

@@ -18,13 +18,11 @@ import pandas as pd
 from kit.analysis import brokers, refs, setup
 from kit.analysis.transactions import send_back
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Missing, Moment, Remedy, Step, with_ids
+from kit.causes.findings import Finding, Missing, Moment, Remedy, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
-
-IDS = ("why-refused", "send-back-refused", "sent-anew", "leaked", "diverted-again", "answered-commit", "bounded")
 
 
 @attrs.frozen
@@ -55,7 +53,7 @@ def examine(facts: Facts) -> Finding:
     leak = _leak(facts) if facts.has("messages") else None
     printed = refs.seen(facts, "leaked-half-printed")
     back = send_back.examine(facts)
-    steps = [
+    finding.steps = [
         *_refusal_steps(facts, back),
         _resent_step(facts, leak),
         _leaked_step(facts, leak, printed),
@@ -63,7 +61,6 @@ def examine(facts: Facts) -> Finding:
         _answer_step(facts, leak),
         _limit_step(facts, leak),
     ]
-    finding.steps = with_ids(IDS, steps)
     finding.figures = _figures(leak, back)
     finding.actors = back.groups
     if leak and leak.half:
@@ -118,71 +115,59 @@ def _refusal_steps(facts: Facts, back: send_back.SendBack) -> list[Step]:
         why = TEXTS.say("reason", reason=reason)
     elif back.printed_length is not None:
         why = TEXTS.say("name_printed", length=back.printed_length, limit=send_back.store_limit(facts))
-        printed = refs.quote(facts, back.printed, 2)
-        return [Step(why, "supporting", True, printed), Step(TEXTS["refused_unknown"], "supporting", None)]
+        named = supporting("why-refused", why, True, refs.quote(facts, back.printed, 2))
+        return [named, supporting("send-back-refused", TEXTS["refused_unknown"], None)]
     else:
         why = TEXTS.say("why_unknown")
     refused = TEXTS.say("refused", count=back.refusals) if back.refusals else TEXTS["refused_unknown"]
     # Where the client's own re-send failed each time as well, nothing was stored that could become a half message.
     leads_on = back.resent_failed < back.refusals
     return [
-        Step(why, "supporting", True if back.reason and leads_on else None, back.reason_refs),
-        Step(refused, "supporting", True if leads_on else None, back.refs),
+        supporting("why-refused", why, back.reason and leads_on, back.reason_refs),
+        supporting("send-back-refused", refused, leads_on, back.refs),
     ]
 
 
 def _resent_step(facts: Facts, leak: Leak | None) -> Step:
-    if not leak or not (leak.half or leak.put_back):
-        return Step(TEXTS["resent_unknown"], "supporting", None)
-    count = leak.records("resent")
-    if not count:
-        return Step(TEXTS["resent_unknown"], "supporting", None)
-    return Step(TEXTS.say("resent", count=count), "supporting", True, refs.records_at(facts, leak.of("resent")))
+    if not leak or not (leak.half or leak.put_back) or not (count := leak.records("resent")):
+        return supporting("sent-anew", TEXTS["resent_unknown"], None)
+    return supporting("sent-anew", TEXTS.say("resent", count=count), True, refs.records_at(facts, leak.of("resent")))
 
 
 def _leaked_step(facts: Facts, leak: Leak | None, printed: refs.Seen) -> Step:
     if leak is not None and (leak.half or leak.put_back or leak.committed):
-        return Step(
-            TEXTS.say("leaked", records=leak.half, messages=leak.messages),
-            "deciding",
-            True,
-            refs.records_at(facts, leak.of("leaked"), 2) + refs.quote(facts, printed, 1),
-        )
+        quoted = refs.records_at(facts, leak.of("leaked"), 2) + refs.quote(facts, printed, 1)
+        return deciding("leaked", TEXTS.say("leaked", records=leak.half, messages=leak.messages), True, quoted)
     if printed:
-        return Step(TEXTS.say("leaked_printed", lines=printed.count), "deciding", True, refs.quote(facts, printed))
-    return Step(TEXTS["not_leaked"], "deciding", False if leak is not None else None)
+        return deciding("leaked", TEXTS.say("leaked_printed", lines=printed.count), True, refs.quote(facts, printed))
+    return deciding("leaked", TEXTS["not_leaked"], False if leak is not None else None)
 
 
 def _diverted_step(facts: Facts, leak: Leak | None, printed: refs.Seen) -> Step:
     if leak is not None and (leak.half or leak.put_back):
         if leak.committed:
-            return Step(
-                TEXTS.say("diverted", commits=leak.commits, records=_of_commits(leak)),
-                "deciding",
-                True,
-                refs.records_at(facts, leak.of("committed")),
-            )
+            claim = TEXTS.say("diverted", commits=leak.commits, records=_of_commits(leak))
+            return deciding("diverted-again", claim, True, refs.records_at(facts, leak.of("committed")))
         twins = leak.of("twin")
         if len(twins):
-            return Step(TEXTS["twins"], "deciding", True, refs.records_at(facts, twins, 2))
-        return Step(TEXTS["only_put_back"], "deciding", None)
+            return deciding("diverted-again", TEXTS["twins"], True, refs.records_at(facts, twins, 2))
+        return deciding("diverted-again", TEXTS["only_put_back"], None)
     committed = refs.seen(facts, "leaked-commit-printed")
     if committed:
-        return Step(
-            TEXTS.say("diverted_printed", lines=committed.count), "deciding", True, refs.quote(facts, committed)
-        )
-    return Step(TEXTS["diverted_unknown"], "deciding", None if leak is None or printed else False)
+        claim = TEXTS.say("diverted_printed", lines=committed.count)
+        return deciding("diverted-again", claim, True, refs.quote(facts, committed))
+    return deciding("diverted-again", TEXTS["diverted_unknown"], None if leak is None or printed else False)
 
 
 def _answer_step(facts: Facts, leak: Leak | None) -> Step:
     """Return the step that the check listener answered COMMIT for a leaked record: the answer contains the schedule record's offset."""
     if leak is None and (row := _printed_discards(facts)) is not None and row["commits"]:
         quoted = facts.refs([(row["commit_file"], row["commit_line"])])
-        return Step(TEXTS.say("answered_printed", **row), "supporting", True, quoted)
+        return supporting("answered-commit", TEXTS.say("answered_printed", **row), True, quoted)
     if not leak or not leak.half or not (said := facts.rows("leak_answers")):
-        return Step(TEXTS["answered_unknown"], "supporting", None)
+        return supporting("answered-commit", TEXTS["answered_unknown"], None)
     quoted = facts.refs([(said[0]["file"], said[0]["line"])])
-    return Step(TEXTS.say("answered", count=said[0]["answers"]), "supporting", True, quoted)
+    return supporting("answered-commit", TEXTS.say("answered", count=said[0]["answers"]), True, quoted)
 
 
 def _printed_discards(facts: Facts) -> dict[str, Any] | None:
@@ -195,15 +180,15 @@ def _limit_step(facts: Facts, leak: Leak | None) -> Step:
     given_up = refs.seen(facts, "check-discard")
     if leak is None and (row := _printed_discards(facts)) is not None:
         quoted = facts.refs([(row["file"], row["line"])])
-        return Step(TEXTS.say("bounded_printed", **row), "supporting", True, quoted)
+        return supporting("bounded", TEXTS.say("bounded_printed", **row), True, quoted)
     if not leak or not leak.discarded:
-        return Step(TEXTS["bounded_unknown"], "supporting", None)
+        return supporting("bounded", TEXTS["bounded_unknown"], None)
     limit = setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts)).value
     # Each copy has two records: one that waits for its delay, which may be in a file that is missing, and one where it arrives.
     arrived = leak.records("arrived")
     claim = TEXTS.say("bounded", count=max(arrived, leak.discarded - arrived), arrived=arrived, limit=limit)
     quoted = refs.records_at(facts, leak.of("discarded"), 1) + refs.quote(facts, given_up, 1)
-    return Step(claim, "supporting", True, quoted)
+    return supporting("bounded", claim, True, quoted)
 
 
 def _figures(leak: Leak | None, back: send_back.SendBack) -> dict[str, Any]:
@@ -254,18 +239,12 @@ def _fixes(leak: Leak) -> pd.DataFrame:
     """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix, prevented, left, retries."""
     everything = leak.committed + leak.put_back + leak.discarded
     twice = _of_commits(leak)
-    return pd.DataFrame(
-        [
-            {
-                "fix": "rollback-unknown-topic",
-                "prevented": twice,
-                "left": int(everything) - twice,
-                "retries_delivered": False,
-            },
-            {"fix": "client-4.6.1", "prevented": int(everything), "left": 0, "retries_delivered": False},
-            {"fix": "split-tags", "prevented": int(everything), "left": 0, "retries_delivered": True},
-        ]
-    )
+    fixes = [
+        ("rollback-unknown-topic", twice, everything - twice, False),
+        ("client-4.6.1", everything, 0, False),
+        ("split-tags", everything, 0, True),
+    ]
+    return pd.DataFrame(fixes, columns=pd.Index(["fix", "prevented", "left", "retries_delivered"]))
 
 
 def _of_commits(leak: Leak) -> int:

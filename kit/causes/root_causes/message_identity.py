@@ -18,14 +18,12 @@ from kit.analysis import refs, setup
 from kit.analysis.messages import lookups
 from kit.analysis.messages.trace import lives
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Missing, Step, supporting, with_ids
+from kit.causes.findings import Finding, Missing, Step, deciding, holds, supporting
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
-
-IDS = ("effect", "look-up-failed", "handled-twice", "compared-by", "several-offset-ids")
 
 
 @attrs.frozen
@@ -59,29 +57,17 @@ def examine(facts: Facts) -> Finding:
     lookup_refs = tuple(ref for one in failed[:3] for ref in lookups.ref(facts, one))
     twice_refs = _twice_refs(facts, twice.frame) if twice and twice.same else ()
     known = twice is not None and any(facts.files.of_kind("mqadmin", "text"))
-    steps = [
-        Step(
-            TEXTS["effect"],
-            "deciding",
-            True if effect else (False if known else None),
-            (*lookup_refs[:2], *twice_refs[:4]),
-        ),
+    again = TEXTS.say("twice", count=twice.same) if twice else TEXTS["twice_unknown"]
+    copies = TEXTS.say("several_open") if several is None else TEXTS.say("several", several=several, keys=keys)
+    copy_refs = _several_refs(facts, twice) if effect and several else ()
+    finding.steps = [
+        deciding("effect", TEXTS["effect"], holds(effect, known), (*lookup_refs[:2], *twice_refs[:4])),
         _lookup_step(facts, seen, wrong, failed, lookup_refs),
-        Step(
-            TEXTS.say("twice", count=twice.same) if twice else TEXTS["twice_unknown"],
-            "supporting",
-            True if twice and twice.same else None,
-            twice_refs,
-        ),
+        supporting("handled-twice", again, twice and twice.same, twice_refs),
         _dedup_step(facts, effect=bool(twice and twice.same)),
-        Step(
-            TEXTS.say("several_open") if several is None else TEXTS.say("several", several=several, keys=keys),
-            "supporting",
-            True if effect and several else None,
-            _several_refs(facts, twice) if effect and several else (),
-        ),
+        supporting("several-offset-ids", copies, effect and several, copy_refs),
+        *_pasted_step(facts),
     ]
-    finding.steps = [*with_ids(IDS, steps), *_pasted_step(facts)]
     if effect:
         _tell(facts, finding, twice, wrong, failed)
     elif (pasted := lookups.mixed(facts)) is not None:
@@ -128,15 +114,9 @@ def _lookup_step(
     quoted: tuple[Ref, ...],
 ) -> Step:
     if wrong and not failed:
-        return Step(
-            TEXTS.say("lookup_wrong", wrong=len(wrong)),
-            "supporting",
-            True,
-            tuple(ref for one in wrong[:3] for ref in lookups.ref(facts, one)),
-        )
-    return Step(
-        TEXTS.say("lookup_failed", failed=len(failed), seen=len(seen)), "supporting", True if failed else None, quoted
-    )
+        quoted = tuple(ref for one in wrong[:3] for ref in lookups.ref(facts, one))
+        return supporting("look-up-failed", TEXTS.say("lookup_wrong", wrong=len(wrong)), True, quoted)
+    return supporting("look-up-failed", TEXTS.say("lookup_failed", failed=len(failed), seen=len(seen)), failed, quoted)
 
 
 def _twice_refs(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
@@ -159,12 +139,12 @@ def _dedup_step(facts: Facts, *, effect: bool) -> Step:
     message.
     """
     if not effect or not refs.seen(facts, "dedup-key"):
-        return Step(TEXTS["dedup_unknown"], "supporting", None)
+        return supporting("compared-by", TEXTS["dedup_unknown"], None)
     lines = facts("dedup_lines")
     offsets = {text for text, kind in lookups.kinds(facts, set(lines["id"])).items() if kind == "offset"}
     lines = lines[lines["id"].isin(offsets)]
     count = int(lines.drop_duplicates("id")["lines"].sum())
-    return Step(TEXTS.say("dedup", count=count), "supporting", True if count else None, refs.lines(facts, lines, 2))
+    return supporting("compared-by", TEXTS.say("dedup", count=count), count, refs.lines(facts, lines, 2))
 
 
 def _several_refs(facts: Facts, twice: Twice | None) -> tuple[Ref, ...]:
@@ -211,11 +191,9 @@ def _tables(facts: Facts, twice: Twice | None, wrong: list[lookups.Lookup]) -> d
         "identity_funnel": facts("retry_funnel"),
         "identity_never_came": facts("not_arrived"),
     }
-    examples = (
-        list(twice.frame["uniq_key"].head(3))
-        if twice and len(twice.frame)
-        else [one for o in wrong for one in o.ids][:1]
-    )
+    examples = [one for o in wrong for one in o.ids][:1]
+    if twice and len(twice.frame):
+        examples = list(twice.frame["uniq_key"].head(3))
     return tables | _examples(facts, examples, tables["identity_journeys"])
 
 
@@ -250,11 +228,6 @@ def _missing(facts: Facts, *, store: bool, twice: Twice | None, effect: bool) ->
             collect_next.ask("consumer's application log", TEXTS["want_ledger"]),
         ]
     if not effect and not any(facts.files.of_kind("mqadmin", "text")):
-        wanted.append(
-            collect_next.ask(
-                "look-up",
-                TEXTS["want_lookup"],
-                command="mqadmin queryMsgById -n NAMESRV:9876 -i ID > queryMsgById.txt 2>&1",
-            )
-        )
+        command = "mqadmin queryMsgById -n NAMESRV:9876 -i ID > queryMsgById.txt 2>&1"
+        wanted.append(collect_next.ask("look-up", TEXTS["want_lookup"], command=command))
     return wanted

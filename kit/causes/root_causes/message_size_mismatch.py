@@ -17,7 +17,7 @@ import pandas as pd
 from kit.analysis import refs
 from kit.analysis.sizes import half_records, limits, refusals
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Missing, Remedy, Step, supporting, with_ids
+from kit.causes.findings import Finding, Missing, Remedy, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.inventory.references import Ref
@@ -26,7 +26,6 @@ from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 
-IDS = ("limit", "refused-at-once", "at-risk", "put-back-refused", "record", "queue-stands", "log-volume")
 SHOWN = 5
 """Most looping records that are examined one by one."""
 
@@ -72,7 +71,7 @@ def examine(facts: Facts) -> Finding:
     happened = refused.holds is True
     shown = happened or bool(found.at_risk)
     rejects = refusals.rejects(facts)
-    steps = [
+    finding.steps = [
         _limit_step(found, shown),
         _rejects_step(rejects, shown),
         _risk_step(facts, found),
@@ -80,8 +79,8 @@ def examine(facts: Facts) -> Finding:
         _tied_step(facts, found),
         _queue_step(facts, found),
         _volume_step(facts, found),
+        *_failed_step(facts, refused),
     ]
-    finding.steps = [*with_ids(IDS, steps), *_failed_step(facts, refused)]
     finding.figures = _figures(found, rejects)
     finding.actors = tuple(dict.fromkeys(row.real_topic for row in found.records if row.real_topic))
     if happened:
@@ -148,20 +147,17 @@ def _refused(facts: Facts, found: Seen) -> Step:
             total=wanted,
             limit=found.limits.limit,
         )
-        return Step(said, "deciding", True, quoted)
+        return deciding("put-back-refused", said, True, quoted)
     if len(found.failed):
         # Only a default limit, a missing record, or no store.log: the reason stays open.
         known = sure and found.limits.how is not None and found.records and facts.has_source("store")
-        return Step(
-            (TEXTS["other_reason"] if known else TEXTS["failed"]).say(count=found.count),
-            "deciding",
-            False if known else None,
-        )
+        said = (TEXTS["other_reason"] if known else TEXTS["failed"]).say(count=found.count)
+        return deciding("put-back-refused", said, False if known else None)
     if found.at_risk:
-        return Step(TEXTS["not_refused"], "deciding", None)
+        return deciding("put-back-refused", TEXTS["not_refused"], None)
     logs = facts.has_source("transaction") or facts.has_source("store")
     records = facts.has("messages") and found.limits.known == "evidence" and not int(found.topics["refused"].sum())
-    return Step(TEXTS["not_refused"], "deciding", False if logs or records else None)
+    return deciding("put-back-refused", TEXTS["not_refused"], False if logs or records else None)
 
 
 def _failed_step(facts: Facts, refused: Step) -> list[Step]:
@@ -181,45 +177,45 @@ def _limit_step(found: Seen, shown: bool) -> Step:
     what = TEXTS[f"measures-{known.how}"] if known.how else TEXTS["unknown"]
     claim = TEXTS.say("limit", limit=known.limit, what=what, version=known.version)
     # A limit alone proves nothing.
-    holds = True if shown and known.limit is not None and known.how else None
-    return Step(claim, "supporting", holds, (known.where,) if known.where else ())
+    holds = shown and known.limit is not None and known.how
+    return supporting("limit", claim, holds, (known.where,) if known.where else ())
 
 
 def _rejects_step(rejects: refusals.Rejects, shown: bool) -> Step:
-    claim = TEXTS.say("rejected", count=rejects.by_broker, largest=rejects.largest)
     if not rejects.by_broker:
-        return Step(TEXTS["not_rejected"], "supporting", None)
-    return Step(claim, "supporting", True if shown else None, rejects.broker_refs)
+        return supporting("refused-at-once", TEXTS["not_rejected"], None)
+    claim = TEXTS.say("rejected", count=rejects.by_broker, largest=rejects.largest)
+    return supporting("refused-at-once", claim, shown, rejects.broker_refs)
 
 
 def _risk_step(facts: Facts, found: Seen) -> Step:
     last = found.limits.check_max
     if found.risk is None or found.risk.empty:
-        return Step(TEXTS["at_risk_open"], "supporting", None)
+        return supporting("at-risk", TEXTS["at_risk_open"], None)
     claim = TEXTS.say("at_risk", count=found.at_risk, check_max=last, first=size.growth(1), last=size.growth(last))
-    return Step(claim, "supporting", True, refs.records_at(facts, found.risk.head(3)))
+    return supporting("at-risk", claim, True, refs.records_at(facts, found.risk.head(3)))
 
 
 def _tied_step(facts: Facts, found: Seen) -> Step:
     row = next(iter(found.over or found.records), None)
     if row is None or found.limits.limit is None:
-        return Step(TEXTS["not_tied"], "supporting", None)
+        return supporting("record", TEXTS["not_tied"], None)
     over = max(row.next_size - found.limits.limit, 0)
     claim = TEXTS.say(
         "tied", msg_id=row.offset_msg_id, topic=row.real_topic, stored=row.store_size, wanted=row.next_size, over=over
     )
-    return Step(claim, "supporting", True if found.over else None, _quote(facts, found.over[:3]))
+    return supporting("record", claim, found.over, _quote(facts, found.over[:3]))
 
 
 def _queue_step(facts: Facts, found: Seen) -> Step:
     if not found.records and not found.at_risk:
-        return Step(TEXTS["not_stands"], "supporting", None)
+        return supporting("queue-stands", TEXTS["not_stands"], None)
     at = facts.rows("half_waiting")[0]
     before = [value for _, value in half_records.saved(facts) if value <= at["stuck"]]
     if not before:
-        return Step(TEXTS["not_stands"], "supporting", None)
+        return supporting("queue-stands", TEXTS["not_stands"], None)
     claim = TEXTS.say("stands", saved=max(before), offset=at["stuck"], waiting=at["waiting"])
-    return Step(claim, "supporting", True, half_records.saved_refs(facts))
+    return supporting("queue-stands", claim, True, half_records.saved_refs(facts))
 
 
 def _quote(facts: Facts, records: list[Any]) -> tuple[Ref, ...]:
@@ -228,14 +224,14 @@ def _quote(facts: Facts, records: list[Any]) -> tuple[Ref, ...]:
 
 def _volume_step(facts: Facts, found: Seen) -> Step:
     if found.lines.empty or found.count < 2:
-        return Step(TEXTS["no_volume"], "supporting", None)
+        return supporting("log-volume", TEXTS["no_volume"], None)
     rows = found.lines
     volume = refusals.volume(facts, rows)
     begun, gaps = refusals.rolled(rows)
     lost = TEXTS["begin_lost"] if begun else TEXTS.say("gap_lost", seconds=gaps) if gaps else TEXTS["complete"]
     last = rows.assign(line=rows["last_line"]).sort_values("last").tail(1)
     claim = TEXTS.say("volume", lines=int(rows["count"].sum()), megabytes=round(volume / 1e6, 1), lost=lost)
-    return Step(claim, "supporting", True, (*refs.lines(facts, rows, 1), *refs.lines(facts, last, 1)))
+    return supporting("log-volume", claim, True, (*refs.lines(facts, rows, 1), *refs.lines(facts, last, 1)))
 
 
 def _figures(found: Seen, rejects: refusals.Rejects) -> dict[str, Any]:
@@ -271,11 +267,9 @@ def _tables(facts: Facts, found: Seen) -> dict[str, Any]:
 
 
 def _remedies(found: Seen) -> list[Remedy]:
-    wanted = (
-        [int(found.risk["largest"].max())]
-        if found.risk is not None and len(found.risk)
-        else [row.last_size for row in found.over]
-    )
+    wanted = [row.last_size for row in found.over]
+    if found.risk is not None and len(found.risk):
+        wanted = [int(found.risk["largest"].max())]
     more = max(wanted) - found.limits.limit if wanted and found.limits.limit is not None else None
     remedies = [TEXTS.remedy("raise", bytes=more)]
     safe = [body for body in found.topics["safe_body"] if body is not None]

@@ -21,7 +21,7 @@ from kit.analysis.messages import lookups
 from kit.analysis.sizes import limits
 from kit.analysis.transactions import totals
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Missing, Remedy, Step, supporting, with_ids
+from kit.causes.findings import Finding, Missing, Remedy, Step, deciding, supporting
 from kit.causes.texts import texts_of
 from kit.i18n import Sentence
 from kit.inventory.references import Ref
@@ -35,14 +35,10 @@ REASONS: Final = ("exception", "error", "send_status", "rollback_answer", "commi
 
 LOCAL: Final = "local-transaction-exception"
 PRODUCING: Final = (
-    "local-transaction-answer",
-    "client-check-rollback",
-    "client-check-unknown",
-    "end-transaction-failed",
-)
+    "local-transaction-answer", "client-check-rollback", "client-check-unknown", "end-transaction-failed",
+)  # fmt: skip
 """Texts that only a transaction producer's client prints."""
 COLUMNS: Final = ["kind", "uniq_key", "state", "cause", "stored", "end_physical_offset", "row_line"]
-IDS = ("disagree", "local-step", "exceptions", "discarded-rows")
 
 
 @attrs.frozen
@@ -66,13 +62,13 @@ def examine(facts: Facts) -> Finding:
     finished = wrong[wrong["state"].isin(["committed", "rolled_back"])]
     thrown = _exception_count(facts)
     finding = TEXTS.finding()
-    steps = [
+    finding.steps = [
         _disagreement(facts, summary, counts, finished),
         _local_step(facts, summary, finished),
         _exceptions(facts, thrown),
         *_given_up(wrong),
+        *_overtaken(facts),
     ]
-    finding.steps = [*with_ids(IDS[: len(steps)], steps), *_overtaken(facts)]
     finding.figures = _figures(summary, counts, thrown)
     _say(finding, summary, finished, thrown)
     if not wrong.empty:
@@ -105,16 +101,15 @@ def _disagreement(facts: Facts, summary: totals.Summary | None, counts: Counts, 
         claim = TEXTS.say(
             "disagree", rows=_of(finished, "row_without_message"), messages=_of(finished, "message_without_row")
         )
-        return Step(claim, "deciding", True, _ends(finished) + _rows(facts, finished))
+        return deciding("disagree", claim, True, _ends(finished) + _rows(facts, finished))
     if summary is not None and not summary.half_messages:
-        return Step(TEXTS["no_transactions"], "deciding", False)
+        return deciding("disagree", TEXTS["no_transactions"], False)
     if summary is None or counts.rows is None:
-        return Step(TEXTS["no_rows"], "deciding", None)
+        return deciding("disagree", TEXTS["no_rows"], None)
     if not counts.joined:
-        return Step(TEXTS.say("not_joined", rows=counts.rows), "deciding", None)
-    return Step(
-        TEXTS.say("agree", finished=summary.total("committed") + summary.total("rolled_back")), "deciding", False
-    )
+        return deciding("disagree", TEXTS.say("not_joined", rows=counts.rows), None)
+    ended = summary.total("committed") + summary.total("rolled_back")
+    return deciding("disagree", TEXTS.say("agree", finished=ended), False)
 
 
 def _local_step(facts: Facts, summary: totals.Summary | None, finished: pd.DataFrame) -> Step:
@@ -125,13 +120,13 @@ def _local_step(facts: Facts, summary: totals.Summary | None, finished: pd.DataF
         ]
         first = caused.groupby("cause", sort=True).head(2).head(6)
         quoted = facts.refs((str(row["evidence_file"]), int(row["evidence_line"])) for row in first.to_dict("records"))
-        return Step(
-            TEXTS.say("local", caused=len(caused), wrong=len(finished), reasons=reasons), "deciding", True, quoted
-        )
+        claim = TEXTS.say("local", caused=len(caused), wrong=len(finished), reasons=reasons)
+        return deciding("local-step", claim, True, quoted)
     seen = refs.seen(facts, LOCAL)
     if seen and finished.empty and (summary is None or summary.half_messages):
-        return Step(TEXTS.say("thrown", count=_exception_count(facts)), "deciding", True, refs.quote(facts, seen))
-    return Step(TEXTS["no_local"], "deciding", None)
+        claim = TEXTS.say("thrown", count=_exception_count(facts))
+        return deciding("local-step", claim, True, refs.quote(facts, seen))
+    return deciding("local-step", TEXTS["no_local"], None)
 
 
 def _reason(frame: pd.DataFrame) -> pd.Series[str]:
@@ -142,7 +137,7 @@ def _reason(frame: pd.DataFrame) -> pd.Series[str]:
 def _exceptions(facts: Facts, thrown: int | None) -> Step:
     seen = refs.seen(facts, LOCAL)
     quoted = refs.quote(facts, seen, 2) if thrown else ()
-    return Step(TEXTS.say("exceptions", count=thrown), "supporting", True if thrown else None, quoted)
+    return supporting("exceptions", TEXTS.say("exceptions", count=thrown), thrown, quoted)
 
 
 def _overtaken(facts: Facts) -> list[Step]:
@@ -154,7 +149,9 @@ def _overtaken(facts: Facts) -> list[Step]:
 def _given_up(wrong: pd.DataFrame) -> list[Step]:
     """Return the existing rows whose message was discarded, if any: only a supporting step, since discards alone are a neighbour."""
     left = wrong[wrong["state"] == "discarded"]
-    return [Step(TEXTS.say("given_up", count=len(left)), "supporting", None, _ends(left)[:1])] if len(left) else []
+    if left.empty:
+        return []
+    return [supporting("discarded-rows", TEXTS.say("given_up", count=len(left)), None, _ends(left)[:1])]
 
 
 def _of(frame: pd.DataFrame, kind: str) -> int:
