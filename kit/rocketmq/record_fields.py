@@ -34,6 +34,12 @@ def of(topic: str, body: int, store_size: int, properties: Mapping[str, str]) ->
     return found
 
 
+def of_first(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return `stages` of the first half record of `frame`: the columns of a record, its properties as a map, put_back_body and limit."""
+    record: Any = next(frame.itertuples(index=False))
+    return stages(record, int(record.put_back_body), None if pd.isna(record.limit) else int(record.limit))
+
+
 def stages(record: Any, body: int, limit: int | None) -> pd.DataFrame:
     """Return how a half record grows: columns stage, field, bytes, limit, offset_msg_id, one row for each field of `FIELDS`.
 

@@ -282,6 +282,12 @@ def on_message(
     return pd.DataFrame(rows, columns=pd.Index(["call", "side", "which", "id", "copy", "says", "upstream"]))
 
 
+def of_copies(copies: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
+    """Return `on_message` of a query's rows: uniq_key, stage, offset_msg_id, origin_message_id, client_version, in store order."""
+    version = copies["client_version"].dropna().max()
+    return on_message(copies.to_dict("records"), Version.maybe(str(version)), lang)  # type: ignore[arg-type]
+
+
 def plain(stage: str) -> str:
     """Return the stage without a retry's number."""
     return stage.split(" ")[0]

@@ -8,6 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+<<<<<<< HEAD
+=======
+from kit.analysis.messages import lookups
+from kit.analysis.texts import TEXTS
+>>>>>>> d81ed383 (Ask with a query at every stop of notebooks 30, 40 and 50; the id's last digits beside the record's offset)
 from kit.charts import Captions, Chart, Table, figure
 from kit.charts.messages import ids
 from kit.charts.messages import journey as lanes
@@ -88,6 +93,11 @@ def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     shown = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
     columns = ["call", "which", "id", "copy", "says"]
     return Table(shown.reindex(columns=columns), MESSAGE["calls"], MESSAGE.columns, lang)
+
+
+def calls_on(copies: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Return which id each call returns on a message, from its copies (`kit.analysis.messages.lookups.of_copies`)."""
+    return calls(lookups.of_copies(copies, lang), lang)
 
 
 def _table(rows: list[dict[str, Any]], columns: list[str], caption: Sentence, lang: Lang) -> Table:

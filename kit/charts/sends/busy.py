@@ -68,9 +68,10 @@ BETWEEN: Final = 40
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart one time axis. `frame`: from `kit.analysis.sends.times.axis`, one row per step; columns without evidence are null."""
-    kinds = [kind for kind in COLOURS if kind in frame]
     if frame.empty:
         return AXIS.nothing(lang, frame)
+    frame = frame.drop(columns=[kind for kind in COLOURS if kind in frame and not frame[kind].any()])
+    kinds = [kind for kind in COLOURS if kind in frame]
     width = float(frame["step_ms"].iloc[0])
     traces: list[go.Bar | go.Scatter] = []
     for column, (colour, dash, yaxis) in LINES.items():

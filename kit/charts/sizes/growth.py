@@ -25,7 +25,7 @@ from kit.charts import (
     named,
 )
 from kit.i18n import Lang
-from kit.rocketmq import names, rewrites, size
+from kit.rocketmq import names, record_fields, rewrites, size
 
 FIELDS = Captions.of("record fields")
 ROOM = Captions.of("room left")
@@ -84,6 +84,11 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             said = FIELDS["reading"].say(body=body, room=room, half=half, put_back=put_back, over=put_back - room)
     chart.update_layout(legend={"y": -0.38, "yanchor": "top"})
     return FIELDS.chart(chart, table, said, lang, min_width=560)
+
+
+def of_record(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart how the first half record of `frame` grows; `frame` as in `kit.rocketmq.record_fields.of_first`."""
+    return fields(record_fields.of_first(frame), lang)
 
 
 def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart | Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from kit.analysis.messages import lookups
 from kit.notebook.stops import Said, stop
 
 
@@ -25,8 +26,8 @@ def apart(rows: pd.DataFrame) -> Said:
 @stop
 def calls(rows: pd.DataFrame) -> Said:
     """Tell which call answers which id."""
-    by = rows.drop_duplicates("call")["which"].value_counts().to_dict() if "which" in rows else {}
-    return "calls", {"uniq": int(by.get("uniq", 0)), "offset": int(by.get("offset", 0))}
+    by = lookups.of_copies(rows)["which"].value_counts().to_dict()
+    return "calls", {"uniq": by.get("uniq", 0), "offset": by.get("offset", 0)}
 
 
 @stop

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from kit.notebook.stops import Said, stop
+from kit.rocketmq import record_fields
 
 LOOP = 1000
 """Lines a second of a log from which on something repeats itself."""
@@ -56,9 +57,8 @@ def how_large(rows: pd.DataFrame) -> Said:
 @stop
 def fields(rows: pd.DataFrame) -> Said:
     """Tell what each side measures."""
-    by = rows.groupby("field")["bytes"].max()
-    check = rows[rows["field"] == "check"]["bytes"].max()
-    return "fields", {"body": int(by.get("body", 0)), "check": 0 if pd.isna(check) else int(check)}
+    most = record_fields.of_first(rows).groupby("field")["bytes"].max()
+    return "fields", {"body": int(most["body"]), "check": int(most["check"])}
 
 
 @stop
