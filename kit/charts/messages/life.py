@@ -8,11 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-<<<<<<< HEAD
-=======
 from kit.analysis.messages import lookups
-from kit.analysis.texts import TEXTS
->>>>>>> d81ed383 (Ask with a query at every stop of notebooks 30, 40 and 50; the id's last digits beside the record's offset)
 from kit.charts import Captions, Chart, Table, figure
 from kit.charts.messages import ids
 from kit.charts.messages import journey as lanes
