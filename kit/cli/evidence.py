@@ -26,15 +26,13 @@ from kit.cli.shared import (
     say,
     standard_input,
 )
-from kit.i18n import T, printable
+from kit.i18n import labels, printable
 
 if TYPE_CHECKING:
     from kit.i18n import Lang
 
 
-NO_COPY = T("No record, log line or ledger of this evidence names {ids}.")
-NO_RECORD = T("Nothing of this evidence is in the selection; {out} has no records.")
-WRITTEN = T("Written to {path}")
+TEXTS: Final = labels("cli")["evidence"]
 
 
 @click.command()
@@ -143,7 +141,7 @@ def decode(evidence: Path, out: Path, body: bool, form: str, **chosen: Any) -> N
     passing = form == "parquet" and not (body or chosen["since"] or chosen["until"])
     case = open_case(evidence, out, hashes=not passing, **chosen)
     say(case, terminal.counts(write.decoded(case, out, body=body, form=form)))
-    click.echo(WRITTEN.say(path=printable(str(out))).render(case.lang), err=True)
+    click.echo(TEXTS["written"].say(path=printable(str(out))).render(case.lang), err=True)
     leave(case)
 
 
@@ -158,7 +156,7 @@ def logs(evidence: Path, out: Path, form: str, **chosen: Any) -> None:
 
     case = open_case(evidence, out, **chosen)
     say(case, terminal.counts(write.parsed_logs(case, out, form=form)))
-    click.echo(WRITTEN.say(path=printable(str(out))).render(case.lang), err=True)
+    click.echo(TEXTS["written"].say(path=printable(str(out))).render(case.lang), err=True)
     leave(case)
 
 
@@ -201,7 +199,7 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     text = console.life(lives[0], case.lang) if single else console.lives(lives, case.lang)
     answer(text, lives[0] if single else lives, json_file)
     if not any(life[kind] for life in lives for kind in ("records", "ops", "handled", "traces", "mentions")):
-        nothing_matches(NO_COPY.say(ids=", ".join(wanted[:4])), case.lang)
+        nothing_matches(TEXTS["no_copy"].say(ids=", ".join(wanted[:4])), case.lang)
     leave(case)
 
 
@@ -242,10 +240,10 @@ def cut(
         raise Refusal(printable(str(error))) from None
     said = [(cutting.NAMES[name].in_(case.lang), cutting.count_text(count, case.lang)) for name, count in kept.items()]
     say(case, terminal.counts(said))
-    click.echo(WRITTEN.say(path=printable(str(out))).render(case.lang), err=True)
+    click.echo(TEXTS["written"].say(path=printable(str(out))).render(case.lang), err=True)
     records = kept.get("records")
     if isinstance(records, tuple) and records[0] == 0 and (topic or ids):
-        nothing_matches(NO_RECORD.say(out=str(out)), case.lang)
+        nothing_matches(TEXTS["no_record"].say(out=str(out)), case.lang)
     leave(case)
 
 

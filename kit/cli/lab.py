@@ -5,28 +5,15 @@ from __future__ import annotations
 import importlib
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from kit.cli.shared import Refusal, at_workspace, in_language, leave, open_case
-from kit.i18n import Lang, T, printable
+from kit.i18n import Lang, labels, printable
 
-RAN = T("{name}: broker {broker}, client {client}, {seconds} s, ended by: {over}. Evidence: {evidence}")
-OVER = {
-    "settled": T("nothing left to come"),
-    "half": T("enough half records"),
-    "errors": T("enough errors"),
-    "store": T("the limit of the store"),
-    "deadline": T("the deadline"),
-}
-INTERRUPTED = T("Interrupted; every process of the lab has ended. Its files are in {path}")
-EXPECTED = T("Expected: root causes {roots}; also {neighbours}")
-NOTHING = T("none")
-NOT_HERE = T(
-    "The live lab is not in the installed package: take the source tree of rmq-kit and run `pip install -e .` in it",
-    "已安装的包不含实验环境：请取得 rmq-kit 的源码，并在其中运行 `pip install -e .`",
-)
+TEXTS: Final = labels("cli")["lab"]
+OVER: Final = labels("cli")["lab over"]
 
 
 @click.group()
@@ -90,7 +77,7 @@ def run(
     except ValueError as error:
         raise Refusal(printable(str(error))) from None
     except KeyboardInterrupt:
-        raise Refusal(INTERRUPTED.say(path=printable(str(folder))).render(lang)) from None
+        raise Refusal(TEXTS["interrupted"].say(path=printable(str(folder))).render(lang)) from None
     values: dict[str, Any] = {
         "name": chosen.name,
         "broker": str(done.broker),
@@ -98,12 +85,12 @@ def run(
         "seconds": done.seconds,
         "over": OVER[done.over],
     }
-    click.echo(RAN.say(**values, evidence=str(done.evidence)).render(lang))
+    click.echo(TEXTS["ran"].say(**values, evidence=str(done.evidence)).render(lang))
     if broker is None and client is None:
         click.echo(
-            EXPECTED.say(roots=list(chosen.roots) or NOTHING, neighbours=list(chosen.neighbours) or NOTHING).render(
-                lang
-            )
+            TEXTS["expected"]
+            .say(roots=list(chosen.roots) or TEXTS["nothing"], neighbours=list(chosen.neighbours) or TEXTS["nothing"])
+            .render(lang)
         )
     _triage(done.evidence, workspace, lang)
 
@@ -123,7 +110,7 @@ def _lab(module: str, lang: Lang) -> Any:
         return importlib.import_module(f"kit.live_lab.{module}")
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("kit.live_lab"):
-            raise Refusal(NOT_HERE.render(lang)) from None
+            raise Refusal(TEXTS["not_here"].render(lang)) from None
         raise
 
 

@@ -17,18 +17,11 @@ import click
 
 from kit.cli import BUG, INTERRUPTED, doctor, evidence, lab, offline, postmortem, watch
 from kit.cli.shared import Refusal, declared, postpone_collecting
-from kit.i18n import Lang, T, printable
+from kit.i18n import Lang, labels, printable
 
 PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EFBIG)
 """Errors of a path that the user named, not of the kit."""
-FULL = T("No space left on the disk of {path}; make room, or name a folder on another disk with --workspace and --out")
-OUTPUT = T("standard output", "标准输出")
-MEMORY = T(
-    "Too little memory: give the process more, or name a part of the evidence",
-    "内存不足：请给进程更多内存，或只指定证据的一部分",
-)
-STOPPED = T("Interrupted. What was read is kept: the same command goes on from there.")
-FAILED = T("{type} in {where}: a fault of the kit. For a bug report: {path}")
+TEXTS: Final = labels("cli")["main"]
 
 
 class Kit(click.Group):
@@ -39,7 +32,7 @@ class Kit(click.Group):
             ctx.default_map = dict.fromkeys(self.commands, declared())
             return super().invoke(ctx)
         except (KeyboardInterrupt, click.Abort):
-            click.echo(STOPPED.in_(language(ctx)), err=True)
+            click.echo(TEXTS["stopped"].in_(language(ctx)), err=True)
             ctx.exit(INTERRUPTED)
         except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise
@@ -82,10 +75,10 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
     if disk.is_full(error):
         place = getattr(error, "filename", None) or ctx.meta.get("workspace") or ws.default_base()
         if isinstance(error, OSError) and not error.filename and _printing(error):
-            place = OUTPUT.render(language(ctx))
-        return FULL.say(path=str(place)).render(language(ctx))
+            place = TEXTS["output"].render(language(ctx))
+        return TEXTS["full"].say(path=str(place)).render(language(ctx))
     if isinstance(error, MemoryError):
-        return MEMORY.render(language(ctx))
+        return TEXTS["memory"].render(language(ctx))
     if isinstance(error, OSError) and error.errno in PLACES and error.filename:
         return f"{error.filename}: {error.strerror}"
     return None
@@ -121,8 +114,8 @@ def bug(error: Exception, ctx: click.Context) -> str:
                 disk.write_text(folder / output.BUG_REPORT, written, private=True)
             else:
                 continue
-            return FAILED.say(**said, path=printable(str(folder / output.BUG_REPORT))).render(language(ctx))
-    return FAILED.say(**said, path="-").render(language(ctx))
+            return TEXTS["failed"].say(**said, path=printable(str(folder / output.BUG_REPORT))).render(language(ctx))
+    return TEXTS["failed"].say(**said, path="-").render(language(ctx))
 
 
 def language(ctx: click.Context) -> Lang:

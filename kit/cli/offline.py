@@ -6,21 +6,14 @@ import errno
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from kit.cli.shared import STDIO, Refusal, answer, at_workspace, in_language, json_option, standard_input
-from kit.i18n import Lang, T, printable
+from kit.i18n import Lang, labels, printable
 
-BAD_PROPERTY = T("`{text}` is not a property; write it as NAME=VALUE")
-TOO_OLD = T("{version} is older than {oldest}, the first release whose sizes are known")
-BAD_DATE = T("`{text}` is not an ISO date, such as 2024-05-14 or 2024-05-14T10:00:00+08:00")
-NOT_FINDINGS = T("{path}: not a findings.json")
-NO_FOLDER = T("not a folder")
-SAME = T("Nothing changed.")
-FREED = T("{bytes} bytes freed")
-IN_USE = T("{n} {n:workspace is|workspaces are} in use by a running command and {n:stays|stay}")
+TEXTS: Final = labels("cli")["offline"]
 
 
 @click.command()
@@ -36,7 +29,7 @@ def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
     try:
         about = iso(near) if near else None
     except ValueError:
-        raise Refusal(BAD_DATE.say(text=printable(near or "")).render(lang)) from None
+        raise Refusal(TEXTS["bad_date"].say(text=printable(near or "")).render(lang)) from None
     rows = msgid_report(ids, about)
     click.echo(console.ids(rows, lang))
     if any("error" in row for row in rows):
@@ -85,14 +78,14 @@ def size(
     pairs = [item.partition("=") for item in (*properties, *more)]
     wrong = next((name for name, equals, _ in pairs if not (name and equals)), None)
     if wrong is not None:
-        raise Refusal(BAD_PROPERTY.say(text=printable(wrong)).render(lang))
+        raise Refusal(TEXTS["bad_property"].say(text=printable(wrong)).render(lang))
     set_ = {name: value for name, _, value in pairs}
     try:
         release, sender = (Version.parse(text) if text is not None else None for text in (broker, client))
     except ValueError as error:
         raise Refusal(printable(str(error))) from None
     for old in (v for v in (release, sender) if v is not None and v < OLDEST):
-        raise Refusal(TOO_OLD.say(version=str(old), oldest=str(OLDEST)).render(lang))
+        raise Refusal(TEXTS["too_old"].say(version=str(old), oldest=str(OLDEST)).render(lang))
     common = {name: value for name, value in chosen.items() if value is not None}
     producer_group = set_.pop("PGROUP", None)
     spec = rewrites.table(
@@ -127,7 +120,7 @@ def compare(before: Path, after: Path, lang: Lang) -> None:
     from kit.report.compare import compare, render
 
     changes = compare(_findings(before, lang), _findings(after, lang))
-    click.echo(render(changes, lang) if changes else SAME.in_(lang))
+    click.echo(render(changes, lang) if changes else TEXTS["same"].in_(lang))
 
 
 @click.command()
@@ -140,7 +133,7 @@ def gallery(folder: Path, lang: Lang) -> None:
     try:
         click.echo(pages.write(folder, lang))
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise Refusal(f"{printable(str(folder))}: {NO_FOLDER.in_(lang)}") from error
+        raise Refusal(f"{printable(str(folder))}: {TEXTS['no_folder'].in_(lang)}") from error
     except pages.GalleryRefused as error:
         raise Refusal(printable(str(error))) from None
 
@@ -149,9 +142,9 @@ def _findings(path: Path, lang: Lang) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise Refusal(NOT_FINDINGS.say(path=printable(str(path))).render(lang)) from None
+        raise Refusal(TEXTS["not_findings"].say(path=printable(str(path))).render(lang)) from None
     if not isinstance(found, dict) or not isinstance(found.get("findings"), list):
-        raise Refusal(NOT_FINDINGS.say(path=printable(str(path))).render(lang))
+        raise Refusal(TEXTS["not_findings"].say(path=printable(str(path))).render(lang))
     return found
 
 
@@ -179,9 +172,9 @@ def clean_(workspace: Path | None, lang: Lang) -> None:
     """Remove every workspace and all unpacked files, except those in use and files that are not the kit's."""
     from kit.evidence import workspace as ws
 
-    click.echo(FREED.say(bytes=ws.clean(workspace)).render(lang))
+    click.echo(TEXTS["freed"].say(bytes=ws.clean(workspace)).render(lang))
     if left := ws.every_workspace(workspace):
-        click.echo(IN_USE.say(n=len(left)).render(lang), err=True)
+        click.echo(TEXTS["in_use"].say(n=len(left)).render(lang), err=True)
 
 
 @click.command()

@@ -10,13 +10,13 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
 from kit.cli import BUG, CONDITION, DAMAGED, NOTHING_MATCHES
 from kit.evidence.remote import is_remote
-from kit.i18n import Sentence, T, printable
+from kit.i18n import Sentence, labels, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,20 +27,11 @@ if TYPE_CHECKING:
 STDIO = "-"
 """Standard input or output, wherever a file is taken."""
 
-NOT_THERE = T("{path}: no such file or folder")
-OUT_INSIDE = T("{path}: --out is inside the evidence; nothing is written there")
-NOTHING = T("{path}: found no RocketMQ evidence in it")
-FAILED = T("Failed because of a fault of the kit: {names}. For a bug report: {path}")
-DAMAGE = T("{n} {n:place of the evidence is|places of the evidence are} damaged or could not be read:")
+TEXTS: Final = labels("cli")["shared"]
 USUAL = gc.get_threshold()
 LIMITS = ((resource.RLIMIT_AS, "ulimit -v", 4 << 20, 1024), (resource.RLIMIT_NOFILE, "ulimit -n", 64, 1))
 """Limits of a process that an engine needs: (which, how a shell calls it, the least in the shell's unit, its unit in bytes)."""
-LIMIT = T("{option} is {given}; the engine needs at least {least}", "{option} 为 {given}；引擎至少需要 {least}")
-LOOPBACK = T("127.0.0.1: {why}; the engine listens there", "127.0.0.1：{why}；引擎在此监听")
 DECLARABLE = frozenset({"lang", "tz_broker", "tz_app", "workspace", "master", "remote"})
-UNKNOWN = T(
-    "{path}: not a setting, ignored: {names} (known: {known})", "{path}：不是设置项，已忽略：{names}（可用：{known}）"
-)
 FORMATS = click.Choice(["parquet", "jsonl", "csv"])
 
 
@@ -70,7 +61,9 @@ class Evidence(click.ParamType):
         # An unset variable gives "", which does not mean the current folder.
         if not str(value) or not path.exists():
             raise Refusal(
-                NOT_THERE.say(path=printable(str(value)) or '""').render(ctx.params.get("lang", "en") if ctx else "en")
+                TEXTS["not_there"]
+                .say(path=printable(str(value)) or '""')
+                .render(ctx.params.get("lang", "en") if ctx else "en")
             )
         return path
 
@@ -100,7 +93,9 @@ def declared() -> dict[str, Any]:
         raise Refusal(f"{path}: {printable(str(error))}") from None
     if unknown := sorted(values.keys() - DECLARABLE):
         lang: Lang = "zh" if values.get("lang") == "zh" else "en"
-        said = UNKNOWN.say(path=printable(str(path)), names=[printable(n) for n in unknown], known=sorted(DECLARABLE))
+        said = TEXTS["unknown"].say(
+            path=printable(str(path)), names=[printable(n) for n in unknown], known=sorted(DECLARABLE)
+        )
         click.echo(said.render(lang), err=True)
     return {name: value for name, value in values.items() if name in DECLARABLE}
 
@@ -203,7 +198,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
         raise Refusal(printable(str(error) if isinstance(evidence, str) else f"{evidence}: {error}")) from None
     collect_again()
     if not recognised:
-        line = NOTHING.say(path=printable(case.name)).render(chosen["lang"])
+        line = TEXTS["nothing"].say(path=printable(case.name)).render(chosen["lang"])
         first = next(iter(case.found.refused), None)
         raise Refusal(f"{line} ({printable(f'{first.file}: {first.say(case.lang)}')})" if first else line)
     return case
@@ -225,7 +220,7 @@ def java(master: str | None, remote: str | None, lang: Lang) -> None:
     """Exit with one line if an engine cannot start, before anything else begins: below a limit it would abort the process without a word."""
     for limit, option, least, unit in LIMITS:
         if 0 <= (given := resource.getrlimit(limit)[0] // unit) < least:
-            raise Refusal(LIMIT.say(option=option, given=given, least=least).render(lang))
+            raise Refusal(TEXTS["limit"].say(option=option, given=given, least=least).render(lang))
     from kit.spark.sessions import JavaMissing, require_java
 
     try:
@@ -233,7 +228,7 @@ def java(master: str | None, remote: str | None, lang: Lang) -> None:
             with socket.create_server(("127.0.0.1", 0)) as server:
                 socket.create_connection(server.getsockname(), timeout=5).close()
     except OSError as error:
-        raise Refusal(LOOPBACK.say(why=error.strerror or str(error)).render(lang)) from None
+        raise Refusal(TEXTS["loopback"].say(why=error.strerror or str(error)).render(lang)) from None
     try:
         require_java(master, remote)
     except JavaMissing as missing:
@@ -245,7 +240,7 @@ def outside(evidence: Path | str, out: Path | None) -> None:
         return
     here, there = evidence.resolve(), out.resolve()
     if there == here or (here.is_dir() and here in there.parents):
-        raise Refusal(OUT_INSIDE.say(path=printable(str(out))).render())
+        raise Refusal(TEXTS["out_inside"].say(path=printable(str(out))).render())
 
 
 def say(case: Case, text: Any) -> None:
@@ -261,7 +256,7 @@ def leave(case: Case, out: Path | None = None, *, condition: bool = False) -> No
     damage = unreadable.of(case)
     case.progress.end()
     if damage:
-        click.echo(DAMAGE.say(n=len(damage)).render(case.lang), err=True)
+        click.echo(TEXTS["damage"].say(n=len(damage)).render(case.lang), err=True)
     for place in damage[:20]:
         click.echo(f"  {printable(str(place))}", err=True)
     if len(damage) > 20:
@@ -269,7 +264,7 @@ def leave(case: Case, out: Path | None = None, *, condition: bool = False) -> No
     if case.failures:
         names = [printable(failure.what) for failure in case.failures]
         report = (out or case.workspace.folder) / output.BUG_REPORT
-        click.echo(FAILED.say(names=names, path=printable(str(report))).render(case.lang), err=True)
+        click.echo(TEXTS["failed"].say(names=names, path=printable(str(report))).render(case.lang), err=True)
         sys.exit(BUG)
     if condition or damage:
         sys.exit(CONDITION if condition else DAMAGED)

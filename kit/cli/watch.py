@@ -6,18 +6,15 @@ import contextlib
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from kit.cli import CONDITION
 from kit.cli.shared import Refusal, in_language
-from kit.i18n import Lang, T, printable
+from kit.i18n import Lang, labels, printable
 
-INSIDE = T("{path}: is inside a watched folder, which is only read")
-NO_PATH = T("{path}: there is nothing")
-A_LINK = T("{path}: a symbolic link; alerts are appended to a file only", "{path}：是符号链接；告警只追加到普通文件")
-METRICS = T("metrics: {where}")
+TEXTS: Final = labels("cli")["watch"]
 
 
 @click.command()
@@ -72,12 +69,12 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
 
     for path in paths:
         if not path.exists():
-            raise Refusal(NO_PATH.say(path=printable(str(path))).render(lang))
+            raise Refusal(TEXTS["no_path"].say(path=printable(str(path))).render(lang))
     folder = chosen["state"] or run.default(paths)
     for place in (folder, chosen["capture"], _file(chosen["alerts"]), _file(chosen["prometheus"])):
         _outside(place, paths, lang)
     if (alerts := _file(chosen["alerts"])) is not None and alerts.is_symlink():
-        raise Refusal(A_LINK.say(path=printable(str(alerts))).render(lang))
+        raise Refusal(TEXTS["a_link"].say(path=printable(str(alerts))).render(lang))
     run.gently()
     run.ends_on_signals()
     with contextlib.suppress(run.Stopped), run.alone(folder, lang):
@@ -144,7 +141,7 @@ def _metrics(sender: Any, target: str, lang: Lang) -> None:
         at = outlets.serve_figures(sender.watch, int(port), address or outlets.LOOPBACK)
     except (OSError, OverflowError) as error:
         raise Refusal(f"{printable(target)}: {getattr(error, 'strerror', '') or error}") from None
-    click.echo(METRICS.say(where=f"http://{address or outlets.LOOPBACK}:{at}/metrics").render(lang), err=True)
+    click.echo(TEXTS["metrics"].say(where=f"http://{address or outlets.LOOPBACK}:{at}/metrics").render(lang), err=True)
 
 
 def _file(target: str | None) -> Path | None:
@@ -159,7 +156,7 @@ def _outside(place: Path | None, paths: tuple[Path, ...], lang: Lang) -> None:
     for path in paths:
         here = path.resolve()
         if there == here or here in there.parents:
-            raise Refusal(INSIDE.say(path=printable(str(place))).render(lang))
+            raise Refusal(TEXTS["inside"].say(path=printable(str(place))).render(lang))
 
 
 COMMANDS = (watch,)

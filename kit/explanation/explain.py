@@ -14,7 +14,7 @@ import attrs
 
 from kit.explanation import context, outputs, pasted_ids
 from kit.explanation.pasted_lines import lines
-from kit.i18n import Lang, Sentence, T, rendered
+from kit.i18n import Lang, Sentence, labels, rendered
 from kit.rocketmq import answers, catalogue, mqadmin_tables, upstream
 from kit.rocketmq.catalogue import PROBLEMS, Problem
 from kit.rocketmq.config import PARAMETERS, default_of
@@ -30,37 +30,7 @@ WITHOUT_NAME: Final = ("grpc-client-failed", "grpc-status")
 NO_NAME_SERVER: Final = "namesrv-unreachable"
 """The problem of a failed connect whose address the paste shows to be a name server's."""
 
-UNKNOWN = T("not known")
-NOT_KNOWN = T(
-    "The kit does not know this line; it is not one of RocketMQ's own WARN or ERROR texts, nor a code, id or setting."
-)
-HARMLESS = T("Known benign: {why}.")
-PASSES = T("Known benign around a start or stop: {why}. If it goes on without one, it is a symptom.")
-ON = T("How often does it come, for how long, and what started or stopped at that time?")
-PRINTED = T("RocketMQ prints this in {cls} ({how}); the catalogue has no entry for it.")
-ORDINARY = T("A normal line of {where}: nothing is wrong.")
-WATCHED = T("A line of {where} that the kit's causes use; what it means depends on the lines around it.")
-PRINTED_BY = T("{cls} ({how}), releases {releases}")
-PRINTED_ELSEWHERE = T("{project}: {cls} ({how})")
-FAULT_IN = T("the fault: {since} to {until}")
-FIXED = T("fixed: {fixed}")
-UNLIKE = T("Do not confuse: {unlike}.")
-ANSWER = T("Response code {code}, {name}")
-GRPC_ANSWER = T("Answer to a gRPC client: code {code}, {name}")
-STATUS = T("Send status {name}")
-UNKNOWN_CODE = T("Response code {code}")
-OTHER_CODE = T("A code the kit does not know; read the text after it.")
-SETTING = T("Setting {name}")
-SETTING_IS = T("{meaning}. Unit: {unit}; default: {default}.")
-DEFAULTS = T("{all}, from the release in brackets on")
-NO_DEFAULT = T("none")
-SETTING_TRADE = T("It trades: {trade}.")
-READ_SINCE = T("read since {since}")
-READ_UNTIL = T("read until {until}")
-TABLE = T("A table of mqadmin {command}")
-TABLE_IS = T("What an administrator's command printed.")
-NOTHING = T("Nothing.")
-LOOK = T("Read the lines around it and the stack trace below.")
+TEXTS: Final = labels("explanation")["explain"]
 
 _CARRIERS: Final = frozenset({
     "broker-exception", "client-exception", "send-result", "spring-send-failed", "dashboard", "grpc-status", "grpc-client-failed", "proxy-error",
@@ -124,8 +94,8 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
             meanings = [_problem(line.text, PROBLEMS[told[line.number]])]
         elif line.number not in cells:
             known = own or line.number in measurements
-            meanings = [_of_line(line.text, problems) or Meaning(UNKNOWN, (NOT_KNOWN,))]
-            meanings = [] if known and meanings[0].title is UNKNOWN else meanings
+            meanings = [_of_line(line.text, problems) or Meaning(TEXTS["unknown"], (TEXTS["not_known"],))]
+            meanings = [] if known and meanings[0].title is TEXTS["unknown"] else meanings
         rows += [meaning.row(line.number, line.text, lang) for meaning in meanings]
         rows += [each.as_dict(lang, compared=compared and each.pair is None) for each in own]
     return rows
@@ -143,8 +113,8 @@ def _of_line(text: str, problems: Sequence[Problem]) -> Meaning | None:
 
 
 def _table(command: str) -> Meaning:
-    meaning = mqadmin_tables.MEANINGS.get(command, TABLE_IS)
-    return Meaning(TABLE.say(command=command), (meaning,), versions=("tools/command",), slug="mqadmin-table")
+    meaning = mqadmin_tables.MEANINGS.get(command, TEXTS["table_is"])
+    return Meaning(TEXTS["table"].say(command=command), (meaning,), versions=("tools/command",), slug="mqadmin-table")
 
 
 def _output(tool: str) -> Meaning:
@@ -154,7 +124,7 @@ def _output(tool: str) -> Meaning:
 def _problem(text: str, problem: Problem) -> Meaning:
     meaning: list[Sentence] = [problem.meaning]
     meaning += [problem.decides] if problem.decides else []
-    meaning += [UNLIKE.say(unlike=problem.unlike)] if problem.unlike else []
+    meaning += [TEXTS["unlike"].say(unlike=problem.unlike)] if problem.unlike else []
     return Meaning(problem.title, tuple(meaning), problem.next, _releases(text, problem), slug=problem.slug)
 
 
@@ -163,9 +133,9 @@ def _releases(text: str, problem: Problem) -> tuple[Sentence | str, ...]:
     fault = problem.fault
     found: list[Sentence | str] = [_printed_by(text) or problem.printed_by.logs or problem.printed_by.source]
     if fault.since or fault.until:
-        found.append(FAULT_IN.say(since=fault.since or upstream.OLDEST, until=fault.until or upstream.NEWEST))
+        found.append(TEXTS["fault_in"].say(since=fault.since or upstream.OLDEST, until=fault.until or upstream.NEWEST))
     if fault.fixed:
-        found.append(FIXED.say(fixed=fault.fixed))
+        found.append(TEXTS["fixed"].say(fixed=fault.fixed))
     return tuple(found)
 
 
@@ -178,10 +148,12 @@ def _printed_by(text: str) -> Sentence | None:
     classes = ", ".join(dict.fromkeys(each.cls for each in same[:SHOWN_CLASSES]))
     how = "/".join(dict.fromkeys(each.how for each in same))
     if project := same[0].project:
-        return PRINTED_ELSEWHERE.say(cls=classes, how=how, project=project)
+        return TEXTS["printed_elsewhere"].say(cls=classes, how=how, project=project)
     since = min((each.since for each in same), key=upstream.number)
     until = max((each.until for each in same), key=lambda each: upstream.number(each or upstream.NEWEST))
-    return PRINTED_BY.say(cls=classes, how=how, releases=f"{since or upstream.OLDEST}–{until or upstream.NEWEST}")
+    return TEXTS["printed_by"].say(
+        cls=classes, how=how, releases=f"{since or upstream.OLDEST}–{until or upstream.NEWEST}"
+    )
 
 
 def _event(text: str) -> Meaning | None:
@@ -189,10 +161,12 @@ def _event(text: str) -> Meaning | None:
     event = catalogue.event_in(text)
     if event is None:
         return None
-    meaning: Sentence = event.meaning or (ORDINARY if event.harmless else WATCHED).say(where=event.printed_by.source)
-    following = NOTHING if event.harmless else LOOK
+    meaning: Sentence = event.meaning or (TEXTS["ordinary"] if event.harmless else TEXTS["watched"]).say(
+        where=event.printed_by.source
+    )
+    following = TEXTS["nothing"] if event.harmless else TEXTS["look"]
     if event.benign is not None:
-        meaning, following = (PASSES, ON) if event.goes_on else (HARMLESS, NOTHING)
+        meaning, following = (TEXTS["passes"], TEXTS["on"]) if event.goes_on else (TEXTS["harmless"], TEXTS["nothing"])
         meaning = meaning.say(why=event.benign)
     since, until = event.printed_by.since, event.printed_by.until
     released = f" {since or upstream.OLDEST}–{until or upstream.NEWEST}" if since or until else ""
@@ -209,8 +183,8 @@ def _upstream(text: str) -> Meaning | None:
     if problem is not None:
         return _problem(text, problem)
     by = _printed_by(text)
-    meaning = PRINTED.say(cls=printed.cls, how=printed.how)
-    return Meaning(printed.cls.rpartition("/")[2], (meaning,), LOOK, (by,) if by else ())
+    meaning = TEXTS["printed"].say(cls=printed.cls, how=printed.how)
+    return Meaning(printed.cls.rpartition("/")[2], (meaning,), TEXTS["look"], (by,) if by else ())
 
 
 def _answer(text: str) -> Meaning | None:
@@ -219,18 +193,20 @@ def _answer(text: str) -> Meaning | None:
         named = answered[1] or answered[2]
         code = int(named) if named.isdigit() else answers.GRPC_NAMES.get(named, -1)
         if code in answers.GRPC_CODES:
-            title = GRPC_ANSWER.say(code=str(code), name=answers.GRPC_CODES[code].name)
+            title = TEXTS["grpc_answer"].say(code=str(code), name=answers.GRPC_CODES[code].name)
             return _code(title, answers.GRPC_CODES[code], "apache.rocketmq.v2.Code")
     if found := _CODE.search(text):
         code = int(found[1] or found[2])
         if code not in answers.CODES:
-            return Meaning(UNKNOWN_CODE.say(code=str(code)), (OTHER_CODE,), LOOK, kind="code")
-        title = ANSWER.say(code=str(code), name=answers.CODES[code].name)
+            return Meaning(
+                TEXTS["unknown_code"].say(code=str(code)), (TEXTS["other_code"],), TEXTS["look"], kind="code"
+            )
+        title = TEXTS["answer"].say(code=str(code), name=answers.CODES[code].name)
     else:
         name = next((name for name in answers.STATUSES if name in text), None)
         if name is None:
             return None
-        code, title = answers.STATUSES[name], STATUS.say(name=name)
+        code, title = answers.STATUSES[name], TEXTS["status"].say(name=name)
     problem = answers.CODES[code].problem
     return _code(
         title, answers.CODES[code], PROBLEMS[problem].printed_by.source if problem else "common/protocol/ResponseCode"
@@ -248,19 +224,23 @@ def _setting(text: str) -> Meaning | None:
     if found is None or parameter is None:
         return None
     name = found[1]
-    meaning: list[Sentence] = [SETTING_IS.say(meaning=parameter.meaning, unit=parameter.unit, default=_default(name))]
-    meaning += [SETTING_TRADE.say(trade=parameter.trade)] if parameter.trade else []
-    read: list[Sentence] = [READ_SINCE.say(since=parameter.since)] if parameter.since else []
-    read += [READ_UNTIL.say(until=parameter.until)] if parameter.until else []
-    return Meaning(SETTING.say(name=name), tuple(meaning), versions=tuple(read), kind="config")
+    meaning: list[Sentence] = [
+        TEXTS["setting_is"].say(meaning=parameter.meaning, unit=parameter.unit, default=_default(name))
+    ]
+    meaning += [TEXTS["setting_trade"].say(trade=parameter.trade)] if parameter.trade else []
+    read: list[Sentence] = [TEXTS["read_since"].say(since=parameter.since)] if parameter.since else []
+    read += [TEXTS["read_until"].say(until=parameter.until)] if parameter.until else []
+    return Meaning(TEXTS["setting"].say(name=name), tuple(meaning), versions=tuple(read), kind="config")
 
 
 def _default(name: str) -> Sentence | str:
     """Return the default of a setting, or its defaults with the first release of each."""
     default, values = default_of(name, None), RULES[name].values if name in RULES else {}
     if default is None and len(values) > 1:
-        return DEFAULTS.say(all="; ".join(f"{value} ({since})" for since, value in values.items() if value is not None))
-    return NO_DEFAULT if default is None else str(default)
+        return TEXTS["defaults"].say(
+            all="; ".join(f"{value} ({since})" for since, value in values.items() if value is not None)
+        )
+    return TEXTS["no_default"] if default is None else str(default)
 
 
 def releases_of(rows: Iterable[dict[str, Any]]) -> str | None:

@@ -9,27 +9,13 @@ from typing import Any, Final
 import attrs
 
 from kit.explanation.pasted_lines import Line
-from kit.i18n import Lang, Sentence, T
+from kit.i18n import Lang, Sentence, labels
 from kit.rocketmq import ids
 
-KINDS: Final[dict[str, T]] = {
-    "offset": T("Offset message id: the place of one stored copy"),
-    "uniq": T("UNIQ_KEY: set once by the client, the same in every copy"),
-    "grpc": T("Id of a 5.x gRPC client, stored as UNIQ_KEY"),
-}
-FIELDS: Final = T("{fields}.")
-PAIRED: Final = T("It belongs to the same message as {other} (line {line}), which is its {kind}.")
-COMPARED: Final = T(
-    "The paste has ids of both kinds: they differ for the same message, and a search accepts only one of them."
-)
-PAIR_KINDS: Final[dict[str, T]] = {"offset": T("offset message id"), "uniq": T("UNIQ_KEY"), "grpc": T("UNIQ_KEY")}
-NEXT: Final[dict[str, T]] = {
-    "offset": T(
-        "Look it up with queryMsgById; every retry of the message has a different one, so compare UNIQ_KEYs instead."
-    ),
-    "uniq": T("Look it up with queryMsgByUniqueKey; queryMsgById does not accept it."),
-    "grpc": T("Look it up with queryMsgByUniqueKey."),
-}
+KINDS: Final = labels("explanation")["pasted ids kinds"]
+TEXTS: Final = labels("explanation")["pasted ids"]
+PAIR_KINDS: Final = labels("explanation")["pasted ids pair kinds"]
+NEXT: Final = labels("explanation")["pasted ids next"]
 _SENT: Final = re.compile(r"\bmsgId=([0-9A-Fa-f]{32,56}), offsetMsgId=([0-9A-Fa-f]{32,56})")
 _KEY: Final = re.compile(r"\bUNIQ_KEY=([0-9A-Fa-f]{32,56})")
 _PLACE: Final = re.compile(r"\bcommitLogOffset=(\d+)")
@@ -55,11 +41,11 @@ class PastedId:
     def as_dict(self, lang: Lang, *, compared: bool = False) -> dict[str, Any]:
         """Return its row. `compared`: whether somebody compares it with an id of the other kind."""
         fields = ", ".join(f"{name} {value}" for name, value in ids.fields(self.info))
-        parts: list[Sentence] = [self.info.why, FIELDS.say(fields=fields), *self.info.notes]
+        parts: list[Sentence] = [self.info.why, TEXTS["fields"].say(fields=fields), *self.info.notes]
         if self.pair is not None:
             other, line = self.pair
-            parts.append(PAIRED.say(other=other.text, line=str(line), kind=PAIR_KINDS[other.kind]))
-        parts += [COMPARED] if compared else []
+            parts.append(TEXTS["paired"].say(other=other.text, line=str(line), kind=PAIR_KINDS[other.kind]))
+        parts += [TEXTS["compared"]] if compared else []
         texts = [part.render(lang) for part in parts]
         return {
             "line": self.line, "text": self.info.text, "kind": "id", "slug": None, "title": KINDS[self.info.kind].in_(lang),

@@ -8,28 +8,20 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from kit.explanation.explain import releases_of
-from kit.i18n import Lang, T, printable
+from kit.i18n import Lang, labels, printable
 
 WIDE: Final = 100
 SHOWN: Final = 160
 LINES: Final = 6
 UNKNOWN_SHOWN: Final = 10
 
-LINE = T("line {numbers}")
-AND_MORE = T("{numbers} and {n} more")
-PRINTED = T("printed by")
-NEXT = T("look at")
-NOT_KNOWN = T(
-    "The kit does not know {n} {n:line|lines} (none of RocketMQ's own WARN or ERROR texts, no code, id or setting):"
-)
-RELEASES = T("All broker lines together fit releases {releases}.")
-NOTHING = T("Nothing to explain: the text is empty.")
+TEXTS: Final = labels("explanation")["shown"]
 
 
 def blocks(rows: Sequence[dict[str, Any]], lang: Lang) -> str:
     """Return the rows of `explain` for a terminal; the same answer for several lines is printed once."""
     if not rows:
-        return NOTHING.in_(lang)
+        return TEXTS["nothing"].in_(lang)
     answers: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     unknown = []
     for row in rows:
@@ -39,12 +31,12 @@ def blocks(rows: Sequence[dict[str, Any]], lang: Lang) -> str:
             answers.setdefault((row["kind"], row["title"], row["meaning"]), []).append(row)
     parts = [_block(same, lang) for same in answers.values()]
     if unknown:
-        said = [NOT_KNOWN.say(n=len(unknown)).render(lang)]
+        said = [TEXTS["not_known"].say(n=len(unknown)).render(lang)]
         said += [f"  {row['line']}: {_cut(row['text'])}" for row in unknown[:UNKNOWN_SHOWN]]
         said += ["  …"] if len(unknown) > UNKNOWN_SHOWN else []
         parts.append("\n".join(said))
     if releases := releases_of(rows):
-        parts.append(RELEASES.say(releases=releases).render(lang))
+        parts.append(TEXTS["releases"].say(releases=releases).render(lang))
     return "\n\n".join(parts)
 
 
@@ -53,14 +45,14 @@ def _block(same: Sequence[dict[str, Any]], lang: Lang) -> str:
     numbers = list(dict.fromkeys(str(each["line"]) for each in same))
     shown = ", ".join(numbers[:LINES])
     if len(numbers) > LINES:
-        shown = AND_MORE.say(numbers=shown, n=len(numbers) - LINES).render(lang)
+        shown = TEXTS["and_more"].say(numbers=shown, n=len(numbers) - LINES).render(lang)
     slug = f" [{row['slug']}]" if row["slug"] else ""
-    head = f"{row['title']}{slug} · {LINE.say(numbers=shown).render(lang)}"
+    head = f"{row['title']}{slug} · {TEXTS['line'].say(numbers=shown).render(lang)}"
     said = [printable(head), f"  > {_cut(row['text'])}", *_wrapped(row["meaning"])]
     if row["next"]:
-        said += _wrapped(f"{NEXT.in_(lang)}: {row['next']}")
+        said += _wrapped(f"{TEXTS['next'].in_(lang)}: {row['next']}")
     if row["versions"]:
-        said += _wrapped(f"{PRINTED.in_(lang)}: {row['versions']}")
+        said += _wrapped(f"{TEXTS['printed'].in_(lang)}: {row['versions']}")
     return "\n".join(said)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from markupsafe import escape
 
 from kit.charts import Chart, Table, Undrawn, clean, undrawn
-from kit.i18n import Lang, Sentence, T, rendered
+from kit.i18n import Lang, Sentence, T, labels, rendered
 from kit.notebook.stops import NOTHING, Stop
 from kit.tables import frames
 from kit.tables.runner import plain
@@ -98,24 +98,9 @@ def readable(frame: pd.DataFrame) -> pd.DataFrame:
 COMMON: Final = (
     "records", "originals", "ops", "transactions", "leaked_records", "events", "entries", "deliveries", "rows", "sends", "offsets", "configs", "metrics"
 )  # fmt: skip
-READ: Final = {
-    "entries": T("an entry of a log, with its stack trace", "一条日志，含其堆栈"),
-    "events": T(
-        "a known text in an entry; what it prints is in `values`", "一条日志中的一个已知文本；其中打印的值在 `values`"
-    ),
-    "rows": T("a row of a business table or ledger", "业务表或流水的一行"),
-    "sends": T("a send in a sender's own ledger", "发送方台账中的一次发送"),
-    "metrics": T("one measurement of a host", "主机的一次测量"),
-    "offsets": T("a position of a group in a queue, or the end of a queue", "某组在队列中的位点，或队列末尾"),
-}
+READ: Final = labels("notebook")["answers read"]
 """What a row is of the tables that are read, not asked for: they have no text that says so."""
-COLUMNS = T("columns", "列")
-VIEW = T("table", "表")
-ROW = T("one row is", "每行是")
-NO_SUCH = T(
-    "{name} is neither a step with known queries nor a silver or gold table; steps: {steps}",
-    "{name} 既不是有查询可看的步骤，也不是 silver 或 gold 表；步骤：{steps}",
-)
+TEXTS: Final = labels("notebook")["answers"]
 
 
 @attrs.frozen
@@ -149,7 +134,9 @@ def queries(case: Case, name: str, cause: str = "") -> Text:
     try:
         return Text(tuple((each, case.query(each).strip()) for each in dict.fromkeys(wanted)))
     except KeyError:
-        raise KeyError(NO_SUCH.say(name=name, steps=sorted({step for _, step in known})).render(case.lang)) from None
+        raise KeyError(
+            TEXTS["no_such"].say(name=name, steps=sorted({step for _, step in known})).render(case.lang)
+        ) from None
 
 
 def views(case: Case, names: Sequence[str], lang: Lang) -> Table:
@@ -169,4 +156,4 @@ def views(case: Case, names: Sequence[str], lang: Lang) -> Table:
             )
         )
     frame = pd.DataFrame(rows, columns=pd.Index(["view", "columns", "row"]))
-    return Table(frame, "", {"view": VIEW, "columns": COLUMNS, "row": ROW}, lang)
+    return Table(frame, "", {"view": TEXTS["view"], "columns": TEXTS["columns"], "row": TEXTS["row"]}, lang)

@@ -17,7 +17,7 @@ import yaml
 from kit.charts import Table
 from kit.evidence import workspace as ws
 from kit.explorer.selection import Selection
-from kit.i18n import Sentence, T
+from kit.i18n import Sentence, T, labels
 from kit.notebook import notes, places
 
 if TYPE_CHECKING:
@@ -28,19 +28,9 @@ DEFAULT: Final = "out/postmortem-notes.yaml"
 """Default file for notes, where the postmortem notebook looks for them."""
 MOST_REFERENCES: Final = 3
 """How many references of a step a note keeps; the step has the others."""
-NO_STEP = T("{cause} has no step {id}")
+TEXTS: Final = labels("notebook")["hypotheses"]
 HYPOTHESES, OVERRULED = T("Hypotheses, in the team's words"), T("Verdicts the team overrules, in its words")
-OVERRULED_BY = T("Overruled by the team ({who}): {why}")
-HEADS: Final = {
-    "time": T("noted (UTC)"),
-    "what": T("what", "事件"),
-    "who": T("who"),
-    "about": T("about"),
-    "references": T("where it says so"),
-    "cause": T("cause"),
-    "verdict": T("the kit's verdict"),
-    "why": T("why"),
-}
+HEADS: Final = labels("notebook")["hypotheses heads"]
 
 
 class Notebook(Protocol):
@@ -91,7 +81,7 @@ def marks(inquiry: Notebook) -> dict[str, str]:
 
 def mark(row: Mapping[str, str]) -> Sentence:
     """Return a sentence that says who overrules a verdict and why."""
-    return OVERRULED_BY.say(who=row["who"] or "–", why=row["why"] or "–")
+    return TEXTS["overruled_by"].say(who=row["who"] or "–", why=row["why"] or "–")
 
 
 def table(written: notes.Notes, name: str, caption: T, inquiry: Notebook) -> Table:
@@ -137,7 +127,7 @@ def _about(inquiry: Notebook, about: Any) -> tuple[str, list[str]]:
         cause, id_ = about
         steps = {step.get("id"): step for step in inquiry.finding(cause)["steps"]}
         if id_ not in steps:
-            raise places.BadReference(NO_STEP.say(cause=cause, id=id_).render(inquiry.lang))
+            raise places.BadReference(TEXTS["no_step"].say(cause=cause, id=id_).render(inquiry.lang))
         return f"{cause}: {steps[id_]['claim']}", [places.spelled(r) for r in steps[id_]["evidence"][:MOST_REFERENCES]]
     ref = places.known(inquiry.case, places.reference(about))
     shown = places.place(inquiry.case, ref).tables[0]

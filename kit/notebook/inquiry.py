@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
 import pandas as pd
@@ -17,7 +17,7 @@ import pandas as pd
 from kit.causes import results
 from kit.charts import Chart, Table, Undrawn, clean, undrawn
 from kit.charts.common import coverage
-from kit.i18n import Lang, Sentence, T, on_clock
+from kit.i18n import Lang, Sentence, labels, on_clock
 from kit.notebook import answers, hypotheses, places, prose
 from kit.notebook.pointing import Pointing
 from kit.notebook.progress import watched
@@ -31,36 +31,9 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-NOT_FOUND = T("{path}: not found here or next to the kit")
-NO_SUCH = T("{cause} is not among the causes: {known}")
-VERDICTS = T("Verdicts")
-VERDICTS_LEFT = T(
-    "Verdicts that are not “ruled out” ({count} {count:other is|others are}: `inquiry.verdicts(every=True)`)",
-    "未被排除的结论（另有 {count} 个已排除：`inquiry.verdicts(every=True)`）",
-)
-ALL_OUT = T(
-    "Every known cause is ruled out ({count}): `inquiry.verdicts(every=True)`.",
-    "全部 {count} 个已知原因均已排除：`inquiry.verdicts(every=True)`。",
-)
-NO_REMEDY = T("Nothing to do for this cause: the evidence does not show it.", "这个原因无需处理：证据没有显示它。")
-NONE_MISSING = T("Nothing is missing.", "没有缺少的证据。")
-CONFIRMED = T("Confirmed: {causes}.", "确认：{causes}。")
-NONE_CONFIRMED = T("No root cause is confirmed.", "没有确认的根因。")
-ASK = T(
-    "Ask: inquiry.verdicts(), .chain(cause), .step(cause, id), .sql('select …'), .views(), .query(step or table), .place('FILE:LINE'), .trace(id).",
-    "可以问：inquiry.verdicts()、.chain(原因)、.step(原因, 步骤)、.sql('select …')、.views()、.query(步骤或表)、.place('文件:行号')、.trace(id)。",
-)
-CHAIN = T("Chain of {cause}")
-ROLE = T("role", "作用")
-STEP = T("{mark} {state} ({role}): {claim}")
-NOT_A_STEP = T("Nothing in this evidence concerns the step {id}.")
-HEADS = {"file": T("file"), "line": T("line, or byte offset of the record"), "text": T("text", "原文")}
-QUOTES = T("Evidence of step {n}")
-FIGURES = T("Numbers of {cause}")
-FIGURE_HEADS = {"figure": T("figure"), "value": T("value"), "meaning": T("meaning")}
-FIXES = T("What to do")
-MISSING = T("What to collect")
-APART = T("Looks like, tell apart by")
+TEXTS: Final = labels("notebook")["inquiry"]
+HEADS: Final = labels("notebook")["inquiry heads"]
+FIGURE_HEADS: Final = labels("notebook")["inquiry figure heads"]
 
 
 def locate(evidence: str | Path) -> Path:
@@ -72,7 +45,7 @@ def locate(evidence: str | Path) -> Path:
     for base in (here, *here.parents, Path(__file__).resolve().parents[2]):
         if (base / wanted).exists():
             return (base / wanted).resolve()
-    raise FileNotFoundError(NOT_FOUND.say(path=str(evidence)).render())
+    raise FileNotFoundError(TEXTS["not_found"].say(path=str(evidence)).render())
 
 
 class NoSuchCause(KeyError):
@@ -110,7 +83,7 @@ class Inquiry(Pointing):
         """Return the finding of a cause as in findings.json."""
         found = {f["cause"]: f for f in self.findings["findings"]}
         if cause not in found:
-            raise NoSuchCause(NO_SUCH.say(cause=cause, known=sorted(found)).render(self.lang))
+            raise NoSuchCause(TEXTS["no_such"].say(cause=cause, known=sorted(found)).render(self.lang))
         return found[cause]
 
     def first(self) -> str:
@@ -203,19 +176,19 @@ class Inquiry(Pointing):
             for f in shown
         ]  # fmt: skip
         if not rows:
-            return answers.sentence(ALL_OUT.say(count=len(self.findings["findings"])), self.lang)
+            return answers.sentence(TEXTS["all_out"].say(count=len(self.findings["findings"])), self.lang)
         heads = [PAGE[name].in_(self.lang) for name in ("verdict", "cause", "reason")]
         left = len(self.findings["findings"]) - len(shown)
-        caption = VERDICTS_LEFT.say(count=left) if left else VERDICTS
+        caption = TEXTS["verdicts_left"].say(count=left) if left else TEXTS["verdicts"]
         return Table(pd.DataFrame(rows, columns=pd.Index(heads)), caption, lang=self.lang)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         confirmed = self.findings["root_causes"]
         lines = [
             str(self.case),
-            (CONFIRMED.say(causes=confirmed) if confirmed else NONE_CONFIRMED).render(self.lang),
+            (TEXTS["confirmed"].say(causes=confirmed) if confirmed else TEXTS["none_confirmed"]).render(self.lang),
             *[self.finding(cause)["summary"] for cause in confirmed[:1]],
-            ASK.render(self.lang),
+            TEXTS["ask"].render(self.lang),
         ]
         return {"text/plain": "\n".join(clean(line) for line in lines)}
 
@@ -236,10 +209,10 @@ class Inquiry(Pointing):
         names = [
             "#",
             PAGE["holds"].in_(self.lang),
-            ROLE.in_(self.lang),
+            TEXTS["role"].in_(self.lang),
             *(PAGE[name].in_(self.lang) for name in ("chain", "refs")),
         ]
-        return Table(pd.DataFrame(rows, columns=pd.Index(names)), CHAIN.say(cause=cause), lang=self.lang)
+        return Table(pd.DataFrame(rows, columns=pd.Index(names)), TEXTS["chain"].say(cause=cause), lang=self.lang)
 
     @_or_sentence
     def step(self, cause: str, id: str) -> Any:  # noqa: A002
@@ -250,15 +223,15 @@ class Inquiry(Pointing):
 
         found = next((s for s in self.finding(cause)["steps"] if s["id"] == id), None)
         if found is None:
-            return Table(pd.DataFrame(), NOT_A_STEP.say(id=id), lang=self.lang)
+            return Table(pd.DataFrame(), TEXTS["not_a_step"].say(id=id), lang=self.lang)
         mark, state = {True: ("✓", "holds"), False: ("✗", "fails"), None: ("?", "open")}[found["holds"]]
-        said = STEP.say(mark=mark, state=PAGE[state], role=PAGE[found["role"]], claim=found["claim"])
+        said = TEXTS["step"].say(mark=mark, state=PAGE[state], role=PAGE[found["role"]], claim=found["claim"])
         return self._quoted(said, found["evidence"])
 
     @_or_sentence
     def evidence(self, cause: str, step: int) -> Any:
         """Return the lines and records behind step number `step` (the first is 1)."""
-        return self._quoted(QUOTES.say(n=step), self.finding(cause)["steps"][step - 1]["evidence"])
+        return self._quoted(TEXTS["quotes"].say(n=step), self.finding(cause)["steps"][step - 1]["evidence"])
 
     def _quoted(self, caption: Sentence, refs: Sequence[Mapping[str, Any]]) -> Any:
         rows = [(ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in refs]
@@ -278,7 +251,7 @@ class Inquiry(Pointing):
         ]
         return Table(
             pd.DataFrame(rows, columns=pd.Index(list(FIGURE_HEADS)), dtype=object),
-            FIGURES.say(cause=cause),
+            TEXTS["figures"].say(cause=cause),
             FIGURE_HEADS,
             self.lang,
         )
@@ -289,13 +262,13 @@ class Inquiry(Pointing):
         from kit.report.labels import PAGE
 
         if not self.finding(cause)["remedies"]:
-            return answers.sentence(NO_REMEDY, self.lang)
+            return answers.sentence(TEXTS["no_remedy"], self.lang)
         names = {"action": "remedies", "why": "helps", "risk": "risk", "verify": "verify"}
         frame = pd.DataFrame(self.finding(cause)["remedies"], columns=pd.Index(list(names)))
         frame = frame.map(
             lambda text: re.sub(r"`?([a-z0-9_]+)\.csv`?", r"""`inquiry.table("\1")`""", text), na_action="ignore"
         )
-        return Table(frame, FIXES, {k: PAGE[v] for k, v in names.items()}, self.lang)
+        return Table(frame, TEXTS["fixes"], {k: PAGE[v] for k, v in names.items()}, self.lang)
 
     @_or_sentence
     def missing(self) -> Table | answers.Answer:
@@ -306,9 +279,11 @@ class Inquiry(Pointing):
             for m in f["missing"]
         }
         if not rows:
-            return answers.sentence(NONE_MISSING, self.lang)
+            return answers.sentence(TEXTS["none_missing"], self.lang)
         return Table(
-            pd.DataFrame(rows.values(), columns=pd.Index(["artefact", "why", "command"])), MISSING, lang=self.lang
+            pd.DataFrame(rows.values(), columns=pd.Index(["artefact", "why", "command"])),
+            TEXTS["missing"],
+            lang=self.lang,
         )
 
     @_or_sentence
@@ -332,7 +307,7 @@ class Inquiry(Pointing):
             f["cause"] for f in self.findings["findings"] if f["verdict"] in ("confirmed", "suspected")
         }
         frame = look_alikes.frame(self.lang, wanted or None)
-        return Table(frame, APART, look_alikes.COLUMNS, self.lang, max_rows=100)
+        return Table(frame, TEXTS["apart"], look_alikes.COLUMNS, self.lang, max_rows=100)
 
     @_or_sentence
     def timeline(self) -> Chart:

@@ -17,7 +17,7 @@ import attrs
 import yaml
 
 from kit.formats import plain_yaml, printed_times
-from kit.i18n import Lang, T
+from kit.i18n import Lang, labels
 
 MOST_BYTES: Final = 1 << 20
 YEARS: Final = range(1971, 2200)
@@ -32,47 +32,7 @@ TABLES: Final[dict[str, tuple[str, ...]]] = {
     "overruled": ("time", "cause", "verdict", "who", "why"),
 }
 
-BAD_FILE = T("{path}: {why}")
-TOO_LARGE = T("larger than {most} bytes")
-NOT_YAML = T("not YAML (line {line})")
-NOT_TEXT = T("not UTF-8 text")
-ALIASES = T("aliases (&, *) are not allowed")
-NOT_NOTES = T("expected a mapping of sections, see the example")
-BAD_ZONE = T("{zone} is not a time zone")
-
-TEMPLATE = T(
-    """\
-# Notes for the postmortem. The kit never changes what is written here; notes from notebooks (inquiry.note) are added
-# at the end. Run the notebook again after adding something.
-# Write about what happened and why it made sense at the time, not about who is to blame.
-title: ""
-status: draft
-severity: ""
-timezone: ""          # of times without an offset: Asia/Shanghai, +08:00; empty: UTC
-authors: []           # - Li Na
-summary: ""
-impact: ""            # who noticed, for how long, what it cost
-detection: ""         # how was it noticed, and how could it have been sooner?
-resolution: ""
-timeline: []
-#  - time: 2024-05-14 10:02        # or 10:02, or 2024-05-14T10:02:00+08:00
-#    what: Alarm on the consumer's delay
-#    who: on call
-decisions: []
-#  - time: "10:20"
-#    what: Switched the consumer off
-#    why: To stop the retries
-went_well: []
-went_badly: []
-lucky: []             # where we got lucky
-actions: []
-#  - what: Shorten the consumer group's name
-#    owner: order team
-#    due: 2024-06-01
-#    kind: prevent                 # prevent, detect, mitigate
-#    ticket: OPS-123
-"""
-)
+MESSAGES: Final = labels("notebook")["notes"]
 
 
 class BadNotes(ValueError):
@@ -110,7 +70,7 @@ def template(path: str | Path, lang: Lang = "en") -> Path:
     wanted.parent.mkdir(parents=True, exist_ok=True)
     try:
         with wanted.open("x", encoding="utf-8") as file:
-            file.write(TEMPLATE.in_(lang))
+            file.write(MESSAGES["template"].in_(lang))
     except FileExistsError:
         pass
     return wanted
@@ -121,23 +81,23 @@ def read(path: str | Path, lang: Lang = "en") -> Notes:
     where = Path(path)
 
     def bad(why: Any) -> BadNotes:
-        return BadNotes(BAD_FILE.say(path=str(where), why=why).render(lang))
+        return BadNotes(MESSAGES["bad_file"].say(path=str(where), why=why).render(lang))
 
     with where.open("rb") as file:
         raw = file.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
-        raise bad(TOO_LARGE.say(most=MOST_BYTES))
+        raise bad(MESSAGES["too_large"].say(most=MOST_BYTES))
     try:
         every = list(plain_yaml.documents(raw.decode("utf-8-sig")))
     except UnicodeDecodeError:
-        raise bad(NOT_TEXT) from None
+        raise bad(MESSAGES["not_text"]) from None
     except plain_yaml.Endless as error:
-        raise bad(ALIASES if error.alias else NOT_NOTES) from None
+        raise bad(MESSAGES["aliases"] if error.alias else MESSAGES["not_notes"]) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        raise bad(NOT_YAML.say(line=mark.line + 1 if mark else None)) from None
+        raise bad(MESSAGES["not_yaml"].say(line=mark.line + 1 if mark else None)) from None
     if any(not isinstance(said, Mapping) and said not in (None, "") for said in every):
-        raise bad(NOT_NOTES)
+        raise bad(MESSAGES["not_notes"])
     return _sorted(where, _together(every))
 
 
@@ -201,7 +161,7 @@ def zone(text: str) -> dt.tzinfo:
     try:
         return printed_times.tzinfo(text.strip())
     except ValueError:
-        raise BadNotes(BAD_ZONE.say(zone=text.strip()[:60]).render()) from None
+        raise BadNotes(MESSAGES["bad_zone"].say(zone=text.strip()[:60]).render()) from None
 
 
 def moment(text: str, assumed: dt.tzinfo, day: dt.date | None = None) -> dt.datetime | None:

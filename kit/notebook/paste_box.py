@@ -8,19 +8,10 @@ import pandas as pd
 
 from kit.charts import Table
 from kit.charts.controls import live
-from kit.i18n import Lang, T
+from kit.i18n import Lang, labels
 
-CAPTION: Final = T("What the pasted lines mean")
-PASTE: Final = T("paste log lines, codes, ids, settings")
-EXPLAIN: Final = T("Explain")
-COLUMNS: Final[dict[str, T]] = {
-    "line": T("line", "行"),
-    "text": T("text", "原文"),
-    "title": T("what it is"),
-    "meaning": T("meaning"),
-    "next": T("look at"),
-    "versions": T("printed by"),
-}
+TEXTS: Final = labels("notebook")["paste box"]
+COLUMNS: Final = labels("notebook")["paste box columns"]
 MOST: Final = 200
 
 
@@ -36,9 +27,9 @@ def paste_box(text: str = "", lang: Lang = "en", interactive: bool = True) -> An
 
     # On a narrow screen a description takes up the space that the text needs.
     wide = {"width": "100%", "height": "9em"}
-    box = ipywidgets.Textarea(value=text, placeholder=PASTE.in_(lang), description=" ", layout=wide)
+    box = ipywidgets.Textarea(value=text, placeholder=TEXTS["paste"].in_(lang), description=" ", layout=wide)
     box.style.description_width = "0"
-    shown = live(answer, EXPLAIN.in_(lang), paste=box)
+    shown = live(answer, TEXTS["explain"].in_(lang), paste=box)
     if text:
         shown.children[1].click()
     return shown
@@ -50,4 +41,4 @@ def explained(text: str, lang: Lang = "en") -> Table:
 
     rows = [[row[name] for name in COLUMNS] for row in explain(text, lang)]
     frame = pd.DataFrame(rows, columns=pd.Index(list(COLUMNS)), dtype=object)
-    return Table(frame, CAPTION, COLUMNS, lang, max_rows=MOST)
+    return Table(frame, TEXTS["caption"], COLUMNS, lang, max_rows=MOST)

@@ -15,7 +15,7 @@ from kit.analysis.messages.trace import trace
 from kit.charts import Chart, Table, clean
 from kit.charts.messages import life
 from kit.formats.commitlog import schema
-from kit.i18n import Lang, Sentence, T
+from kit.i18n import Lang, Sentence, labels
 from kit.inventory import quotes
 
 if TYPE_CHECKING:
@@ -38,19 +38,8 @@ SHOWN: Final = tuple(name for name in schema.FIELDS if name not in ("body", "pro
 HERE: Final = "▶"
 _AT: Final = re.compile(r"(?P<file>.*?)(?:\s*@\s*(?P<offset>\d+)|:(?P<line>\d+))", re.DOTALL)
 
-LINE = T("{file}, line {line}")
-RECORD = T("Record at byte {offset} of {file}")
-BODY = T("body, the first {bytes} bytes")
-LINEAGE = T("The copies of this message around it, in store order")
-BAD = T("{text} is not a reference: use FILE:LINE or FILE @ BYTE")
-SEVERAL = T("Several files end in {file}: {files}", "有多个文件以 {file} 结尾：{files}")
-GONE = T("{file} is not in this evidence, or is shorter")
-NAMES: Final = {
-    "line": T("line", "行"),
-    "text": T("text", "原文"),
-    "field": T("field", "字段"),
-    "value": T("value", "值"),
-}
+TEXTS: Final = labels("notebook")["places"]
+NAMES: Final = labels("notebook")["places names"]
 
 
 _AROUND: Final = """
@@ -110,7 +99,7 @@ def reference(said: Reference | str | tuple[str, int]) -> Reference:
         return {"file": said[0], "line": int(said[1])}
     found = _AT.fullmatch(said.strip()) if isinstance(said, str) else None
     if found is None or not found["file"]:
-        raise BadReference(BAD.say(text=clean(said, 200)).render())
+        raise BadReference(TEXTS["bad"].say(text=clean(said, 200)).render())
     where = {"line": int(found["line"])} if found["line"] else {"physical_offset": int(found["offset"])}
     return {"file": found["file"], **where}
 
@@ -125,7 +114,7 @@ def place(case: Case, said: Reference | str | tuple[str, int]) -> Shown:
             return Shown((_line(case, ref["file"], int(ref["line"])),))
         return _record(case, ref["file"], int(ref["physical_offset"]))
     except (KeyError, IndexError, OSError):
-        raise BadReference(GONE.say(file=clean(ref["file"], 200)).render(case.lang)) from None
+        raise BadReference(TEXTS["gone"].say(file=clean(ref["file"], 200)).render(case.lang)) from None
 
 
 def known(case: Case, ref: Reference) -> Reference:
@@ -135,7 +124,7 @@ def known(case: Case, ref: Reference) -> Reference:
     if ref["file"] in files or not ends:
         return ref
     if len(ends) > 1:
-        raise BadReference(SEVERAL.say(file=clean(ref["file"], 200), files=ends[:9]).render(case.lang))
+        raise BadReference(TEXTS["several"].say(file=clean(ref["file"], 200), files=ends[:9]).render(case.lang))
     return {**ref, "file": ends[0]}
 
 
@@ -149,7 +138,7 @@ def _line(case: Case, file: str, line: int) -> Linked:
                 marked.add(len(rows))
             rows.append((HERE if number == line else "", str(number) if n == 0 else "", piece))
     frame = pd.DataFrame(rows, columns=pd.Index(["here", "line", "text"]))
-    return Linked(_table(frame, LINE.say(file=file, line=line), case.lang), (), frozenset(marked))
+    return Linked(_table(frame, TEXTS["line"].say(file=file, line=line), case.lang), (), frozenset(marked))
 
 
 def stored_record(case: Case, file: str, physical_offset: int) -> dict[str, Any]:
@@ -169,10 +158,10 @@ def _record(case: Case, file: str, offset: int) -> Shown:
     if found["body"] is not None:
         text = found["body"].decode("utf-8", "backslashreplace")
         pieces = [text[at : at + PIECE] for at in range(0, len(text), PIECE)] or [""]
-        heads = [BODY.say(bytes=len(found["body"])).render(case.lang), *[""] * (len(pieces) - 1)]
+        heads = [TEXTS["body"].say(bytes=len(found["body"])).render(case.lang), *[""] * (len(pieces) - 1)]
         rows += list(zip(heads, pieces, strict=True))
     frame = pd.DataFrame([(name, _said(value)) for name, value in rows], columns=pd.Index(["field", "value"]))
-    fields = Linked(_table(frame, RECORD.say(file=file, offset=str(offset)), case.lang))
+    fields = Linked(_table(frame, TEXTS["record"].say(file=file, offset=str(offset)), case.lang))
     key = found["uniq_key"]
     return Shown((fields, *([_lineage(case, key, found["offset_msg_id"])] if key else [])), id=key or "")
 
@@ -190,7 +179,9 @@ def _lineage(case: Case, key: str, offset_msg_id: str) -> Linked:
     at = ids.index(offset_msg_id) if offset_msg_id in ids else 0
     near = told[max(0, at - COPIES) : at + COPIES + 1]
     shown = life.copies({"id": key, "records": near}, case.lang)
-    table = attrs.evolve(shown, caption=LINEAGE.render(case.lang), frame=shown.frame.dropna(axis="columns", how="all"))
+    table = attrs.evolve(
+        shown, caption=TEXTS["lineage"].render(case.lang), frame=shown.frame.dropna(axis="columns", how="all")
+    )
     here = frozenset(n for n, record in enumerate(near) if record["offset_msg_id"] == offset_msg_id)
     return Linked(table, _places(near), here)
 

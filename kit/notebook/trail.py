@@ -7,16 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.charts import clean, controls
-from kit.i18n import Lang, T
+from kit.i18n import Lang, labels
 from kit.notebook import places
 from kit.notebook.places import Linked, Shown
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-BACK = T("Back")
-AROUND = T("Explore the minutes around it")
-SHOW, LIFE = T("Show {place}"), T("Show the life of {id}")
+TEXTS: Final = labels("notebook")["trail"]
 
 SCRIPT: Final = r"""
 const ID = /(?<![0-9A-Za-z])(?:[0-9A-F]{56}|01[0-9A-F]{32}|[0-9A-F]{32})(?![0-9A-Za-z])/g;
@@ -128,10 +126,10 @@ class LinkedRows:
         # The control is in the cell with the place in the file, else in the one with the file, else in the first.
         place = next((named.index(name) for name in ("line", "physical_offset", "file") if name in named), 0)
         labels = [
-            None if ref is None else SHOW.say(place=clean(places.spelled(ref), 200)).render(self._lang)
+            None if ref is None else TEXTS["show"].say(place=clean(places.spelled(ref), 200)).render(self._lang)
             for ref in self._references
         ]
-        more = {"place": place, "labels": labels, "marked": sorted(given.marked), "life": LIFE.in_(self._lang)}
+        more = {"place": place, "labels": labels, "marked": sorted(given.marked), "life": TEXTS["life"].in_(self._lang)}
         self.widget.spec = spec | more
 
     def _act(self, _: Any, said: Any, __: Any) -> None:
@@ -186,7 +184,7 @@ class Trail:
             self._below.children = ()
             return
         kind, what = self._steps[-1]
-        back = ipywidgets.Button(description=BACK.in_(self.lang), icon="arrow-left")
+        back = ipywidgets.Button(description=TEXTS["back"].in_(self.lang), icon="arrow-left")
         back.on_click(self.back)
         try:
             shown = self._shown(kind, what)
@@ -209,7 +207,7 @@ class Trail:
         parts = [ipywidgets.Output(outputs=controls.outputs(found.charts))] if found.charts else []
         parts += [LinkedRows(each, self.open, self.lang).widget for each in found.tables]
         if found.id:
-            around = ipywidgets.Button(description=AROUND.in_(self.lang), layout={"width": "auto"})
+            around = ipywidgets.Button(description=TEXTS["around"].in_(self.lang), layout={"width": "auto"})
             around.on_click(lambda _: self.open("explore", found.id))
             parts.append(around)
         return parts

@@ -26,7 +26,7 @@ from kit.charts.transactions import half_topic, transactions
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.printed_times import iso
-from kit.i18n import Lang, T, labels, on_clock
+from kit.i18n import Lang, labels, on_clock
 from kit.notebook import hypotheses, notes
 from kit.notebook import inquiry as notebook
 from kit.report import build, html, manifest, write
@@ -41,18 +41,9 @@ PAGE_NAME: Final = "postmortem.html"
 MOST_ROWS: Final = 500
 
 _ENV: Final = html.environment()
-WORDS: Final = labels("postmortem")["words"]
-COLUMNS: Final = labels("postmortem")["columns"]
-EVIDENCE, TEAM, DECISION = T("evidence"), T("team"), T("decision")
-AS_WRITTEN = T("notes: {text}")
-PROPOSED = T("proposed by the kit")
-NOBODY = T("nobody yet")
-UNKNOWN = T("Sections of the notes that are not used: {names}")
-UNDATED = T("Entries of the notes without a valid time: {count}. They are at the end.")
-WHO = T("{what} ({who})")
-BECAUSE = T("{what} Why: {why}")
-STATUS, SEVERITY, AUTHORS = T("status: {text}"), T("severity: {text}"), T("authors: {text}")
-NOT_DRAWN = T("Charts that could not be drawn: {names}. Their numbers are in the tables of the report.")
+WORDS: Final = labels("postmortem")["page words"]
+COLUMNS: Final = labels("postmortem")["page columns"]
+TEXTS: Final = labels("postmortem")["page"]
 CHARTS: Final[Mapping[str, tuple[tuple[str, Callable[..., Chart]], ...]]] = {
     "half-topic-blowup": (("half_topic_growth", half_topic.growth), ("half_topic_flow", half_topic.flow)),
     "message-size-mismatch": (("size_half_queue", limit.half_queue), ("size_near_limit", limit.near_limit)),
@@ -119,7 +110,7 @@ class Postmortem:
         found = self.inquiry.table(timeline.TABLE)
         told = pd.DataFrame(self._told(), columns=pd.Index(["at", "source", "en", "file"]))
         team = told.assign(zh=told["en"], lane="team", decides=False)
-        parts = [found.assign(source=EVIDENCE.render(self.lang)), team]
+        parts = [found.assign(source=TEXTS["evidence"].render(self.lang)), team]
         every = [row for part in parts for row in part.to_dict("records")]
         frame = timeline.typed(pd.DataFrame(every, columns=pd.Index([*timeline.COLUMNS, "source"])))
         return frame.sort_values("at", kind="stable", na_position="last", ignore_index=True)
@@ -139,13 +130,13 @@ class Postmortem:
 
     def _told(self) -> list[tuple[Any, str, str, str]]:
         rows = []
-        for name, source in (("timeline", TEAM), ("decisions", DECISION)):
+        for name, source in (("timeline", TEXTS["team"]), ("decisions", TEXTS["decision"])):
             for row in self.written.tables[name]:
                 at = notes.moment(row["time"], self.written.zone, self._day)
                 what = row["what"]
-                what = BECAUSE.say(what=what, why=row["why"]).render(self.lang) if row.get("why") else what
-                what = WHO.say(what=what, who=row["who"]).render(self.lang) if row["who"] else what
-                said = AS_WRITTEN.say(text=row["time"]).render(self.lang) if row["time"] else ""
+                what = TEXTS["because"].say(what=what, why=row["why"]).render(self.lang) if row.get("why") else what
+                what = TEXTS["who"].say(what=what, who=row["who"]).render(self.lang) if row["who"] else what
+                said = TEXTS["as_written"].say(text=row["time"]).render(self.lang) if row["time"] else ""
                 rows.append((at, source.render(self.lang), what, said))
         return rows
 
@@ -165,17 +156,17 @@ class Postmortem:
 
     def turns(self) -> Table:
         """Return what of the timeline decides, and what the team did and noted."""
-        told = (self.events["source"] != EVIDENCE.render(self.lang)) | (self.events["decides"] != "")
+        told = (self.events["source"] != TEXTS["evidence"].render(self.lang)) | (self.events["decides"] != "")
         return Table(self.events[told], WORDS["timeline"], COLUMNS, self.lang, MOST_ROWS)
 
     def actions(self) -> Table:
         """Return the team's actions, then what the kit proposes and nobody owns yet."""
-        nobody = NOBODY.render(self.lang)
+        nobody = TEXTS["nobody"].render(self.lang)
         rows = [
             (a["what"], a["owner"] or nobody, a["due"], a["kind"], a["ticket"]) for a in self.written.tables["actions"]
         ]
         remedies = dict.fromkeys(r["action"] for f in self.causes for r in f["remedies"])
-        rows += [(action, nobody, "", PROPOSED.render(self.lang), "") for action in remedies]
+        rows += [(action, nobody, "", TEXTS["proposed"].render(self.lang), "") for action in remedies]
         frame = pd.DataFrame(rows, columns=pd.Index(["what", "owner", "due", "kind", "ticket"]))
         return Table(frame, WORDS["actions"], COLUMNS, self.lang, MOST_ROWS)
 
@@ -266,7 +257,11 @@ class Postmortem:
 
     def _about(self) -> list[str]:
         texts = self.written.texts
-        said = {STATUS: texts["status"], SEVERITY: texts["severity"], AUTHORS: ", ".join(self.written.lists["authors"])}
+        said = {
+            TEXTS["status"]: texts["status"],
+            TEXTS["severity"]: texts["severity"],
+            TEXTS["authors"]: ", ".join(self.written.lists["authors"]),
+        }
         return [
             *([clean(texts["date"])] if texts["date"] else []),
             *(clean(text.say(text=value).render(self.lang)) for text, value in said.items() if value),
@@ -276,9 +271,9 @@ class Postmortem:
         undated = int(self.events["at"].isna().sum())
         unknown = [clean(name, 60) for name in self.written.unknown]
         return [
-            *([UNKNOWN.say(names=unknown).render(self.lang)] if unknown else []),
-            *([UNDATED.say(count=undated).render(self.lang)] if undated else []),
-            *([NOT_DRAWN.say(names=self.failed).render(self.lang)] if self.failed else []),
+            *([TEXTS["unknown"].say(names=unknown).render(self.lang)] if unknown else []),
+            *([TEXTS["undated"].say(count=undated).render(self.lang)] if undated else []),
+            *([TEXTS["not_drawn"].say(names=self.failed).render(self.lang)] if self.failed else []),
         ]
 
     def write(self, out: str | Path = "postmortem.html") -> Path:

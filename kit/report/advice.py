@@ -10,34 +10,13 @@ from kit.analysis.deployment import Broker
 from kit.causes import release_advice
 from kit.causes.doctor import Checkup
 from kit.causes.hazards import Hazard
-from kit.i18n import Lang, T
+from kit.i18n import Lang, labels
 from kit.report import terminal
 from kit.rocketmq import config
 from kit.rocketmq.config import Parameter
 
-HAZARD: Final = T("hazard")
-WHERE: Final = T("where")
-BECOMES: Final = T("what it can become")
-SET: Final = T("what to set")
-NOTES: Final = T("Worth knowing (defaults of the release, or close to a limit):")
-NOTHING: Final = T(
-    "No hazard found; checked {settings} {settings:setting|settings} and {groups} {groups:consumer group|consumer groups}."
-)
-FAULTS: Final = T("Known faults of the releases seen:")
-FITTING: Final = T("fits what was found")
-YES: Final = T("yes", "是")
+TEXTS: Final = labels("report")["advice"]
 
-GUIDE: Final = T("Every parameter of {broker}; defaults of {version}:")
-THE_BROKER: Final = T("the broker")
-ANY_RELEASE: Final = T("all releases, where they agree (choose one with --broker VERSION)")
-PARAMETER: Final = T("parameter")
-VALUE: Final = T("value")
-DEFAULT: Final = T("default")
-MEANING: Final = T("meaning")
-TRADES: Final = T("what it trades")
-AGAINST: Final = T("contradicts")
-NOT_HERE: Final = T("not described here")
-NOT_HERE_LIKE: Final = T("not described here; a similar name is {like}")
 ALIKE: Final = 0.85
 """difflib's ratio from which on a name may be a slip of the pen: one or two letters of ten."""
 
@@ -53,17 +32,17 @@ def checkup(found: Checkup, lang: Lang) -> str:
     parts.append(
         _hazards(hazards, lang)
         if hazards
-        else NOTHING.say(settings=settings, groups=len(found.seen.groups)).render(lang) + "\n"
+        else TEXTS["nothing"].say(settings=settings, groups=len(found.seen.groups)).render(lang) + "\n"
     )
     if notes:
-        parts.append(NOTES.in_(lang) + "\n" + _hazards(notes, lang))
+        parts.append(TEXTS["notes"].in_(lang) + "\n" + _hazards(notes, lang))
     if found.faults:
-        parts.append(FAULTS.in_(lang) + "\n" + _faults(found, lang))
+        parts.append(TEXTS["faults"].in_(lang) + "\n" + _faults(found, lang))
     return "\n".join(parts)
 
 
 def _hazards(rows: Sequence[Hazard], lang: Lang) -> str:
-    table = terminal.sheet(HAZARD, WHERE, BECOMES, SET, lang=lang)
+    table = terminal.sheet(TEXTS["hazard"], TEXTS["where"], TEXTS["becomes"], TEXTS["set"], lang=lang)
     for row in rows:
         becomes = f"{row.cause}: {row.becomes.render(lang)}" if row.cause else row.becomes.render(lang)
         table.add_row(
@@ -76,9 +55,9 @@ def _hazards(rows: Sequence[Hazard], lang: Lang) -> str:
 
 
 def _faults(found: Checkup, lang: Lang) -> str:
-    table = terminal.sheet(*release_advice.COLUMNS.values(), FITTING, lang=lang)
+    table = terminal.sheet(*release_advice.COLUMNS.values(), TEXTS["fitting"], lang=lang)
     for each in found.faults:
-        table.add_row(*map(terminal.cell, (*each.row(lang), (YES.in_(lang) if each.fits else ""))))
+        table.add_row(*map(terminal.cell, (*each.row(lang), (TEXTS["yes"].in_(lang) if each.fits else ""))))
     return terminal.printed(table)
 
 
@@ -87,7 +66,15 @@ def _guide(broker: Broker, lang: Lang) -> str:
     for conflict in config.conflicts(broker.settings):
         for name in conflict.names:
             against.setdefault(name, []).append(conflict.slug)
-    table = terminal.sheet(PARAMETER, VALUE, DEFAULT, MEANING, TRADES, AGAINST, lang=lang)
+    table = terminal.sheet(
+        TEXTS["parameter"],
+        TEXTS["value"],
+        TEXTS["default"],
+        TEXTS["meaning"],
+        TEXTS["trades"],
+        TEXTS["against"],
+        lang=lang,
+    )
     for row in config.guide(broker.settings):
         known: Parameter | None = row["parameter"]
         meaning = (
@@ -108,13 +95,17 @@ def _guide(broker: Broker, lang: Lang) -> str:
         )
         table.add_row(*map(terminal.cell, said))
     version = broker.settings.version
-    head = GUIDE.say(broker=broker.name or THE_BROKER, version=str(version) if version else ANY_RELEASE).render(lang)
+    head = (
+        TEXTS["guide"]
+        .say(broker=broker.name or TEXTS["the_broker"], version=str(version) if version else TEXTS["any_release"])
+        .render(lang)
+    )
     return terminal.cell(head).plain + "\n" + terminal.printed(table)
 
 
 def _not_here(name: str, lang: Lang) -> str:
     alike = difflib.get_close_matches(name, config.PARAMETERS, 1, ALIKE)
-    return NOT_HERE_LIKE.say(like=alike[0]).render(lang) if alike else NOT_HERE.in_(lang)
+    return TEXTS["not_here_like"].say(like=alike[0]).render(lang) if alike else TEXTS["not_here"].in_(lang)
 
 
 def _shown(value: Any) -> str:

@@ -15,28 +15,17 @@ import attrs
 
 from kit import causes
 from kit.causes.findings import VERDICTS
-from kit.i18n import Lang, T, printable
+from kit.i18n import Lang, T, labels, printable
 
 What = Literal["root_causes", "verdict", "figure", "missing", "evidence"]
 
 ABSENT: Final = "absent"
 SCHEMA: Final = 1
 
-NOT_FINDINGS = T("{name}: not a findings.json of schema 1")
-NO_CHANGE = T("No verdict and no figure changed.")
-MORE = T("… and {n} {n:part|parts} more", "……另有 {n} 项")
+TEXTS: Final = labels("report")["compare"]
 PARTS: Final = 3
 """Most parts of one figure that are listed."""
-WHATS: Final[dict[What, T]] = {
-    "root_causes": T("root causes"),
-    "verdict": T("verdict"),
-    "figure": T("figure"),
-    "missing": T("still missing"),
-    "evidence": T("files (other evidence)", "文件数（证据不同）"),
-}
-UNKNOWN = T("unknown")
-NOT_THERE = T("absent")
-NONE = T("none")
+WHATS: Final = labels("report")["compare whats"]
 
 
 @attrs.frozen
@@ -59,7 +48,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     """
     for name, findings in (("before", before), ("after", after)):
         if not is_findings(findings):
-            raise ValueError(NOT_FINDINGS.say(name=name).render())
+            raise ValueError(TEXTS["not_findings"].say(name=name).render())
     changes: list[Change] = []
     roots = [list(side.get("root_causes") or []) for side in (before, after)]
     if roots[0] != roots[1]:
@@ -95,7 +84,7 @@ def rows(changes: list[Change], lang: Lang = "en") -> list[dict[str, str]]:
 def render(changes: list[Change], lang: Lang = "en") -> str:
     """Return the changes in words, below each cause what changed of it; one sentence if nothing changed."""
     if not changes:
-        return NO_CHANGE.in_(lang)
+        return TEXTS["no_change"].in_(lang)
     lines: list[str] = []
     for cause, group in itertools.groupby(changes, key=lambda change: change.cause):
         of_cause = list(group)
@@ -108,7 +97,7 @@ def render(changes: list[Change], lang: Lang = "en") -> str:
                 sign = f" ({row['change']})" if row["change"] else ""
                 lines.append(f"{what}: {row['before']} → {row['after']}{sign}")
             if len(shown) > PARTS:
-                lines.append("  " + MORE.say(n=len(shown) - PARTS).render(lang))
+                lines.append("  " + TEXTS["more"].say(n=len(shown) - PARTS).render(lang))
     return "\n".join(map(printable, lines))
 
 
@@ -175,13 +164,13 @@ def _files(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _text(value: Any, lang: Lang) -> str:
     if value is None:
-        return UNKNOWN.in_(lang)
+        return TEXTS["unknown"].in_(lang)
     if value == ABSENT:
-        return NOT_THERE.in_(lang)
+        return TEXTS["not_there"].in_(lang)
     if isinstance(value, list):
         if value and all(isinstance(item, Mapping) for item in value):
             return f"[{len(value)}]"
-        return (", " if lang == "en" else "、").join(map(str, value)) or NONE.in_(lang)
+        return (", " if lang == "en" else "、").join(map(str, value)) or TEXTS["none"].in_(lang)
     if isinstance(value, str) and value in VERDICTS:
         return VERDICTS[value].in_(lang)
     if isinstance(value, float):

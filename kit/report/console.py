@@ -10,43 +10,16 @@ from typing import Any, Final
 
 from rich.cells import cell_len
 
-from kit.i18n import Lang, T, printable, rendered
+from kit.i18n import Lang, labels, printable, rendered
 
 SHOWN_MENTIONS: Final = 40
 SHOWN_RECORDS: Final = 300
 WIDE: Final = 160
 
-KINDS: Final[dict[str, T]] = {
-    "offset": T("offset message id: where one copy is stored"),
-    "uniq": T("UNIQ_KEY: set once by the client, the same in every copy"),
-    "grpc": T("id of a 5.x gRPC client, stored as UNIQ_KEY"),
-    "key": T("business key"),
-}
-SURE: Final[dict[str, T]] = {"certain": T("certain"), "likely": T("likely"), "possible": T("possible")}
-FIELDS: Final[dict[str, T]] = {
-    "store host": T("store host"),
-    "physical offset": T("physical offset"),
-    "physical offset (hex)": T("physical offset (hex)"),
-    "ip": T("producer's address"),
-    "mac": T("MAC address"),
-    "pid": T("process id"),
-    "class loader": T("class loader hash"),
-    "ms since month start": T("ms since the month began"),
-    "counter": T("counter"),
-}
-SENT: Final = T("sent {utc} UTC, if the producer's zone is {zone}")
-MESSAGES: Final = T("{n} {n:message|messages}: {keys}")
-RECORDS: Final = T("{n} {n:copy|copies}, in store order")
-COPIES: Final = T("{n} {n:copy|copies}")
-OPS: Final = T("ended by {n} {n:op record|op records}")
-HANDLED: Final = T("{n} {n:delivery|deliveries} that consumers recorded")
-CONSUMERS: Final = T("Who could have consumed it")
-TRACES: Final = T("{n} message trace {n:entry|entries} of clients")
-MENTIONS: Final = T("{n} {n:place mentions|places mention} it")
-GAPS: Final = T("what is missing")
-NO_GAPS: Final = T("nothing is missing")
-ALIKE: Final = T("… {n} more {n:copy|copies} like these …")
-MORE: Final = T("… and {n} more (--json has all)")
+KINDS: Final = labels("report")["console kinds"]
+SURE: Final = labels("report")["console sure"]
+FIELDS: Final = labels("report")["console fields"]
+TEXTS: Final = labels("report")["console"]
 
 
 def ids(report: Iterable[dict[str, Any]], lang: Lang) -> str:
@@ -63,7 +36,9 @@ def _id(row: dict[str, Any], lang: Lang) -> str:
         f"  {KINDS[row['kind']].in_(lang)} ({SURE[row['how_sure']].in_(lang)}: {rendered(row['why'], lang)})",
     ]
     lines += [f"  {line}" for line in aligned(fields).split("\n")]
-    lines += ["  " + SENT.say(utc=t["utc"].removesuffix("+00:00"), zone=t["zone"]).render(lang) for t in row["times"]]
+    lines += [
+        "  " + TEXTS["sent"].say(utc=t["utc"].removesuffix("+00:00"), zone=t["zone"]).render(lang) for t in row["times"]
+    ]
     lines += ["  · " + rendered(note, lang) for note in row["notes"]]
     return "\n".join(wrapped(printable(line)) for line in lines) + "\n"
 
@@ -72,12 +47,12 @@ def life(told: dict[str, Any], lang: Lang) -> str:
     """Return the life of a message for a terminal. `told`: from `kit.trace`."""
     lines = [f"{told['id']}: {KINDS[told['kind']].in_(lang)}"]
     if len(told["uniq_keys"]) > 1 or (told["uniq_keys"] and told["kind"] != "uniq"):
-        lines.append("  " + MESSAGES.say(n=len(told["uniq_keys"]), keys=told["uniq_keys"][:8]).render(lang))
+        lines.append("  " + TEXTS["messages"].say(n=len(told["uniq_keys"]), keys=told["uniq_keys"][:8]).render(lang))
     if told["records"]:
-        lines += ["", RECORDS.say(n=len(told["records"])).render(lang)]
+        lines += ["", TEXTS["records"].say(n=len(told["records"])).render(lang)]
     for record in _telling(told["records"]):
         if isinstance(record, int):
-            lines.append("    " + ALIKE.say(n=record).render(lang))
+            lines.append("    " + TEXTS["alike"].say(n=record).render(lang))
             continue
         place = f"{record['file']}@{record['physical_offset']}"
         lines.append(
@@ -85,32 +60,32 @@ def life(told: dict[str, Any], lang: Lang) -> str:
         )
         lines.append(wrapped(f"      {record['why']}"))
     if told["ops"]:
-        lines += ["", OPS.say(n=len(told["ops"])).render(lang)]
+        lines += ["", TEXTS["ops"].say(n=len(told["ops"])).render(lang)]
         lines += [
             f"  {_when(op['store_timestamp'])}  → {op['half_offset_msg_id']}  {op['file']}@{op['physical_offset']}"
             for op in told["ops"][:SHOWN_RECORDS]
         ]
     if told["handled"]:
-        lines += ["", HANDLED.say(n=len(told["handled"])).render(lang)]
+        lines += ["", TEXTS["handled"].say(n=len(told["handled"])).render(lang)]
         done = (
             (_when(h["time"]), h["result"] or "?", h["consumer"], h["offset_msg_id"], f"{h['file']}:{h['line']}")
             for h in told["handled"]
         )
         lines += [f"  {at}  {result:<8}  {who}  {copy}  {place}" for at, result, who, copy, place in done]
     if told["consumers"]:
-        lines += ["", CONSUMERS.in_(lang)]
+        lines += ["", TEXTS["consumers"].in_(lang)]
         lines += [f"  {c['group'] or '–'}  {c['topic'] or '–'}  {c['text']}" for c in told["consumers"][:SHOWN_RECORDS]]
     if told["traces"]:
-        lines += ["", TRACES.say(n=len(told["traces"])).render(lang)]
+        lines += ["", TEXTS["traces"].say(n=len(told["traces"])).render(lang)]
         lines += [f"  {t['file']}@{t['physical_offset']}  {t['text']}" for t in told["traces"][:SHOWN_MENTIONS]]
     if told["mentions"]:
-        lines += ["", MENTIONS.say(n=len(told["mentions"])).render(lang)]
+        lines += ["", TEXTS["mentions"].say(n=len(told["mentions"])).render(lang)]
         lines += [f"  {m['file']}:{m['line']}  {m['text']}" for m in told["mentions"][:SHOWN_MENTIONS]]
         if len(told["mentions"]) > SHOWN_MENTIONS:
-            lines.append("  " + MORE.say(n=len(told["mentions"]) - SHOWN_MENTIONS).render(lang))
+            lines.append("  " + TEXTS["more"].say(n=len(told["mentions"]) - SHOWN_MENTIONS).render(lang))
     lines += [
         "",
-        (GAPS if told["gaps"] else NO_GAPS).in_(lang),
+        (TEXTS["gaps"] if told["gaps"] else TEXTS["no_gaps"]).in_(lang),
         *(wrapped(f"  {gap['text']}") for gap in told["gaps"][:SHOWN_MENTIONS]),
     ]
     return "\n".join(printable(line)[: 4 * WIDE] for line in "\n".join(lines).split("\n"))
@@ -142,9 +117,11 @@ def lives(told: Iterable[dict[str, Any]], lang: Lang) -> str:
 
 def _brief(told: dict[str, Any], lang: Lang) -> str:
     if not told["records"]:
-        return " ".join(gap["text"] for gap in told["gaps"][:1]) or MENTIONS.say(n=len(told["mentions"])).render(lang)
+        return " ".join(gap["text"] for gap in told["gaps"][:1]) or TEXTS["mentions"].say(
+            n=len(told["mentions"])
+        ).render(lang)
     last = told["records"][-1]
-    copies = COPIES.say(n=len(told["records"])).render(lang)
+    copies = TEXTS["copies"].say(n=len(told["records"])).render(lang)
     gaps = " ".join(gap["text"] for gap in told["gaps"] if gap["kind"] != "unquoted")
     return f"{copies}  {_when(last['store_timestamp'])}  {last['stage']}  {last['topic']}  {gaps}"
 

@@ -19,7 +19,7 @@ from rich.text import Text
 from kit.causes.findings import VERDICTS
 from kit.charts.safe_text import brief
 from kit.formats.printed_times import is_local, iso
-from kit.i18n import Lang, Sentence, T, on_clock, printable
+from kit.i18n import Lang, Sentence, T, labels, on_clock, printable
 from kit.inventory import zones
 from kit.report.console import wrapped
 
@@ -29,27 +29,8 @@ if TYPE_CHECKING:
     from kit.inventory.inventory import Inventory
     from kit.inventory.model import Item
 
-CAUSE = T("cause")
-VERDICT = T("verdict")
-REASON = T("why", "理由")
-WHERE = T("first evidence")
-NEXT = T("Collect next:")
-FILE = T("file")
-KIND = T("kind")
-BYTES = T("bytes")
-FIRST = T("first")
-LAST = T("last")
-ZONE = T("zone")
-LOCAL_TIME = T("unknown: local time")
-REPLICA = T("copy of")
-NOT_RECOGNISED = T("not recognised")
-REFUSED = T("refused: {reason}")
+TEXTS: Final = labels("report")["terminal"]
 
-FOUND = T("Root cause: {causes}")
-PERHAPS = T("No root cause confirmed. Suspected: {causes}")
-NOTHING_FOUND = T("No root cause found in this evidence.")
-DO_NEXT = T("Do next: {action}")
-TO_COLLECT = T("Collect next: {artefact}")
 
 NARROW: Final = 120
 """Columns below which the table of files has none left for their names."""
@@ -58,17 +39,12 @@ ORDER = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out
 
 
 STYLES: Final = {"confirmed": "bold red", "suspected": "yellow", "failed": "magenta"}
-FOLDED: Final = {
-    "insufficient_evidence": T(
-        "{count} {count:cause|causes} could not be decided with this evidence (-v lists {count:it|them})"
-    ),
-    "ruled_out": T("{count} {count:cause was|causes were} ruled out (-v lists {count:it|them})"),
-}
+FOLDED: Final = labels("report")["terminal folded"]
 
 
 def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> str:
     """Return what holds as a table, what does not as a line each (`verbose`: as rows), what to collect, and last the root cause and what to do."""
-    table = sheet(CAUSE, VERDICT, REASON, WHERE, lang=lang)
+    table = sheet(TEXTS["cause"], TEXTS["verdict"], TEXTS["reason"], TEXTS["where"], lang=lang)
     ranked = sorted(
         findings["findings"], key=lambda f: (ORDER.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
     )
@@ -86,7 +62,6 @@ def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> 
 
 BRIEFLY: Final = 4
 """How many requests are shown: the first are those of the likeliest causes."""
-READ_ON: Final = T("Read on: {command}")
 
 
 def next_command(findings: dict[str, Any], lang: Lang) -> str:
@@ -94,13 +69,9 @@ def next_command(findings: dict[str, Any], lang: Lang) -> str:
     if findings["evidence"]["path"] == "-":
         return ""
     path = shlex.quote(findings["evidence"]["path"])
-    return printable(READ_ON.say(command=f"rmq-kit report {path} --out report/").render(lang))
+    return printable(TEXTS["read_on"].say(command=f"rmq-kit report {path} --out report/").render(lang))
 
 
-ZONE_UNKNOWN: Final = T(
-    "The zone of {files} is not known: its times are the local ones of its host, joined with nothing else. In China that is +08:00: with --tz-app +08:00 {local} is {utc} UTC."
-)
-AND_MORE: Final = T("{files} and {more} more {more:file|files}")
 NAMED: Final = 3
 """Most files that a warning names."""
 
@@ -112,10 +83,10 @@ def zone_warning(findings: Mapping[str, Any], lang: Lang) -> str | None:
         return None
     files: Sentence | str = ", ".join(f["file"] for f in local[:NAMED])
     if len(local) > NAMED:
-        files = AND_MORE.say(files=files, more=len(local) - NAMED)
+        files = TEXTS["and_more"].say(files=files, more=len(local) - NAMED)
     first = iso(local[0]["first"])
     instant = first - dt.timedelta(hours=8)
-    said = ZONE_UNKNOWN.say(files=files, local=f"{first:%H:%M:%S}", utc=f"{instant:%H:%M:%S}")
+    said = TEXTS["zone_unknown"].say(files=files, local=f"{first:%H:%M:%S}", utc=f"{instant:%H:%M:%S}")
     with on_clock(None):
         return wrapped(said.render(lang))
 
@@ -126,10 +97,16 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     confirmed = [f for slug in findings["root_causes"] for f in roots if f["cause"] == slug]
     first = confirmed or [f for f in roots if f["verdict"] == "suspected"]
     named = ", ".join(f["cause"] for f in first)
-    lines = [(FOUND if confirmed else PERHAPS).say(causes=named).render(lang) if first else NOTHING_FOUND.in_(lang)]
+    lines = [
+        (TEXTS["found"] if confirmed else TEXTS["perhaps"]).say(causes=named).render(lang)
+        if first
+        else TEXTS["nothing_found"].in_(lang)
+    ]
     lines += [first[0]["summary"]] if first else []
-    actions = [DO_NEXT.say(action=brief(r["action"])) for f in first for r in f["remedies"]]
-    wanted = [TO_COLLECT.say(artefact=m["artefact"]) for f in first or findings["findings"] for m in f["missing"]]
+    actions = [TEXTS["do_next"].say(action=brief(r["action"])) for f in first for r in f["remedies"]]
+    wanted = [
+        TEXTS["to_collect"].say(artefact=m["artefact"]) for f in first or findings["findings"] for m in f["missing"]
+    ]
     lines += [said.render(lang) for said in (actions if confirmed else wanted)[:1]]
     return "\n".join(wrapped(cell(line).plain) for line in lines)
 
@@ -153,18 +130,28 @@ def _wanted(ranked: Iterable[dict[str, Any]], lang: Lang, most: int | None) -> s
             for missing in finding["missing"]:
                 request = wrapped(f"  {missing['artefact']}: {missing['why']}")
                 wanted.setdefault(missing["command"], f"{request}\n      {missing['command']}")
-    return "\n".join([NEXT.in_(lang), *list(wanted.values())[:most]]) if wanted else ""
+    return "\n".join([TEXTS["next"].in_(lang), *list(wanted.values())[:most]]) if wanted else ""
 
 
 def inventory(found: Inventory, lang: Lang) -> str:
     """Return one row per file, those not recognised or refused last; on a terminal too narrow for the table two lines per file."""
     rows = [[item.file, *_about(item, lang)] for item in found.items]
-    rows += [[name, NOT_RECOGNISED.in_(lang)] for name in found.not_recognised]
-    rows += [[refused.file, REFUSED.say(reason=refused.say(lang)).render(lang)] for refused in found.refused]
+    rows += [[name, TEXTS["not_recognised"].in_(lang)] for name in found.not_recognised]
+    rows += [[refused.file, TEXTS["refused"].say(reason=refused.say(lang)).render(lang)] for refused in found.refused]
     if width() < NARROW:
         lines = (wrapped(f"{row[0]}\n    {' · '.join(filter(None, row[1:]))}") for row in rows)
         return "\n".join(cell(line).plain for text in lines for line in text.split("\n"))
-    table = sheet(FILE, KIND, BYTES, FIRST, LAST, ZONE, T("SHA-256"), REPLICA, lang=lang)
+    table = sheet(
+        TEXTS["file"],
+        TEXTS["kind"],
+        TEXTS["bytes"],
+        TEXTS["first"],
+        TEXTS["last"],
+        TEXTS["zone"],
+        T("SHA-256"),
+        TEXTS["replica"],
+        lang=lang,
+    )
     for row in rows:
         table.add_row(*map(cell, row))
     return printed(table)
@@ -175,7 +162,7 @@ def _about(item: Item, lang: Lang) -> list[str]:
         t.isoformat(sep=" ", timespec="seconds").removesuffix("+00:00") if t else "" for t in (item.first, item.last)
     )
     kind = f"{item.kind} ({item.source})" if item.source else item.kind
-    zone = LOCAL_TIME.in_(lang) if zones.unknown(item) else item.zone or ""
+    zone = TEXTS["local_time"].in_(lang) if zones.unknown(item) else item.zone or ""
     return [kind, f"{item.bytes:,}", *times, zone, (item.sha256 or "")[:16], item.replica_of or ""]
 
 

@@ -86,11 +86,11 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         marker = {"color": colour, "pattern": {"shape": shape}}
         look = {"x": middle, "y": some[kind], "width": max(width, 400), "marker": marker}
         traces.append(go.Bar(name=escape(kind), yaxis="y2", **look))
+    traces.sort(key=lambda trace: trace.yaxis or "y")  # the legend names panel by panel
     spans = _spans(frame)
     if spans:
         name = AXIS.columns["stalled"].render(lang)
         traces.append(marks([None], [None], name, "rgba(138,143,152,0.45)", "square", size=12))
-    traces.sort(key=lambda trace: trace.yaxis or "y")  # the legend names panel by panel
     chart = figure(*traces, barmode="stack", hovermode="x")
     shade = {"fillcolor": GREY, "opacity": 0.28, "line_width": 0, "layer": "below"}
     for start, end in spans[:MOST_SHADES]:
@@ -177,7 +177,7 @@ def replay(
     total = int(frame["sends"].sum())
     bad = total - int(frame.loc[frame["outcome"] == "stored", "sends"].sum())
     said = REPLAY["reading"].say(timeout=int(timeout), retries=retries, wait=int(wait), sends=total, bad=bad)
-    return REPLAY.chart(chart, shown, said, lang)
+    return REPLAY.chart(chart, shown, said, lang, min_width=520)
 
 
 def _replayed(arrivals: pd.DataFrame, stalls: pd.DataFrame, timeout: float, retries: int, wait: float) -> pd.DataFrame:

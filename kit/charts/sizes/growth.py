@@ -69,7 +69,7 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         )
         for slug, (colour, shape) in FIELD.items()
     ]
-    chart = figure(*bars, barmode="stack", height=150 + 56 * len(table))
+    chart = figure(*bars, barmode="stack")
     chart.update_yaxes(type="category", autorange="reversed", gridcolor="rgba(0,0,0,0)")
     chart.update_xaxes(title=FIELDS["beyond"].render(lang), tickformat=",d")
     body = int(table["body"].iloc[-1]) if len(table) else 0
@@ -82,7 +82,9 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         chart.add_annotation(x=room, y=1, yref="paper", yanchor="bottom", text=left, showarrow=False)
         if put_back > room:
             said = FIELDS["reading"].say(body=body, room=room, half=half, put_back=put_back, over=put_back - room)
-    chart.update_layout(legend={"y": -0.38, "yanchor": "top"})
+    # Below the axis, across the whole width: on a phone its names need two lines.
+    below = {"xref": "container", "x": 0.02, "yref": "container", "y": 0.01, "yanchor": "bottom"}
+    chart.update_layout(legend=below, margin_b=130, height=230 + 56 * len(table))
     return FIELDS.chart(chart, table, said, lang, min_width=560)
 
 
