@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from kit.analysis.messages import lookups
 from kit.charts import Captions, Chart, Table, figure
 from kit.charts.messages import ids
 from kit.charts.messages import journey as lanes
@@ -89,11 +88,6 @@ def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     shown = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
     columns = ["call", "which", "id", "copy", "says"]
     return Table(shown.reindex(columns=columns), MESSAGE["calls"], MESSAGE.columns, lang)
-
-
-def calls_on(copies: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Return which id each call returns on a message, from its copies (`kit.analysis.messages.lookups.of_copies`)."""
-    return calls(lookups.of_copies(copies, lang), lang)
 
 
 def _table(rows: list[dict[str, Any]], columns: list[str], caption: Sentence, lang: Lang) -> Table:

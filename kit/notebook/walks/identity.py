@@ -5,6 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from kit.analysis.messages import lookups
+from kit.charts import Table
+from kit.charts.messages import life as draw
+from kit.i18n import Lang
 from kit.notebook.stops import Said, stop
 
 
@@ -28,6 +31,11 @@ def calls(rows: pd.DataFrame) -> Said:
     """Tell which call answers which id."""
     by = lookups.of_copies(rows)["which"].value_counts().to_dict()
     return "calls", {"uniq": by.get("uniq", 0), "offset": by.get("offset", 0)}
+
+
+def each_call(copies: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Show which id each call returns on a message, from its copies."""
+    return draw.calls(lookups.of_copies(copies, lang), lang)
 
 
 @stop
