@@ -1,10 +1,10 @@
-"""duplicate-client-id: two recorded containers with one id, and less evidence."""
+"""duplicate-client-id: what a pasted list of connections shows."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from consumer_evidence import paste, steps
+import taken_away
 
 from kit.causes.root_causes import duplicate_client_id
 
@@ -18,8 +18,8 @@ def test_a_copied_list_of_connections_shows_one_id_twice(tmp_path: Path) -> None
         "172.17.0.1@170 | 10.0.0.2:48864 | JAVA | V4_5_1",
         "172.17.0.1@170 | 10.0.0.3:48112 | JAVA | V4_5_1",
     ]
-    finding = paste(lines, duplicate_client_id, tmp_path)
-    assert finding.verdict == "suspected" and steps(finding)["one-id-two-connections"] is True
+    finding = duplicate_client_id.examine(taken_away.paste(tmp_path, *lines).facts)
     (step,) = [s for s in finding.steps if s.id == "one-id-two-connections"]
+    assert finding.verdict == "suspected" and step.holds is True
     assert [(ref.line, ref.text) for ref in step.evidence] == [(4, lines[3]), (5, lines[4])]
     assert finding.summary.render("en") == step.claim.render("en") and "172.17.0.1@170" in step.claim.render("en")

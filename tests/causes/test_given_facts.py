@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-import given_facts
+import attrs
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from kit import causes
+from kit.i18n import Lang
+from kit.inventory.inventory import Inventory
+from kit.inventory.model import Item
+from kit.tables import frames
+from kit.tables.facts import Facts
+from kit.tables.queries import catalogue
 
 AT = dt.datetime(2026, 11, 22, 7, 48, 26)  # noqa: DTZ001 - naive in UTC, as rows of facts are
 LATER = AT + dt.timedelta(seconds=40)
@@ -76,14 +85,14 @@ ROWS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
 def test_what_a_cause_makes_of_its_facts(
     slug: str, given: dict[str, Any], verdict: str, figures: dict[str, Any]
 ) -> None:
-    found = causes.examine(given_facts.facts(**given), slug)
+    found = causes.examine(facts(**given), slug)
     assert (found.verdict, {name: found.figures[name] for name in figures}) == (verdict, figures)
     assert found.as_dict("en") and found.as_dict("zh")
 
 
 def test_a_cause_whose_table_is_not_there_names_it() -> None:
     with pytest.raises(KeyError, match="dead_letter_groups"):
-        causes.examine(given_facts.facts(has=["messages"]), "dead-letter")
+        causes.examine(facts(has=["messages"]), "dead-letter")
 
 
 def test_discards_that_only_a_log_prints_are_not_counted_as_discarded() -> None:
@@ -93,9 +102,68 @@ def test_discards_that_only_a_log_prints_are_not_counted_as_discarded() -> None:
         "leaked": False, "lines": 2, "messages": 1, "first": AT, "last": LATER, "file": "transaction.log", "line": 3, "commits": 0, "commit_file": None,
         "commit_line": None, "unknown_messages": 1, "unknowns": 15, "unknown_file": "transaction.log", "unknown_line": 4,
     }  # fmt: skip
-    facts = given_facts.facts(
-        sources=["transaction"], known_texts=[discard], printed_discards=[printed], transaction_totals=[]
-    )
-    found = causes.examine(facts, "check-unknown-until-discard").as_dict()
+    known = facts(sources=["transaction"], known_texts=[discard], printed_discards=[printed], transaction_totals=[])
+    found = causes.examine(known, "check-unknown-until-discard").as_dict()
     assert "1 of 1" not in found["summary"] and "No store shows the discards" in found["summary"]
     assert str(found["steps"][0]["claim"]).startswith("The broker's log says 2 times")
+
+
+Rows = list[dict[str, Any]] | str
+"""Rows, or the names of the columns of a table without any."""
+
+
+@attrs.frozen
+class Given:
+    """Where these facts come from. A table that is not given has no rows; as a frame one in SQL has to be given, for its columns."""
+
+    tables: Mapping[str, Rows]
+    present: frozenset[str]
+    found: Inventory
+    quotes: Mapping[int, str]
+    lang: Lang = "en"
+
+    @property
+    def inventory(self) -> Inventory:
+        return self.found
+
+    def has_rows(self, table: str) -> bool:
+        return table in self.present
+
+    def fact_rows(self, name: str) -> list[dict[str, Any]]:
+        rows = self.tables.get(name, [])
+        return [] if isinstance(rows, str) else [dict(row) for row in rows]
+
+    def fact_frame(self, name: str) -> pd.DataFrame:
+        query = catalogue().get(name)
+        if query and query.columns:  # a fold, which says its columns
+            return frames.to_pandas(frames.to_arrow(self.fact_rows(name), query.columns))
+        rows = self.tables[name]
+        if isinstance(rows, str):
+            return pd.DataFrame(columns=pd.Index(rows.split()))
+        return frames.to_pandas(pa.Table.from_pylist(rows))
+
+    def ask(self, question: str, /, **values: Any) -> list[dict[str, Any]]:
+        return self.fact_rows(question)
+
+    def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
+        return [self.quotes.get(line, f"line {line} of {file}") for file, line in places]
+
+    def first_with(self, file: str, text: str) -> int | None:
+        return 1
+
+    def record(self, file: str, physical_offset: int, columns: tuple[str, ...]) -> dict[str, Any]:
+        return dict.fromkeys(columns) | {"file": file, "physical_offset": physical_offset}
+
+    def raw(self, file: str, most: int) -> bytes:
+        return b""
+
+
+def facts(
+    *, has: Iterable[str] = (), sources: Iterable[str] = (), quotes: Mapping[int, str] | None = None, **tables: Rows
+) -> Facts:
+    """Return facts with these gold tables. `has`: other tables with rows (`messages`); `sources`: of the logs there are (`client`, `store`);
+    `quotes`: what stands in a line, by its number.
+    """
+    logs = [Item(f"{source}.log", f"/{source}.log", 1000, "log", None, source=source) for source in sources]
+    found = Inventory("/evidence", tuple(logs), (), (), "")
+    return Facts(Given(tables, frozenset(has), found, quotes or {}))

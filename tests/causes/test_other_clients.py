@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from consumer_evidence import paste
+import taken_away
 
 from kit.analysis.consumers import consumer_logs
 from kit.case.opening import open_case
@@ -37,7 +37,7 @@ def test_the_group_is_the_one_the_client_was_created_for(tmp_path: Path) -> None
 def test_statistics_of_pulls_far_behind(value: int, verdict: str, tmp_path: Path) -> None:
     """store/stats/BrokerStatsManager.GROUP_GET_FALL_TIME is in ms; a group that keeps up has a few."""
     lines = [FALL.format(minute=m, queue=q, value=value + m) for m in (5, 10) for q in range(4)]
-    finding = paste(lines, consumer_backlog, tmp_path)
+    finding = consumer_backlog.examine(taken_away.paste(tmp_path, *lines).facts)
     assert finding.verdict == verdict
     claims = [step.claim.render() for step in finding.steps if step.id == "statistics"]
     assert claims == (
