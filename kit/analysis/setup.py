@@ -167,16 +167,12 @@ def _named(facts: Facts, *wanted: str) -> list[dict[str, Any]]:
     """Return the settings with these names, the one that wins first; of several logs the one that goes on longest."""
     found = [row for name in wanted for row in _settings(facts).get(name, ())]
     ends = {row["file"]: item.last for row in found if (item := facts.files.get(row["file"])) and item.last}
-    return sorted(
-        found,
-        key=lambda r: (
-            RANK[r["origin"]],
-            bool(r["backup"]),
-            -ends[r["file"]].timestamp() if r["file"] in ends else 0,
-            r["file"],
-            -(r["line"] or 0),
-        ),
-    )
+
+    def order(row: dict[str, Any]) -> tuple[Any, ...]:
+        latest_first = -ends[row["file"]].timestamp() if row["file"] in ends else 0
+        return RANK[row["origin"]], bool(row["backup"]), latest_first, row["file"], -(row["line"] or 0)
+
+    return sorted(found, key=order)
 
 
 def _configs(facts: Facts, *wanted: str) -> list[dict[str, Any]]:

@@ -17,16 +17,12 @@ def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
     confirmed = [f for f in findings if f.verdict == "confirmed"]
     seen = {f.cause: f for f in findings if f.verdict in ("confirmed", "suspected")}
     results = {cause.slug: cause.leads_to for cause in causes.discover()}
-    return {
-        slug: tuple(
-            sorted(
-                f.cause
-                for f in confirmed
-                if (slug in results.get(f.cause, ()) or f.cause in finding.consequence_of) and _in_time(f, finding)
-            )
-        )
-        for slug, finding in seen.items()
-    }
+
+    def explains(cause: Finding, result: Finding) -> bool:
+        leads = result.cause in results.get(cause.cause, ()) or cause.cause in result.consequence_of
+        return leads and _in_time(cause, result)
+
+    return {slug: tuple(sorted(f.cause for f in confirmed if explains(f, finding))) for slug, finding in seen.items()}
 
 
 def folded(answers: Sequence[Finding], problems: Sequence[Finding]) -> list[Finding]:

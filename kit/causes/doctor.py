@@ -43,16 +43,11 @@ class Checkup:
     def as_dict(self, lang: Lang) -> dict[str, Any]:
         faults = [
             {
-                "fault": f.slug,
-                "side": f.side,
-                "release": str(f.release),
-                "symptom": f.symptom.render(lang),
-                "fixed_in": f.fixed,
-                "reference": f.reference,
-                "fits": f.fits,
+                "fault": f.slug, "side": f.side, "release": str(f.release), "symptom": f.symptom.render(lang), "fixed_in": f.fixed,
+                "reference": f.reference, "fits": f.fits,
             }
             for f in self.faults
-        ]
+        ]  # fmt: skip
         return {"schema": 1, "hazards": [each.as_dict(lang) for each in self.hazards], "faults": faults}
 
 

@@ -40,12 +40,8 @@ class Advice:
     def row(self, lang: Lang) -> tuple[str, str, str, str]:
         """Return it in the order of `COLUMNS`."""
         release = SAYS[self.side].say(version=str(self.release)).render(lang)
-        return (
-            release,
-            f"{self.slug}: {self.symptom.render(lang)}",
-            self.fixed or SAYS["not_fixed"].in_(lang),
-            self.reference,
-        )
+        fixed = self.fixed or SAYS["not_fixed"].in_(lang)
+        return release, f"{self.slug}: {self.symptom.render(lang)}", fixed, self.reference
 
 
 def advise(releases: Mapping[str, Iterable[Version]], found: Collection[str] = ()) -> tuple[Advice, ...]:
@@ -73,16 +69,11 @@ def _has(problem: Problem, side: str, version: Version) -> bool:
 
 
 def _of_problem(problem: Problem, side: str, version: Version, found: Collection[str]) -> Advice:
-    fits = problem.slug in found or problem.seen.cause in found
-    return Advice(
-        problem.slug,
-        side,
-        version,
-        problem.title,
+    fixed, fits = (
         problem.fault.fixed or f"> {problem.fault.until}",
-        problem.printed_by.source,
-        fits,
+        not {problem.slug, problem.seen.cause}.isdisjoint(found),
     )
+    return Advice(problem.slug, side, version, problem.title, fixed, problem.printed_by.source, fits)
 
 
 def of_case(facts: Facts) -> dict[str, tuple[Version, ...]]:

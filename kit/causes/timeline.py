@@ -55,14 +55,8 @@ def table(facts: Facts, findings: Sequence[Finding]) -> pd.DataFrame:
     happened; `count`: entries, null for single moments; `decides`: whether a verdict rests on it.
     """
     found = [f for f in findings if f.verdict in ("confirmed", "suspected")]
-    rows = [
-        *_of_findings(facts, found),
-        *_each(facts),
-        *_upgrades(facts),
-        *_spans(facts),
-        *_going_on(facts),
-        *_pauses(facts),
-    ]
+    rows = [*_of_findings(facts, found), *_each(facts), *_upgrades(facts), *_spans(facts)]
+    rows += [*_going_on(facts), *_pauses(facts)]
     frame = typed(pd.DataFrame(rows, columns=pd.Index(COLUMNS)))
     return frame.sort_values(["at", "lane", "en", "file", "line"], kind="stable", ignore_index=True).drop_duplicates(
         ["at", "lane", "en"], ignore_index=True
@@ -119,17 +113,13 @@ def _each(facts: Facts) -> list[tuple[Any, ...]]:
 
 def _upgrades(facts: Facts) -> list[tuple[Any, ...]]:
     """Return the starts of brokers with another release than before."""
-    return [
-        _row(
-            after.at,
-            "deployment",
-            SAYS["upgraded"].say(broker=after.broker, old=str(before.version), new=str(after.version)),
-            after.ref,
-        )
-        for starts in setup.upgrades(facts).values()
-        for before, after in itertools.pairwise(starts)
-        if before.version != after.version
-    ]
+    rows = []
+    for starts in setup.upgrades(facts).values():
+        for before, after in itertools.pairwise(starts):
+            if before.version != after.version:
+                said = SAYS["upgraded"].say(broker=after.broker, old=str(before.version), new=str(after.version))
+                rows.append(_row(after.at, "deployment", said, after.ref))
+    return rows
 
 
 def _spans(facts: Facts) -> list[tuple[Any, ...]]:

@@ -30,14 +30,9 @@ SCHEMA: Final = 1
 WORKERS: Final = 3
 """Causes examined at once: they mostly wait for Spark."""
 LONGEST: Final = (
-    "transaction-consistency",
-    "half-topic-blowup",
-    "broker-busy",
-    "producer-retry-duplicate",
-    "message-identity",
-    "message-size-mismatch",
-    "replica-loss",
-)
+    "transaction-consistency", "half-topic-blowup", "broker-busy", "producer-retry-duplicate", "message-identity",
+    "message-size-mismatch", "replica-loss",
+)  # fmt: skip
 """Causes that read most of a large store, the longest first: they begin before those that wait for what these read."""
 
 

@@ -28,28 +28,13 @@ def table(
     version = Version.parse(broker)
     limit = rule("maxMessageSize", version) if limit is None else limit
     last = rule("transactionCheckMax", version) if check_max is None else check_max
-    common: dict[str, Any] = {
-        "broker": version,
-        "client": client,
-        "cluster": cluster,
-        "v6_key": v6,
-        "born_v6": v6,
-        "store_v6": v6,
-    }
+    common: dict[str, Any] = {"broker": version, "client": client, "cluster": cluster}
+    common |= dict.fromkeys(("v6_key", "born_v6", "store_v6"), v6)
     plain = size.sent(topic, body, properties, **common)
-    half = size.prepared(
-        size.sent(
-            topic,
-            body,
-            {**(properties or {}), names.TRAN_MSG: "true", names.PGROUP: producer_group},
-            transaction=True,
-            **common,
-        ),
-        0,
-        version,
-    )
+    of_transaction = {**(properties or {}), names.TRAN_MSG: "true", names.PGROUP: producer_group}
+    half = size.prepared(size.sent(topic, body, of_transaction, transaction=True, **common), 0, version)
     final = size.put_back(half, last)
-    waiting = size.sent_back(plain, group, 0)
+    waiting, committed = size.sent_back(plain, group, 0), size.committed(final)
     steps: list[tuple[str, T | Any, size.Record, size.Record]] = [
         ("sent", STAGES["sent"], plain, plain),
         ("scheduled", STAGES["scheduled"], size.scheduled(plain, 18), plain),
@@ -59,13 +44,8 @@ def table(
             for n in sorted({1, min(10, last), last})
         ],
         ("put_back_immune", STAGES["put_back_immune"], size.put_back(half, last, first_offset=10**9), half),
-        ("committed", STAGES["committed"], size.committed(final), half),
-        (
-            "committed_retry",
-            STAGES["committed_retry"],
-            size.delivered(size.sent_back(size.committed(final), group, 0)),
-            half,
-        ),
+        ("committed", STAGES["committed"], committed, half),
+        ("committed_retry", STAGES["committed_retry"], size.delivered(size.sent_back(committed, group, 0)), half),
         ("sent_back", STAGES["sent_back"], waiting, plain),
         ("retry", STAGES["retry"], size.delivered(waiting), plain),
         ("dead_lettered", STAGES["dead_lettered"], size.dead_lettered(size.delivered(waiting), group, version), plain),

@@ -120,11 +120,7 @@ def _gc(facts: Facts, under_way: pd.DataFrame) -> list[Why]:
 def _appends(facts: Facts, under_way: pd.DataFrame) -> list[Why]:
     """Slow appends and flushes in store.log (over 500 ms): inside the lock, or waiting for it."""
     whys = []
-    texts = (
-        ("page-cache", "put-slow-in-lock", SAYS["slow"]),
-        ("lock", "put-slow", SAYS["lock"]),
-        ("flush", "flush-slow", SAYS["flush"]),
-    )
+    texts = (("page-cache", "put-slow-in-lock", "slow"), ("lock", "put-slow", "lock"), ("flush", "flush-slow", "flush"))
     for slug, event, text in texts:
         if not (where := refs.seen(facts, event)):
             continue
@@ -134,7 +130,7 @@ def _appends(facts: Facts, under_way: pd.DataFrame) -> list[Why]:
         ends = [(times.ms(end), took) for end, took in zip(slow["ts"], slow["cost_ms"], strict=True)]
         windows = [(end - took, end + 1000) for end, took in ends]
         worst = int(slow["cost_ms"].max()) if len(slow) else None
-        said = text.say(count=where.count, ms=worst)
+        said = SAYS[text].say(count=where.count, ms=worst)
         whys.append(Why(slug, said, times.share(under_way, windows), refs.quote(facts, where, 2)))
     return whys
 
@@ -215,14 +211,8 @@ def refusal_kinds(facts: Facts) -> list[str]:
 def unanswered(facts: Facts) -> tuple[int, tuple[Ref, ...]]:
     """Return how many transactions that met a stalled broker were checked or are open, and half records of some."""
     rows = facts.rows("stalled_transactions")
-    quoted = [
-        Ref(
-            row["half_file"],
-            f"UNIQ_KEY={row['uniq_key']}, TRANSACTION_CHECK_TIMES={row['check_times']}, {row['state']}",
-            physical_offset=row["half_offset"],
-        )
-        for row in rows
-    ]
+    text = "UNIQ_KEY={uniq_key}, TRANSACTION_CHECK_TIMES={check_times}, {state}"
+    quoted = [Ref(row["half_file"], text.format_map(row), physical_offset=row["half_offset"]) for row in rows]
     return (rows[0]["n"] if rows else 0), tuple(quoted)
 
 

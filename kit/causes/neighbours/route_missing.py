@@ -37,14 +37,8 @@ def examine(facts: Facts) -> Finding:
             )
         return finding
     worst = found[0]
-    finding.steps = [
-        deciding(
-            "no-route",
-            TEXTS.say("failed", sends=worst.sends, topic=worst.topic),
-            True,
-            missing_topics.quote(facts, worst),
-        )
-    ]
+    claim = TEXTS.say("failed", sends=worst.sends, topic=worst.topic)
+    finding.steps = [deciding("no-route", claim, True, missing_topics.quote(facts, worst))]
     finding.summary = TEXTS.say("summary", sends=worst.sends, topic=worst.topic)
     if worst.first is not None and worst.last is not None:
         finding.window = (worst.first, worst.last)

@@ -39,25 +39,18 @@ def examine(facts: Facts) -> Finding:
     sized = max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), int(named["count"].sum()))
     looked = facts.has_source("store") or facts.has_source("broker")
     quoted = (*refs.lines(facts, failed, 2), *refs.lines(facts, named, 1))
+    claim = TEXTS.say("failed", count=lines, for_size=sized)
+    known = limits.limits(facts)
+    large = TEXTS.say("too_large", count=count, limit=known.limit) if count else TEXTS["not_too_large"]
+    places = refs.records_at(facts, too_large) if too_large is not None and count else ()
     finding.steps = [
-        deciding(
-            "delivery-failed",
-            TEXTS.say("failed", count=lines, for_size=sized),
-            holds(happened, looked and not count),
-            quoted,
-        ),
-        supporting(
-            "too-large",
-            TEXTS.say("too_large", count=count, limit=limits.limits(facts).limit) if count else TEXTS["not_too_large"],
-            count,
-            refs.records_at(facts, too_large) if too_large is not None and count else (),
-        ),
+        deciding("delivery-failed", claim, holds(happened, looked and not count), quoted),
+        supporting("too-large", large, count, places),
     ]
     waiting = int(blocked["waiting"].sum()) if len(blocked) else None
     if len(blocked):
-        finding.steps.append(
-            supporting("waiting-behind", TEXTS.say("behind", waiting=waiting), waiting, refs.records_at(facts, blocked))
-        )
+        behind = TEXTS.say("behind", waiting=waiting)
+        finding.steps.append(supporting("waiting-behind", behind, waiting, refs.records_at(facts, blocked)))
     levels = sorted({int(queue) + 1 for queue in blocked["queue_id"]})
     finding.figures = {
         "failed_deliveries": lines if looked else None,

@@ -10,7 +10,7 @@ from typing import Final
 
 from kit.analysis.transactions import send_back
 from kit.causes import collect_next, shown_by
-from kit.causes.findings import Finding, deciding
+from kit.causes.findings import Finding, deciding, holds
 from kit.causes.texts import texts_of
 from kit.tables.facts import Facts
 
@@ -24,26 +24,14 @@ def examine(facts: Facts) -> Finding:
     reason = send_back.REASONS[back.reason or "unknown"]
     finding = TEXTS.finding()
     finding.actors = back.groups
-    refused = bool(looked and back.refusals)
+    refusals, again = (back.refusals, back.resent_failed) if looked else (None, None)
+    claim = TEXTS.say("refused", count=refusals, reason=reason)
     finding.steps = [
-        deciding(
-            "send-back-refused",
-            TEXTS.say("refused", count=back.refusals if looked else None, reason=reason),
-            refused if looked else None,
-            back.refs if refused else (),
-        ),
-        deciding(
-            "re-send-failed",
-            TEXTS.say("again", count=back.resent_failed if looked else None),
-            bool(back.resent_failed) if looked else None,
-            back.resent_refs,
-        ),
+        deciding("send-back-refused", claim, holds(refusals, looked), back.refs if refusals else ()),
+        deciding("re-send-failed", TEXTS.say("again", count=again), holds(again, looked), back.resent_refs),
     ]
-    finding.figures = {
-        "refused_send_backs": back.refusals if looked else None,
-        "failed_resends": back.resent_failed if looked else None,
-    }
-    if refused and back.resent_failed:
+    finding.figures = {"refused_send_backs": refusals, "failed_resends": again}
+    if refusals and again:
         finding.summary = TEXTS.say("summary", count=back.refusals, reason=reason, again=back.resent_failed)
         finding.remedies = [TEXTS.remedy("action")]
         if back.first and back.last:

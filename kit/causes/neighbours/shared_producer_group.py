@@ -37,28 +37,22 @@ def examine(facts: Facts) -> Finding:
             deciding("foreign-answers", TEXTS["not_foreign"], False if known else None),
             deciding("wrong-answers", TEXTS["not_wrong"], None),
         ]
-        finding.figures = {"foreign_answers": 0 if known else None, "wrong_answers": 0 if known else None}
-        if not known:
-            finding.missing = (
-                [collect_next.ask("commitlog", TEXTS["want_store"])]
-                if not stored
-                else [collect_next.ask("transaction.log", TEXTS["want_log"])]
-            )
+        finding.figures = dict.fromkeys(TEXTS.figures, 0 if known else None)
+        if not stored:
+            finding.missing = [collect_next.ask("commitlog", TEXTS["want_store"])]
+        elif not logged:
+            finding.missing = [collect_next.ask("transaction.log", TEXTS["want_log"])]
         return finding
     wrong = found[found["wrong"]]
     # Other hosts that only ever commit are instances of the same application.
     agree = False if (found["said"] == "COMMIT").all() else None
-    finding.steps = [
-        deciding(
-            "foreign-answers",
-            TEXTS.say("foreign", count=len(found), hosts=_hosts(found)),
-            True,
-            refs.lines(facts, found, 2) + refs.transactions(found, HALF, 1, "half_"),
-        ),
-        deciding("wrong-answers", TEXTS.say("wrong", count=len(wrong)), True, refs.lines(facts, wrong, 2))
-        if len(wrong)
-        else deciding("wrong-answers", TEXTS["not_wrong"], agree),
-    ]
+    quoted = refs.lines(facts, found, 2) + refs.transactions(found, HALF, 1, "half_")
+    foreign = deciding("foreign-answers", TEXTS.say("foreign", count=len(found), hosts=_hosts(found)), True, quoted)
+    disagree = deciding("wrong-answers", TEXTS["not_wrong"], agree)
+    if len(wrong):
+        claim = TEXTS.say("wrong", count=len(wrong))
+        disagree = deciding("wrong-answers", claim, True, refs.lines(facts, wrong, 2))
+    finding.steps = [foreign, disagree]
     finding.figures = {"foreign_answers": len(found), "wrong_answers": len(wrong)}
     finding.tables = {"foreign_answers": found}
     if len(wrong):

@@ -25,41 +25,28 @@ def examine(facts: Facts) -> Finding:
     """Report whether put-back copies of compressed half messages cannot be read."""
     finding = TEXTS.finding()
     errors = refs.seen(facts, "check-round-error")
-    if not facts.has("messages"):
-        finding.steps = [
-            deciding("other-body", TEXTS["no_copies"], None),
-            deciding("rounds-broken", TEXTS["not_broken"], None),
-        ]
-        finding.figures = {"messages": None, "copies": None}
-        finding.missing = [collect_next.ask("commitlog", TEXTS["want"])]
-        return finding
+    stored = facts.has("messages")
     # Only copies that a check renewed can be broken; most stores have none.
-    found = facts("unreadable_copies") if totals.summary(facts).total("renewed") and _may_have_fault(facts) else None
+    renewed = stored and totals.summary(facts).total("renewed") and _may_have_fault(facts)
+    found = facts("unreadable_copies") if renewed else None
     if found is None or found.empty:
         finding.steps = [
-            deciding("other-body", TEXTS["no_copies"], False),
+            deciding("other-body", TEXTS["no_copies"], False if stored else None),
             deciding("rounds-broken", TEXTS["not_broken"], None),
         ]
-        finding.figures = {"messages": 0, "copies": 0}
+        finding.figures = dict.fromkeys(("messages", "copies"), 0 if stored else None)
+        finding.missing = [] if stored else [collect_next.ask("commitlog", TEXTS["want"])]
         return finding
     copies, messages, again = len(found), int(found["uniq_key"].nunique()), int(found["again"].sum())
     broken = bool(again or errors)
     quoted = refs.records_at(facts, found[found["again"]], 2) if again else refs.quote(facts, errors, 2)
+    other = TEXTS.say("copies", copies=copies, messages=messages)
+    rounds = TEXTS.say("broken", errors=errors.count, again=again) if broken else TEXTS["not_broken"]
+    versions = list(setup.broker_versions(facts))
     finding.steps = [
-        deciding(
-            "other-body", TEXTS.say("copies", copies=copies, messages=messages), True, refs.records_at(facts, found, 2)
-        ),
-        deciding(
-            "rounds-broken",
-            TEXTS.say("broken", errors=errors.count, again=again) if broken else TEXTS["not_broken"],
-            True if broken else None,
-            quoted if broken else (),
-        ),
-        supporting(
-            "faulty-release",
-            TEXTS.say("faulty", versions=list(setup.broker_versions(facts))),
-            setup.broker_versions(facts),
-        ),
+        deciding("other-body", other, True, refs.records_at(facts, found, 2)),
+        deciding("rounds-broken", rounds, True if broken else None, quoted if broken else ()),
+        supporting("faulty-release", TEXTS.say("faulty", versions=versions), versions),
     ]
     finding.figures = {"messages": messages, "copies": copies}
     finding.summary = TEXTS.say("summary", messages=messages)

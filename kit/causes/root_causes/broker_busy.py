@@ -27,19 +27,10 @@ from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 FIXES: Final = {
-    "gc": "gc",
-    "process-stood-still": "stopped",
-    "stall": "stopped",
-    "page-cache": "pages",
-    "flush": "pages",
-    "lock": "lock",
-    "transient-pool": "pool",
-    "replication": "replica",
-    "co-located-load": "host",
-    "host": "more",
-    "queue-wait": "more",
+    "gc": "gc", "process-stood-still": "stopped", "stall": "stopped", "page-cache": "pages", "flush": "pages", "lock": "lock",
+    "transient-pool": "pool", "replication": "replica", "co-located-load": "host", "host": "more", "queue-wait": "more",
     "half-topic": "half_topic",
-}
+}  # fmt: skip
 """The remedy of each explanation."""
 
 SLOW = ("put-slow-in-lock", "put-slow", "flush-slow", "mmap-timeout", "transient-pool-short")
@@ -190,13 +181,8 @@ def _outcome(facts: Facts, ledger: sends.Ledger) -> Step:
     late = by_kind.get("CLIENT_TIMEOUT", {}).get("stored")
     said = TEXTS.say("outcome_open")
     if failed := bool(ledger.sends_failed) and ledger.lost is not None:
-        said = TEXTS.say(
-            "outcome",
-            failed=ledger.sends_failed,
-            stored=ledger.failed_but_stored,
-            lost=ledger.lost,
-            by_kind=words or None,
-        )
+        counts = {"failed": ledger.sends_failed, "stored": ledger.failed_but_stored, "lost": ledger.lost}
+        said = TEXTS.say("outcome", by_kind=words or None, **counts)
         if refused and late and not any(n["stored"] for n in refused):
             said = TEXTS.say("belief", outcome=said)
     quoted = refs.lines(facts, ledger.failed[ledger.failed["line"].notna()], 2) if failed else ()
@@ -253,14 +239,8 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
         why = whys[0].said if whys else TEXTS["not_shown"]
         if ledger.lost is None and ledger.failed_but_stored is None:
             return TEXTS.say("summary_fate_unknown", failed=ledger.sends_failed, why=why)
-        return TEXTS.say(
-            "summary",
-            failed=ledger.sends_failed,
-            lost=ledger.lost,
-            stored=ledger.failed_but_stored,
-            twice=ledger.stored_twice,
-            why=why,
-        )
+        fates = {"lost": ledger.lost, "stored": ledger.failed_but_stored, "twice": ledger.stored_twice}
+        return TEXTS.say("summary", failed=ledger.sends_failed, why=why, **fates)
     if seen.stalls:
         return TEXTS.say("summary_stalls", seconds=seen.stood)
     if seen.slow:
@@ -293,18 +273,15 @@ def _tables(facts: Facts, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
 def _moments(seen: Seen) -> list[Moment]:
     """Return the longest stalls, the first and last lost send, and the first failed one that is stored all the same."""
     longest = sorted(seen.stalls, key=lambda s: -s.stood)[:LONGEST]
-    found = [
-        Moment(s.start, TEXTS.say("stood", seconds=round(s.stood, 1), waiters=s.waiters), until=s.end) for s in longest
-    ]
+    found = []
+    for stall in longest:
+        claim = TEXTS.say("stood", seconds=round(stall.stood, 1), waiters=stall.waiters)
+        found.append(Moment(stall.start, claim, until=stall.end))
     timed = seen.ledger.failed[seen.ledger.failed["ts"].notna()].sort_values("ts", kind="stable")
     originals = pd.to_numeric(timed["originals"], errors="coerce")
     lost, kept = timed[originals == 0], timed[originals > 0]
-    marks = (
-        (lost.head(1), TEXTS["first_lost"]),
-        (lost.tail(1), TEXTS["last_lost"]),
-        (kept.head(1), TEXTS["first_stored"]),
-    )
-    for rows, said in marks:
+    ends = ((lost.head(1), TEXTS["first_lost"]), (lost.tail(1), TEXTS["last_lost"]))
+    for rows, said in (*ends, (kept.head(1), TEXTS["first_stored"])):
         for row in rows.to_dict("records"):
             at = dt.datetime.fromtimestamp(float(row["ts"]) / 1000, dt.UTC)
             place = None if pd.isna(row["line"]) else Ref(str(row["file"]), "", line=int(row["line"]))

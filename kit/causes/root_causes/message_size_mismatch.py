@@ -84,13 +84,8 @@ def examine(facts: Facts) -> Finding:
     finding.figures = _figures(found, rejects)
     finding.actors = tuple(dict.fromkeys(row.real_topic for row in found.records if row.real_topic))
     if happened:
-        finding.summary = TEXTS.say(
-            "summary",
-            records=found.looping or len(found.records) or None,
-            limit=found.limits.limit,
-            count=found.count,
-            risk=found.at_risk,
-        )
+        counts = {"records": found.looping or len(found.records) or None, "count": found.count, "risk": found.at_risk}
+        finding.summary = TEXTS.say("summary", limit=found.limits.limit, **counts)
         finding.window = refusals.window(found.lines)
     elif found.at_risk:
         finding.summary = TEXTS.say("summary_risk", risk=found.at_risk, limit=found.limits.limit)
@@ -138,15 +133,9 @@ def _refused(facts: Facts, found: Seen) -> Step:
         first, last = found.lines["first"].min(), found.lines["last"].max()
         totals = found.named["total"].dropna()
         wanted = int(totals.iloc[0]) if len(totals) else max((row.next_size for row in found.over), default=None)
-        said = TEXTS.say(
-            "refused",
-            count=found.count,
-            first=_moment(first),
-            last=_moment(last),
-            rate=refusals.rate(found.named if len(found.named) else found.failed),
-            total=wanted,
-            limit=found.limits.limit,
-        )
+        rate = refusals.rate(found.named if len(found.named) else found.failed)
+        span = {"first": _moment(first), "last": _moment(last), "rate": rate}
+        said = TEXTS.say("refused", count=found.count, total=wanted, limit=found.limits.limit, **span)
         return deciding("put-back-refused", said, True, quoted)
     if len(found.failed):
         # Only a default limit, a missing record, or no store.log: the reason stays open.

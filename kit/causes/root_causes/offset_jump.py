@@ -24,6 +24,10 @@ TEXTS: Final = texts_of(__name__)
 MOST = 4
 """Most lines quoted of one kind."""
 
+MOVED: Final = [
+    "kind", "group", "topic", "broker", "queue_id", "start", "end", "skipped", "repeated", "at", "file", "line",
+]  # fmt: skip
+"""Columns of the table of moves."""
 Row = dict[str, Any]
 
 
@@ -41,21 +45,7 @@ def examine(facts: Facts) -> Finding:
         finding.summary = TEXTS.say(f"summary-{jump['kind']}", **_said(jump))
         finding.window = (jump["first"], jump["last"]) if jump["first"] else None
         finding.remedies = [TEXTS.remedy(name) for name in TEXTS.remedies if name.startswith(jump["kind"])]
-        columns = [
-            "kind",
-            "group",
-            "topic",
-            "broker",
-            "queue_id",
-            "start",
-            "end",
-            "skipped",
-            "repeated",
-            "at",
-            "file",
-            "line",
-        ]
-        finding.tables = {"offset_moves": facts("moved_ranges")[columns]}
+        finding.tables = {"offset_moves": facts("moved_ranges")[MOVED]}
     return finding
 
 

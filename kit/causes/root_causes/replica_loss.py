@@ -81,12 +81,8 @@ def _lacks(facts: Facts, compared: replicas.Ledger | None, *, applies: bool) -> 
         )
     reported = replicas.reported(facts) if compared is None else None
     if reported is not None and reported["whole"]:
-        return deciding(
-            "acknowledged-missing",
-            TEXTS.say("lacks_none", acknowledged=reported["sends"]),
-            False,
-            _ref(facts, reported),
-        )
+        claim = TEXTS.say("lacks_none", acknowledged=reported["sends"])
+        return deciding("acknowledged-missing", claim, False, _ref(facts, reported))
     last = _last(facts)
     if compared is None or not compared.acknowledged or last is None:
         return deciding("acknowledged-missing", TEXTS["not_compared"], None)
@@ -125,9 +121,8 @@ def _supporting(facts: Facts, beyond: list[dict[str, Any]], *, slave: bool) -> l
     if reported is not None and not replicas.replica_ends(facts):
         claim = TEXTS.say("status_end", end=reported["end"], missing=reported["behind"])
         steps.append(supporting("status-end", claim, reported["behind"], _ref(facts, reported)))
-    refused = (
-        attempts.refused_pulls(facts) if slave else ()
-    )  # slaveReadEnable=false: PullMessageProcessor.rejectRequest, 5.0.0 and later
+    # slaveReadEnable=false: PullMessageProcessor.rejectRequest, 5.0.0 and later
+    refused = attempts.refused_pulls(facts) if slave else ()
     if refused:
         steps.append(supporting("reads-refused", TEXTS["read_refused"], True, refused))
     answers = replicas.answers(facts) if slave else {}
@@ -139,17 +134,13 @@ def _supporting(facts: Facts, beyond: list[dict[str, Any]], *, slave: bool) -> l
 def _figures(facts: Facts, compared: replicas.Ledger | None, *, applies: bool) -> dict[str, Any]:
     if not applies:
         return dict.fromkeys(TEXTS.figures)
-    last, reported = _last(facts), replicas.reported(facts)
+    last = _last(facts)
+    cut_short = last is not None and replicas.cut_short(facts, last)
+    end = last or replicas.reported(facts)
     return {
         "acknowledged": None if compared is None else compared.acknowledged,
-        "acknowledged_missing": None
-        if compared is None or (last and replicas.cut_short(facts, last))
-        else compared.missing,
-        "replica_end_physical_offset": last["end"]
-        if last is not None
-        else None
-        if reported is None
-        else reported["end"],
+        "acknowledged_missing": None if compared is None or cut_short else compared.missing,
+        "replica_end_physical_offset": None if end is None else end["end"],
         "replica_last_store_timestamp": None if last is None else last["last_time"],
     }
 

@@ -79,14 +79,8 @@ def _different(facts: Facts, group: str | None, different: dict[str, Any]) -> St
     one, other = max(
         different[group], key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair))
     )
-    claim = TEXTS.say(
-        "different",
-        group=group,
-        one=one.client_id,
-        other=other.client_id,
-        first=_words(one.topics),
-        second=_words(other.topics),
-    )
+    clients = {"one": one.client_id, "other": other.client_id}
+    claim = TEXTS.say("different", group=group, first=_words(one.topics), second=_words(other.topics), **clients)
     return deciding("different-subscriptions", claim, True, (one.ref, other.ref))
 
 
@@ -111,10 +105,8 @@ def _effect_queues(
     facts: Facts, group: str, pairs: list[tuple[members.Subscription, members.Subscription]]
 ) -> list[lag.Course]:
     """Return the queues of topics with differing subscriptions that do not move although messages wait in them."""
-    topics = _topics(pairs)
-    return [
-        q for pair in lag.pairs(facts) if pair.group == group and pair.topic in topics for q in pair.queues if _idle(q)
-    ]
+    own = [pair for pair in lag.pairs(facts) if pair.group == group and pair.topic in _topics(pairs)]
+    return [queue for pair in own for queue in pair.queues if _idle(queue)]
 
 
 def _idle(queue: lag.Course) -> bool:
@@ -136,17 +128,9 @@ def _effect(facts: Facts, group: str | None, topics: tuple[str, ...], found: lis
     for pair in lag.pairs(facts):
         idle = [q for q in pair.queues if _idle(q)] if pair.group == group and pair.topic in topics else []
         if idle and len(idle) < len(pair.queues):
-            claim = TEXTS.say(
-                "wait",
-                queues=[q.queue_id for q in idle],
-                topic=pair.topic,
-                group=group,
-                front=sum(q.last_lag for q in idle),
-            )
-            refs = (
-                *lag.refs(facts, group, pair.topic, idle[0].queue_id),
-                *lag.refs(facts, group, pair.topic, idle[-1].queue_id),
-            )
+            queues, front = [q.queue_id for q in idle], sum(q.last_lag for q in idle)
+            claim = TEXTS.say("wait", queues=queues, topic=pair.topic, group=group, front=front)
+            refs = [ref for queue in (queues[0], queues[-1]) for ref in lag.refs(facts, group, pair.topic, queue)]
             return deciding("messages-unhandled", claim, True, tuple(dict.fromkeys(refs)))
     if found and all(t.behind == 0 and t.front is not None and t.front <= lag.SMALL for t in found):
         return deciding("messages-unhandled", TEXTS["no_effect"], False)
@@ -201,11 +185,9 @@ def _refused(facts: Facts, group: str | None) -> Step:
     topics = sorted({s.values["topic"] for s in said if s.values.get("topic")})
     named = next((s.group for s in said if s.group), None)
     # The answer a client prints names neither its group nor the topic.
-    claim = (
-        TEXTS.say("refused", group=named, topic=topics, count=count)
-        if named
-        else TEXTS.say("refused_some", count=count)
-    )
+    claim = TEXTS.say("refused_some", count=count)
+    if named:
+        claim = TEXTS.say("refused", group=named, topic=topics, count=count)
     return supporting("pulls-refused", claim, True, tuple(s.ref(facts) for s in said[:2]))
 
 
