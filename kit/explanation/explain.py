@@ -44,7 +44,7 @@ _GRPC_CODE: Final = re.compile(
 _PRINTED: Final = re.compile(r"^\S{0,3}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)? INFO main - ")
 """A broker or name server prints every setting at its start (common/MixAll.printObjectProperties)."""
 _SETTING: Final = re.compile(
-    r"^[\s\"'-]*([a-z]\w{3,50})[\"']?\s*[=:]\s*(?:\{[^\n]{0,400}\}|[\"']?([^\"'\n]{0,200}?)[\"',;]?)\s*$"
+    r"^(?:[^\x00-\x7f]+|[\s\"'-]*)([a-z][A-Za-z0-9_]{3,50})[\"']?\s*[=:]\s*(?:\{[^\n]{0,400}\}|[\"']?([^\"'\n]{0,200}?)[\"',;]?)\s*$"
 )
 
 

@@ -108,6 +108,22 @@ def test_discards_that_only_a_log_prints_are_not_counted_as_discarded() -> None:
     assert str(found["steps"][0]["claim"]).startswith("The broker's log says 2 times")
 
 
+def test_code_13_alone_does_not_say_that_it_was_the_size() -> None:
+    """A DLedger broker before 4.8.0 answers every batch so, and any broker properties that are too long."""
+    answer = {
+        "event": "message-illegal", "attempt": False, "file": "client.log", "thread": "main", "logger": "c.a.Orders", "count": 1, "line": 4, "first": AT, "last": AT,
+    }  # fmt: skip
+    own = answer | {"event": "client-body-too-large"}
+    other = {
+        "file": "store.log", "writer": "commit", "event": "message-size-exceeded", "msg_id": None, "total": 9, "body": 1, "limit": 8, "length": None,
+        "status": None, "topic": "orders", "count": 1, "first": AT, "last": AT, "line": 9, "last_line": 9,
+    }  # fmt: skip
+    shown: dict[str, Any] = {"quotes": {4: "CODE: 13  DESC: the message is illegal"}, "size_refusals": [other]}
+    found = [causes.examine(facts(size_rejects=[row], **shown), "client-oversize-reject") for row in (answer, own)]
+    assert [each.verdict for each in found] == ["suspected", "confirmed"]
+    assert "for the size" not in str(found[0].as_dict()["summary"]).split(".")[0]
+
+
 Rows = list[dict[str, Any]] | str
 """Rows, or the names of the columns of a table without any."""
 

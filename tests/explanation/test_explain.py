@@ -244,3 +244,9 @@ def test_a_boot_without_trouble_is_recognised(tmp_path: Path) -> None:
 def test_times_of_dmesg_t_are_read(tmp_path: Path) -> None:
     found = rows(tmp_path, "d.txt", "[Mon Nov 23 10:22:31 2026] Out of memory: Kill process 1 (java) score 6 or\n" * 2)
     assert [f"{row['ts']:%Y-%m-%d %H:%M:%S}" for row in found] == ["2026-11-23 10:22:31"] * 2
+
+
+@pytest.mark.parametrize(("line", "wrong", "right"), rows_of(__file__, "what_the_text_must_not_say"))
+def test_what_a_text_says_is_upstreams_behaviour(line: str, wrong: str, right: str) -> None:
+    said = " ".join(CliRunner().invoke(cli, ["explain", "-"], input=line).output.split())
+    assert right in said and wrong not in said

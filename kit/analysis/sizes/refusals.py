@@ -72,7 +72,7 @@ class Rejects:
     """Sends refused at once for their size. Counts are None if there is no log that would show them.
 
     `by_broker`: answered with code 13; `by_client`: the client's own limit, before anything was sent. `largest`: bytes
-    of the largest refused record.
+    of the largest refused record. `sized`: whether store or client name the size; code 13 alone may also be a name, properties or a batch (DLedger to 4.7.1).
     """
 
     by_broker: int | None
@@ -81,6 +81,7 @@ class Rejects:
     window: tuple[Any, Any] | None
     broker_refs: tuple[Ref, ...]
     client_refs: tuple[Ref, ...]
+    sized: bool
 
 
 @memo
@@ -104,7 +105,7 @@ def rejects(facts: Facts) -> Rejects:
         by_broker=by_broker if by_broker or looked else None,
         by_client=by_client if by_client or attempts.has_producer_log(facts) or facts.has_source("app") else None,
         largest=int(store["total"].max()) if store["total"].notna().any() else None, window=window(times),
-        broker_refs=quoted, client_refs=refs.lines(facts, own),
+        broker_refs=quoted, client_refs=refs.lines(facts, own), sized=bool(by_client or len(store)),
     )  # fmt: skip
 
 

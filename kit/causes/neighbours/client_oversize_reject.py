@@ -1,6 +1,6 @@
 """client-oversize-reject: a send refused at once for its size, by the client's own limit or by the broker's answer 13.
 
-Deciding step: such a refusal in a client's or application's log, or the store's line from a send thread. The client looks at the raw body
+Deciding step: the client's own refusal in its or the application's log, or the store's line from a send thread; code 13 alone has other reasons too. The client looks at the raw body
 (client/Validators.checkMessage), the broker at the record or the stored body (store/CommitLog, store/MessageExtEncoder); neither is retried.
 """
 
@@ -26,6 +26,8 @@ def examine(facts: Facts) -> Finding:
     claim = TEXTS.say("refused", broker=found.by_broker, client=found.by_client)
     quoted = (*found.broker_refs, *found.client_refs)[:4]
     finding.steps = [deciding("refused-at-once", claim, holds(happened, looked), quoted if happened else ())]
+    if happened and not found.sized:
+        finding.steps = [supporting("refused-at-once", TEXTS.say("answered", broker=found.by_broker), True, quoted)]
     finding.figures = {
         "refused_by_broker": found.by_broker,
         "refused_by_client": found.by_client,
@@ -44,6 +46,8 @@ def examine(facts: Facts) -> Finding:
             if found.by_client is None
             else TEXTS["summary"]
         )
+        if not found.sized:
+            summary = TEXTS["summary_answered"]
         finding.summary = summary.say(broker=found.by_broker, client=found.by_client)
         finding.window = found.window
         finding.remedies = [TEXTS.remedy("action")]
