@@ -1,4 +1,4 @@
-"""Commands that read evidence: triage, report, decode, logs, inventory, trace, cut."""
+"""Commands that read evidence: triage, report, notebook, decode, logs, inventory, trace, cut, doctor, postmortem."""
 
 from __future__ import annotations
 
@@ -272,4 +272,57 @@ def notebook(evidence: Path | str, out: Path | None, first: str, **chosen: Any) 
     sys.exit(subprocess.run([sys.executable, "-m", "jupyter", "lab", str(shown)], check=False).returncode)
 
 
-COMMANDS = (triage, report, notebook, decode, logs, inventory, trace, cut)
+@click.command()
+@click.argument("evidence", type=Evidence())
+@click.option("--broker", metavar="VERSION", help="release of the broker, if the evidence does not name it")
+@json_option("write the hazards here; - is standard output")
+@options
+def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen: Any) -> None:
+    """List hazards in configuration and names, before or after an incident; a broker.conf alone is explained."""
+    from kit.causes import doctor as examination
+    from kit.report import advice
+    from kit.rocketmq.versions import Version
+
+    for written in (json_file, chosen["workspace"]):
+        outside(evidence, written)
+    try:
+        version = Version.parse(broker) if broker is not None else None
+    except ValueError as error:
+        raise Refusal(printable(str(error))) from None
+    case = None
+    found = examination.of_files(evidence, version)
+    if found is None:
+        case = open_case(evidence, **chosen, eager=False)
+        found = examination.of_case(case, version)
+    if case is not None:
+        case.progress.end()
+    answer(advice.checkup(found, chosen["lang"]), found.as_dict(chosen["lang"]), json_file)
+    if case is not None:
+        leave(case)
+
+
+@click.command()
+@click.argument("evidence", type=Evidence())
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="folder of the postmortem")
+@click.option(
+    "--notes", type=click.Path(path_type=Path), help="YAML file with the team's notes; if absent, an example is written"
+)
+@options
+def postmortem(evidence: Path, out: Path, notes: Path | None, **chosen: Any) -> None:
+    """Write the blameless postmortem: timeline, causes, impact, the team's notes and actions."""
+    import kit
+    from kit import postmortem as pages
+    from kit.evidence.workspace import WorkspaceInside
+    from kit.notebook import Inquiry
+
+    case = open_case(evidence, out, **chosen)
+    try:
+        written = pages.noted(notes, case) if notes else None
+    except (pages.BadNotes, WorkspaceInside, IsADirectoryError) as error:
+        raise Refusal(printable(str(error))) from None
+    inquiry = Inquiry(case, kit.triage(case), case.lang, interactive=False)
+    click.echo(pages.Postmortem(inquiry, written).write_all(out))
+    leave(case, out)
+
+
+COMMANDS = (triage, report, notebook, decode, logs, inventory, trace, cut, postmortem, doctor)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import click
 
-from kit.cli import BUG, INTERRUPTED, doctor, evidence, lab, offline, postmortem, watch
+from kit.cli import BUG, INTERRUPTED, evidence, lab, offline, watch
 from kit.cli.shared import Refusal, declared, postpone_collecting
 from kit.i18n import Lang, labels, printable
 
@@ -133,14 +133,7 @@ def cli() -> None:
     """
 
 
-for command in (
-    *evidence.COMMANDS,
-    *postmortem.COMMANDS,
-    *doctor.COMMANDS,
-    *offline.COMMANDS,
-    *lab.COMMANDS,
-    *watch.COMMANDS,
-):
+for command in (*evidence.COMMANDS, *offline.COMMANDS, *lab.COMMANDS, *watch.COMMANDS):
     cli.add_command(command)
 
 

@@ -19,15 +19,14 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from kit.analysis import noise
-from kit.causes import release_advice
+from kit.causes import look_alikes, release_advice
 from kit.charts import Chart, offline, timeline
 from kit.charts.safe_text import clean
 from kit.charts.table import Table, prose
 from kit.evidence.failure import Failure
-from kit.i18n import Lang
-from kit.report import page_tables
+from kit.i18n import Lang, T
 from kit.report.finding_view import finding_view
-from kit.report.labels import GLOSSARY, PAGE, VERDICTS, page
+from kit.report.labels import COLUMNS, GLOSSARY, PAGE, VERDICTS, page
 from kit.report.notebooks import Story, embed
 from kit.report.terminal import zone_warning
 
@@ -81,10 +80,10 @@ def render(
     }
     when = _timeline(tables, found, lang, failures)
     lists = [
-        page_tables.excluded([v for v in views if v["verdict"] == "ruled_out"], lang),
-        part(page_tables.apart, [v["id"] for v in found], lang),
-        part(page_tables.maybe, tables, "harmless", noise.HEAD.render(lang), lang, noise.SHOWN),
-        part(page_tables.maybe, tables, "releases", release_advice.HEAD.render(lang), lang, release_advice.COLUMNS),
+        excluded([v for v in views if v["verdict"] == "ruled_out"], lang),
+        part(apart, [v["id"] for v in found], lang),
+        part(maybe, tables, "harmless", noise.HEAD.render(lang), lang, noise.SHOWN),
+        part(maybe, tables, "releases", release_advice.HEAD.render(lang), lang, release_advice.COLUMNS),
     ]
     return _ENV.get_template("report.html.j2").render(
         lang_tag="zh-CN" if lang == "zh" else "en",
@@ -109,22 +108,93 @@ def render(
         links=_links(found, lang),
         lists=[table for table in lists if table],
         undecided=undecided,
-        undecided_table=page_tables.verdict_table(undecided, lang),
+        undecided_table=verdict_table(undecided, lang),
         undecided_missing=_once(undecided),
         timeline=when,
         # The timeline comes first already.
         overview=[c for s in stories if not s.causes for c in s.charts if not (when and c["title"] == when["title"])],
-        kinds=part(page_tables.kinds, findings, tables, lang),
-        inventory=part(page_tables.inventory, findings, tables, lang),
+        kinds=part(kinds, findings, tables, lang),
+        inventory=part(inventory, findings, tables, lang),
         unrecognised=[clean(name) for name in findings["evidence"]["not_recognised"]],
-        damage=part(page_tables.maybe, tables, "damage", words["damage"], lang),
-        skipped=part(page_tables.skipped, tables, lang),
+        damage=part(maybe, tables, "damage", words["damage"], lang),
+        skipped=part(skipped, tables, lang),
         glossary=[(term.in_(lang), meaning.in_(lang)) for term, meaning in GLOSSARY],
         command=command(findings, options or {}, lang),
         manifest_hash=manifest_hash,
         made_by=PAGE["made_by"].say(version=clean(findings["kit_version"])).render(lang),
         **bundled(),
     )
+
+
+def verdict_table(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any]:
+    rows = [(view["title"], view["summary"]) for view in views]
+    names = (PAGE["cause"].in_(lang), PAGE["reason"].in_(lang))
+    return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["undecided"], lang=lang).as_dict()
+
+
+def excluded(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any] | None:
+    """Return the causes ruled out, each with what refutes it."""
+    rows = [(v["title"], v["summary"]) for v in views]
+    names = (PAGE["cause"].in_(lang), PAGE["reason"].in_(lang))
+    return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["ruled_out"], lang=lang).as_dict() if rows else None
+
+
+def _files(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return one row per file, times to the second, without empty columns."""
+    frame = tables.get("inventory")
+    if frame is None:
+        frame = pd.DataFrame(
+            findings["evidence"]["files"],
+            columns=pd.Index(["file", "kind", "bytes", "first", "last", "sha256", "replica_of"]),
+        )
+    if "source" in frame:
+        pairs = zip(frame["kind"], frame["source"], strict=True)
+        frame = frame.assign(
+            kind=[
+                kind if source in (None, kind) or source != source else f"{kind} ({source})" for kind, source in pairs
+            ]
+        )
+        frame = frame.drop(columns="source")
+    times = {name: pd.to_datetime(frame[name], utc=True, format="ISO8601") for name in ("first", "last")}
+    return frame.assign(**times)
+
+
+def kinds(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
+    """Return the evidence by kind: files, bytes, first and last time."""
+    frame = _files(findings, tables)
+    by = frame.groupby("kind", as_index=False).agg(
+        files=("file", "size"), bytes=("bytes", "sum"), first=("first", "min"), last=("last", "max")
+    )
+    return Table(by, PAGE["kinds"], COLUMNS, lang).as_dict()
+
+
+def inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
+    frame = _files(findings, tables)
+    frame = frame.dropna(axis="columns", how="all") if len(frame) else frame
+    if "sha256" in frame:
+        frame = frame.assign(sha256=frame["sha256"].str[:16])
+    return Table(frame, PAGE["inventory"], COLUMNS, lang, max_rows=500).as_dict()
+
+
+def apart(slugs: Sequence[str], lang: Lang) -> dict[str, Any] | None:
+    frame = look_alikes.frame(lang, slugs)
+    return None if frame.empty else Table(frame, PAGE["look_alikes"], look_alikes.COLUMNS, lang, max_rows=200).as_dict()
+
+
+def maybe(
+    tables: Mapping[str, pd.DataFrame], name: str, caption: str, lang: Lang, heads: Mapping[str, T] = COLUMNS
+) -> dict[str, Any] | None:
+    frame = tables.get(name)
+    if frame is None or frame.empty:
+        return None
+    return Table(frame, caption, heads, lang, max_rows=200).as_dict()
+
+
+def skipped(tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any] | bool | None:
+    """Return the skipped ranges; False if nothing was skipped, None if they were not determined."""
+    if "skipped" not in tables:
+        return None
+    return maybe(tables, "skipped", PAGE["skipped"].in_(lang), lang) or False
 
 
 def _part(failures: list[Failure], lang: Lang, make: Callable[..., Any], *arguments: Any) -> Any:

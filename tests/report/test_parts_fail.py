@@ -16,7 +16,7 @@ from kit.charts import Chart, Undrawn, figure
 from kit.charts.table import cell
 from kit.evidence.failure import Failure
 from kit.notebook.inquiry import Inquiry, NoSuchCause
-from kit.report import html, notebooks, page_tables
+from kit.report import html, notebooks
 from kit.report.build import build
 
 
@@ -114,7 +114,7 @@ def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path: Path) ->
 @pytest.mark.parametrize("part", ["kinds", "inventory", "apart", "skipped"])
 def test_a_part_of_the_page(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken.__name__ = part
-    monkeypatch.setattr(page_tables, part, broken)
+    monkeypatch.setattr(html, part, broken)
     failures: list[Failure] = []
     page = html.render(incidents.blow_up(), incidents.tables(), [], "en", failures=failures)
     assert "could not be shown here (RecursionError)" in page and [f.type for f in failures] == ["RecursionError"]
