@@ -7,8 +7,10 @@ the hook is there: the space under the controls stays empty. Here what is shown 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from markupsafe import escape
 
 from kit.charts import Chart, Undrawn, clean
 
@@ -44,7 +46,31 @@ def live(draw: Callable[..., Any], button: str = "", **controls: Any) -> Any:
         redraw()
     box = ipywidgets.VBox([*above, place])
     box.add_class("rmq-kit-live")
-    return box
+    return standing(box, place.outputs)
+
+
+STILL: Final = (
+    "<style>.jp-OutputArea:has(.rmq-kit-live) > .jp-OutputArea-child:has(.rmq-kit-still) { display: none }</style>"
+    '<div class="rmq-kit-still">%s</div>'
+)
+"""Hidden where the widget itself (class `rmq-kit-live`) is in the same cell."""
+
+
+def standing(widget: Any, still: Iterable[Mapping[str, Any]]) -> Any:
+    """Return a widget that is displayed with `still`, outputs to stand in its place where no widget is drawn: in a page made of the notebook, and in one
+    that its reader has not trusted.
+    """
+
+    def show() -> None:
+        from IPython.display import publish_display_data
+
+        publish_display_data({**widget._repr_mimebundle_(), "text/plain": ""})
+        for data, metadata in [(each["data"], each["metadata"]) for each in still]:
+            html = data.get("text/html") or f"<pre>{escape(data['text/plain'])}</pre>"
+            publish_display_data({"text/html": STILL % html, "text/plain": data["text/plain"]}, metadata)
+
+    widget._ipython_display_ = show
+    return widget
 
 
 def outputs(shown: Iterable[Any]) -> tuple[dict[str, Any], ...]:

@@ -20,7 +20,7 @@ from kit.analysis.consumers import positions
 from kit.causes import results, timeline
 from kit.charts import BLUE, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, clean, escape, figure
 from kit.charts import overview as charts
-from kit.charts.controls import outputs
+from kit.charts.controls import outputs, standing
 from kit.explorer import narrow
 from kit.explorer.selection import COLUMNS, KEYS, LABELS, SAYS, VALUES, Part, Selection
 from kit.i18n import Lang, T
@@ -166,12 +166,11 @@ class Explorer:
     def _ipython_display_(self) -> None:
         from IPython.display import display
 
+        charts = [self.timeline(part) for part, each in self.parts.items() if len(each.frame)]
         if self.interactive:
-            display(self.widget)
-            return
-        for part, each in self.parts.items():
-            if len(each.frame):
-                display(self.timeline(part))
+            charts = [standing(self.widget.add_class("rmq-kit-live"), outputs(charts))]
+        for each in charts:
+            display(each)
 
 
 # --- the widget -------------------------------------------------------------------------------------------------------
@@ -297,7 +296,7 @@ class View(ipywidgets.VBox):
         with self._drawing:
             place = self._drawn(draw)
             self._follow[-1]()
-        return place
+        return standing(place.add_class("rmq-kit-live"), place.outputs)
 
     def _drawn(self, draw: Callable[[], Chart | Table]) -> Any:
         """Return a place for a chart, drawn anew whenever the selection changes: by its data, which every notebook draws."""

@@ -144,7 +144,7 @@ def opened(case: Case, shown: Shown) -> Any:
     """Return a place or a life with clickable references."""
     trail = Trail(case)
     trail.box.children = (*trail.parts(shown), *trail.box.children)
-    return trail.box
+    return controls.standing(trail.box, controls.outputs([*shown.charts, *(each.table for each in shown.tables)]))
 
 
 class Trail:
@@ -160,7 +160,9 @@ class Trail:
         self._rows = None if given is None else LinkedRows(given, self.open, self.lang)
         above = [self._rows.widget] if self._rows else []
         self.box = ipywidgets.VBox([*above, self._below])
-        self.box.add_class("rmq-kit-trail")
+        self.box.add_class("rmq-kit-trail").add_class("rmq-kit-live")
+        if given:
+            controls.standing(self.box, controls.outputs([given.table]))
 
     def fill(self, given: Linked) -> None:
         """Show other rows in the table that was given; what was opened below stays."""

@@ -30,6 +30,19 @@ def test_the_first_drawing_is_in_the_state_and_a_change_replaces_it() -> None:
     assert "second" in said(box) and "first" not in said(box)
 
 
+def test_what_is_drawn_first_stands_in_a_page_without_widgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, str]] = []
+    monkeypatch.setattr("IPython.display.publish_display_data", lambda data, *_: shown.append(data))
+    live(table, text=ipywidgets.Text("<b>first</b>"))._ipython_display_()
+    widget, still = shown
+    assert "application/vnd.jupyter.widget-view+json" in widget and widget["text/plain"] == ""
+    assert (
+        "&lt;b&gt;first" in still["text/html"]
+        and "rmq-kit-still" in still["text/html"]
+        and "first" in still["text/plain"]
+    )
+
+
 def test_with_a_button_nothing_is_drawn_before_it_is_pressed() -> None:
     box = live(table, button="go", text=ipywidgets.Text("slow"))
     assert said(box) == "()"
