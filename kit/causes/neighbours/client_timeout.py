@@ -32,10 +32,12 @@ def examine(facts: Facts) -> Finding:
     finding = TEXTS.finding()
     quoted = attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) or (refs.lines(facts, mine, 2) if len(mine) else ())
     late = refs.seen(facts, "late-response-stored")
+    # An application's log prints the end of a send, not its attempts.
+    claim = TEXTS["given_up"] if not tries else TEXTS["timed_out"] if count else TEXTS["attempts"]
     finding.steps = [
         deciding(
             "timed-out",
-            (TEXTS["timed_out"] if count or not tries else TEXTS["attempts"]).say(count=count, attempts=tries),
+            claim.say(count=count, attempts=tries),
             holds(happened, ledger.knows_kinds),
             quoted if happened else (),
         )
