@@ -40,13 +40,9 @@ class Place:
     offset: int | None = None
 
     def __str__(self) -> str:
-        return (
-            self.file
-            if self.line is None and self.offset is None
-            else f"{self.file}:{self.line}"
-            if self.line
-            else f"{self.file}@{self.offset}"
-        )
+        if self.line is None and self.offset is None:
+            return self.file
+        return f"{self.file}:{self.line}" if self.line else f"{self.file}@{self.offset}"
 
 
 @attrs.frozen
@@ -101,21 +97,11 @@ def from_files(path: Path, version: Version | None = None) -> Deployment | None:
             offsets += configs.offsets(name, data, detail, kind) if kind == "store_json" else []
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
-    said = {
-        v
-        for row in rows
-        if row["name"] == "rocketmqHome"
-        and (home := setup.HOME.search(row["value"] or ""))
-        and (v := Version.maybe(home[1]))
-    } | jars
+    homes = [setup.HOME.search(row["value"] or "") for row in rows if row["name"] == "rocketmqHome"]
+    said = jars | {version for home in homes if home and (version := Version.maybe(home[1]))}
     versions = (version,) if version else tuple(sorted(said))
-    return Deployment(
-        brokers(rows, versions, None),
-        groups(_configured(rows, offsets)),
-        tuple(rows),
-        versions,
-        configuration_only=True,
-    )
+    named = groups(_configured(rows, offsets))
+    return Deployment(brokers(rows, versions, None), named, tuple(rows), versions, configuration_only=True)
 
 
 def from_case(facts: Facts, version: Version | None = None) -> Deployment:

@@ -44,11 +44,9 @@ class Hazard:
         return str(self.place) if isinstance(self.place, Place) else self.place.render(lang)
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
-        place = (
-            {"file": self.place.file, "line": self.place.line, "physical_offset": self.place.offset}
-            if isinstance(self.place, Place)
-            else None
-        )
+        place = None
+        if isinstance(self.place, Place):
+            place = {"file": self.place.file, "line": self.place.line, "physical_offset": self.place.offset}
         said = {"what": self.what, "becomes": self.becomes, "set": self.instead}
         return {
             "hazard": self.slug,

@@ -46,15 +46,8 @@ class Record:
 
     @property
     def size(self) -> int:
-        return record_size(
-            self.topic,
-            self.body,
-            self.properties,
-            trailing=self.trailing,
-            born_v6=self.born_v6,
-            store_v6=self.store_v6,
-            v2=self.v2,
-        )
+        form = {"trailing": self.trailing, "born_v6": self.born_v6, "store_v6": self.store_v6, "v2": self.v2}
+        return record_size(self.topic, self.body, self.properties, **form)
 
     def with_(self, topic: str | None = None, **properties: str) -> Record:
         """Return the copy a broker writes, with another topic or more properties; it encodes them again."""

@@ -149,16 +149,11 @@ def tried(facts: Facts) -> list[Tried]:
             by_place.setdefault((row["file"], address), []).append(row)
     found = []
     for (file, address), rows in sorted(by_place.items()):
-        is_broker = host(address) in brokers
-        if (
-            rows[0]["source"] in BROKER_SIDE
-            or file in tools
-            or address in servers
-            or any(row["name_server"] for row in rows)
-            or (not is_broker and port(address) in (NAME_SERVER_PORT, None))
-        ):
-            continue
-        found.append(_tried(file, address, rows))
+        by_client = rows[0]["source"] not in BROKER_SIDE and file not in tools
+        name_server = address in servers or any(row["name_server"] for row in rows)
+        unlike = host(address) not in brokers and port(address) in (NAME_SERVER_PORT, None)
+        if by_client and not name_server and not unlike:
+            found.append(_tried(file, address, rows))
     return found + (_answered(facts) if any(one.failed for one in found) else [])
 
 

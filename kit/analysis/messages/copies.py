@@ -8,6 +8,7 @@ TransactionalMessageServiceImpl.check, ScheduleMessageService, SendMessageProces
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -24,6 +25,7 @@ MOST_RECORDS: Final = 100_000
 MOST_LINKED: Final = 1_000
 WHY: Final = labels("analysis")["copies"]
 GAPS: Final = labels("analysis")["gaps"]
+_WITHOUT_SOURCE: Final = (stages.ORIGINAL, stages.HALF, stages.SCHEDULE, stages.LEAKED)
 _SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
 _NEVER: Final = dt.datetime.max.replace(tzinfo=dt.UTC)
 
@@ -214,15 +216,9 @@ def _reason(record: Record, before: _Seen) -> str:
         if record.get("resent"):
             return "resent"
         to = record.get("real_topic") or ""
-        return (
-            "to-dlq"
-            if to.startswith(names.DLQ_PREFIX)
-            else "sent-back"
-            if to.startswith(names.RETRY_PREFIX)
-            else "again"
-            if earlier
-            else "delayed"
-        )
+        if to.startswith((names.DLQ_PREFIX, names.RETRY_PREFIX)):
+            return "to-dlq" if to.startswith(names.DLQ_PREFIX) else "sent-back"
+        return "again" if earlier else "delayed"
     if stage in (stages.ORIGINAL, stages.HALF):
         return "again" if before.counts[stage, record["topic"]] else stage
     if stage == stages.CHECK_BACK:
@@ -294,29 +290,17 @@ def _broken(mine: list[Record]) -> Iterable[dict[str, Any]]:
         origin = record.get("origin_message_id")
         if record["stage"] == stages.COMMIT and half_id(record) not in ids:
             yield gap("half-missing", record)
-        elif (
-            origin
-            and origin not in ids
-            and origin != record["uniq_key"]
-            and record["stage"] in _SENT_BACK
-            and not record["copied_from"]
-        ):
+        elif record["copied_from"]:
+            continue
+        elif origin and origin not in {*ids, record["uniq_key"]} and record["stage"] in _SENT_BACK:
             yield gap("origin-missing", record, origin=origin)
-        elif not record["copied_from"] and record["stage"] not in (
-            stages.ORIGINAL,
-            stages.HALF,
-            stages.SCHEDULE,
-            stages.LEAKED,
-        ):
+        elif record["stage"] not in _WITHOUT_SOURCE:
             yield gap("source-missing", record)
-    checks = sorted(
-        {r["check_times"] for r in mine if r["stage"] == stages.CHECK_BACK and r["check_times"] is not None}
-    )
-    for before, after in zip([0, *checks], checks, strict=False):
+    checks = {r["check_times"] for r in mine if r["stage"] == stages.CHECK_BACK} - {None}
+    for before, after in itertools.pairwise([0, *sorted(checks)]):
         if after > before + 1:
-            yield gap(
-                "check-missing", next(r for r in mine if r["check_times"] == after), first=before + 1, last=after - 1
-            )
+            copy = next(r for r in mine if r["check_times"] == after)
+            yield gap("check-missing", copy, first=before + 1, last=after - 1)
 
 
 def _waiting(mine: list[Record], end: dt.datetime | None) -> Iterable[dict[str, Any]]:

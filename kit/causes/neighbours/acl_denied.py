@@ -41,11 +41,8 @@ def examine(facts: Facts) -> Finding:
     if not seen:
         looked = reach.client_logs(facts) or ledger.knows_kinds
         finding.steps = [deciding("denied", TEXTS["not_denied"], False if looked else None)]
-        finding.figures = {
-            "denied": 0 if looked else None,
-            "reasons": {} if looked else None,
-            "failed_sends": 0 if looked else None,
-        }
+        none = 0 if looked else None
+        finding.figures = {"denied": none, "reasons": {} if looked else None, "failed_sends": none}
         finding.missing = [] if looked else [collect_next.ask("producer's client log", TEXTS["want_client"])]
         return finding
     entries = facts("denials")
@@ -64,20 +61,17 @@ def examine(facts: Facts) -> Finding:
         finding.steps.append(supporting("in-broker-log", TEXTS.say("in_broker", count=logged), True, first))
     alone = refs.seen(facts, "no-consumer-list")
     if alone:
-        finding.steps.append(
-            supporting("no-consumer-list", TEXTS.say("no_list", count=alone.count), True, refs.quote(facts, alone, 1))
-        )
+        claim = TEXTS.say("no_list", count=alone.count)
+        finding.steps.append(supporting("no-consumer-list", claim, True, refs.quote(facts, alone, 1)))
     setting = setup.setting(facts, "aclEnable")
     if setting.value == "true" and setting.where is not None:
         finding.steps.append(supporting("acl-on", TEXTS["acl_on"], True, (setting.where,)))
     failed = _failed_sends(facts)
     reasons = {why: names for why, (names, _) in every.items()}
     finding.figures = {"denied": seen.count, "reasons": reasons, "failed_sends": failed}
-    finding.summary = (
-        TEXTS.say("summary_alone", reasons=said)
-        if failed is None
-        else TEXTS.say("summary", reasons=said, failed=failed)
-    )
+    finding.summary = TEXTS.say("summary", reasons=said, failed=failed)
+    if failed is None:
+        finding.summary = TEXTS.say("summary_alone", reasons=said)
     finding.window = None if seen.first is None or seen.last is None else (seen.first, seen.last)
     finding.actors = tuple(name for names in reasons.values() for name in names)
     finding.remedies = [TEXTS.remedy(why, names=reasons[why] or None) for why in every if why in TEXTS.remedies]

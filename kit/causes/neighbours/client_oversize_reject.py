@@ -36,18 +36,14 @@ def examine(facts: Facts) -> Finding:
     if happened:
         limit = limits.limits(facts)
         if found.by_broker and limit.limit is not None and limit.how == "total":  # 4.9.4+ print the limit itself
-            finding.steps.append(
-                supporting("limits", TEXTS.say("words", limit=limit.limit), True, (limit.where,) if limit.where else ())
-            )
-        summary = (
-            TEXTS["summary_client"]
-            if found.by_broker is None
-            else TEXTS["summary_broker"]
-            if found.by_client is None
-            else TEXTS["summary"]
-        )
+            where = (limit.where,) if limit.where else ()
+            finding.steps.append(supporting("limits", TEXTS.say("words", limit=limit.limit), True, where))
         if not found.sized:
             summary = TEXTS["summary_answered"]
+        elif found.by_broker is None:
+            summary = TEXTS["summary_client"]
+        else:
+            summary = TEXTS["summary_broker"] if found.by_client is None else TEXTS["summary"]
         finding.summary = summary.say(broker=found.by_broker, client=found.by_client)
         finding.window = found.window
         finding.remedies = [TEXTS.remedy("action")]

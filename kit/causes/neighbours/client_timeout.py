@@ -34,14 +34,9 @@ def examine(facts: Facts) -> Finding:
     late = refs.seen(facts, "late-response-stored")
     # An application's log prints the end of a send, not its attempts.
     claim = TEXTS["given_up"] if not tries else TEXTS["timed_out"] if count else TEXTS["attempts"]
-    finding.steps = [
-        deciding(
-            "timed-out",
-            claim.say(count=count, attempts=tries),
-            holds(happened, ledger.knows_kinds),
-            quoted if happened else (),
-        )
-    ]
+    shown = holds(happened, ledger.knows_kinds)
+    said = claim.say(count=count, attempts=tries)
+    finding.steps = [deciding("timed-out", said, shown, quoted if happened else ())]
     if happened:
         finding.actors = attempts.brokers(facts)
         said = TEXTS.say("stored", stored=outcome["stored"]) if outcome else TEXTS["stored_open"]

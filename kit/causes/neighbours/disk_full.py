@@ -46,11 +46,9 @@ def examine(facts: Facts) -> Finding:
         "highest_ratio": ratio,
     }
     if happened:
-        finding.summary = (TEXTS["summary"] if marks else TEXTS["summary_answers"]).say(
-            marks=marks, refused=refused, ratio=str(LIMIT)
-        )
-        finding.remedies = [TEXTS.remedy("action")]
-    elif not measured.empty:
+        summary = TEXTS["summary"] if marks else TEXTS["summary_answers"]
+        finding.summary = summary.say(marks=marks, refused=refused, ratio=str(LIMIT))
+    if happened or not measured.empty:
         finding.remedies = [TEXTS.remedy("action")]
     if not happened and not looked:
         finding.missing = [collect_next.ask("store.log", TEXTS["want"])]

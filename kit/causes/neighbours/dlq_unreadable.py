@@ -30,9 +30,8 @@ def examine(facts: Facts) -> Finding:
     topics = list(dict.fromkeys(row["subject"] for row in shut))
     if shut:
         quoted = facts.refs((row["file"], row["line"]) for row in shut[:3])
-        finding.steps = [
-            deciding("unreadable", TEXTS.say("unreadable", count=len(topics), topics=topics[:5]), True, quoted)
-        ]
+        claim = TEXTS.say("unreadable", count=len(topics), topics=topics[:5])
+        finding.steps = [deciding("unreadable", claim, True, quoted)]
         finding.summary = TEXTS.say("summary", count=len(topics), topics=topics[:5])
         command = collect_next.addressed(facts, COMMAND)
         finding.remedies = [

@@ -21,25 +21,20 @@ TEXTS: Final = texts_of(__name__)
 
 def examine(facts: Facts) -> Finding:
     """Report whether checks reached nobody because their group was offline."""
-    null, empty = (
-        refs.seen(facts, "check-channel-null"),
-        refs.seen(facts, "producer-table-empty", "producer-list-empty"),
-    )
+    null = refs.seen(facts, "check-channel-null")
+    empty = refs.seen(facts, "producer-table-empty", "producer-list-empty")
     left = refs.seen(facts, "producer-unregistered", "producer-group-unregistered", "producer-channel-removed")
     looked = facts.has_source("transaction") or facts.has_source("broker")
     groups = [row["producer_group"] for row in facts.rows("offline_groups")] if empty else []
     checks = null.count or empty.count
     finding = TEXTS.finding()
+    unreached = deciding("checks-unanswered", TEXTS["no_line"], False if looked else None)
     if checks:
-        unreached = deciding(
-            "checks-unanswered", TEXTS.say("unreached", checks=checks), True, refs.quote(facts, null or empty)
-        )
-    else:
-        unreached = deciding("checks-unanswered", TEXTS["no_line"], False if looked else None)
+        said = TEXTS.say("unreached", checks=checks)
+        unreached = deciding("checks-unanswered", said, True, refs.quote(facts, null or empty))
     if empty:
-        offline = deciding(
-            "no-connection", TEXTS.say("empty", count=empty.count, groups=groups), True, refs.quote(facts, empty)
-        )
+        said = TEXTS.say("empty", count=empty.count, groups=groups)
+        offline = deciding("no-connection", said, True, refs.quote(facts, empty))
     elif (answered := _in_traffic(facts)) is not None:
         said = TEXTS.say("answered", count=answered["in_traffic"], lines=answered["lines"])
         offline = deciding("no-connection", said, False, facts.refs([(answered["file"], answered["line"])]))
@@ -60,9 +55,8 @@ def examine(facts: Facts) -> Finding:
     }
     finding.actors = tuple(groups)
     if empty:
-        finding.summary = TEXTS.say(
-            "summary", checks=checks, groups=groups, discarded=states.get("discarded"), pending=states.get("pending")
-        )
+        ended = {state: states.get(state) for state in ("discarded", "pending")}
+        finding.summary = TEXTS.say("summary", checks=checks, groups=groups, **ended)
         finding.remedies = [TEXTS.remedy("action", groups=groups)]
         if states.get("discarded"):
             finding.remedies.append(TEXTS.remedy("resend", discarded=states["discarded"]))

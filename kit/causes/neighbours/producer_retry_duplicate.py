@@ -22,20 +22,9 @@ def examine(facts: Facts) -> Finding:
     finding = TEXTS.finding()
     known = facts.has("messages")
     found = sends.repeated(facts) if known else None
-    tries = (attempts.by_kind(facts) or {}).get("CLIENT_TIMEOUT", 0)
-    again = supporting(
-        "timed-out",
-        TEXTS.say("timed_out", count=tries),
-        tries and sends.ledger(facts).source,
-        attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if tries else (),
-    )
     if found is None or found.empty:
         finding.steps = [deciding("stored-twice", TEXTS["not_twice"], False if known else None)]
-        finding.figures = {
-            "messages": 0 if known else None,
-            "copies": 0 if known else None,
-            "on_several_brokers": 0 if known else None,
-        }
+        finding.figures = dict.fromkeys(("messages", "copies", "on_several_brokers"), 0 if known else None)
         finding.missing = [] if known else [collect_next.ask("commitlog", TEXTS["want"])]
         return finding
     by_message = found.groupby("uniq_key")
@@ -44,9 +33,11 @@ def examine(facts: Facts) -> Finding:
     several = int((by_message["store_host"].nunique() > 1).sum())
     messages, copies = int(found["uniq_key"].nunique()), len(found)
     rows = found.sort_values(["uniq_key", "store_timestamp", "offset_msg_id"], ignore_index=True)
+    tries = (attempts.by_kind(facts) or {}).get("CLIENT_TIMEOUT", 0)
+    late = attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if tries else ()
     finding.steps = [
         deciding("stored-twice", TEXTS.say("twice", messages=messages, apart=apart), True, sends.copy_refs(rows)),
-        again,
+        supporting("timed-out", TEXTS.say("timed_out", count=tries), tries and sends.ledger(facts).source, late),
     ]
     finding.figures = {"messages": messages, "copies": copies, "on_several_brokers": several}
     finding.actors = tuple(sorted(set(rows["topic"].dropna())))

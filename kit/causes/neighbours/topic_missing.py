@@ -27,9 +27,12 @@ def examine(facts: Facts) -> Finding:
     worst = found[0] if found else None
     finding = TEXTS.finding()
     looked = reach.client_logs(facts)
-    finding.figures = {"topics": {u.topic: u.sends for u in found if not u.exists} if looked or found else None,
-                       "failed_sends": sum(u.sends for u in found if not u.exists) if looked or found else None,
-                       "consumer_groups": sorted({g for u in found if not u.exists for g in u.groups}) if looked or found else None}  # fmt: skip
+    absent = [each for each in found if not each.exists]
+    finding.figures = dict.fromkeys(("topics", "failed_sends", "consumer_groups"))
+    if looked or found:
+        groups = sorted({group for each in absent for group in each.groups})
+        sends = {each.topic: each.sends for each in absent}
+        finding.figures = {"topics": sends, "failed_sends": sum(sends.values()), "consumer_groups": groups}
     if worst is None:
         finding.steps = [deciding("no-route", TEXTS["not_missed"], False if looked else None)]
         finding.missing = [] if looked else [collect_next.ask("producer's client log", TEXTS["want_client"])]
@@ -58,9 +61,8 @@ def examine(facts: Facts) -> Finding:
     if shown and known:
         finding.summary = TEXTS.say("summary", topic=worst.topic, sends=worst.sends, groups=list(worst.groups) or None)
     else:
-        summary = (
-            TEXTS["summary_unreached"] if unreached else TEXTS["summary_no_route"] if shown else TEXTS["summary_asked"]
-        )
+        summary = TEXTS["summary_no_route"] if shown else TEXTS["summary_asked"]
+        summary = TEXTS["summary_unreached"] if unreached else summary
         finding.summary = summary.say(topic=worst.topic, sends=worst.sends or None, groups=list(worst.groups) or None)
     if worst.first is not None and worst.last is not None:
         finding.window = (worst.first, worst.last)
