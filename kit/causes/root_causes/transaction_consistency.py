@@ -98,9 +98,7 @@ def _exception_count(facts: Facts) -> int | None:
 
 def _disagreement(facts: Facts, summary: totals.Summary | None, counts: Counts, finished: pd.DataFrame) -> Step:
     if not finished.empty:
-        claim = TEXTS.say(
-            "disagree", rows=_of(finished, "row_without_message"), messages=_of(finished, "message_without_row")
-        )
+        claim = TEXTS.say("disagree", **_counts(finished))
         return deciding("disagree", claim, True, _ends(finished) + _rows(facts, finished))
     if summary is not None and not summary.half_messages:
         return deciding("disagree", TEXTS["no_transactions"], False)
@@ -154,8 +152,10 @@ def _given_up(wrong: pd.DataFrame) -> list[Step]:
     return [supporting("discarded-rows", TEXTS.say("given_up", count=len(left)), None, _ends(left)[:1])]
 
 
-def _of(frame: pd.DataFrame, kind: str) -> int:
-    return int((frame["kind"] == kind).sum())
+def _counts(frame: pd.DataFrame) -> dict[str, int]:
+    """Return how many rows are without a message, and messages without a row."""
+    kinds = {"rows": "row_without_message", "messages": "message_without_row"}
+    return {name: int((frame["kind"] == kind).sum()) for name, kind in kinds.items()}
 
 
 def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
@@ -197,14 +197,8 @@ def _figures(summary: totals.Summary | None, counts: Counts, thrown: int | None)
 def _say(finding: Finding, summary: totals.Summary | None, finished: pd.DataFrame, thrown: int | None) -> None:
     if not finished.empty:
         finding.actors = tuple(finished["producer_group"].value_counts().index)
-        finding.summary = TEXTS.say(
-            "summary",
-            rows=_of(finished, "row_without_message"),
-            messages=_of(finished, "message_without_row"),
-            caused=int(finished["cause"].notna().sum()),
-            wrong=len(finished),
-            groups=_by_group(finished),
-        )
+        caused, groups = int(finished["cause"].notna().sum()), _by_group(finished)
+        finding.summary = TEXTS.say("summary", caused=caused, wrong=len(finished), groups=groups, **_counts(finished))
     elif summary is not None and not summary.half_messages:
         finding.summary = TEXTS.say("text_no_transactions")
     elif finding.verdict != "ruled_out":
@@ -215,12 +209,7 @@ def _by_group(finished: pd.DataFrame) -> list[Sentence]:
     """Return how much of it is which producer group's, the most first."""
     groups = finished.assign(producer_group=finished["producer_group"].fillna("?")).groupby("producer_group")
     ordered = sorted(groups, key=lambda each: (-len(each[1]), str(each[0])))[:GROUPS]
-    return [
-        TEXTS.say(
-            "of_group", group=group, rows=_of(own, "row_without_message"), messages=_of(own, "message_without_row")
-        )
-        for group, own in ordered
-    ]
+    return [TEXTS.say("of_group", group=group, **_counts(own)) for group, own in ordered]
 
 
 def _groups(wrong: pd.DataFrame, kind: str) -> tuple[str, ...]:
@@ -229,7 +218,7 @@ def _groups(wrong: pd.DataFrame, kind: str) -> tuple[str, ...]:
 
 
 def _remedies(wrong: pd.DataFrame) -> list[Remedy]:
-    rows, messages = _of(wrong, "row_without_message"), _of(wrong, "message_without_row")
+    rows, messages = _counts(wrong).values()
     made = []
     if rows:
         own = _groups(wrong, "row_without_message")
