@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from kit.formats.commitlog.records import MAGIC_V2, Bytes, be16, be32, be64
+from kit.formats.commitlog.records import Bytes, be16, be32, be64
 from kit.rocketmq import binary_format as f
 
 # Marks of a record beside those of the walk, and what users read in `problem`.
@@ -57,7 +57,7 @@ def headers(buf: Bytes, starts: Any, longs: Any, ints: Any, where: Any, marks: A
     """Read the fixed fields of each record and where its strings are."""
     for row in range(len(starts)):
         at = starts[row]
-        wide = be32(buf, at + 4) & 0xFFFFFFFF == MAGIC_V2
+        wide = be32(buf, at + 4) & 0xFFFFFFFF == f.MAGIC_V2
         ints[CRC, row] = be32(buf, at + f.AT_BODY_CRC)
         ints[QUEUE_ID, row] = be32(buf, at + f.AT_QUEUE_ID)
         ints[FLAG, row] = be32(buf, at + f.AT_FLAG)

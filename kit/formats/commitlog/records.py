@@ -12,11 +12,6 @@ from numba import njit
 
 from kit.rocketmq import binary_format as f
 
-MAGIC_V1: Final = f.MAGIC_V1
-MAGIC_V2: Final = f.MAGIC_V2
-MAGIC_BLANK: Final = f.MAGIC_BLANK
-HEADER: Final = f.DLEDGER_HEADER
-
 CUT: Final = -1
 """Result of `measure`: a record begins here, and the file ends inside it."""
 
@@ -60,7 +55,7 @@ def measure(buf: Bytes, at: int, end: int) -> int:
     if at < 0 or end - at < 8:
         return 0
     magic = be32(buf, at + 4) & 0xFFFFFFFF
-    if magic != MAGIC_V1 and magic != MAGIC_V2:
+    if magic != f.MAGIC_V1 and magic != f.MAGIC_V2:
         return 0
     size = be32(buf, at)
     if size < f.MIN_RECORD:
@@ -78,7 +73,7 @@ def measure(buf: Bytes, at: int, end: int) -> int:
     if body < 0 or body > size - used:
         return 0
     used += body
-    wide = 2 if magic == MAGIC_V2 else 1
+    wide = 2 if magic == f.MAGIC_V2 else 1
     if at + used + wide > end:
         return cut
     topic: Any = be16(buf, at + used) if wide == 2 else np.int64(buf[at + used])
@@ -100,7 +95,7 @@ def entry_fits(buf: Bytes, at: int, base: int, size: int) -> bool:
     """Return whether there is a DLedger entry header at `at` that fits a record of `size` bytes (`DLedgerEntryCoder`)."""
     return (
         be32(buf, at) == f.DLEDGER_MAGIC
-        and be32(buf, at + f.DLEDGER_AT_SIZE) == HEADER + size
+        and be32(buf, at + f.DLEDGER_AT_SIZE) == f.DLEDGER_HEADER + size
         and be64(buf, at + f.DLEDGER_AT_POS) == base + at
         and be32(buf, at + f.DLEDGER_AT_BODY_SIZE) == size
     )
@@ -188,7 +183,7 @@ def layout(buf: Bytes, end: int, most: int) -> tuple[int, int, int]:
         seen += 1
         if size > 0:
             at = start + size
-        if start >= HEADER and entry_fits(buf, start - HEADER, base, be32(buf, start)):
+        if start >= f.DLEDGER_HEADER and entry_fits(buf, start - f.DLEDGER_HEADER, base, be32(buf, start)):
             entries[i] += 1
     best = 0
     for i in range(1, kinds):
@@ -238,7 +233,7 @@ def filler(head: Bytes | bytes) -> int:
     if len(head) < 16:
         return 0
     first, second = int.from_bytes(bytes(head[:4]), "big", signed=True), int.from_bytes(bytes(head[4:8]), "big")
-    if second == MAGIC_BLANK:
+    if second == f.MAGIC_BLANK:
         return first if first >= 8 else 0
     return second if first == f.DLEDGER_BLANK and 8 <= second < 1 << 31 and not any(head[8:16]) else 0
 
@@ -255,6 +250,6 @@ def sniff(head: Bytes | bytes) -> dict[str, Any] | None:
         return {"kind": "dledger" if entries else "commitlog", "base": int(base)}
     if len(buf) >= 8:
         first, second = int(be32(buf, 0)), int(be32(buf, 4)) & 0xFFFFFFFF
-        if second == MAGIC_BLANK and first >= 8:
+        if second == f.MAGIC_BLANK and first >= 8:
             return {"kind": "commitlog", "base": None}
     return None

@@ -10,18 +10,7 @@ from typing import Any, Final
 
 from numba import njit
 
-from kit.formats.commitlog.records import (
-    CUT,
-    MAGIC_BLANK,
-    Bytes,
-    be32,
-    be64,
-    content_end,
-    entry_fits,
-    is_zero,
-    measure,
-    next_magic,
-)
+from kit.formats.commitlog.records import CUT, Bytes, be32, be64, content_end, entry_fits, is_zero, measure, next_magic
 from kit.rocketmq import binary_format as f
 
 REASONS: Final = ("zero_tail", "blank", "truncated", "corrupt")
@@ -85,7 +74,7 @@ def is_blank(buf: Bytes, at: int, length: int, head: int) -> bool:
     """Return whether an end-of-file filler begins at `at` (`CommitLog` blank, `MmapFileList` of DLedger) that ends with the file."""
     if head:
         return be32(buf, at) == f.DLEDGER_BLANK and be32(buf, at + 4) == length - at
-    return be32(buf, at + 4) & 0xFFFFFFFF == MAGIC_BLANK and be32(buf, at) == length - at
+    return be32(buf, at + 4) & 0xFFFFFFFF == f.MAGIC_BLANK and be32(buf, at) == length - at
 
 
 @njit(cache=True, nogil=True)
@@ -122,7 +111,7 @@ def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> 
         # must be there too.
         cut = be32(buf, at) == f.DLEDGER_BLANK and be32(buf, at + 4) > length - at
         return end if cut and is_zero(buf, at + 8, end) else at
-    if be32(buf, at + 4) & 0xFFFFFFFF != MAGIC_BLANK:
+    if be32(buf, at + 4) & 0xFFFFFFFF != f.MAGIC_BLANK:
         return at
     size = be32(buf, at)
     if size >= 8 and at + size < end:
