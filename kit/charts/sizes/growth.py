@@ -17,7 +17,6 @@ from kit.charts import (
     VERMILLION,
     Captions,
     Chart,
-    Table,
     bar,
     escape,
     figure,
@@ -93,13 +92,13 @@ def of_record(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     return fields(record_fields.of_first(frame), lang)
 
 
-def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart | Table:
+def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart:
     """Chart the bytes left to the limit at each rewrite of a message of this evidence, with a body of `body` bytes (None: its own).
 
     `frame`: the row of `kit.analysis.sizes.half_records.start`; if it is empty, a sentence instead of a chart.
     """
     if frame.empty:
-        return Table(pd.DataFrame(), ROOM["nothing"], lang=lang)
+        return ROOM.nothing(lang, body="–")
     given = frame.iloc[0].to_dict()
     body = int(given["body"]) if body is None else body
     spec = rewrites.table(
