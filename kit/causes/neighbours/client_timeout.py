@@ -35,8 +35,8 @@ def examine(facts: Facts) -> Finding:
     # An application's log prints the end of a send, not its attempts.
     claim = TEXTS["given_up"] if not tries else TEXTS["timed_out"] if count else TEXTS["attempts"]
     shown = holds(happened, ledger.knows_kinds)
-    said = claim.say(count=count, attempts=tries)
-    finding.steps = [deciding("timed-out", said, shown, quoted if happened else ())]
+    timed_out = claim.say(count=count, attempts=tries)
+    finding.steps = [deciding("timed-out", timed_out, shown, quoted if happened else ())]
     if happened:
         finding.actors = attempts.brokers(facts)
         said = TEXTS.say("stored", stored=outcome["stored"]) if outcome else TEXTS["stored_open"]
