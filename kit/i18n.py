@@ -1,7 +1,6 @@
 """Every sentence the kit says, in both languages.
 
-A sentence of the code is `T("English")` with its Chinese in `sentences.tsv` of the room it stands in, or `T("English", "中文")`; sentences of catalogues are
-`{en: …, zh: …}` in their YAML. A test names what has no Chinese and rows that nothing says any more.
+A sentence of the code is `T("English", "中文")`; those of a room's `labels.yaml` and of catalogues are `{en: …, zh: …}`.
 """
 
 from __future__ import annotations
@@ -22,17 +21,6 @@ Lang = Literal["en", "zh"]
 LANGS: Final[tuple[Lang, ...]] = ("en", "zh")
 
 
-@cache
-def chinese() -> dict[str, str]:
-    """Return {English text: Chinese text} of every room's `sentences.tsv`: one sentence a line, `\\n` a new line in it."""
-    kit = resources.files("kit")
-    tables = [each.joinpath("sentences.tsv") for each in (kit, *kit.iterdir()) if each.is_dir()]
-    lines = (
-        line for table in tables if table.is_file() for line in table.read_text(encoding="utf-8").split("\n") if line
-    )
-    return dict(line.replace("\\n", "\n").split("\t") for line in lines)  # type: ignore[misc]
-
-
 @attrs.frozen
 class Filled:
     """A sentence with its values, not yet in any language."""
@@ -51,13 +39,12 @@ class T:
 
     en: str
     zh: str = ""
-    """"": its Chinese is a row of `sentences.tsv`."""
 
     def __attrs_post_init__(self) -> None:
         CATALOGUE.append(self)
 
     def in_(self, lang: Lang) -> str:
-        return _by_clock(self.en if lang == "en" else self.zh or chinese().get(self.en, self.en), lang)
+        return _by_clock(self.en if lang == "en" else self.zh or self.en, lang)
 
     def say(self, **values: Any) -> Filled:
         """Fill the placeholders; a missing one shows up when the sentence is rendered, not silently."""
@@ -182,7 +169,7 @@ def offset(at: dt.datetime) -> str:
     return at.isoformat(timespec="seconds")[len("2026-11-20T22:34:20") :]
 
 
-UNKNOWN: Final = T("unknown")
+UNKNOWN: Final = T("unknown", "未知")
 IN_BRACKETS: Final[dict[str, str]] = {"en": " ({})", "zh": "（{}）"}
 LIST_SEPARATOR: Final[dict[str, str]] = {"en": ", ", "zh": "、"}
 

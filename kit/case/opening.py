@@ -14,7 +14,10 @@ from kit.formats.printed_times import converter
 from kit.i18n import Lang, T
 from kit.spark import sessions
 
-NO_WORKSPACE = T("with a cluster, name a --workspace folder that all workers can read")
+NO_WORKSPACE = T(
+    "with a cluster, name a --workspace folder that all workers can read",
+    "使用集群时请指定 --workspace：一个所有 worker 都能读取的目录",
+)
 
 
 def open_case(

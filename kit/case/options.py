@@ -12,7 +12,10 @@ import attrs
 from kit.formats.printed_times import iso
 from kit.i18n import T
 
-BAD_TIME = T("`{text}` is not an ISO time, such as 2024-05-14T10:00:00+08:00 (without an offset: UTC)")
+BAD_TIME = T(
+    "`{text}` is not an ISO time, such as 2024-05-14T10:00:00+08:00 (without an offset: UTC)",
+    "“{text}”不是 ISO 时间，例如 2024-05-14T10:00:00+08:00（不带偏移量时按 UTC）",
+)
 
 
 def instant(said: str | dt.datetime | None) -> dt.datetime | None:

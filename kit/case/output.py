@@ -27,12 +27,18 @@ STAGED: Final = ".rmq-kit-"
 LITTER: Final = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """Files that file managers create in folders they open; they are kept."""
 
-LINK = T("{path}: a symbolic link; --out does not follow links")
-NOT_FOLDER = T("{path}: not a folder")
-FOREIGN = T("{path}: contains {name}, which was not written by this kit; choose an empty or new folder")
-CHANGED = T("{path}: {name} was changed after this kit wrote it; choose an empty or new folder")
-BUSY = T("{path}: another command is writing to this folder")
-UNWRITABLE = T("{path}: cannot write there: {why}")
+LINK = T("{path}: a symbolic link; --out does not follow links", "{path}：是符号链接；--out 不跟随链接")
+NOT_FOLDER = T("{path}: not a folder", "{path}：不是文件夹")
+FOREIGN = T(
+    "{path}: contains {name}, which was not written by this kit; choose an empty or new folder",
+    "{path}：其中的 {name} 不是本工具写入的；请选择空目录或新目录",
+)
+CHANGED = T(
+    "{path}: {name} was changed after this kit wrote it; choose an empty or new folder",
+    "{path}：{name} 在本工具写入后被修改过；请选择空目录或新目录",
+)
+BUSY = T("{path}: another command is writing to this folder", "{path}：另一个命令正在写入该目录")
+UNWRITABLE = T("{path}: cannot write there: {why}", "{path}：无法写入：{why}")
 
 Written = dict[str, tuple[int, int, str]]
 """File, relative to the folder → size in bytes, time of its last change in ns, the command that wrote it."""

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 Stage = Literal["reading", "asking", "writing"]
 STAGES: Final[dict[Stage, T]] = {
-    "reading": T("Reading the evidence"),
-    "asking": T("Examining the causes"),
-    "writing": T("Writing the report"),
+    "reading": T("Reading the evidence", "读取证据"),
+    "asking": T("Examining the causes", "逐一检查各原因"),
+    "writing": T("Writing the report", "生成报告"),
 }
 
 

@@ -18,17 +18,28 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 SPANS: Final = {
-    "truncated": T("{file}: bytes {start}–{end} truncated"),
-    "corrupt": T("{file}: bytes {start}–{end} corrupt"),
+    "truncated": T("{file}: bytes {start}–{end} truncated", "{file}：字节 {start}–{end} 被截断"),
+    "corrupt": T("{file}: bytes {start}–{end} corrupt", "{file}：字节 {start}–{end} 已损坏"),
 }
-RECORDS = T("{file}: {count} {count:record|records} between bytes {start} and {end} damaged")
-ZEROS = T("{file}: bytes {start}–{end} are zeros, although the log goes on in {following}")
-BROKEN_CONFIG = T("{file}: invalid JSON, not read")
-DISAGREE = T("{file}: differs from {other}, a copy of the same commitlog")
-NOT_READ = T("{file}: {why}")
+RECORDS = T(
+    "{file}: {count} {count:record|records} between bytes {start} and {end} damaged",
+    "{file}：字节 {start}–{end} 之间有 {count} 条记录损坏",
+)
+ZEROS = T(
+    "{file}: bytes {start}–{end} are zeros, although the log goes on in {following}",
+    "{file}：字节 {start}–{end} 为零，而日志在 {following} 中继续",
+)
+BROKEN_CONFIG = T("{file}: invalid JSON, not read", "{file}：JSON 已损坏，未读取")
+DISAGREE = T(
+    "{file}: differs from {other}, a copy of the same commitlog", "{file}：与同一 commitlog 的副本 {other} 内容不一致"
+)
+NOT_READ = T("{file}: {why}", "{file}：{why}")
 LARGE: Final = r"^\s*[+-]?([0-9]{10,}|[0-9]+([.][0-9]*)?[eE][+]?[0-9]+)([.][0-9]*)?\s*$"
 """A number that needs more than 32 bits; whether it fits 64 says the column, which is null where it does not."""
-OUT_OF_RANGE = T("{file}: {count} {count:time|times} or numbers out of range, treated as unknown")
+OUT_OF_RANGE = T(
+    "{file}: {count} {count:time|times} or numbers out of range, treated as unknown",
+    "{file}：{count} 个时间或数字超出范围，按未知处理",
+)
 
 
 @attrs.frozen

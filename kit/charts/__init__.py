@@ -25,7 +25,10 @@ MIME: Final = "application/vnd.rmq-kit.chart+json"
 PLOTLY_MIME: Final = "application/vnd.plotly.v1+json"
 MAX_POINTS: Final = 5000
 LABELS: Final = labels("charts")
-UNDRAWN = T("“{title}” could not be drawn ({type}); a table shows its data.")
+UNDRAWN = T(
+    "“{title}” could not be drawn ({type}); a table shows its data.",
+    "“{title}”无法绘制（{type}）；可显示的内容列在表中。",
+)
 
 # Okabe and Ito's palette; colours that stand out on both white and black come first.
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"

@@ -21,9 +21,9 @@ LONG: Final = 24
 """A column with cells at least this long may wrap."""
 
 MORE = T("The first {shown} of {total} rows.", "共 {total} 行，此处为前 {shown} 行。")
-BEHIND = T("The table behind the chart")
+BEHIND = T("The table behind the chart", "图表背后的数据")
 NONE = T("None.", "无。")
-UTC_NOTE = T("Times are UTC.")
+UTC_NOTE = T("Times are UTC.", "时间均为 UTC。")
 
 PERCENT: Final = re.compile(r"[\d.,]+ ?%")
 _QUOTED: Final = re.compile(r"`([^`\n]{1,200})`")

@@ -13,7 +13,7 @@ from rich.progress import Progress as Bars
 from kit.case.progress import STAGES, Progress, Stage
 from kit.i18n import Lang, T
 
-TOOK = T("{stage}: {seconds} s")
+TOOK = T("{stage}: {seconds} s", "{stage}：{seconds} 秒")
 
 
 class Shown(Progress):

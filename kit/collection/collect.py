@@ -19,7 +19,7 @@ MARGIN: Final = dt.timedelta(minutes=10)
 """Margin at both ends of the window: clocks differ, and modification times are a little late."""
 
 MESSAGES: Final = labels("collection")["messages"]
-EMPTY_WINDOW = T("--since is after --until")
+EMPTY_WINDOW = T("--since is after --until", "--since 晚于 --until")
 
 
 def script(

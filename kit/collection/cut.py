@@ -47,7 +47,7 @@ WHOLE: Final = (
 )  # fmt: skip
 
 NAMES: Final = labels("collection")["counts"]
-KEPT_OF = T("{kept} of {of}")
+KEPT_OF = T("{kept} of {of}", "{of} 中的 {kept}")
 
 
 @attrs.frozen

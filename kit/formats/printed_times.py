@@ -15,7 +15,9 @@ import attrs
 
 from kit.i18n import T
 
-NO_ZONE = T("`{zone}` is not a time zone; write +08:00 or Asia/Shanghai")
+NO_ZONE = T(
+    "`{zone}` is not a time zone; write +08:00 or Asia/Shanghai", "“{zone}”不是时区；请写成 +08:00 或 Asia/Shanghai"
+)
 EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 """Months as the C locale abbreviates them."""

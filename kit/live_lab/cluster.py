@@ -41,7 +41,10 @@ BATCHED_OPS: Final = Version.parse("5.1.0")
 """From this release on op records are written up to six seconds late: with a shorter time-out the broker would check finished transactions."""
 BATCHED_TIMEOUT: Final = "8000"
 ROUTES_WITHIN: Final = 60
-NO_ROUTE: Final = T("The name server has no route to {topics} after {seconds} seconds: {said}")
+NO_ROUTE: Final = T(
+    "The name server has no route to {topics} after {seconds} seconds: {said}",
+    "{seconds} 秒后 NameServer 仍没有 {topics} 的路由：{said}",
+)
 
 
 @attrs.frozen

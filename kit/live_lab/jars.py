@@ -30,11 +30,19 @@ DEPENDENCY: Final = "<dependency><groupId>org.apache.rocketmq</groupId><artifact
 PATIENCE: Final = 600
 """Seconds for one Maven call: it fetches about 50 MB, perhaps over a slow connection."""
 
-NO_TOOL = T("{tool} is not on the PATH; the live lab needs {needs}")
-NEEDS = T("Java 17, javac and Maven")
-NO_JARS = T("RocketMQ {version}: Maven could not fetch its jars: {why}")
-NO_CLASSES = T("RocketMQ {version}: the lab's Java does not compile against it: {why}")
-TOO_OLD = T("RocketMQ {version} is older than {oldest}, the oldest release the lab runs")
+NO_TOOL = T("{tool} is not on the PATH; the live lab needs {needs}", "PATH 中没有 {tool}；实况实验需要 {needs}")
+NEEDS = T("Java 17, javac and Maven", "Java 17、javac 和 Maven")
+NO_JARS = T(
+    "RocketMQ {version}: Maven could not fetch its jars: {why}", "RocketMQ {version}：Maven 无法取得它的 jar：{why}"
+)
+NO_CLASSES = T(
+    "RocketMQ {version}: the lab's Java does not compile against it: {why}",
+    "RocketMQ {version}：实验程序无法用它编译：{why}",
+)
+TOO_OLD = T(
+    "RocketMQ {version} is older than {oldest}, the oldest release the lab runs",
+    "RocketMQ {version} 早于 {oldest}，后者是实验支持的最旧版本",
+)
 
 
 class LabError(Exception):

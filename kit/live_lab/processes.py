@@ -35,9 +35,12 @@ GRACE: Final = 12.0
 """Seconds a process gets to stop by itself."""
 START_WITHIN: Final = 40
 """Seconds a process gets to listen on its port."""
-ENDED: Final = T("{name} exited by itself (exit code {code}): {said}")
-NO_PORT: Final = T("no free ports on loopback")
-SILENT: Final = T("{name} did not answer on port {port} within {seconds} seconds: {said}")
+ENDED: Final = T("{name} exited by itself (exit code {code}): {said}", "{name} 自行退出（退出码 {code}）：{said}")
+NO_PORT: Final = T("no free ports on loopback", "环回地址上没有空闲端口")
+SILENT: Final = T(
+    "{name} did not answer on port {port} within {seconds} seconds: {said}",
+    "{name} 在 {seconds} 秒内未在端口 {port} 上应答：{said}",
+)
 
 
 @attrs.define(eq=False)

@@ -35,8 +35,11 @@ GROWING: Final = 40.0
 """Seconds for an incident to grow after the applications are done."""
 BREATH: Final = 0.15
 """Seconds between two pauses of a series."""
-NOT_EMPTY: Final = T("{path}: is not empty; the lab writes into a new folder")
-NONE_HANDLED: Final = T("{name}: no message reached the consumer, so there is no id to look up")
+NOT_EMPTY: Final = T("{path}: is not empty; the lab writes into a new folder", "{path}：已存在且非空；实验只写入新目录")
+NONE_HANDLED: Final = T(
+    "{name}: no message reached the consumer, so there is no id to look up",
+    "{name}：没有消息到达消费者，因此没有可查询的 id",
+)
 Watcher = Callable[[str, Reading], None]
 """Called about twice a second with the phase (`traffic`, `settling`) and a reading."""
 

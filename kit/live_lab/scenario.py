@@ -69,7 +69,7 @@ class Scenario:
     """The incident whose twin this is."""
 
 
-NO_SUCH: Final = T("{name}: no such scenario; known: {known}")
+NO_SUCH: Final = T("{name}: no such scenario; known: {known}", "{name}：没有这个场景；现有 {known}")
 FIXED: Final = "-fixed"
 
 

@@ -29,7 +29,10 @@ DEFAULT: Final = "out/postmortem-notes.yaml"
 MOST_REFERENCES: Final = 3
 """How many references of a step a note keeps; the step has the others."""
 TEXTS: Final = labels("notebook")["hypotheses"]
-HYPOTHESES, OVERRULED = T("Hypotheses, in the team's words"), T("Verdicts the team overrules, in its words")
+HYPOTHESES, OVERRULED = (
+    T("Hypotheses, in the team's words", "假设（团队的原话）"),
+    T("Verdicts the team overrules, in its words", "团队推翻的结论（团队的原话）"),
+)
 HEADS: Final = labels("notebook")["hypotheses heads"]
 
 

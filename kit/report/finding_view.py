@@ -20,7 +20,7 @@ from kit.report.notebooks import Story
 
 MARKS: Final = {True: ("yes", "✓", "holds"), False: ("no", "✗", "fails"), None: ("maybe", "?", "open")}
 KEY = T("kind", "种类")
-NUMBER = T("value")
+NUMBER = T("value", "值")
 COUNTED: Final = "次条个种"
 """Measure words: a Chinese label begins with the one that its number takes, and has none where there is no number."""
 NEIGHBOURS: Final = 12

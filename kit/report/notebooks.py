@@ -29,7 +29,7 @@ KIT: Final = "rmq-kit"
 
 GO_ON: Final = "raises-exception"
 """The tag that makes Jupyter continue a notebook after a failed cell."""
-BROKEN = T("This part could not be shown ({type}).")
+BROKEN = T("This part could not be shown ({type}).", "此部分无法显示（{type}）。")
 PAPERMILL_NOTE: Final = "papermill-error-cell-tag"
 AT_ONCE: Final = 2
 CELL_SECONDS: Final = 600

@@ -148,7 +148,7 @@ def inventory(found: Inventory, lang: Lang) -> str:
         TEXTS["first"],
         TEXTS["last"],
         TEXTS["zone"],
-        T("SHA-256"),
+        T("SHA-256", "SHA-256"),
         TEXTS["replica"],
         lang=lang,
     )

