@@ -78,7 +78,14 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         room = limit - body
         chart.add_vline(x=room, line={"color": VERMILLION, "width": 2, "dash": "dash"})
         left = FIELDS["room"].say(room=room).render(lang)
-        chart.add_annotation(x=room, y=1, yref="paper", yanchor="bottom", text=left, showarrow=False)
+        at = {
+            "x": room,
+            "xanchor": "right",
+            "y": 1,
+            "yref": "paper",
+            "yanchor": "top",
+        }  # beside the bar of the client's check: it has none
+        chart.add_annotation(**at, text=left, showarrow=False, xshift=-4)
         if put_back > room:
             said = FIELDS["reading"].say(body=body, room=room, half=half, put_back=put_back, over=put_back - room)
     # Below the axis, across the whole width: on a phone its names need two lines.
