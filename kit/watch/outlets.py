@@ -7,6 +7,7 @@ has just read is captured: the end of each log, the last records at their own of
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -58,11 +59,14 @@ def lines(target: str) -> Outlet:
         try:
             size = os.fstat(handle).st_size
             end = os.pread(handle, min(size, TAIL), max(0, size - TAIL))
-            if f'"id": {json.dumps(alert["id"])}'.encode() in end:
+            # A process killed while writing leaves half a line: that alert is not in the file yet.
+            whole = end[: end.rfind(b"\n") + 1]
+            if f'"id": {json.dumps(alert["id"])}'.encode() in whole:
                 return
-            # A process killed while writing leaves half a line.
-            start = b"" if not end or end.endswith(b"\n") else b"\n"
-            os.write(handle, start + encoded(alert).encode() + b"\n")
+            line = (b"" if whole == end else b"\n") + encoded(alert).encode() + b"\n"
+            if os.write(handle, line) < len(line):  # the disk is full now: what fitted is no alert
+                os.ftruncate(handle, size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), target)
         finally:
             os.close(handle)
 

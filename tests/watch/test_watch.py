@@ -260,9 +260,29 @@ def test_alerts_are_appended_once_even_behind_half_a_line(tmp_path: Path) -> Non
     path = tmp_path / "alerts.jsonl"
     path.write_text('{"id": "a", "time": "…"}\n{"id": "b", "ti')
     tell = outlets.lines(str(path))
-    for name in ("a", "c", "c"):
+    for name in ("a", "b", "c", "c", "b"):
         tell({"id": name})
-    assert path.read_text().splitlines() == ['{"id": "a", "time": "…"}', '{"id": "b", "ti', '{"id": "c"}']
+    assert path.read_text().splitlines() == [
+        '{"id": "a", "time": "…"}',
+        '{"id": "b", "ti',
+        '{"id": "b"}',
+        '{"id": "c"}',
+    ]
+
+
+def test_of_an_alert_that_does_not_fit_on_the_disk_nothing_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a disk that fills up `write` takes what fits and raises nothing (write(2))."""
+    path = tmp_path / "alerts.jsonl"
+    tell = outlets.lines(str(path))
+    tell({"id": "a"})
+    with monkeypatch.context() as full:
+        full.setattr(outlets.os, "write", lambda handle, data, write=os.write: write(handle, data[:5]))
+        with pytest.raises(OSError, match="No space left"):
+            tell({"id": "b"})
+    tell({"id": "b"})
+    assert path.read_text() == '{"id": "a"}\n{"id": "b"}\n'
 
 
 def test_a_hook_gets_the_alert_on_standard_input_and_no_shell_reads_it(tmp_path: Path) -> None:
