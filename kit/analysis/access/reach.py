@@ -7,13 +7,11 @@ to nothing else (`BrokerController`, `MQClientInstance.updateTopicRouteInfoFromN
 
 from __future__ import annotations
 
-import datetime as dt
 import ipaddress
 import re
 from pathlib import PurePosixPath
-from typing import Any, Final, Literal
-
-import attrs
+from types import SimpleNamespace
+from typing import Any, Final
 
 from kit.analysis import refs
 from kit.analysis.sends import attempts
@@ -25,57 +23,15 @@ from kit.tables.facts import Facts, memo
 PORT: Final = 10911
 NAME_SERVER_PORT: Final = 9876
 _ADDRESS: Final = re.compile(r"(?<![\w.])(?:\[[\da-fA-F:.]+\]|[\w.-]+):\d{1,5}(?![\w.])")
-_IN_BRACKETS: Final = re.compile(r"^\[([^\[\]\s]+:\d+)\]$")
-"""What a client was given is printed in brackets (remoting/netty/NettyRemotingClient.getAndCreateNameserverChannel): a name server, even without a port."""
 
-
-Known = Literal["loopback", "bridge", "link-local"]
-BRIDGE: Final = re.compile(
-    r"^(?:docker|br-|virbr|cni|flannel|cali|veth|podman|lxcbr|lxdbr|weave|kube-bridge|cbr|tunl|vmnet|vboxnet)",
-    re.IGNORECASE,
-)
-"""Interfaces whose network ends at the host: container and virtual machine bridges."""
-
-
-@attrs.frozen
-class Own:
-    """An address of a broker's host: its interface, network bits, the line."""
-
-    address: str
-    interface: str
-    prefix: int | None
-    file: str
-    line: int
-
-    @property
-    def only_the_host(self) -> bool:
-        """Whether nothing outside the host can reach it."""
-        return ipaddress.ip_address(self.address).is_loopback or bool(BRIDGE.match(self.interface))
-
-
-@attrs.frozen
-class Tried:
-    """One broker address tried by the clients of one log file. `failed`, `reached`: entries; `line` of the first failure, `reached_line` of a success."""
-
-    file: str
-    source: str | None
-    address: str
-    failed: int
-    reached: int
-    line: int | None
-    reached_line: int | None
-    first: dt.datetime | None
-    last: dt.datetime | None
-
-
-@attrs.frozen
-class Advertised:
-    """An address that a broker registers, and the line that shows it; `settled`: by a configuration (brokerIP1)."""
-
-    address: str
-    file: str
-    line: int
-    text: str
+Row = dict[str, Any]
+Tried = SimpleNamespace
+"""One broker address tried by the clients of one log: file, source, address, failed, reached (entries), line (of the first
+failure), reached_line, first, last."""
+Advertised = SimpleNamespace
+"""An address that a broker registers: address, and the file and line that show it."""
+Own = SimpleNamespace
+"""An address of a host: a row of `host_addresses`."""
 
 
 def host(address: str) -> str:
@@ -88,47 +44,35 @@ def port(address: str) -> int | None:
     return int(last) if last.isdecimal() else None
 
 
-def known_as(address: str) -> Known | None:
-    """Return why an address is not reachable from other hosts: loopback, link-local; None for any other."""
+def _ip(text: str) -> Any:
     try:
-        ip = ipaddress.ip_address(host(address))
+        return ipaddress.ip_address(text)
     except ValueError:
+        return None
+
+
+def known_as(address: str) -> str | None:
+    """Return why an address is not reachable from other hosts: loopback, link-local; None for any other."""
+    ip = _ip(host(address))
+    if ip is None:
         return "loopback" if host(address).lower() == "localhost" else None
     return "loopback" if ip.is_loopback else "link-local" if ip.is_link_local else None
 
 
 def is_docker_default(address: str) -> bool:
     """Return whether an address is in Docker's default bridge network, and so is probably known to its host only."""
-    try:
-        return ipaddress.ip_address(host(address)) in DOCKER_BRIDGE
-    except ValueError:
-        return False
+    ip = _ip(host(address))
+    return ip is not None and ip in DOCKER_BRIDGE
 
 
 @memo
 def own_addresses(facts: Facts) -> list[Own]:
     """Return the addresses that `ip addr` and `ifconfig` outputs list, without IPv6 link-local ones."""
-    found = []
-    for row in facts.rows("host_addresses"):
-        try:
-            ip = ipaddress.ip_address(row["address"])
-        except ValueError:
-            continue
-        if row["origin"] == "addresses" and not ip.is_link_local:
-            found.append(Own(row["address"], row["interface"] or "", row["prefix"], row["file"], row["line"]))
-    return found
+    rows = (row for row in facts.rows("host_addresses") if row["origin"] == "addresses")
+    return [Own(**row) for row in rows if _ip(row["address"]) is not None]
 
 
-def listening(facts: Facts, number: int) -> list[tuple[str, str, int]]:
-    """Return (address, file, line) of the sockets that listen on a port; `0.0.0.0` and `::` are every address."""
-    return [
-        (row["address"], row["file"], row["line"])
-        for row in facts.rows("host_addresses")
-        if row["origin"] == "sockets" and row["port"] == number
-    ]
-
-
-def _statements(facts: Facts, *events: str) -> list[dict[str, Any]]:
+def _statements(facts: Facts, *events: str) -> list[Row]:
     return [row for row in facts.rows("reach_statements") if row["event"] in events]
 
 
@@ -141,41 +85,23 @@ def tried(facts: Facts) -> list[Tried]:
     """
     servers, tools = name_servers(facts), _tools(facts)
     brokers = {host(a.address) for a in advertised(facts)}
-    by_place: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in _statements(facts, "connect"):
-        # `connect to null failed`: no name server could be used, and no address was tried.
-        if row["address"] and row["address"] != "null":
-            address = _IN_BRACKETS.sub(r"\1", row["address"].lstrip("/"))
-            by_place.setdefault((row["file"], address), []).append(row)
     found = []
-    for (file, address), rows in sorted(by_place.items()):
-        by_client = rows[0]["source"] not in BROKER_SIDE and file not in tools
-        name_server = address in servers or any(row["name_server"] for row in rows)
+    for row in sorted(_statements(facts, "connect"), key=lambda row: (row["file"], row["address"])):
+        address = row["address"]
+        name_server = address in servers or row["name_server"]
         unlike = host(address) not in brokers and port(address) in (NAME_SERVER_PORT, None)
-        if by_client and not name_server and not unlike:
-            found.append(_tried(file, address, rows))
+        if row["source"] not in BROKER_SIDE and row["file"] not in tools and not name_server and not unlike:
+            found.append(Tried(**row | {"line": row["failed_line"]}))
     return found + (_answered(facts) if any(one.failed for one in found) else [])
-
-
-def _tried(file: str, address: str, rows: list[dict[str, Any]]) -> Tried:
-    good = [row for row in rows if row["how"] == "success"]
-    bad = [row for row in rows if row["how"] != "success"]
-    times = bad or rows
-    return Tried(
-        file, rows[0]["source"], address, sum(row["n"] for row in bad), sum(row["n"] for row in good),
-        min((row["line"] for row in bad), default=None), min((row["line"] for row in good), default=None),
-        min((row["first"] for row in times if row["first"]), default=None),
-        max((row["last"] for row in times if row["last"]), default=None),
-    )  # fmt: skip
 
 
 def _answered(facts: Facts) -> list[Tried]:
     """Return the addresses whose brokers answered SEND_OK, by the offset ids in send ledgers: their senders reached them."""
-    rows = ((row, ids.tried(row["offset_msg_id"] or "")) for row in facts.rows("answered_hosts"))
+    none: Row = {"source": "sends", "failed": 0, "line": None, "first": None, "last": None}
     return [
-        Tried(row["file"], "sends", place[0], 0, row["n"], None, row["line"], None, None)
-        for row, place in rows
-        if place
+        Tried(file=row["file"], address=place[0], reached=row["n"], reached_line=row["line"], **none)
+        for row in facts.rows("answered_hosts")
+        if (place := ids.tried(row["offset_msg_id"] or ""))
     ]
 
 
@@ -192,14 +118,9 @@ def inner_of_failed_lists(facts: Facts) -> tuple[str, int, str, int] | None:
 @memo
 def name_servers(facts: Facts) -> frozenset[str]:
     """Return the addresses of name servers that configurations and mqadmin commands name."""
-    names = ("namesrvAddr", "argument:-n", "argument:--namesrvAddr")
-    return frozenset(
-        part.strip()
-        for row in facts.rows("reach_settings")
-        if row["name"] in names
-        for part in re.split(r"[;,]", row["value"] or "")
-        if part.strip()
-    )
+    options = ("namesrvAddr", "argument:-n", "argument:--namesrvAddr")
+    values = (row["value"] or "" for row in facts.rows("reach_settings") if row["name"] in options)
+    return frozenset(part.strip() for value in values for part in re.split(r"[;,]", value) if part.strip())
 
 
 @memo
@@ -209,31 +130,32 @@ def _tools(facts: Facts) -> frozenset[str]:
         return frozenset()
     own = set(attempts.clients_of_users(facts)["file"])
     tools = {file for file, _ in refs.seen(facts, "admin-tool").places}
-    sides = {str(PurePosixPath(i.file).parent) for i in facts.files.items if i.source in BROKER_SIDE}
-    beside = {i.file for i in facts.files.items if i.source == "client" and str(PurePosixPath(i.file).parent) in sides}
+    sides = {_folder(i.file) for i in facts.files.items if i.source in BROKER_SIDE}
+    beside = {i.file for i in facts.files.items if i.source == "client" and _folder(i.file) in sides}
     return frozenset((tools | beside) - own)
+
+
+def _folder(file: str) -> str:
+    return str(PurePosixPath(file).parent)
 
 
 @memo
 def advertised(facts: Facts) -> list[Advertised]:
-    """Return the addresses of brokers that clients get: routes, registrations, clusterList, brokerIP1; each with its line."""
-    found: dict[str, Advertised] = {}
-
-    def add(address: str | None, file: str, line: int, text: str) -> None:
-        if address:
-            found.setdefault(address.lstrip("/"), Advertised(address.lstrip("/"), file, line, text))
-
+    """Return the addresses of brokers that clients get: clusterList, routes and registrations, brokerIP1; each with its first line."""
     settings = facts.rows("reach_settings")
-    for row in (row for row in settings if row["name"] == "#Addr"):
-        add(row["value"], row["file"], row["line"], row["value"])
+    found = [(row["value"], row) for row in settings if row["name"] == "#Addr"]
     printed = _statements(facts, "route-found", "broker-registered", "broker-boot")
     for row in sorted(printed, key=lambda row: (row["file"], row["line"])):
-        for address in [row["address"]] if row["address"] else _ADDRESS.findall(row["brokers"] or ""):
-            add(address, row["file"], row["line"], address)
+        found += [(each, row) for each in [row["address"]] if each] or [
+            (each, row) for each in _ADDRESS.findall(row["brokers"] or "")
+        ]
     listen = {row["file"]: row["value"] for row in settings if row["name"] == "listenPort"}
-    for row in (row for row in settings if row["name"] == "brokerIP1" and row["value"] and not row["backup"]):
-        add(f"{row['value'].strip()}:{listen.get(row['file']) or PORT}", row["file"], row["line"], row["value"])
-    return list(found.values())
+    for row in settings:
+        if row["name"] == "brokerIP1" and row["value"] and not row["backup"]:
+            found.append((f"{row['value'].strip()}:{listen.get(row['file']) or PORT}", row))
+    first = {address.lstrip("/"): row for address, row in reversed(found) if address}
+    order = dict.fromkeys(address.lstrip("/") for address, _ in found if address)
+    return [Advertised(address=each, file=first[each]["file"], line=first[each]["line"]) for each in order]
 
 
 def reachable_instead(facts: Facts, address: str) -> tuple[str, Own, tuple[str, int] | None] | None:
@@ -243,38 +165,30 @@ def reachable_instead(facts: Facts, address: str) -> tuple[str, Own, tuple[str, 
     The host is known by its output of `ip addr`, which lists the advertised address. Of several addresses the one in a
     network of name servers or clients is returned.
     """
-    own = own_addresses(facts)
-    files = {o.file for o in own if o.address == host(address)} or {o.file for o in own if known_as(address) and o.file}
+    own, number = own_addresses(facts), port(address) or PORT
+    files = {o.file for o in own if o.address == host(address) or known_as(address)}
+    peers = [ip for peer in (*map(host, name_servers(facts)), *client_hosts(facts)) if (ip := _ip(peer))]
+    sockets = [row for row in facts.rows("host_addresses") if row["origin"] == "sockets" and row["port"] == number]
+
+    def is_far(own: Own) -> bool:
+        network = ipaddress.ip_network(f"{own.address}/{min(own.prefix or 24, 32)}", strict=False)
+        return not any(peer in network for peer in peers)
+
     others = [
-        o
-        for o in own
-        if o.file in files and not o.only_the_host and o.address != host(address) and ":" not in o.address
+        o for o in own if o.file in files and not o.only_the_host and o.address != host(address) and ":" not in o.address
     ]
-    number = port(address) or PORT
-    sockets = listening(facts, number)
-    peers = [host(s) for s in name_servers(facts)] + client_hosts(facts)
-    for candidate in sorted(others, key=lambda o: not any(_same_network(o, peer) for peer in peers)):
-        socket = next(((f, line) for a, f, line in sockets if a in ("0.0.0.0", "::", candidate.address)), None)
-        if socket or not sockets:
-            return f"{candidate.address}:{number}", candidate, socket
+    for candidate in sorted(others, key=is_far):
+        listens = [(s["file"], s["line"]) for s in sockets if s["address"] in ("0.0.0.0", "::", candidate.address)]
+        if listens or not sockets:
+            return f"{candidate.address}:{number}", candidate, next(iter(listens), None)
     return None
-
-
-def _same_network(own: Own, peer: str) -> bool:
-    try:
-        return ipaddress.ip_address(peer) in ipaddress.ip_network(f"{own.address}/{own.prefix or 24}", strict=False)
-    except ValueError:
-        return False
 
 
 @memo
 def clients(facts: Facts) -> dict[str, str]:
     """Return {log file: client id} of the clients created according to logs; the first one of a file."""
-    found: dict[str, str] = {}
-    for row in _statements(facts, "client-created"):
-        if row["client_id"] is not None:
-            found.setdefault(row["file"], row["client_id"])
-    return found
+    rows = reversed(_statements(facts, "client-created"))
+    return {row["file"]: row["client_id"] for row in rows if row["client_id"] is not None}
 
 
 @memo
@@ -283,9 +197,8 @@ def client_logs(facts: Facts) -> bool:
 
     A complete log begins with its client's start, and has a connect of some kind.
     """
-    tools = _tools(facts)
     whole = {file for file, _ in refs.seen(facts, "client-created", "client-started", "client-connect").places}
-    return any(i.source == "client" and i.file not in tools and i.file in whole for i in facts.files.items)
+    return any(i.source == "client" and i.file in whole and i.file not in _tools(facts) for i in facts.files.items)
 
 
 @memo
@@ -299,10 +212,9 @@ def every_client(facts: Facts) -> bool:
     connected = {row["client_id"] for row in facts.rows("clients_connected") if row["group"] not in own}
     if connected:
         return connected <= logged
-    hosts: dict[str, set[str]] = {"store_host": set(), "born_host": set()}
-    for row in facts.rows("record_names") if facts.has("messages") else ():
-        hosts.setdefault(row["kind"], set()).add(host(row["value"]))
-    senders = hosts["born_host"] - hosts["store_host"]
+    hosts = facts.rows("record_names") if facts.has("messages") else []
+    stores = {host(row["value"]) for row in hosts if row["kind"] == "store_host"}
+    senders = {host(row["value"]) for row in hosts if row["kind"] == "born_host"} - stores
     return bool(senders) and senders <= {str(name).partition("@")[0] for name in logged}
 
 
@@ -320,9 +232,5 @@ def stored_by_clients(facts: Facts) -> bool:
 @memo
 def cut_off(facts: Facts) -> frozenset[str]:
     """Return the folders (hosts) whose clients tried brokers and never reached one: they timed out connecting."""
-    by_folder: dict[str, list[Tried]] = {}
-    for one in tried(facts):
-        by_folder.setdefault(str(PurePosixPath(one.file).parent), []).append(one)
-    return frozenset(
-        f for f, mine in by_folder.items() if any(t.failed for t in mine) and not any(t.reached for t in mine)
-    )
+    failed = {_folder(one.file) for one in tried(facts) if one.failed}
+    return frozenset(failed - {_folder(one.file) for one in tried(facts) if one.reached})

@@ -1,6 +1,11 @@
--- One row per address of a host's interfaces (origin addresses: `ip addr`, ifconfig) and socket that listens on it (origin sockets: ss, netstat):
--- file, line, address, interface, prefix (network bits), port. At most 20,000 rows.
-select distinct origin, file, line, address, interface, prefix, port from network
-where origin = 'addresses' or (origin = 'sockets' and coalesce(state, 'LISTEN') = 'LISTEN' and not coalesce(peer, ':*') rlike ':[0-9]+$')
+-- One row per address of a host's interfaces (origin addresses: `ip addr`, ifconfig, without IPv6 link-local ones) and socket that listens on it (origin
+-- sockets: ss, netstat): file, line, address, interface, prefix (network bits), port, only_the_host (nothing outside the host can reach it: loopback, and
+-- bridges of containers and virtual machines). At most 20,000 rows.
+select distinct origin, file, line, address, interface, prefix, port,
+  address like '127.%' or address = '::1' or coalesce(lower(interface), '')
+    rlike '^(docker|br-|virbr|cni|flannel|cali|veth|podman|lxcbr|lxdbr|weave|kube-bridge|cbr|tunl|vmnet|vboxnet)' as only_the_host
+from network
+where (origin = 'addresses' and not lower(address) rlike '^fe[89ab]')
+  or (origin = 'sockets' and coalesce(state, 'LISTEN') = 'LISTEN' and not coalesce(peer, ':*') rlike ':[0-9]+$')
 order by origin, file, line, address, interface, prefix, port
 limit 20000
