@@ -175,7 +175,9 @@ def reachable_instead(facts: Facts, address: str) -> tuple[str, Own, tuple[str, 
         return not any(peer in network for peer in peers)
 
     others = [
-        o for o in own if o.file in files and not o.only_the_host and o.address != host(address) and ":" not in o.address
+        o
+        for o in own
+        if o.file in files and not o.only_the_host and o.address != host(address) and ":" not in o.address
     ]
     for candidate in sorted(others, key=is_far):
         listens = [(s["file"], s["line"]) for s in sockets if s["address"] in ("0.0.0.0", "::", candidate.address)]

@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from itertools import groupby
 from typing import Any, Final
 
 from kit.formats.values import real
 from kit.tables.facts import Facts, memo
 
 _OF_QUEUE: Final = ("#Topic", "#Broker Name", "#QID")
+_TABLES: Final = ("#SubExpression", "commitOffset", "#Consume RT", "#Consumer Offset")
+"""The column that each table of a running info file has of its own."""
 _EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")
+Block = dict[str, Any]
 
 
 @memo
-def admin_blocks(facts: Facts) -> list[dict[str, Any]]:
+def admin_blocks(facts: Facts) -> list[Block]:
     """Return the rows of mqadmin outputs as dicts: their cells and `file`, `line`, `time`, `command`, and the command's
     arguments as `-g`, `-t`, …
 
     brokerConsumeStats prints all groups of a broker: its rows are returned like those of consumerProgress for one
     group.
     """
-    blocks: dict[tuple[str, int, str | None], dict[str, Any]] = {}
-    arguments: dict[str, dict[str, str]] = {}
-    call: dict[str, int] = {}
+    blocks: dict[tuple[str, int, str | None], Block] = {}
+    calls: dict[str, tuple[int, Block]] = {}
     for row in facts.rows("admin_cells"):
-        file, name = row["file"], row["name"] or ""
+        file, line, name = row["file"], row["line"], row["name"] or ""
         if name.startswith("argument:"):
-            if call.get(file) != row["line"]:
-                call[file], arguments[file] = row["line"], {}
-            arguments[file][name.removeprefix("argument:")] = row["value"]
+            if file not in calls or calls[file][0] != line:
+                calls[file] = line, {}
+            calls[file][1][name.removeprefix("argument:")] = row["value"]
             continue
         place = {each: row[each] for each in ("file", "line", "time", "command")}
-        key = (file, row["block"] or -row["line"], row["command"])
-        block = blocks.setdefault(key, {**arguments.get(file, {}), **place})
+        arguments = calls[file][1] if file in calls else {}
+        block = blocks.setdefault((file, row["block"] or -line, row["command"]), {**arguments, **place})
         block[name] = row["value"]
     for block in blocks.values():
         if block["command"] == "brokerConsumeStats" and "#Group" in block:
@@ -43,36 +46,32 @@ def admin_blocks(facts: Facts) -> list[dict[str, Any]]:
 
 
 @memo
-def running(facts: Facts) -> list[dict[str, Any]]:
-    """Return the running info files (consumerStatus -s): {"file", "time", "client_id", "group", "properties", "subscriptions", "queues"}.
+def running(facts: Facts) -> list[Block]:
+    """Return the running info files (consumerStatus -s): file, time, client_id, group, properties, and of their tables
 
     `subscriptions`: {topic: (expression, line)}; `queues`: rows with topic, broker, queue_id, line and the fields of ProcessQueueInfo;
-    `rt`: {topic: (ms per message, line)} as the listener took them.
+    `rt`: {topic: (ms per message, line)} as the listener took them; `offsets`: rows with the offset of each queue.
     """
-    found: dict[str, dict[str, Any]] = {}
-    for block in admin_blocks(facts):
-        if block["command"] != "consumerRunningInfo":
-            continue
-        file = block["file"]
-        client = file.rpartition("/")[2] if facts.files.get(file) else ""
-        info = found.setdefault(file, {
-            "file": file, "time": _printed(file) or block["time"], "client_id": client, "group": "", "properties": {}, "subscriptions": {},
-            "queues": [], "rt": {},
+    of_clients = [block for block in admin_blocks(facts) if block["command"] == "consumerRunningInfo"]
+    infos = []
+    for file, group in groupby(of_clients, lambda block: block["file"]):
+        rows: dict[str | None, list[Block]] = {}
+        for block in group:
+            rows.setdefault(next((name for name in _TABLES if name in block), None), []).append(block)
+        properties = {name: value for block in rows.get(None, ()) for name, value in block.items()}
+        times = [
+            (b["#Topic"], (real(b["#Consume RT"]), b["line"])) for b in rows.get("#Consume RT", ()) if "#Topic" in b
+        ]
+        infos.append({
+            "file": file, "time": _printed(file) or next(iter(rows.values()))[0]["time"],
+            "client_id": file.rpartition("/")[2] if facts.files.get(file) else "",
+            "group": properties.get("consumerGroup", ""), "properties": properties,
+            "subscriptions": {b["#Topic"]: (b["#SubExpression"], b["line"]) for b in rows.get("#SubExpression", ()) if "#Topic" in b},
+            "queues": [b for b in rows.get("commitOffset", ()) if all(b.get(name) for name in _OF_QUEUE)],
+            "rt": {topic: time for topic, time in times if time[0] is not None},
+            "offsets": rows.get("#Consumer Offset", []),
         })  # fmt: skip
-        if "#SubExpression" in block and "#Topic" in block:
-            info["subscriptions"][block["#Topic"]] = (block["#SubExpression"], block["line"])
-        elif "commitOffset" in block:
-            info["queues"] += [block] if all(block.get(name) for name in _OF_QUEUE) else []
-        elif "#Consume RT" in block and "#Topic" in block:
-            if (rt := real(block["#Consume RT"])) is not None:
-                info["rt"][block["#Topic"]] = (rt, block["line"])
-        elif "#Consumer Offset" in block:
-            info.setdefault("offsets", []).append(block)
-        else:
-            own = {name: value for name, value in block.items() if name not in ("file", "line", "time", "command")}
-            info["properties"].update(own)
-            info["group"] = info["properties"].get("consumerGroup", info["group"])
-    return sorted(found.values(), key=lambda i: (str(i["time"]), i["file"]))
+    return sorted(infos, key=lambda i: (str(i["time"]), i["file"]))
 
 
 def _printed(file: str) -> dt.datetime | None:

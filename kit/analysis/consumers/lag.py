@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from itertools import groupby
+from types import SimpleNamespace
 from typing import Any, Final
-
-import attrs
 
 from kit.analysis.consumers import positions
 from kit.inventory.references import Ref
@@ -22,166 +20,82 @@ SMALL: Final = 100
 """Messages in a queue up to which one look at it says that there is no backlog."""
 INNER: Final = (names.RETRY_PREFIX, names.DLQ_PREFIX)
 
-
-@attrs.frozen
-class Course:
-    """One queue of a group between its first and its last known position, by a row of `queue_courses`."""
-
-    group: str
-    topic: str
-    broker: str
-    queue_id: int
-    first_offset: int | None
-    first_end: int
-    last_offset: int | None
-    last_end: int
-    first_lag: int
-    last_lag: int
-    peak: int
-    first: dt.datetime | None
-    last: dt.datetime | None
-    looks: int
-    begin: int | None
-    stand_first: dt.datetime | None
-
-    @property
-    def stands(self) -> bool:
-        """Whether its offset did not move between two looks although messages were waiting and more came."""
-        return self.stand_first is not None
-
-    @property
-    def seconds(self) -> float:
-        return (self.last - self.first).total_seconds() if self.first and self.last else 0.0
-
-    @property
-    def arrived(self) -> int:
-        return self.last_end - self.first_end
-
-    @property
-    def advanced(self) -> int:
-        return (self.last_offset or 0) - (self.first_offset or 0)
-
-    @property
-    def grew(self) -> bool:
-        return self.looks > 1 and self.last_lag - self.first_lag >= max(LEAST, SHARE * self.arrived)
-
-    @property
-    def never_handled(self) -> bool:
-        """Whether nothing in it was ever handled: no offset, or the queue's first."""
-        return self.last_offset is None or self.last_offset <= (self.begin or 0)
+Course = SimpleNamespace
+"""One queue of a group between its first and its last known position: what `course` returns."""
+Pair = SimpleNamespace
+"""A topic of a group with its queues: what `pair` returns."""
+Stuck = SimpleNamespace
+"""A queue that stood still: what `stuck` returns."""
 
 
-@attrs.frozen
-class Pair:
-    """A topic of a group: all its queues."""
-
-    group: str
-    topic: str
-    queues: tuple[Course, ...]
-
-    @property
-    def name(self) -> str:
-        return f"{self.topic}@{self.group}"
-
-    @property
-    def lag(self) -> int:
-        return sum(q.last_lag for q in self.queues)
-
-    @property
-    def growth_per_second(self) -> float | None:
-        """Messages per second by which the lag grew, None with one sample only."""
-        rates = [(q.last_lag - q.first_lag) / q.seconds for q in self.queues if q.seconds > 0]
-        return round(sum(rates), 2) if rates else None
-
-    @property
-    def peak(self) -> int:
-        return sum(q.peak for q in self.queues)
-
-    @property
-    def shrinks(self) -> bool:
-        """Whether the lag was larger before than at the end."""
-        return self.lag < SHRUNK * self.peak
-
-    @property
-    def backlog(self) -> bool:
-        """Whether the lag grew in every queue that got messages while the offsets advanced."""
-        active = [q for q in self.queues if q.arrived > 0]
-        going = [q for q in active if q.advanced > 0]
-        return bool(active) and all(q.grew for q in active) and 2 * len(going) >= len(active) and not self.shrinks
-
-    @property
-    def backlog_known(self) -> bool:
-        """Whether the positions show if there is a backlog: there are two samples, or no lag anywhere."""
-        return all(q.looks > 1 or q.last_lag <= SMALL for q in self.queues)
-
-    @property
-    def behind_everywhere(self) -> bool:
-        """Whether the only sample shows much waiting in every queue, though each was consumed from."""
-        waits = [q.looks == 1 and q.last_lag > SMALL and not q.never_handled for q in self.queues]
-        return bool(waits) and all(waits)
-
-    @property
-    def held_up(self) -> Course | None:
-        """The one queue in which the only sample shows much waiting while all others are at their end, else None."""
-        waiting = [q for q in self.queues if q.last_lag > LEAST]
-        only = waiting[0] if len(waiting) == 1 < len(self.queues) else None
-        return only if only and only.looks == 1 and only.last_lag > SMALL and not only.never_handled else None
-
-    @property
-    def untouched(self) -> tuple[Course, ...]:
-        """The queues of which the only sample shows much waiting and nothing handled, while another is at its end."""
-        idle = tuple(q for q in self.queues if q.looks == 1 and q.never_handled and q.last_lag > SMALL)
-        return idle if any(q.last_lag <= LEAST and not q.never_handled for q in self.queues) else ()
-
-    def per_queue(self) -> dict[str, int]:
-        """Return {queue id: lag}; with several brokers the id follows the broker's name."""
-        several = len({q.broker for q in self.queues}) > 1
-        return {f"{q.broker}:{q.queue_id}" if several else str(q.queue_id): q.last_lag for q in self.queues}
-
-
-@attrs.frozen
-class Stuck:
-    """A queue that was stuck while others of the group advanced. `offset`: of the message it is at; `end`: the queue's
-    end when it was last seen stuck; `others`: queues of the topic that handled meanwhile what waited in them.
+def course(row: dict[str, Any]) -> Course:
+    """Return a row of `queue_courses` with seconds (between its looks), arrived, advanced (messages), grew (the lag), stands (it did not move
+    between two looks although messages waited and more came), never_handled (no offset, or the queue's first).
     """
-
-    group: str
-    topic: str
-    broker: str
-    queue_id: int
-    offset: int
-    begin: int
-    end: int
-    first: dt.datetime
-    last: dt.datetime
-    others: int
+    q = Course(**row)
+    q.seconds = (q.last - q.first).total_seconds() if q.first and q.last else 0.0
+    q.arrived, q.advanced = q.last_end - q.first_end, (q.last_offset or 0) - (q.first_offset or 0)
+    q.grew = q.looks > 1 and q.last_lag - q.first_lag >= max(LEAST, SHARE * q.arrived)
+    q.stands = q.stand_first is not None
+    q.never_handled = q.last_offset is None or q.last_offset <= (q.begin or 0)
+    return q
 
 
-def _courses(facts: Facts) -> list[dict[str, Any]]:
+def pair(group: str, topic: str, queues: list[Course]) -> Pair:
+    """Return a topic of a group: name, queues, lag, peak, per_queue ({queue id: lag}, with several brokers behind the broker's name),
+    growth_per_second (messages by which the lag grew, None with one look only), and what the looks show:
+
+    shrinks (the lag was larger before), backlog (it grew in every queue that got messages while the offsets advanced), backlog_known (two looks, or no
+    lag anywhere); of a single look behind_everywhere (much waits in every queue, though each was consumed from), held_up (the one queue in which much
+    waits while all others are at their end, else None), untouched (queues in which much waits and nothing was handled, while another is at its end).
+    """
+    p = Pair(group=group, topic=topic, queues=queues, name=f"{topic}@{group}")
+    p.lag, p.peak = sum(q.last_lag for q in queues), sum(q.peak for q in queues)
+    several = len({q.broker for q in queues}) > 1
+    p.per_queue = {f"{q.broker}:{q.queue_id}" if several else str(q.queue_id): q.last_lag for q in queues}
+    rates = [(q.last_lag - q.first_lag) / q.seconds for q in queues if q.seconds > 0]
+    p.growth_per_second = round(sum(rates), 2) if rates else None
+    p.shrinks = p.lag < SHRUNK * p.peak
+    active = [q for q in queues if q.arrived > 0]
+    going = sum(q.advanced > 0 for q in active)
+    p.backlog = bool(active) and all(q.grew for q in active) and 2 * going >= len(active) and not p.shrinks
+    p.backlog_known = all(q.looks > 1 or q.last_lag <= SMALL for q in queues)
+    full = [q for q in queues if q.looks == 1 and q.last_lag > SMALL]
+    far = [q for q in full if not q.never_handled]
+    waiting = [q for q in queues if q.last_lag > LEAST]
+    p.behind_everywhere = len(far) == len(queues)
+    p.held_up = far[0] if far and len(waiting) == 1 < len(queues) else None
+    goes_on = any(q.last_lag <= LEAST and not q.never_handled for q in queues)
+    p.untouched = [q for q in full if q.never_handled] if goes_on else []
+    return p
+
+
+def _rows(facts: Facts) -> list[dict[str, Any]]:
     return [] if positions.every(facts).empty else facts.rows("queue_courses")
 
 
 @memo
 def pairs(facts: Facts) -> list[Pair]:
     """Return every topic of every user's group with a known lag, the largest first; retry topics if something waits."""
-    rows = [row for row in _courses(facts) if row["peak"] is not None]
-    every = [
-        Pair(*place, tuple(Course(**{each.name: row[each.name] for each in attrs.fields(Course)}) for row in of_pair))
-        for place, of_pair in groupby(rows, lambda row: (row["group"], row["topic"]))
-    ]
-    known = (pair for pair in every if pair.lag or not pair.topic.startswith(INNER))
+    rows = [row for row in _rows(facts) if row["peak"] is not None]
+    every = [pair(*place, [*map(course, of)]) for place, of in groupby(rows, lambda row: (row["group"], row["topic"]))]
+    known = (p for p in every if p.lag or not p.topic.startswith(INNER))
     return sorted(known, key=lambda p: (-p.lag, p.name))
 
 
 @memo
 def stuck(facts: Facts) -> list[Stuck]:
-    """Return the queues that stood still while another of the topic handled what had waited, the longest wait first."""
-    queues = []
-    for row in _courses(facts):
-        if row["others"] and not row["topic"].startswith(INNER):
-            place: dict[str, Any] = {name: row[name] for name in ("group", "topic", "broker", "queue_id", "others")}
-            place |= {name: row[f"stand_{name}"] or 0 for name in ("offset", "begin", "end")}
-            queues.append(Stuck(first=row["stand_first"], last=row["stand_last"], **place))
+    """Return the queues that stood still while others of the topic handled what had waited, the longest wait first: group, topic, broker, queue_id,
+    offset (of the message it is at), begin, end (when it was last seen so), first, last (times), others (number of those queues).
+    """
+    own = ("group", "topic", "broker", "queue_id", "others")
+    queues = [
+        Stuck(
+            **{name: row[name] for name in own}, first=row["stand_first"], last=row["stand_last"],
+            **{name: row[f"stand_{name}"] or 0 for name in ("offset", "begin", "end")},
+        )
+        for row in _rows(facts) if row["others"] and not row["topic"].startswith(INNER)
+    ]  # fmt: skip
     return sorted(queues, key=lambda s: (s.begin >= s.offset, -(s.end - s.offset), s.group, s.topic, s.queue_id))
 
 

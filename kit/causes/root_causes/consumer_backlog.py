@@ -193,7 +193,7 @@ def _figures(pairs: list[lag.Pair], worst: lag.Pair | None, best: stacks.Shared 
         largest = max(moved, key=lambda p: (abs(p.growth_per_second or 0), p.name), default=largest)
     return {
         "lag": {p.name: p.lag for p in pairs} or None,
-        "lag_per_queue": {p.name: p.per_queue() for p in pairs} or None,
+        "lag_per_queue": {p.name: p.per_queue for p in pairs} or None,
         "growth_per_second": largest.growth_per_second if largest else None,
         "listener_frame": best.frame if best else None,
         "listener_threads": best.threads if best else None,
