@@ -7,13 +7,11 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import attrs
-import pandas as pd
 import pyarrow as pa
 
 from kit.case import tables, zones
@@ -37,6 +35,7 @@ from kit.tables.runner import TableFailed, Tables, local, plain
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
     from kit.evidence.failure import Failure
@@ -275,11 +274,6 @@ class Case:
             return None
         asked = {row["file"] for row in self.tables.rows(f"files_with_{name}")}
         return frozenset(asked)
-
-    def build(self, *names: str) -> None:
-        """Build several tables at once."""
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(self.folder, names or tables.specs()))
 
     # --- facts -----------------------------------------------------------------------------------------------------------------------
 

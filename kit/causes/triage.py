@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 import json
 import math
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 SCHEMA: Final = 1
-WORKERS: Final = 3
-"""Causes examined at once: they mostly wait for Spark."""
+WORKERS: Final = 4
+"""Causes examined at once: they mostly wait for Spark, the first ones for the tables of records and logs too."""
 LONGEST: Final = (
     "transaction-consistency", "half-topic-blowup", "broker-busy", "producer-retry-duplicate", "message-identity",
     "message-size-mismatch", "replica-loss",
@@ -59,8 +58,6 @@ def triage(case: Case, lang: Lang | None = None) -> dict[str, Any]:
 def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
     case.progress.begin("reading")
     case.warm()
-    with contextlib.suppress(Exception):  # the error is raised again when the table is read
-        case.build("messages", "logs")
     findings = _ask(case)
     try:
         collect_next.placed(case.facts, findings)
@@ -91,12 +88,13 @@ def _ask(case: Case) -> list[Finding]:
             summary = SAYS["failed"].say(type=failure.type, where=failure.where)
             return Finding(cause.slug, cause.kind, cause.title, summary, error=failure.as_dict())
         finally:
+            case.progress.begin("asking", len(every))
             case.progress.step()
 
     every = causes.discover()
-    case.progress.begin("asking", len(every))
     turns = sorted(every, key=lambda cause: LONGEST.index(cause.slug) if cause.slug in LONGEST else len(LONGEST))
     with ThreadPoolExecutor(WORKERS) as pool:
+        pool.submit(case.folder, "logs")  # causes begin with the records; who needs the logs gets their error again
         found = {finding.cause: finding for finding in pool.map(ask, turns)}
     answers = [found[cause.slug] for cause in every]
     try:

@@ -54,9 +54,10 @@ def triage(
     import kit
     from kit.case import bug_report, output
     from kit.evidence import disk
-    from kit.report import terminal
 
     case = open_case(evidence, out, **chosen)
+    from kit.report import terminal
+
     with output.into(out, "triage", case.lang) if out else contextlib.nullcontext() as folder:
         findings = kit.triage(case)
         if folder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import resource
 import socket
@@ -10,6 +11,7 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
@@ -187,6 +189,8 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     try:
         case = meta["case"] = kit.open_case(evidence, chosen.pop("workspace", None), **chosen)
         case.eager, case.hashes, case.progress = eager, hashes, progress
+        if eager:  # what examines the case is imported while its files are looked at
+            Thread(target=importlib.import_module, args=("kit.causes.triage",), daemon=True).start()
         if meta.get("pasted") == evidence:
             case.name = STDIO
         recognised = case.found.recognised

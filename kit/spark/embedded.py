@@ -59,6 +59,8 @@ def session(address: str | None = None) -> SparkSession:
         spark = SparkSession.builder.remote(url()).create()
         # An engine in this process answers or is gone: the ten minutes that a network may need would only look like a hang.
         spark.client.set_retry_policies([DefaultPolicy(max_retries=3)])
+        # Nothing is lost on the way within a process: no answer has to be kept until it is released.
+        spark.client.disable_reattachable_execute()
         try:
             _ = spark.version
             break

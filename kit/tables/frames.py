@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pyarrow as pa
 
 from kit.formats.values import TYPES
 
-_NULLABLE: Final = {
-    **dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.int64()), pd.Int64Dtype()),
-    pa.bool_(): pd.BooleanDtype(),
-}
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def schema(columns: str) -> pa.Schema:
@@ -25,6 +22,8 @@ def to_arrow(rows: list[dict[str, Any]] | pd.DataFrame, columns: str) -> pa.Tabl
     fields = schema(columns)
     if isinstance(rows, list):
         return pa.Table.from_pylist(rows, schema=fields)
+    import pandas as pd  # late: the inventory is taken while it is imported
+
     times = [field.name for field in fields if pa.types.is_timestamp(field.type)]
     frame = rows.reindex(columns=fields.names).assign(**{name: pd.to_datetime(rows[name], utc=True) for name in times})
     return pa.Table.from_pandas(frame, fields, preserve_index=False)
@@ -32,13 +31,21 @@ def to_arrow(rows: list[dict[str, Any]] | pd.DataFrame, columns: str) -> pa.Tabl
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
     """Return rows with nullable `Int64` and `boolean`, texts as objects with None, and naive UTC times in nanoseconds."""
+    import pandas as pd
+
     for n, field in enumerate(table.schema):
         if pa.types.is_timestamp(field.type):
             naive = table[n].cast(pa.timestamp("us"), safe=False).cast(pa.timestamp("ns"), safe=False)
             table = table.set_column(n, field.name, naive)
         elif pa.types.is_large_string(field.type) or pa.types.is_string_view(field.type):
             table = table.set_column(n, field.name, table[n].cast(pa.string()))
-    return table.to_pandas(types_mapper=_NULLABLE.get)
+    return table.to_pandas(types_mapper=lambda kind: _nullable(pd, kind))
+
+
+def _nullable(pd: Any, kind: pa.DataType) -> Any:
+    if pa.types.is_signed_integer(kind):
+        return pd.Int64Dtype()
+    return pd.BooleanDtype() if pa.types.is_boolean(kind) else None
 
 
 def rows(table: pa.Table) -> list[dict[str, Any]]:

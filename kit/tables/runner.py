@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-import pandas as pd
 import pyarrow as pa
 
 from kit.evidence.workspace import code_hash
@@ -20,6 +19,7 @@ from kit.tables import frames
 from kit.tables.queries import NO_NAMES, Query, catalogue
 
 if TYPE_CHECKING:
+    import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
     from kit.tables.facts import Facts

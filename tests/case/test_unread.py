@@ -372,7 +372,7 @@ def test_records_whose_body_does_not_fit_its_checksum_are_named_with_their_range
     log.parent.mkdir(parents=True)
     log.write_bytes(data)
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
-    case.build("messages")
+    case.folder("messages")
     (place,) = [each for each in unreadable.of(case) if each.what == "corrupt"]
     # All nine records have one size: the third begins after two of them, the sixth ends after six.
     assert (place.start, place.end) == (2 * size, 6 * size)
