@@ -10,6 +10,8 @@ from typing import Final
 
 import attrs
 
+from kit.rocketmq.catalogue import BY_CLASS, event_in, problems_in
+
 VALUE: Final = "{}"
 SHORTEST: Final = 8
 """Bytes of the longest piece of a template that is worth keeping."""
@@ -154,13 +156,39 @@ def releases(roots: dict[str, Iterable[Call]]) -> dict[tuple[str, str, str], lis
     return found
 
 
+MODULES: Final = ("acl", "auth", "broker", "client", "common", "controller", "namesrv", "proxy", "remoting", "store")
+HEAVIEST_LEFT_OUT: Final = 11
+"""Characters of text up to which a template is ordinary English."""
+NEW_IN_5: Final = "5.0.0"
+"""A text that is there since 5.0.0 says no more than its class, which is new in it."""
+
+
 def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str) -> str:
-    """Return the rows of format_strings.tsv."""
-    rows = sorted(
-        (cls, level, "" if had[0] == oldest else had[0], "" if had[-1] == newest else had[-1], text)
-        for (cls, level, text), had in found.items()
-    )
-    return "".join("\t".join(row) + "\n" for row in sorted(rows, key=lambda r: (r[0], r[4], r[1], r[2])))
+    """Return the rows of format_strings.tsv, one a text: each WARN and ERROR text that is no answer or exception as well, and that either no
+    known text names and a problem explains by its class, or that tells releases apart.
+    """
+    by_text: dict[str, list[tuple[str, str]]] = {}
+    for cls, level, text in sorted(found):
+        by_text.setdefault(text, []).append((cls, level))
+    rows = []
+    for text, places in by_text.items():
+        weight = sum(len(piece) for piece in text.split(VALUE) if len(piece.strip()) > 1)
+        if weight <= HEAVIEST_LEFT_OUT or not {level for _, level in places} <= {"WARN", "ERROR"}:
+            continue
+        printed = [release for cls, level in places for release in found[cls, level, text]]
+        since, until = min(printed, key=_number), max(printed, key=_number)
+        classes = sorted({cls for cls, _ in places}, key=lambda cls: (cls not in BY_CLASS, cls))
+        line = text.replace(VALUE, "7")
+        known = problems_in(line) or event_in(line)
+        told_apart = until != newest or since not in (oldest, NEW_IN_5)
+        if classes[0].partition("/")[0] in MODULES and (told_apart if known else classes[0] in BY_CLASS):
+            levels = "/".join(sorted({level for _, level in places}))
+            rows.append((", ".join(classes), levels, "" if since == oldest else since, "" if until == newest else until, text))
+    return "".join("\t".join(row) + "\n" for row in sorted(rows, key=lambda row: (row[0], row[4])))
+
+
+def _number(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
 
 
 if __name__ == "__main__":

@@ -93,9 +93,7 @@ def mixed(
 
 def _printed(line: Line) -> bool:
     """Return whether RocketMQ printed a line."""
-    return bool(
-        catalogue.problems_in(line.text + "\n") or any(each.weight > upstream.SURE for each in upstream.find(line.text))
-    )
+    return bool(catalogue.problems_in(line.text + "\n") or upstream.find(line.text) or upstream.problem_of(line.text))
 
 
 def _without_ids(pasted: Iterable[Line], known: Iterable[str]) -> str:

@@ -20,7 +20,6 @@ from kit.rocketmq.catalogue import PROBLEMS, Problem
 from kit.rocketmq.config import PARAMETERS, default_of
 from kit.rocketmq.versions import RULES
 
-SHOWN_CLASSES: Final = 3
 OVERTAKEN: Final = "check-overtakes-local"
 """The problem shown by the application's own lines if a check comes during the local transaction."""
 ABOUT: Final = "rocketmq"
@@ -109,7 +108,9 @@ def _of_line(text: str, problems: Sequence[Problem]) -> Meaning | None:
     found = _problem(text, first) if first else _event(text)
     if found is None or found.slug in _CARRIERS:
         found = _answer(text) or found
-    return found or _upstream(text) or _setting(text)
+    if found is None and (other := upstream.problem_of(text)):
+        return _problem(text, other)
+    return found or _setting(text)
 
 
 def _table(command: str) -> Meaning:
@@ -140,20 +141,9 @@ def _releases(text: str, problem: Problem) -> tuple[Sentence | str, ...]:
 
 
 def _printed_by(text: str) -> Sentence | None:
-    """Return the classes that print a text and the releases in which one of them does."""
-    printed = [each for each in upstream.find(text) if each.weight > upstream.SURE]
-    if not printed:
-        return None
-    same = [each for each in printed if each.weight == printed[0].weight and each.project == printed[0].project]
-    classes = ", ".join(dict.fromkeys(each.cls for each in same[:SHOWN_CLASSES]))
-    how = "/".join(dict.fromkeys(each.how for each in same))
-    if project := same[0].project:
-        return TEXTS["printed_elsewhere"].say(cls=classes, how=how, project=project)
-    since = min((each.since for each in same), key=upstream.number)
-    until = max((each.until for each in same), key=lambda each: upstream.number(each or upstream.NEWEST))
-    return TEXTS["printed_by"].say(
-        cls=classes, how=how, releases=f"{since or upstream.OLDEST}–{until or upstream.NEWEST}"
-    )
+    """Return the class that prints a text and the releases in which it does."""
+    printed = upstream.find(text)
+    return printed and TEXTS["printed_by"].say(cls=printed.classes, how=printed.how, releases=printed.releases)
 
 
 def _event(text: str) -> Meaning | None:
@@ -172,19 +162,6 @@ def _event(text: str) -> Meaning | None:
     released = f" {since or upstream.OLDEST}–{until or upstream.NEWEST}" if since or until else ""
     title = event.slug.replace("-", " ").capitalize()
     return Meaning(title, (meaning,), following, (event.printed_by.source + released,), slug=event.slug)
-
-
-def _upstream(text: str) -> Meaning | None:
-    """Return what a line means that matches one of RocketMQ's own format strings."""
-    printed = next(iter(upstream.find(text)), None)
-    if printed is None or printed.weight <= upstream.SURE:
-        return None
-    problem = upstream.problem_of_class(printed)
-    if problem is not None:
-        return _problem(text, problem)
-    by = _printed_by(text)
-    meaning = TEXTS["printed"].say(cls=printed.cls, how=printed.how)
-    return Meaning(printed.cls.rpartition("/")[2], (meaning,), TEXTS["look"], (by,) if by else ())
 
 
 def _answer(text: str) -> Meaning | None:
@@ -245,14 +222,8 @@ def _default(name: str) -> Sentence | str:
 
 def releases_of(rows: Iterable[dict[str, Any]]) -> str | None:
     """Return the releases that print all of a paste's broker lines, None if that excludes no release."""
-    first, last = upstream.OLDEST, upstream.NEWEST
-    for row in rows:
-        printed = [each for each in upstream.find(row["text"]) if each.weight > upstream.SURE]
-        same = [each for each in printed if each.weight == printed[0].weight]
-        # An answer is printed by clients too, whatever their release.
-        if same and all(each.logged and each.cls.startswith(("broker/", "store/")) for each in same):
-            since = min((each.since or upstream.OLDEST for each in same), key=upstream.number)
-            until = max((each.until or upstream.NEWEST for each in same), key=upstream.number)
-            first, last = max(first, since, key=upstream.number), min(last, until, key=upstream.number)
+    printed = [each for row in rows if (each := upstream.find(row["text"])) and each.classes.startswith(("broker/", "store/"))]
+    first = max((each.since or upstream.OLDEST for each in printed), key=upstream.number, default=upstream.OLDEST)
+    last = min((each.until or upstream.NEWEST for each in printed), key=upstream.number, default=upstream.NEWEST)
     narrowed = (first, last) != (upstream.OLDEST, upstream.NEWEST) and upstream.number(first) <= upstream.number(last)
     return f"{first}–{last}" if narrowed else None

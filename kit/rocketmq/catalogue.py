@@ -186,7 +186,8 @@ class Event(KnownText, frozen=True, kw_only=True):
 class Problem(KnownText, frozen=True, kw_only=True):
     """One thing that can be wrong with a RocketMQ system, or one family of log lines that only sounds so.
 
-    `classes`: `module/Class` whose remaining WARN and ERROR lines belong here as well. `unless`: a regular expression of entries that are normal.
+    `classes`: `module/Class` whose remaining WARN and ERROR lines belong here as well; `sign`: a regular expression of what another project's
+    logging prints around its remaining ones. `unless`: a regular expression of entries that are normal.
     """
 
     title: T
@@ -197,6 +198,7 @@ class Problem(KnownText, frozen=True, kw_only=True):
     risk: T | None = None
     unlike: T | None = None
     classes: tuple[str, ...] = ()
+    sign: str = ""
     unless: str = ""
     seen: Seen = Seen()
     fault: Fault = Fault()
