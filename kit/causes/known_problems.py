@@ -94,7 +94,7 @@ def _going_on(facts: Facts, judged: noise.Judged, problem: Problem) -> Finding:
 
 
 def _with_remedy(finding: Finding, problem: Problem) -> Finding:
-    if problem.remedy is not None and problem.risk is not None:
+    if problem.remedy is not None:
         finding.remedies = [Remedy(problem.remedy, problem.decides or problem.next, problem.risk, SAYS["verify"])]
     return finding
 

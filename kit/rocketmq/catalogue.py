@@ -154,7 +154,7 @@ class Event(KnownText, frozen=True, kw_only=True):
     counts for no cause. `confirm` must be found in the entry as well, where a text alone would say too much.
     """
 
-    values: str
+    values: str = ""
     confirm: str = ""
     harmless: bool | None = False
     benign: T | None = None
@@ -183,6 +183,9 @@ class Event(KnownText, frozen=True, kw_only=True):
         return re.compile(self.confirm.encode())
 
 
+NO_RISK: Final = T("None.", "无。")
+
+
 class Problem(KnownText, frozen=True, kw_only=True):
     """One thing that can be wrong with a RocketMQ system, or one family of log lines that only sounds so.
 
@@ -195,7 +198,7 @@ class Problem(KnownText, frozen=True, kw_only=True):
     next: T
     decides: T | None = None
     remedy: T | None = None
-    risk: T | None = None
+    risk: T = NO_RISK
     unlike: T | None = None
     classes: tuple[str, ...] = ()
     sign: str = ""
