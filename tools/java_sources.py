@@ -183,7 +183,9 @@ def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str
         told_apart = until != newest or since not in (oldest, NEW_IN_5)
         if classes[0].partition("/")[0] in MODULES and (told_apart if known else classes[0] in BY_CLASS):
             levels = "/".join(sorted({level for _, level in places}))
-            rows.append((", ".join(classes), levels, "" if since == oldest else since, "" if until == newest else until, text))
+            rows.append(
+                (", ".join(classes), levels, "" if since == oldest else since, "" if until == newest else until, text)
+            )
     return "".join("\t".join(row) + "\n" for row in sorted(rows, key=lambda row: (row[0], row[4])))
 
 

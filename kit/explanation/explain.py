@@ -222,7 +222,9 @@ def _default(name: str) -> Sentence | str:
 
 def releases_of(rows: Iterable[dict[str, Any]]) -> str | None:
     """Return the releases that print all of a paste's broker lines, None if that excludes no release."""
-    printed = [each for row in rows if (each := upstream.find(row["text"])) and each.classes.startswith(("broker/", "store/"))]
+    printed = [
+        each for row in rows if (each := upstream.find(row["text"])) and each.classes.startswith(("broker/", "store/"))
+    ]
     first = max((each.since or upstream.OLDEST for each in printed), key=upstream.number, default=upstream.OLDEST)
     last = min((each.until or upstream.NEWEST for each in printed), key=upstream.number, default=upstream.NEWEST)
     narrowed = (first, last) != (upstream.OLDEST, upstream.NEWEST) and upstream.number(first) <= upstream.number(last)

@@ -138,9 +138,16 @@ def test_a_format_string_says_what_no_known_text_does() -> None:
     assert len({row.text for row in rows}) == len(rows) > 1000
     for row in rows:
         assert row.how in ("WARN", "ERROR", "ERROR/WARN") and {row.since, row.until} <= RELEASES
-        assert re.fullmatch(r"[a-z]+/\w+(, [a-z]+/\w+)*", row.classes) and upstream.number(row.since) <= upstream.number(row.until or "6")
+        assert re.fullmatch(r"[a-z]+/\w+(, [a-z]+/\w+)*", row.classes) and upstream.number(
+            row.since
+        ) <= upstream.number(row.until or "6")
         line = row.text.replace("{}", "7")
-        assert row.since or row.until or row.classes.split(",")[0] in catalogue.BY_CLASS and not (problems_in(line) or event_in(line))
+        assert (
+            row.since
+            or row.until
+            or (row.classes.split(",")[0] in catalogue.BY_CLASS
+            and not (problems_in(line) or event_in(line)))
+        )
 
 
 @pytest.mark.parametrize(("classes", "text", "since", "until"), rows_of(__file__, "releases_of_a_text"))
