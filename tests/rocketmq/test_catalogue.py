@@ -145,8 +145,7 @@ def test_a_format_string_says_what_no_known_text_does() -> None:
         assert (
             row.since
             or row.until
-            or (row.classes.split(",")[0] in catalogue.BY_CLASS
-            and not (problems_in(line) or event_in(line)))
+            or (row.classes.split(",")[0] in catalogue.BY_CLASS and not (problems_in(line) or event_in(line)))
         )
 
 
