@@ -1,30 +1,29 @@
-"""Which file belongs to which broker: by the address it names, and by which stores and configurations are in neighbouring folders."""
+"""Which file belongs to which broker: by the address it names, and by the stores and configurations in neighbouring folders."""
 
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import Any, Final, TypeVar
-
-import attrs
+from typing import Any, Final, NamedTuple, TypeVar
 
 from kit.rocketmq import ids
 from kit.tables.facts import Facts, memo
 
 T = TypeVar("T")
 _ORIGINS: Final = ("broker.conf", "broker.log", "getBrokerConfig")
+Hosts = frozenset[str]
+"""The addresses (`ip:port`) under which one broker stored records; empty if the broker is unknown."""
 
 
-@attrs.frozen
-class Broker:
-    """A broker's place in the evidence. `root`: the folder above `commitlog`, or of its configuration; `name`: brokerName, or the root if that is unknown."""
+class Broker(NamedTuple):
+    """A broker in the evidence. `root`: the folder above `commitlog`, or of its configuration; `name`: brokerName, else the root; `stored`: it has a commitlog."""
 
     root: str
     name: str
-    slave: bool = False
-    stored: bool = True
-    """Whether there is a commitlog in it."""
+    slave: bool
+    stored: bool
 
 
 def root_of(file: str) -> str:
@@ -41,36 +40,28 @@ def _near(a: str, b: str) -> int:
 @memo
 def all_of(facts: Facts) -> tuple[Broker, ...]:
     """Return the brokers whose store or configuration is in the evidence, in order of root."""
-    said: dict[str, dict[str, str]] = {}
+    configured: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for row in facts.rows("settings"):
         # A subscription group has its own brokerId: the broker from which it may be read.
         own = row["origin"] in _ORIGINS and not row["backup"]
         if own and row["name"] in ("brokerName", "brokerId", "brokerRole"):
-            said.setdefault(row["file"], {})[row["name"]] = (row["value"] or "").strip()
+            configured[row["file"]][row["name"]] = (row["value"] or "").strip()
     stores = {root_of(item.file) for item in facts.files.of_kind("commitlog", "dledger")}
-    roots = stores or {str(PurePosixPath(file).parent) for file in said}
-    found = []
-    for root in sorted(roots):
-        nearest = max((_near(file, root) for file in said), default=0)
+    roots = sorted(stores or {str(PurePosixPath(file).parent) for file in configured})
+    brokers = []
+    for root in roots:
+        nearest = max((_near(file, root) for file in configured), default=0)
         # A single store belongs to any configuration there is; one of several only to a configuration next to it.
-        mine = [said[file] for file in sorted(said) if _near(file, root) == nearest and (nearest or len(roots) == 1)]
-        names = {values["brokerName"] for values in mine if values.get("brokerName")}
-        slave = any(
-            values.get("brokerRole") == "SLAVE" or values.get("brokerId", "0") not in ("0", "") for values in mine
-        )
-        found.append(
-            Broker(root, next(iter(names)) if len(names) == 1 else _named(facts) or root, slave, root in stores)
-        )
-    return tuple(found)
-
-
-@memo
-def _named(facts: Facts) -> str | None:
-    """Return the only broker name in mqadmin outputs, None if they have none or several."""
-    if not facts.files.of_mqadmin():
-        return None
-    named = {row["value"] for row in facts.rows("admin_names") if row["name"] == "#Broker Name"}
-    return next(iter(named)) if len(named) == 1 else None
+        near = [v for file, v in configured.items() if _near(file, root) == nearest and (nearest or len(roots) == 1)]
+        slave = any(v.get("brokerRole") == "SLAVE" or v.get("brokerId", "0") not in ("0", "") for v in near)
+        names = {v["brokerName"] for v in near if v.get("brokerName")}
+        if len(names) != 1:
+            # The only name in mqadmin outputs.
+            rows = facts.rows("admin_names") if facts.files.of_mqadmin() else []
+            names = {row["value"] for row in rows if row["name"] == "#Broker Name"}
+        name = names.pop() if len(names) == 1 else None
+        brokers.append(Broker(root, name or root, slave, root in stores))
+    return tuple(brokers)
 
 
 def of_file(facts: Facts, file: str) -> Broker | None:
@@ -79,33 +70,23 @@ def of_file(facts: Facts, file: str) -> Broker | None:
     if len(known) <= 1:
         return known[0] if known else None
     nearest = max(_near(file, broker.root) for broker in known)
-    mine = [broker for broker in known if _near(file, broker.root) == nearest]
-    return mine[0] if len(mine) == 1 and nearest else None
-
-
-def names(facts: Facts) -> dict[str, str]:
-    """Return {root of a store: name of its broker}."""
-    return {broker.root: broker.name for broker in all_of(facts)}
-
-
-Hosts = frozenset[str]
-"""The addresses (`ip:port`) under which one broker stored records; empty if the broker is unknown."""
+    near = [broker for broker in known if _near(file, broker.root) == nearest]
+    return near[0] if len(near) == 1 and nearest else None
 
 
 @memo
 def addresses(facts: Facts) -> dict[str, set[str]]:
     """Return {root of a store: addresses (`ip:port`) under which its records were stored}."""
-    found: dict[str, set[str]] = {}
-    if facts.files.of_kind("commitlog", "dledger"):
-        for row in facts.rows("store_extent"):
-            found.setdefault(root_of(row["file"]), set()).add(row["store_host"])
-    return found
+    hosts: defaultdict[str, set[str]] = defaultdict(set)
+    for row in facts.rows("store_extent") if facts.files.of_kind("commitlog", "dledger") else ():
+        hosts[root_of(row["file"])].add(row["store_host"])
+    return dict(hosts)
 
 
 def is_of(facts: Facts, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
-    """Return whether a file (and the address it names, `ip:port`) belongs to the broker that stored under `hosts`.
+    """Return whether a file, and the address it names, belongs to the broker that stored under `hosts`; None if that is open.
 
-    None if that is open: the file names no address of a known store and is next to none. If there is only one broker, all files are its own.
+    If there is only one broker, all files are its own.
     """
     if not hosts or (len(all_of(facts)) < 2 and address is None):
         return None
@@ -119,42 +100,35 @@ def is_of(facts: Facts, hosts: Hosts, file: str, address: str | None = None) -> 
     return not hosts.isdisjoint(near) if near else None
 
 
-def of_this(facts: Facts, hosts: Hosts, told: Iterable[tuple[T, str, str | None]]) -> list[T]:
-    """Return what concerns the broker at `hosts`, from `told`: (what, its file, the address it names). Items whose broker is
-    open count only if nothing concerns this broker for certain; those of another broker never do.
+def of_this(facts: Facts, hosts: Hosts, items: Iterable[tuple[T, str, str | None]]) -> list[T]:
+    """Return what concerns the broker at `hosts`, of (what, its file, the address it names).
+
+    Items whose broker is open count only if nothing concerns this broker for certain; those of another broker never do.
     """
-    judged = [(what, is_of(facts, hosts, file, address)) for what, file, address in told]
+    judged = [(what, is_of(facts, hosts, file, address)) for what, file, address in items]
     own = [what for what, ours in judged if ours]
     return own or [what for what, ours in judged if ours is None]
 
 
-# --- brokers of half messages --------------------------------------------------------------------------------------------------
-
-
-def sharing(pairs: list[tuple[str, str]]) -> dict[str, str]:
-    """Return {host: one name for all hosts that are connected through files} of (file, host)."""
-    root: dict[str, str] = {}
-
-    def find(node: str) -> str:
-        while root.setdefault(node, node) != node:
-            node = root[node]
-        return node
-
+def sharing(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return {host: the least of all hosts that are connected with it through files} of (file, host)."""
+    hosts: defaultdict[str, set[str]] = defaultdict(set)
     for file, host in pairs:
-        a, b = find(f"file {file}"), find(f"host {host}")
-        root[max(a, b)] = min(a, b)
-    return {host: find(f"host {host}") for _, host in pairs}
+        hosts[file].add(host)
+    connected: dict[str, set[str]] = {}
+    for of_file in hosts.values():
+        joined = set().union(*(connected.get(host, {host}) for host in of_file))
+        connected |= dict.fromkeys(joined, joined)
+    return {host: min(joined) for host, joined in connected.items()}
 
 
 def half_hosts(facts: Facts) -> dict[str, str]:
-    """Return {storing host: the host that represents its broker}, hosts as in offset message ids: the table `half_brokers`."""
+    """Return {storing host: its broker}, hosts as in offset message ids: the table `half_brokers`."""
     return {row["host"]: row["broker"] for row in facts.rows("half_brokers")}
 
 
 def half_addresses(facts: Facts, broker: str | None = None) -> Hosts:
-    """Return the addresses of a broker (named as in `half_hosts`); without one those of the only broker with half
-    messages, none if several have them.
-    """
+    """Return the addresses of a broker of `half_hosts`; without one those of the only broker, none if there are several."""
     known = half_hosts(facts)
     if broker is None and len(set(known.values())) != 1:
         return frozenset()
@@ -163,11 +137,6 @@ def half_addresses(facts: Facts, broker: str | None = None) -> Hosts:
     return frozenset(place[0] for place in places if place)
 
 
-# --- what is missing -----------------------------------------------------------------------------------------------------------
-
-
 def stretches(facts: Facts) -> list[dict[str, Any]]:
-    """Return the table `stretches`: what is missing between the first and the last record of each broker's log. A record that lay there cannot be
-    found, which says nothing about whether it was stored.
-    """
+    """Return the table `stretches`: where a record cannot be found, which says nothing about whether it was stored."""
     return facts.rows("stretches") if facts.files.of_kind("commitlog", "dledger") else []

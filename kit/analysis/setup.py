@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, NamedTuple
-
-import attrs
 
 from kit.analysis import brokers
 from kit.analysis.brokers import Hosts
@@ -18,26 +17,14 @@ from kit.rocketmq import names, versions
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts, memo
 
-Known = Literal["evidence", "default"] | None
 ANY: Final[Hosts] = frozenset()
 """Any broker of the evidence."""
-
 HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
 _ALIASES: Final = (("mappedFile", "mapedFile"), ("MappedFile", "MapedFile"))
-
 RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
 """Which origin wins: what the running broker answers, then what it printed at its start, then its configuration."""
-
-
-@attrs.frozen
-class Client:
-    """A client that connected to a broker: `role` producer or consumer."""
-
-    role: str
-    group: str
-    client_id: str
-    version: str
-    ref: Ref
+Named = tuple[Version, str, str | None]
+"""A release, the file that names it, and the broker's address or None."""
 
 
 class Setting(NamedTuple):
@@ -45,41 +32,7 @@ class Setting(NamedTuple):
 
     value: str | None
     where: Ref | None
-    known: Known
-
-
-def broker_versions(facts: Facts, hosts: Hosts = ANY) -> tuple[str, ...]:
-    """Return the releases that the evidence names for the broker at `hosts`, or for any broker, oldest first."""
-    return tuple(str(v) for v in sorted(set(brokers.of_this(facts, hosts, _releases(facts)))))
-
-
-@memo
-def _releases(facts: Facts) -> list[tuple[Version, str, str | None]]:
-    """Return (release, the file that names it, the broker's address or None)."""
-    said = list(_listed(facts))
-    for row in _configs(facts, "rocketmqHome"):
-        if home := HOME.search(row["value"] or ""):
-            said += [(v, row["file"], row["address"]) for v in _versions(home[1])]
-    return said
-
-
-def _listed(facts: Facts) -> Iterator[tuple[Version, str, str | None]]:
-    """Yield the same of what mqadmin printed: clusterList, and brokerStatus with the address before the name or in the command."""
-    if not facts.files.of_mqadmin():
-        return
-    asked: dict[str, str] = {}
-    cells: dict[tuple[str, int], str] = {}
-    for row in facts.rows("admin_names"):
-        file, name, value = row["file"], row["name"], row["value"] or ""
-        if name == "argument:-b":
-            asked[file] = value
-        elif name == "#Addr":
-            cells[file, row["line"]] = value
-        elif name.endswith("brokerVersionDesc"):
-            address = name.removesuffix("brokerVersionDesc").strip() or asked.get(file)
-            yield from ((v, file, address) for v in _versions(value))
-        elif name == "#Version":
-            yield from ((v, file, cells.get((file, row["line"]))) for v in _versions(value))
+    known: Literal["evidence", "default"] | None
 
 
 class Start(NamedTuple):
@@ -92,23 +45,88 @@ class Start(NamedTuple):
 
 
 @memo
+def _settings(facts: Facts) -> list[dict[str, Any]]:
+    """Return the brokers' settings, each with the `address` of its broker (None if unknown): the one that wins first."""
+    rows = [row for row in facts.rows("settings") if row["origin"] in RANK]
+    last = {item.file: item.last.timestamp() for item in facts.files.items if item.last}
+    # Of several logs the one that goes on longest.
+    rows.sort(
+        key=lambda r: (RANK[r["origin"]], r["backup"] or False, -last.get(r["file"], 0), r["file"], -(r["line"] or 0))
+    )
+    named: defaultdict[tuple[str, str | None], dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        if row["name"] in ("brokerIP1", "listenPort"):
+            named[row["file"], row["subject"]].setdefault(row["name"], row["value"] or "")
+    address = {
+        place: f"{of['brokerIP1']}:{of.get('listenPort', '10911')}"
+        for place, of in named.items()
+        if of.get("brokerIP1")
+    }
+    return [row | {"address": address.get((row["file"], row["subject"]))} for row in rows]
+
+
+def setting(facts: Facts, name: str, hosts: Hosts = ANY) -> Setting:
+    """Return a setting of the broker at `hosts`, or of any: answered, printed, configured, else the default."""
+    wanted = {name, *(name.replace(*pair) for pair in _ALIASES), *(name.replace(b, a) for a, b in _ALIASES)}
+    given = ((row, row["file"], row["address"]) for row in _settings(facts) if row["name"] in wanted)
+    if of_broker := brokers.of_this(facts, hosts, given):
+        row = of_broker[0]
+        return Setting(row["value"], facts.ref(row["file"], row["line"]), "evidence")
+    if (rule := versions.RULES.get(name)) is None:
+        return Setting(None, None, None)
+    known = releases_at(facts, hosts)
+    # Without a release, a default that never changed is still known.
+    values = {str(rule.at(v)) for v in known} if known else {str(value) for _, value in rule.rows}
+    return Setting(values.pop(), None, "default") if len(values) == 1 else Setting(None, None, None)
+
+
+# --- releases ------------------------------------------------------------------------------------------------------------------
+
+
+def broker_versions(facts: Facts, hosts: Hosts = ANY) -> tuple[str, ...]:
+    """Return the releases that the evidence names for the broker at `hosts`, or for any broker, oldest first."""
+    return _sorted(brokers.of_this(facts, hosts, _releases(facts)))
+
+
+def _sorted(known: Iterable[Version | None]) -> tuple[str, ...]:
+    return tuple(str(version) for version in sorted({version for version in known if version}))
+
+
+@memo
+def _releases(facts: Facts) -> list[Named]:
+    homes = [(row, HOME.search(row["value"] or "")) for row in _settings(facts) if row["name"] == "rocketmqHome"]
+    named = [(Version.maybe(home[1]), row["file"], row["address"]) for row, home in homes if home]
+    return [(version, *place) for version, *place in (*_listed(facts), *named) if version]  # type: ignore[misc]
+
+
+def _listed(facts: Facts) -> Iterator[tuple[Version | None, str, str | None]]:
+    """Yield what clusterList and brokerStatus print; brokerStatus has the address before the name or in the command."""
+    rows = facts.rows("admin_names") if facts.files.of_mqadmin() else []
+    asked = {row["file"]: row["value"] for row in rows if row["name"] == "argument:-b"}
+    cells = {(row["file"], row["line"]): row["value"] for row in rows if row["name"] == "#Addr"}
+    for row in rows:
+        file, name = row["file"], row["name"]
+        if name.endswith("brokerVersionDesc"):
+            address = name.removesuffix("brokerVersionDesc").strip() or asked.get(file)
+            yield Version.maybe(row["value"] or ""), file, address
+        elif name == "#Version":
+            yield Version.maybe(row["value"] or ""), file, cells.get((file, row["line"]))
+
+
+@memo
 def upgrades(facts: Facts) -> dict[str, list[Start]]:
     """Return {broker: its starts in order of time} of the brokers whose logs show starts with different releases."""
-    starts: dict[str, list[Start]] = {}
+    address = {row["file"]: row["address"] for row in _settings(facts) if row["subject"] is None}
+    starts: defaultdict[str, list[Start]] = defaultdict(list)
     for row in facts.rows("broker_starts"):
-        if home := HOME.search(row["home"]):
-            broker = _addresses(facts).get((row["file"], None)) or str(PurePosixPath(row["file"]).parent)
-            ref = Ref(row["file"], "", line=row["line"])
-            starts.setdefault(broker, []).extend(Start(v, broker, ref, utc(row["ts"])) for v in _versions(home[1]))
-    return {
-        broker: sorted(each, key=lambda start: (start.at, start.ref.file, start.ref.line))
-        for broker, each in starts.items()
-        if len({start.version for start in each}) > 1
-    }
+        if (home := HOME.search(row["home"])) and (version := Version.maybe(home[1])):
+            broker = address.get(row["file"]) or str(PurePosixPath(row["file"]).parent)
+            starts[broker].append(Start(version, broker, Ref(row["file"], "", line=row["line"]), utc(row["ts"])))
+    return {broker: each for broker, each in starts.items() if len({start.version for start in each}) > 1}
 
 
 def releases_at(facts: Facts, hosts: Hosts = ANY, at: dt.datetime | None = None) -> tuple[str, ...]:
-    """Return those of `broker_versions` that ran at a time (UTC), or at the end of the logs: a start with another release ends the one before."""
+    """Return those of `broker_versions` that ran at a time (UTC), or at the end: a start with another release ends the one before."""
     running: set[Version] = set()
     ended: set[Version] = set()
     for broker, starts in upgrades(facts).items():
@@ -119,11 +137,10 @@ def releases_at(facts: Facts, hosts: Hosts = ANY, at: dt.datetime | None = None)
     return tuple(v for v in broker_versions(facts, hosts) if Version.parse(v) not in ended - running)
 
 
-@memo
-def clients(facts: Facts) -> list[Client]:
-    """Return each client that connected once, with the first line that says so."""
+def clients(facts: Facts) -> list[dict[str, Any]]:
+    """Return the rows of `clients_connected` of users' clients, `version` as RocketMQ writes it."""
     return [
-        Client(row["role"], row["group"], row["client_id"], str(version), Ref(row["file"], "", line=row["line"]))
+        row | {"version": str(version)}
         for row in facts.rows("clients_connected")
         if row["group"] != names.ADMIN_GROUP and (version := Version.maybe(row["version"]))
     ]
@@ -131,71 +148,5 @@ def clients(facts: Facts) -> list[Client]:
 
 @memo
 def client_versions(facts: Facts) -> tuple[str, ...]:
-    connected = {Version.parse(client.version) for client in clients(facts)}
-    created = {version for row in facts.rows("client_releases") for version in _versions(row["version"])}
-    return tuple(str(version) for version in sorted(connected | created))
-
-
-def _versions(text: str) -> set[Version]:
-    found = Version.maybe(text)
-    return {found} if found else set()
-
-
-@memo
-def _settings(facts: Facts) -> dict[str, list[dict[str, Any]]]:
-    """Return the brokers' settings by name."""
-    by_name: dict[str, list[dict[str, Any]]] = {}
-    for row in facts.rows("settings"):
-        if row["origin"] in RANK:
-            by_name.setdefault(row["name"], []).append(row)
-    return by_name
-
-
-@memo
-def _addresses(facts: Facts) -> dict[tuple[str, str | None], str | None]:
-    """Return the address of the broker whose settings each (file, subject) holds, None if unknown."""
-    told: dict[tuple[str, str | None], dict[str, str]] = {}
-    for row in reversed(_named(facts, "brokerIP1", "listenPort")):
-        told.setdefault((row["file"], row["subject"]), {})[row["name"]] = row["value"] or ""
-    return {
-        place: (ip := said.get("brokerIP1")) and f"{ip}:{said.get('listenPort', '10911')}"
-        for place, said in told.items()
-    }
-
-
-def _named(facts: Facts, *wanted: str) -> list[dict[str, Any]]:
-    """Return the settings with these names, the one that wins first; of several logs the one that goes on longest."""
-    found = [row for name in wanted for row in _settings(facts).get(name, ())]
-    ends = {row["file"]: item.last for row in found if (item := facts.files.get(row["file"])) and item.last}
-
-    def order(row: dict[str, Any]) -> tuple[Any, ...]:
-        latest_first = -ends[row["file"]].timestamp() if row["file"] in ends else 0
-        return RANK[row["origin"]], bool(row["backup"]), latest_first, row["file"], -(row["line"] or 0)
-
-    return sorted(found, key=order)
-
-
-def _configs(facts: Facts, *wanted: str) -> list[dict[str, Any]]:
-    """Return the same with the `address` of each setting's broker."""
-    return [row | {"address": _addresses(facts).get((row["file"], row["subject"]))} for row in _named(facts, *wanted)]
-
-
-def setting(facts: Facts, name: str, hosts: Hosts = ANY) -> Setting:
-    """Return a setting of the broker at `hosts`, or of any: answered, printed, configured, else the default."""
-    wanted = {name}
-    for new, old in _ALIASES:
-        wanted |= {name.replace(new, old), name.replace(old, new)}
-    told = brokers.of_this(facts, hosts, ((r, r["file"], r["address"]) for r in _configs(facts, *wanted)))
-    if told:
-        return Setting(told[0]["value"], facts.ref(told[0]["file"], told[0]["line"]), "evidence")
-    return Setting(*_default(facts, name, hosts))
-
-
-def _default(facts: Facts, name: str, hosts: Hosts) -> tuple[str | None, Ref | None, Known]:
-    rule = versions.RULES.get(name)
-    if rule is None:
-        return None, None, None
-    known = releases_at(facts, hosts)
-    # Without a release, a default that never changed is still known.
-    values = {str(rule.at(v)) for v in known} if known else {str(value) for _, value in rule.rows}
-    return (next(iter(values)), None, "default") if len(values) == 1 else (None, None, None)
+    """Return the releases of clients that the evidence names, oldest first."""
+    return _sorted(Version.maybe(row["version"]) for row in (*clients(facts), *facts.rows("client_releases")))

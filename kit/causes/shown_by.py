@@ -33,7 +33,7 @@ def _log(name: str) -> Callable[[Facts], bool]:
 
 def _client_of(role: str) -> Callable[[Facts], bool]:
     """A log that begins with the start of a client of a user: neither mqadmin's nor an excerpt."""
-    return lambda facts: bool((attempts.clients_of_users(facts)["role"] == role).any())
+    return lambda facts: any(row["role"] == role for row in attempts.clients_of_users(facts))
 
 
 PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {

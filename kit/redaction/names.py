@@ -198,8 +198,8 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
         if what := _WHERE["admin"].get(row["name"]):
             yield row["value"], what
     for client in setup.clients(case.facts):
-        yield client.group, "group"
-        yield client.client_id, "client"
+        yield client["group"], "group"
+        yield client["client_id"], "client"
     yield from ((keys, "key") for keys in _distinct(case, "messages", "keys"))
     yield from ((value, "value") for value in _own_properties(case))
     for table in ("rows", "sends"):

@@ -11,7 +11,6 @@ from busy_evidence import START, B, sent, traffic, write_store
 from stores import Record
 
 import kit
-from kit.analysis.sends import times
 
 CHANCES = ((1000, 1900), (4000, 4400), (4600, 5000))
 
@@ -19,7 +18,7 @@ CHANCES = ((1000, 1900), (4000, 4400), (4600, 5000))
 def found(tmp_path: Path, *stores: list[Record]) -> list[Any]:
     for n, records in enumerate(stores):
         write_store(tmp_path / "evidence" / f"host-{n}" / "commitlog", records)
-    return times.stalls(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts)
+    return list(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts("stalls").itertuples(index=False))
 
 
 def after(stall: Any) -> float:

@@ -128,7 +128,7 @@ def _tools(facts: Facts) -> frozenset[str]:
     """Return the client logs of mqadmin, which reaches every address of its host; none with a client of users."""
     if not facts.files.of_kind("log"):
         return frozenset()
-    own = set(attempts.clients_of_users(facts)["file"])
+    own = {row["file"] for row in attempts.clients_of_users(facts)}
     tools = {file for file, _ in refs.seen(facts, "admin-tool").places}
     sides = {_folder(i.file) for i in facts.files.items if i.source in BROKER_SIDE}
     beside = {i.file for i in facts.files.items if i.source == "client" and _folder(i.file) in sides}

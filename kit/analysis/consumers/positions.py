@@ -133,7 +133,7 @@ def queue_growth(facts: Facts) -> pd.DataFrame:
     """One row per point of the curve by which a queue of a consumed topic grew: topic, broker, queue_id, time (begin of a second or more), end (max
     offset after it), begin. From the records; without any from the consume queues (then without times: one row a queue). As many rows as `queue_curve`.
     """
-    known = brokers.names(facts)
+    known = {b.root: b.name for b in brokers.all_of(facts)}
     if not facts.has("messages"):
         name = next(iter(known.values())) if len(known) == 1 else ""
         return facts("consumequeue_ends").assign(broker=name, time=None)

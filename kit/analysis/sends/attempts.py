@@ -1,14 +1,11 @@
-"""Failed sends as logs report them: single attempts of a client, calls that threw, and what the application wrote about
-them.
+"""Failed sends as logs report them: single attempts of a client, calls that threw, what the application wrote about them.
 
-A client logs each failed attempt (`sendKernelImpl exception, resend at once`, also if the code is not retried) and, up
-to 5.1.1, the message as an entry of its own after it; the application gets one exception for the whole call (reference
-§7.3, §8.4). One failed send can be in both logs and in a ledger.
+A client logs each failed attempt and, up to 5.1.1, the message as an entry of its own after it; the application gets one
+exception for the whole call (reference §7.3, §8.4). One failed send can be in both logs and in a ledger.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict, deque
 from collections.abc import Collection
 from pathlib import PurePosixPath
@@ -18,7 +15,7 @@ import pandas as pd
 
 from kit.analysis import refs, setup
 from kit.inventory.references import Ref
-from kit.rocketmq import names, versions
+from kit.rocketmq import versions
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts, memo
@@ -41,35 +38,33 @@ MOST: Final = 400_000
 """Entries followed one by one. Beyond this only counts are given."""
 TOGETHER: Final = 5_000
 """ms between a failed attempt and the entry with its message."""
-_WORD: Final = re.compile(r"[^\s,;，；：。、\[\](){}<>\"'（）【】]+")
 COLUMNS: Final = (
     "file", "line", "at", "ts", "source", "thread", "logger", "role", "kind", "key", "uniq_key", "said", "period", "queue", "broker",
-    "thrown",
+    "thrown", "counts",
 )  # fmt: skip
 CALL: Final = ("key", "uniq_key", "kind", "attempts", "ts", "file", "line")
-THROWN: Final = ("key", "uniq_key", "kind", "words", "ts", "file", "line")
 REFUSED: Final = ("flow-control", "thread-pool-busy")
 
 
+def too_many(facts: Facts) -> bool:
+    """Return whether there are more entries about failed sends than are followed one by one."""
+    return refs.seen(facts, *FAILURES).count > MOST
+
+
 @memo
-def entries(facts: Facts) -> pd.DataFrame | None:
-    """Return every log entry about a failed send, or with the message of a failed attempt, in order of file and line
-    (`COLUMNS`, of the table `send_failures`; `ts` in ms since 1970); None if there are too many.
-    """
-    total = refs.seen(facts, *FAILURES).count
-    if total > MOST:
-        return None
-    if not total:
-        return pd.DataFrame(columns=pd.Index(COLUMNS))
+def entries(facts: Facts) -> pd.DataFrame:
+    """Return the table `send_failures` (`COLUMNS`, `ts` in ms since 1970), in order of file and line; no rows if there are too many."""
+    if too_many(facts) or not refs.seen(facts, *FAILURES):
+        return pd.DataFrame(columns=pd.Index(COLUMNS)).astype({"thrown": bool, "counts": bool})
     rows = facts("send_failures").rename(columns={"ts_ms": "ts"})
-    return rows.astype(dict.fromkeys(("ts", "period", "queue"), "float64") | {"thrown": bool})
+    numbers = dict.fromkeys(("ts", "period", "queue"), "float64")
+    return rows.astype(numbers | {"thrown": bool, "counts": bool})
 
 
 @memo
 def attempts(facts: Facts) -> pd.DataFrame:
     """Return the failed attempts, each with its message if the client prints it: columns of `entries`."""
-    rows = entries(facts)
-    return pd.DataFrame(columns=pd.Index(COLUMNS)) if rows is None else paired(rows)
+    return paired(entries(facts))
 
 
 def paired(rows: pd.DataFrame) -> pd.DataFrame:
@@ -78,9 +73,9 @@ def paired(rows: pd.DataFrame) -> pd.DataFrame:
     Threads of one client write to one log: in each file (and thread, if the layout prints one) a message belongs to the
     first attempt still without one.
     """
-    rows = rows[rows["role"].isin(["attempt", "message"])]
-    waiting: dict[Any, deque[tuple[int, float]]] = defaultdict(deque)
-    key, uniq_key = rows["key"].to_dict(), rows["uniq_key"].to_dict()
+    rows = rows[rows["role"].isin(["attempt", "message"])].reset_index(drop=True)
+    waiting: defaultdict[Any, deque[tuple[int, float]]] = defaultdict(deque)
+    message = {}
     columns = (rows[name] for name in ("file", "thread", "role", "ts"))
     for at, file, thread, role, ts in zip(rows.index, *columns, strict=True):
         queue = waiting[file, thread]
@@ -90,9 +85,9 @@ def paired(rows: pd.DataFrame) -> pd.DataFrame:
         while queue and ts - queue[0][1] > TOGETHER:
             queue.popleft()
         if queue:
-            first, _ = queue.popleft()
-            key[first], uniq_key[first] = key[at], uniq_key[at]
-    rows = rows.assign(key=pd.Series(key, dtype=object), uniq_key=pd.Series(uniq_key, dtype=object))
+            message[queue.popleft()[0]] = at
+    of = rows.loc[list(message.values()), ["key", "uniq_key"]].set_axis(list(message)).astype(object)
+    rows = rows.assign(**{name: of[name].reindex(rows.index) for name in of})
     return rows[rows["role"] == "attempt"].reset_index(drop=True)
 
 
@@ -117,23 +112,17 @@ def counted(kinds: pd.Series) -> dict[str, int]:
 
 def has_producer_log(facts: Facts) -> bool:
     """Return whether there is the log of a producing client of users, which would show a failed attempt."""
-    return bool((clients_of_users(facts)["role"] == "producer").any())
+    return any(row["role"] == "producer" for row in clients_of_users(facts))
 
 
-def clients_of_users(facts: Facts) -> pd.DataFrame:
-    """Return the clients with a group of users that were started according to logs: columns file, group, role."""
-    if not refs.seen(facts, "client-started"):
-        return pd.DataFrame(columns=pd.Index(["file", "group", "role"]))
-    started = facts("clients_started")
-    own = started["group"].notna() & ~started["group"].isin([names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP])
-    return started.loc[own, ["file", "group", "role"]]
+def clients_of_users(facts: Facts) -> list[dict[str, Any]]:
+    """Return the table `clients_started`."""
+    return facts.rows("clients_started") if refs.seen(facts, "client-started") else []
 
 
 def calls(facts: Facts) -> pd.DataFrame:
     """Return the calls that threw according to client logs: columns `CALL`, kind that of the last attempt."""
     rows = attempts(facts)
-    if rows.empty:
-        return pd.DataFrame(columns=pd.Index(CALL))
     own = rows["uniq_key"].fillna(NO_ID + rows["file"] + NO_ID + rows["line"].astype(str))
     grouped = rows.assign(own=own).groupby("own", sort=False)
     each = grouped.last().assign(attempts=grouped.size(), file=grouped["file"].first(), line=grouped["line"].first())
@@ -153,68 +142,46 @@ def busy_is_retried(facts: Facts) -> bool:
 
 
 def thrown(facts: Facts) -> pd.DataFrame:
-    """Return what applications wrote about failed sends, each once: columns `THROWN`, with the set of its `words`.
-
-    Several loggers (a wrapper's and the application's own) that print the same exception in one thread and second
-    report the same calls.
-    """
+    """Return what applications wrote about failed sends, each once: columns of `entries`."""
     rows = entries(facts)
-    if rows is None or rows.empty:
-        return pd.DataFrame(columns=pd.Index(THROWN))
-    rows = rows[rows["role"] == "call"]
-    rows = rows.assign(words=rows["said"].map(words), second=rows["ts"].fillna(-1) // 1000)
-    named = rows["key"].notna() | rows["uniq_key"].notna()
-    loose = rows[~named & rows["thread"].notna()]
-    same = ["file", "thread", "kind", "period", "queue", "second"]
-    printed = loose[[*same, "logger"]].astype(object)
-    printed = printed.where(printed.notna(), "")
-    counts = printed.groupby([*same, "logger"], sort=False).size().rename("n").reset_index()
-    # The logger that prints most of the calls reports them all; of two the first by name.
-    most = counts.sort_values(["n", "logger"], ascending=[False, True]).drop_duplicates(same)
-    reported = printed.reset_index().merge(most.drop(columns="n").astype(object), on=[*same, "logger"])["index"]
-    rows = pd.concat([rows[named | rows["thread"].isna()], loose.loc[reported]])
-    return rows.sort_values(["file", "line"], ignore_index=True)[list(THROWN)]
-
-
-def words(text: str | None) -> frozenset[str]:
-    """Return the words of an entry that may be a key: as a whole, and after the last `=` or `:`."""
-    whole = _WORD.findall(text or "")
-    return frozenset(
-        w for word in whole for w in (word, word.rpartition("=")[2], word.rpartition(":")[2], word.rstrip(".:")) if w
-    )
+    return rows[(rows["role"] == "call") & rows["counts"]].reset_index(drop=True)
 
 
 def quotes(facts: Facts, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ...]:
     """Quote the earliest entry of each of these kinds, then further ones: the line of the entry that names the kind."""
     rows = entries(facts)
-    if rows is None or rows.empty:
-        return ()
     rows = rows[rows["kind"].isin(kinds)].sort_values(["ts", "file", "line"], kind="stable")
-    first = rows.drop_duplicates("kind").index
-    picked = rows.loc[[*first, *rows.index.difference(first, sort=False)][:most]]
-    places = list(zip(picked["file"].astype(str), picked["at"].astype(int), strict=True))
-    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, facts.lines(places), strict=True))
+    further = rows.duplicated("kind")
+    picked = pd.concat([rows[~further], rows[further]]).head(most)
+    return refs.lines(facts, picked.assign(line=picked["at"]), most)
+
+
+# --- requests that are no sends --------------------------------------------------------------------------------------------------
+
+
+def _refused(facts: Facts, kind: str, *slugs: str) -> list[dict[str, Any]]:
+    rows = facts.rows("refused_counts") if refs.seen(facts, *slugs) else []
+    return [row for row in rows if row["kind"] == kind]
 
 
 def refused_pull_count(facts: Facts) -> int:
     """Return how many entries report a request other than a send as refused for busy."""
-    rows = facts.rows("refused_counts") if refs.seen(facts, *REFUSED) else []
-    return sum(row["n"] for row in rows if row["kind"] == "busy" and row["pull"])
+    return sum(row["n"] for row in _refused(facts, "busy", *REFUSED) if row["pull"])
 
 
 def refused_sends(facts: Facts) -> refs.Seen:
     """Return where a send was refused as busy: every refusal except those of pulls."""
-    if not refused_pull_count(facts):
+    rows = _refused(facts, "busy", *REFUSED)
+    if not any(row["pull"] for row in rows):
         return refs.seen(facts, *REFUSED)
-    rows = facts.rows("refused_counts")
-    return refs.of_rows(REFUSED, [row for row in rows if row["kind"] == "busy" and not row["pull"]])
+    return refs.of_rows(row for row in rows if not row["pull"])
 
 
-def timed_out_sends(facts: Facts, slugs: tuple[str, ...], outside: Collection[str]) -> refs.Seen:
+def timed_out_sends(facts: Facts, outside: Collection[str]) -> refs.Seen:
     """Return where a send timed out (not a pull, a heartbeat, a broker's request), outside the folders `outside`."""
-    rows = facts.rows("refused_counts") if refs.seen(facts, *slugs, outside=outside) else []
-    sends = [row for row in rows if row["kind"] == "late" and not row["pull"] and row["source"] not in BROKER_SIDE]
-    return refs.of_rows(slugs, [row for row in sends if str(PurePosixPath(row["file"]).parent) not in outside])
+    rows = _refused(facts, "late", *TIMEOUTS)
+    sends = [row for row in rows if not row["pull"] and row["source"] not in BROKER_SIDE]
+    return refs.of_rows(row for row in sends if str(PurePosixPath(row["file"]).parent) not in outside)
 
 
 def refused_pulls(facts: Facts) -> tuple[Ref, ...]:

@@ -1,8 +1,8 @@
-"""When sends failed and what the broker and its host did meanwhile: stalls, the gaps of watermark.log, the metrics of the host, all of it on one axis.
+"""When sends failed and what the broker and its host did meanwhile: stalls, the gaps of watermark.log, the metrics of the host.
 
-No log mentions a stall. In the commitlog it is a hole in store_timestamp, followed by originals that were born before or in the hole and had to wait
-for its end (the tables `pauses` and `stalls`). A pause of the whole process also leaves a hole in watermark.log, which otherwise has a block every
-second (reference §7.2); an append that hangs does not.
+No log mentions a stall. In the commitlog it is a hole in store_timestamp, followed by originals that were born before or in the
+hole and had to wait for its end (the tables `pauses` and `stalls`). A pause of the whole process also leaves a hole in
+watermark.log, which otherwise has a block every second (reference §7.2); an append that hangs does not.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.analysis import refs, setup
+from kit.analysis import setup
 from kit.analysis.sends import attempts
-from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
 Windows = list[tuple[float, float]]
@@ -54,11 +53,6 @@ def ms(instant: Any) -> float:
     return pd.Timestamp(instant).timestamp() * 1000
 
 
-def windows(rows: pd.DataFrame) -> Windows:
-    """Return the windows of a frame with `start` and `end`."""
-    return [(ms(a), ms(b)) for a, b in zip(rows["start"], rows["end"], strict=True)]
-
-
 def window(facts: Facts) -> tuple[dt.datetime, dt.datetime] | None:
     """Return the time from the first failed send or stall to the last (naive UTC)."""
     for row in facts.rows("busy_window"):
@@ -67,43 +61,21 @@ def window(facts: Facts) -> tuple[dt.datetime, dt.datetime] | None:
     return None
 
 
-def axis(facts: Facts) -> pd.DataFrame:
-    """Return the table `busy_axis`, without the columns of errors that did not occur."""
-    frame = facts("busy_axis").astype({"step_ms": "int64", "stalled": bool, "hole": bool})
-    return frame.drop(columns=[kind for kind in attempts.KINDS if not frame[kind].any()])
-
-
-def arrivals(facts: Facts) -> pd.DataFrame:
-    """Return when messages were born around the incident, for replay: at_ms (since the window's start), sends."""
-    if not facts.has("messages"):
-        return pd.DataFrame({"at_ms": pd.Series(dtype="float64"), "sends": pd.Series(dtype="int64")})
+def charted(facts: Facts) -> dict[str, pd.DataFrame]:
+    """Return what is drawn of the time of `window`: busy_axis, and for replay, in ms since its start, busy_arrivals and busy_pauses."""
     zero = facts.rows("busy_window")[0]["start_ms"]
+    axis = facts("busy_axis").astype({"step_ms": "int64", "stalled": bool, "hole": bool})
     born = facts("arrivals").query("born_or_stored == 'born'").reset_index(drop=True)
-    return pd.DataFrame({"at_ms": born["at_ms"].astype("float64") - zero, "sends": born["n"].astype("int64")})
-
-
-def pauses(facts: Facts) -> pd.DataFrame:
-    """Return the single pauses of the busiest broker, for replay: start_ms, end_ms since the window's start, sorted."""
-    empty = pd.DataFrame({"start_ms": pd.Series(dtype="float64"), "end_ms": pd.Series(dtype="float64")})
-    single = facts("pauses") if facts.has("messages") else empty
-    if single.empty:
-        return empty
-    zero = facts.rows("busy_window")[0]["start_ms"]
-    waiters = single.groupby("store_host")["waiters"].sum().sort_values(ascending=False, kind="stable")
-    worst = single[single["store_host"] == waiters.index[0]].sort_values("start_ms", ignore_index=True)
-    return worst[["start_ms", "end_ms"]].astype("float64") - zero
-
-
-def watermark_gaps(facts: Facts) -> pd.DataFrame:
-    """Return the times without a block in watermark.log: file, line (of the next), start, end (UTC), seconds."""
-    if not refs.seen(facts, "watermark"):
-        return pd.DataFrame(columns=pd.Index(["file", "line", "start", "end", "seconds"]))
-    return facts("watermark_gaps").sort_values(["start", "file"], ignore_index=True)
-
-
-def over_time(facts: Facts) -> bool:
-    """Return whether the host or its JVM was measured by more than a look at its memory and disks."""
-    return facts.has("metrics") and any(row["origin"] != "df" for row in facts.rows("measured_origins"))
+    pauses = facts("pauses")
+    busiest = pauses.groupby("store_host")["waiters"].sum().sort_values(ascending=False, kind="stable").index[:1]
+    pauses = pauses[pauses["store_host"].isin(busiest)].sort_values("start_ms", ignore_index=True)
+    return {
+        "busy_axis": axis.drop(columns=[kind for kind in attempts.KINDS if not axis[kind].any()]),
+        "busy_arrivals": pd.DataFrame(
+            {"at_ms": born["at_ms"].astype("float64") - zero, "sends": born["n"].astype("int64")}
+        ),
+        "busy_pauses": pauses[["start_ms", "end_ms"]].astype("float64") - zero,
+    }
 
 
 def host_metrics(facts: Facts, *names: str) -> pd.DataFrame:
@@ -121,33 +93,19 @@ def store_paths(facts: Facts) -> list[str]:
 
 def full_disks(facts: Facts, percent: float) -> pd.DataFrame:
     """Return the file systems used to more than so many percent: the columns of `host_metrics`, subject the mount point.
-    Where the folder of the store is known, only the one that holds it.
 
-    RocketMQ computes its ratio as df does (common/UtilAll.getDiskPartitionSpaceUsedPercent); older releases count the
-    blocks that are reserved for root as free.
+    Where the folder of the store is known, only the one that holds it. RocketMQ computes its ratio as df does
+    (common/UtilAll.getDiskPartitionSpaceUsedPercent); older releases count the blocks that are reserved for root as free.
     """
     used = host_metrics(facts, "use%")
-    if paths := store_paths(facts):
-        mounts = {mount for path in paths if (mount := _holding(path, set(used["subject"])))}
-        of_store = used["subject"].isin(mounts)
-    else:
-        of_store = ~used["subject"].map(
-            lambda mount: any(PurePosixPath(mount).is_relative_to(each) for each in NO_STORE)
-        ).astype(bool)
-    return used[of_store & (used["value"] > percent)].sort_values("value", ascending=False, kind="stable")
-
-
-def _holding(path: str, mounts: set[str]) -> str | None:
-    """Return the longest mount point above a folder."""
-    above = [mount for mount in mounts if PurePosixPath(path).is_relative_to(mount)]
-    return max(above, key=len, default=None)
-
-
-def stalls(facts: Facts) -> list[Any]:
-    """Return the stalls that the records of the case show: rows of the table `stalls`, earliest first."""
-    return list(facts("stalls").itertuples(index=False)) if facts.has("messages") else []
-
-
-def released(facts: Facts) -> tuple[Ref, ...]:
-    """Quote for the first two stalls the original that waited longest for its end."""
-    return tuple(map(refs.with_times, facts("stall_waiters").itertuples()))
+    above = {
+        path: [m for m in set(used["subject"]) if PurePosixPath(path).is_relative_to(m)] for path in store_paths(facts)
+    }
+    mounts = {max(each, key=len) for each in above.values() if each}
+    stores = {
+        mount
+        for mount in set(used["subject"])
+        if (mount in mounts if above else not any(PurePosixPath(mount).is_relative_to(each) for each in NO_STORE))
+    }
+    full = used[used["subject"].isin(stores) & (used["value"] > percent)]
+    return full.sort_values("value", ascending=False, kind="stable")

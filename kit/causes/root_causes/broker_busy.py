@@ -84,13 +84,13 @@ def examine(facts: Facts) -> Finding:
     late = ledger.of_kind("CLIENT_TIMEOUT")
     seen = Seen(
         refused=attempts.refused_sends(facts),
-        timed_out=attempts.timed_out_sends(facts, attempts.TIMEOUTS, cut_off),
+        timed_out=attempts.timed_out_sends(facts, cut_off),
         late=late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)],
         slow=_slow_lines(facts),
         # Its counters do not tell a refused pull from a refused send.
-        counted=None if attempts.refused_pull_count(facts) else busy.counted_busy(facts),
+        counted=None if attempts.refused_pull_count(facts) else _counted(facts),
         ledger=ledger,
-        stalls=times.stalls(facts),
+        stalls=list(facts("stalls").itertuples(index=False)) if facts.has("messages") else [],
         attempts=attempts.by_kind(facts),
     )
     happened = bool(seen.refused or seen.timed_outs or seen.slow or seen.stalls or seen.counted)
@@ -120,24 +120,37 @@ def _steps(facts: Facts, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     if seen.counted is not None:
         counted = refs.quote(facts, refs.seen(facts, "response-codes"), 1) if seen.counted else ()
         steps.append(supporting("counted", TEXTS.say("counted", count=seen.counted), seen.counted, counted))
-    open_, places = busy.unanswered(facts) if seen.stalls else (0, ())
-    if open_:
-        steps.append(supporting("left-open", TEXTS.say("pending", count=open_), True, places))
+    if seen.stalls and (rows := facts.rows("stalled_transactions")):
+        text = "UNIQ_KEY={uniq_key}, TRANSACTION_CHECK_TIMES={check_times}, {state}"
+        quoted = tuple(Ref(r["half_file"], text.format_map(r), physical_offset=r["half_offset"]) for r in rows)
+        steps.append(supporting("left-open", TEXTS.say("pending", count=rows[0]["n"]), True, quoted))
     return steps
+
+
+def _counted(facts: Facts) -> int | None:
+    """Return how many responses with code 2 the broker counted (broker_traffic.log, 5.1.0+), None without."""
+    return facts.rows("busy_answers")[0]["busy"] if refs.seen(facts, "response-codes") else None
 
 
 def _refused(facts: Facts, seen: Seen) -> Step:
     if seen.refused:
         quoted = attempts.quotes(facts, attempts.REFUSALS, 4) or refs.quote(facts, seen.refused)
-        claim = TEXTS.say("refused", count=seen.refused.count, kinds=busy.refusal_kinds(facts) or None)
+        claim = TEXTS.say("refused", count=seen.refused.count, kinds=_kinds(facts) or None)
         return deciding("refused", claim, True, quoted)
     return deciding("refused", TEXTS["not_refused"], False if _would_show(seen) else None)
+
+
+def _kinds(facts: Facts) -> list[str]:
+    """Return the kinds of refusal the logs name."""
+    named = set(attempts.entries(facts)["kind"].dropna())
+    return [kind for kind in attempts.REFUSALS if kind in named]
 
 
 def _stalled(facts: Facts, seen: Seen) -> Step:
     count, waiters = sum(s.pauses for s in seen.stalls), sum(s.waiters for s in seen.stalls)
     claim = TEXTS.say("stalled", stalls=len(seen.stalls), count=count, seconds=seen.stood, waiters=waiters)
-    behind = times.released(facts) if seen.stalls else ()
+    # For the first two stalls the original that waited longest for its end.
+    behind = tuple(map(refs.with_times, facts("stall_waiters").itertuples())) if seen.stalls else ()
     return supporting("stood-still", claim, count, behind)
 
 
@@ -155,7 +168,7 @@ def _slow_lines(facts: Facts) -> refs.Seen:
     found = refs.seen(facts, *SLOW)
     timed = refs.seen(facts, *SLOW_TIMED).count
     if found and timed == found.count < SEVERAL and not (facts("slow_writes")["cost_ms"] >= PAGE_CACHE_BUSY).any():
-        return refs.Seen(found.slug)
+        return refs.Seen()
     return found
 
 
@@ -251,7 +264,6 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
 def _tables(facts: Facts, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
     ledger = seen.ledger
     outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
-    audit = busy.audit(facts, ledger, seen.stalls)
     tables: dict[str, Any] = {
         "busy_stalls": pd.DataFrame([s._asdict() for s in seen.stalls], columns=pd.Index(STALLS)).rename(
             columns={"stood": "stood_seconds"}
@@ -259,15 +271,11 @@ def _tables(facts: Facts, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
         "busy_outcome": pd.DataFrame(outcome, columns=pd.Index(["kind", "stored", "lost"])),
         "busy_failed": ledger.failed.head(5000),
         "busy_why": busy.frame(whys),
-        "busy_config": busy.audit_frame(audit, "en").assign(reason_zh=busy.audit_frame(audit, "zh")["reason"]),
+        "busy_config": busy.audit(facts, ledger, seen.stalls),
         "lost": ledger.lost_rows,
         "duplicated": ledger.duplicated,
     }
-    if times.window(facts) is not None:
-        tables["busy_axis"] = times.axis(facts)
-        tables["busy_arrivals"] = times.arrivals(facts)
-        tables["busy_pauses"] = times.pauses(facts)
-    return tables
+    return tables | (times.charted(facts) if times.window(facts) else {})
 
 
 def _moments(seen: Seen) -> list[Moment]:
@@ -305,7 +313,8 @@ def _missing(facts: Facts, seen: Seen) -> list[Missing]:
         wanted.append(collect_next.ask("sends", TEXTS["want_sends"]))
     if (seen.refused or seen.stalls) and not facts.has_source("watermark"):
         wanted.append(collect_next.ask("watermark.log", TEXTS["want_watermark"]))
-    if seen.refused and not times.over_time(facts):
+    # A look at memory and disks is no measurement over time.
+    if seen.refused and not (facts.has("metrics") and (facts("measured_origins")["origin"] != "df").any()):
         wanted.append(collect_next.ask("host metrics", TEXTS["want_metrics"]))
     return wanted
 

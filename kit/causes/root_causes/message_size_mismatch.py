@@ -208,7 +208,7 @@ def _queue_step(facts: Facts, found: Seen) -> Step:
 
 
 def _quote(facts: Facts, records: list[Any]) -> tuple[Ref, ...]:
-    return tuple(refs.record(facts.record(row.file, row.physical_offset, refs.PRINTED)) for row in records)
+    return tuple(refs.record(facts, row.file, row.physical_offset) for row in records)
 
 
 def _volume_step(facts: Facts, found: Seen) -> Step:

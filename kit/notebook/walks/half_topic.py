@@ -142,7 +142,7 @@ def retry(inquiry: Inquiry) -> tuple[str, str, str]:
     from kit.analysis import setup
 
     refusals = inquiry.case.facts("refused_send_backs")["consumer_group"].dropna().tolist()
-    consumers = [client for client in setup.clients(inquiry.case.facts) if client.role == "consumer"]
-    chosen = refusals[0] if refusals else max((client.group for client in consumers), key=len, default="")
-    releases = [client.version for client in consumers if client.group == chosen]
+    consumers = [client for client in setup.clients(inquiry.case.facts) if client["role"] == "consumer"]
+    chosen = refusals[0] if refusals else max((client["group"] for client in consumers), key=len, default="")
+    releases = [client["version"] for client in consumers if client["group"] == chosen]
     return chosen, next(iter(releases), "4.6.0"), next(iter(setup.broker_versions(inquiry.case.facts)), "4.6.0")

@@ -1,6 +1,7 @@
 -- One row per log entry about a failed send, or with the message of a failed attempt: file, line, at (the line that names the kind), ts_ms
 -- (since 1970), source, thread, logger, role (attempt, message, call), kind (null for a message), key, uniq_key, said (first 2,000 characters,
--- of a call), period (ms in the queue), queue (its size), broker, thrown (the client makes no further attempt).
+-- of a call), period (ms in the queue), queue (its size), broker, thrown (the client makes no further attempt), counts (false: another logger of the
+-- application prints the exceptions of this thread and second as well, and more of them).
 -- At most 800,000, in order of file and line. A client logs each failed attempt (DefaultMQProducerImpl.sendDefaultImpl), up to 5.1.1 with the
 -- message as an entry of its own; what an application logs is the exception of the whole call.
 -- What a client logs of another request (pull, heartbeat, send-back) is no failed send; what an application does is one, unless its trace
@@ -46,19 +47,30 @@ with marked as (
   where not coalesce(behind, false) and (role <> 'call' or from_send or (named <> 'OTHER' and coalesce(source, 'client') <> 'client'
     and not (late and source in ('broker', 'store', 'remoting', 'transaction', 'broker_default', 'namesrv')) and not (late and text rlike
     'execute the pull request exception|pullKernelImpl|processPullResponse|pullMessageAsync|PullCallback|PullMessageService|popMessage|updateConsumeOffsetToBroker|getConsumerIdListByGroup|HeartBeat|heart beat|queryConsumerOffset|lockBatchMQ|checkClientInBroker|DefaultMQPushConsumerImpl[.]start|ListenerContainerConfiguration|MQAdminExt')))
+), printed as (
+  select file, line,
+    cast(case when lines > 1 and coalesce(layout, '') <> 'json' and instr(text, words) > 0
+      then least(line + length(substring(text, 1, instr(text, words) - 1)) - length(replace(substring(text, 1, instr(text, words) - 1), chr(10), '')),
+        line + lines - 1)
+      else line end as bigint) as at,
+    unix_millis(ts) as ts_ms, source, thread, logger, role, case role when 'attempt' then coalesce(exception, named) else named end as kind,
+    case role when 'message' then printed_key
+      when 'call' then nullif(regexp_extract(message, '(?i)(?:^|[^a-z0-9_])keys?[\\x27"]?[ \\t\\r\\n]*[:=：][ \\t\\r\\n]*\\[?[\\x27"]?([^ \\t\\r\\n,;，；。\\x27"\\])}]+)', 1), '')
+      end as key,
+    case role when 'message' then printed_id
+      when 'call' then nullif(regexp_extract(message, '(?:^|[^A-Za-z0-9_])([0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?)(?:$|[^A-Za-z0-9_])', 1), '')
+      end as uniq_key,
+    case when role = 'call' then substring(message, 1, 2000) end as said,
+    try_cast(period as bigint) as period, try_cast(queue as bigint) as queue, broker, coalesce(what = 'throw exception', false) as thrown
+  from kept
+), loose as (
+  select *, role = 'call' and key is null and uniq_key is null and thread is not null as loose, ts_ms div 1000 as second from printed
+), numbered as (
+  select *, count(*) over (partition by loose, file, thread, kind, period, queue, second, logger) as n from loose
+), most as (
+  select *, first_value(coalesce(logger, '')) over (
+    partition by loose, file, thread, kind, period, queue, second order by n desc, coalesce(logger, '')) as most from numbered
 )
-select file, line,
-  cast(case when lines > 1 and coalesce(layout, '') <> 'json' and instr(text, words) > 0
-    then least(line + length(substring(text, 1, instr(text, words) - 1)) - length(replace(substring(text, 1, instr(text, words) - 1), chr(10), '')),
-      line + lines - 1)
-    else line end as bigint) as at,
-  unix_millis(ts) as ts_ms, source, thread, logger, role, case role when 'attempt' then coalesce(exception, named) else named end as kind,
-  case role when 'message' then printed_key
-    when 'call' then nullif(regexp_extract(message, '(?i)(?:^|[^a-z0-9_])keys?[\\x27"]?[ \\t\\r\\n]*[:=：][ \\t\\r\\n]*\\[?[\\x27"]?([^ \\t\\r\\n,;，；。\\x27"\\])}]+)', 1), '')
-    end as key,
-  case role when 'message' then printed_id
-    when 'call' then nullif(regexp_extract(message, '(?:^|[^A-Za-z0-9_])([0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?)(?:$|[^A-Za-z0-9_])', 1), '')
-    end as uniq_key,
-  case when role = 'call' then substring(message, 1, 2000) end as said,
-  try_cast(period as bigint) as period, try_cast(queue as bigint) as queue, broker, coalesce(what = 'throw exception', false) as thrown
-from kept order by file, line limit 800000
+select file, line, at, ts_ms, source, thread, logger, role, kind, key, uniq_key, said, period, queue, broker, thrown,
+  not loose or coalesce(logger, '') = most as counts
+from most order by file, line limit 800000
