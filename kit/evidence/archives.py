@@ -1,14 +1,13 @@
-"""A path → its plain files, with archives unpacked into the cache: zip, tar, gzip, bzip2, xz, zstd, known by their first bytes, also one inside another.
+"""A path → its plain files, with archives unpacked into the cache: zip, tar, gzip, bzip2, xz, zstd, known by their first bytes.
 
-Nothing an archive declares is trusted: sizes are counted while reading, names never become paths unchecked, memory is bounded. Runs of zero
-bytes cost no disk: a commitlog is mostly unwritten, and really compresses ten thousand to one.
+Nothing an archive declares is trusted: sizes are counted while reading, names never become paths unchecked, memory is bounded.
+Blocks of zeros cost no disk: a commitlog is mostly unwritten, and compresses ten thousand to one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import os
 import shutil
 import struct
@@ -18,26 +17,27 @@ import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final, cast
-
-import attrs
+from typing import IO, Any, Final, cast
 
 from kit.evidence import disk, streams
 from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, plain, refusal, valid_text, walk
-from kit.evidence.streams import BLOCK, CHUNK, HEAD, Peek, Readable
+from kit.evidence.streams import BLOCK, HEAD, ZIP, Stream
 
 MAX_DEPTH: Final = 2
 """Archives in archives: a bundle of hosts' bundles."""
 MAX_MEMBERS: Final = 200_000
 MAX_RATIO: Final = 200
 RATIO_FREE: Final = 2 * 2**30
-"""Up to this size a member may have any compression ratio: no file of a store is larger (its size is an int32), and most are zeros."""
+"""Up to so many bytes that are not zero a file may be packed however well."""
 TOTAL_FREE: Final = 16 * 2**30
+"""The same, zeros included; beyond it a thousand to one is still possible."""
 KEEP_FREE: Final = 512 * 2**20
 """Disk left to others."""
-_ZEROS: Final = bytes(CHUNK)
+_ZEROS: Final = bytes(BLOCK)
 _ONE_FILE: Final = frozenset({"[Content_Types].xml", "META-INF/MANIFEST.MF"})
 """A member of a jar or an office file, each of which counts as one file."""
+_FATAL: Final = ("ratio", "members", "space")
+"""Reasons to read nothing more of an archive."""
 
 
 class Refusal(Exception):
@@ -49,29 +49,27 @@ class Refusal(Exception):
 
 
 def open_evidence(path: Path, spool: Path) -> Opened:
-    """Return the plain files of `path` (a folder, an archive or one file); archives and `.gz` files are unpacked into `spool`.
+    """Return the plain files of `path` (a folder, an archive or one file); what is packed is unpacked into `spool`.
 
     Raise `FileNotFoundError` if `path` does not exist.
     """
     root = Path(path).resolve(strict=True)
-    found, refused = walk(root)
-    spooler = Spooler(spool)
+    files, refused = walk(root)
+    shared = Spool(spool)
 
     def take(item: tuple[str, Path, os.stat_result]) -> Opened:
         name, where, info = item
         try:
-            with open_readonly(where) as stream:
-                packed = streams.is_packed(stream.read(HEAD))
-                if not packed:
-                    return Opened([EvidenceFile(name, plain(where, spool), info.st_size, modified=info.st_mtime)], [])
-                stream.seek(0)
-                return spooler.unpack(name, stream, info)
+            with open_readonly(where) as file:
+                if streams.is_packed(file.peek(HEAD)[:HEAD]):
+                    return _Packed(shared, where, info).unpack(name, file)
+                return Opened([EvidenceFile(name, plain(where, spool), info.st_size, modified=info.st_mtime)], [])
         except Exception as error:
             return Opened([], [refusal(name, error)])
 
     out = Opened([], refused)
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
-        for part in pool.map(take, found):
+        for part in pool.map(take, files):
             out.files.extend(part.files)
             out.refused.extend(part.refused)
             out.archives.extend(part.archives)
@@ -80,8 +78,8 @@ def open_evidence(path: Path, spool: Path) -> Opened:
     return out
 
 
-class Spooler:
-    """Unpacks into `folder`. Bytes and members are counted over all archives; threads may share it."""
+class Spool:
+    """The folder into which everything is unpacked. Threads share it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -89,25 +87,6 @@ class Spooler:
         self._lock = threading.Lock()
         self._room = shutil.disk_usage(folder).free - KEEP_FREE
         self._names: set[str] = set()
-        self._total = 0
-        self._packed = 0
-
-    def unpack(self, name: str, stream: Readable, info: os.stat_result) -> Opened:
-        """Return the plain files of one packed file of the evidence. An archive's time means nothing for its members, a packed log's is the log's."""
-        whole = Peek(stream)
-        with self._lock:
-            self._packed += info.st_size
-        job = _Job(self)
-        with job.guard(name):
-            job.take(name, whole, whole)
-        with contextlib.suppress(Exception):
-            whole.drain()
-        sha, out = whole.sha.hexdigest(), job.out
-        if [f.file for f in out.files] == [name]:
-            out.files[0] = attrs.evolve(out.files[0], sha256=sha, modified=info.st_mtime)
-        else:
-            out.archives.append(EvidenceFile(name, Path(), info.st_size, sha256=sha))
-        return out
 
     def add(self, name: str) -> Path:
         """Return where a member is written. Raise `Refusal` for one too many, or the second of its name."""
@@ -125,194 +104,189 @@ class Spooler:
             if self._room < 0:
                 raise Refusal("space")
 
-    def check(self, size: int, more: int, packed: int) -> None:
-        """Count `more` bytes of a member, `size` so far from so many packed ones. Raise `Refusal` for an absurd ratio."""
-        with self._lock:
-            self._total += more
-            absurd = self._total > TOTAL_FREE and self._total > 1000 * self._packed
-        if absurd or (size > RATIO_FREE and size > MAX_RATIO * packed):
-            raise Refusal("ratio")
 
+class _Packed:
+    """One packed file of the evidence, and what comes out of it."""
 
-@attrs.define
-class _Job:
-    """One packed file of the evidence. `packed` is the stream whose bytes the unpacked ones are compared with."""
+    def __init__(self, spool: Spool, path: Path, info: os.stat_result) -> None:
+        self.spool, self.path, self.info = spool, path, info
+        self.out = Opened([], [])
+        self._unpacked = self._stored = 0
 
-    spooler: Spooler
-    out: Opened = attrs.field(factory=lambda: Opened([], []))
+    def unpack(self, name: str, file: IO[bytes]) -> Opened:
+        """An archive's time means nothing for its members, a packed log's is the log's."""
+        raw = Stream(streams.blocks(file))
+        with self._noting(name):
+            self._take(name, raw, raw, self.info.st_mtime)
+        with contextlib.suppress(Exception):
+            raw.drain()
+        if [each.file for each in self.out.files] != [name]:
+            self.out.archives.append(EvidenceFile(name, Path(), self.info.st_size, sha256=raw.sha.hexdigest()))
+        return self.out
 
     @contextlib.contextmanager
-    def guard(self, name: str) -> Iterator[None]:
-        """Note what stops the reading of a file."""
+    def _noting(self, name: str, *, is_member: bool = False) -> Iterator[None]:
+        """Note what stops the reading of a file; a member that must not be read ends its archive only if that is fatal."""
         try:
             yield
-        except Refusal as refused:
-            self.out.refused.append(Refused(name, refused.reason))
         except Exception as error:
-            self.out.refused.append(Refused(name, "space") if disk.is_full(error) else _damaged(name, error))
+            refused = _refused(name, error)
+            self.out.refused.append(refused)
+            if is_member and refused.reason in _FATAL:
+                raise
 
-    def take(self, name: str, stream: Peek, packed: Peek, depth: int = 0, singles: int = 0) -> None:
+    def _take(self, name: str, stream: Stream, raw: Stream, modified: float | None, depth: int = 0) -> None:
+        """Read a file or member. `raw`: the bytes of its own, as packed; `stream`: those inside."""
+        single = streams.single(stream.peek(HEAD))
+        for _ in range(2):  # .gz inside .gz, as some proxies make them
+            if single is None:
+                break
+            stream = Stream(single(stream))
+            single = streams.single(stream.peek(HEAD))
         head = stream.peek(HEAD)
         if head.startswith(streams.FOREIGN):
             raise Refusal("unsupported")
-        single = streams.single(head)
-        if single is not None and singles < 2:
-            self.take(name, Peek(single(stream)), stream, depth, singles + 1)
-        elif head.startswith(streams.ZIP) or streams.is_tar(head):
+        if head.startswith(ZIP) or streams.is_tar(head):
             if depth >= MAX_DEPTH:
                 raise Refusal("nested")
-            # Nobody asks for the digest of what was packed once more, only for those of the file and of each member.
-            stream.hashes = not singles
-            (self._zip if head.startswith(streams.ZIP) else self._tar)(name, stream, packed, depth)
+            # The digest of a tar that was packed once more is asked for by nobody.
+            stream.hashes = stream is raw
+            unpack = self._zip if head.startswith(ZIP) else self._tar
+            unpack(name, stream, modified, depth)
         else:
             encoding = streams.wide(head)
-            self._write(name, Peek(streams.Utf8(stream, encoding)) if encoding else stream, packed)
+            self._write(name, Stream(streams.utf8(stream, encoding)) if encoding else stream, raw, modified)
 
-    def _tar(self, name: str, stream: Peek, packed: Peek, depth: int) -> None:
+    def _tar(self, name: str, stream: Stream, modified: float | None, depth: int) -> None:
         source: Any = stream
-        with tarfile.open(fileobj=source, mode="r|", tarinfo=streams.TarInfo, errors="surrogateescape") as tar:
+        with tarfile.open(
+            fileobj=source, mode="r|", bufsize=BLOCK, tarinfo=streams.TarInfo, errors="surrogateescape"
+        ) as tar:
             for info in tar:
-                label = f"{name}!/{valid_text(info.name)}"
+                inner = valid_text(info.name)
                 if info.issym() or info.islnk():
-                    self.out.refused.append(Refused(label, "link"))
+                    self.out.refused.append(Refused(f"{name}!/{inner}", "link"))
                 elif info.isreg():
-                    if shown := self._shown(name, valid_text(info.name)):
-                        raw = Peek(cast("Readable", tar.extractfile(info)))
-                        with self._member(shown, raw, sane(info.mtime)):
-                            self.take(shown, raw, packed, depth + 1)
+                    with self._noting(f"{name}!/{inner}", is_member=True):
+                        self._member(f"{name}!/{shown_name(inner)}", _blocks(tar, info), sane(info.mtime), depth)
                 elif not info.isdir():
-                    self.out.refused.append(Refused(label, "special"))
-                cast("Any", tar).members = []  # a streamed tar remembers every member otherwise
+                    self.out.refused.append(Refused(f"{name}!/{inner}", "special"))
+                tar.members = []  # type: ignore[attr-defined] # a streamed tar remembers every member otherwise
 
-    def _zip(self, name: str, stream: Peek, packed: Peek, depth: int) -> None:
-        # A plain file of the evidence needs no copy; a member of a tar is a subclass of its class, but cannot seek.
-        if type(stream.source) is io.BufferedReader:
-            ahead = stream.source.tell()
-            self._zip_file(name, stream.source, depth)
-            stream.source.seek(ahead)
+    def _member(self, name: str, member: Iterator[bytes], modified: float | None, depth: int) -> None:
+        raw = Stream(member)
+        self._take(name, raw, raw, modified, depth + 1)
+
+    def _zip(self, name: str, stream: Stream, modified: float | None, depth: int) -> None:
+        """Read a zip, whose directory is at its end: of one in another archive a copy is made."""
+        if depth == 0 and stream.hashes:
+            with open_readonly(self.path) as file:
+                self._zip_file(name, file, modified, depth)
             return
-        kept = self.spooler.folder / f".zip-{os.getpid()}-{threading.get_ident()}-{depth}"
+        copy = self.spool.folder / f".zip-{os.getpid()}-{threading.get_ident()}-{depth}"
         try:
-            _, damage = self._copy(kept, stream, packed)
-            with open_readonly(kept) as file:
-                self._zip_file(name, file, depth)
+            _, damage = self._copy(copy, stream)
+            with open_readonly(copy) as file:
+                self._zip_file(name, file, modified, depth)
             if damage is not None:
                 raise damage
         finally:
-            kept.unlink(missing_ok=True)
+            copy.unlink(missing_ok=True)
 
-    def _zip_file(self, name: str, file: io.BufferedReader, depth: int) -> None:
+    def _zip_file(self, name: str, file: IO[bytes], modified: float | None, depth: int) -> None:
         with zipfile.ZipFile(file) as archive:
             entries = sorted(archive.infolist(), key=lambda e: e.header_offset)
             if {e.filename for e in entries} & _ONE_FILE:
                 file.seek(0)
-                whole = Peek(file)
-                self._write(name, whole, whole)
+                whole = Stream(streams.blocks(file))
+                self._write(name, whole, whole, modified)
                 return
             ends = [e.header_offset + 30 + len(_zip_raw(e)) + e.compress_size for e in entries]
-            if any(end > nxt.header_offset for end, nxt in zip(ends, entries[1:], strict=False)):
+            if any(end > following.header_offset for end, following in zip(ends, entries[1:], strict=False)):
                 raise Refusal("overlap")
             for entry in entries:
                 if not entry.is_dir():
-                    self._zip_entry(name, archive, entry, depth)
+                    inner = _zip_name(entry)
+                    with self._noting(f"{name}!/{inner}", is_member=True):
+                        if entry.flag_bits & 0x1:
+                            raise Refusal("encrypted")
+                        if entry.create_system == 3 and (entry.external_attr >> 28) == 0xA:
+                            raise Refusal("link")
+                        shown = f"{name}!/{shown_name(inner, windows=True)}"
+                        with archive.open(entry) as member:
+                            self._member(shown, streams.blocks(member), _zip_time(entry), depth)
 
-    def _zip_entry(self, name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, depth: int) -> None:
-        inner = _zip_name(entry)
-        label = f"{name}!/{inner}"
-        reason = None
-        if entry.flag_bits & 0x1:
-            reason = "encrypted"
-        elif entry.create_system == 3 and (entry.external_attr >> 28) == 0xA:
-            reason = "link"
-        elif entry.file_size > RATIO_FREE and entry.file_size > MAX_RATIO * max(1, entry.compress_size):
-            # No more than its declared size is read of a member.
-            reason = "ratio"
-        if reason:
-            self.out.refused.append(Refused(label, reason))
-            return
-        if shown := self._shown(name, inner, windows=True):
-            with self.guard(shown), archive.open(entry) as member:
-                raw = Peek(cast("Readable", member))
-                with self._member(shown, raw, _zip_time(entry)):
-                    self.take(shown, raw, raw, depth + 1)
-
-    def _shown(self, archive: str, inner: str, *, windows: bool = False) -> str | None:
-        """Return the name users see, None for a member that would lead out of its archive."""
-        try:
-            return f"{archive}!/{shown_name(inner, windows=windows)}"
-        except Refusal as refused:
-            self.out.refused.append(Refused(f"{archive}!/{inner}", refused.reason))
-            return None
-
-    @contextlib.contextmanager
-    def _member(self, label: str, raw: Peek, modified: float | None) -> Iterator[None]:
-        """Read a member: what is damaged or refused is this one, an archive itself; those behind it are read all the same."""
-        before = len(self.out.files)
-        try:
-            yield
-            if len(self.out.files) == before + 1 and self.out.files[-1].file == label:
-                raw.drain()
-                own = self.out.files[-1]
-                self.out.files[-1] = attrs.evolve(own, sha256=raw.sha.hexdigest(), modified=modified)
-        except Refusal as refused:
-            self.out.refused.append(Refused(label, refused.reason))
-            if refused.reason in ("ratio", "members", "space"):
-                raise
-        except Exception as error:
-            if disk.is_full(error):
-                raise
-            self.out.refused.append(_damaged(label, error))
-
-    def _write(self, name: str, stream: Peek, packed: Peek) -> None:
-        target = self.spooler.add(name)
+    def _write(self, name: str, stream: Stream, raw: Stream, modified: float | None) -> None:
+        target = self.spool.add(name)
         part = target.with_name(f".{os.getpid()}-{threading.get_ident()}.part")
         try:
-            size, damage = self._copy(part, stream, packed)
+            size, damage = self._copy(part, stream)
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
-        digest = stream.sha.hexdigest()
-        self.out.files.append(EvidenceFile(name, target, size, packed=True, sha256=digest, text_sha256=digest))
+        with contextlib.suppress(Exception):
+            raw.drain()
+        sha, text_sha = raw.sha.hexdigest(), stream.sha.hexdigest()
+        self.out.files.append(EvidenceFile(name, target, size, True, sha, text_sha, modified))
         if damage is not None:
-            self.out.refused.append(_damaged(name, damage))
+            self.out.refused.append(_refused(name, damage))
 
-    def _copy(self, target: Path, stream: Peek, packed: Peek) -> tuple[int, Exception | None]:
-        """Write `stream` with holes for zeros. Return its size, and what stopped it before its end."""
-        start, size = packed.count, 0
+    def _copy(self, target: Path, stream: Stream) -> tuple[int, Exception | None]:
+        """Write `stream` with holes for zeros. Return its size, and what stopped it before its end. Raise `Refusal`."""
+        size = 0
         with target.open("wb") as file:
             while True:
                 try:
-                    data = stream.read(CHUNK)
-                except Refusal:
-                    raise
+                    data = stream.read()
                 except Exception as error:
-                    file.truncate(size)
-                    return size, error
+                    data, damage = b"", error
+                else:
+                    damage = None
                 if not data:
                     file.truncate(size)
-                    return size, None
+                    return size, damage
                 size += len(data)
-                self.spooler.spend(_write_sparse(file, data))
-                self.spooler.check(size, len(data), max(1, packed.count - start))
+                is_hole = data == _ZEROS[: len(data)]
+                if is_hole:
+                    file.seek(size)
+                else:
+                    file.write(data)
+                self._spend(len(data), 0 if is_hole else len(data))
+
+    def _spend(self, size: int, stored: int) -> None:
+        """Count what was unpacked. Raise `Refusal` for an absurd ratio."""
+        self.spool.spend(stored)
+        self._unpacked += size
+        self._stored += stored
+        packed = self.info.st_size
+        if self._stored > max(RATIO_FREE, MAX_RATIO * packed) or self._unpacked > max(TOTAL_FREE, 1000 * packed):
+            raise Refusal("ratio")
 
 
-def _damaged(name: str, error: Exception) -> Refused:
+def _blocks(tar: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
+    """Yield a member of a streamed tar up to where that breaks off, which tarfile's own reader loses."""
+    if info.issparse():
+        yield from streams.blocks(cast("IO[bytes]", tar.extractfile(info)))
+        return
+    source, left = cast("IO[bytes]", tar.fileobj), info.size
+    source.seek(info.offset_data)
+    while left:
+        data = source.read(min(BLOCK, left))
+        if not data:
+            raise EOFError("breaks off")
+        left -= len(data)
+        yield data
+
+
+def _refused(name: str, error: Exception) -> Refused:
     """Return why a packed file was not read to its end. Only errors of the system have a number: they may be temporary."""
+    if isinstance(error, Refusal):
+        return Refused(name, error.reason)
+    if disk.is_full(error):
+        return Refused(name, "space")
     if isinstance(error, OSError) and error.errno:
         return refusal(name, error)
     return Refused(name, "damaged", str(error)[:200])
-
-
-def _write_sparse(file: io.BufferedWriter, data: bytes) -> int:
-    """Write `data` block by block, skipping blocks of zeros. Return the bytes written."""
-    stored = 0
-    for start in range(0, len(data), BLOCK):
-        block = data[start : start + BLOCK]
-        if block == _ZEROS[: len(block)]:
-            file.seek(len(block), os.SEEK_CUR)
-        else:
-            stored += file.write(block)
-    return stored
 
 
 # --- names, times and places of members ------------------------------------------------------------------------------

@@ -17,12 +17,11 @@ import pyarrow.compute as pc
 
 from kit.causes.alerts import DISK_FULL
 from kit.evidence.files import Refused, refusal
-from kit.evidence.growing import State as Places
 from kit.formats.commitlog.schema import Wanted
 from kit.formats.logs.schema import Options
 from kit.i18n import Lang
-from kit.inventory import following
 from kit.inventory.following import LOGS, STORES, Follower, Stretch
+from kit.inventory.following import State as Places
 from kit.watch import signs
 from kit.watch.episodes import Episodes, note
 from kit.watch.lag import Followed, Lags
@@ -221,12 +220,11 @@ def log_entries(stretch: Stretch, options: Options) -> Iterator[pa.RecordBatch]:
     from kit.spark.sources import plain
 
     place, source = stretch.place, stretch.source
-    with following.text(stretch) as path:
-        piece = Piece(
-            place.name, path, place.begin, place.at, source=source, encoding=stretch.encoding,
-            seconds_twice=stretch.seconds_twice, line=place.first,
-        )  # fmt: skip
-        yield from map(plain, batches(piece, options))
+    piece = Piece(
+        place.name, stretch.path(), place.begin, place.at, source=source, encoding=stretch.encoding,
+        seconds_twice=stretch.seconds_twice, line=place.first,
+    )  # fmt: skip
+    yield from map(plain, batches(piece, options))
 
 
 def messages(stretch: Stretch, wanted: Wanted = WANTED) -> Iterator[pa.RecordBatch]:
@@ -235,6 +233,5 @@ def messages(stretch: Stretch, wanted: Wanted = WANTED) -> Iterator[pa.RecordBat
     from kit.formats.commitlog.schema import File
 
     place = stretch.place
-    with following.text(stretch) as path:
-        file = File(place.name, path, place.at, place.at, stretch.base, stretch.entry_head)
-        yield from segments.messages(file, place.begin, place.at, wanted)
+    file = File(place.name, stretch.path(), place.at, place.at, stretch.base, stretch.entry_head)
+    yield from segments.messages(file, place.begin, place.at, wanted)

@@ -22,10 +22,10 @@ from typing import IO, Any, Final
 from prometheus_client import CollectorRegistry, registry, start_http_server, write_to_textfile
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from kit.evidence import disk, growing
+from kit.evidence import disk
 from kit.evidence.files import open_raw, walk
-from kit.evidence.growing import Place
 from kit.i18n import printable
+from kit.inventory.following import Place
 from kit.watch.loop import Watch
 
 Alert = dict[str, Any]
@@ -163,13 +163,11 @@ def _source(root: Path, place: Place) -> Path:
 
 def _logs(root: Path, places: Sequence[Place], target: Path) -> None:
     for place in places:
-        with contextlib.suppress(OSError), growing.text(_source(root, place)) as plain, open_raw(plain) as stream:
+        with contextlib.suppress(OSError), open_raw(_source(root, place)) as stream:
             end = os.fstat(stream.fileno()).st_size
             start = max(0, min(place.at, end) - LOG)
             data = os.pread(stream.fileno(), end - start if end - start < 2 * LOG else 2 * LOG, start)
-            # The text of a packed log is stored, so its name must not say that it is packed.
-            name = re.sub(r"\.(gz|zst|bz2|xz)$", "", place.name)
-            _write(target, name, data[data.find(b"\n") + 1 :] if start else data)
+            _write(target, place.name, data[data.find(b"\n") + 1 :] if start else data)
 
 
 def _records(root: Path, places: Sequence[Place], target: Path) -> None:

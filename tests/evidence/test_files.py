@@ -221,7 +221,7 @@ def test_truncated_archives_keep_what_stands_before(tmp_path: Path) -> None:
     tar = tar_of({"first": LOG, "second": noise})
     result = opened(tmp_path, a_DOT_tar=tar[:60_000], b_DOT_zip=zip_of({"first": LOG, "second": noise})[:60_000])
     assert contents(result)["a.tar!/first"] == LOG
-    assert noise.startswith(contents(result)["a.tar!/second"])
+    assert contents(result)["a.tar!/second"] == noise[: 60_000 - 2 * 512 - -(-len(LOG) // 512) * 512]
     assert {(r.file, r.reason) for r in result.refused} >= {("a.tar!/second", "damaged"), ("b.zip", "damaged")}
 
 
@@ -252,14 +252,6 @@ def test_explosive_member_is_refused_quickly(tmp_path: Path, monkeypatch: pytest
     assert [f.file for f in result.files] == ["b.log"]
     assert [(r.file, r.reason) for r in result.refused] == [("a.gz", "ratio")]
     assert sum(p.stat().st_blocks * 512 for p in (tmp_path / "spool").rglob("*")) < 2**20
-
-
-def test_ten_gigabyte_zip_entry_is_refused_unread(tmp_path: Path) -> None:
-    packed = bytearray(zip_of({"x": bytes(10 * 2**20)}))
-    at = packed.index(b"PK\x01\x02") + 24
-    packed[at : at + 4] = (3 * 2**30).to_bytes(4, "little")
-    result = opened(tmp_path, a_DOT_zip=bytes(packed))
-    assert [(r.file, r.reason) for r in result.refused] == [("a.zip!/x", "ratio")]
 
 
 def test_overlapping_members(tmp_path: Path) -> None:

@@ -1,8 +1,7 @@
-"""Files that grow, roll, are packed, cut off and deleted under a follower: each entry, record and unit once."""
+"""Files that grow, roll, are cut off and deleted under a follower: each entry and record once."""
 
 from __future__ import annotations
 
-import gzip
 import os
 import shutil
 import struct
@@ -12,10 +11,9 @@ import attrs
 import pytest
 from stores import Record, store
 
-from kit.evidence.growing import FORGET, State
 from kit.formats.commitlog.schema import FIELDS, Wanted
 from kit.formats.logs.schema import Options
-from kit.inventory.following import LOGS, STORES, Follower
+from kit.inventory.following import FORGET, LOGS, STORES, Follower, State
 from kit.watch import loop
 
 
@@ -124,46 +122,18 @@ def test_a_rolled_log_goes_on_under_its_new_name(log) -> None:
     assert sorted(tail.messages) == ["after", "before", "first", "last before"]
 
 
-@pytest.mark.parametrize("kind", ["gz", "copied"])
-def test_a_packed_or_copied_log_is_read_from_where_it_was_left(log, kind: str) -> None:
+def test_a_copied_log_is_read_from_where_it_was_left(log) -> None:
     tail, path = log
     append(path, "".join(line(n, f"number {n}") for n in range(1, 40)), tail.clock.now)
     tail.step()
     append(path, line(41, "unread when it was rolled"), tail.clock.now)
-    content = path.read_bytes()
-    if kind == "gz":
-        (path.parent / "store.1.log.gz").write_bytes(gzip.compress(content))
-        path.unlink()
-    else:
-        (path.parent / "store.log.1").write_bytes(content)
-        path.write_bytes(b"")
+    (path.parent / "store.log.1").write_bytes(path.read_bytes())
+    path.write_bytes(b"")
     append(path, line(42, "new file"), tail.clock.now)
     for _ in range(4):
         tail.step(2)
     expected = ["first", *(f"number {n}" for n in range(1, 40)), "new file", "unread when it was rolled"]
     assert sorted(tail.messages) == sorted(expected)
-
-
-def test_a_rolled_file_that_was_never_seen_is_read_from_its_beginning(log) -> None:
-    tail, path = log
-    tail.step(2)
-    (path.parent / "store.2.log.gz").write_bytes(gzip.compress(line(5, "rolled between two looks").encode()))
-    tail.step()
-    assert tail.messages == ["first", "rolled between two looks"]
-    tail.step(5)
-    assert len(tail.messages) == 2
-
-
-def test_a_packed_file_that_is_still_written_waits(log) -> None:
-    tail, path = log
-    packed = gzip.compress("".join(line(n % 60, f"entry {n}") for n in range(5000)).encode())
-    target = path.parent / "store.3.log.gz"
-    target.write_bytes(packed[: len(packed) // 2])
-    tail.step(2)
-    assert tail.messages == ["first"]
-    target.write_bytes(packed)
-    tail.step(2)
-    assert len(tail.messages) == 5001
 
 
 def test_a_log_that_was_cut_off_begins_anew(log) -> None:
@@ -193,7 +163,6 @@ def test_a_deleted_log_is_forgotten_in_time_and_its_successor_is_read(log) -> No
 def test_latest_leaves_out_what_is_there_and_keeps_line_numbers(tmp_path: Path) -> None:
     tail = Tail(tmp_path, start="latest")
     append(tmp_path / "broker.log", line(0, "old") * 7, tail.clock.now)
-    (tmp_path / "broker.1.log.gz").write_bytes(gzip.compress(line(1, "older").encode()))
     tail.step()
     append(tmp_path / "broker.log", line(2, "new"), tail.clock.now)
     tail.step()
@@ -236,11 +205,7 @@ def test_an_interleaved_writer_and_roller_lose_and_double_nothing(tmp_path: Path
         written.append(text)
         append(path, line(n % 60, text) + ("\tat some.Trace\n" if n % 7 == 0 else ""), tail.clock.now)
         if n % 50 == 49:
-            rolled = path.with_name(f"store.{n}.log")
-            path.rename(rolled)
-            if n % 100 == 99:
-                rolled.with_name(rolled.name + ".gz").write_bytes(gzip.compress(rolled.read_bytes()))
-                rolled.unlink()
+            path.rename(path.with_name(f"store.{n}.log"))
         if n % 3 == 0:
             tail.step(0.4)
         if n % 37 == 0:

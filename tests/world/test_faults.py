@@ -12,13 +12,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-import msgspec
 import pytest
 import strange
 from click.testing import CliRunner
 
 from kit.cli import main
-from kit.evidence import disk, growing
+from kit.evidence import disk
 from kit.watch import loop, run
 
 LINE = "'putMessage message topic length too long 149'"
@@ -95,17 +94,6 @@ def test_a_watch_that_is_stopped_while_it_reads_blames_no_file(tmp_path: Path, m
     with pytest.raises(run.Stopped):
         watch.step()
     assert not watch.figures.unread
-
-
-def test_the_lines_of_a_file_that_lost_its_end_are_counted_piece_by_piece(tmp_path: Path) -> None:
-    path, size = tmp_path / "x.log", 3_000_000
-    strange.put(path, (b"x" * 99 + b"\n") * 40_000)
-    first, _ = growing.look([tmp_path], {}, 0.0, lambda _: True, None)
-    with path.open("rb", buffering=0) as file:
-        place = growing.marked(file, msgspec.structs.replace(first[0].place, at=path.stat().st_size))
-    os.truncate(path, size)
-    [again], _ = growing.look([tmp_path], {first[0].key: place}, 0.0, lambda _: True, None)
-    assert (again.place.at, again.place.line) == (size, size // 100 + 1)
 
 
 def test_no_loopback_is_said_before_an_engine_waits_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
