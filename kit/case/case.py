@@ -7,7 +7,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -214,8 +214,7 @@ class Case:
             try:
 
                 def write(part: Path) -> None:
-                    adopt = partial(self.workspace.adopt_parts, name, part)
-                    tasks = reading.tasks(self.found, name, self._reading(name, spec), part, adopt)
+                    tasks = reading.tasks(self.found, name, self._reading(name, spec), part)
                     apart = name in ("messages", "logs") and not self._shared
                     tables.write(self.session, part, spec.schema, tasks, self.check_cancelled, apart)
 

@@ -38,18 +38,13 @@ MAX_CONFIG: Final = 64 << 20
 _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 
 
-def tasks(
-    found: Inventory, name: str, options: Mapping[str, Any], part: Path, adopt: Callable[[list[str]], None]
-) -> list[Task]:
-    """Return the tasks that fill the folder `part` with a table. `options`: tz_broker, tz_app, zones {file: zone}, needed (the commit log files to be read
-    again, None for all). `adopt` links those of the named parts that other evidence with the same bytes has.
+def tasks(found: Inventory, name: str, options: Mapping[str, Any], part: Path) -> list[Task]:
+    """Return the tasks that fill the folder `part` with a table.
+
+    `options`: tz_broker, tz_app, zones {file: zone}, needed (the commit log files to be read again, None for all).
     """
     tables.changed(name, found, Unread(str(part)))
-    if name not in tables.BIG:
-        return _small(name, found, options, part)
-    planned = _big(name, found, options, part)
-    adopt([task.name for task in planned if task.name])
-    return planned
+    return _big(name, found, options, part) if name in tables.BIG else _small(name, found, options, part)
 
 
 # --- small tables ---------------------------------------------------------------------------------------------------------

@@ -51,19 +51,6 @@ def seal(folder: Path) -> None:
             path.chmod(0o700 if path.is_dir() else 0o600)
 
 
-def durable(*paths: Path) -> None:
-    """Write files and folders to disk before a rename makes them visible."""
-    for path in paths:
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EROFS):  # a file system without it
-                raise
-        finally:
-            os.close(handle)
-
-
 def part_of(path: Path) -> Path:
     """Return the temporary path of a file before it is renamed: a different one for every process and thread."""
     return path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.part")

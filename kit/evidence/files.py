@@ -11,7 +11,6 @@ import io
 import os
 import stat
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -42,8 +41,6 @@ _REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
 
 LARGEST: Final = 1 << 31
 """Bytes of a file of a store: its size is an int32."""
-_EXTENTS: Final = 10_000
-"""Stretches of a file that are looked at."""
 _PASSING: Final = frozenset({"removed", "shrunk", "unreadable", "memory", "space"})
 """Temporary reasons (an unavailable network drive, a permission granted later), not in the file's content."""
 PACKED: Final = 30
@@ -172,13 +169,10 @@ def stretches(handle: int) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
-def is_hollow(file: io.FileIO | io.BufferedReader) -> bool:
-    """Return whether a file of more than `LARGEST` bytes is mostly holes: nothing in it takes that long to read but zeros that nobody stored."""
+def is_hollow(file: io.FileIO) -> bool:
+    """Return whether a file of more than `LARGEST` bytes is mostly holes: reading zeros that nobody stored takes long."""
     size = os.fstat(file.fileno()).st_size
-    if size <= LARGEST:
-        return False
-    found = list(islice(stretches(file.fileno()), _EXTENTS))
-    return len(found) < _EXTENTS and 2 * sum(end - begin for begin, end in found) < size
+    return size > LARGEST and 2 * sum(end - begin for begin, end in stretches(file.fileno())) < size
 
 
 def valid_text(name: str) -> str:
@@ -194,37 +188,24 @@ def valid_text(name: str) -> str:
 
 def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refused]]:
     """Return (name, path, stat) of the regular files below a folder, or of the one file, and what is not a regular file; in order of name."""
-    if not root.is_dir():
-        whole = root.stat()
-        if not stat.S_ISREG(whole.st_mode):
-            return [], [Refused(valid_text(root.name), "special")]
-        return [(valid_text(root.name), root, whole)], []
     found: list[tuple[str, Path, os.stat_result]] = []
     refused: list[Refused] = []
-    folders: list[tuple[str, Path]] = [("", root)]
-    while folders:
-        prefix, folder = folders.pop()
+    left = [(valid_text(root.name), root)]
+    while left:
+        name, path = left.pop()
         try:
-            with os.scandir(folder) as listing:
-                entries = list(listing)
-        except OSError as error:
-            refused.append(Refused(prefix.rstrip("/") or valid_text(root.name), "unreadable", error.strerror or ""))
-            continue
-        for entry in entries:
-            name = prefix + valid_text(entry.name)
-            try:
-                info = entry.stat(follow_symlinks=False)
-            except OSError as error:
-                refused.append(Refused(name, "unreadable", error.strerror or ""))
+            info = path.stat(follow_symlinks=path is root)
+            if stat.S_ISDIR(info.st_mode):
+                prefix = "" if path is root else f"{name}/"
+                left += [(prefix + valid_text(each.name), each) for each in path.iterdir()]
                 continue
-            if stat.S_ISLNK(info.st_mode):
-                refused.append(Refused(name, "link"))
-            elif stat.S_ISDIR(info.st_mode):
-                folders.append((name + "/", Path(entry.path)))
-            elif stat.S_ISREG(info.st_mode):
-                found.append((name, Path(entry.path), info))
-            else:
-                refused.append(Refused(name, "special"))
+        except OSError as error:
+            refused.append(Refused(name, "unreadable", error.strerror or ""))
+            continue
+        if stat.S_ISREG(info.st_mode):
+            found.append((name, path, info))
+        else:
+            refused.append(Refused(name, "link" if stat.S_ISLNK(info.st_mode) else "special"))
     return sorted(found, key=lambda f: f[0]), sorted(refused, key=lambda r: r.file)
 
 

@@ -7,12 +7,11 @@ URI's own query (`s3://bucket/incident?endpoint_override=host:port&scheme=http`)
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kit.evidence import disk
 from kit.evidence import workspace as ws
@@ -42,28 +41,28 @@ def without_credentials(uri: str) -> str:
 def fetch(uri: str, workspace: Path | str | None = None) -> Path:
     """Copy all objects below a URI into the cache; return the folder, or the file if the URI names one object.
 
-    Raise `FileNotFoundError` if nothing is there, `ValueError` if the file system is not available.
+    An object whose copy has its size and is younger is not copied again. Raise `FileNotFoundError` if nothing is there, `ValueError` if
+    the file system is not available.
     """
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem
 
     root = Path(workspace) if workspace is not None else ws.default_base()
-    folder = root / "remote" / hashlib.sha256(uri.encode()).hexdigest()[:32]
+    copies = root / "remote" / hashlib.sha256(uri.encode()).hexdigest()[:32] / "evidence"
+    shown = without_credentials(uri)
     try:
         system, prefix = FileSystem.from_uri(uri)
         objects = _objects(system, prefix)
     except (OSError, ArrowException) as error:
-        raise ValueError(
-            SAYS["unreachable"].say(uri=without_credentials(uri), error=str(error).splitlines()[0]).render()
-        ) from None
+        raise ValueError(SAYS["unreachable"].say(uri=shown, error=str(error).splitlines()[0]).render()) from None
     if not objects:
-        raise FileNotFoundError(2, SAYS["nothing"].say(uri=without_credentials(uri)).render(), without_credentials(uri))
-    with disk.locked(root / "remote" / f"{folder.name}.lock"):
-        bring(system, objects, folder)
-    name = PurePosixPath(without_credentials(uri).rstrip("/")).name or "evidence"
-    return (
-        folder / "evidence" / name if set(objects) == {name} and objects[name].path == prefix else folder / "evidence"
-    )
+        raise FileNotFoundError(2, SAYS["nothing"].say(uri=shown).render(), shown)
+    with disk.locked(root / "remote" / f"{copies.parent.name}.lock"), ThreadPoolExecutor(THREADS) as pool:
+        for gone in {path for path in copies.rglob("*") if path.is_file()} - {copies / name for name in objects}:
+            gone.unlink()
+        list(pool.map(lambda name: _copy(system, objects[name], copies / name), objects))
+    name = PurePosixPath(shown.rstrip("/")).name
+    return copies / name if set(objects) == {name} and objects[name].path == prefix else copies
 
 
 def _objects(system: FileSystem, prefix: str) -> dict[str, FileInfo]:
@@ -79,22 +78,15 @@ def _objects(system: FileSystem, prefix: str) -> dict[str, FileInfo]:
     return {name: info for name, info in sorted(named.items()) if name and not {"", ".", ".."} & set(name.split("/"))}
 
 
-def bring(system: FileSystem, objects: dict[str, FileInfo], folder: Path) -> None:
-    """Make `folder/evidence` contain exactly these objects; those with the same size and time as before are not copied again."""
-    listing = folder / "objects.json"
-    before: dict[str, Any] = json.loads(listing.read_text(encoding="utf-8")) if listing.exists() else {}
-    now = {name: [info.size, info.mtime_ns] for name, info in objects.items()}
-    for gone in set(before) - set(now):
-        (folder / "evidence" / gone).unlink(missing_ok=True)
-    changed = [name for name, state in now.items() if before.get(name) != state]
-    # An interrupted copy does not count as complete the next time.
-    disk.write_text(listing, json.dumps({name: state for name, state in now.items() if name not in changed}))
-    with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(lambda name: _copy(system, objects[name].path, folder / "evidence" / name), changed))
-    disk.write_text(listing, json.dumps(now), private=True)
-
-
-def _copy(system: FileSystem, path: str, target: Path) -> None:
+def _copy(system: FileSystem, info: FileInfo, target: Path) -> None:
+    known = target.stat() if target.exists() else None
+    if known is not None and known.st_size == info.size and known.st_mtime_ns >= (info.mtime_ns or 0):
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
-    with system.open_input_stream(path) as source, target.open("wb") as out:
-        shutil.copyfileobj(source, out, CHUNK)
+    part = disk.part_of(target)
+    try:
+        with system.open_input_stream(info.path) as source, part.open("wb") as out:
+            shutil.copyfileobj(source, out, CHUNK)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, Final
@@ -24,7 +24,7 @@ import attrs
 
 from kit.evidence import disk
 from kit.evidence.files import Refused, valid_text
-from kit.evidence.unread import PREFIX, notes
+from kit.evidence.unread import notes
 from kit.i18n import Lang, labels
 
 DONE: Final = "_SUCCESS"
@@ -143,30 +143,12 @@ class Workspace:
                 (part / DONE).touch()
                 if not self.shared:
                     disk.seal(part)
-                disk.durable(*(path for path in part.rglob("*") if path.is_file()), part)
                 final.parent.mkdir(mode=0o777 if self.shared else 0o700, exist_ok=True)
                 if final.exists():
                     shutil.rmtree(final)
                 part.rename(final)
             finally:
                 shutil.rmtree(part, ignore_errors=True)
-
-    def adopt_parts(self, name: str, folder: Path, wanted: Collection[str]) -> None:
-        """Link into `folder` the parts named `wanted` (`kit.spark.sources.part_name`) of other tables of this kind in the cache.
-
-        So for evidence with an added file only that file is read.
-        """
-        missing = {f"part=p{each}" for each in wanted}
-        for done in sorted(self.folder.parent.glob(f"*/tables/{name}-*/{DONE}")):
-            if not missing or any(done.parent.glob(f"{PREFIX}*")):
-                continue  # what could not be read there may be readable here
-            for part in missing & {path.name for path in done.parent.iterdir()}:
-                try:
-                    shutil.copytree(done.parent / part, folder / part, copy_function=_link)
-                except OSError:  # cleaned in the meantime
-                    shutil.rmtree(folder / part, ignore_errors=True)
-                else:
-                    missing.discard(part)
 
     def read_json(self, name: str) -> Any | None:
         """Return a stored JSON value, None if absent or unreadable."""
@@ -192,11 +174,7 @@ class Workspace:
             shutil.rmtree(self.tables / name, ignore_errors=True)
 
 
-def _link(file: str, target: str) -> None:
-    try:
-        os.link(file, target)
-    except OSError:  # a file system without links; for a file that is gone the copy fails as well
-        shutil.copyfile(file, target)
+# --- `workspace list` and `clean` -----------------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -210,28 +188,28 @@ class Kept:
 
 
 def _size(folder: Path) -> int:
-    """Return the bytes on disk; a file with several links is shared among them."""
+    """Return the bytes on disk."""
     total = 0
     for path in folder.rglob("*"):
         with contextlib.suppress(OSError):
-            info = path.lstat()
-            total += info.st_blocks * 512 // (1 if path.is_dir() else info.st_nlink)
+            total += path.lstat().st_blocks * 512
     return total
 
 
 def every_workspace(workspace: Path | str | None = None) -> list[Kept]:
     """Return every workspace in the cache, last used first; unpacked members count for the evidence they came from."""
     root = Path(workspace) if workspace is not None else default_base()
-    spools: dict[str, set[Path]] = {}
-    for spool in (root / "spool").glob("*/inventory-*.json"):
+    unpacked: dict[str, dict[Path, int]] = {}
+    for inventory in (root / "spool").glob("*/inventory-*.json"):
         with contextlib.suppress(OSError, ValueError):
-            spools.setdefault(json.loads(spool.read_text(encoding="utf-8"))["content_key"], set()).add(spool.parent)
+            key = json.loads(inventory.read_text(encoding="utf-8"))["content_key"]
+            unpacked.setdefault(key, {})[inventory.parent] = _size(inventory.parent)
     found = []
     for about in (root / "cases").glob("*/about.json"):
         with contextlib.suppress(OSError, ValueError):
-            said = json.loads(about.read_text(encoding="utf-8"))
-            size = _size(about.parent) + sum(map(_size, spools.get(said["content_key"], ())))
-            found.append(Kept(about.parent, said["evidence"], size, about.stat().st_mtime))
+            known = json.loads(about.read_text(encoding="utf-8"))
+            size = _size(about.parent) + sum(unpacked.get(known["content_key"], {}).values())
+            found.append(Kept(about.parent, known["evidence"], size, about.stat().st_mtime))
     return sorted(found, key=lambda k: -k.used)
 
 
@@ -256,11 +234,8 @@ def clean(workspace: Path | str | None = None) -> int:
 
 def _keyed(room: Path) -> list[Path]:
     """Return the kit's own folders in a part of the cache: those named by a hash."""
-    if not room.is_dir():
-        return []
-    return sorted(
-        path for path in room.iterdir() if _KEY.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
-    )
+    folders = sorted(room.iterdir()) if room.is_dir() else []
+    return [path for path in folders if _KEY.fullmatch(path.name) and path.is_dir() and not path.is_symlink()]
 
 
 @cache
@@ -270,15 +245,11 @@ def sweep(root: Path) -> None:
         left = [*folder.glob("tmp/*"), *folder.glob(".*.part"), *folder.glob(f"tables/results/*{RUN_ONLY}*")]
         if folder.parent.name == "spool" and not any(folder.glob("inventory-*.json")):
             left.append(folder / "files")
-        with contextlib.suppress(OSError):  # somebody else's, or gone
-            if left:
-                _sweep(folder, left)
-
-
-def _sweep(folder: Path, left: list[Path]) -> None:
-    with disk.unused(folder) as unused:
-        for path in left if unused else ():
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+        if not left:
+            continue
+        with contextlib.suppress(OSError), disk.unused(folder) as unused:  # else somebody else's, or gone
+            for path in left if unused else ():
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)

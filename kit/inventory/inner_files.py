@@ -1,8 +1,8 @@
 """Files inside files that are no archives: tables in workbooks, in JSON and in what a database shell printed; a broker.conf in a
 ConfigMap; the threads of Spring Boot's JSON.
 
-They become members of their file, as if it were an archive, but in its own folder: `rows.xlsx#Sheet1` is a CSV file whose line 1 is the
-header and line 2 the first row. Tables are kept if they are business rows or a ledger of sends.
+They become members of their file, as if it were an archive: `rows.xlsx#Sheet1` is a CSV file whose line 1 is the header.
+Tables are members if they are business rows or a ledger of sends.
 """
 
 from __future__ import annotations
@@ -20,39 +20,39 @@ from pathlib import Path
 from typing import Final
 
 from kit.evidence import archives
-from kit.evidence.files import EvidenceFile, open_readonly
+from kit.evidence.files import EvidenceFile, Refused, open_readonly
 from kit.formats.logs import thread_dumps
 from kit.formats.tables import configs, delimited, exports
 from kit.inventory import recognise
 
-_LOOKED_INTO: Final = ("", "text", "log")
 _DATED: Final = frozenset({"time", "uniq_key", "offset_msg_id"})
 """Columns of which rows have at least one: JSON answers of any service have names and states as well."""
 _SAMPLE: Final = 1_000
 """Rows that tell what a table is."""
-_CHECKED: Final = 100_000
-"""Rows between two looks at the disk."""
+MOST_ROWS: Final = 100_000
+"""Rows that are read of a table inside another file."""
 MOST: Final = 100
 """Members that are read of one file."""
 _ODD: Final = re.compile(r"[\s/\\\x00-\x1f\x7f]+")
 
+Members = list[EvidenceFile | Refused]
 
-def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], bool]:
+
+def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
     """Return the files inside a file of this kind, written into `spool`, and whether it is nothing but their archive. Raise `OSError`, `Damaged`."""
-    if kind not in _LOOKED_INTO:
+    if kind not in ("", "text", "log"):
         return [], False
     with open_readonly(file.path) as stream:
         head = stream.read(recognise.HEAD)
     if exports.is_workbook(file.path, head):
         return _tables(file, spool, exports.of_workbook(file.path)), True
-    if kind == "log" and file.bytes > len(head):
-        return [], False
     codec = delimited.encoding(head.lstrip(b"\0"))
-    if codec is None:
+    if codec is None or (kind == "log" and file.bytes > len(head)):
         return [], False
     text = head.decode(codec, "replace")
     if configs.may_be_config_maps(text) and file.bytes <= configs.LARGEST_CONFIG_MAP:
-        return _texts(file, spool, configs.config_map_files(_whole(file.path, codec)), "broker_conf"), False
+        files = configs.config_map_files(_whole(file.path, codec))
+        return _texts(file, spool, files, "broker_conf"), False
     if '"threadState"' in text and file.bytes <= exports.LARGEST:
         dump = _threads(_whole(file.path, codec))
         members = _texts(file, spool, [("threads", dump)] if dump else [], "thread_dump")
@@ -74,41 +74,42 @@ def _threads(text: str) -> str | None:
         return None
 
 
-def _tables(file: EvidenceFile, spool: Path, rows: Iterator[tuple[str, list[str]]]) -> list[EvidenceFile]:
-    """Write each table as CSV, and return those that are rows or sends."""
+def _tables(file: EvidenceFile, spool: Path, rows: Iterator[tuple[str, list[str]]]) -> Members:
+    """Write each table as CSV, and return those that are rows or sends; nothing stays of them after an error."""
+    members: Members = []
     taken: set[str] = set()
-    members = []
-    for name, cells in islice(groupby(rows, lambda row: row[0]), MOST):
-        label, path = _place(file, spool, name, taken)
-        try:
-            members.append(_table(file, label, path, (row for _, row in cells)))
-        except BaseException:
-            for each in (path, *(member.path for member in members if member)):
-                each.unlink(missing_ok=True)
-            raise
-    return [member for member in members if member is not None]
+    try:
+        for name, cells in islice(groupby(rows, lambda row: row[0]), MOST):
+            label, path = _place(file, spool, name, taken)
+            members += _table(file, label, path, (row for _, row in cells))
+    except BaseException:
+        for label in taken:
+            archives.place(spool, label).unlink(missing_ok=True)
+        raise
+    return members
 
 
-def _table(file: EvidenceFile, label: str, path: Path, rows: Iterator[list[str]]) -> EvidenceFile | None:
-    """Write a table; what its first rows do not show to be one is not written on. Raise `OSError` when others would be left without disk space."""
+def _table(file: EvidenceFile, label: str, path: Path, rows: Iterator[list[str]]) -> Members:
+    """Write a table, unless its first rows show that it is none. Raise `OSError` when others would be left without disk space."""
     with path.open("w", encoding="utf-8", errors="replace", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerows(islice(rows, _SAMPLE))
         out.flush()
-        if not _is_kept(_member(file, label, path)):
+        kind, detail = recognise.recognise(_member(file, label, path))
+        if kind != "sends" and not (kind == "rows" and _DATED & detail["columns"].keys()):
             path.unlink()
-            return None
-        while part := list(islice(rows, _CHECKED)):
-            writer.writerows(part)
-            if shutil.disk_usage(path.parent).free < archives.KEEP_FREE:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    return _member(file, label, path)
+            return []
+        if shutil.disk_usage(path.parent).free < archives.KEEP_FREE:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        writer.writerows(islice(rows, MOST_ROWS - _SAMPLE))
+    cut = [Refused(label, "long", f"{MOST_ROWS:,}")] if next(rows, None) is not None else []
+    return [_member(file, label, path), *cut]
 
 
-def _texts(file: EvidenceFile, spool: Path, texts: Iterable[tuple[str, str]], kind: str) -> list[EvidenceFile]:
+def _texts(file: EvidenceFile, spool: Path, texts: Iterable[tuple[str, str]], kind: str) -> Members:
     """Write (name, text), and return those of this kind."""
     taken: set[str] = set()
-    members = []
+    members: Members = []
     for name, text in islice(texts, MOST):
         label, path = _place(file, spool, name, taken)
         path.write_text(text, encoding="utf-8", errors="replace", newline="")
@@ -133,8 +134,3 @@ def _member(file: EvidenceFile, label: str, path: Path) -> EvidenceFile:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     size = path.stat().st_size
     return EvidenceFile(label, path, size, packed=True, sha256=digest, text_sha256=digest, modified=file.modified)
-
-
-def _is_kept(member: EvidenceFile) -> bool:
-    kind, detail = recognise.recognise(member)
-    return kind == "sends" or (kind == "rows" and bool(_DATED & detail["columns"].keys()))

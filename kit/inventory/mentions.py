@@ -5,7 +5,7 @@ Raw bytes are searched, not parsed entries: lines that match no layout mention m
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
@@ -66,37 +66,26 @@ def search_each(texts: Iterable[Text], groups: Mapping[str, Collection[str]], mo
     found: dict[str, Found] = {group: ([], {}) for group in groups}
     words = sorted(owners)
     automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in words])
+    first = most - most // 4
     for text in texts if words else ():
-        kept: defaultdict[str, _Kept] = defaultdict(lambda: _Kept(most))
+        kept: dict[str, list[Mention]] = defaultdict(list)
         try:
-            for line, said, named in _lines(text, words, automaton):
+            for line, data, named in _lines(text, words, automaton):
                 # Of each group the first word on the line.
-                first = {group: word for word in reversed(named) for group in owners[word]}
-                for group in first:
-                    kept[group].add(_quoted(text, line, said, first[group]))
+                first_words = {group: word for word in reversed(named) for group in owners[word]}
+                for group, first_word in first_words.items():
+                    mentions, counts = kept[group], found[group][1]
+                    counts[text.file] = counts.get(text.file, 0) + 1
+                    if len(mentions) == most:
+                        del mentions[first]
+                    mentions.append(_quoted(text, line, data, first_word))
         except OSError:  # gone in the meantime; the table of logs reports it
+            for _, counts in found.values():
+                counts.pop(text.file, None)
             continue
-        for group, lines in kept.items():
-            found[group][1][text.file] = lines.count
-            found[group][0].extend(lines.all())
+        for group, mentions in kept.items():
+            found[group][0].extend(mentions)
     return found
-
-
-class _Kept:
-    """The lines of one file that mention a group: the first and the last of them."""
-
-    def __init__(self, most: int) -> None:
-        self.count = 0
-        self._room = most - most // 4
-        self._first: list[Mention] = []
-        self._last: deque[Mention] = deque(maxlen=most // 4)
-
-    def add(self, mention: Mention) -> None:
-        (self._first if self.count < self._room else self._last).append(mention)
-        self.count += 1
-
-    def all(self) -> list[Mention]:
-        return [*self._first, *self._last]
 
 
 def _lines(
@@ -106,7 +95,7 @@ def _lines(
     number = 1
     for data in _windows(text):
         matches = automaton.find_matches_as_indexes(data, overlapping=True)
-        whole = sorted((start, word) for word, start, end in matches if _is_whole(data, start, end))
+        whole = sorted((start, words[word]) for word, start, end in matches if _is_whole(data, start, end))
         counted = at = 0
         while at < len(whole):
             begin = data.rfind(b"\n", 0, whole[at][0]) + 1
@@ -114,7 +103,7 @@ def _lines(
             end = len(data) if end < 0 else end
             named = []
             while at < len(whole) and whole[at][0] < end:
-                named.append(words[whole[at][1]])
+                named.append(whole[at][1])
                 at += 1
             number += data.count(b"\n", counted, begin)
             counted = begin
@@ -142,7 +131,7 @@ def _windows(text: Text) -> Iterator[bytes]:
         yield held
 
 
-def _quoted(text: Text, line: int, said: bytes, word: str) -> Mention:
+def _quoted(text: Text, line: int, data: bytes, word: str) -> Mention:
     encoding = "utf-8" if text.encoding in (None, "utf-16") else text.encoding
-    shown = said[: 4 * MAX_TEXT].decode(encoding, "replace").rstrip("\r\n")
+    shown = data[: 4 * MAX_TEXT].decode(encoding, "replace").rstrip("\r\n")
     return Mention(text.file, line, shown[:MAX_TEXT], word)

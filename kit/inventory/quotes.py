@@ -1,13 +1,13 @@
-"""Unchanged lines of the evidence: what a reference points to."""
+"""Unchanged lines and records of the evidence: what a reference points to."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import threading
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -18,14 +18,10 @@ from kit.inventory.model import STORES, Item
 
 MAX_LINE: Final = 64 << 10
 """Bytes quoted of a line."""
-
 MAX_SEARCH: Final = 64 << 20
 """Bytes of a file that are searched for a text."""
-
 _BLOCK: Final = 128 << 10
 """Block size in bytes for counting line feeds."""
-_FILES: Final = 4096
-"""How many files' line positions are remembered."""
 
 
 def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
@@ -34,16 +30,25 @@ def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
     by_file: dict[str, set[int]] = defaultdict(set)
     for file, line in wanted:
         by_file[file].add(line)
-    read = {file: dict(_each(found, file, sorted(numbers))) for file, numbers in by_file.items()}
-    return [read[file][line] for file, line in wanted]
+    read = {file: dict(_each(_item(found, file), sorted(numbers))) for file, numbers in by_file.items()}
+    try:
+        return [read[file][line] for file, line in wanted]
+    except KeyError as missing:
+        raise IndexError(*missing.args) from None
+
+
+def around(found: Inventory, file: str, line: int, most: int) -> dict[int, str]:
+    """Return a line with up to `most` lines before and after it, by number. Raise as `lines` does for the line itself."""
+    read = dict(_each(_item(found, file), list(range(max(1, line - most), line + most + 1))))
+    if line not in read:
+        raise IndexError(line)
+    return read
 
 
 def first_with(found: Inventory, file: str, text: str) -> int | None:
     """Return the number of the first line with `text`, None if it is not within `MAX_SEARCH` bytes. Raise `KeyError` for an unknown file."""
     item = _item(found, file)
-    encoding = item.detail.get("encoding") or "utf-8"
-    with open_readonly(item.path) as stream:
-        whole = stream.read(MAX_SEARCH).decode(encoding, "replace")
+    whole = raw(found, file, MAX_SEARCH).decode(item.detail.get("encoding") or "utf-8", "replace")
     at = whole.find(text)
     return None if at < 0 else whole.count("\n", 0, at) + 1
 
@@ -83,96 +88,55 @@ def _item(found: Inventory, file: str) -> Item:
     return item
 
 
-def around(found: Inventory, file: str, line: int, most: int) -> dict[int, str]:
-    """Return a line with up to `most` lines before and after it, by number. Raise as `lines` does for the line itself."""
-    out: dict[int, str] = {}
-    with contextlib.suppress(IndexError):
-        out.update(
-            _each(found, file, list(range(max(1, line - most), line + most + 1)))
-        )  # the lines up to the end are kept
-    if line not in out:
-        raise IndexError(line)
-    return out
+def _each(item: Item, numbers: list[int]) -> Iterator[tuple[int, str]]:
+    """Yield those of the lines with these ascending numbers that are there."""
+    if item.kind in ("rows", "sends") and item.detail.get("dialect") is None:
+        yield from _rows(item, set(numbers))
+        return
+    encoding = item.detail.get("encoding") or (item.detail.get("dialect") or {}).get("encoding") or "utf-8"
+    with open_readonly(item.path) as stream:
+        if encoding == "utf-16":
+            text = stream.read().decode("utf-16", "replace").split("\n")
+            yield from ((number, text[number - 1].rstrip("\r")) for number in numbers if 0 < number <= len(text))
+            return
+        info = os.fstat(stream.fileno())
+        feeds = _feeds(item.path, info.st_ino, info.st_size, info.st_mtime_ns)
+        for number in numbers:
+            data = _line(stream, feeds, number) if number > 0 else b""
+            if data or number == 1:
+                yield number, data.split(b"\n", 1)[0].decode(encoding, "replace").rstrip("\r")
 
 
-def _rows(item: Item, numbers: list[int]) -> Iterator[tuple[int, str]]:
+@lru_cache(maxsize=4096)
+def _feeds(path: str, *_: int) -> list[int]:
+    """Return how many line feeds there are before each block of a file. What else is given tells whether it is still the same."""
+    with open_readonly(path) as stream:
+        return [0, *accumulate(block.count(b"\n") for block in iter(lambda: stream.read(_BLOCK), b""))]
+
+
+def _line(stream: IO[bytes], feeds: list[int], number: int) -> bytes:
+    """Return what is at the begin of a line, nothing behind the last one."""
+    # The line feed before it is in the last block with fewer line feeds before it.
+    block = max(0, bisect_left(feeds, number - 1) - 1)
+    if number > 1 and feeds[-1] < number - 1:
+        return b""
+    stream.seek(block * _BLOCK)
+    data, position = stream.read(_BLOCK), -1
+    for _ in range(number - 1 - feeds[block]):
+        position = data.find(b"\n", position + 1)
+        if position < 0:  # the file was truncated in the meantime
+            return b""
+    stream.seek(block * _BLOCK + position + 1)
+    return stream.read(MAX_LINE)
+
+
+def _rows(item: Item, numbers: set[int]) -> Iterator[tuple[int, str]]:
     """Yield rows of a Parquet file, which has no lines, as `name=value, …`."""
     from kit.formats.tables import delimited
 
-    path, wanted = Path(item.path), set(numbers)
+    path = Path(item.path)
     names = delimited.names_of(path, None)
-    for number, cells in delimited.rows(path, None, numbers[-1]):
-        if number in wanted:
-            wanted.remove(number)
-            said = (f"{name}={cell}" for name, cell in zip(names, cells, strict=False) if cell is not None)
-            yield number, ", ".join(said)
-    if wanted:
-        raise IndexError(numbers[-1])
-
-
-def _each(found: Inventory, file: str, numbers: list[int]) -> Iterator[tuple[int, str]]:
-    """Yield the lines with these ascending numbers."""
-    item = _item(found, file)
-    if numbers[0] < 1:
-        raise IndexError(numbers[0])
-    if item.kind in ("rows", "sends") and item.detail.get("dialect") is None:
-        yield from _rows(item, numbers)
-        return
-    encoding = item.detail.get("encoding") or (item.detail.get("dialect") or {}).get("encoding") or "utf-8"
-    if encoding == "utf-16":
-        with open_readonly(item.path) as stream:
-            text = stream.read().decode("utf-16", "replace").split("\n")
-        for number in numbers:
-            yield number, text[number - 1].rstrip("\r")
-        return
-    with open_readonly(item.path) as stream:
-        begins, size = _begins(stream), os.fstat(stream.fileno()).st_size
-        for number in numbers:
-            if (at := begins.of(stream, number)) is None:
-                raise IndexError(number)
-            stream.seek(at)
-            data = stream.read(MAX_LINE)
-            if not data and number > 1 and at >= size:
-                raise IndexError(number)
-            yield number, data.split(b"\n", 1)[0].decode(encoding, "replace").rstrip("\r")
-
-
-class _Begins:
-    """Line positions of one file, as far as requested: the number of line feeds before each block."""
-
-    def __init__(self) -> None:
-        self._feeds = [0]
-        self._lock = threading.Lock()
-
-    def of(self, stream: IO[bytes], line: int) -> int | None:
-        """Return the position of a line (the first is 1), None after the last line feed."""
-        with self._lock:
-            while self._feeds[-1] < line - 1:
-                stream.seek((len(self._feeds) - 1) * _BLOCK)
-                data = stream.read(_BLOCK)
-                if not data:
-                    return None
-                self._feeds.append(self._feeds[-1] + data.count(b"\n"))
-        # The line feed before it is in the last block with fewer line feeds before it.
-        block = bisect_left(self._feeds, line - 1) - 1
-        if block < 0:
-            return 0
-        stream.seek(block * _BLOCK)
-        data, position = stream.read(_BLOCK), -1
-        for _ in range(line - 1 - self._feeds[block]):
-            position = data.find(b"\n", position + 1)
-            if position < 0:  # the file was truncated in the meantime
-                return None
-        return block * _BLOCK + position + 1
-
-
-_known: dict[tuple[int, ...], _Begins] = {}
-
-
-def _begins(stream: IO[bytes]) -> _Begins:
-    """Return the line positions of an open file, by its inode, size and time."""
-    said = os.fstat(stream.fileno())
-    key = (said.st_dev, said.st_ino, said.st_size, said.st_mtime_ns, said.st_ctime_ns)
-    if key not in _known and len(_known) >= _FILES:
-        _known.clear()
-    return _known.setdefault(key, _Begins())
+    for number, cells in delimited.rows(path, None, max(numbers)):
+        if number in numbers:
+            named = (f"{name}={cell}" for name, cell in zip(names, cells, strict=False) if cell is not None)
+            yield number, ", ".join(named)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 
@@ -18,9 +18,8 @@ from kit.rocketmq.log_layouts import BROKER_SIDE
 
 Span = tuple[dt.datetime | None, dt.datetime | None]
 
-_BACK: Final = 8 << 20
-"""More than the largest message of a broker with default settings."""
-
+_REACH: Final = (1 << 16, 8 << 20)
+"""Bytes in which a record is looked for: first where most are small, then more than the largest message of a broker with default settings."""
 _TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _EDGE: Final = 65536
 _STEP: Final = 1 << 20
@@ -35,30 +34,19 @@ def of(file: EvidenceFile, kind: str | None, detail: dict[str, Any]) -> Span:
     Adds to `detail` of a commitlog: `used` (bytes up to the last that is not zero) and `store_host`.
     """
     if kind in ("commitlog", "dledger") and not detail.get("empty"):
-        return _commitlog(file.path, file.bytes, detail)
+        with open_readonly(file.path) as stream:
+            base = -1 if detail.get("base") is None else detail["base"]
+            begin, used = records.filler(stream.read(16)), _data_end(stream, file.bytes)
+            first, host = _record(stream, base, begin, used, last=False)
+            last, _ = _record(stream, base, begin, used, last=True)
+        detail["used"], detail["store_host"] = used, host
+        return first, last
     if kind == "log" and (detail.get("source") in BROKER_SIDE or detail.get("layout") == "client-5"):
         return printed(file.path, file.bytes, _GMT8)
     return None, None
 
 
-def _commitlog(path: Path, size: int, detail: dict[str, Any]) -> Span:
-    base = detail.get("base")
-    with open_readonly(path) as stream:
-        begin = records.filler(stream.read(16))
-        stream.seek(begin)
-        head = np.frombuffer(stream.read(_BACK), np.uint8)
-        used = _data_end(stream, size)
-        first, host = _record(head, base, begin, last=False)
-        start = max(0, used - _BACK)
-        stream.seek(start)
-        tail = np.frombuffer(stream.read(used - start), np.uint8)
-        last, _ = _record(tail, base, start, last=True)
-    detail["used"] = used
-    detail["store_host"] = host
-    return first, last
-
-
-def _data_end(stream: Any, size: int) -> int:
+def _data_end(stream: IO[bytes], size: int) -> int:
     """Return the position after the last byte that is not zero."""
     for end in range(size, 0, -_STEP):
         start = max(0, end - _STEP)
@@ -68,17 +56,21 @@ def _data_end(stream: Any, size: int) -> int:
     return 0
 
 
-def _record(buf: records.Bytes, base: int | None, at: int, *, last: bool) -> tuple[dt.datetime | None, str | None]:
-    """Return (store time, store host as hex) of the first or last complete record in a piece of a file that starts at `at`."""
-    stamp, width = records.stored(buf, -1 if base is None else base, at, last)
-    if stamp < 0:
-        return None, None
-    time, host = bytes(buf[stamp : stamp + 8]), bytes(buf[stamp + 8 : stamp + 8 + width])
-    return _moment(max(0, int.from_bytes(time, "big", signed=True)) or None), host.hex().upper()
+def _record(stream: IO[bytes], base: int, begin: int, end: int, *, last: bool) -> tuple[dt.datetime | None, str | None]:
+    """Return (store time, store host as hex) of the first or last complete record between two places of a file."""
+    for reach in _REACH:
+        start, size = (max(0, end - reach), min(reach, end)) if last else (begin, reach)
+        stream.seek(start)
+        data = stream.read(size)
+        stamp, width = records.stored(np.frombuffer(data, np.uint8), base, start, last)
+        if stamp >= 0:
+            time = int.from_bytes(data[stamp : stamp + 8], "big", signed=True)
+            return _moment(max(0, time) or None), data[stamp + 8 : stamp + 8 + width].hex().upper()
+    return None, None
 
 
-def _moment(ms: int | None) -> dt.datetime | None:
-    known = instant(ms)
+def _moment(at: int | None) -> dt.datetime | None:
+    known = instant(at)
     return None if known is None else EPOCH + dt.timedelta(milliseconds=known)
 
 
@@ -93,11 +85,14 @@ def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
         stream.seek(start)
         tail = stream.read(_EDGE)
     whole = tail.partition(b"\n")[2] if start else tail
-    first = next(_times(head.split(b"\n")), None)
-    last = next(_times(reversed((whole or tail).split(b"\n"))), None)
-    if first and last and last < first:  # the rows of a printed table are in no order of time
-        first, last = last, first
-    return tuple(None if t is None else t.replace(tzinfo=zone).astimezone(dt.UTC) for t in (first, last))  # type: ignore[return-value]
+    first, last = _first(head.split(b"\n"), zone), _first(reversed((whole or tail).split(b"\n")), zone)
+    # The rows of a printed table are in no order of time.
+    return (last, first) if first and last and last < first else (first, last)
+
+
+def _first(lines: Iterable[bytes], zone: dt.tzinfo) -> dt.datetime | None:
+    times = (_moment(ms(*found.groups())) for line in lines for found in _TIME.finditer(line, 0, _LINE))
+    return next((time.replace(tzinfo=zone).astimezone(dt.UTC) for time in times if time), None)
 
 
 def shift(printed_at: dt.datetime | None, to_utc: Callable[[int], int]) -> dt.datetime | None:
@@ -105,10 +100,3 @@ def shift(printed_at: dt.datetime | None, to_utc: Callable[[int], int]) -> dt.da
     if printed_at is None:
         return None
     return EPOCH + dt.timedelta(milliseconds=to_utc((printed_at - EPOCH) // dt.timedelta(milliseconds=1)))
-
-
-def _times(lines: Iterable[bytes]) -> Iterator[dt.datetime]:
-    for line in lines:
-        times = (_moment(ms(*found.groups())) for found in _TIME.finditer(line, 0, _LINE))
-        if known := next((time for time in times if time), None):
-            yield known

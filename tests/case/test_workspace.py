@@ -129,30 +129,6 @@ def test_torn_json_counts_as_none(tmp_path: Path) -> None:
     assert here.read_json("a") is None
 
 
-def test_a_part_that_is_being_cleaned_is_not_adopted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cases = [ws.Workspace(tmp_path / "cases" / name) for name in ("a", "b")]
-    with cases[0].writing("t-1") as table:
-        assert table is not None
-        (table / "part=p1").mkdir()
-        for name in ("one.parquet", "two.parquet"):
-            (table / "part=p1" / name).write_text(name)
-    fresh = [tmp_path / "x", tmp_path / "y"]
-    for folder in fresh:
-        folder.mkdir()
-    cases[1].adopt_parts("t", fresh[0], ["1", "2"])
-    assert {p.relative_to(fresh[0]).as_posix() for p in fresh[0].rglob("*.parquet")} == {
-        "part=p1/one.parquet",
-        "part=p1/two.parquet",
-    }
-
-    def cleaned(*_: object) -> None:
-        raise FileNotFoundError
-
-    monkeypatch.setattr(ws, "_link", cleaned)
-    cases[1].adopt_parts("t", fresh[1], ["1"])
-    assert not list(fresh[1].iterdir())
-
-
 def _work(root: str, ready: str) -> None:
     evidence = Path(root).parent / "evidence"
     here = ws.Workspace.for_evidence(evidence, root, "cd" * 32)
@@ -256,23 +232,6 @@ def test_threads_write_to_places_of_their_own(tmp_path: Path) -> None:
         thread.join()
     mine = disk.part_of(tmp_path / "x")
     assert mine not in names and str(threading.get_ident()) in mine.name and str(os.getpid()) in mine.name
-
-
-def test_nothing_counts_before_it_is_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = place(tmp_path)
-    synced: list[bool] = []
-
-    def fsync(handle: int) -> None:
-        synced.append(here.table("t") is None and not (here.folder / "a.json").exists())
-
-    monkeypatch.setattr(os, "fsync", fsync)
-    with here.writing("t") as part:
-        assert part is not None
-        (part / "x.parquet").write_text("1")
-    assert synced == [True] * 3  # the file, the marker, the folder
-    shutil.rmtree(here.tables / "t")
-    here.write_json("a", {})
-    assert synced == [True] * 4
 
 
 def test_a_read_only_home_names_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

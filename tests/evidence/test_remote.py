@@ -4,6 +4,7 @@ it is not there."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -42,17 +43,14 @@ def test_the_copy_holds_what_lies_there_and_follows_it(bucket: Path, tmp_path: P
 def test_what_was_cut_off_halfway_is_copied_again(
     bucket: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = remote._copy
-
-    def breaks(system: object, path: str, target: Path) -> None:
-        whole(system, path, target)  # type: ignore[arg-type]
-        target.write_text("half")
+    def breaks(source: object, target: Any, length: int) -> None:
+        target.write(b"half")
         raise OSError("connection lost")
 
-    monkeypatch.setattr(remote, "_copy", breaks)
-    with pytest.raises(OSError, match="connection lost"):
-        remote.fetch(bucket.as_uri(), tmp_path / "ws")
-    monkeypatch.setattr(remote, "_copy", whole)
+    with monkeypatch.context() as broken:
+        broken.setattr(remote.shutil, "copyfileobj", breaks)
+        with pytest.raises(OSError, match="connection lost"):
+            remote.fetch(bucket.as_uri(), tmp_path / "ws")
     assert held(remote.fetch(bucket.as_uri(), tmp_path / "ws")) == held(bucket)
 
 

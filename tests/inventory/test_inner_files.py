@@ -237,6 +237,18 @@ def test_what_its_first_rows_show_to_be_no_evidence_is_not_written_on(
     assert not list((tmp_path / "w").rglob("*#rows*"))
 
 
+def test_of_a_long_table_the_first_rows_are_read_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inner_files, "_SAMPLE", 10)
+    monkeypatch.setattr(inner_files, "MOST_ROWS", 20)
+    (tmp_path / "e").mkdir()
+    as_json(tmp_path / "e" / "orders.json")
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert [(r.file, r.reason, r.detail) for r in found.refused] == [("orders.json#rows", "long", "20")]
+    assert len(Path(found.items[0].path).read_text().splitlines()) == 20
+
+
 def test_a_full_disk_is_named_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inner_files, "_SAMPLE", 5)
     monkeypatch.setattr(archives, "KEEP_FREE", 1 << 60)

@@ -17,6 +17,7 @@ import zstandard
 
 from kit.evidence.workspace import WorkspaceInside
 from kit.inventory import inventory
+from kit.spark import kernels
 
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "producer-offline.tar.zst"
 EXPECTED = {
@@ -223,3 +224,25 @@ def test_a_segment_beyond_two_gibibytes_is_named(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(inventory.ev, "is_hollow", lambda file: False)
     (refused,) = inventory.take(tmp_path / "e", tmp_path / "w").refused
     assert refused.reason == "huge"
+
+
+def test_records_are_hashed_only_where_somebody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evidence whose records changed is other evidence all the same."""
+    path = tmp_path / "evidence" / "commitlog" / f"{0:020}"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(kernels.sample() + bytes(inventory.LARGE))
+    hashed = []
+    read = inventory.sha256
+    monkeypatch.setattr(inventory, "sha256", lambda path: hashed.append(path.name) or read(path))
+
+    def take(hashes: bool) -> inventory.Inventory:
+        return inventory.take(tmp_path / "evidence", tmp_path / "cache", hashes=hashes)
+
+    before = take(False)
+    path.write_bytes(kernels.sample() + b"\1" + bytes(inventory.LARGE - 1))
+    changed = take(False)
+    assert hashed == [] and before.items[0].content != changed.items[0].content
+    assert before.content_key != changed.content_key
+    assert take(True).items[0].content == hashlib.sha256(path.read_bytes()).hexdigest()
+    # Once it is known it costs nothing.
+    assert take(False) == take(True) and hashed == [path.name]

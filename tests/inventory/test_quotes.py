@@ -15,7 +15,7 @@ BLOCK = 512
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(quotes, "_BLOCK", BLOCK)
-    monkeypatch.setattr(quotes, "_known", {})
+    quotes._feeds.cache_clear()
     folder = tmp_path / "evidence"
     folder.mkdir()
     return folder / "broker.log"
@@ -45,28 +45,6 @@ def test_a_line_feed_that_ends_a_block(log: Path) -> None:
     found = written(log, lines)
     for number in (4, 3, 2, 1):
         assert quotes.lines(found, [("broker.log", number)]) == [lines[number - 1]]
-
-
-def test_a_file_is_counted_once(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = written(log, [f"2024-05-04 10:00:00 INFO main - {n}" for n in range(2000)])
-    quotes.lines(found, [("broker.log", 1900)])
-    (begins,) = quotes._known.values()
-    read: list[int] = []
-
-    class Stream:
-        def __init__(self, stream: object) -> None:
-            self.stream = stream
-
-        def seek(self, at: int) -> None:
-            self.stream.seek(at)  # type: ignore[attr-defined]
-
-        def read(self, size: int) -> bytes:
-            read.append(size)
-            return self.stream.read(size)  # type: ignore[attr-defined, no-any-return]
-
-    with log.open("rb") as stream:
-        assert begins.of(Stream(stream), 1000) is not None  # type: ignore[arg-type]
-    assert read == [BLOCK]
 
 
 def test_a_file_that_grew_is_counted_anew(log: Path) -> None:

@@ -83,7 +83,7 @@ def _with_header(objects: Iterator[dict[str, Any]]) -> Rows:
 def _cell(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
-    return json.dumps(value, ensure_ascii=False)
+    return str(value) if type(value) is int else json.dumps(value, ensure_ascii=False)
 
 
 # --- workbooks -------------------------------------------------------------------------------------------------------
