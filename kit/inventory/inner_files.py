@@ -58,7 +58,7 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
         members = _texts(file, spool, [("threads", dump)] if dump else [], "thread_dump")
         return members, bool(members)
     if kind != "log" and (objects := exports.of_json(file.path, text, codec, file.bytes)) is not None:
-        return _tables(file, spool, objects), True
+        return _tables(file, spool, objects, 1), True
     return _tables(file, spool, exports.of_text(file.path, text, codec)), False
 
 
@@ -74,14 +74,19 @@ def _threads(text: str) -> str | None:
         return None
 
 
-def _tables(file: EvidenceFile, spool: Path, rows: Iterator[tuple[str, list[str]]]) -> Members:
-    """Write each table as CSV, and return those that are rows or sends; nothing stays of them after an error."""
+def _tables(file: EvidenceFile, spool: Path, rows: exports.Rows, most: int = MOST) -> Members:
+    """Write each table as CSV, and return those that are rows or sends; nothing stays of them after an error.
+
+    Behind a table that is too long nothing is looked at.
+    """
     members: Members = []
     taken: set[str] = set()
     try:
-        for name, cells in islice(groupby(rows, lambda row: row[0]), MOST):
+        for name, cells in islice(groupby(rows, lambda row: row[0]), most):
             label, path = _place(file, spool, name, taken)
             members += _table(file, label, path, (row for _, row in cells))
+            if members and isinstance(members[-1], Refused):
+                break
     except BaseException:
         for label in taken:
             archives.place(spool, label).unlink(missing_ok=True)
