@@ -7,7 +7,7 @@ the hook is there: the space under the controls stays empty. Here what is shown 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from markupsafe import escape
@@ -47,6 +47,38 @@ def live(draw: Callable[..., Any], button: str = "", **controls: Any) -> Any:
     box = ipywidgets.VBox([*above, place])
     box.add_class("rmq-kit-live")
     return standing(box, place.outputs)
+
+
+def control(
+    draw: Callable[..., Any],
+    given: Mapping[str, Any],
+    names: Mapping[str, str],
+    choices: Mapping[str, Sequence[Any]] | None = None,
+    interactive: bool = True,
+) -> Any:
+    """Return `draw` below a control for each of its arguments; without interaction what it draws of those `given`.
+
+    `choices`: for a number least, most and step (a tuple), else the values of a menu (a list); without any a box or a field.
+    """
+    if not interactive:
+        return draw(**given)
+    import ipywidgets
+
+    controls = {}
+    for name, value in given.items():
+        look = {"value": value, "description": names[name], "layout": {"width": "auto"}}
+        look["style"] = {"description_width": "initial"}
+        choice = (choices or {}).get(name)
+        if isinstance(value, bool):
+            controls[name] = ipywidgets.Checkbox(indent=False, **look)
+        elif isinstance(choice, tuple):
+            low, high, step = choice
+            controls[name] = ipywidgets.IntSlider(min=low, max=high, step=step, continuous_update=False, **look)
+        elif choice:
+            controls[name] = ipywidgets.Dropdown(options=choice, **look)
+        else:
+            controls[name] = ipywidgets.Text(continuous_update=False, **look)
+    return live(draw, **controls)
 
 
 STILL: Final = (

@@ -1,4 +1,4 @@
-"""Pictures of whatever a query answers: its columns say what is drawn, so that a changed query is drawn too.
+"""Pictures of whatever a query answers: its columns say what is drawn, so that a changed query is drawn too; flows between topics; diagrams.
 
 The first column is the place (a time or a label), the last one the number, a text between them tells the series apart.
 """
@@ -7,46 +7,31 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import msgspec
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREY, LABELS, PALETTE, SYMBOLS, VERMILLION, Captions, Chart, escape, figure
-from kit.i18n import Lang, T
+from kit.charts import LABELS, Chart, Declared, escape, figure
+from kit.charts.figures import BLUE, GREY, PALETTE, VERMILLION, Drawing, add_arrow, build
+from kit.i18n import Lang, Sentence, T
 
-ANY = Captions.of("any")
+ANY = Declared.of("any")
+FLOW = Declared.of("flow")
 WORDS: Final = LABELS["walk columns"]
 """What the columns of the walks are called, by their English words; a column that somebody else names keeps its name."""
 SERIES = 8
-"""Series that get a colour of their own; the smallest of more are left to the table."""
+"""Series that are drawn; the smallest of more are left to the table."""
+FLOOR: Final = 0.02
+"""Narrowest visible flow, as a share of the widest."""
 
 
 def lines(frame: pd.DataFrame, lang: Lang = "en", log: bool = False) -> Chart:
     """Chart a number over time, a line for each series."""
-    place, value = str(frame.columns[0]), str(frame.columns[-1])
-    traces = [
-        go.Scatter(
-            x=part[place],
-            y=part[value],
-            mode="lines+markers",
-            name=name,
-            line={"color": PALETTE[n % len(PALETTE)], "width": 1.5},
-            marker={"symbol": SYMBOLS[n % len(SYMBOLS)], "size": 6},
-            hovertemplate="%{x}<br>%{y:,}<extra>" + name + "</extra>",
-        )
-        for n, (name, part) in enumerate(_series(frame))
-    ]
-    chart = figure(*traces, height=360)
-    times = pd.api.types.is_datetime64_any_dtype(frame[place])
-    chart.update_xaxes(title=ANY["time"].say(name=_words(place, lang)).render(lang) if times else _words(place, lang))
-    chart.update_yaxes(
-        title=_words(value, lang),
-        **({"type": "log", "dtick": 1, "tickformat": ",d"} if log else {"rangemode": "tozero"}),
-    )
-    return _chart(chart, frame, lang)
+    first, by, value = _columns(frame)
+    return _any(frame, Drawing("lines", first, value, by, log=log, height=360), lang)
 
 
 def log_lines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -56,50 +41,122 @@ def log_lines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 def bars(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart a number for each label as bars to the right, one for each series."""
-    place, value = str(frame.columns[0]), str(frame.columns[-1])
-    labels = [escape(each, 60) for each in frame[place].drop_duplicates()]
-    traces = [
-        go.Bar(
-            y=[escape(each, 60) for each in part[place]],
-            x=part[value],
-            orientation="h",
-            name=name,
-            marker={"color": PALETTE[n % len(PALETTE)], "pattern": {"shape": ["", "/", ".", "x"][n % 4]}},
-            text=[f"{each:,}" if pd.notna(each) else "" for each in part[value]],
-            textposition="outside",
-            textangle=0,
-            cliponaxis=False,
-            hovertemplate="%{y}: %{x:,}<extra>" + name + "</extra>",
-        )
-        for n, (name, part) in enumerate(_series(frame))
-    ]
-    chart = figure(*traces, height=120 + 30 * len(labels) * (1 if len(traces) < 2 else min(len(traces), 3)))
-    chart.update_yaxes(type="category", autorange="reversed", categoryorder="array", categoryarray=labels)
+    first, by, value = _columns(frame)
+    lane = 30 * (min(3, frame[by].nunique()) if by else 1)
+    drawing = Drawing("bars", value, first, by, text="outside", mode="group" if by else "stack", lane=lane)
+    chart = _any(frame, drawing, lang)
     most, least = float(frame[value].max()), min(0.0, float(frame[value].min()))
     room = 0.08 * (most - least)  # for the number beyond the longest bar
-    chart.update_xaxes(title=_words(value, lang), tickformat=",", range=[least - room if least else 0, most + room])
-    return _chart(chart, frame, lang)
+    chart.figure.update_xaxes(range=[least - room if least else 0, most + room])
+    return chart
 
 
 def lanes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart moments in lanes: time, lane, then what is said on hovering."""
     time, lane, *more = map(str, frame.columns)
-    frame = frame.head(2000)
-    names = [escape(each, 40) for each in frame[lane].drop_duplicates()]
-    hover = ["<br>".join(f"{name}: {escape(row[name], 120)}" for name in more) for row in frame.to_dict("records")]
-    marks = go.Scatter(
-        x=frame[time],
-        y=[escape(each, 40) for each in frame[lane]],
-        mode="markers",
-        customdata=hover,
-        marker={"size": 10, "color": [PALETTE[names.index(escape(each, 40)) % len(PALETTE)] for each in frame[lane]]},
-        hovertemplate="%{x}<br>%{customdata}<extra></extra>",
-        showlegend=False,
-    )
-    chart = figure(marks, height=110 + 42 * len(names))
-    chart.update_yaxes(type="category", autorange="reversed", categoryorder="array", categoryarray=names)
-    chart.update_xaxes(title=ANY["time"].say(name=_words(time, lang)).render(lang))
-    return _chart(chart, frame, lang, lane)
+    drawing = Drawing("marks", time, lane, lane, hover=tuple(more))
+    chart = _any(frame.head(2000), drawing, lang, lane)
+    chart.figure.update_layout(showlegend=False)
+    return chart
+
+
+def _columns(frame: pd.DataFrame) -> tuple[str, str | None, str]:
+    first, *between, value = map(str, frame.columns)
+    return first, between[0] if between else None, value
+
+
+def _any(frame: pd.DataFrame, drawing: Drawing, lang: Lang, value: str = "") -> Chart:
+    """Draw the largest series of a frame; its table has all of them. `value`: the column the title names (default: the last)."""
+    shown = frame
+    if drawing.by and not value:
+        sums = frame.groupby(drawing.by, dropna=False)[frame.columns[-1]].sum().nlargest(SERIES)
+        order = {series: n for n, series in enumerate(sums.index)}
+        shown = frame[frame[drawing.by].isin(sums.index)].sort_values(
+            drawing.by, key=lambda by: by.map(order), kind="stable"
+        )
+    words = {str(name): _words(name, lang) for name in frame.columns}
+    first = str(frame.columns[0])
+    said = {"place": words[first], "value": words[value or str(frame.columns[-1])]}
+    if pd.api.types.is_datetime64_any_dtype(frame[first]):
+        words[first] = ANY["time"].say(name=words[first]).render(lang)
+    alt, title = ANY["alt"].say(count=len(frame), **said), ANY["title"].say(**said)
+    return Chart(build(drawing, shown, words), frame, "", alt, title, lang=lang, min_width=520)
+
+
+def _words(column: object, lang: Lang) -> str:
+    name = str(column).replace("_", " ")
+    return WORDS[name].in_(lang) if name in WORDS else name
+
+
+# --- flows ------------------------------------------------------------------------------------------------------------
+
+
+def flow(
+    frame: pd.DataFrame, lang: Lang = "en", title: Sentence = FLOW["title"], reading: Sentence | None = None
+) -> Chart:
+    """Chart a flow between topics or stages as a Sankey diagram. `reading`: None for a sentence on the widest flow.
+
+    `frame`: source, target, count; further columns are summed over. A flow back to its source ends in a node of its own ("again"), so that the diagram
+    reads from left to right.
+    """
+    links = frame.groupby(["source", "target"], as_index=False, sort=False)["count"].sum()
+    links = links[links["count"] > 0].reset_index(drop=True)
+    if links.empty:
+        nothing = reading or FLOW["nothing"]
+        return Chart(figure(), links, nothing, nothing, title, FLOW.columns, lang)
+    ends = _ends(links)
+    nodes = list(dict.fromkeys([(source, False) for source in links["source"]] + ends))
+    topics = list(dict.fromkeys(topic for topic, _ in nodes))
+    colours = {topic: PALETTE[i % len(PALETTE)] for i, topic in enumerate(topics)}
+    count = links["count"].astype("float64")
+    drawn = count.clip(lower=count.max() * FLOOR)
+    names = []
+    for topic, back in nodes:
+        into = count[[end == (topic, back) for end in ends]].sum()
+        out = 0 if back else count[links["source"] == topic].sum()
+        name = FLOW["again"].say(topic=escape(topic, 48)).render(lang) if back else escape(topic, 48)
+        names.append(f"{name}  {max(into, out):,.0f}")
+    node = {
+        "label": names, "color": [colours[topic] for topic, _ in nodes], "pad": 28, "thickness": 14, "line": {"width": 0},
+        "hovertemplate": "%{label}<extra></extra>",
+    }  # fmt: skip
+    link = {
+        "source": [nodes.index((source, False)) for source in links["source"]], "target": [nodes.index(end) for end in ends],
+        "value": drawn, "color": [_fade(colours[source]) for source in links["source"]], "customdata": count,
+        "hovertemplate": "%{source.label} → %{target.label}<br>%{customdata:,d}<extra></extra>",
+    }  # fmt: skip
+    # Words have no shadow: its own has the colour of a paper that is not there.
+    sankey = go.Sankey(arrangement="snap", node=node, link=link, textfont={"size": 13, "shadow": "none"})
+    chart = figure(sankey, height=max(300, 70 * len(links))).update_layout(margin={"l": 8, "r": 8, "t": 16, "b": 16})
+    widest = links.loc[links["count"].idxmax()]
+    flows = {"source": str(widest["source"]), "target": str(widest["target"]), "links": len(links)}
+    said = (reading or FLOW["reading"].say(count=int(widest["count"]), **flows)).render(lang)
+    if (drawn != count).any():
+        said = f"{said} {FLOW['floor'].render(lang)}"
+    return Chart(chart, links, said, FLOW["alt"].say(nodes=len(topics)), title, FLOW.columns, lang, min_width=680)
+
+
+def _ends(links: pd.DataFrame) -> list[tuple[str, bool]]:
+    """Return where each flow ends, and whether that leads back to where it came from."""
+    reach: dict[str, set[str]] = {}
+    ends = []
+    for source, target in zip(links["source"], links["target"], strict=True):
+        back = source == target or source in reach.get(target, ())
+        ends.append((target, back))
+        if not back:
+            beyond = {target, *reach.get(target, ())}
+            for from_, reached in reach.items():
+                if source in reached:
+                    reach[from_] = reached | beyond
+            reach[source] = reach.get(source, set()) | beyond
+    return ends
+
+
+def _fade(colour: str) -> str:
+    return f"rgba({int(colour[1:3], 16)},{int(colour[3:5], 16)},{int(colour[5:7], 16)},0.42)"
+
+
+# --- diagrams ---------------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -161,31 +218,3 @@ def diagram(name: str, frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     for box in drawing.boxes:
         chart.add_annotation(x=box.at[0], y=box.at[1], text=box.words.render(lang), showarrow=False, **boxed)
     return Chart(chart, frame, "", drawing.alt, drawing.title, lang=lang, min_width=760)
-
-
-def add_arrow(chart: go.Figure, begin: tuple[Any, Any], end: tuple[Any, Any], **look: Any) -> None:
-    """Add an arrow between two points of the axes."""
-    ends = {"ax": begin[0], "ay": begin[1], "x": end[0], "y": end[1]}
-    axes = {"xref": "x", "yref": "y", "axref": "x", "ayref": "y"}
-    chart.add_annotation(**ends, **axes, showarrow=True, arrowhead=2, text="", **look)
-
-
-def _series(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return the rows of each series; the column between the first and the last tells them apart."""
-    between = [str(name) for name in frame.columns[1:-1]]
-    if not between:
-        return [("", frame)]
-    parts = [(escape(name, 60), part) for name, part in frame.groupby(between[0], sort=False, dropna=False)]
-    value = frame.columns[-1]
-    return sorted(parts, key=lambda each: -float(each[1][value].sum()))[:SERIES]
-
-
-def _words(column: object, lang: Lang) -> str:
-    name = str(column).replace("_", " ")
-    return WORDS[name].in_(lang) if name in WORDS else name
-
-
-def _chart(chart: go.Figure, frame: pd.DataFrame, lang: Lang, value: str = "") -> Chart:
-    said = {"place": _words(frame.columns[0], lang), "value": _words(value or frame.columns[-1], lang)}
-    alt, title = ANY["alt"].say(count=len(frame), **said), ANY["title"].say(**said)
-    return ANY.chart(chart, frame, "", lang, min_width=520, alt=alt, title=title)

@@ -8,24 +8,11 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import (
-    BLUE,
-    GREY,
-    INK,
-    LABELS,
-    MAX_POINTS,
-    VERMILLION,
-    Captions,
-    Chart,
-    escape,
-    figure,
-    line,
-    marks,
-    segments,
-)
+from kit.charts import LABELS, Chart, Declared, escape, figure
+from kit.charts.figures import BLUE, GREY, INK, MAX_POINTS, VERMILLION, segments
 from kit.i18n import Lang
 
-TIMELINE = Captions.of("timeline")
+TIMELINE = Declared.of("timeline")
 LANES: Final = LABELS["timeline lanes"]
 NAME: Final = 60
 """Most characters of an event in its hover text."""
@@ -68,7 +55,13 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] |
     lanes = list(dict.fromkeys(frame.sort_values("at", kind="stable")["lane"]))
     drawn = shown.assign(y=[-lanes.index(lane) for lane in frame["lane"]]).head(MAX_POINTS)
     first, last = frame["at"].min(), frame[["at", "until"]].max().max()
-    chart = figure(*_bars(drawn), *_marks(drawn, (last - first) * NEAR), height=70 + 44 * len(lanes), showlegend=False)
+    lasting = drawn.dropna(subset="until")[["at", "y", "until", "y"]].itertuples(index=False, name=None)
+    bars = segments(lasting, line={"color": BLUE, "width": 6}, opacity=0.45)
+    decides = drawn["decides"] != ""
+    marks = [_marks(drawn[~decides], "circle", BLUE, 7), _marks(drawn[decides], "diamond", VERMILLION, 13)]
+    marks[1].text = _numbers(drawn[decides], (last - first) * NEAR)
+    every = [trace for trace in (bars, *marks) if len(trace.x)]
+    chart = figure(*every, height=70 + 44 * len(lanes), showlegend=False)
     for number, lane in enumerate(lanes):
         name = escape(lane_name(lane, lang, titles), NAME)
         place = {"x": 0, "xref": "paper", "xanchor": "left", "y": -number, "yanchor": "bottom", "yshift": 11}
@@ -77,21 +70,24 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] |
     chart.update_layout(margin={"l": 10, "r": 10, "t": 10, "b": 40})
     margin = max((last - first) * 0.03, pd.Timedelta(seconds=1))
     chart.update_xaxes(range=[first - margin, last + margin])
-    reading = TIMELINE["reading"].say(
-        rows=len(frame),
-        first=f"{first:%Y-%m-%d %H:%M:%S}",
-        last=f"{last:%H:%M:%S}" if last.date() == first.date() else f"{last:%Y-%m-%d %H:%M:%S}",
-        lanes=len(lanes),
-        decides=int(frame["decides"].sum()),
-    )
-    return TIMELINE.chart(chart, shown, reading, lang)
+    said = {
+        "rows": len(frame),
+        "first": f"{first:%Y-%m-%d %H:%M:%S}",
+        "last": f"{last:%H:%M:%S}" if last.date() == first.date() else f"{last:%Y-%m-%d %H:%M:%S}",
+        "lanes": len(lanes),
+        "decides": int(frame["decides"].sum()),
+    }
+    return TIMELINE.chart(shown, lang, said, chart)
 
 
-def _bars(drawn: pd.DataFrame) -> list[go.Scatter]:
-    lasting = drawn[drawn["until"].notna()]
-    rows = lasting[["at", "until", "y"]].itertuples(index=False, name=None)
-    x, y = segments((at, lane, until, lane) for at, until, lane in rows)
-    return [line(x, y, "", BLUE, width=6, opacity=0.45, hoverinfo="skip")] if x else []
+def _marks(rows: pd.DataFrame, symbol: str, colour: str, size: int) -> go.Scatter:
+    marker = {"color": colour, "symbol": symbol, "size": size, "line": {"width": 1, "color": GREY}}
+    below = {"mode": "markers+text", "textposition": "bottom center", "textfont": {"size": 11}}
+    hover = {
+        "customdata": [escape(what, NAME) for what in rows["what"]],
+        "hovertemplate": "%{x}<br>%{customdata}<extra></extra>",
+    }
+    return go.Scatter(x=rows["at"], y=rows["y"], marker=marker, **below, **hover)
 
 
 def _numbers(decisive: pd.DataFrame, near: pd.Timedelta) -> list[str]:
@@ -99,29 +95,8 @@ def _numbers(decisive: pd.DataFrame, near: pd.Timedelta) -> list[str]:
     below = [""] * len(decisive)
     latest: dict[int, tuple[pd.Timestamp, int]] = {}
     for place, (at, lane, number) in enumerate(decisive[["at", "y", "number"]].itertuples(index=False, name=None)):
-        if pd.isna(number):
-            continue
         if lane in latest and at - latest[lane][0] <= near:
             below[latest[lane][1]] += f", {number}"
         else:
             latest[lane], below[place] = (at, place), str(number)
     return below
-
-
-def _marks(drawn: pd.DataFrame, near: pd.Timedelta) -> list[go.Scatter]:
-    decides = drawn["decides"] != ""
-    edge = {"line": {"width": 1, "color": GREY}}
-    below = {"mode": "markers+text", "textposition": "bottom center", "textfont": {"size": 11}}
-    made = []
-    for part, symbol, colour, size in (
-        (drawn[~decides], "circle", BLUE, 7),
-        (drawn[decides], "diamond", VERMILLION, 13),
-    ):
-        hover, text = [escape(what, NAME) for what in part["what"]], _numbers(part, near)
-        if len(part):
-            made.append(
-                marks(
-                    part["at"], part["y"], "", colour, symbol, size=size, hover=hover, text=text, marker=edge, **below
-                )
-            )
-    return made

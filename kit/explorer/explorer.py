@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import ipywidgets
 import pandas as pd
-import plotly.graph_objects as go
 
 from kit.analysis.consumers import positions
 from kit.causes import results, timeline
-from kit.charts import BLUE, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, clean, escape, figure
-from kit.charts import overview as charts
+from kit.charts import Chart, Table, clean, overview, pictures
 from kit.charts.controls import outputs, standing
 from kit.explorer import narrow
 from kit.explorer.selection import COLUMNS, KEYS, LABELS, SAYS, VALUES, Part, Selection
-from kit.i18n import Lang, T
+from kit.i18n import Lang
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,7 +34,6 @@ AROUND: Final = dt.timedelta(minutes=1)
 """Time shown before and after a message."""
 STEPS: Final = 160
 """Bars of a timeline."""
-LEVELS: Final = {"FATAL": PURPLE, "ERROR": VERMILLION, "WARN": ORANGE, "INFO": BLUE, "DEBUG": SKY, "TRACE": GREY}
 BY: Final[dict[Part, str]] = {"entries": "level", "records": "stage"}
 
 
@@ -126,8 +123,7 @@ class Explorer:
     def timeline(self, part: Part = "entries", log: bool = False) -> Chart:
         """Chart the selected entries by level, or records by stage, over time; `log`: on a logarithmic scale, beside instead of above each other."""
         frame = self.parts[part].steps(self.selection, BY[part], STEPS)
-        colours = LEVELS if part == "entries" else {}
-        chart = charts.over_time(frame, self.moments, LABELS["parts"][part].in_(self.lang), colours, self.lang)
+        chart = overview.over_time(frame, self.moments, LABELS["parts"][part].in_(self.lang), self.lang)
         if log:
             chart.figure.update_yaxes(type="log", dtick=1, tickformat=",d")
             chart.figure.update_layout(barmode="group")
@@ -179,9 +175,6 @@ BARS: Final = 8
 """Most bars of a field, the values with most rows; the menu has all of them."""
 COMPARED: Final[dict[Part, tuple[str, ...]]] = {
     "entries": ("levels", "sources", "topics"), "records": ("stages", "topics", "groups"),
-}  # fmt: skip
-TIME: Final = {
-    "type": "date", "tickformat": "%H:%M:%S\n%Y-%m-%d", "hoverformat": "%Y-%m-%d %H:%M:%S.%L", "title": "UTC",
 }  # fmt: skip
 TICKS: Final = 1000
 """Places of the slider of times."""
@@ -363,19 +356,16 @@ class View(ipywidgets.VBox):
         if sums.empty:
             return []
 
-        def draw() -> Chart:
-            rows = self.explorer.selection.keep(sums)
-            lines = [
-                go.Scatter(x=each["time"], y=each["lag"], name=escape(f"{group} {topic}", 60), mode="lines")
-                for (topic, group), each in rows.groupby(["topic", "group"])
-            ]
-            return self._lines(lines[:20], rows, SAYS["behind"])
+        of = (sums["group"] + " " + sums["topic"]).rename("of")
+        lags = pd.concat(
+            [sums["time"], of, sums["lag"].rename(SAYS["behind"].in_(self.lang)), sums[["group", "topic"]]], axis=1
+        )
+        return [self._drawn(lambda: self._lines(self.explorer.selection.keep(lags).iloc[:, :3]))]
 
-        return [self._drawn(draw)]
-
-    def _lines(self, lines: list[Any], frame: pd.DataFrame, label: T) -> Chart:
-        chart = figure(*lines, height=230, xaxis=TIME, yaxis={"title": label.in_(self.lang)})
-        return Chart(chart, frame.head(500), "", label, label, lang=self.lang)
+    def _lines(self, frame: pd.DataFrame) -> Chart:
+        chart = pictures.lines(frame, self.lang)
+        chart.figure.update_layout(height=230)
+        return chart
 
     def _metrics(self) -> list[Any]:
         """Return a menu of host metrics and the one chosen, over time."""
@@ -391,7 +381,7 @@ class View(ipywidgets.VBox):
 
         def draw() -> Chart:
             rows = self.explorer.selection.keep(metrics[metrics["metric"] == menu.value])
-            return self._lines([go.Scatter(x=rows["ts"], y=rows["value"], mode="lines")], rows, SAYS["metric"])
+            return self._lines(rows.rename(columns={"value": SAYS["metric"].in_(self.lang)}))
 
         chart = self._drawn(draw)
         menu.observe(lambda _: setattr(chart, "outputs", outputs([draw()])), "value")

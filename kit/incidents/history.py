@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.charts import Chart, Table, incidents
+from kit.charts import Chart, Table, overview
 from kit.i18n import Lang, Sentence, labels
 from kit.incidents import reading
 from kit.incidents.reading import Incident
@@ -82,7 +82,7 @@ class History:
     def chart(self) -> Chart:
         """Chart which cause struck when."""
         frame = self.rows
-        return incidents.occurrences(frame[frame["kind"] == "root_cause"], compare.VERDICTS, self.lang)
+        return overview.occurrences(frame[frame["kind"] == "root_cause"], self.lang)
 
     def known_before(self) -> Table:
         """Return the confirmed root causes that an earlier incident had, or pointed to, as a root cause, a suspicion or a hazard."""

@@ -11,7 +11,7 @@ import attrs
 import pandas as pd
 
 from kit.charts import Chart, Table
-from kit.charts import comparison as drawing
+from kit.charts import overview as drawing
 from kit.i18n import Lang, labels
 from kit.notebook import inquiry, prose
 from kit.rocketmq import names

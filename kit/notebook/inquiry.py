@@ -16,7 +16,7 @@ import pandas as pd
 
 from kit.causes import results
 from kit.charts import Chart, Table, Undrawn, clean, undrawn
-from kit.charts.common import coverage
+from kit.charts.overview import coverage
 from kit.i18n import Lang, Sentence, labels, on_clock
 from kit.notebook import answers, hypotheses, places, prose
 from kit.notebook.progress import watched

@@ -12,8 +12,7 @@ import attrs
 import pandas as pd
 
 from kit.analysis.messages.trace import trace
-from kit.charts import Chart, Table, clean
-from kit.charts.messages import life
+from kit.charts import Chart, Table, clean, messages
 from kit.formats.commitlog import schema
 from kit.i18n import Lang, Sentence, labels
 from kit.inventory import quotes
@@ -178,7 +177,7 @@ def _lineage(case: Case, key: str, offset_msg_id: str) -> Linked:
     ids = [record["offset_msg_id"] for record in told]
     at = ids.index(offset_msg_id) if offset_msg_id in ids else 0
     near = told[max(0, at - COPIES) : at + COPIES + 1]
-    shown = life.copies({"id": key, "records": near}, case.lang)
+    shown = messages.copies({"id": key, "records": near}, case.lang)
     table = attrs.evolve(
         shown, caption=TEXTS["lineage"].render(case.lang), frame=shown.frame.dropna(axis="columns", how="all")
     )
@@ -192,14 +191,14 @@ def traced(case: Case, id: str, within: Selection | None = None) -> Shown:  # no
     if within is not None:
         told = told | {name: _left(told[name], within) for name in ("records", "handled")}
     tables = (
-        Linked(life.copies(told, case.lang), _places(told["records"])),
-        Linked(life.deliveries(told, case.lang), _places(told["handled"])),
-        Linked(life.mentions(told, case.lang), _places([*told["mentions"], *told["traces"]])),
-        Linked(life.gaps(told, case.lang)),
+        Linked(messages.copies(told, case.lang), _places(told["records"])),
+        Linked(messages.deliveries(told, case.lang), _places(told["handled"])),
+        Linked(messages.mentions(told, case.lang), _places([*told["mentions"], *told["traces"]])),
+        Linked(messages.gaps(told, case.lang)),
     )
     kept = tuple(linked for n, linked in enumerate(tables) if n == 0 or len(linked.table.frame))
     drawn = told | {"records": told["records"][:MANY]}
-    return Shown(kept, (life.journey(drawn, case.lang),), told["id"] if told["records"] else "")
+    return Shown(kept, (messages.traced(drawn, case.lang),), told["id"] if told["records"] else "")
 
 
 def _left(rows: Sequence[dict[str, Any]], within: Selection) -> list[dict[str, Any]]:

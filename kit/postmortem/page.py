@@ -17,12 +17,8 @@ import pandas as pd
 from kit import __version__
 from kit.case import bug_report, output
 from kit.causes import timeline
-from kit.charts import Chart, Table, clean
+from kit.charts import Chart, Table, clean, messages, sends, sizes, transactions
 from kit.charts import timeline as charts
-from kit.charts.messages import retries
-from kit.charts.sends import busy
-from kit.charts.sizes import limit
-from kit.charts.transactions import half_topic, transactions
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.printed_times import iso
@@ -45,10 +41,10 @@ WORDS: Final = labels("postmortem")["page words"]
 COLUMNS: Final = labels("postmortem")["page columns"]
 TEXTS: Final = labels("postmortem")["page"]
 CHARTS: Final[Mapping[str, tuple[tuple[str, Callable[..., Chart]], ...]]] = {
-    "half-topic-blowup": (("half_topic_growth", half_topic.growth), ("half_topic_flow", half_topic.flow)),
-    "message-size-mismatch": (("size_half_queue", limit.half_queue), ("size_near_limit", limit.near_limit)),
-    "message-identity": (("identity_funnel", retries.funnel),),
-    "broker-busy": (("busy_axis", busy.axis), ("busy_outcome", busy.outcome)),
+    "half-topic-blowup": (("half_topic_growth", transactions.growth), ("half_topic_flow", transactions.flow)),
+    "message-size-mismatch": (("size_half_queue", sizes.half_queue), ("size_near_limit", sizes.near_limit)),
+    "message-identity": (("identity_funnel", messages.funnel),),
+    "broker-busy": (("busy_axis", sends.axis), ("busy_outcome", sends.outcome)),
     "transaction-consistency": (("transaction_flow", transactions.accounting),),
 }
 """The most useful charts of each cause: result table and chart function."""

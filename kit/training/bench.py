@@ -94,7 +94,7 @@ class Bench:
 
     def published_failures(self) -> Chart:
         """Draw what each published failure does to each placement if the send status is looked at, without the sentence that reads it."""
-        from kit.charts.transactions.placement import what_if
+        from kit.charts.placement import what_if
         from kit.rocketmq.placement import DOCUMENTED, PUBLISHED_ASSUMPTIONS
 
         given = attrs.evolve(PUBLISHED_ASSUMPTIONS, looks_at_status=True)

@@ -9,7 +9,7 @@ import recorded
 
 import kit
 from kit.analysis.consumers import outcomes
-from kit.charts.messages import life
+from kit.charts import messages
 from kit.report import console
 
 STEP = 70
@@ -123,7 +123,7 @@ def test_a_backlog_is_not_reached_yet() -> None:
     before = mine["queue_offset"] - said["end"]["lag_per_queue"][str(mine["queue_id"])]["offset"]
     assert mine["fate"] == "not-reached" and f"{before:,} messages" in mine["text"]
     assert mine["text"] in console.life(trace, "en")
-    shown = life.consumers(trace).frame
+    shown = messages.consumers(trace).frame
     assert list(shown["group"]) == [c["group"] for c in trace["consumers"]]
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import incidents
 import pytest
 
-from kit.charts import Table, common
-from kit.charts.transactions import half_topic
+from kit.charts import Table, overview, transactions
 from kit.report.build import build
 
 pytestmark = pytest.mark.browser
@@ -35,13 +34,13 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hostile = frame.assign(topic=frame["topic"].replace("trade", incidents.HOSTILE), offset_msg_id=incidents.HOSTILE)
     flows = incidents.flow_frame().replace("TRANS_CHECK_MAX_TIME_TOPIC", incidents.HOSTILE)
     charts = [
-        half_topic.growth(incidents.growth_frame()),
-        half_topic.flow(flows),
-        half_topic.life(hostile),
-        half_topic.fixes(incidents.fixes_frame()),
+        transactions.growth(incidents.growth_frame()),
+        transactions.flow(flows),
+        transactions.life(hostile),
+        transactions.fixes(incidents.fixes_frame()),
     ]
     run = [
-        incidents.notebook(folder / "10.ipynb", None, common.coverage(spans)),
+        incidents.notebook(folder / "10.ipynb", None, overview.coverage(spans)),
         incidents.notebook(
             folder / "20.ipynb", "half-topic-blowup", *charts, Table(hostile, incidents.HOSTILE), incidents.HOSTILE
         ),

@@ -61,7 +61,7 @@ def lab(folder: Path) -> Iterator[str]:
             "inquiry.evidence(inquiry.first(), 1)",
             "inquiry.note('<b>ours</b>', ('message-identity', inquiry.finding('message-identity')['steps'][0]['id']), who='Li Na')",
         ),
-        "what_if": of_cells("from kit.charts.transactions import placement\nplacement.explore()"),
+        "what_if": of_cells("from kit.charts import placement\nplacement.explore()"),
         "hostile": of_cells(f"import kit\nkit.explore(kit.open_case({str(hostile)!r}, {workspace!r}))"),
     }
     with serving(folder, **books) as address:
@@ -209,7 +209,7 @@ def test_what_is_noted_in_a_notebook_is_in_the_postmortem_with_its_place(browser
 def test_another_assumption_redraws_the_chart_as_the_function_draws_it(browser: Any, lab: str) -> None:
     import attrs
 
-    from kit.charts.transactions import placement
+    from kit.charts import placement
     from kit.rocketmq.placement import Assumptions
 
     texts = "e => JSON.stringify(e.data[0].text)"

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 from table import rows_of
 
-from kit.charts import PLOTLY_MIME, Chart, Table, figure
+from kit.charts import PLOTLY_MIME, Chart, Table, figure, resend
 from kit.charts.controls import live
-from kit.charts.transactions import resend
 
 
 def table(text: str) -> Table:

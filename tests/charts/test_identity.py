@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from kit.charts import Chart, Table
-from kit.charts.messages import ids, life, retries
+from kit.charts import Chart, Table, messages
 from kit.cli.main import cli
 from kit.report import console as told
 
@@ -69,28 +68,34 @@ def test_a_life_is_printed_without_anything_that_acts_on_a_terminal() -> None:
 
 
 def test_journey_has_a_lane_for_each_stage_and_one_for_the_consumer() -> None:
-    chart = life.journey(traced())
-    assert list(chart.figure.layout.yaxis.categoryarray)[::-1] == ["half", "commit", "schedule", "retry 1", "consumer"]
-    links, marks, ends = chart.figure.data
+    chart = messages.traced(traced())
+    assert list(chart.figure.layout.yaxis.categoryarray) == ["half", "commit", "schedule", "retry 1", "consumer"]
+    marks, ends, links = chart.figure.data
     assert len(marks.x) == 4 and len(ends.x) == 1
     assert [x for x in links.x if x is not None].__len__() == 6
     assert len(chart.table) == 5 and "4 offset ids" in chart.reading and "1 of them successful" in chart.reading
     drawn = chart.figure.to_json()
     assert "<b>x" not in drawn and "\\u001b" not in drawn and "$" not in drawn
-    assert "一个 UNIQ_KEY" in life.journey(traced(), "zh").reading
+    assert "一个 UNIQ_KEY" in messages.traced(traced(), "zh").reading
 
 
 def test_tables_of_a_life() -> None:
     said = traced()
     assert (
-        len(life.copies(said).frame) == 4 and len(life.deliveries(said).frame) == 1 and len(life.gaps(said).frame) == 1
+        len(messages.copies(said).frame) == 4
+        and len(messages.deliveries(said).frame) == 1
+        and len(messages.gaps(said).frame) == 1
     )
-    assert "<b>" not in life.mentions(said).as_html()
+    assert "<b>" not in messages.mentions(said).as_html()
     empty = {
         "id": "x", "kind": "key", "uniq_keys": [], "records": [], "ops": [], "handled": [], "consumers": [],
         "mentions": [], "traces": [], "gaps": [],
     }  # fmt: skip
-    assert life.journey(empty).table.empty and life.apart(empty).table.empty and life.mentions(empty).frame.empty
+    assert (
+        messages.traced(empty).table.empty
+        and messages.apart(empty).frame.empty
+        and messages.mentions(empty).frame.empty
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,26 +103,15 @@ def test_tables_of_a_life() -> None:
     [(OFFSET, [4, 4, 8]), (UNIQ, [4, 2, 4, 4, 2]), ("FD200045" + "0" * 22 + "21" + UNIQ[8:], [16, 2, 4, 4, 2])],
 )
 def test_an_id_is_cut_at_its_bytes(text: str, fields: list[int]) -> None:
-    chart = ids.anatomy(text)
+    chart = messages.anatomy(text)
     assert [len(h) // 2 for h in chart.table["hex"]] == fields
     assert "".join(chart.table["hex"]) == text
     assert [bar.x[0] for bar in chart.figure.data] == fields
 
 
-def test_funnel_reads_the_worst_group() -> None:
-    rows = [
-        ("a", 1, "sent back", 9, 0.1), ("a", 1, "retry", 9, 10.0), ("b", 1, "sent back", 5, 0.1),
-        ("b", 1, "retry", 5, 10.0), ("b", 2, "given up", 2, 0.1), ("b", 2, "dlq", 2, 30.0),
-    ]  # fmt: skip
-    chart = retries.funnel(pd.DataFrame(rows, columns=["consumer_group", "level", "step", "messages", "seconds"]))
-    assert len(chart.figure.data) == 2 and len(chart.table) == 6
-    assert chart.reading.startswith("b sent back 5 messages") and "2 of them" in chart.reading
-    assert retries.funnel(pd.DataFrame(columns=["consumer_group", "level", "step", "messages", "seconds"])).table.empty
-
-
 @pytest.mark.parametrize(("text", "says"), [("zz", "hex"), ("", "empty"), ("0A142C15", "32")])
 def test_a_typed_text_that_is_no_id_gets_one_line(text: str, says: str) -> None:
-    told = ids.apart(text)
+    told = messages.typed(text)
     assert isinstance(told, Table)
     assert says in told.caption
     assert "\n" not in told.caption
@@ -126,8 +120,8 @@ def test_a_typed_text_that_is_no_id_gets_one_line(text: str, says: str) -> None:
 def test_the_id_widget_shows_what_its_twin_shows() -> None:
     known = "0A142C1500000C387F4466D0DB3F0003"
     frame = pd.DataFrame({"uniq_key": [None, known]})
-    plain = ids.explore(frame, interactive=False)
-    widget = ids.explore(frame)
+    plain = messages.explore(frame, interactive=False)
+    widget = messages.explore(frame)
     assert isinstance(plain, Chart)
     assert widget.children[0].value == known and "66D0DB3F" in str(widget.children[-1].outputs)
     assert list(plain.table["hex"]) == ["0A142C15", "0000", "0C387F44", "66D0DB3F", "0003"]

@@ -21,7 +21,7 @@ from rich.console import Console
 import kit
 from kit import causes
 from kit.case import unreadable
-from kit.charts import comparison as drawing
+from kit.charts import overview as drawing
 from kit.cli.main import cli
 from kit.live_lab import cluster, comparison, jars, processes, run, watch
 from kit.live_lab.probe import Probe, Reading, entries

@@ -16,8 +16,7 @@ import pandas as pd
 import kit
 from kit import causes
 from kit.causes import figures
-from kit.charts import Table
-from kit.charts.transactions import half_topic
+from kit.charts import Table, transactions
 from kit.report import html, manifest, notebooks
 from kit.report.build import build
 from kit.report.labels import PAGE
@@ -139,7 +138,7 @@ def test_chinese_names_of_tables_have_no_measure_word(tmp_path: Path) -> None:
 
 def test_page_is_well_formed_for_readers_of_all_kinds(tmp_path: Path) -> None:
     read, html = page(
-        tmp_path, shown=[half_topic.growth(incidents.growth_frame()), Table(pd.DataFrame({"a": [1]}), "numbers")]
+        tmp_path, shown=[transactions.growth(incidents.growth_frame()), Table(pd.DataFrame({"a": [1]}), "numbers")]
     )
     levels = [int(tag[1]) for tag, _ in read.tags if re.fullmatch(r"h[1-6]", tag)]
     assert levels.count(1) == 1
@@ -155,7 +154,7 @@ def test_page_is_well_formed_for_readers_of_all_kinds(tmp_path: Path) -> None:
 
 
 def test_nothing_is_fetched_and_only_the_pages_own_scripts_run(tmp_path: Path) -> None:
-    read, html = page(tmp_path, shown=[half_topic.growth(incidents.growth_frame())])
+    read, html = page(tmp_path, shown=[transactions.growth(incidents.growth_frame())])
     assert not [
         attrs
         for tag, attrs in read.tags
@@ -175,7 +174,7 @@ def test_hostile_evidence_stays_text(tmp_path: Path) -> None:
     found["evidence"]["not_recognised"] = [incidents.HOSTILE]
     frame = incidents.life_frame().assign(topic=incidents.HOSTILE)
     table = Table(pd.DataFrame({incidents.HOSTILE: [incidents.HOSTILE]}), incidents.HOSTILE)
-    read, html = page(tmp_path, found, [half_topic.life(frame), table, incidents.HOSTILE])
+    read, html = page(tmp_path, found, [transactions.life(frame), table, incidents.HOSTILE])
     assert not [attrs for _, attrs in read.tags if any(name.startswith("on") for name in attrs)]
     assert "img" not in {tag for tag, _ in read.tags}
     assert "<script>alert" not in html
@@ -205,7 +204,7 @@ def test_page_is_complete_in_chinese(tmp_path: Path) -> None:
 
 
 def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
-    chart = half_topic.growth(incidents.growth_frame())
+    chart = transactions.growth(incidents.growth_frame())
     first, second = (page(tmp_path / name, shown=[chart])[1] for name in ("a", "b"))
     assert first == second
     made = [(tmp_path / name / "out" / "manifest.json").read_bytes() for name in ("a", "b")]
@@ -225,7 +224,7 @@ def test_manifest_hash_covers_inputs_and_options() -> None:
 
 def test_failed_notebook_leaves_a_readable_page(tmp_path: Path) -> None:
     run = incidents.notebook(
-        tmp_path / "20_half.ipynb", "half-topic-blowup", half_topic.growth(incidents.growth_frame())
+        tmp_path / "20_half.ipynb", "half-topic-blowup", transactions.growth(incidents.growth_frame())
     )
     broken = notebooks.read(run)
     broken.metadata["rmq-kit"]["failed"] = "ValueError: x"

@@ -41,7 +41,7 @@ def test_moments_count_as_often_as_messages_were_sent_in_them() -> None:
 def test_charts_have_twins_and_survive_emptiness() -> None:
     import pandas as pd
 
-    from kit.charts.sends import busy
+    from kit.charts import sends as busy
 
     frame = pd.DataFrame(
         {

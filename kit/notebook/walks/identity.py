@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from kit.analysis.messages import lookups
-from kit.charts import Table
-from kit.charts.messages import life as draw
+from kit.charts import Table, messages
 from kit.i18n import Lang
 from kit.notebook.stops import Said, stop
 
@@ -35,7 +34,7 @@ def calls(rows: pd.DataFrame) -> Said:
 
 def each_call(copies: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show which id each call returns on a message, from its copies."""
-    return draw.calls(lookups.of_copies(copies, lang), lang)
+    return messages.calls(lookups.of_copies(copies, lang), lang)
 
 
 @stop

@@ -8,12 +8,12 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import LABELS, Captions, Chart, figure
+from kit.charts import LABELS, Chart, Declared, figure
 from kit.i18n import Lang
 from kit.rocketmq import placement
 from kit.rocketmq.placement import Assumptions, Outcome, Placement
 
-WHAT_IF = Captions.of("placements")
+WHAT_IF = Declared.of("placements")
 MARKS: Final[dict[Outcome, tuple[str, str]]] = {
     "consistent": ("✓", "#a8ddc9"),
     "waiting": ("…", "#d5d8dc"),
@@ -75,7 +75,7 @@ def what_if(
         place: sum(row["worst"] in placement.BROKEN for row in rows if row["placement"] == place) for place in places
     }
     reading = WHAT_IF["reading"].say(failures=len(failures), **broken)
-    return WHAT_IF.chart(chart, table, reading, lang, min_width=720)
+    return WHAT_IF.chart(table, lang, reading, chart)
 
 
 def _shortest(row: dict[str, Any], lang: Lang) -> str:
@@ -87,22 +87,11 @@ def _shortest(row: dict[str, Any], lang: Lang) -> str:
 
 def explore(lang: Lang = "en", interactive: bool = True) -> Any:
     """Return the placements as a what-if with a switch for each assumption; without interaction the plain chart."""
-    if not interactive:
-        return what_if(lang=lang)
-    import ipywidgets
+    from kit.charts.controls import control
 
-    from kit.charts.controls import live
-
-    given = Assumptions()
-    whole = ipywidgets.Layout(width="auto")
-    switches: dict[str, Any] = {
-        name: ipywidgets.Checkbox(bool(getattr(given, name)), description=text.render(lang), indent=False, layout=whole)
-        for name, text in SWITCHES.items()
-    }
-    for name, options in CHOICES.items():
-        text, look = WHAT_IF[name].render(lang), {"layout": whole, "style": {"description_width": "initial"}}
-        switches[name] = ipywidgets.Dropdown(options=options, value=getattr(given, name), description=text, **look)
-    return live(lambda **chosen: what_if(Assumptions(**chosen), lang), **switches)
+    names = {name: text.render(lang) for name, text in SWITCHES.items()} | {n: WHAT_IF[n].render(lang) for n in CHOICES}
+    given = {name: getattr(Assumptions(), name) for name in names}
+    return control(lambda **chosen: what_if(Assumptions(**chosen), lang), given, names, CHOICES, interactive)
 
 
 def chosen(places: Sequence[str], lang: Lang = "en") -> Chart:

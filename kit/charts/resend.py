@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.charts import LABELS, Captions, Table
+from kit.charts import LABELS, Declared, Table
 from kit.i18n import Lang
 from kit.rocketmq import names
 from kit.rocketmq.size import topic_too_long
 from kit.rocketmq.versions import RULES, Version, rule
 
-RESEND = Captions.of("retry by release")
+RESEND = Declared.of("retry by release")
 UNITS: Final = LABELS["resend units"]
 FATES: Final = LABELS["resend fates"]
 
@@ -46,21 +46,13 @@ def what_if(group: str, client: str, broker: str, lang: Lang = "en") -> Table:
     )
     rows = [(RESEND[step].render(lang), answer.render(lang), RULES[name].reference) for step, answer, name in asked]
     frame = pd.DataFrame(rows, columns=pd.Index(list(RESEND.columns)))
-    return Table(frame, RESEND["title"].say(group=group, client=client, broker=broker), RESEND.columns, lang)
+    return RESEND.table(frame, lang, group=group, client=client, broker=broker)
 
 
 def explore(group: str, client: str, broker: str, interactive: bool = True, lang: Lang = "en") -> Any:
     """Return `what_if` with a field for each of its arguments; without interaction the plain table."""
-    if not interactive:
-        return what_if(group, client, broker, lang)
-    from ipywidgets import Layout, Text
+    from kit.charts.controls import control
 
-    from kit.charts.controls import live
-
-    wide = {"layout": Layout(width="auto"), "style": {"description_width": "initial"}, "continuous_update": False}
-    return live(
-        lambda group, client, broker: what_if(group, client, broker, lang),
-        group=Text(group, description=RESEND["group"].render(lang), **wide),
-        client=Text(client, description=RESEND["client"].render(lang), **wide),
-        broker=Text(broker, description=RESEND["broker"].render(lang), **wide),
-    )
+    given = {"group": group, "client": client, "broker": broker}
+    names = {name: RESEND[name].render(lang) for name in given}
+    return control(lambda **typed: what_if(**typed, lang=lang), given, names, interactive=interactive)

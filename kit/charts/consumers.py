@@ -1,0 +1,111 @@
+"""Consumer groups: their lag, who pulled which queue when, what was handled, where offsets moved, which addresses clients tried."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any, Final
+
+import pandas as pd
+
+from kit.charts import Chart, Declared, Table, escape
+from kit.charts.figures import segments
+from kit.i18n import Lang
+
+LAG = Declared.of("lag")
+OWNERS = Declared.of("owners")
+HANDLED = Declared.of("handled")
+MOVED = Declared.of("offsets moved")
+ADDRESSES = Declared.of("addresses")
+CONNECTS = Declared.of("connects")
+MOST: Final = 60
+"""Most queues drawn; the table has all."""
+REBALANCE: Final = pd.Timedelta(seconds=20)
+
+
+def lag(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the lag of the group that lags most. `frame`: time, source, group, topic, broker, queue_id, offset, end, lag."""
+    known = frame.dropna(subset=["time", "lag"]) if len(frame) else frame
+    if known.empty:
+        return LAG.nothing(lang)
+    last = known.sort_values("time").drop_duplicates(["group", "topic", "broker", "queue_id"], keep="last")
+    largest: Any = last.groupby(["group", "topic"])["lag"].sum().astype("int64").idxmax()
+    group, topic = largest
+    shown = known[(known["group"] == group) & (known["topic"] == topic)].sort_values(["broker", "queue_id", "time"])
+    shown = shown.assign(
+        lag=shown["lag"].astype("float64"), of=shown["broker"].astype(str) + " " + shown["queue_id"].astype(str)
+    )
+    drawn = LAG.figure(shown[shown["of"].isin(shown["of"].unique()[:MOST])], lang)
+    ends = last[(last["group"] == group) & (last["topic"] == topic)]["lag"]
+    said = {"name": f"{topic}@{group}", "lag": int(ends.sum()), "queues": len(ends)}
+    return LAG.chart(known.reset_index(drop=True), lang, said, drawn)
+
+
+def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart which process held which queue when. `frame`: place, client_id, topic, broker, queue_id, first, last (null: to the end)."""
+    known = frame[frame["first"].notna()] if len(frame) else frame
+    if known.empty:
+        return OWNERS.nothing(lang)
+    known = known.sort_values(["topic", "queue_id", "first", "place"], ignore_index=True)
+    begin, end = (pd.to_datetime(known[name]) for name in ("first", "last"))
+    final = max(begin.max(), end.max()) if end.notna().any() else begin.max()
+    # A queue still held is drawn beyond the last change, so that it can be seen.
+    end = end.fillna(final + max((final - begin.min()) * 0.1, pd.Timedelta(seconds=5)))
+    places = list(dict.fromkeys(known["place"]))
+    shared = posixpath.commonpath(places) if len(places) > 1 else posixpath.dirname(places[0])
+    short = [posixpath.relpath(place, shared or ".") if place != shared else place for place in known["place"]]
+    held = known.assign(begin=begin, end=end, queue=known["topic"] + " " + known["queue_id"].astype(str))
+    several = sum(_together(part) for _, part in held.groupby("queue"))
+    said = {"several": several, "queues": held["queue"].nunique()}
+    return OWNERS.chart(known, lang, said, OWNERS.figure(held.assign(process=short), lang))
+
+
+def _together(queue: pd.DataFrame) -> bool:
+    """Return whether two processes held a queue at the same time, for longer than a rebalance takes."""
+    pairs = queue.merge(queue, how="cross")
+    both = pairs[["end_x", "end_y"]].min(axis=1) - pairs[["begin_x", "begin_y"]].max(axis=1)
+    return bool(((pairs["place_x"] != pairs["place_y"]) & (both > REBALANCE)).any())
+
+
+def handled(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart what became of stored messages. `frame`: topic, stored, handled, behind, front; null if unknown."""
+    known = frame.dropna()
+    if known.empty:
+        return HANDLED.nothing(lang)
+    nobody = int(known["behind"].sum() + known["front"].sum())
+    return HANDLED.chart(known, lang, {"nobody": nobody, "stored": int(known["stored"].sum())})
+
+
+def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the table `offset_moves`: kind, group, topic, broker, queue_id, start, end, skipped, repeated, at."""
+    if frame.empty:
+        return MOVED.nothing(lang)
+    drawn = frame.dropna(subset=["start", "end"]).head(MOST)
+    names = (
+        ["topic", "broker", "queue_id"]
+        if drawn["topic"].nunique() > 1 or drawn["broker"].nunique() > 1
+        else ["queue_id"]
+    )
+    queues = drawn[names].astype(str).replace("<NA>", "?").agg(" ".join, axis=1)
+    ways = ["skipped" if end > start else "repeated" for start, end in zip(drawn["start"], drawn["end"], strict=True)]
+    drawn = drawn.assign(queue=[escape(queue, 60) for queue in queues], way=ways)
+    chart = MOVED.figure(drawn, lang)
+    way = segments(drawn[["start", "queue", "end", "queue"]].itertuples(index=False, name=None), opacity=0.6)
+    chart.add_trace(way.update(line_width=4))
+    skipped, again = (int(frame[column].fillna(0).sum()) for column in ("skipped", "repeated"))
+    table = frame.reindex(columns=list(MOVED.columns))
+    return MOVED.chart(table, lang, {"queues": len(frame), "skipped": skipped, "again": again}, chart)
+
+
+def addresses(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Show the table `reach_addresses`: address, interface, role, failed, reached."""
+    return ADDRESSES.table(frame, lang)
+
+
+def connects(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the table `reach_connects`: client, address, failed, reached."""
+    if frame.empty:
+        return CONNECTS.nothing(lang)
+    drawn = CONNECTS.figure(frame.assign(way=frame["client"] + " → " + frame["address"]), lang)
+    reached = frame.groupby("client")["reached"].sum()
+    said = {name: int(frame[name].sum()) for name in ("failed", "reached")}
+    return CONNECTS.chart(frame, lang, said | {"never": int((reached == 0).sum()), "clients": len(reached)}, drawn)

@@ -1,1 +1,0 @@
-"""Charts of consumer groups: lag, owners, offsets, addresses."""

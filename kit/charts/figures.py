@@ -1,0 +1,252 @@
+"""How charts are drawn: which columns of a small frame are on which axis, declared in `drawings.yaml`, drawn with plotly.express in one calm style."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Final, Literal
+
+import msgspec
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kit.charts.safe_text import escape
+
+MAX_POINTS: Final = 5000
+COLOURS: Final = {
+    "blue": "#0072B2", "vermillion": "#D55E00", "green": "#009E73", "purple": "#CC79A7", "orange": "#E69F00", "sky": "#56B4E9",
+    "grey": "#8a8f98",
+}  # fmt: skip
+"""Okabe and Ito's palette; colours that stand out on both white and black come first."""
+BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY = COLOURS.values()
+PALETTE: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
+INK: Final = "#767b84"
+"""Text and axes if the background is unknown: contrast 4.2:1 on white and on black. The report replaces them with its own colours."""
+SHAPES: Final = {
+    "symbol": ["circle", "diamond", "square", "triangle-up", "x", "star", "triangle-down", "cross"],
+    "line_dash": ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"],
+    "pattern_shape": ["", "/", ".", "x", "-", "+"],
+}
+"""What tells series apart without their colour."""
+ISO: Final = [
+    {"dtickrange": [None, 999], "value": "%H:%M:%S.%L\n%Y-%m-%d"},
+    {"dtickrange": [1000, 60_000], "value": "%H:%M:%S\n%Y-%m-%d"},
+    {"dtickrange": [60_000, 86_400_000], "value": "%H:%M\n%Y-%m-%d"},
+    {"dtickrange": [86_400_000, None], "value": "%Y-%m-%d"},
+]
+"""How an axis writes times, by the milliseconds between two marks."""
+FONTS: Final = "system-ui, -apple-system, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
+AXIS: Final = {
+    "gridcolor": "rgba(138,143,152,0.25)", "linecolor": GREY, "zeroline": False, "automargin": True, "ticks": "outside", "tickcolor": GREY,
+    "title": {"font": {"size": 13}},
+}  # fmt: skip
+
+
+class Drawing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one chart draws. `x`, `y`, `by` (what tells series apart), `panel`, `until` (the end of a span), `hover`: columns of its frame.
+
+    Without `by` each column of `looks` is a series, and its numbers are on the axis `value`. `looks`: colour and pattern, dash or symbol of each series.
+    `words`: column → the group of `labels.yaml` with names for its values. `title`: what `labels.yaml` calls the axis `value`. `text`: numbers on bars.
+    """
+
+    mark: Literal["bars", "columns", "lines", "steps", "marks", "spans"] = "bars"
+    x: str = "value"
+    y: str = "value"
+    by: str | None = None
+    until: str = ""
+    panel: str | None = None
+    looks: dict[str, str] = {}
+    words: dict[str, str] = {}
+    hover: tuple[str, ...] = ()
+    title: str = ""
+    text: Literal["", "inside", "outside"] = ""
+    mode: Literal["stack", "group", "overlay"] = "stack"
+    log: bool = False
+    height: int = 380
+    lane: int = 44
+    """Height of each lane or bar."""
+    min_width: int = 0
+
+    @property
+    def number(self) -> str:
+        """The column with what is measured."""
+        return self.x if self.mark == "bars" else self.y
+
+
+@cache
+def drawings() -> dict[str, Drawing]:
+    """Return what is declared in `drawings.yaml`, by the name of the chart."""
+    text = resources.files("kit.charts").joinpath("drawings.yaml").read_bytes()
+    return msgspec.yaml.decode(text, type=dict[str, Drawing])
+
+
+def build(
+    drawing: Drawing, frame: pd.DataFrame, labels: Mapping[str, str], series: Mapping[str, str] | None = None
+) -> go.Figure:
+    """Draw a frame. `labels`: what its columns are called; `series`: what the keys of `looks` are called."""
+    import plotly.express as px
+
+    names = {key: escape((series or {}).get(key, key), 60) for key in drawing.looks}
+    if drawing.looks and drawing.by is None:
+        frame = frame.melt([c for c in frame if c not in names], list(names), "series", "value")
+        frame = frame.assign(series=frame["series"].map(names))
+        drawing = msgspec.structs.replace(drawing, by="series")
+    frame = _safe(frame, drawing)
+    given = _series(drawing, names) | {
+        "y": drawing.y,
+        "labels": {"series": "", "value": labels.get(drawing.title, ""), **labels},
+        "custom_data": list(drawing.hover),
+        "facet_col": drawing.panel,
+        "facet_col_spacing": 0.08,
+    }
+    if drawing.mark == "spans":
+        made = px.timeline(frame, x_start=drawing.x, x_end=drawing.until, **given)
+    elif drawing.mark == "marks":
+        made = px.scatter(frame, x=drawing.x, render_mode="svg", **given).update_traces(marker_size=11)
+    elif drawing.mark in ("lines", "steps"):
+        shape = "hv" if drawing.mark == "steps" else "linear"
+        given |= {"line_shape": shape, "markers": bool(drawing.by and not drawing.looks), "render_mode": "svg"}
+        made = px.line(frame, x=drawing.x, **given)
+    else:
+        if drawing.text:
+            given["text"] = _numbers(frame[drawing.number], drawing.text == "inside")
+        made = px.bar(frame, x=drawing.x, orientation="h" if drawing.mark == "bars" else "v", **given)
+        _write_on_bars(made, drawing)
+    more = "".join(f"<br>%{{customdata[{n}]}}" for n in range(len(drawing.hover)))
+    made.update_traces(hovertemplate="%{y}<br>%{x}" + more + "<extra>%{fullData.name}</extra>")
+    calm(made, drawing.height, barmode=drawing.mode, legend_title_text="", showlegend=len(made.data) > 1)
+    _axes(made, drawing, frame)
+    # A panel's name stands in it: the legend is above.
+    return made.for_each_annotation(lambda note: note.update(text=note.text.partition("=")[2], yanchor="top"))
+
+
+def _series(drawing: Drawing, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arguments that tell series apart: by colour, and by a pattern, dash or symbol."""
+    lines = drawing.mark in ("lines", "steps")
+    shape = "symbol" if drawing.mark == "marks" or (lines and not names) else "line_dash" if lines else "pattern_shape"
+    looks = {names[key]: look.split() for key, look in drawing.looks.items()}
+    return {
+        "color": drawing.by,
+        "color_discrete_map": {name: COLOURS[colour] for name, (colour, *_) in looks.items()},
+        "color_discrete_sequence": list(PALETTE),
+        shape: drawing.by,
+        f"{shape}_map": {name: more[0] if more else SHAPES[shape][0] for name, (_, *more) in looks.items()},
+        f"{shape}_sequence": SHAPES[shape],
+    }
+
+
+def _axes(made: go.Figure, drawing: Drawing, frame: pd.DataFrame) -> None:
+    """Give axes their form: a lane for each label, numbers from zero or on a logarithmic scale."""
+    upright = drawing.mark in ("columns", "lines", "steps")
+    if not upright and not pd.api.types.is_numeric_dtype(frame[drawing.y]):
+        order = list(dict.fromkeys(frame[drawing.y]))
+        made.update_yaxes(type="category", autorange="reversed", categoryorder="array", categoryarray=order, title=None)
+        made.update_layout(height=130 + drawing.lane * len(order))
+    numbers = made.update_yaxes if upright else made.update_xaxes
+    if drawing.log:
+        numbers(log_counts(float(frame[drawing.number].max())))
+    elif upright or drawing.mark == "bars":
+        numbers(tickformat=",", rangemode="tozero")
+
+
+def _safe(frame: pd.DataFrame, drawing: Drawing) -> pd.DataFrame:
+    """Return the frame with its words harmless, and the column that tells series apart as words."""
+    of_words = [c for c in frame if frame[c].dtype == object or pd.api.types.is_string_dtype(frame[c])]
+    used = {drawing.x, drawing.y, drawing.panel, *drawing.hover} & set(of_words)
+    used |= {drawing.by} if drawing.by else set()
+    return frame.assign(**{c: [escape("–" if pd.isna(v) else v, 60) for v in frame[c]] for c in used})
+
+
+def _numbers(values: pd.Series, inside: bool) -> list[str]:
+    return ["" if pd.isna(n) or (inside and not n) else f"{n:,}" for n in values]
+
+
+def _write_on_bars(made: go.Figure, drawing: Drawing) -> None:
+    """Make what is written on bars readable: white on blue only, and patterns thin below it."""
+    for bar in made.data if drawing.text else ():
+        colour = bar.marker.color
+        bar.update(textangle=0, textposition=drawing.text, insidetextanchor="middle", cliponaxis=False)
+        bar.insidetextfont.color = "#ffffff" if colour == BLUE else "#14171b"
+        bar.marker.pattern.update(bgcolor=colour, fgcolor="#ffffff", fgopacity=0.4, solidity=0.2)
+
+
+def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
+    """Return a figure of traces in the kit's calm style."""
+    return calm(go.Figure(data=list(data)), height, **layout)
+
+
+def calm(made: go.Figure, height: int, **layout: Any) -> go.Figure:
+    """Give a figure the kit's style: no background of its own, thin grid, text that reads on light and dark."""
+    made.update_layout(
+        template=None,
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": FONTS, "size": 13, "color": INK},
+        margin={"l": 56, "r": 20, "t": 24, "b": 48},
+        height=height,
+        colorway=list(PALETTE),
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        hoverlabel={"align": "left", "namelength": -1},
+        dragmode=False,
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": INK},
+        **layout,
+    )
+    return made.update_xaxes(AXIS).update_yaxes(AXIS)
+
+
+def titled(given: go.Figure, title: str) -> go.Figure:
+    """Return a figure with its title above the legend, however many lines that has, and ISO times on its axes."""
+    drawn = go.Figure(given)
+    named = [trace.name for trace in drawn.data if trace.name and trace.showlegend is not False]
+    wide = max((sum(1 + (ord(c) > 0x2E80) for c in name) for name in named), default=0)
+    lines = -(-len(named) // max(1, 640 // (8 * wide + 60))) if len(named) > 1 else 0
+    top = {
+        "text": title,
+        "x": 0,
+        "yref": "container",
+        "y": 1,
+        "yanchor": "top",
+        "pad": {"t": 8, "l": 8},
+        "font": {"size": 15},
+    }
+    margin = (36 if title else 12) + 23 * lines + (24 if drawn.layout.xaxis.side == "top" else 0)
+    drawn.update_layout(title=top if title else None, margin_t=margin)
+    if (drawn.layout.legend.y or 1.0) >= 1:
+        drawn.update_layout(legend_y=1, height=(drawn.layout.height or 380) + max(0, margin - 60))
+    if any(_times(trace[name]) for trace in drawn.data for name in ("x", "base") if name in trace):
+        drawn.update_xaxes(tickformatstops=ISO, hoverformat="%Y-%m-%d %H:%M:%S.%L")
+    return drawn
+
+
+def _times(values: Any) -> bool:
+    known = (
+        value
+        for value in ([] if values is None or np.isscalar(values) else values)
+        if value is not None and not pd.isna(value)
+    )
+    first = next(known, None)
+    return hasattr(first, "isoformat") or isinstance(first, np.datetime64)
+
+
+def log_counts(largest: float, space: float = 0.35) -> dict[str, Any]:
+    """Return a logarithmic axis of counts from 1, with space for labels beyond the largest."""
+    top = math.log10(max(largest, 10)) + space
+    return {"type": "log", "range": [-0.1, top], "dtick": 1, "exponentformat": "none", "tickformat": ",d"}
+
+
+def segments(ends: Iterable[tuple[Any, Any, Any, Any]], **look: Any) -> go.Scatter:
+    """Return one trace that draws separate grey lines, each given as (x, y, x, y)."""
+    points = [point for x0, y0, x1, y1 in ends for point in ((x0, y0), (x1, y1), (None, None))]
+    x, y = zip(*points, strict=True) if points else ((), ())
+    plain = {"mode": "lines", "line": {"color": GREY, "width": 1.5}, "hoverinfo": "skip", "showlegend": False}
+    return go.Scatter(x=x, y=y, **plain | look)
+
+
+def add_arrow(chart: go.Figure, begin: tuple[Any, Any], end: tuple[Any, Any], **look: Any) -> None:
+    """Add an arrow between two points of the axes."""
+    ends = {"ax": begin[0], "ay": begin[1], "x": end[0], "y": end[1]}
+    axes = {"xref": "x", "yref": "y", "axref": "x", "ayref": "y"}
+    chart.add_annotation(**ends, **axes, showarrow=True, arrowhead=2, text="", **look)

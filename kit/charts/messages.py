@@ -1,0 +1,245 @@
+"""Messages: an id byte by byte, the life of one message in lanes and tables, retries, the flow between topics.
+
+The tables of a life take a dict from `kit.trace`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from kit.charts import LABELS, Chart, Declared, Table, escape, figure
+from kit.charts.figures import GREY, MAX_POINTS, PALETTE, segments
+from kit.i18n import Lang, Sentence, labels
+
+ANATOMY = Declared.of("id")
+JOURNEY = Declared.of("journey")
+LIFE = Declared.of("life")
+FUNNEL = Declared.of("retries")
+MESSAGE = Declared.of("message")
+PARTS: Final = LABELS["ids parts"]
+
+
+def anatomy(text: str, lang: Lang = "en") -> Chart:
+    """Chart the fields of one id in the order of its bytes. Raise `kit.rocketmq.ids.BadId` for an invalid id."""
+    from kit.rocketmq import ids
+
+    info = ids.decode(text)
+    address = len(info.text) // 2 - 12
+    fields: list[tuple[str, int, str]] = []
+    if info.kind == "offset":
+        fields = [("store host", address, str(info.ip)), ("port", 4, str(info.port)), ("offset", 8, f"{info.offset:,}")]
+    elif info.kind == "uniq":
+        fields = [("ip", address, str(info.ip)), ("pid", 2, str(info.pid)), ("loader", 4, f"{info.loader:08X}")]
+        fields += [("millis", 4, f"{info.millis:,}"), ("counter", 2, str(info.counter))]
+    if not fields:
+        return ANATOMY.nothing(lang)
+    frame = pd.DataFrame(fields, columns=pd.Index(["part", "size", "means"]))
+    end = frame["size"].cumsum()
+    begin = end - frame["size"]
+    spans = list(zip(begin, end, strict=True))
+    frame = frame.assign(
+        bytes=[f"{a}–{b - 1}" for a, b in spans],
+        field=[PARTS[part].render(lang) for part in frame["part"]],
+        hex=[info.text[2 * a : 2 * b] for a, b in spans],
+    )
+    written = [f"{row.hex}<br>{escape(row.field)}<br>{escape(row.means)}" for row in frame.itertuples()]
+    chart = figure(height=170, barmode="stack", showlegend=False, uniformtext={"minsize": 9, "mode": "show"})
+    for n, (size, words) in enumerate(zip(frame["size"], written, strict=True)):
+        look = {"color": PALETTE[n % len(PALETTE)], "line": {"color": "white", "width": 2}}
+        font = {"color": "white" if n < 3 else "black", "size": 12}
+        inside = {"textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "textfont": font}
+        chart.add_bar(x=[size], y=[""], orientation="h", marker=look, text=[words], hoverinfo="text", **inside)
+    chart.update_xaxes(title=ANATOMY.columns["bytes"].render(lang), dtick=2, range=[0, len(info.text) // 2])
+    chart.update_yaxes(visible=False)
+    parts = (frame["field"] + " " + frame["means"]).tolist()
+    return ANATOMY.chart(frame, lang, {"id": info.text, "kind": ANATOMY[info.kind], "parts": parts}, chart)
+
+
+def explore(frame: pd.DataFrame, lang: Lang = "en", interactive: bool = True) -> Any:
+    """Return a field to type an id into, taken apart below it; it starts with the first UNIQ_KEY of `frame`."""
+    from kit.charts.controls import control
+
+    text = next((str(key) for key in frame.get("uniq_key", ()) if pd.notna(key)), "")
+    return control(lambda text: typed(text, lang), {"text": text}, {"text": "id"}, interactive=interactive)
+
+
+def typed(text: str, lang: Lang = "en") -> Chart | Table:
+    """Return `anatomy`, or one line that says why a text is no id."""
+    from kit.rocketmq.ids import BadId
+
+    try:
+        return anatomy(text.strip(), lang)
+    except BadId as bad:
+        return Table(pd.DataFrame(), bad.sentence, lang=lang)
+
+
+def uniq_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Take the UNIQ_KEY of the first message of `frame` apart."""
+    return anatomy(str(frame["uniq_key"].dropna().iloc[0]), lang)
+
+
+def offset_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Take the offset id of the first copy of `frame` apart."""
+    return anatomy(str(frame["offset_msg_id"].dropna().iloc[0]), lang)
+
+
+# --- the life of one message ------------------------------------------------------------------------------------------
+
+
+def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart one message's records, a lane for each topic. `frame`: the columns of “life columns”, one row per record in store order."""
+    if frame.empty:
+        return LIFE.nothing(lang)
+    shown = frame
+    if len(frame) > MAX_POINTS // 2:
+        shown = frame.iloc[np.unique(np.linspace(0, len(frame) - 1, MAX_POINTS // 2).astype(int))]
+    chart = LIFE.figure(shown, lang)
+    way = {"line": {"width": 1, "shape": "hv", "color": GREY}, "opacity": 0.5}
+    points = [(at, escape(topic, 60)) for at, topic in zip(shown["store_timestamp"], shown["topic"], strict=True)]
+    chart.add_trace(segments(((*a, *b) for a, b in itertools.pairwise(points)), **way))
+    first, last = frame.iloc[0], frame.iloc[-1]
+    seconds = round((last["store_timestamp"] - first["store_timestamp"]).total_seconds(), 1)
+    said = {"records": len(frame), "seconds": seconds, "topics": frame["topic"].nunique()}
+    return LIFE.chart(frame, lang, said | {"first": str(first["stage"]), "last": str(last["stage"])}, chart)
+
+
+def journey(records: pd.DataFrame, handled: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart one message in lanes: one for each stage, one for what consumers did with it, a line from each copy to those written from it.
+
+    `records`: store_timestamp, stage, topic, offset_msg_id, copied_from, why, as in `kit.trace`; `handled`: time, result, success, offset_msg_id, consumer.
+    """
+    if records.empty:
+        return JOURNEY.nothing(lang)
+    copies = records.assign(at=_times(records["store_timestamp"]), what="copy").reset_index(drop=True)
+    copies["tail"] = ["…" + str(copy)[-6:] for copy in copies["offset_msg_id"]]
+    ends = {True: "success", False: "failed"}
+    done = handled.reindex(columns=["time", "result", "success", "offset_msg_id", "consumer"])
+    done = done.assign(
+        at=_times(done["time"]), stage=JOURNEY["consumer_lane"].in_(lang), topic=done["consumer"], why=done["result"],
+        what=[ends.get(success, "unknown") for success in done["success"]], tail="",
+    ).dropna(subset="at")  # fmt: skip
+    every = pd.concat([copies, done]) if len(done) else copies
+    chart = JOURNEY.figure(every, lang)
+    tails = {"mode": "markers+text", "textposition": "top center", "textfont": {"size": 11}, "cliponaxis": False}
+    chart.data[0].update(text=copies["tail"], **tails)
+    place = {
+        copy: (at, escape(stage, 60))
+        for copy, at, stage in zip(copies["offset_msg_id"], copies["at"], copies["stage"], strict=True)
+    }
+    sources = zip(copies["copied_from"], copies["offset_msg_id"], strict=True)
+    chart.add_trace(segments((*place[source], *place[copy]) for source, copy in sources if source in place))
+    seconds = round((copies["at"].max() - copies["at"].min()).total_seconds(), 1)
+    good = int((done["what"] == "success").sum())
+    said = {
+        "records": len(copies),
+        "ids": copies["offset_msg_id"].nunique(),
+        "seconds": seconds,
+        "handled": len(done),
+        "good": good,
+    }
+    return JOURNEY.chart(every.sort_values("at", kind="stable", ignore_index=True), lang, said, chart)
+
+
+def first_life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the journey of the first message of `frame`: its copies and, where `row` is `delivery`, what consumers did with them."""
+    one = frame[frame["id"] == frame["id"].iloc[0]] if len(frame) else frame.assign(row=None)
+    return journey(one[one["row"] == "copy"], one[one["row"] == "delivery"], lang)
+
+
+def traced(life: dict[str, Any], lang: Lang = "en") -> Chart:
+    """Chart the journey of a traced message; of several with one key, the first."""
+    first = next(iter(life["uniq_keys"]), None)
+    records = [r for r in life["records"] if first is None or r["uniq_key"] in (first, None)]
+    handled = [h for h in life["handled"] if first is None or h["uniq_key"] == first]
+    return journey(pd.DataFrame(records), pd.DataFrame(handled), lang)
+
+
+def apart(life: dict[str, Any], lang: Lang = "en") -> Chart | Table:
+    """Take the message's UNIQ_KEY apart, else the id asked for."""
+    return typed(next(iter(life["uniq_keys"]), life["id"]), lang)
+
+
+def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
+    """Show the copies, each with what wrote it: without the sentence about a new id, which is true of every one."""
+    new = labels("analysis")["copies"]["new-id"].render(lang)
+    rows = [{**r, "why": r["why"].replace(new, "").strip()} if r.get("why") else r for r in life["records"]]
+    columns = ["store_timestamp", "stage", "topic", "offset_msg_id", "copied_from", "why"]
+    return _table(rows, columns, MESSAGE["copies"].say(id=life["id"]), lang)
+
+
+def deliveries(life: dict[str, Any], lang: Lang = "en") -> Table:
+    """Show what consumers recorded about each delivery."""
+    columns = ["time", "consumer", "offset_msg_id", "reconsume_times", "result", "file", "line"]
+    return _table(life["handled"], columns, MESSAGE["deliveries"], lang)
+
+
+def mentions(life: dict[str, Any], lang: Lang = "en") -> Table:
+    """Show every mention of one of its ids or its key: lines, and entries of the message trace topic."""
+    return _table(
+        [_placed(m) for m in (*life["mentions"], *life["traces"])], ["file", "line", "text"], MESSAGE["mentions"], lang
+    )
+
+
+def consumers(life: dict[str, Any], lang: Lang = "en") -> Table:
+    """Show what became of each copy in every group that could have consumed it."""
+    rows = [{**_placed(next(iter(c["evidence"]), {})), **c} for c in life["consumers"]]
+    columns = ["group", "topic", "queue_id", "queue_offset", "text", "file", "line"]
+    return _table(rows, columns, MESSAGE["consumers"], lang)
+
+
+def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
+    """Show the missing steps of its life."""
+    return _table(life["gaps"], ["text", "offset_msg_id"], MESSAGE["gaps"], lang)
+
+
+def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Show which id each call returns. `frame`: from `kit.analysis.messages.lookups.on_message`; of several messages, the first."""
+    shown = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
+    columns = ["call", "which", "id", "copy", "says"]
+    return Table(shown.reindex(columns=columns), MESSAGE["calls"], MESSAGE.columns, lang)
+
+
+def _placed(reference: dict[str, Any]) -> dict[str, Any]:
+    """Return a reference with its place as text: a line, or `@` and a byte offset."""
+    offset = reference.get("physical_offset")
+    return {
+        **reference,
+        "line": str(reference["line"]) if "line" in reference else "" if offset is None else f"@ {offset}",
+    }
+
+
+def _times(values: pd.Series) -> pd.Series:
+    return pd.to_datetime(values, utc=True, format="ISO8601")
+
+
+def _table(rows: list[dict[str, Any]], columns: list[str], caption: Sentence, lang: Lang) -> Table:
+    if not rows:
+        return Table(pd.DataFrame(), MESSAGE["nothing"].say(caption=caption), lang=lang)
+    frame = pd.DataFrame(rows).reindex(columns=columns)
+    times = {name: _times(frame[name]) for name in ("store_timestamp", "time") if name in frame}
+    return Table(frame.assign(**times), caption, MESSAGE.columns, lang)
+
+
+def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the table `retry_funnel`: consumer_group, level, step (`sent back`, `retry`, `given up`, `dlq`), messages, seconds."""
+    known = frame[frame["step"].isin(list(FUNNEL.drawing.looks))] if len(frame) else frame
+    if known.empty:
+        return FUNNEL.nothing(lang)
+    groups = known["consumer_group"].unique()[:12]
+    steps = [
+        FUNNEL[step].say(n=int(level)).render(lang) for step, level in zip(known["step"], known["level"], strict=True)
+    ]
+    lanes = [f"{str(group)[:32]} · {step}" for group, step in zip(known["consumer_group"], steps, strict=True)]
+    drawn = known.assign(lane=lanes)[known["consumer_group"].isin(groups)]
+    dead = known.assign(dead=known["messages"].where(known["step"] == "dlq", 0)).groupby("consumer_group", sort=False)
+    most = dead.agg(dead=("dead", "sum"), messages=("messages", "max")).loc[groups]
+    worst = most.sort_values(["dead", "messages"], ascending=False, kind="stable").index[0]
+    first = known[(known["consumer_group"] == worst) & (known["level"] == known["level"].min())]["messages"].max()
+    said = {"group": str(worst), "first": int(first), "dlq": int(most.loc[worst, "dead"])}
+    return FUNNEL.chart(
+        known.assign(step=steps), lang, said, FUNNEL.figure(drawn, lang).update_layout(showlegend=False)
+    )

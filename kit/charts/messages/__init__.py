@@ -1,1 +1,0 @@
-"""Charts of messages: ids, journeys, retries."""

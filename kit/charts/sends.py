@@ -1,0 +1,206 @@
+"""Sends: one time axis of a busy broker, what became of failed sends, a replay under other limits, what a replica holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import attrs
+import pandas as pd
+import plotly.graph_objects as go
+
+from kit.charts import Chart, Declared, Table, escape, figure, figures, pictures
+from kit.i18n import Lang
+from kit.rocketmq.busy_replay import what_if
+
+AXIS = Declared.of("busy axis")
+OUTCOME = Declared.of("failed sends")
+REPLAY = Declared.of("replay")
+WHYS = Declared.of("explanations")
+CONFIG = Declared.of("settings")
+COMPARED = Declared.of("replays compared")
+REPLICA = Declared.of("replica")
+KINDS: Final = figures.drawings()["kinds of errors"].looks
+"""Colour and pattern of each kind of error."""
+LINES: Final = figures.drawings()["busy lines"].looks
+PANELS: Final = {
+    "rate": (208, ("born", "stored")),
+    "failed": (152, ()),
+    "queue": (88, ("send_queue",)),
+    "disk": (96, ("written_mb",)),
+    "host": (96, ("util", "cpu")),
+}
+"""Height in pixels and lines of each panel, from the top; failed sends are bars."""
+BETWEEN: Final = 40
+MOST_SHADES: Final = 60
+
+
+def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart one time axis. `frame`: from `kit.analysis.sends.times.axis`, one row per step; columns without evidence are null."""
+    if frame.empty:
+        return AXIS.nothing(lang)
+    kinds = [kind for kind in KINDS if kind in frame and frame[kind].any()]
+    names = {column: AXIS.columns[column].in_(lang) for column in (*LINES, "stalled")}
+    filled = {
+        panel: [column for column in columns if column in frame and frame[column].notna().any()]
+        or (panel == "failed" and kinds)
+        for panel, (_, columns) in PANELS.items()
+    }
+    panels = [panel for panel, columns in filled.items() if columns] or ["rate"]
+    chart = figure(barmode="stack", hovermode="x")
+    for number, panel in enumerate(panels, 1):
+        y = "y" if number == 1 else f"y{number}"
+        columns = filled[panel] or ()
+        bars = panel == "failed"
+        chart.add_traces([_errors(frame, c, y) if bars else _line(frame, c, names[c], y) for c in columns])
+    spans = _stalls(frame)
+    if spans:
+        look = {"color": figures.GREY, "opacity": 0.45, "symbol": "square", "size": 12}
+        chart.add_scatter(x=[None], y=[None], mode="markers", name=names["stalled"], marker=look)
+    for start, end in spans[:MOST_SHADES]:
+        shade = {"fillcolor": figures.GREY, "opacity": 0.28, "line_width": 0, "layer": "below"}
+        chart.add_shape(type="rect", x0=start, x1=end, y0=0, y1=1, xref="x", yref="paper", **shade)
+    _stack(chart, panels, lang)
+    failed = int(frame[kinds].sum().sum())
+    shown = frame[frame[kinds].sum(axis=1).gt(0) | frame["stalled"]].reset_index(drop=True)
+    reading = AXIS["stalled" if spans else "reading"].say(failed=failed)
+    whole = AXIS.chart(shown.reindex(columns=[*AXIS.columns, *kinds]), lang, reading, chart)
+    return attrs.evolve(whole, table=whole.table.join(shown[kinds]))
+
+
+def _line(frame: pd.DataFrame, column: str, name: str, y: str) -> go.Scatter:
+    colour, dash = LINES[column].split()
+    known, look = frame[frame[column].notna()], {"color": figures.COLOURS[colour], "dash": dash, "width": 1.6}
+    return go.Scatter(x=known["time"], y=known[column].astype("float64"), name=name, mode="lines", line=look, yaxis=y)
+
+
+def _errors(frame: pd.DataFrame, kind: str, y: str) -> go.Bar:
+    colour, *shape = KINDS[kind].split()
+    some, width = frame[frame[kind] > 0], float(frame["step_ms"].iloc[0])
+    look = {"color": figures.COLOURS[colour], "pattern": {"shape": "".join(shape)}}
+    middle = some["time"] + pd.Timedelta(width / 2, unit="ms")
+    return go.Bar(x=middle, y=some[kind], width=max(width, 400), name=escape(kind), marker=look, yaxis=y)
+
+
+def _stack(chart: go.Figure, panels: Sequence[str], lang: Lang) -> None:
+    """Put the panels below each other, the times below the lowest."""
+    whole = sum(PANELS[panel][0] for panel in panels) + BETWEEN * (len(panels) - 1)
+    top = whole
+    for number, panel in enumerate(panels, 1):
+        height, title = PANELS[panel][0], {**figures.AXIS["title"], "text": AXIS[panel].in_(lang)}
+        place = {
+            "domain": [(top - height) / whole, top / whole],
+            "title": title,
+            "anchor": "x",
+            "rangemode": "tozero",
+            "nticks": 4,
+        }
+        chart.update_layout({"yaxis" if number == 1 else f"yaxis{number}": {**figures.AXIS, **place}})
+        top -= height + BETWEEN
+    lowest = "y" if len(panels) == 1 else f"y{len(panels)}"
+    chart.update_xaxes(title=AXIS.columns["time"].render(lang), anchor=lowest)
+    chart.update_layout(height=whole + 72, legend={"y": 1.03, "traceorder": "normal"})
+
+
+def _stalls(frame: pd.DataFrame) -> list[tuple[pd.Timestamp, pd.Timestamp]]:
+    """Return start and end of each run of stalled steps."""
+    stalled = frame[frame["stalled"]]
+    step = pd.Timedelta(float(frame["step_ms"].iloc[0]), unit="ms")
+    runs = stalled["time"].groupby((stalled.index.to_series().diff() != 1).cumsum())
+    return [(run.iloc[0], run.iloc[-1] + step) for _, run in runs]
+
+
+def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart what became of failed sends. `frame`: kind, stored, lost."""
+    if frame.empty:
+        return OUTCOME.nothing(lang)
+    return OUTCOME.chart(frame, lang, {name: int(frame[name].sum()) for name in ("stored", "lost")})
+
+
+def replay(
+    arrivals: pd.DataFrame,
+    stalls: pd.DataFrame,
+    timeout: float = 3000,
+    retries: int = 0,
+    wait: float = 200,
+    lang: Lang = "en",
+) -> Chart:
+    """Replay arrivals (at_ms, sends) against pauses (start_ms, end_ms) under other limits (`kit.rocketmq.busy_replay.what_if`)."""
+    if arrivals.empty or stalls.empty:
+        return REPLAY.nothing(lang)
+    frame = _replayed(arrivals, stalls, timeout, retries, wait)
+    total, good = frame["sends"].sum(), frame.loc[frame["outcome"] == "stored", "sends"].sum()
+    said = {
+        "timeout": int(timeout),
+        "retries": retries,
+        "wait": int(wait),
+        "sends": int(total),
+        "bad": int(total - good),
+    }
+    return REPLAY.chart(frame, lang, said)
+
+
+def _replayed(arrivals: pd.DataFrame, stalls: pd.DataFrame, timeout: float, retries: int, wait: float) -> pd.DataFrame:
+    at, each = arrivals["at_ms"].to_numpy("float64"), arrivals["sends"].to_numpy("int64")
+    return what_if(at, stalls[["start_ms", "end_ms"]].to_numpy("float64"), timeout, retries, wait, each)
+
+
+def compare(
+    frame: pd.DataFrame, pauses: pd.DataFrame, recorded: pd.DataFrame, waits: Sequence[int], lang: Lang = "en"
+) -> Chart:
+    """Chart what was recorded (kind, stored, lost) beside a replay under each limit; `frame` and `pauses` as in `replay`."""
+    late = recorded["kind"] == "CLIENT_TIMEOUT" if len(recorded) else []
+    outcomes = {
+        "refused": recorded.loc[~late, ["stored", "lost"]].sum().sum(),
+        "timed out but stored": recorded.loc[late, "stored"].sum(),
+        "timed out and refused": recorded.loc[late, "lost"].sum(),
+    } if len(recorded) else {}  # fmt: skip
+    parts = [
+        pd.DataFrame({"outcome": outcomes.keys(), "sends": outcomes.values()}).assign(
+            limit=COMPARED["recorded"].in_(lang)
+        )
+    ]
+    for wait in waits if len(frame) and len(pauses) else ():
+        label = COMPARED["waiting"].say(wait=wait).render(lang)
+        parts.append(_replayed(frame, pauses, 3000, 0, wait).query("outcome != 'stored'").assign(limit=label))
+    shown = pd.concat(parts, ignore_index=True).astype({"sends": "int64"})
+    return COMPARED.nothing(lang) if shown.empty else COMPARED.chart(shown, lang)
+
+
+def why(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Show the ranked explanations. `frame`: rank, why, said_en, said_zh, share."""
+    share = [None if pd.isna(part) else f"{part:.0%}" for part in frame["share"]]
+    return WHYS.table(frame.assign(said=frame[f"said_{lang}"], share=share), lang)
+
+
+def config(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Show the settings audit. `frame`: setting, value, known, changed, reason, reason_zh."""
+    reason = frame["reason_zh" if lang == "zh" else "reason"]
+    return CONFIG.table(frame.assign(reason=reason, changed=frame["changed"].astype("Int64")), lang)
+
+
+def path(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Draw where sends failed. `frame`: `hop` (sent, stored, REJECTREQUEST, cleaned, CLIENT_TIMEOUT), `records`."""
+    return pictures.diagram("send path", frame, lang)
+
+
+def explore(replay: Callable[..., Chart], wait: int, interactive: bool = True) -> Any:
+    """Return a replay with a slider for each of its arguments; without interaction the replay itself."""
+    from kit.charts.controls import control
+
+    sliders = {"timeout": (500, 15000, 500), "retries": (0, 5, 1), "wait": (10, 15000, 10)}
+    names = {
+        "timeout": "sendMsgTimeout (ms)", "retries": "retries of code 2", "wait": "waitTimeMillsInSendQueue (ms)",
+    }  # fmt: skip
+    return control(replay, {"timeout": 3000, "retries": 0, "wait": wait}, names, sliders, interactive)
+
+
+def replica(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the table `replica_seconds`: second, acknowledged, on_replica, missing."""
+    if frame.empty:
+        return REPLICA.nothing(lang)
+    lacking, total = frame[frame["missing"] > 0], int(frame["acknowledged"].sum())
+    if lacking.empty:
+        return REPLICA.chart(frame, lang, REPLICA["reading_whole"].say(acknowledged=total))
+    first = f"{lacking['second'].iloc[0]:%Y-%m-%d %H:%M:%S}"
+    return REPLICA.chart(frame, lang, {"acknowledged": total, "missing": int(frame["missing"].sum()), "first": first})

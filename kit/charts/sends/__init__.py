@@ -1,1 +1,0 @@
-"""Charts of sends: the busy broker, what a replica holds."""

@@ -1,0 +1,157 @@
+"""Sizes against the limit: how a record grows field by field, the room left, refused writes, stored half records, the blocked half queue."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import pandas as pd
+
+from kit.charts import LABELS, Chart, Declared, Table, pictures
+from kit.charts.figures import GREY, ORANGE, VERMILLION
+from kit.i18n import Lang
+from kit.rocketmq import names, record_fields, rewrites, size
+
+FIELDS = Declared.of("record fields")
+ROOM = Declared.of("room left")
+REFUSALS = Declared.of("refused writes")
+NEAR = Declared.of("near the limit")
+QUEUE = Declared.of("half queue")
+STAGES: Final = LABELS["growth stages"]
+OF_A_TRANSACTION: Final = ("sent", "prepared", "put_back", "put_back_immune", "committed")
+"""Only rewrites that this evidence suffices for; a send-back also depends on the consumer group's name."""
+ZOOM: Final = 200
+"""How many bytes below the limit are drawn: a put-back adds 26 to about 70."""
+
+
+def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart how a half record grows. `frame`: stage, field, bytes, limit, offset_msg_id (`kit.rocketmq.record_fields.stages`)."""
+    if frame.empty:
+        return FIELDS.nothing(lang)
+    wide = frame.pivot_table(index="stage", columns="field", values="bytes", sort=False)
+    wide = (
+        wide.reindex(list(STAGES))
+        .dropna(how="all")
+        .reindex(columns=["body", *FIELDS.drawing.looks])
+        .fillna(0)
+        .astype("int64")
+    )
+    limit = int(frame["limit"].iloc[0]) if frame["limit"].notna().any() else None
+    table = wide.assign(total=wide.sum(axis=1), limit=limit).reset_index()
+    beyond = (table["total"] - table["body"]).tolist()
+    body = int(table["body"].iloc[-1])
+    half, put_back = beyond[-2:] if len(beyond) > 1 else (None, None)
+    chart, said = FIELDS.figure(table, lang), FIELDS["fit"].say(body=body, half=half, put_back=put_back)
+    if limit is not None and put_back is not None and 0 <= limit - body <= 4 * max(beyond):
+        room = limit - body
+        # Beside the bar of the client's check: it has none.
+        at = {"annotation_text": FIELDS["room"].say(room=room).render(lang), "annotation_position": "top left"}
+        chart.add_vline(x=room, line={"color": VERMILLION, "width": 2, "dash": "dash"}, **at, annotation_yanchor="top")
+        if put_back > room:
+            said = FIELDS["reading"].say(body=body, room=room, half=half, put_back=put_back, over=put_back - room)
+    # Below the axis, across the whole width: on a phone its names need two lines.
+    below = {"xref": "container", "x": 0.02, "yref": "container", "y": 0.01, "yanchor": "bottom"}
+    chart.update_layout(legend=below, margin_b=130, height=230 + 56 * len(table))
+    return FIELDS.chart(table, lang, said, chart)
+
+
+def of_record(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart how the first half record of `frame` grows; `frame` as in `kit.rocketmq.record_fields.of_first`."""
+    return fields(record_fields.of_first(frame), lang)
+
+
+def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart:
+    """Chart the bytes left to the limit at each rewrite of a message of this evidence, with a body of `body` bytes (None: its own).
+
+    `frame`: the row of `kit.analysis.sizes.half_records.start`; if it is empty, a sentence instead of a chart.
+    """
+    if frame.empty:
+        return ROOM.nothing(lang, body="–")
+    given = frame.iloc[0].to_dict()
+    body = int(given["body"]) if body is None else body
+    properties = json.loads(given["properties"])
+    spec = rewrites.table(
+        body, str(given["topic"]), properties, broker=str(given["broker"]),
+        limit=int(given["limit"]), producer_group=str(given["producer_group"]), check_max=int(given["check_max"]),
+        dledger=bool(given["dledger"]), cluster=str(given["cluster"]), v6=bool(given["v6"]),
+    )  # fmt: skip
+    immune = names.CHECK_IMMUNITY in properties
+    rows = pd.DataFrame(
+        [
+            row
+            for row in spec["rows"]
+            if row["stage"] in OF_A_TRANSACTION and (immune or row["stage"] != "put_back_immune")
+        ]
+    )
+    stored = rows["bytes"] + int(given["extra"])
+    whole = spec["limit"] + (size.TOTAL_SLACK if spec["rule"] == "body+64k" else 0) - stored
+    left = {
+        "total": whole,
+        "body": 0 * whole + spec["limit"] - body,
+        "body+64k": whole.clip(upper=spec["limit"] - body),
+    }[spec["rule"]]
+    fate = (rows["refused"].astype(bool) | (left < 0)).map({True: "too_large", False: "fits"})
+    table = rows.assign(bytes=stored, left=left, fate=fate, stage=[text.render(lang) for text in rows["text"]])
+    chart = ROOM.figure(table, lang).update_xaxes(zeroline=True, zerolinecolor=GREY)
+    safe = None if pd.isna(given["safe_body"]) else int(given["safe_body"])
+    said = {
+        "topic": str(given["topic"]),
+        "broker": spec["broker"],
+        "limit": spec["limit"],
+        "left": int(left.min()),
+        "safe": safe,
+    }
+    return ROOM.chart(table, lang, said, chart, title={"body": body})
+
+
+def explore_room(frame: pd.DataFrame, interactive: bool = True, lang: Lang = "en") -> Any:
+    """Return `room` with a slider for the body, from 0 to the limit; without a widget if there is nothing to calculate."""
+    from kit.charts.controls import control
+
+    if frame.empty:
+        return room(frame, None, lang)
+    body, limit = int(frame["body"].iloc[0]), int(frame["limit"].iloc[0])
+    slider = {"body": (0, limit, 1)}
+    return control(lambda body: room(frame, body, lang), {"body": body}, {"body": "body"}, slider, interactive)
+
+
+def refusals(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Show the table `size_refusals`, one row per file and text: who wrote, what was printed, how often, when."""
+    return REFUSALS.table(frame.astype(object), lang)
+
+
+def near_limit(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart stored half records near the limit. `frame`: queue_offset, store_size, last_size, limit, fate, offset_msg_id."""
+    near = frame[frame["last_size"] > frame["limit"] - ZOOM].sort_values("queue_offset", ignore_index=True)
+    if near.empty:
+        return NEAR.nothing(lang, zoom=ZOOM)
+    limit, chart = int(near["limit"].iloc[0]), NEAR.figure(near, lang)
+    words = f"{NEAR.columns['limit'].render(lang)} {limit:,}"
+    chart.add_hline(y=limit, line={"color": VERMILLION, "width": 2, "dash": "dash"}, annotation_text=words)
+    grows = int((near["last_size"] - near["store_size"]).max())
+    chart.add_hrect(y0=limit - grows, y1=limit, fillcolor=ORANGE, opacity=0.2, line_width=0, layer="below")
+    chart.update_xaxes(tickformat=",d").update_yaxes(tickformat=",d")
+    counts = near["fate"].value_counts()
+    return NEAR.chart(near, lang, {fate: int(counts.get(fate, 0)) for fate in NEAR.drawing.looks}, chart)
+
+
+def half_queue(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the half queue over time. `frame`: ts, offset, line (`stored`, `checked`)."""
+    if frame.empty:
+        return QUEUE.nothing(lang)
+    ordered = frame[frame["line"].isin(list(QUEUE.drawing.looks))].sort_values(["ts", "line"], ignore_index=True)
+    last = ordered.drop_duplicates("line", keep="last").set_index("line")["offset"]
+    # Both lines go on to the last time of either.
+    ends = last.reset_index().assign(ts=ordered["ts"].max())
+    chart = QUEUE.figure(pd.concat([ordered, ends], ignore_index=True), lang)
+    end = int(last["stored"]) if "stored" in last else None
+    said = QUEUE["end"].say(end=end)
+    if "checked" in last:
+        at = int(last["checked"])
+        said = QUEUE["reading"].say(at=at, end=end, behind=None if end is None else max(end - at, 0))
+    return QUEUE.chart(ordered, lang, said, chart)
+
+
+def loop(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Draw why the check does not get on. `frame`: `hop` (accepted, read, refused, waiting), `records`."""
+    return pictures.diagram("check loop", frame, lang)

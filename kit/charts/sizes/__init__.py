@@ -1,1 +1,0 @@
-"""Charts of sizes: how a record grows, and its limit."""

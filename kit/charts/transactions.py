@@ -1,0 +1,193 @@
+"""Transactions: the half-topic blow-up (its growth, who wrote what, the life of one record, the fixes), and where every transaction went."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final
+
+import pandas as pd
+
+from kit.charts import LABELS, Chart, Declared, Table, messages, named, pictures
+from kit.charts.figures import BLUE, GREEN, GREY, ORANGE, SHAPES, VERMILLION, add_arrow, figure
+from kit.i18n import Lang
+from kit.rocketmq import names
+
+GROWTH = Declared.of("leak growth")
+FLOW = Declared.of("leak flow")
+FIXES = Declared.of("fixes")
+TWO = Declared.of("one becomes two")
+ROUNDS = Declared.of("rounds")
+ACCOUNT = Declared.of("accounting")
+WRONG = Declared.of("disagreements")
+STAGES: Final = LABELS["half topic stages"]
+WHY: Final = LABELS["half topic why"]
+LANES: Final = LABELS["half topic lanes"]
+LANE_COLOURS: Final = dict(zip(LANES, (ORANGE, BLUE, GREEN, VERMILLION), strict=True))
+ROUND_GAP: Final = pd.Timedelta(milliseconds=600)
+
+
+def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the leaked half records over time, doublings marked.
+
+    `frame`: leaked half records in offset order, possibly thinned, with seq (1…), store_timestamp, half_queue_offset,
+    check_times, uniq_key and doubling (the rows with seq = leaked messages × 2^k, never thinned out).
+    """
+    if frame.empty:
+        return GROWTH.nothing(lang)
+    frame = frame.sort_values("seq", kind="stable")
+    at = frame[frame["doubling"].astype(bool)]
+    doublings = at.rename(columns={"seq": "records", "store_timestamp": "reached"}).assign(doubling=range(len(at)))
+    doublings["seconds"] = pd.to_timedelta(doublings["reached"].diff()).dt.total_seconds()
+    drawn = GROWTH.figure(frame.rename(columns={"seq": "records", "store_timestamp": "time"}), lang)
+    chart = drawn.update_traces(name=GROWTH["counted"].in_(lang), line_width=2.5, showlegend=True).update_layout(
+        showlegend=True
+    )
+    chart.add_scatter(
+        x=doublings["reached"], y=doublings["records"], name=GROWTH["doubled"].in_(lang), mode="markers+text", cliponaxis=False,
+        text=[f"{n:,}" for n in doublings["records"]], textposition="top left", textfont={"size": 11},
+        marker={"color": VERMILLION, "symbol": "diamond", "size": 9}, customdata=doublings["seconds"].fillna(0),
+        hovertemplate="%{y:,}<br>%{x}<br>+%{customdata:.1f} s<extra></extra>",
+    )  # fmt: skip
+    first, last = frame.iloc[0], frame.iloc[-1]
+    said = {
+        "messages": int(at["seq"].iloc[0]) if len(at) else int(frame["uniq_key"].nunique()),
+        "records": int(last["seq"]),
+        "seconds": round((last["store_timestamp"] - first["store_timestamp"]).total_seconds()),
+        "doublings": max(0, len(at) - 1),
+    }
+    reading = GROWTH["few"].say(**said)
+    if len(at) > 3:  # the interface defines no doubling time below three doublings
+        reading = GROWTH["reading"].say(**said, median=float(doublings["seconds"].median()))
+    return GROWTH.chart(doublings, lang, reading, chart, alt={"first": int(first["seq"]), "last": int(last["seq"])})
+
+
+def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart who wrote the leaked records and where the schedule topic took them.
+
+    `frame`: writer (`consumer`, `check`, `commit`), target (the REAL_TOPIC the record carries), records; one row per pair.
+    """
+    given_up = (frame["target"] == names.DISCARD_TOPIC) & (frame["writer"] == "check")
+    writers = frame["writer"].mask(given_up, "limit")
+    by = frame.groupby(writers)["records"].sum()
+    known = LABELS["half topic writers"]
+    into = pd.DataFrame(
+        {"source": named(writers, known, lang), "target": names.SCHEDULE_TOPIC, "count": frame["records"]}
+    )
+    out = pd.DataFrame({"source": names.SCHEDULE_TOPIC, "target": frame["target"], "count": frame["records"]})
+    reading = FLOW["reading"].say(**{writer: int(by.get(writer, 0)) for writer in known})
+    return pictures.flow(pd.concat([into, out], ignore_index=True), lang, FLOW["title"], reading)
+
+
+def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the records of one leaked message, a lane for each topic.
+
+    `frame`: store_timestamp, topic, queue_id, offset_msg_id, real_topic, check_times, committed (written by a commit), in store order.
+    """
+    stages = [_stage(row) for row in frame.to_dict("records")]
+    return messages.life(frame.assign(stage=named(stages, STAGES, lang), why=named(stages, WHY, lang)), lang)
+
+
+def _stage(row: dict[Hashable, Any]) -> str:
+    """Return which of `STAGES` a record of a leaked message is."""
+    topic, real = row["topic"], row["real_topic"]
+    if topic == names.DISCARD_TOPIC or (topic == names.SCHEDULE_TOPIC and real == names.DISCARD_TOPIC):
+        return "given_up"
+    if topic == names.SCHEDULE_TOPIC and real == names.HALF_TOPIC:
+        return "committed_again" if row["committed"] else "resent" if pd.isna(row["check_times"]) else "put_back"
+    if topic == names.HALF_TOPIC:
+        return "leaked" if real == names.HALF_TOPIC else "half"
+    return "committed" if row["committed"] else "stored"
+
+
+def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart, for what happened and for each fix, the leaked records and beside them the retries that arrive. `frame`: fix, leaked_records, retries."""
+    if frame.empty:
+        return FIXES.nothing(lang)
+    chart = FIXES.figure(frame, lang).update_layout(showlegend=False)
+    # A panel each, with a scale of its own: thousands of leaked records beside a handful of retries.
+    chart.update_xaxes(matches=None, nticks=4).layout.annotations = ()
+    for column, axis in zip(FIXES.drawing.looks, chart.select_xaxes(), strict=True):
+        axis.update(title_text=FIXES.columns[column].in_(lang), range=[0, max(1, frame[column].max()) * 1.2])
+    through = FIXES.named(frame, lang).loc[frame["retries"] > 0, "fix"]
+    return FIXES.chart(frame, lang, {"count": len(through), "fixes": list(through)}, chart)
+
+
+def one_becomes_two(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the records of one leaked message in lanes, an arrow from each record to those made from it.
+
+    `frame`: store_timestamp, lane (`re-sent`, `half topic`, `put back`, `commit`), physical_offset, made_from (the record a commit ends, else 0),
+    in store order. A record that falls due and a put-back name no ancestor: the n-th half record is the n-th one that was due, and it is put back n-th.
+    """
+    # Records of one round are milliseconds apart: they stand below each other in their lane.
+    turn = (frame.groupby("lane")["store_timestamp"].diff() > ROUND_GAP).groupby(frame["lane"]).cumsum()
+    place, size = frame.groupby(["lane", turn]).cumcount(), frame.groupby(["lane", turn])["lane"].transform("size")
+    lanes = [lane for lane in LANES if lane in set(frame["lane"])]
+    offset = (place - (size - 1) / 2) * (0.62 / size.clip(lower=4))
+    table = frame.assign(y=[lanes.index(lane) for lane in frame["lane"]] + offset)
+    half, again, commits = (table[table["lane"] == lane] for lane in ("half topic", "put back", "commit"))
+    waiting = table[table["lane"] != "half topic"]
+    ended = commits[["made_from"]].merge(table, left_on="made_from", right_on="physical_offset", how="left")
+    chart = figure(height=150 + 90 * len(lanes), showlegend=False)
+    for old, new, colour in ((waiting, half, GREY), (half, again, GREY), (ended, commits, VERMILLION)):
+        points = [each[["store_timestamp", "y"]].itertuples(index=False, name=None) for each in (old, new)]
+        for begin, end in zip(*points, strict=False):
+            if pd.notna(begin[1]):
+                add_arrow(chart, begin, end, arrowwidth=1.2, arrowcolor=colour, opacity=0.8, standoff=4)
+    for n, lane in enumerate(lanes):
+        part = table[table["lane"] == lane]
+        look = {
+            "color": LANE_COLOURS[lane],
+            "symbol": SHAPES["symbol"][n],
+            "size": 8,
+            "line": {"width": 1, "color": "white"},
+        }
+        hover = {"customdata": part["physical_offset"], "hovertemplate": "%{x}<br>@ %{customdata}<extra></extra>"}
+        chart.add_scatter(x=part["store_timestamp"], y=part["y"], mode="markers", marker=look, **hover)
+    labels = [f"{LANES[lane].render(lang)} · {int((table['lane'] == lane).sum())}" for lane in lanes]
+    chart.update_yaxes(tickvals=list(range(len(lanes))), ticktext=labels, range=[len(lanes) - 0.5, -0.5])
+    chart.update_xaxes(title=TWO["time"].render(lang))
+    return TWO.chart(frame, lang, "", chart)
+
+
+def rounds(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the half records by how often they were checked, each bar with its ratio to the one before. `frame`: checks, half_records."""
+    count = frame["half_records"].astype("float64")
+    ratio = (count / count.shift()).round(2)
+    text = [f"{n:,.0f}" + ("" if pd.isna(r) else f"<br>× {r:.1f}") for n, r in zip(count, ratio, strict=True)]
+    chart = ROUNDS.figure(frame, lang).update_traces(text=text).update_xaxes(dtick=1)
+    return ROUNDS.chart(frame.assign(ratio=ratio), lang, "", chart)
+
+
+def loop(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Draw the loop: each hop with the property that makes it happen and how often it did here.
+
+    `frame`: hop (`refused`, `re-sent`, `due`, `put back`, `commit`, `discarded`), records (null: not known).
+    """
+    return pictures.diagram("half topic loop", frame, lang)
+
+
+# --- every transaction ------------------------------------------------------------------------------------------------
+
+
+def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart where all transactions went. `frame`: source, target (keys of `transactions nodes`), count."""
+    if frame.empty:
+        return ACCOUNT.nothing(lang)
+    into = frame.groupby("target")["count"].sum()
+    said = {state: int(into.get(state, 0)) for state in ("rolled_back", "discarded", "pending")}
+    said["total"] = int(frame.loc[frame["source"] == "half", "count"].sum())
+    said["committed"] = int(into.get("committed", 0) + into.get("committed twice", 0))
+    reading = ACCOUNT["reading"].say(**said, checked=int(into.get("check", 0)))
+    return pictures.flow(ACCOUNT.named(frame, lang), lang, ACCOUNT["title"], reading)
+
+
+def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Show the inconsistent keys with cause and repair. `frame`: the table `disagreements`."""
+    lines = zip(frame["evidence_file"], frame["evidence_line"], strict=True)
+    places = [f"{file}:{line}" if isinstance(file, str) else None for file, line in lines]
+    return WRONG.table(frame.assign(evidence=places), lang)
+
+
+def path(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Draw the ways of a transaction with their counts. `frame`: `hop`, `records`."""
+    return pictures.diagram("transaction path", frame, lang)

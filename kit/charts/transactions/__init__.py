@@ -1,1 +1,0 @@
-"""Charts of transactions: the half topic, the accounts, the placement of the half message."""
