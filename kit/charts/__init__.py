@@ -150,7 +150,7 @@ class Declared:
             reading = self["reading"].say(**reading)
         title, alt = (self[name].say(**about.get(name, {})) for name in ("title", "alt"))
         drawn = figure or self.figure(frame, lang)
-        table = self.named(frame, lang)[list(self.columns) or list(frame)]
+        table = self.named(frame, lang)[list(self.columns) or list(frame.columns)]
         return Chart(drawn, table, reading, alt, title, self.columns, lang, self.drawing.min_width)
 
     def nothing(self, lang: Lang, **values: Any) -> Chart:

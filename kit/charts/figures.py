@@ -157,7 +157,7 @@ def _safe(frame: pd.DataFrame, drawing: Drawing) -> pd.DataFrame:
     of_words = [c for c in frame if frame[c].dtype == object or pd.api.types.is_string_dtype(frame[c])]
     used = {drawing.x, drawing.y, drawing.panel, *drawing.hover} & set(of_words)
     used |= {drawing.by} if drawing.by else set()
-    return frame.assign(**{c: [escape("–" if pd.isna(v) else v, 60) for v in frame[c]] for c in used})
+    return frame.assign(**{str(c): [escape("–" if pd.isna(v) else v, 60) for v in frame[c]] for c in used})
 
 
 def _numbers(values: pd.Series, inside: bool) -> list[str]:

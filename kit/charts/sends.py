@@ -87,7 +87,7 @@ def _stack(chart: go.Figure, panels: Sequence[str], lang: Lang) -> None:
     whole = sum(PANELS[panel][0] for panel in panels) + BETWEEN * (len(panels) - 1)
     top = whole
     for number, panel in enumerate(panels, 1):
-        height, title = PANELS[panel][0], {**figures.AXIS["title"], "text": AXIS[panel].in_(lang)}
+        height, title = PANELS[panel][0], {"font": {"size": 13}, "text": AXIS[panel].in_(lang)}
         place = {
             "domain": [(top - height) / whole, top / whole],
             "title": title,
@@ -149,27 +149,24 @@ def compare(
     frame: pd.DataFrame, pauses: pd.DataFrame, recorded: pd.DataFrame, waits: Sequence[int], lang: Lang = "en"
 ) -> Chart:
     """Chart what was recorded (kind, stored, lost) beside a replay under each limit; `frame` and `pauses` as in `replay`."""
-    late = recorded["kind"] == "CLIENT_TIMEOUT" if len(recorded) else []
-    outcomes = {
-        "refused": recorded.loc[~late, ["stored", "lost"]].sum().sum(),
-        "timed out but stored": recorded.loc[late, "stored"].sum(),
-        "timed out and refused": recorded.loc[late, "lost"].sum(),
-    } if len(recorded) else {}  # fmt: skip
-    parts = [
-        pd.DataFrame({"outcome": outcomes.keys(), "sends": outcomes.values()}).assign(
-            limit=COMPARED["recorded"].in_(lang)
-        )
-    ]
+    parts = [_recorded(recorded).assign(limit=COMPARED["recorded"].in_(lang))] if len(recorded) else []
     for wait in waits if len(frame) and len(pauses) else ():
         label = COMPARED["waiting"].say(wait=wait).render(lang)
         parts.append(_replayed(frame, pauses, 3000, 0, wait).query("outcome != 'stored'").assign(limit=label))
-    shown = pd.concat(parts, ignore_index=True).astype({"sends": "int64"})
-    return COMPARED.nothing(lang) if shown.empty else COMPARED.chart(shown, lang)
+    return COMPARED.chart(pd.concat(parts, ignore_index=True), lang) if parts else COMPARED.nothing(lang)
+
+
+def _recorded(outcomes: pd.DataFrame) -> pd.DataFrame:
+    """Return recorded outcomes in the words of a replay."""
+    late = {"stored": "timed out but stored", "lost": "timed out and refused"}
+    rows = outcomes.melt("kind", list(late), "end", "sends")
+    rows["outcome"] = rows["end"].map(late).where(rows["kind"] == "CLIENT_TIMEOUT", "refused")
+    return rows.groupby("outcome", as_index=False, sort=False)["sends"].sum()
 
 
 def why(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show the ranked explanations. `frame`: rank, why, said_en, said_zh, share."""
-    share = [None if pd.isna(part) else f"{part:.0%}" for part in frame["share"]]
+    share: list[Any] = [None if pd.isna(part) else f"{part:.0%}" for part in frame["share"]]
     return WHYS.table(frame.assign(said=frame[f"said_{lang}"], share=share), lang)
 
 

@@ -184,7 +184,7 @@ def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show the inconsistent keys with cause and repair. `frame`: the table `disagreements`."""
     lines = zip(frame["evidence_file"], frame["evidence_line"], strict=True)
-    places = [f"{file}:{line}" if isinstance(file, str) else None for file, line in lines]
+    places: list[Any] = [f"{file}:{line}" if isinstance(file, str) else None for file, line in lines]
     return WRONG.table(frame.assign(evidence=places), lang)
 
 

@@ -6,6 +6,6 @@ Reads the findings.json that `report` and `triage --json` write; no evidence, no
 from __future__ import annotations
 
 from kit.incidents.history import History, start
-from kit.incidents.reading import Incident, Match, alike, read, traits
+from kit.incidents.reading import Incident, read
 
-__all__ = ["History", "Incident", "Match", "alike", "read", "start", "traits"]
+__all__ = ["History", "Incident", "read", "start"]

@@ -13,8 +13,7 @@ from kit.case import output
 from kit.charts.safe_text import clean
 from kit.evidence import disk
 from kit.i18n import Lang, labels
-from kit.incidents import reading
-from kit.incidents.history import History, why
+from kit.incidents.history import LEAST, History
 from kit.incidents.reading import Incident, read
 from kit.report import html
 from kit.report.labels import VERDICTS
@@ -41,7 +40,7 @@ def write(folder: str | Path, lang: Lang = "en") -> Path:
     or if the folder is a single report's: it contains only what `report` wrote.
     """
     target = Path(folder) / PAGE_NAME
-    history = History(read(folder), lang)
+    history = History(*read(folder), lang)
     if (Path(folder) / output.MARKER).exists():
         raise GalleryRefused(SAYS["one_report"].say(path=str(folder)).render(lang))
     if target.is_symlink() or (target.exists() and not _ours(target)):
@@ -55,10 +54,9 @@ def page(history: History, folder: Path) -> str:
     lang = history.lang
     css = html.template_text("report.css") + _text("gallery.css")
     script = _text("gallery.js")
-    words = {name: text.in_(lang) for name, text in WORDS.items()}
     return _ENV.get_template("gallery.html.j2").render(
         lang_tag="zh-CN" if lang == "zh" else "en",
-        words=words,
+        words={name: text.in_(lang) for name, text in WORDS.items()},
         version=clean(__version__),
         made=WORDS["made"].say(version=clean(__version__)).render(lang),
         cards=[_card(history, one, folder) for one in reversed(history.incidents)],
@@ -70,31 +68,25 @@ def page(history: History, folder: Path) -> str:
 
 
 def _card(history: History, one: Incident, folder: Path) -> dict[str, Any]:
-    lang = history.lang
-    held = one.held()
+    lang, held = history.lang, one.held()
     confirmed = [f for f in held if f["cause"] in one.root_causes]
     lead = confirmed or [f for f in held if f.get("kind") == "root_cause"] or held
-    names = sorted(trait.what for trait in reading.traits(one) if trait.kind == "name")
-    title = " · ".join(str(f.get("title") or f["cause"]) for f in confirmed)
+    names = sorted(what for kind, what in one.traits() if kind == "name")
+    like = history.likeness(one.name, LEAST).head(ALIKE_SHOWN)
     return {
         "id": quote(one.name, safe=""),
         "name": clean(one.name if one.name != "." else WORDS["unnamed"].in_(lang)),
         "evidence": clean(one.evidence),
         "began": WORDS["began"].say(when=one.began).render(lang) if one.began else WORDS["undated"].in_(lang),
-        "title": clean(title) or WORDS["no_cause"].in_(lang),
+        "title": clean(" · ".join(str(f.get("title") or f["cause"]) for f in confirmed)) or WORDS["no_cause"].in_(lang),
         "summary": [clean(str(f.get("summary") or "")) for f in lead[:3]],
         "badges": [_badge(f, lang) for f in held],
         "names": clean(", ".join(names[:12])),
         "words": clean(" ".join([one.name, one.evidence, *names, *(str(f["cause"]) for f in held)])),
         "pages": [(WORDS[page.stem].in_(lang), quote(page.relative_to(folder).as_posix())) for page in one.pages],
         "alike": [
-            (
-                clean(match.incident.name),
-                quote(match.incident.name, safe=""),
-                round(100 * match.likeness),
-                clean(why(match, lang)),
-            )
-            for match in reading.alike(one, history.incidents)[:ALIKE_SHOWN]
+            (clean(row.name), quote(row.name, safe=""), round(100 * row.likeness), clean(row.why))
+            for row in like.itertuples(index=False)
         ],
     }
 

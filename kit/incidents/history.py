@@ -1,22 +1,27 @@
-"""Many incidents for notebooks: an overview, known causes, similar incidents, what changed."""
+"""Many incidents as tables: an overview, what was known before, which resemble each other and why, what changed.
+
+The likeness is the shared weight of traits divided by the weight of all (a weighted Jaccard index): 1 for the same findings, 0 if nothing is shared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
 from kit.charts import Chart, Table, overview
-from kit.i18n import Lang, Sentence, labels
-from kit.incidents import reading
-from kit.incidents.reading import Incident
+from kit.i18n import Filled, Lang, Sentence, labels
+from kit.incidents.reading import Incident, read
 from kit.report import compare
 
 SAYS: Final = labels("incidents")["history"]
 HEADS: Final = labels("incidents")["columns"]
+LIKE: Final = labels("incidents")["likeness"]
+WEIGHTS: Final = {"cause": 4.0, "name": 2.0, "suspected": 1.5, "step": 1.0, "release": 0.5}
+"""A confirmed cause weighs most; a common name shows that it is the same system; a step alone means little."""
+LEAST: Final = 0.05
 NAMES_SHOWN: Final = 4
 
 
@@ -27,23 +32,19 @@ def start(folder: str | Path, lang: Lang = "en", interactive: bool = True) -> Hi
 
     prose.speak("92", lang, interactive)
     try:
-        return History(reading.read(locate(str(folder))), lang)
+        return History(*read(locate(str(folder))), lang)
     except (FileNotFoundError, NotADirectoryError):
-        return History(reading.Incidents([], [SAYS["no_folder"].say(path=str(folder))]), lang)
+        return History([], [SAYS["no_folder"].say(path=str(folder))], lang)
 
 
 class History:
-    """Many incidents, as tables and charts. `incidents`: in the order in which they began."""
+    """Many incidents, as tables and a chart. `incidents`: in the order in which they began."""
 
-    def __init__(self, found: reading.Incidents, lang: Lang = "en") -> None:
-        self.incidents, self.unread = found
-        self.lang = lang
+    def __init__(self, incidents: list[Incident], unread: list[Filled], lang: Lang = "en") -> None:
+        self.incidents, self.unread, self.lang = incidents, unread, lang
 
     def incident(self, name: str = "") -> Incident | None:
-        """Return an incident by its folder or its evidence; without a name the latest; None if there are no incidents.
-
-        Raise `KeyError` with the known names.
-        """
+        """Return an incident by its folder or its evidence, without a name the latest; None if there are none. Raise `KeyError` with the known names."""
         if not name:
             return self.incidents[-1] if self.incidents else None
         for one in self.incidents:
@@ -53,70 +54,93 @@ class History:
         raise KeyError(SAYS["no_such"].say(name=name, names=names).render(self.lang))
 
     @cached_property
-    def rows(self) -> pd.DataFrame:
-        """Return one row for each finding that is confirmed or suspected: began, name, cause (title), slug, verdict, kind."""
+    def findings(self) -> pd.DataFrame:
+        """Return what is confirmed or suspected, in order of time: incident (number), began, name, evidence, cause (title), slug, verdict, kind, root."""
         rows = [
-            (one.began, one.name, str(f.get("title") or f["cause"]), f["cause"], f["verdict"], f.get("kind"))
-            for one in self.incidents
+            (
+                n,
+                one.began,
+                one.name,
+                str(f.get("title") or f["cause"]),
+                f["cause"],
+                f["verdict"],
+                f.get("kind"),
+                f["cause"] in one.root_causes,
+            )
+            for n, one in enumerate(self.incidents)
             for f in one.held()
         ]
-        frame = pd.DataFrame(rows, columns=pd.Index(["began", "name", "cause", "slug", "verdict", "kind"]))
+        columns = ["incident", "began", "name", "cause", "slug", "verdict", "kind", "root"]
+        frame = pd.DataFrame(rows, columns=pd.Index(columns))
         return frame.assign(began=pd.to_datetime(frame["began"], utc=True, errors="coerce"))
+
+    @cached_property
+    def traits(self) -> pd.DataFrame:
+        """Return what each incident shows: name, kind, what, weight, what weighs most first."""
+        rows = [(one.name, kind, what, WEIGHTS[kind]) for one in self.incidents for kind, what in one.traits()]
+        frame = pd.DataFrame(rows, columns=pd.Index(["name", "kind", "what", "weight"]))
+        return frame.sort_values(["weight", "what"], ascending=[False, True], ignore_index=True)
+
+    def likeness(self, name: str, least: float = 0.0) -> pd.DataFrame:
+        """Return the incidents that resemble this one, most similar first: name, likeness, why."""
+        own = self.traits[self.traits["name"] == name]
+        others = self.traits[self.traits["name"] != name]
+        shared = others.merge(own[["kind", "what"]])
+        common, every = (each.groupby("name")["weight"].sum() for each in (shared, others))
+        like = (common / (every + own["weight"].sum() - common)).dropna().rename("likeness").reset_index()
+        like = like[like["likeness"] >= least]
+        why = [self._why(shared[shared["name"] == other]) for other in like["name"]]
+        return like.assign(why=why).sort_values(["likeness", "name"], ascending=[False, True], ignore_index=True)
+
+    def _why(self, shared: pd.DataFrame) -> str:
+        whats = shared.groupby("kind", sort=False)["what"].agg(lambda what: ", ".join(what.head(NAMES_SHOWN)))
+        return "; ".join(LIKE[str(kind)].say(what=what).render(self.lang) for kind, what in whats.items())
 
     def overview(self) -> Table:
         """Return one row for each incident."""
         rows = [
-            (
-                one.began,
-                one.name,
-                one.evidence,
-                ", ".join(one.root_causes),
-                ", ".join(f["cause"] for f in one.held("suspected") if f.get("kind") == "root_cause"),
-                ", ".join(f["cause"] for f in one.held("confirmed") if f.get("kind") != "root_cause"),
-            )
+            {
+                "began": one.began,
+                "name": one.name,
+                "evidence": one.evidence,
+                "root_causes": ", ".join(one.root_causes),
+                "suspected": ", ".join(f["cause"] for f in one.held("suspected") if f.get("kind") == "root_cause"),
+                "neighbours": ", ".join(f["cause"] for f in one.held("confirmed") if f.get("kind") != "root_cause"),
+            }
             for one in self.incidents
         ]
-        columns = ["began", "name", "evidence", "root_causes", "suspected", "neighbours"]
-        return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), SAYS["overview"])
+        return self._table(pd.DataFrame(rows), SAYS["overview"])
 
     def chart(self) -> Chart:
         """Chart which cause struck when."""
-        frame = self.rows
-        return overview.occurrences(frame[frame["kind"] == "root_cause"], self.lang)
+        return overview.occurrences(self.findings[self.findings["kind"] == "root_cause"], self.lang)
 
     def known_before(self) -> Table:
         """Return the confirmed root causes that an earlier incident had, or pointed to, as a root cause, a suspicion or a hazard."""
-        columns = ["began", "name", "cause", "earlier", "known_as", "same"]
-        frame = pd.DataFrame(self._known_before(), columns=pd.Index(columns))
-        return self._table(frame, SAYS["before"])
-
-    def _known_before(self) -> Iterator[tuple[Any, ...]]:
-        for n, one in enumerate(self.incidents):
-            names = {trait for trait in reading.traits(one) if trait.kind == "name"}
-            for earlier in self.incidents[:n]:
-                known = {f["cause"]: f["verdict"] for f in earlier.held()}
-                shared = sorted(trait.what for trait in names & reading.traits(earlier))
-                for slug in one.root_causes:
-                    if slug in known and (earlier.began, one.began) != (None, None):
-                        verdict = compare.VERDICTS[known[slug]].render(self.lang)
-                        yield one.began, one.name, slug, earlier.name, verdict, ", ".join(shared[:NAMES_SHOWN])
+        roots = self.findings[self.findings["root"].astype(bool)]
+        both = roots.merge(self.findings, on="slug", suffixes=("", "_then")).query("incident_then < incident")
+        both = both[both["began"].notna() | both["began_then"].notna()]
+        names = self.traits[self.traits["kind"] == "name"].groupby("name")["what"].agg(set)
+        pairs = zip(both["name"], both["name_then"], strict=True)
+        same = [", ".join(sorted(names.get(a, set()) & names.get(b, set()))[:NAMES_SHOWN]) for a, b in pairs]
+        known = [compare.VERDICTS[verdict].render(self.lang) for verdict in both["verdict_then"]]
+        table = both.assign(cause=both["slug"], earlier=both["name_then"], known_as=known, same=same)
+        return self._table(table[["began", "name", "cause", "earlier", "known_as", "same"]], SAYS["before"])
 
     def alike(self, name: str = "") -> Table:
         """Return the incidents that resemble this one (default: the latest), and what they share."""
-        columns = ["name", "began", "likeness", "why"]
         one = self.incident(name)
-        rows = [
-            (match.incident.name, match.incident.began, round(match.likeness, 2), why(match, self.lang))
-            for match in (reading.alike(one, self.incidents) if one else ())
-        ]
+        like = self.likeness(one.name if one else "", LEAST)
+        began = {each.name: each.began for each in self.incidents}
+        shown = like.assign(began=like["name"].map(began)).round({"likeness": 2})
         caption = SAYS["alike"].say(name=one.name if one else name)
-        return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), caption)
+        return self._table(shown[["name", "began", "likeness", "why"]], caption)
 
     def compare(self, before: str = "", after: str = "") -> Table:
         """Return what differs between two incidents. `after`: default the latest; `before`: default the one most like it."""
         new = self.incident(after)
-        nearest = reading.alike(new, self.incidents, least=0.0)[:1] if new else []
-        old = self.incident(before) if before else next((match.incident for match in nearest), None)
+        nearest = self.likeness(new.name if new else "")["name"].tolist()
+        old = self.incident(before or nearest[0]) if before or nearest else None
         changes = compare.compare(old.findings, new.findings) if old and new else []
         columns = pd.Index(["cause", "what", "before", "after", "change"])
         frame = pd.DataFrame(compare.rows(changes, self.lang), columns=columns)
@@ -130,12 +154,3 @@ class History:
 
     def _table(self, frame: pd.DataFrame, caption: Sentence) -> Table:
         return Table(frame, caption, HEADS, self.lang, max_rows=500)
-
-
-def why(match: reading.Match, lang: Lang) -> str:
-    """Return what two incidents share as one line, the most important first."""
-    by_kind: dict[reading.Kind, list[str]] = {kind: [] for kind in reading.WEIGHTS}
-    for trait in match.shared:
-        by_kind[trait.kind].append(trait.what)
-    shared = {kind: ", ".join(whats[:NAMES_SHOWN]) for kind, whats in by_kind.items() if whats}
-    return "; ".join(reading.LABELS[kind].say(what=what).render(lang) for kind, what in shared.items())

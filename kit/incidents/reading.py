@@ -1,34 +1,28 @@
-"""Every findings.json below a folder, as `Incident`s in the order in which they began; which of them are similar, and what they have in common.
-
-An incident's traits are its verdicts, the steps that held, its known problems, and the topics, groups, queues and addresses that its evidence names.
-The likeness is the shared weight divided by the total weight (a weighted Jaccard index): 1 for the same findings, 0 if nothing is shared.
-"""
+"""Every findings.json below a folder, as `Incident`s in the order in which they began, and what each of them shows."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final
 
 import attrs
 
 from kit.formats.printed_times import iso
-from kit.i18n import Filled, T, labels
+from kit.i18n import Filled, labels
 from kit.report.compare import is_findings
 from kit.rocketmq.names import is_system_topic
 
-NAME: Final = "findings.json"
 PAGES: Final = ("report.html", "postmortem.html")
-MOST_BYTES: Final = 64 << 20
-"""A findings.json has a few hundred kilobytes; a file of this size is something else."""
-
 SAYS: Final = labels("incidents")["reading"]
-
 HELD: Final = ("confirmed", "suspected")
+_NAMED: Final = re.compile(
+    r"\b(?:REAL_TOPIC|RETRY_TOPIC|PGROUP|topic|consumerGroup|producerGroup|group)\s*[=:]\s*\"?([^\s,;\"'}\])]+)"
+    r"|%(?:RETRY|DLQ)%([\w%|-]+)"
+)
 
 
 @attrs.frozen
@@ -36,7 +30,6 @@ class Incident:
     """One findings.json. `name`: its folder, relative to the one that was read. `pages`: report and postmortem next to it."""
 
     name: str
-    path: Path
     pages: tuple[Path, ...]
     findings: Mapping[str, Any] = attrs.field(repr=False)
 
@@ -47,66 +40,55 @@ class Incident:
     @property
     def evidence(self) -> str:
         """Return the name of the evidence, without its folder."""
-        return PurePath(str(self._evidence.get("path") or "")).name
+        return PurePath(str(self.about("path") or "")).name
 
     @property
     def began(self) -> dt.datetime | None:
         """Return when its first root cause began, else when its evidence begins; None if nothing has a time."""
         windows = [f["window"][0] for f in self.held() if f.get("window") and f["cause"] in self.root_causes]
-        firsts = [file.get("first") for file in self._evidence.get("files") or () if isinstance(file, Mapping)]
+        firsts = [file.get("first") for file in self.about("files") or () if isinstance(file, Mapping)]
         return min(_instants(windows), default=None) or min(_instants(firsts), default=None)
 
     def held(self, *verdicts: str) -> list[Mapping[str, Any]]:
         """Return the findings with one of these verdicts, confirmed or suspected unless named."""
         return [f for f in self.findings["findings"] if f.get("verdict") in (verdicts or HELD)]
 
-    @property
-    def _evidence(self) -> Mapping[str, Any]:
+    def about(self, field: str) -> Any:
+        """Return what findings.json says about its evidence."""
         evidence = self.findings.get("evidence")
-        return evidence if isinstance(evidence, Mapping) else {}
+        return evidence.get(field) if isinstance(evidence, Mapping) else None
+
+    def traits(self) -> set[tuple[str, str]]:
+        """Return what it shows, as (kind, what), of what is confirmed or suspected: its causes, the steps that held, the topics and groups in its evidence
+        and figures, and releases.
+        """
+        shown = set()
+        for finding in self.held():
+            slug = str(finding["cause"])
+            shown.add(("cause" if finding["verdict"] == "confirmed" else "suspected", slug))
+            steps = [step for step in finding.get("steps") or () if step.get("holds") is True]
+            shown |= {("step", f"{slug}/{step.get('id') or ''}") for step in steps}
+            texts = [str(ref.get("text") or "") for step in steps for ref in step.get("evidence") or ()]
+            names = [name for text in texts for name in _names(text)] + [*_figures(finding.get("figures") or {})]
+            shown |= {("name", name) for name in names}
+        releases = self.about("releases")
+        for side, versions in releases.items() if isinstance(releases, Mapping) else ():
+            shown |= {("release", f"{side} {version}") for version in versions}
+        return shown
 
 
-class Incidents(NamedTuple):
-    """What was read: `incidents` in order of time, and a sentence for each file that could not be read."""
-
-    incidents: list[Incident]
-    unread: list[Filled]
-
-
-def read(folder: str | Path) -> Incidents:
-    """Read every findings.json below a folder. Links are not followed. Raise `FileNotFoundError`, `NotADirectoryError`."""
-    root = Path(folder)
-    if not root.is_dir():
-        raise (NotADirectoryError if root.exists() else FileNotFoundError)(str(root))
-    incidents, unread = [], []
-    for path in _below(root):
-        shown = path.relative_to(root).as_posix()
-        try:
-            size = path.stat().st_size
-            if size > MOST_BYTES:
-                unread.append(SAYS["too_big"].say(file=shown, bytes=size))
-                continue
-            findings = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            unread.append(SAYS["not_read"].say(file=shown, why=type(error).__name__))
-            continue
-        if not is_findings(findings):
-            unread.append(SAYS["not_findings"].say(file=shown))
-            continue
-        pages = tuple(page for name in PAGES if (page := path.with_name(name)).is_file())
-        incidents.append(Incident(path.parent.relative_to(root).as_posix(), path, pages, findings))
-    last = dt.datetime.max.replace(tzinfo=dt.UTC)
-    return Incidents(sorted(incidents, key=lambda one: (one.began or last, one.name)), unread)
+def _names(text: str) -> Iterator[str]:
+    """Return the topics and groups in a quoted line or record, without RocketMQ's own."""
+    for hit in _NAMED.finditer(text):
+        name = (hit[1] or hit[2]).removeprefix("%RETRY%").removeprefix("%DLQ%")
+        if name and name != "null" and not is_system_topic(name):
+            yield name
 
 
-def _below(root: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(root):
-        folders.sort()
-        # A killed run leaves its staged files in a hidden folder.
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        path = Path(folder, NAME)
-        if NAME in names and not path.is_symlink():
-            yield path
+def _figures(figures: Mapping[str, Any]) -> Iterator[str]:
+    yield from (figures[name] for name in ("group", "topic", "advertised") if isinstance(figures.get(name), str))
+    lags = [figures[name] for name in ("lag", "lag_per_queue") if isinstance(figures.get(name), Mapping)]
+    yield from (part for lag in lags for key in lag for part in str(key).split("@", 1) if part)
 
 
 def _instants(times: list[Any]) -> Iterator[dt.datetime]:
@@ -117,89 +99,28 @@ def _instants(times: list[Any]) -> Iterator[dt.datetime]:
             continue
 
 
-# --- similar incidents ------------------------------------------------------------------------------------------------
+def read(folder: str | Path) -> tuple[list[Incident], list[Filled]]:
+    """Read every findings.json below a folder; return the incidents in order of time, and a sentence for each file that could not be read.
 
-Kind = Literal["cause", "suspected", "step", "name", "release"]
-
-WEIGHTS: Final[dict[Kind, float]] = {"cause": 4.0, "suspected": 1.5, "name": 2.0, "release": 0.5, "step": 1.0}
-"""A confirmed cause weighs most; a common name shows that it is the same system; a step alone means little."""
-LABELS: Final[dict[str, T]] = labels("incidents")["likeness"]
-
-_NAMED: Final = re.compile(
-    r"\b(?:REAL_TOPIC|RETRY_TOPIC|PGROUP|topic|consumerGroup|producerGroup|group)\s*[=:]\s*\"?([^\s,;\"'}\])]+)"
-    r"|%(?:RETRY|DLQ)%([\w%|-]+)"
-)
-_NAMING_FIGURES: Final = frozenset({"group", "topic", "advertised"})
-_TOPIC_AT_GROUP: Final = frozenset({"lag", "lag_per_queue"})
-
-
-class Trait(NamedTuple):
-    """Something an incident shows. `what`: a slug, `slug/step-id` or a name."""
-
-    kind: Kind
-    what: str
-
-
-class Match(NamedTuple):
-    """How much `incident` resembles the given one, 0 to 1, and their common traits, the most important first."""
-
-    incident: Incident
-    likeness: float
-    shared: tuple[Trait, ...]
-
-
-def alike(incident: Incident, others: Iterable[Incident], least: float = 0.05) -> list[Match]:
-    """Return the incidents that resemble this one, most similar first, without itself and those below `least`."""
-    own = traits(incident)
-    found = []
-    for other in others:
-        if other.path == incident.path:
+    Links are not followed, nor hidden folders, in which a run that was killed leaves its files. Raise `FileNotFoundError`, `NotADirectoryError`.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise (NotADirectoryError if root.exists() else FileNotFoundError)(str(root))
+    incidents, unread = [], []
+    for path in sorted(root.rglob("findings.json")):
+        inside = path.relative_to(root)
+        if path.is_symlink() or any(part.startswith(".") for part in inside.parts):
             continue
-        theirs = traits(other)
-        shared, every = own & theirs, own | theirs
-        likeness = _weight(shared) / _weight(every) if every else 0.0
-        if likeness >= least:
-            found.append(Match(other, likeness, tuple(sorted(shared, key=lambda trait: (-WEIGHTS[trait.kind], trait)))))
-    return sorted(found, key=lambda match: (-match.likeness, match.incident.name))
-
-
-def traits(incident: Incident) -> frozenset[Trait]:
-    """Return an incident's traits: only what is confirmed or suspected counts, not what was ruled out."""
-    return frozenset(_traits(incident))
-
-
-def _traits(incident: Incident) -> Iterator[Trait]:
-    for finding in incident.held():
-        slug = str(finding["cause"])
-        yield Trait("cause" if finding["verdict"] == "confirmed" else "suspected", slug)
-        for step in finding.get("steps") or ():
-            if step.get("holds") is True:
-                yield Trait("step", f"{slug}/{step.get('id') or ''}")
-                for ref in step.get("evidence") or ():
-                    yield from (Trait("name", name) for name in _names(str(ref.get("text") or "")))
-        yield from (Trait("name", name) for name in _figure_names(finding.get("figures") or {}))
-    evidence = incident.findings.get("evidence")
-    releases = evidence.get("releases") if isinstance(evidence, Mapping) else None
-    for side, versions in releases.items() if isinstance(releases, Mapping) else ():
-        yield from (Trait("release", f"{side} {version}") for version in versions)
-
-
-def _names(text: str) -> Iterator[str]:
-    """Return the topics and groups in a quoted line or record, without RocketMQ's own."""
-    for found in _NAMED.finditer(text):
-        name = (found[1] or found[2]).removeprefix("%RETRY%").removeprefix("%DLQ%")
-        if name and name != "null" and not is_system_topic(name):
-            yield name
-
-
-def _figure_names(figures: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in figures.items():
-        if name in _NAMING_FIGURES and isinstance(value, str):
-            yield value
-        elif name in _TOPIC_AT_GROUP and isinstance(value, Mapping):
-            for key in value:
-                yield from filter(None, str(key).split("@", 1))
-
-
-def _weight(found: Iterable[Trait]) -> float:
-    return sum(WEIGHTS[trait.kind] for trait in found)
+        try:
+            findings = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            unread.append(SAYS["not_read"].say(file=inside.as_posix(), why=type(error).__name__))
+            continue
+        if not is_findings(findings):
+            unread.append(SAYS["not_findings"].say(file=inside.as_posix()))
+            continue
+        pages = tuple(page for name in PAGES if (page := path.with_name(name)).is_file())
+        incidents.append(Incident(inside.parent.as_posix(), pages, findings))
+    last = dt.datetime.max.replace(tzinfo=dt.UTC)
+    return sorted(incidents, key=lambda one: (one.began or last, one.name)), unread

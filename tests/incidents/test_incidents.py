@@ -67,7 +67,7 @@ def reports(tmp_path: Path) -> Path:
 
 
 def test_incidents_come_in_the_order_in_which_they_began(reports: Path) -> None:
-    assert [one.name for one in reading.read(reports).incidents] == ["first", "quiet", "b/second"]
+    assert [one.name for one in reading.read(reports)[0]] == ["first", "quiet", "b/second"]
 
 
 def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(reports: Path) -> None:
@@ -75,38 +75,28 @@ def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(report
     put(reports, "other", {"schema": 2})
     put(reports, "deep", "[" * 100_000)
     (reports / "linked").symlink_to(reports / "first")
-    found = reading.read(reports)
-    assert len(found.incidents) == 3
-    assert sorted(said.render().split("/")[0] for said in found.unread) == ["cut", "deep", "other"]
+    incidents, unread = reading.read(reports)
+    assert len(incidents) == 3
+    assert sorted(said.render().split("/")[0] for said in unread) == ["cut", "deep", "other"]
 
 
 def test_garbage_times_give_no_time(tmp_path: Path) -> None:
     put(tmp_path, "a", findings({**BUSY, "window": ["yesterday", "9999-99-99"]}, first="²"))
-    assert reading.read(tmp_path).incidents[0].began is None
+    assert reading.read(tmp_path)[0][0].began is None
 
 
 def test_traits_are_what_holds_and_the_names_its_evidence_gives(reports: Path) -> None:
-    assert reading.traits(reading.read(reports).incidents[-1]) == {
-        ("cause", "broker-busy"),
-        ("step", "broker-busy/refused"),
-        ("name", "orders"),
-    }
+    wanted = {("cause", "broker-busy"), ("step", "broker-busy/refused"), ("name", "orders")}
+    assert reading.read(reports)[0][-1].traits() == wanted
 
 
-def test_likeness_is_the_shared_weight_over_all_of_it(reports: Path) -> None:
-    first, _, second = reading.read(reports).incidents
+def test_likeness_is_the_shared_weight_over_all_of_it(reports: Path, tmp_path: Path) -> None:
     # Shared: the step (1) and the name (2). Beside them: confirmed (4) there, suspected (1.5) here.
-    (match,) = reading.alike(second, reading.read(reports).incidents)
-    assert match.incident.name == first.name
-    assert match.likeness == pytest.approx(3 / 8.5)
-    assert {trait.what for trait in match.shared} == {"orders", "broker-busy/refused"}
-
-
-def test_the_same_findings_are_wholly_alike(tmp_path: Path) -> None:
-    put(tmp_path, "a", findings(BUSY))
-    put(tmp_path, "b", findings(BUSY))
-    a, b = reading.read(tmp_path).incidents
-    assert [match.likeness for match in reading.alike(a, [a, b])] == [1.0]
+    (row,) = kit.incidents.start(reports).likeness("b/second").itertuples()
+    assert (row.name, row.likeness) == ("first", pytest.approx(3 / 8.5))
+    assert row.why == "the same name: orders; the same step: broker-busy/refused"
+    put(tmp_path, "third", findings({**BUSY, "window": at(20)}))
+    assert kit.incidents.start(reports).alike().frame["likeness"].tolist() == [1.0, 0.35]
 
 
 def test_what_was_known_before_is_told_with_the_names_both_have(reports: Path) -> None:
