@@ -5,60 +5,37 @@ handled twice.
 from __future__ import annotations
 
 from pathlib import PurePosixPath
+from types import SimpleNamespace
 from typing import Final
 
-import attrs
 import pandas as pd
 
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import positions
 from kit.inventory.references import Ref
-from kit.tables.facts import Facts, memo
+from kit.tables.facts import Facts
 
 SHOWN: Final = 3
 """Records that are quoted."""
-
-
-@attrs.frozen
-class Topic:
-    """One topic of a group: counts of messages, None if unknown; `records`: some that nobody handled."""
-
-    topic: str
-    stored: int | None
-    nobody: int | None
-    behind: int | None
-    front: int | None
-    records: tuple[Ref, ...] = ()
-
-
-@memo
-def _places(facts: Facts) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for row in facts.rows("group_logs"):
-        found.setdefault(row["group"], set()).add(str(PurePosixPath(row["file"]).parent))
-    return found
+Topic = SimpleNamespace
+"""One topic of a group: what `unhandled` returns."""
 
 
 def places(facts: Facts, group: str) -> set[str]:
     """Return the folders (hosts) in whose client logs a group consumes."""
-    return _places(facts).get(group, set())
-
-
-@memo
-def _ledgers(facts: Facts) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for row in facts.rows("group_ledgers") if facts.has("rows") else ():
-        found.setdefault(row["group"], []).append(row["file"])
-    return found
+    return {str(PurePosixPath(row["file"]).parent) for row in facts.rows("group_logs") if row["group"] == group}
 
 
 def ledgers(facts: Facts, group: str) -> list[str]:
     """Return the delivery ledgers of a group's hosts; none if one of its hosts has none, so that what it handled is unknown."""
-    return _ledgers(facts).get(group, [])
+    rows = facts.rows("group_ledgers") if facts.has("rows") else []
+    return [row["file"] for row in rows if row["group"] == group]
 
 
 def unhandled(facts: Facts, group: str, topics: tuple[str, ...]) -> list[Topic]:
-    """Count the stored messages of these topics that nobody of the group handled, by the last known offsets."""
+    """Count the stored messages of these topics that nobody of the group handled, by the last known offsets: topic, stored, nobody, behind (the
+    offset), front (of it), None where that is unknown, and records, some of them.
+    """
     return [_topic(facts, group, topic) for topic in topics]
 
 
@@ -66,18 +43,17 @@ def _topic(facts: Facts, group: str, topic: str) -> Topic:
     last = last_positions(facts, group, topic)
     front = None if last.empty or last["lag"].isna().any() else int(last["lag"].sum())
     if not facts.has("messages") or last.empty:
-        return Topic(topic, None, front if front else None, None, front)
-    queues = facts("stored_queues")
-    stored = int(queues.loc[queues["topic"] == topic, "records"].sum())
+        return Topic(topic=topic, stored=None, nobody=front or None, behind=None, front=front, records=())
+    stored = sum(row["records"] for row in facts.rows("stored_queues") if row["topic"] == topic)
     if not ledgers(facts, group) or last["broker"].nunique() > 1:
         # Of several brokers, a record does not say which one's offset it lies behind.
-        return Topic(topic, stored, None, None, front)
+        return Topic(topic=topic, stored=stored, nobody=None, behind=None, front=front, records=())
     rows = facts("unhandled")
     rows = rows[(rows["group"] == group) & (rows["topic"] == topic)]
     passed, ahead = rows[rows["passed"]], rows[~rows["passed"]]
     behind, front = (int(part["messages"].max()) if len(part) else 0 for part in (passed, ahead))
-    shown = (*quoting.records_at(facts, passed, SHOWN), *quoting.records_at(facts, ahead, SHOWN))
-    return Topic(topic, stored, behind + front, behind, front, shown[:SHOWN])
+    records = (*quoting.records_at(facts, passed, SHOWN), *quoting.records_at(facts, ahead, SHOWN))[:SHOWN]
+    return Topic(topic=topic, stored=stored, nobody=behind + front, behind=behind, front=front, records=records)
 
 
 def last_positions(facts: Facts, group: str, topic: str) -> pd.DataFrame:

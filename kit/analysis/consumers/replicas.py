@@ -7,9 +7,8 @@ its record, so an acknowledged record is missing if that offset is at or after t
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-import attrs
 import pandas as pd
 
 from kit.analysis import brokers, refs
@@ -23,10 +22,10 @@ SLAVES_OWN: Final = (
     "offset-not-corrected",
 )  # fmt: skip
 """Lines of store/ha/HAClient, of broker/slave/SlaveSynchronize, and of pulls that only a slave leaves uncorrected."""
+Row = dict[str, Any]
 
 
-@attrs.frozen
-class Ledger:
+class Ledger(NamedTuple):
     """Acknowledged sends against the replica. `missing`: of these it lacks; `latest`: when the last of them was sent, None if unknown."""
 
     acknowledged: int
@@ -34,31 +33,29 @@ class Ledger:
     latest: dt.datetime | None
 
 
-@memo
-def slaves(facts: Facts) -> tuple[brokers.Broker, ...]:
+def slaves(facts: Facts) -> list[brokers.Broker]:
     """Return the slaves whose store or configuration is in the evidence."""
-    return tuple(b for b in brokers.all_of(facts) if b.slave)
+    return [broker for broker in brokers.all_of(facts) if broker.slave]
 
 
-def ends(facts: Facts) -> dict[str, dict[str, Any]]:
+def ends(facts: Facts) -> dict[str, Row]:
     """Return {store host: its row of `store_ends`}, over every copy and replica."""
     return {row["store_host"]: row for row in facts.rows("store_ends")} if facts.has("messages") else {}
 
 
-def replica_ends(facts: Facts) -> list[dict[str, Any]]:
+def replica_ends(facts: Facts) -> list[Row]:
     """Return those `ends` that are of slaves' stores; all of them where none is known to be a slave's."""
     return facts.rows("replica_ends") if facts.has("messages") else []
 
 
-def last_record(row: dict[str, Any]) -> Ref:
+def last_record(row: Row) -> Ref:
     """Quote the last record of a row of `store_ends`."""
-    host, offset, time = row["store_host"], row["last_offset"], row["last_time"]
-    at = f"{time.isoformat(sep=' ', timespec='milliseconds')} UTC" if time else "-"
-    stored = f"end={row['end']}, storeTimestamp={at}"
-    return Ref(row["file"], f"the last record of {host}: physicalOffset={offset}, {stored}", physical_offset=offset)
+    at = f"{row['last_time'].isoformat(sep=' ', timespec='milliseconds')} UTC" if row["last_time"] else "-"
+    place = f"the last record of {row['store_host']}: physicalOffset={row['last_offset']}"
+    return Ref(row["file"], f"{place}, end={row['end']}, storeTimestamp={at}", physical_offset=row["last_offset"])
 
 
-def cut_short(facts: Facts, last: dict[str, Any]) -> bool:
+def cut_short(facts: Facts, last: Row) -> bool:
     """Return whether the copy of a store ends inside a record: what it lacks behind that, the store itself may have. `last`: a row of `store_ends`."""
     return any(row["file"] == last["file"] for row in facts.rows("cut_files"))
 
@@ -66,11 +63,8 @@ def cut_short(facts: Facts, last: dict[str, Any]) -> bool:
 def copied(facts: Facts) -> set[str]:
     """Return the addresses of the masters whose records are in the stores of slaves."""
     roots = {slave.root for slave in slaves(facts)}
-    return (
-        {host for root, hosts in brokers.addresses(facts).items() if root in roots for host in hosts}
-        if roots
-        else set()
-    )
+    stores = brokers.addresses(facts) if roots else {}
+    return {host for root in roots for host in stores.get(root, ())}
 
 
 @memo
@@ -100,18 +94,18 @@ def of_id(text: str | None) -> tuple[str, int] | None:
     return ids.tried((text or "").split(",")[0].strip())
 
 
-def beyond(facts: Facts) -> list[dict[str, Any]]:
+def beyond(facts: Facts) -> list[Row]:
     """Return the queues in which a group's last known offset is beyond the end, by a slave's copies of offsets: rows of `offsets_beyond`."""
-    places = {b.root for b in slaves(facts)}
-    found: dict[tuple[str, str, int], dict[str, Any]] = {}
-    for row in facts.rows("offsets_beyond"):
-        at = brokers.of_file(facts, row["file"])
-        if not places or (at is not None and at.root in places):
-            found[row["group"], row["topic"], row["queue_id"]] = row
-    return list(found.values())
+    roots = {slave.root for slave in slaves(facts)}
+    of_slaves = [
+        row
+        for row in facts.rows("offsets_beyond")
+        if not roots or ((broker := brokers.of_file(facts, row["file"])) is not None and broker.root in roots)
+    ]
+    return list({(row["group"], row["topic"], row["queue_id"]): row for row in of_slaves}.values())
 
 
-def reported(facts: Facts) -> dict[str, Any] | None:
+def reported(facts: Facts) -> Row | None:
     """Return the row of `reported_end` of a slave's brokerStatus, `behind` None where no ledger names records of one broker by offset id; with
     `whole`: all are in front of the end, which is that of another broker than the one that answered (-b).
     """
@@ -119,16 +113,13 @@ def reported(facts: Facts) -> dict[str, Any] | None:
     if not rows:
         return None
     behind = rows[0]["behind"] if rows[0]["one_host"] else None
-    asked = {block.get("-b") for block in _blocks(facts, "brokerStatus")}
     master = of_id(rows[0]["offset_msg_id"])
-    return rows[0] | {
-        "behind": behind,
-        "whole": behind == 0 and master is not None and asked.isdisjoint({None, master[0]}),
-    }
+    asked = {block.get("-b") for block in _blocks(facts, "brokerStatus")}
+    whole = behind == 0 and master is not None and asked.isdisjoint({None, master[0]})
+    return rows[0] | {"behind": behind, "whole": whole}
 
 
-def _blocks(facts: Facts, command: str) -> list[dict[str, Any]]:
-    """Return the rows of one command's tables: {column: cell}, with `file`, `line` and the command's arguments."""
+def _blocks(facts: Facts, command: str) -> list[Row]:
     return [block for block in admin_output.admin_blocks(facts) if block["command"] == command]
 
 
@@ -138,54 +129,44 @@ def _blocks(facts: Facts, command: str) -> list[dict[str, Any]]:
 @memo
 def master_gone(facts: Facts) -> tuple[Ref, ...]:
     """Quote what shows that the master is gone: the name server lost it, clusterList has no broker 0, its slave cannot reach it."""
-    found = list(_absent_in_cluster_list(facts))
-    listed = {b["#Addr"] for b in _blocks(facts, "clusterList") if b.get("#BID") == "0" and "#Addr" in b}
-    if refs.seen(facts, "broker-lost"):
-        masters = ends(facts).keys() | listed
-        found += _first(facts, "broker-lost", lambda row: row["broker_id"] == "0" or row["address"] in masters)
-    if broken := _broken(facts):
-        found += [*broken, *refs.quote(facts, refs.seen(facts, "ha-closed"), 1)]
-    for slug in ("ha-connect-failed", "slave-sync-failed"):
+    masters = {b["#Addr"] for b in _blocks(facts, "clusterList") if b.get("#BID") == "0" and "#Addr" in b}
+    lost = facts.rows("replica_statements") if refs.seen(facts, "broker-lost") else []
+    masters |= ends(facts).keys() if lost else set()
+    of_masters = [row for row in lost if row["event"] == "broker-lost" and (row["broker_id"] == "0" or row["address"] in masters)]  # fmt: skip
+    broken = _broken(facts)
+    found = [*_without_master(facts), *facts.refs((row["file"], row["line"]) for row in of_masters[:1]), *broken]
+    for slug in (*(["ha-closed"] if broken else []), "ha-connect-failed", "slave-sync-failed"):
         found += refs.quote(facts, refs.seen(facts, slug), 1)
     return tuple(found[:4])
 
 
-def _first(facts: Facts, event: str, wanted: Any) -> list[Ref]:
-    rows = (row for row in facts.rows("replica_statements") if row["event"] == event and wanted(row))
-    return [facts.ref(row["file"], row["line"]) for row in rows][:1]
-
-
 @memo
-def _broken(facts: Facts) -> list[Ref]:
+def _broken(facts: Facts) -> tuple[Ref, ...]:
     """Quote where a slave's connection to its master broke; "read socket < 0" is an orderly end."""
-    if not refs.seen(facts, "ha-read-failed"):
-        return []
-    return _first(facts, "ha-read-failed", lambda row: row["what"] == "exception")
+    rows = facts.rows("replica_statements") if refs.seen(facts, "ha-read-failed") else []
+    failed = [row for row in rows if row["event"] == "ha-read-failed" and row["what"] == "exception"]
+    return facts.refs((row["file"], row["line"]) for row in failed[:1])
 
 
 def ended(facts: Facts) -> tuple[Ref, ...]:
     """Quote where a slave's connection to its master ended without being broken. That alone shows no lost master: up to 4.5.1 both sides end it every 20 s while no message comes."""
-    if _broken(facts):
-        return ()
-    slugs = ("ha-read-failed", "ha-closed", "ha-expired")
+    slugs = () if _broken(facts) else ("ha-read-failed", "ha-closed", "ha-expired")
     return tuple(ref for slug in slugs for ref in refs.quote(facts, refs.seen(facts, slug), 1))
 
 
-@memo
 def told_by_a_slave(facts: Facts) -> bool:
     """Return whether the evidence has lines that only a slave writes, or a broker without a master in a list."""
-    return bool(refs.seen(facts, *SLAVES_OWN)) or bool(_absent_in_cluster_list(facts))
+    return bool(refs.seen(facts, *SLAVES_OWN)) or bool(_without_master(facts))
 
 
-def _absent_in_cluster_list(facts: Facts) -> list[Ref]:
+def _without_master(facts: Facts) -> tuple[Ref, ...]:
     """Quote the first row of each clusterList output in which a broker has slaves and no master."""
-    rows = [block for block in _blocks(facts, "clusterList") if block.get("#BID")]
-    headed = {(row["file"], row.get("#Broker Name")) for row in rows if row["#BID"] == "0"}
-    alone: dict[str, int] = {}
-    for row in rows:
-        if row["#BID"].isdecimal() and row["#BID"] != "0" and (row["file"], row.get("#Broker Name")) not in headed:
-            alone.setdefault(row["file"], row["line"])
-    return [facts.ref(file, line) for file, line in sorted(alone.items())]
+    rows = [(b["file"], b.get("#Broker Name"), b["#BID"], b["line"]) for b in _blocks(facts, "clusterList") if b.get("#BID")]  # fmt: skip
+    headed = {(file, name) for file, name, number, _ in rows if number == "0"}
+    alone = {
+        file: line for file, name, number, line in reversed(rows) if number.isdecimal() and (file, name) not in headed
+    }
+    return facts.refs(sorted(alone.items()))
 
 
 @memo

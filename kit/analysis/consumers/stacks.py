@@ -1,61 +1,27 @@
-"""The consuming threads of an application, by its thread dumps: which of its own frames they share, and what they wait
-for.
-"""
+"""The consuming threads of an application, by its thread dumps: which of its own frames they share, and what they wait for."""
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections import Counter, defaultdict
 from importlib import resources
+from itertools import groupby
 from pathlib import PurePosixPath
+from types import SimpleNamespace
 from typing import Final
 
-import attrs
 import pandas as pd
 
-from kit.inventory.references import Ref
 from kit.tables.facts import Facts, memo
-
-CONSUMING: Final = re.compile(r"^ConsumeMessageThread_(?:(?P<group>.+)_)?\d+$")
-"""client/impl/consumer/ConsumeMessage*Service: with the group in the name from 4.9.0 (its first 100 characters)."""
 
 GROUP_IN_NAME: Final = 100
 LIBRARIES: Final = tuple(resources.files(__package__).joinpath("libraries.tsv").read_text().split())
 """Packages of libraries: a frame of theirs says how the application waits, not where."""
 
-
-@attrs.frozen
-class Consuming:
-    """One consuming thread in one dump. `own`: its frames in the application's code, innermost first; `lines`: where they are."""
-
-    file: str
-    dump: int
-    time: dt.datetime | None
-    group: str | None
-    thread: str
-    state: str | None
-    line: int
-    own: tuple[str, ...]
-    lines: tuple[int, ...]
-    waiting_for: str | None
-    locked: tuple[str, ...]
-    deadlocked: bool
-
-
-@attrs.frozen
-class Shared:
-    """The frame that most consuming threads of one group share in one dump: `threads` of `of` threads are in it."""
-
-    group: str | None
-    file: str
-    dump: int
-    frame: str
-    threads: int
-    of: int
-    refs: tuple[Ref, ...]
-    monitor: str | None = None
-    """The monitor for which all but one of them wait, where it is one."""
+Consuming = SimpleNamespace
+"""One consuming thread in one dump: a row of `consuming_threads` with `own`, its frames in the application's code, innermost first, and `lines`, where they are."""
+Shared = SimpleNamespace
+"""The frame that most consuming threads of a dump share: what `shared` returns."""
 
 
 def method(frame: str) -> str:
@@ -65,34 +31,18 @@ def method(frame: str) -> str:
 
 def is_own(frame: str) -> bool:
     """Return whether a frame is in the application's own code."""
-    return (
-        not frame.startswith(LIBRARIES)
-        and "$$" not in frame.partition("(")[0]
-        and not frame.startswith(("LambdaForm", "$Proxy"))
-    )
+    return "$$" not in frame.partition("(")[0] and not frame.startswith((*LIBRARIES, "LambdaForm", "$Proxy"))
 
 
 @memo
 def consuming(facts: Facts) -> list[Consuming]:
     """Return the consuming threads of every dump, in order of file, dump and line."""
-    found = []
-    for row in facts.rows("consuming_threads"):
-        named = CONSUMING.match(row["thread"] or "")
-        if not named:
-            continue
-        frames = zip(row["frames"] or (), row["frame_lines"] or (), strict=False)
+    threads = [Consuming(**row) for row in facts.rows("consuming_threads")]
+    for thread in threads:
+        frames = zip(thread.frames or (), thread.frame_lines or (), strict=False)
         own = [(frame, line) for frame, line in frames if is_own(frame)]
-        found.append(
-            Consuming(
-                **{name: row[name] for name in ("file", "dump", "time", "thread", "state", "line", "waiting_for")},
-                group=named["group"],
-                own=tuple(frame for frame, _ in own),
-                lines=tuple(line for _, line in own),
-                locked=tuple(row["locked"] or ()),
-                deadlocked=bool(row["deadlocked"]),
-            )
-        )
-    return found
+        thread.own, thread.lines = [frame for frame, _ in own], [line for _, line in own]
+    return threads
 
 
 def of_group(facts: Facts, group: str, folders: frozenset[str] = frozenset()) -> list[Consuming]:
@@ -104,37 +54,26 @@ def of_group(facts: Facts, group: str, folders: frozenset[str] = frozenset()) ->
     ]
 
 
-def dumps(threads: list[Consuming]) -> dict[tuple[str, int], list[Consuming]]:
-    """Return the threads of each dump, by (file, number in the file)."""
-    found: dict[tuple[str, int], list[Consuming]] = defaultdict(list)
-    for thread in threads:
-        found[thread.file, thread.dump].append(thread)
-    return dict(found)
-
-
 def shared(facts: Facts, threads: list[Consuming]) -> list[Shared]:
-    """Return the topmost frame that more than half of the consuming threads share, for each dump that has one."""
+    """Return the topmost frame that more than half of the consuming threads share, for each dump that has one: frame, threads (in it), of (all),
+    monitor (for which all but one of them wait, if it is one), dump, refs.
+    """
     found = []
-    for (file, dump), members in dumps(threads).items():
-        depth: dict[str, int] = {}
-        count: Counter[str] = Counter()
+    for (file, dump), of_dump in groupby(threads, lambda t: (t.file, t.dump)):
+        members = list(of_dump)
+        depths: dict[str, list[int]] = defaultdict(list)
         for thread in members:
-            for place, frame in enumerate(dict.fromkeys(map(method, thread.own))):
-                count[frame] += 1
-                depth[frame] = max(place, depth.get(frame, 0))
-        most = [frame for frame, n in count.items() if n * 2 > len(members)]
+            for depth, frame in enumerate(dict.fromkeys(map(method, thread.own))):
+                depths[frame].append(depth)
+        most = [frame for frame, of_frame in depths.items() if len(of_frame) * 2 > len(members)]
         if not most:
             continue
-        top = min(most, key=lambda frame: (depth[frame], -count[frame], frame))
-        places = [
-            (t, next(line for f, line in zip(t.own, t.lines, strict=True) if method(f) == top))
-            for t in members
-            if top in map(method, t.own)
-        ]
-        waits = Counter(t.waiting_for for t, _ in places if t.state == "BLOCKED" and t.waiting_for)
-        monitor = next((at for at, n in waits.items() if n >= len(places) - 1 and n > 1), None)
-        refs = tuple(facts.ref(file, line) for _, line in places[:3])
-        found.append(Shared(members[0].group, file, dump, top, count[top], len(members), refs, monitor))
+        top = min(most, key=lambda frame: (max(depths[frame]), -len(depths[frame]), frame))
+        inside = [t for t in members if top in map(method, t.own)]
+        waits = Counter(t.waiting_for for t in inside if t.state == "BLOCKED" and t.waiting_for)
+        monitor = next((at for at, n in waits.items() if n >= len(inside) - 1 and n > 1), None)
+        refs = facts.refs((file, t.lines[[*map(method, t.own)].index(top)]) for t in inside[:3])
+        found.append(Shared(frame=top, threads=len(inside), of=len(members), monitor=monitor, dump=dump, refs=refs))
     return found
 
 
@@ -142,24 +81,17 @@ def standing(threads: list[Consuming]) -> list[tuple[Consuming, Consuming]]:
     """Return the threads in the same frame of the application in two dumps of one process: (first seen, last seen)."""
     by_thread: dict[tuple[str, str], list[Consuming]] = defaultdict(list)
     for thread in threads:
+        place = PurePosixPath(thread.file)
+        # The files of consumerStatus are named after the client, each call's in a folder of its own.
         if thread.own:
-            place = PurePosixPath(thread.file)
-            # The files of consumerStatus are named after the client, each call's in a folder of its own.
             by_thread[place.name if "@" in place.name else str(place.parent), thread.thread].append(thread)
-    found = []
-    for members in by_thread.values():
-        members.sort(key=lambda t: (t.time is None, t.time, t.file, t.dump))
-        first, last = members[0], members[-1]
-        if (first.file, first.dump) != (last.file, last.dump) and first.own == last.own:
-            found.append((first, last))
-    return found
+    in_time = (sorted(m, key=lambda t: (t.time is None, t.time, t.file, t.dump)) for m in by_thread.values())
+    pairs = [(members[0], members[-1]) for members in in_time]
+    return [(a, b) for a, b in pairs if (a.file, a.dump) != (b.file, b.dump) and a.own == b.own]
 
 
 def table(facts: Facts) -> pd.DataFrame:
     """Return what each consuming thread was doing in each dump: file, dump, time, group, thread, state, frame (its topmost own one), waiting_for, deadlocked."""
     columns = ["file", "dump", "time", "group", "thread", "state", "frame", "waiting_for", "deadlocked"]
-    rows = [
-        attrs.asdict(t, recurse=False) | {"frame": method(t.own[0]) if t.own else None}
-        for t in consuming(facts)[:5_000]
-    ]
+    rows = [vars(t) | {"frame": method(t.own[0]) if t.own else None} for t in consuming(facts)[:5_000]]
     return pd.DataFrame(rows, columns=columns)

@@ -1,7 +1,9 @@
--- One row per consuming thread of a thread dump: file, line, dump (its number in the file), time, thread, state, frames (innermost first), frame_lines,
--- locked, waiting_for, deadlocked. At most 50,000 rows, in order of place. Threads are named by client/impl/consumer/ConsumeMessage*Service.
-select file, line, dump, time, thread, state, frames, frame_lines, locked, waiting_for, deadlocked
+-- One row per consuming thread of a thread dump: file, line, dump (its number in the file), time, thread, group (in the thread's name from 4.9.0 on, its
+-- first 100 characters), state, frames (innermost first), frame_lines, locked, waiting_for, deadlocked. At most 50,000 rows, in order of file, dump and line.
+-- Threads are named by client/impl/consumer/ConsumeMessage*Service.
+select file, line, dump, time, thread, nullif(regexp_extract(thread, '^ConsumeMessageThread_(.+)_[0-9]+$', 1), '') as `group`, state, frames, frame_lines,
+  locked, waiting_for, coalesce(deadlocked, false) as deadlocked
 from threads
-where startswith(thread, 'ConsumeMessageThread_')
-order by file, line, dump, thread
+where thread rlike '^ConsumeMessageThread_(.+_)?[0-9]+$'
+order by file, dump, line, thread
 limit 50000
