@@ -18,7 +18,7 @@ def test_all_groups_of_a_broker_are_where_each_of_them_is(tmp_path: Path) -> Non
     (tmp_path / "stats.txt").write_text(HEAD + "\n".join(rows) + "\n")
     case = kit.open_case(tmp_path / "stats.txt", tmp_path / "ws")
     assert [b["-g"] for b in admin_output.admin_blocks(case.facts)] == ["points", "stock"]
-    found = positions._progress(case.facts)
+    found = positions._printed(case.facts)
     assert [(row["group"], row["queue_id"], row["offset"], row["end"]) for row in found] == [
         ("points", 1, 2101756, 2171756),
         ("stock", 1, 2171756, 2171756),

@@ -83,10 +83,13 @@ def tried(facts: Facts) -> list[Tried]:
 
     If a connect failed, also the addresses that answered the senders (`source` sends).
     """
+    rows = sorted(_statements(facts, "connect"), key=lambda row: (row["file"], row["address"]))
+    if not rows:
+        return []
     servers, tools = name_servers(facts), _tools(facts)
     brokers = {host(a.address) for a in advertised(facts)}
     found = []
-    for row in sorted(_statements(facts, "connect"), key=lambda row: (row["file"], row["address"])):
+    for row in rows:
         address = row["address"]
         name_server = address in servers or row["name_server"]
         unlike = host(address) not in brokers and port(address) in (NAME_SERVER_PORT, None)

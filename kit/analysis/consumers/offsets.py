@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any, Final
 
-import attrs
-
-from kit.analysis.consumers import admin_output, consumer_logs, positions
+from kit.analysis.consumers import consumer_logs
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
@@ -17,9 +16,17 @@ from kit.tables.queries import fold
 RESETS: Final = ("offset-reset-started", "offset-reset-done", "offset-reset-client", "offset-reset-command")
 FROM_FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"
 """common/consumer/ConsumeFromWhere"""
+SOON: Final = dt.timedelta(seconds=60)
+"""From the creation of a group to the first pull of its first client: the first rebalance comes within 20 s."""
+TAKES_EFFECT: Final = dt.timedelta(minutes=2)
+"""From a reset to the first commit of the new offset: the client sleeps 10 s and commits every 5 s."""
+BEFORE: Final = dt.timedelta(seconds=2)
+NEVER: Final = dt.datetime.max  # noqa: DTZ901 - compared with naive UTC
+
+Row = dict[str, Any]
 
 
-def lines(facts: Facts, *slugs: str, group: str | None = None, topic: str | None = None) -> list[dict[str, Any]]:
+def lines(facts: Facts, *slugs: str, group: str | None = None, topic: str | None = None) -> list[Row]:
     """Return the rows of the table `offset_statements` with these texts, of one group and topic if given, in order of time."""
     return [
         row
@@ -36,27 +43,13 @@ def created(facts: Facts) -> dict[str, dt.datetime]:
 
 
 @memo
-def copies(facts: Facts) -> list[dict[str, Any]]:
+def copies(facts: Facts) -> list[Row]:
     """Return the offsets of groups in copies of consumerOffset.json and in consumerProgress outputs (`known_positions`)."""
     rows = facts.rows("known_positions")
     return [row for row in rows if row["source"] in ("copy", "progress") and row["offset"] is not None]
 
 
-@memo
-def copy_times(facts: Facts) -> dict[str, dt.datetime]:
-    """Return {copy of consumerOffset.json: when it was taken}, if that is known."""
-    rows = [row for row in facts.rows("known_positions") if row["source"] == "copy"]
-    found = {row["file"]: row["time"] for row in reversed(rows) if row["time"] is not None}
-    # A copy in which no group has an offset yet has no positions.
-    if positions.preserved(facts):
-        for item in facts.files.of_kind("store_json"):
-            copy = item.detail.get("name") == "consumerOffset" and not item.detail.get("backup")
-            if copy and item.modified is not None and item.file not in {row["file"] for row in rows}:
-                found[item.file] = admin_output.naive(item.modified)
-    return found
-
-
-def admin_queues(facts: Facts) -> list[dict[str, Any]]:
+def admin_queues(facts: Facts) -> list[Row]:
     """Return the rows of the table `admin_queues`."""
     return facts.rows("admin_queues") if facts.files.of_mqadmin() else []
 
@@ -70,56 +63,40 @@ def first_stored(facts: Facts, topic: str) -> dict[int, int]:
 # --- what only points to a move ------------------------------------------------------------------------------------------------
 
 
-@memo
-def behind_the_first(facts: Facts) -> list[dict[str, Any]]:
+def behind_the_first(facts: Facts) -> list[Row]:
     """Return the queues whose next message is deleted: rows of `admin_queues` with `first`, the first offset still stored, None where nothing says it.
 
     `#LastTime` is that of the message at offset − 1 (`AdminBrokerProcessor.getConsumeStats`); N/A with a difference and an offset above 0 means that it,
     and what follows up to the queue's first offset, is no longer stored.
     """
-    found = []
-    for row in admin_queues(facts):
-        named = row["group"] and row["topic"] and row["command"] in ("consumerProgress", "brokerConsumeStats")
-        if named and row["last_time"] == "N/A" and (row["offset"] or 0) > 0 and (row["diff"] or 0) > 0:
-            first = first_stored(facts, row["topic"]).get(row["queue_id"])
-            found += [row | {"first": first}] if first is None or first > row["offset"] else []
-    return found
-
-
-@attrs.frozen
-class Start:
-    """A group that the broker had just created while no log shows where it began. `skips`: the first offset of a topic of its where that is
-    above 0, so that a start from the end skips.
-    """
-
-    group: str
-    policy: str
-    topic: str
-    skips: int | None
-    ref: Ref
+    rows = [
+        row | {"first": first_stored(facts, row["topic"]).get(row["queue_id"])}
+        for row in admin_queues(facts)
+        if row["group"] and row["topic"] and row["command"] in ("consumerProgress", "brokerConsumeStats")
+        if row["last_time"] == "N/A" and (row["offset"] or 0) > 0 and (row["diff"] or 0) > 0
+    ]
+    return [row for row in rows if row["first"] is None or row["first"] > row["offset"]]
 
 
 @memo
-def unseen_starts(facts: Facts) -> list[Start]:
-    """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message.
+def unseen_starts(facts: Facts) -> list[SimpleNamespace]:
+    """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message: group, policy, ref (its line),
+    topic, skips (its first offset, if that is above 0, so that a start from the end skips).
 
     CONSUME_FROM_LAST_OFFSET, the default, begins at the end of a queue whose first message is deleted (`ConsumerManageProcessor.queryConsumerOffset`).
     """
-    new = created(facts).keys() - {row["group"] for row in lines(facts, "pull-started")}
     found = []
-    for group in sorted(filter(names.of_users, new)):
-        policy = start_policy(facts, group)
+    for group in sorted(created(facts).keys() - {row["group"] for row in lines(facts, "pull-started")}):
+        policy = start_policy(facts, group) if names.of_users(group) else None
         if policy is None or policy[0] == FROM_FIRST:
             continue
-        told = consumer_logs.of(facts, "consumer-registered", group=group)
-        topics = {each for s in told for each in consumer_logs.subscriptions(s.values.get("data", "")).get(group, {})}
-        first = {
-            topic: min(first_stored(facts, topic).values(), default=0)
-            for topic in sorted(topics)
-            if not topic.startswith(names.RETRY_PREFIX)
-        }
-        topic = max(first, key=lambda name: first[name], default="")
-        found.append(Start(group, policy[0], topic, first.get(topic) or None, policy[1]))
+        data = [s.values.get("data", "") for s in consumer_logs.of(facts, "consumer-registered", group=group)]
+        topics = {topic for text in data for topic in consumer_logs.subscriptions(text).get(group, ())}
+        own = sorted(topic for topic in topics if not topic.startswith(names.RETRY_PREFIX))
+        first = {topic: min(first_stored(facts, topic).values(), default=0) for topic in own}
+        topic = max(own, key=lambda name: first[name], default="")
+        skips = first.get(topic) or None
+        found.append(SimpleNamespace(group=group, policy=policy[0], ref=policy[1], topic=topic, skips=skips))
     return found
 
 
@@ -130,15 +107,6 @@ def start_policy(facts: Facts, group: str) -> tuple[str, Ref] | None:
 
 
 # --- moves ---------------------------------------------------------------------------------------------------------------------
-
-SOON: Final = dt.timedelta(seconds=60)
-"""From the creation of a group to the first pull of its first client: the first rebalance comes within 20 s."""
-TAKES_EFFECT: Final = dt.timedelta(minutes=2)
-"""From a reset to the first commit of the new offset: the client sleeps 10 s and commits every 5 s."""
-BEFORE: Final = dt.timedelta(seconds=2)
-NEVER: Final = dt.datetime.max  # noqa: DTZ901 - compared with naive UTC
-
-Row = dict[str, Any]
 
 
 @fold(
@@ -172,25 +140,26 @@ def _move(kind: str, row: Row, start: int | None, end: int, *, exact: bool = Fal
     return own | {"kind": kind, "start": start, "end": end, "exact": exact, "at": row.get("first")} | other
 
 
-# --- deleted before consumed ---------------------------------------------------------------------------------------------------
-
-
 def _deleted(facts: Facts) -> Iterator[Row]:
     """Yield the queues whose messages were deleted before the group consumed them."""
-    told, kind = set(), "deleted-before-consumed"
+    by_client, kind = set(), "deleted-before-consumed"
     for row in lines(facts, "pull-offset-illegal"):
         if _is_too_small(row) and not _began_there(facts, row, row["offset"]):
-            told.add((row["group"], row["topic"]))
+            by_client.add((row["group"], row["topic"]))
             yield _move(kind, row, row["offset"], row["next"], exact=True)
     small = [row | {"next": row["min_offset"]} for row in lines(facts, "offset-too-small")]
     known = {(r["group"], r["topic"], r["requested"], r["min_offset"]) for r in small}
     for row in lines(facts, "offset-corrected") or small:
-        named = (row["group"], row["topic"], row["requested"], row["next"])
-        if named not in known or named[:2] in told or _began_there(facts, row, row["requested"]):
+        place = group, topic, offset, least = row["group"], row["topic"], row["requested"], row["next"]
+        if place not in known or (group, topic) in by_client or _began_there(facts, row, offset):
             continue
-        # One line for each pull of a queue: of several alike each is another queue, as far as there are that many.
-        for queue in _queues_at(facts, *named)[: row["n"]] or [None] * row["n"]:
-            yield _move(kind, row, row["requested"], row["next"], exact=True, queue_id=queue)
+        # The broker names no queue: it is one that began there while the group was at the offset. Each line is another queue.
+        first = {r["queue_id"]: r["min_offset"] for r in lines(facts, "queue-min-offset", topic=topic)}
+        first |= first_stored(facts, topic)
+        at = {r["queue_id"] for r in copies(facts) if (r["group"], r["topic"], r["offset"]) == (group, topic, offset)}
+        queues = sorted(queue for queue in at if first.get(queue) == least)
+        for queue in queues[: row["n"]] or [None] * row["n"]:
+            yield _move(kind, row, offset, least, exact=True, queue_id=queue)
 
 
 def _is_too_small(row: Row) -> bool:
@@ -204,95 +173,69 @@ def _began_there(facts: Facts, row: Row, offset: int) -> bool:
     return offset == 0 and born is not None and row["first"] is not None and abs(row["first"] - born) < SOON
 
 
-def _queues_at(facts: Facts, group: str, topic: str, offset: int, minimum: int) -> list[int | None]:
-    """Return the queues whose first stored offset was `minimum` while the group was at `offset`."""
-    first = {r["queue_id"]: r["min_offset"] for r in lines(facts, "queue-min-offset", topic=topic)}
-    at = {(r["queue_id"], r["offset"]) for r in copies(facts) if r["group"] == group and r["topic"] == topic}
-    low = first | first_stored(facts, topic)
-    return sorted(queue for queue, least in low.items() if least == minimum and (queue, offset) in at)
-
-
-# --- resets --------------------------------------------------------------------------------------------------------------------
-
-
 def _requests(facts: Facts) -> dict[tuple[str, str], Row]:
     """Return {(group, topic): the reset that was requested}: `at` of its earliest line, `timestamp` (ms since 1970, -1 for the end); in order of time."""
     found: dict[tuple[str, str], Row] = {}
-    for row in lines(facts, *RESETS):
+    for row in (*lines(facts, *RESETS), *_commands(facts)):
         if row["group"] and row["topic"]:
             request = found.setdefault((row["group"], row["topic"]), {"at": None, "timestamp": None})
             request["at"] = request["at"] or row["first"]
             request["timestamp"] = request["timestamp"] if row["timestamp"] is None else row["timestamp"]
-    for row in _commands(facts):
-        found.setdefault((row["group"], row["topic"]), {"at": None, "timestamp": row["timestamp"]})
     return dict(sorted(found.items(), key=lambda each: (each[1]["at"] or NEVER, each[0])))
 
 
 def _commands(facts: Facts) -> list[Row]:
-    """Return the queues in the output of resetOffsetByTime and skipAccumulatedMessage: group, topic, timestamp, queue_id, start, end, file, line."""
+    """Return the queues in the output of resetOffsetByTime and skipAccumulatedMessage: rows of `admin_queues` with timestamp (of the request)."""
     asked = {row["file"]: row for row in lines(facts, "offset-reset-command")}
     found = []
     for row in admin_queues(facts):
         line = asked.get(row["file"], {})
         group, topic = (row[name] or line.get(name) for name in ("group", "topic"))
         if row["reset_to"] is not None and row["broker"] and group and topic:
-            moved = {"start": row["offset"], "end": row["reset_to"], "timestamp": line.get("timestamp"), "first": None}
-            found.append(row | moved | {"group": group, "topic": topic})
+            found.append(row | {"group": group, "topic": topic, "timestamp": line.get("timestamp"), "first": None})
     return found
 
 
 def _resets(facts: Facts, asked: dict[tuple[str, str], Row]) -> Iterator[Row]:
     """Yield the queues that a reset moved, as far as the evidence shows from where to where."""
     for (group, topic), request in asked.items():
-        before = _last_before(facts, group, topic, request["at"])
-        for queue, (start, exact, end, row) in sorted(_reset_queues(facts, group, topic, request["at"]).items()):
-            begin = before.get(queue) if start is None else start
-            ahead = end > begin if begin is not None else request["timestamp"] == -1
-            own = {"group": group, "topic": topic, "queue_id": queue}
-            yield _move("skip" if ahead else "reset", row, begin, end, exact=exact, **own)
+        at = request["at"]
+        own = [r for r in copies(facts) if (r["group"], r["topic"]) == (group, topic) and at and r["time"] and r["time"] <= at]  # fmt: skip
+        before = {row["queue_id"]: row["offset"] for row in sorted(own, key=lambda row: row["time"])}
+        for queue, move in sorted(_reset_queues(facts, group, topic, at).items()):
+            begin = before.get(queue) if move["start"] is None else move["start"]
+            ahead = move["end"] > begin if begin is not None else request["timestamp"] == -1
+            yield move | {"kind": "skip" if ahead else "reset", "start": begin}
     for row in lines(facts, "pull-offset-illegal"):
         known = (row["group"], row["topic"]) in asked or _is_too_small(row) or None in (row["offset"], row["next"])
-        beyond = not known and row["max_offset"] is not None and row["offset"] > row["max_offset"]
-        if not known and not (beyond and row["next"] == row["offset"]):
+        if not known and (row["next"] != row["offset"] or (row["max_offset"] or row["offset"]) < row["offset"]):
             yield _move("reset" if row["next"] < row["offset"] else "skip", row, row["offset"], row["next"])
 
 
-def _reset_queues(
-    facts: Facts, group: str, topic: str, at: dt.datetime | None
-) -> dict[int, tuple[int | None, bool, int, Row]]:
-    """Return {queue: (offset before, whether that was handled, offset after, the line that shows it)}, from the best source for each."""
+def _reset_queues(facts: Facts, group: str, topic: str, at: dt.datetime | None) -> dict[int, Row]:
+    """Return {queue: its move}, from the best source for each: what a client committed, was corrected to, the command's output, the next pull."""
 
-    def within(slug: str) -> Iterator[Row]:
-        for row in lines(facts, slug, group=group, topic=topic):
-            near = at is None or row["first"] is None or at - BEFORE <= row["first"] <= at + TAKES_EFFECT
-            if row["queue_id"] is not None and near:
-                yield row
+    def within(slug: str) -> list[Row]:
+        near = [
+            row
+            for row in lines(facts, slug, group=group, topic=topic)
+            if at is None or row["first"] is None or at - BEFORE <= row["first"] <= at + TAKES_EFFECT
+        ]
+        return [row for row in near if row["queue_id"] is not None]
 
-    found: dict[int, tuple[int | None, bool, int, Row]] = {}
+    found: dict[int, Row] = {}
     for row in within("pull-started"):
-        found.setdefault(row["queue_id"], (None, False, row["offset"], row))
+        found.setdefault(row["queue_id"], _move("", row, None, row["offset"]))
     for row in _commands(facts):
         if (row["group"], row["topic"]) == (group, topic):
-            found[row["queue_id"]] = (row["start"], row["start"] is not None, row["end"], row)
+            found[row["queue_id"]] = _move("", row, row["offset"], row["reset_to"], exact=row["offset"] is not None)
     for row in within("pull-offset-illegal"):
         if not _is_too_small(row):
-            found[row["queue_id"]] = (row["offset"], False, row["next"], row)
-    for row in reversed([*within("consumer-offset-back")]):
-        end = found[row["queue_id"]][2] if row["queue_id"] in found else row["requested"]
-        if row["requested"] == end:
-            found[row["queue_id"]] = (row["stored"], True, end, row)
+            found[row["queue_id"]] = _move("", row, row["offset"], row["next"])
+    for row in reversed(within("consumer-offset-back")):
+        if row["requested"] == found.get(row["queue_id"], {"end": row["requested"]})["end"]:
+            found[row["queue_id"]] = _move("", row, row["stored"], row["requested"], exact=True)
     return found
-
-
-def _last_before(facts: Facts, group: str, topic: str, at: dt.datetime | None) -> dict[int, int]:
-    """Return the last offset of each queue in a copy taken before the reset."""
-    earlier = [
-        r for r in copies(facts) if (r["group"], r["topic"]) == (group, topic) and at and r["time"] and r["time"] <= at
-    ]
-    return {row["queue_id"]: row["offset"] for row in sorted(earlier, key=lambda r: r["time"])}
-
-
-# --- the first start of a group ------------------------------------------------------------------------------------------------
 
 
 def _first_starts(facts: Facts) -> Iterator[Row]:
@@ -300,17 +243,13 @@ def _first_starts(facts: Facts) -> Iterator[Row]:
 
     The first pull is in the client's log up to 4.9.8; later, or without that log, the first delivery in the group's ledger shows it.
     """
-    needed = ("group", "topic", "queue_id", "offset", "first")
     first: dict[tuple[str, ...], Row] = {}
     for row in lines(facts, "pull-started"):  # in order of time
-        if all(row[name] is not None for name in needed):
+        if None not in (row["group"], row["topic"], row["queue_id"], row["offset"], row["first"]):
             first.setdefault((row["group"], row["topic"], row["broker"] or "", row["queue_id"]), row)
     for (group, topic, *_), row in sorted(first.items()):
-        if (
-            row["offset"] > 0
-            and not topic.startswith(names.RETRY_PREFIX)
-            and _is_new(facts, group, topic, row["first"])
-        ):
+        late = row["offset"] > 0 and not topic.startswith(names.RETRY_PREFIX)
+        if late and _is_new(facts, group, topic, row["first"]):
             yield _move("first-start", row, 0, row["offset"], exact=True)
     for row in facts.rows("ledger_starts") if facts.has("rows") and created(facts) else ():
         yield _move("first-start", row, 0, row["offset"], exact=True)
@@ -320,6 +259,7 @@ def _is_new(facts: Facts, group: str, topic: str, at: dt.datetime) -> bool:
     """Return whether a group had no offset of a topic before `at`: the broker had just created it, or an earlier copy lacks it."""
     if (born := created(facts).get(group)) is not None:
         return abs(at - born) < SOON
-    earlier = {file: taken for file, taken in copy_times(facts).items() if taken <= at}
-    with_group = {r["file"] for r in copies(facts) if r["group"] == group and r["topic"] == topic}
-    return bool(earlier) and max(earlier, key=lambda file: earlier[file]) not in with_group
+    looks = [row for row in facts.rows("known_positions") if row["source"] == "copy" and row["time"] is not None]
+    earlier = max(((row["time"], row["file"]) for row in looks if row["time"] <= at), default=None)
+    with_group = {row["file"] for row in copies(facts) if row["group"] == group and row["topic"] == topic}
+    return earlier is not None and earlier[1] not in with_group

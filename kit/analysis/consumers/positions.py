@@ -9,7 +9,6 @@ import pandas as pd
 from kit.analysis import brokers
 from kit.analysis.consumers import admin_output
 from kit.formats.values import integer
-from kit.inventory.model import Item
 from kit.rocketmq import names
 from kit.tables import frames
 from kit.tables.facts import Facts, memo
@@ -46,15 +45,14 @@ def offset_looks(facts: Facts) -> list[dict[str, Any]]:
 
     A slave's copies, which only follow its master's, count where there is no other.
     """
-    same = {"slave": any(b.slave for b in brokers.all_of(facts)), "collected": _collected(facts)}
-    own = {
-        f"{b.root}/config/{name}".removeprefix("./")
-        for b in brokers.all_of(facts)
-        for name in ("consumerOffset.json", "lmqConsumerOffset.json")
-    }
+    known = brokers.all_of(facts)
+    sure, collected = _stamps(facts)
+    same = {"slave": any(b.slave for b in known), "collected": collected}
+    saved = ("consumerOffset.json", "lmqConsumerOffset.json")
+    own = {f"{b.root}/config/{name}".removeprefix("./") for b in known for name in saved}
     return [
-        row | same | {"sure": row["source"] == "status" or preserved(facts), "own": row["file"] in own}
-        for row in (*_copies(facts), *_progress(facts), *_status(facts))
+        row | same | {"sure": row["source"] == "status" or sure, "own": row["file"] in own}
+        for row in (*_copies(facts), *_printed(facts))
         if names.of_users(row["group"])
     ]
 
@@ -64,14 +62,16 @@ def _copies(facts: Facts) -> list[dict[str, Any]]:
     place = {file: brokers.of_file(facts, file) for file in {row["file"] for row in rows}}
     masters = {b.name for b in brokers.all_of(facts) if not b.slave}
     follow = {file for file, b in place.items() if b and b.slave and b.name in masters}
+    broker = {file: b.name if b else "" for file, b in place.items()}
     return [
-        row | {"source": "copy", "broker": b.name if (b := place[row["file"]]) else "", "offset": row["value"]}
+        row | {"source": "copy", "broker": broker[row["file"]], "offset": row["value"]}
         for row in rows
         if row["file"] not in follow
     ]
 
 
-def _progress(facts: Facts) -> list[dict[str, Any]]:
+def _printed(facts: Facts) -> list[dict[str, Any]]:
+    """Return the positions in consumerProgress (progress) and consumerStatus (status) outputs."""
     rows = [
         b
         for b in admin_output.admin_blocks(facts)
@@ -79,50 +79,32 @@ def _progress(facts: Facts) -> list[dict[str, Any]]:
     ]
     # Without the command line the group's own retry topic names it.
     of_file = {b["file"]: group for b in rows if (group := b["#Topic"].removeprefix(names.RETRY_PREFIX)) != b["#Topic"]}
+    looks = [(b, b["time"], "progress", b.get("-g") or of_file.get(b["file"], "")) for b in rows]
+    for info in admin_output.running(facts):
+        looks += [(b, info["time"], "status", info["group"]) for b in info["offsets"]]
     return [
-        _look(b, "progress", b, b.get("-g") or of_file.get(b["file"], "")) | {"end": integer(b["#Broker Offset"])}
-        for b in rows
-    ]
+        {
+            "time": time, "source": source, "file": b["file"], "line": b["line"], "group": group, "topic": b["#Topic"],
+            "broker": b["#Broker Name"], "queue_id": integer(b["#QID"]), "offset": integer(b["#Consumer Offset"]),
+            "end": integer(b["#Broker Offset"]) if source == "progress" else None,
+        }
+        for b, time, source, group in looks
+    ]  # fmt: skip
 
 
-def _status(facts: Facts) -> list[dict[str, Any]]:
-    return [
-        _look(info, "status", row, info["group"])
-        for info in admin_output.running(facts)
-        for row in info.get("offsets", ())
-    ]
+def _stamps(facts: Facts) -> tuple[bool, Any]:
+    """Return whether files still have their original modification times, and until when the evidence can have been collected (None if unknown).
 
-
-def _look(output: dict[str, Any], source: str, row: dict[str, Any], group: str) -> dict[str, Any]:
-    """Return the position that a row of an output shows."""
-    queue = {"topic": row["#Topic"], "broker": row["#Broker Name"], "queue_id": integer(row["#QID"])}
-    place = {"time": output["time"], "source": source, "file": output["file"], "line": row["line"], "group": group}
-    return place | queue | {"offset": integer(row["#Consumer Offset"])}
-
-
-@memo
-def preserved(facts: Facts) -> bool:
-    """Return whether files still have their original modification times: those of logs and stores agree with their content."""
-    if items := _with_content(facts):
-        return sum(map(_original, items)) * 2 >= len(items)
-    stamps = {item.modified for item in facts.files.of_kind("store_json", "mqadmin", "thread_dump")}
-    return len(stamps - {None}) > 1
-
-
-def _with_content(facts: Facts) -> list[Item]:
-    """Return the logs and stores of which both is known: when they were changed, and the last time in them."""
+    Those of logs and stores are original if they agree with the last time in them.
+    """
     stored = facts.files.of_kind("log", "commitlog", "dledger")
-    return [item for item in stored if item.modified is not None and item.last is not None]
-
-
-def _original(item: Item) -> bool:
-    return -2 <= (item.modified - item.last).total_seconds() <= PRESERVED  # type: ignore[operator]
-
-
-def _collected(facts: Facts) -> Any:
-    """Return the time until when the evidence can have been collected: that of the last entry or record in a file with its original time, None without one."""
-    latest = max((item.last for item in _with_content(facts) if item.last and _original(item)), default=None)
-    return latest and latest + pd.Timedelta(seconds=PRESERVED)
+    ages = [(i.last, (i.modified - i.last).total_seconds()) for i in stored if i.modified and i.last]
+    original = [last for last, age in ages if -2 <= age <= PRESERVED]
+    collected = max(original) + pd.Timedelta(seconds=PRESERVED) if original else None
+    if ages:
+        return len(original) * 2 >= len(ages), collected
+    stamps = {item.modified for item in facts.files.of_kind("store_json", "mqadmin", "thread_dump")}
+    return len(stamps - {None}) > 1, collected
 
 
 @fold(

@@ -69,8 +69,9 @@ def copied(facts: Facts) -> set[str]:
 
 @memo
 def ledger(facts: Facts) -> Ledger | None:
-    """Return the acknowledged sends of the send ledgers against the stores; None without a ledger or without a store."""
-    if not facts.has("sends") or not replica_ends(facts):
+    """Return the acknowledged sends of the send ledgers against the stores; None without a slave, a ledger or a store."""
+    slave = bool(slaves(facts)) or told_by_a_slave(facts)
+    if not slave or not facts.has("sends") or not replica_ends(facts):
         return None
     rows = facts.rows("replica_seconds")
     latest = max((row["last_missing"] for row in rows if row["last_missing"] is not None), default=None)
