@@ -80,8 +80,7 @@ def printed(entries: pa.RecordBatch, place: Sequence[str]) -> Iterator[pa.Record
     listed = entries["events"]
     at, slugs = pc.list_parent_indices(listed), pc.list_flatten(listed).dictionary_encode()
     text = pc.binary_join_element_wise(entries["message"], entries["trace"], "\n", null_handling="skip")
-    # Logs say many things again and again: each different text is searched once, and once for all known texts that print the same values.
-    coded = text.dictionary_encode()
+    # Known texts that print the same values are searched once.
     alike: dict[str, list[int]] = {}
     for number, slug in enumerate(slugs.dictionary.to_pylist()):
         alike.setdefault(EVENTS[slug].pattern if slug in EVENTS else "", []).append(number)
@@ -90,19 +89,19 @@ def printed(entries: pa.RecordBatch, place: Sequence[str]) -> Iterator[pa.Record
         chosen = pc.is_in(slugs.indices, pa.array(numbers, pa.int32()))
         rows = at.filter(chosen)
         columns = [*entries.select(list(place)).take(rows).columns, slugs.filter(chosen).dictionary_decode()]
-        values = _values(event, coded.take(rows)) if event and event.groups else pa.nulls(len(rows), VALUES)
+        values = _values(event, text.take(rows)) if event and event.groups else pa.nulls(len(rows), VALUES)
         yield pa.RecordBatch.from_arrays([*columns, values], names=[*place, "event", "values"])
 
 
-def _values(event: Event, texts: pa.DictionaryArray) -> pa.Array:
-    searched = texts.indices.unique()
-    columns = _groups(event, texts.dictionary.take(searched))
-    width, size = len(columns), len(searched)
+def _values(event: Event, texts: pa.Array) -> pa.Array:
+    coded = texts.dictionary_encode()  # logs say many things again and again
+    columns = _groups(event, coded.dictionary)
+    width, size = len(columns), len(coded.dictionary)
     names = pa.array(event.groups, pa.string()).take(pa.array(np.tile(np.arange(width), size)))
     by_text = np.arange(width * size).reshape(width, size).T.ravel()
     values = pa.concat_arrays(columns).take(pa.array(by_text))
     ends: Any = pa.array(np.arange(0, size * width + 1, width, dtype=np.int32))
-    return pa.MapArray.from_arrays(ends, names, values).take(pc.index_in(texts.indices, searched))
+    return pa.MapArray.from_arrays(ends, names, values).take(coded.indices)
 
 
 def _groups(event: Event, texts: pa.Array) -> list[pa.Array]:
