@@ -216,7 +216,8 @@ class Case:
                 def write(part: Path) -> None:
                     tasks = reading.tasks(self.found, name, self._reading(name, spec), part)
                     apart = name in ("messages", "logs") and not self._shared
-                    tables.write(self.session, part, spec.schema, tasks, self.check_cancelled, apart)
+                    cases = None if self._shared else self.workspace.folder.parent
+                    tables.write(self.session, part, spec.schema, tasks, self.check_cancelled, apart, cases)
 
                 return self.write_table(self.table_key(name), write)
             except Exception as error:

@@ -9,6 +9,7 @@ import datetime as dt
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,8 +19,8 @@ import attrs
 import pyarrow as pa
 
 from kit.evidence.files import Refused
-from kit.evidence.unread import Unread
-from kit.evidence.workspace import READING, code_hash
+from kit.evidence.unread import Unread, notes
+from kit.evidence.workspace import DONE, READING, code_hash
 from kit.formats.commitlog import schema
 from kit.formats.logs import thread_dumps
 from kit.formats.queues import consumequeue, index
@@ -127,14 +128,17 @@ def write(
     tasks: Sequence[Task],
     check_cancelled: Callable[[], None],
     apart: bool = False,
+    cases: Path | None = None,
 ) -> None:
     """Write what the tasks read into a folder as Parquet, one part a task, by ordinary queries of the session.
 
     A part that is in the folder already is not read again. `check_cancelled` is called before, and raises to stop. `apart`: a query for each part, as many
     at once as there are cores. One query of all parts sorts every row into its own, which costs more than reading it where parts are large, and the
-    embedded engine reads all of them at once: 5.6 GB for 2 GB of logs, 1 GB apart.
+    embedded engine reads all of them at once: 5.6 GB for 2 GB of logs, 1 GB apart. `cases`: the cache's folder of cases.
     """
     named = [(f"{PART}{task.name or f'{number:05}'}", task.read) for number, task in enumerate(tasks)]
+    if cases is not None:
+        _link_known(cases, folder, {f"{PART}{task.name}" for task in tasks if task.name})
     missing = [(name, read) for name, read in named if not (folder / name).exists()]
 
     def query(parts: Sequence[tuple[str, Callable[[], Iterable[pa.RecordBatch]]]]) -> None:
@@ -153,6 +157,20 @@ def write(
         query(missing)
     for name, _ in missing:  # a part without rows is not read again either
         (folder / name).mkdir(exist_ok=True)
+
+
+def _link_known(cases: Path, folder: Path, wanted: set[str]) -> None:
+    """Link the wanted parts that are in tables of the cache already: of evidence with one more file only that file is read.
+
+    A part is named after the bytes it is read from and the code that reads them (`kit.spark.sources.part_name`).
+    """
+    for done in sorted(cases.glob(f"*/tables/*/{DONE}")):
+        for part in wanted.intersection(path.name for path in done.parent.iterdir()) if not notes(done.parent) else ():
+            if not (folder / part).exists():
+                try:
+                    shutil.copytree(done.parent / part, folder / part, copy_function=os.link)
+                except OSError:  # cleaned in the meantime, or a file system without links: it is read again
+                    shutil.rmtree(folder / part, ignore_errors=True)
 
 
 PART: Final = "part=p"
