@@ -85,12 +85,6 @@ def test_questions_about_one_frame_bear_any_rows_and_leave_them_unchanged(name: 
         pd.testing.assert_frame_equal(frame, before)
 
     check()
-    ask(frames_of_nothing(columns))
-
-
-def frames_of_nothing(columns: dict[str, Any]) -> pd.DataFrame:
-    """What a question without an answer gives: no rows, and no types either."""
-    return pd.DataFrame(columns=list(columns))
 
 
 @settings(effort.examples(60), database=None)

@@ -1,6 +1,4 @@
-"""Half messages against the size limit: which fit at every put-back up to the check limit, which will be refused so that the check loops,
-where in the half queue the check is, and the message that a what-if about sizes starts from.
-"""
+"""Half messages against the size limit: what each topic leaves for a body, and the message that a what-if starts from."""
 
 from __future__ import annotations
 
@@ -41,18 +39,15 @@ def topics(facts: Facts) -> pd.DataFrame:
     """
     if not facts.has("messages"):
         return pd.DataFrame(columns=pd.Index(TOPICS))
-    rows: dict[str, dict[str, Any]] = {}
-    for row in facts.rows("half_topics"):
-        safe = _safe(row["overhead"], row["properties"], limits.limits(facts, row["broker"]))
-        one = rows.setdefault(row["topic"], {**row, "half_records": 0, "refused": 0, "safe_body": safe})
-        for name in ("half_records", "refused"):
-            one[name] += row[name]
-        for name in ("overhead", "properties"):
-            one[name] = max(one[name], row[name])
-        # What one broker cannot say is open; else the strictest of a topic's brokers counts.
-        one["safe_body"] = None if safe is None or one["safe_body"] is None else min(one["safe_body"], safe)
-    frame = pd.DataFrame(list(rows.values()), columns=pd.Index(TOPICS))
-    return frame.assign(safe_body=pd.Series([row["safe_body"] for row in rows.values()], dtype=object))
+    rows = facts("half_topics")
+    known = [limits.limits(facts, broker) for broker in rows["broker"]]
+    safe = [_safe(*each) for each in zip(rows["overhead"], rows["properties"], known, strict=True)]
+    # What one broker cannot say is open (least of -1, which no body has); else the strictest of a topic's brokers counts.
+    rows = rows.assign(safe_body=[-1 if each is None else each for each in safe])
+    how = {"half_records": "sum", "overhead": "max", "properties": "max", "refused": "sum", "safe_body": "min"}
+    frame = rows.groupby("topic", as_index=False, sort=False).agg(how).reindex(columns=list(TOPICS))
+    least = frame["safe_body"].astype(object)
+    return frame.assign(safe_body=least.where(least >= 0, None))
 
 
 def _safe(overhead: int, properties: int, known: limits.Limits) -> int | None:
@@ -60,8 +55,8 @@ def _safe(overhead: int, properties: int, known: limits.Limits) -> int | None:
         return None
     # `body`, `body+64k` and `total` do not change within the releases of one rule.
     version = {"total": OLDEST, "body": Version(4, 9, 4), "body+64k": Version(4, 9, 5)}[known.how]
-    most = size.safe_stored_body(overhead, version, known.limit)
-    most = min(most, size.DLEDGER_MAX_RECORD - overhead) if known.dledger else most
+    most = size.safe_stored_body(int(overhead), version, known.limit)
+    most = min(most, size.DLEDGER_MAX_RECORD - int(overhead)) if known.dledger else most
     return most if most >= 0 else None
 
 
@@ -72,9 +67,9 @@ def at_risk(facts: Facts) -> pd.DataFrame | None:
         return None
     brokers = {row["broker"] for row in facts.rows("half_brokers")}
     known = [limits.limits(facts, broker) for broker in brokers or (None,)]
-    if not topics(facts)["refused"].sum():
-        return None if any(each.limit is None for each in known) else pd.DataFrame(columns=pd.Index(RISK))
-    return None if any(each.how is None for each in known) else facts("half_misfits")
+    if topics(facts)["refused"].sum():
+        return None if any(each.how is None for each in known) else facts("half_misfits")
+    return None if any(each.limit is None for each in known) else pd.DataFrame(columns=pd.Index(RISK))
 
 
 @memo
@@ -104,30 +99,31 @@ def timeline(facts: Facts) -> pd.DataFrame:
 
 
 def start(half: Any, known: Limits, safe_body: int | None) -> pd.DataFrame:
-    """Return the one row of `COLUMNS` from a half record (a row of `sizes.halves`), none if limit or release are
-    unknown.
+    """Return the one row of `COLUMNS` from a half record, none if limit or release are unknown.
 
     `body`: its stored body in bytes; `properties`: the application's, as JSON; `extra`: bytes of its record that the
-    arithmetic does not explain (properties of other clients), kept in every copy; `safe_body`: the largest on its
-    topic.
+    arithmetic does not explain (properties of other clients), kept in every copy; `safe_body`: the largest on its topic.
     """
     columns = pd.Index(COLUMNS)
     if known.limit is None or known.version is None:
         return pd.DataFrame(columns=columns)
     stored = dict(half.properties or {})
     own = {name: value for name, value in stored.items() if name not in ADDED}
-    v6 = bool(half.sys_flag & binary_format.BORN_HOST_V6)
-    cluster = stored.get(names.CLUSTER) or names.DEFAULT_CLUSTER
-    group = stored.get(names.PGROUP, "")
-    rows = rewrites.table(
-        half.body_size, half.real_topic, own, broker=known.version, limit=known.limit, dledger=known.dledger,
-        producer_group=group, check_max=known.check_max, cluster=cluster, v6=v6,
-    )["rows"]  # fmt: skip
-    reckoned = {row["stage"]: row["bytes"] for row in rows}["prepared"]
+    how = {
+        "limit": known.limit, "dledger": known.dledger, "producer_group": stored.get(names.PGROUP, ""),
+        "check_max": known.check_max, "cluster": stored.get(names.CLUSTER) or names.DEFAULT_CLUSTER,
+        "v6": bool(half.sys_flag & binary_format.BORN_HOST_V6), "broker": known.version,
+    }  # fmt: skip
+    rows = rewrites.table(half.body_size, half.real_topic, own, **how)["rows"]
     counted = stored.get(names.CHECK_TIMES)
     written = half.store_size - (len(names.CHECK_TIMES) + len(counted) + 2 if counted else 0)
-    values = (
-        half.real_topic, half.body_size, json.dumps(own, ensure_ascii=False, sort_keys=True), known.version, known.limit,
-        group, known.check_max, known.dledger, v6, cluster, written - reckoned, safe_body,
-    )  # fmt: skip
-    return pd.DataFrame([values], columns=columns)
+    extra = written - next(row["bytes"] for row in rows if row["stage"] == "prepared")
+    properties = json.dumps(own, ensure_ascii=False, sort_keys=True)
+    values = {
+        "topic": half.real_topic,
+        "body": half.body_size,
+        "properties": properties,
+        "extra": extra,
+        "safe_body": safe_body,
+    }
+    return pd.DataFrame([how | values], columns=columns)

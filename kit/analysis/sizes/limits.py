@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-import attrs
 import pandas as pd
 
 from kit.analysis import brokers, refs, setup
@@ -16,54 +15,38 @@ from kit.rocketmq import names, size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
 from kit.tables.facts import Facts, memo
 
-SETTINGS: Final = (
-    ("transactionCheckMax", ""),
-    ("transactionTimeOut", "ms"),
-    ("transactionCheckInterval", "ms"),
-    ("fileReservedTime", "h"),
-)
+SETTINGS: Final = {
+    "transactionCheckMax": "", "transactionTimeOut": "ms", "transactionCheckInterval": "ms", "fileReservedTime": "h",
+}  # fmt: skip
+"""Settings that concern a transaction, and their units."""
 COLUMNS: Final = ("limit", "value", "unit", "known", "where", "line")
+MOST_GROUPS: Final = 50
 
 
 def table(facts: Facts) -> pd.DataFrame:
     """Return the limits in force: limit, value (text), unit, known (`evidence`, `default`), where, line."""
     rows: list[tuple[Any, ...]] = []
-    for name, unit in SETTINGS:
+    for name, unit in SETTINGS.items():
         value, where, known = setup.setting(facts, name, brokers.half_addresses(facts))
-        rows.append((name, value, unit, known, where.file if where else None, where.line if where else None))
+        rows.append((name, value, unit, known, where and where.file, where and where.line))
     if facts.has("messages"):
         immune = totals.summary(facts).total("immune")
         rows.append((names.CHECK_IMMUNITY, f"{immune}", "transactions", "evidence", None, None))
-    rows += _retries(facts)
-    # Both are fixed in the client: client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction.
-    rows += [
-        ("DELAY", None, "not allowed", "default", None, None),
-        ("batch", None, "not allowed", "default", None, None),
-    ]
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"line": "Int64"})
-
-
-def _retries(facts: Facts) -> list[tuple[Any, ...]]:
-    """Return the retries before the dead letter queue of each group in the broker's configuration; else the default."""
-    found = [
-        row
-        for row in facts.rows("settings")
+    retries = [
+        (f"retryMaxTimes {row['subject']}", row["value"], "", "evidence", row["file"], row["line"])
+        for row in sorted(facts.rows("settings"), key=lambda r: (r["subject"] or "", r["file"], r["line"]))
         if row["origin"] == "subscriptionGroup" and row["name"] == "retryMaxTimes" and not row["backup"]
+        if names.of_users(row["subject"] or "")
     ]
-    limits = {
-        (r["subject"], r["value"]): r
-        for r in sorted(found, key=lambda r: (r["subject"] or "", r["file"], r["line"]))
-        if names.of_users(r["subject"] or "")
-    }
-    rows: list[tuple[Any, ...]] = [
-        (f"retryMaxTimes {group}", value, "", "evidence", row["file"], row["line"])
-        for (group, value), row in limits.items()
-    ]
-    return rows[:50] or [("retryMaxTimes", "16", "", "default", None, None)]
+    # A group in several files with one value is listed once, with the last place.
+    rows += list({row[:2]: row for row in retries}.values())[:MOST_GROUPS]
+    defaults = [] if retries else [("retryMaxTimes", "16", "", "default", None, None)]
+    # Both are fixed in the client: client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction.
+    defaults += [(name, None, "not allowed", "default", None, None) for name in ("DELAY", "batch")]
+    return pd.DataFrame([*rows, *defaults], columns=list(COLUMNS)).astype({"line": "Int64"})
 
 
-@attrs.frozen
-class Limits:
+class Limits(NamedTuple):
     """What the broker compares. `limit`: bytes of maxMessageSize, None if neither the evidence nor a default gives it;
     `known` as in `setup.setting`, or `printed` if a refusal prints it. `how`: `total`, `body`, `body+64k`, None if the
     release is unknown; `version`: the release it was derived from, None if unknown.
@@ -98,38 +81,34 @@ def limits(facts: Facts, owner: str | None = None) -> Limits:
 def _concerned(facts: Facts) -> str | None:
     """Return the broker whose half messages were refused according to the log, or else the only one with half messages."""
     known = brokers.half_hosts(facts) if facts.has("messages") else {}
-    refused = facts("size_refusals")
-    looping = refused.loc[refused["event"] == "put-back-failed", "msg_id"].dropna().str.upper()
-    meant = {known[host] for host in looping.str[:-16].unique() if host in known} or set(known.values())
+    refused = facts("size_refusals").query("event == 'put-back-failed'")
+    hosts = refused["msg_id"].dropna().str.upper().str[:-16]
+    meant = {known[host] for host in hosts if host in known} or set(known.values())
     return next(iter(meant)) if len(meant) == 1 else None
 
 
 def _limits(facts: Facts, owner: str | None) -> Limits:
     hosts = brokers.half_addresses(facts, owner) if owner else setup.ANY
-    dledger = (
-        bool(facts.files.of_kind("dledger"))
-        or (setup.setting(facts, "enableDLegerCommitLog", hosts).value or "").lower() == "true"
-    )
+    enabled = setup.setting(facts, "enableDLegerCommitLog", hosts).value or ""
+    dledger = bool(facts.files.of_kind("dledger")) or enabled.lower() == "true"
     refused = facts("size_refusals")
     others = [file for file in refused["file"].unique() if brokers.is_of(facts, hosts, file) is False]
     refused = refused[~refused["file"].isin(others)]
-    when = refused["first"].dropna()
-    known = setup.releases_at(facts, hosts, None if when.empty else utc(when.iloc[-1].to_pydatetime()))
+    times = refused["first"].dropna()
+    known = setup.releases_at(facts, hosts, None if times.empty else utc(times.iloc[-1].to_pydatetime()))
     version = Version.parse(known[0]) if known else _writer(facts, owner)
     setting = setup.setting(facts, "maxMessageSize", hosts)
     configured = integer(setting.value)
-    how = (
-        size.size_rule(version, dledger=dledger)
-        if version
-        else _how_printed(refused, configured if setting.known == "evidence" else None)
-    )
-    said: str | None = setting.known if configured is not None else None
-    limit, where = configured, setting.where
+    if version:
+        how = size.size_rule(version, dledger=dledger)
+    else:
+        how = _how_printed(refused, configured if setting.known == "evidence" else None)
+    limit, where, said = configured, setting.where, None if configured is None else str(setting.known)
     printed, at = _printed(facts, refused)
-    slack = size.TOTAL_SLACK if how == "body+64k" else 0
-    alike = configured in (printed, (printed or 0) - size.TOTAL_SLACK)
+    alike = configured is not None and configured in (printed, (printed or 0) - size.TOTAL_SLACK)
     if printed is not None and not (alike and setting.known == "evidence"):
         # What a refusal prints is known, even where the default is the same number.
+        slack = size.TOTAL_SLACK if how == "body+64k" else 0
         limit, where, said = configured if alike else printed - slack, at, "printed"
     check_max = integer(setup.setting(facts, "transactionCheckMax", hosts).value)
     return Limits(
@@ -139,32 +118,30 @@ def _limits(facts: Facts, owner: str | None) -> Limits:
     )  # fmt: skip
 
 
-def _printed(facts: Facts, told: pd.DataFrame) -> tuple[int | None, Ref | None]:
+def _printed(facts: Facts, refused: pd.DataFrame) -> tuple[int | None, Ref | None]:
     """Return the limit that most of these refusals print, and the first line that prints it."""
-    # The text of a refused body prints the limit itself in every release.
-    rows = told[told["limit"].notna()].sort_values(
-        "event", key=lambda e: e != "message-body-size-exceeded", kind="stable"
-    )
+    rows = refused[refused["limit"].notna()]
     if rows.empty:
         return None, None
-    per_limit = rows[rows["event"] == rows["event"].iloc[0]].groupby("limit")["count"].sum()
-    limit = int(per_limit.idxmax())
+    # The text of a refused body prints the limit itself in every release.
+    of_body = rows["event"] == "message-body-size-exceeded"
+    rows = rows[of_body] if of_body.any() else rows[rows["event"] == rows["event"].iloc[0]]
+    limit = int(rows.groupby("limit")["count"].sum().idxmax())
     return limit, refs.lines(facts, rows[rows["limit"] == limit], 1)[0]
 
 
-def _how_printed(told: pd.DataFrame, configured: int | None) -> str | None:
+def _how_printed(refused: pd.DataFrame, configured: int | None) -> str | None:
     """Return what the broker measures, as its refusals show it, if nothing names the release."""
-    if (told["event"] == "message-body-size-exceeded").any():
+    if (refused["event"] == "message-body-size-exceeded").any():
         return "body"
-    totals = told[told["event"] == "message-size-exceeded"]
-    return "total" if configured is not None and (totals["limit"] == configured).any() else None
+    totals_ = refused[refused["event"] == "message-size-exceeded"]
+    return "total" if configured is not None and (totals_["limit"] == configured).any() else None
 
 
 def _writer(facts: Facts, owner: str | None) -> Version | None:
     """Return a release that writes half records like those of this broker, None if more than one rule fits."""
-    if not facts.has("messages"):
-        return None
-    marks = next((row for row in facts.rows("half_writers") if owner in (None, row["broker"])), None)
+    rows = facts.rows("half_writers") if facts.has("messages") else []
+    marks = next((row for row in rows if owner in (None, row["broker"])), None)
     if marks is None:
         return None
     if marks["region"]:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from typing import Any, Final
-
-import attrs
+from typing import Any, Final, NamedTuple
 
 from kit.analysis import refs, setup
 from kit.i18n import labels
@@ -23,8 +21,7 @@ REASONS: Final = labels("analysis")["send-backs"]
 """Why a send-back was refused; `unknown`: not known from this evidence."""
 
 
-@attrs.frozen
-class SendBack:
+class SendBack(NamedTuple):
     """Refused send-backs of a case.
 
     `refusals`: entries that report one (client log, else the broker's store.log); `resent_failed`: those that the
@@ -37,7 +34,7 @@ class SendBack:
     reason: str | None = None
     retry_topic_length: int | None = None
     printed_length: int | None = None
-    printed: refs.Seen = attrs.field(factory=lambda: refs.Seen("topic-too-long"))
+    printed: refs.Seen = refs.Seen()
     groups: tuple[str, ...] = ()
     first: dt.datetime | None = None
     last: dt.datetime | None = None
@@ -48,9 +45,8 @@ class SendBack:
 
 @memo
 def examine(facts: Facts) -> SendBack:
-    """Return what the evidence shows about refused send-backs; computed once per case."""
-    refused = refs.seen(facts, "send-back-exception")
-    too_long = refs.seen(facts, "topic-too-long")
+    """Return what the evidence shows about refused send-backs."""
+    refused, too_long = refs.seen(facts, "send-back-exception"), refs.seen(facts, "topic-too-long")
     if not refused and not too_long:
         return SendBack()
     groups: Counter[str] = Counter()
@@ -61,20 +57,20 @@ def examine(facts: Facts) -> SendBack:
             groups[row["consumer_group"]] += row["entries"]
     lengths = facts.rows("refused_names") if too_long else []
     reason, length = _reason(facts, reasons, list(groups), lengths)
-    printed = max((row["length"] for row in lengths), default=0)
-    if reason == "name-too-long" and not groups:
+    by_name, printed = reason == "name-too-long", max((row["length"] for row in lengths), default=0)
+    if by_name and not groups:
         groups.update(row["consumer_group"] for row in lengths if row["consumer_group"] and row["length"] == length)
     again = refs.seen(facts, "send-back-resend-failed")
     quoted = refs.earliest(facts, facts("first_send_backs"), 2, within="CODE:") if refused else ()
-    by_name = reason == "name-too-long"
-    why = refs.quote(facts, too_long, 2) if by_name and too_long else quoted[:1] if reason else ()
+    names_quoted = refs.quote(facts, too_long, 2)
     return SendBack(
         refusals=refused.count or (too_long.count if by_name else 0),
         printed_length=printed if printed > store_limit(facts) else None, printed=too_long,
         resent_failed=again.count, reason=reason, retry_topic_length=length,
         groups=tuple(group for group, _ in groups.most_common()), first=refused.first or too_long.first,
-        last=refused.last or too_long.last, refs=quoted or (refs.quote(facts, too_long, 2) if reason else ()),
-        resent_refs=refs.quote(facts, again, 2), reason_refs=why,
+        last=refused.last or too_long.last, refs=quoted or (names_quoted if reason else ()),
+        resent_refs=refs.quote(facts, again, 2),
+        reason_refs=(by_name and names_quoted) or (quoted[:1] if reason else ()),
     )  # fmt: skip
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-import attrs
 import pandas as pd
 
 from kit.analysis import brokers
@@ -14,15 +14,15 @@ from kit.tables.facts import Facts, memo
 STATES: Final = ("committed", "rolled_back", "discarded", "pending")
 
 
-@attrs.frozen
-class Summary:
-    """Counts over all transactions: rows of `transaction_totals`. `knows_discarded`: whether the version keeps discarded messages, or a log reports them."""
+class Summary(NamedTuple):
+    """Counts over all transactions: rows of `transaction_totals`. `knows_discarded`: whether the version keeps discarded messages, or a log
+    reports them. `whole`: the logs at hand have no hole in which the end of an open transaction may lie.
+    """
 
     groups: tuple[dict[str, Any], ...]
     dead_lettered: int
     knows_discarded: bool
     whole: bool = True
-    """Whether the logs at hand have no hole in which the end of an open transaction may lie."""
 
     def total(self, name: str) -> int:
         return sum(group[name] for group in self.groups)
@@ -52,12 +52,11 @@ def summary(facts: Facts) -> Summary:
 
 
 def flow(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the paths as flows between stages: source, target, count (transactions). `frame`: the table `transaction_paths`."""
-    counts: dict[tuple[str, str], int] = {}
+    """Return the table `transaction_paths` as flows between stages: source, target, count (transactions)."""
+    counts: Counter[tuple[str, str]] = Counter()
     for row in frame.to_dict("records"):
         end = f"{row['state']} twice" if row["commits"] == 2 else str(row["state"])
         stages = ["half", f"answer {row['local']}", *(["check"] if row["checks"] else []), end]
-        stages += [str(row["consumer"])] if row["consumer"] else []
-        for pair in pairwise(stages):
-            counts[pair] = counts.get(pair, 0) + int(row["transactions"])
+        for pair in pairwise([*stages, *([str(row["consumer"])] if row["consumer"] else [])]):
+            counts[pair] += int(row["transactions"])
     return pd.DataFrame([(*pair, n) for pair, n in counts.items()], columns=["source", "target", "count"])
