@@ -11,7 +11,7 @@ import datetime as dt
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from kit.formats.commitlog.schema import as_dict
@@ -20,6 +20,8 @@ from kit.rocketmq import names, stages
 from kit.tables.facts import Facts
 
 Record = dict[str, Any]
+Name = tuple[str | None, str]
+"""UNIQ_KEY and offset id of a record."""
 MOST_RECORDS: Final = 100_000
 """Copies listed of one message (`questions/copies.sql`)."""
 MOST_LINKED: Final = 1_000
@@ -38,32 +40,36 @@ def of(facts: Facts, ids: Sequence[str]) -> dict[str, list[Record]]:
     named = _named(facts, ids)
     elsewhere = [each for each in ids if not named[each]]
     if elsewhere:
-        named |= _ended_by(facts, elsewhere)
-    keys = {each: {key for key, _ in named[each] if key} for each in ids}
-    loose = {each: {copy for key, copy in named[each] if not key or each in elsewhere} for each in ids}
-    rows = _copies(facts, set().union(*keys.values()), set().union(*loose.values()))
+        ended: defaultdict[str, list[Name]] = defaultdict(list)
+        for row in facts.answers("ended_halves", upper=[each.upper() for each in elsewhere]):
+            ended[row["op"]].append((row["uniq_key"], row["offset_msg_id"]))
+        named |= {each: ended[each.upper()] for each in elsewhere}
+    keys = {each: sorted({key for key, _ in named[each] if key}) for each in ids}
+    loose = {each: sorted({copy for key, copy in named[each] if not key or each in elsewhere}) for each in ids}
+    rows = _copies(facts, set(itertools.chain(*keys.values())), set(itertools.chain(*loose.values())))
     if len(ids) > 1 and len(rows) == MOST_RECORDS:
         return {each: of(facts, [each])[each] for each in ids}
     of_key: defaultdict[str, list[Record]] = defaultdict(list)
     for row in rows:
         of_key[row["uniq_key"]].append(row)
     of_copy = {row["offset_msg_id"]: row for row in rows}
-    copies = {}
-    for each in ids:
-        mine = [row for key in sorted(keys[each]) for row in of_key[key]]
-        mine += [of_copy[copy] for copy in sorted(loose[each]) if copy in of_copy]
-        copies[each] = _with_linked(facts, mine)
-    return copies
+    return {
+        each: _with_linked(
+            facts,
+            [row for key in keys[each] for row in of_key[key]] + [of_copy[n] for n in loose[each] if n in of_copy],
+        )
+        for each in ids
+    }
 
 
-def _named(facts: Facts, ids: Sequence[str]) -> dict[str, list[tuple[str | None, str]]]:
-    """Return for each id the records it names, as (UNIQ_KEY, offset id)."""
+def _named(facts: Facts, ids: Sequence[str]) -> dict[str, list[Name]]:
+    """Return for each id the records it names."""
     upper = [each.upper() for each in ids]
     offsets = [int(each[-16:], 16) for each in upper if re.fullmatch(r"[0-9A-F]{32,}", each)]
     trace_names = [row["topic"] for row in facts.rows("trace_topics")] if facts.has("traces") else [names.TRACE_TOPIC]
     halves = [str(offset) for offset in offsets if 0 < offset < 1 << 63]  # numbers in a list have to be of one size
-    by_id: defaultdict[str | None, dict[tuple[str | None, str], None]] = defaultdict(dict)
-    by_word: defaultdict[str | None, dict[tuple[str | None, str], None]] = defaultdict(dict)
+    by_id: defaultdict[str | None, dict[Name, None]] = defaultdict(dict)
+    by_word: defaultdict[str | None, dict[Name, None]] = defaultdict(dict)
     for row in facts.answers("named_records", ids=list(ids), upper=upper, halves=halves, trace_names=trace_names):
         record = row["uniq_key"], row["offset_msg_id"]
         for name in (*record, row["origin"], row["half"]):
@@ -71,14 +77,6 @@ def _named(facts: Facts, ids: Sequence[str]) -> dict[str, list[tuple[str | None,
         for word in (row["uniq_key"], *re.split(r"\s+", row["keys"] or "", flags=re.ASCII)):
             by_word[word][record] = None
     return {each: list(by_id[each.upper()] | by_word[each])[:MOST_RECORDS] for each in ids}
-
-
-def _ended_by(facts: Facts, ids: Sequence[str]) -> dict[str, list[tuple[str | None, str]]]:
-    """Return for each id of an op record the half records that it ended."""
-    ended: dict[str, list[tuple[str | None, str]]] = {each.upper(): [] for each in ids}
-    for row in facts.answers("ended_halves", upper=list(ended)):
-        ended[row["op"]].append((row["uniq_key"], row["offset_msg_id"]))
-    return {each: ended[each.upper()] for each in ids}
 
 
 def _copies(facts: Facts, keys: set[str], offset_ids: set[str]) -> list[Record]:
@@ -89,9 +87,7 @@ def _copies(facts: Facts, keys: set[str], offset_ids: set[str]) -> list[Record]:
 
 def completed(row: Record) -> Record:
     """Return a row of `message_copies` with its properties as a dict and its times in UTC."""
-    copy = {
-        name: utc(value) if isinstance(value, dt.datetime) else value for name, value in row.items() if name != "id"
-    }
+    copy = {n: utc(value) if isinstance(value, dt.datetime) else value for n, value in row.items() if n != "id"}
     return copy | {"properties": as_dict(str(copy.pop("properties_text") or ""))}
 
 
@@ -101,33 +97,25 @@ def utc(at: dt.datetime | None) -> dt.datetime | None:
 
 
 def _with_linked(facts: Facts, rows: Iterable[Record]) -> list[Record]:
+    """Add the copies that lost their UNIQ_KEY but name a copy of this message, or are named by one."""
     known = {row["offset_msg_id"]: {**row, "link": None} for row in rows}
-    linked = _linked(facts, known) if known else {}
-    for row in _copies(facts, set(), set(linked)):
-        known[row["offset_msg_id"]] = {**row, "link": linked[row["offset_msg_id"]]}
-    return sorted(known.values(), key=store_order)
-
-
-def _linked(facts: Facts, known: dict[str, Record]) -> dict[str, str]:
-    """Return {offset id: link} of copies that lost their UNIQ_KEY but name a copy of this message, or are named by one."""
-    loose = [row for row in facts.rows("keyless_records") if row["offset_msg_id"] not in known]
-    mine = set(known)
     named = {row["origin_message_id"] for row in known.values()}
     named |= {half_id(row) for row in known.values() if row["stage"] == stages.COMMIT}
     links: dict[str, str] = {}
-    grown = bool(loose)
+    loose = [row for row in facts.rows("keyless_records") if row["offset_msg_id"] not in known] if known else []
+    grown = True
     while grown:
         grown = False
         for row in loose:
-            if row["offset_msg_id"] in links:
-                continue
-            by_origin = row["origin"] in mine or row["offset_msg_id"] in named
-            if by_origin or row["half"] in mine:
-                links[row["offset_msg_id"]] = names.ORIGIN_MESSAGE_ID if by_origin else "preparedTransactionOffset"
-                mine.add(row["offset_msg_id"])
+            own = row["offset_msg_id"]
+            by_origin = own in named or row["origin"] in known or row["origin"] in links
+            if own not in links and (by_origin or row["half"] in known or row["half"] in links):
+                links[own] = names.ORIGIN_MESSAGE_ID if by_origin else "preparedTransactionOffset"
                 named |= {row["origin"], row["half"]} - {None}
                 grown = True
-    return dict(list(links.items())[:MOST_LINKED])
+    for row in _copies(facts, set(), set(list(links)[:MOST_LINKED])):
+        known[row["offset_msg_id"]] = {**row, "link": links[row["offset_msg_id"]]}
+    return sorted(known.values(), key=store_order)
 
 
 def ops(facts: Facts, halves: list[Record]) -> list[Record]:
@@ -135,12 +123,11 @@ def ops(facts: Facts, halves: list[Record]) -> list[Record]:
     if not halves:
         return []
     brokers = {row["file"]: row["broker"] for row in facts.rows("half_brokers")}
-    mine = {(brokers.get(half["file"]), half["queue_offset"]): half for half in halves}
+    by_place = {(brokers.get(half["file"]), half["queue_offset"]): half for half in halves}
+    offsets = [str(offset) for offset in sorted({offset for _, offset in by_place})]
     ended: dict[tuple[str, int], Record] = {}
-    for row in facts.answers(
-        "ending_ops", queue_offsets=[str(offset) for offset in sorted({offset for _, offset in mine})]
-    ):
-        half = mine.get((row.pop("broker"), row["half_queue_offset"]))
+    for row in facts.answers("ending_ops", queue_offsets=offsets):
+        half = by_place.get((row.pop("broker"), row["half_queue_offset"]))
         if half is not None:
             of_half = {"uniq_key": half["uniq_key"], "half_offset_msg_id": half["offset_msg_id"]}
             stored = {"store_timestamp": utc(row["store_timestamp"]), "stage": stages.OP}
@@ -154,8 +141,11 @@ def store_order(record: Record) -> tuple[bool, dt.datetime, str, int]:
     return at is None, at or _NEVER, record["store_host"] or "", record["physical_offset"]
 
 
-class _Seen:
-    """The copies of one message seen so far: the latest of each kind that a later hop can have read."""
+# --- lineage -------------------------------------------------------------------------------------------------------------------
+
+
+class _Earlier:
+    """The copies of one message so far: the latest of each kind that a later hop can have read."""
 
     def __init__(self) -> None:
         self.half: Record | None = None
@@ -173,79 +163,71 @@ class _Seen:
             self.visible[record["reconsume_times"]] = record
         self.counts[stage, record["topic"]] += 1
 
-    def before(self, times: int) -> Record | None:
-        """Return the latest copy that a consumer was given before retry number `times`."""
-        earlier = [record for n, record in self.visible.items() if n < times]
-        return max(earlier, key=store_order, default=None)
+    def source(self, record: Record, ids: set[str]) -> str | None:
+        """Return the offset id of the record this one was written from: the latest one that the hop could have read."""
+        stage, times = record["stage"], record["reconsume_times"]
+        found: Record | None = None
+        if stage == stages.COMMIT:
+            return half_id(record) if half_id(record) in ids else None
+        if stage in (stages.CHECK_BACK, stages.DISCARDED):
+            found = self.half
+        elif stage in (stages.DUE, stages.RETRY, stages.DLQ, stages.LEAKED):
+            found = self.waits.get((record["topic"], times))
+        if found is None and (stage in (stages.RETRY, stages.DLQ) or (stage == stages.SCHEDULE and _back(record))):
+            # The latest copy that a consumer was given before this retry.
+            given = [each for n, each in self.visible.items() if n < times]
+            found = max(given, key=store_order, default=None)
+        return found["offset_msg_id"] if found else None
+
+    def reason(self, record: Record) -> str:
+        """Return the name of the sentence that says what wrote a record."""
+        stage = str(record["stage"])
+        again = any(n for (earlier, _), n in self.counts.items() if earlier == stage)
+        if stage == stages.SCHEDULE:
+            target = record.get("real_topic") or ""
+            if record.get("resent"):
+                return "resent"
+            if target.startswith((names.DLQ_PREFIX, names.RETRY_PREFIX)):
+                return "to-dlq" if target.startswith(names.DLQ_PREFIX) else "sent-back"
+            return "again" if again else "delayed"
+        if stage in (stages.ORIGINAL, stages.HALF):
+            return "again" if self.counts[stage, record["topic"]] else stage
+        if stage == stages.CHECK_BACK:
+            return "check-back" if record.get("check_times") is not None else "immunity"
+        if stage == stages.COMMIT:
+            return "commit-again" if again else "commit"
+        prepared = (record["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
+        return "retry-prepared" if stage == stages.RETRY and prepared else stage
+
+
+def _back(record: Record) -> bool:
+    """Return whether a waiting record was sent back by a consumer."""
+    return record.get("consumer_group") is not None
 
 
 def with_lineage(records: list[Record]) -> list[Record]:
     """Return the records, which are in store order, with `copied_from` (offset id or None) and `why` (a sentence) filled in."""
     done: list[Record] = []
-    everything = _Seen()
-    of_key: defaultdict[str | None, _Seen] = defaultdict(_Seen)
+    everything = _Earlier()
+    of_key: defaultdict[str, _Earlier] = defaultdict(_Earlier)
+    keyless = _Earlier()
     ids: set[str] = set()
     for record in records:
-        seen = everything if record["uniq_key"] is None else of_key[record["uniq_key"]]
-        source = _source(record, seen, ids) or (
-            _source(record, of_key[None], ids) if record["uniq_key"] is not None else None
-        )
-        why = WHY[_reason(record, seen)].say(**_values(record))
-        first = not seen.counts
-        done.append(
-            {**record, "copied_from": source, "why": why if first else WHY["last"].say(why=why, more=WHY["new-id"])}
-        )
-        for known in (everything, of_key[record["uniq_key"]]):
-            known.add(record)
+        key = record["uniq_key"]
+        earlier = everything if key is None else of_key[key]
+        source = earlier.source(record, ids) or (None if key is None else keyless.source(record, ids))
+        why = WHY[earlier.reason(record)].say(**_values(record))
+        why = WHY["last"].say(why=why, more=WHY["new-id"]) if earlier.counts else why
+        done.append({**record, "copied_from": source, "why": why})
+        everything.add(record)
+        (keyless if key is None else of_key[key]).add(record)
         ids.add(record["offset_msg_id"])
     return done
 
 
 def _values(record: Record) -> Record:
-    return {
-        **record,
-        "prepared": str(record["prepared_transaction_offset"]),
-        "consumer_group": record.get("consumer_group") or "?",
-    }
-
-
-def _reason(record: Record, before: _Seen) -> str:
-    stage = record["stage"]
-    earlier = sum(n for (seen, _), n in before.counts.items() if seen == stage)
-    if stage == stages.SCHEDULE:
-        if record.get("resent"):
-            return "resent"
-        to = record.get("real_topic") or ""
-        if to.startswith((names.DLQ_PREFIX, names.RETRY_PREFIX)):
-            return "to-dlq" if to.startswith(names.DLQ_PREFIX) else "sent-back"
-        return "again" if earlier else "delayed"
-    if stage in (stages.ORIGINAL, stages.HALF):
-        return "again" if before.counts[stage, record["topic"]] else stage
-    if stage == stages.CHECK_BACK:
-        return "check-back" if record.get("check_times") is not None else "immunity"
-    if stage == stages.COMMIT:
-        return "commit-again" if earlier else "commit"
-    if stage == stages.RETRY:
-        prepared = (record["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
-        return "retry-prepared" if prepared else "retry"
-    return str(stage)
-
-
-def _source(record: Record, before: _Seen, ids: set[str]) -> str | None:
-    """Return the offset id of the record this one was written from: the latest one before it that the hop could have read."""
-    stage, times = record["stage"], record["reconsume_times"]
-    found: Record | None = None
-    if stage == stages.COMMIT:
-        return half_id(record) if half_id(record) in ids else None
-    if stage in (stages.CHECK_BACK, stages.DISCARDED):
-        found = before.half
-    elif stage == stages.SCHEDULE and record.get("consumer_group") is not None:
-        found = before.before(times)
-    elif stage in (stages.DUE, stages.RETRY, stages.DLQ, stages.LEAKED):
-        found = before.waits.get((record["topic"], times))
-        if found is None and stage in (stages.RETRY, stages.DLQ):
-            found = before.before(times)
-    return found["offset_msg_id"] if found else None
+    prepared = str(record["prepared_transaction_offset"])
+    return {**record, "prepared": prepared, "consumer_group": record.get("consumer_group") or "?"}
 
 
 def half_id(commit: Record) -> str:
@@ -253,40 +235,46 @@ def half_id(commit: Record) -> str:
     return f"{commit['offset_msg_id'][:-16]}{commit['prepared_transaction_offset']:016X}"
 
 
+# --- gaps ----------------------------------------------------------------------------------------------------------------------
+
+
 def gaps(records: list[Record], ops: list[Record], end: dt.datetime | None) -> list[dict[str, Any]]:
-    """Return what is missing in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the
-    record concerned.
+    """Return what is missing in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the record concerned.
 
     `end`: the last store time of the evidence; the sentence of a step that was not due by then says so.
     """
-    by_key: dict[str | None, list[Record]] = {}
+    by_key: defaultdict[str | None, list[Record]] = defaultdict(list)
     for record in records:
-        by_key.setdefault(record["uniq_key"], []).append(record)
+        by_key[record["uniq_key"]].append(record)
     return [
         gap
-        for mine in by_key.values()
-        for gap in (*_beginning(mine), *_broken(mine), *_waiting(mine, end), *_transaction(mine, ops))
+        for own in by_key.values()
+        for gap in (*_beginning(own), *_broken(own), *_waiting(own, end), *_transaction(own, ops))
     ]
 
 
 def gap(kind: str, record: Record | None, **values: Any) -> dict[str, Any]:
     """Return one gap; `record` is the one concerned."""
-    at = {"at": when(record["store_timestamp"])} if record else {}
-    said = {**(_values(record) if record else {}), **at, **values}
+    said = {**_values(record), "at": when(record["store_timestamp"]), **values} if record else values
     return {"kind": kind, "offset_msg_id": record["offset_msg_id"] if record else None, "text": GAPS[kind].say(**said)}
 
 
-def _beginning(mine: list[Record]) -> Iterable[dict[str, Any]]:
-    first = mine[0]
-    waits = first["stage"] == stages.SCHEDULE and first.get("consumer_group") is None
+def when(at: dt.datetime | None) -> str | None:
+    """Return a time as printed in the sentences of a gap."""
+    return None if at is None else at.isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
+
+
+def _beginning(own: list[Record]) -> Iterator[dict[str, Any]]:
+    first = own[0]
+    waits = first["stage"] == stages.SCHEDULE and not _back(first)
     if first["stage"] not in (stages.ORIGINAL, stages.HALF) and not waits:
         yield gap("first-missing", first)
-    yield from (gap("uniq-missing", r, link=r.get("link") or "?") for r in mine if r["uniq_key"] is None)
+    yield from (gap("uniq-missing", r, link=r.get("link") or "?") for r in own if r["uniq_key"] is None)
 
 
-def _broken(mine: list[Record]) -> Iterable[dict[str, Any]]:
-    ids = {r["offset_msg_id"] for r in mine}
-    for record in mine[1:]:
+def _broken(own: list[Record]) -> Iterator[dict[str, Any]]:
+    ids = {r["offset_msg_id"] for r in own}
+    for record in own[1:]:
         origin = record.get("origin_message_id")
         if record["stage"] == stages.COMMIT and half_id(record) not in ids:
             yield gap("half-missing", record)
@@ -296,34 +284,27 @@ def _broken(mine: list[Record]) -> Iterable[dict[str, Any]]:
             yield gap("origin-missing", record, origin=origin)
         elif record["stage"] not in _WITHOUT_SOURCE:
             yield gap("source-missing", record)
-    checks = {r["check_times"] for r in mine if r["stage"] == stages.CHECK_BACK} - {None}
+    checks = {
+        r["check_times"]: r for r in reversed(own) if r["stage"] == stages.CHECK_BACK and r["check_times"] is not None
+    }
     for before, after in itertools.pairwise([0, *sorted(checks)]):
         if after > before + 1:
-            copy = next(r for r in mine if r["check_times"] == after)
-            yield gap("check-missing", copy, first=before + 1, last=after - 1)
+            yield gap("check-missing", checks[after], first=before + 1, last=after - 1)
 
 
-def _waiting(mine: list[Record], end: dt.datetime | None) -> Iterable[dict[str, Any]]:
-    reached = {r["copied_from"] for r in mine}
-    for record in mine:
+def _waiting(own: list[Record], end: dt.datetime | None) -> Iterator[dict[str, Any]]:
+    reached = {r["copied_from"] for r in own}
+    for record in own:
         if record["stage"] == stages.SCHEDULE and record["offset_msg_id"] not in reached:
             due = record.get("due")
             late = due is not None and end is not None and due <= end
             yield gap("due-missing" if late else "not-due", record, due=when(due), target=record.get("real_topic"))
 
 
-def _transaction(mine: list[Record], ops: list[Record]) -> Iterable[dict[str, Any]]:
-    halves = [r for r in mine if r["stage"] in (stages.HALF, stages.CHECK_BACK)]
+def _transaction(own: list[Record], ops: list[Record]) -> Iterator[dict[str, Any]]:
+    halves = {r["offset_msg_id"]: r for r in own if r["stage"] in (stages.HALF, stages.CHECK_BACK)}
     ended = {op["half_offset_msg_id"] for op in ops}
-    half_ids = {r["offset_msg_id"] for r in halves}
-    commits = [r for r in mine if r["stage"] == stages.COMMIT]
-    if halves and not commits and not any(r["stage"] == stages.DISCARDED for r in mine) and not ended & half_ids:
-        yield gap("pending", halves[0])
-    for commit in commits:
-        if half_id(commit) not in ended and half_id(commit) in half_ids:
-            yield gap("op-missing", commit)
-
-
-def when(at: dt.datetime | None) -> str | None:
-    """Return a time as printed in the sentences of a gap."""
-    return None if at is None else at.isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
+    commits = [r for r in own if r["stage"] == stages.COMMIT]
+    if halves and not commits and ended.isdisjoint(halves) and not any(r["stage"] == stages.DISCARDED for r in own):
+        yield gap("pending", next(iter(halves.values())))
+    yield from (gap("op-missing", r) for r in commits if half_id(r) in halves and half_id(r) not in ended)
