@@ -1,4 +1,4 @@
-"""Ids of messages as people used them: look-ups in the evidence, pastes that compare ids of two kinds, the id that each call returns.
+"""Ids of messages as people used them: look-ups in the evidence, pastes that compare ids, the id that each call returns.
 
 queryMsgById splits an offset id into a broker address and an offset; given a UNIQ_KEY it connects to the producer's
 address with pid and loader hash as the port, or answers CODE 208 (client/impl/MQAdminImpl.viewMessage,
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import attrs
 import pandas as pd
@@ -60,7 +60,10 @@ LARGEST: Final = 1 << 20
 
 @attrs.define
 class Lookup:
-    """One look-up. `line`: where it begins; `reason`: why it failed (None: found, or not shown); `address`: where it tried to connect."""
+    """One look-up. `line`: where it begins; `reason`: why it failed (None: found, or not shown); `address`: where it tried to connect.
+
+    `wrong`: the id is well-formed and of the other kind; None where no id is known.
+    """
 
     file: str
     line: int
@@ -70,9 +73,7 @@ class Lookup:
     reason: str | None = None
     failed_line: int | None = None
     address: str | None = None
-    text: str = ""
     wrong: bool | None = None
-    """The id is well-formed and of the other kind; None where no id is known."""
 
     @property
     def failed_by_kind(self) -> bool:
@@ -95,30 +96,25 @@ def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
     for file, line, text in lines:
         if file != before:
             current, before, other = None, file, False
-        typed = _COMMAND.search(text)
-        if typed:
-            argument = _ARGUMENT.search(typed.group(2))
-            given = (
-                tuple(part for part in argument.group(1).split(",") if part)
-                if argument
-                else tuple(ids.IN_TEXT.findall(typed.group(2)))
-            )
-            current = Lookup(file, line, typed.group(1), given, text=text)
+        if typed := _COMMAND.search(text):
+            argument = _ARGUMENT.search(typed[2])
+            given = filter(None, argument[1].split(",")) if argument else ids.IN_TEXT.findall(typed[2])
+            current, other = Lookup(file, line, typed[1], tuple(given)), False
             found.append(current)
-            other = False
             continue
-        if _OTHER.search(text) and not _CLASS.search(text):
+        thrown = _CLASS.search(text)
+        if _OTHER.search(text) and not thrown:
             # Another command of the same session: what follows is its answer.
             current, other = None, True
         reason = next((name for name, pattern in _FAILED if pattern.search(text)), None)
-        thrown = _CLASS.search(text)
         if reason and (thrown or not other):
             other = False
             if current is None or (thrown and current.reason is not None and reason == "other"):
-                name = thrown.group(1) if thrown else None
-                current = Lookup(file, line, name[0].lower() + name[1:] if name else None, (), text=text)
+                current = Lookup(file, line, thrown and thrown[1][0].lower() + thrown[1][1:], ())
                 found.append(current)
-            _fail(current, reason, line, text)
+            if current.reason in (None, "other"):
+                tried = _CONNECT.search(text)
+                current.reason, current.failed_line, current.address = reason, line, tried and tried["address"]
         elif current is not None and _FOUND.search(text):
             current.found = True
         if current is not None and not current.ids and current.command is None:
@@ -126,64 +122,48 @@ def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
     return found
 
 
-def _fail(lookup: Lookup, reason: str, line: int, text: str) -> None:
-    if lookup.reason in (None, "other"):
-        lookup.reason, lookup.failed_line = reason, line
-        tried = _CONNECT.search(text)
-        lookup.address = tried["address"] if tried else None
-    if not lookup.ids and lookup.command is None:
-        lookup.ids = tuple(ids.IN_TEXT.findall(text))
-
-
 @memo
 def lookups(facts: Facts) -> list[Lookup]:
-    """Return every look-up of the evidence with `wrong` determined, once per case."""
-    return _judged(facts, parse(_lines(facts))) if refs.seen(facts, *EVENTS) else []
-
-
-def _lines(facts: Facts) -> Iterable[tuple[str, int, str]]:
-    """Yield the physical lines of the entries that show a look-up."""
-    for row in facts.rows("lookup_entries"):
-        for offset, text in enumerate("\n".join(filter(None, (row["message"], row["trace"]))).split("\n")):
-            yield row["file"], row["line"] + offset, text
-
-
-def _judged(facts: Facts, seen: list[Lookup]) -> list[Lookup]:
-    """Return for each look-up whether its id is of the other kind: as a record has the id, else by its form."""
-    known = kinds(facts, {one.upper() for lookup in seen for one in lookup.ids if ids.IN_TEXT.fullmatch(one)})
-    for lookup in seen:
-        wanted = WANTS.get(lookup.command or "queryMsgById", "offset")
-        said = [known[one.upper()] for one in lookup.ids if one.upper() in known]
+    """Return every look-up of the evidence, with `wrong` as a record has the id, else by the id's form."""
+    if not refs.seen(facts, *EVENTS):
+        return []
+    every = parse(
+        (row["file"], row["line"] + n, text)
+        for row in facts.rows("lookup_entries")
+        for n, text in enumerate("\n".join(filter(None, (row["message"], row["trace"]))).split("\n"))
+    )
+    known = kinds(facts, {one.upper() for each in every for one in each.ids if ids.IN_TEXT.fullmatch(one)})
+    for each in every:
+        wanted = WANTS.get(each.command or "queryMsgById", "offset")
+        said = [known[one.upper()] for one in each.ids if one.upper() in known]
         if said:
-            lookup.wrong = any(kind != wanted for kind in said)
-        elif lookup.address and wanted == "offset":
+            each.wrong = any(kind != wanted for kind in said)
+        elif each.address and wanted == "offset":
             # Only the error is left: the address it tried is that of a producer, taken out of one of its UNIQ_KEYs.
-            lookup.wrong = _is_producers(facts, lookup.address) or None
-    return _once(seen)
+            each.wrong = _is_producers(facts, each.address) or None
+    return _once(every)
 
 
-def _once(seen: list[Lookup]) -> list[Lookup]:
+def _once(every: list[Lookup]) -> list[Lookup]:
     """Leave out failures without a command that report a command already listed: a tool prints and logs the same exception."""
-    typed = [one for one in seen if one.command]
-    told = {one.address or _misread(i) for one in typed for i in (one.ids or ("",))} | {
-        i.upper() for one in typed for i in one.ids
-    }
-    kept = list(typed)
-    for one in (o for o in seen if not o.command):
+    listed = [one for one in every if one.command]
+    told = {one.address or _misread(i) for one in listed for i in (one.ids or ("",))}
+    told |= {i.upper() for one in listed for i in one.ids}
+    for one in (each for each in every if not each.command):
         marks = {one.address, *(i.upper() for i in one.ids)} - {None}
         if marks and not marks & told:
-            kept.append(one)
+            listed.append(one)
             told |= marks
-    return sorted(kept, key=lambda o: (o.file, o.line))
+    return sorted(listed, key=lambda one: (one.file, one.line))
 
 
 def kinds(facts: Facts, texts: set[str]) -> dict[str, ids.Kind]:
-    """Return {id: kind} of well-formed ids that a look-up or an application's log names: exact if a record has it, else
+    """Return {id: kind} of well-formed ids that a look-up or an application's log names: as a record has it, else
     by form if that is more than possible. gRPC ids count as UNIQ_KEYs.
     """
-    if not texts:
-        return {}
-    known: dict[str, ids.Kind] = {row["id"]: row["kind"] for row in facts.rows("known_ids") if row["id"] in texts}
+    known: dict[str, ids.Kind] = {
+        row["id"]: row["kind"] for row in (facts.rows("known_ids") if texts else ()) if row["id"] in texts
+    }
     unknown = sorted(texts - set(known))
     hosts = set(facts("store_extent")["store_host"].dropna()) if unknown else set()
     for text in unknown:
@@ -196,17 +176,16 @@ def kinds(facts: Facts, texts: set[str]) -> dict[str, ids.Kind]:
 def _is_producers(facts: Facts, address: str) -> bool:
     """Return whether some UNIQ_KEY of the records reads as this address when taken for an offset id."""
     prefix = ids.host_prefix(address)
-    if prefix is None:
-        return False
-    return bool(facts.answers("records_of_host", prefix=prefix, size=len(prefix) + 16)[0]["n"])
+    return bool(prefix and facts.answers("records_of_host", prefix=prefix, size=len(prefix) + 16)[0]["n"])
 
 
 def ref(facts: Facts, lookup: Lookup) -> tuple[Ref, ...]:
     """Quote the command and, if it failed, the line that reports it."""
-    quoted = [facts.ref(lookup.file, lookup.line)]
-    if lookup.failed_line and lookup.failed_line != lookup.line:
-        quoted.append(facts.ref(lookup.file, lookup.failed_line))
-    return tuple(quoted)
+    lines = dict.fromkeys((lookup.line, lookup.failed_line or lookup.line))
+    return facts.refs((lookup.file, line) for line in lines)
+
+
+# --- pastes --------------------------------------------------------------------------------------------------------------------
 
 
 @memo
@@ -220,14 +199,15 @@ def is_paste(facts: Facts) -> bool:
 
 
 @memo
-def text_of(facts: Facts) -> str:
-    """Return the unchanged text of a paste: lines end at LF only."""
-    (item,) = (item for item in facts.files.items if item.replica_of is None)
-    return decoded(facts.raw(item.file, LARGEST))
+def _text(facts: Facts) -> tuple[str, str]:
+    """Return the file and the unchanged text of a paste, ("", "") for other evidence: lines end at LF only."""
+    if not is_paste(facts):
+        return "", ""
+    (file,) = (item.file for item in facts.files.items if item.replica_of is None)
+    return file, decoded(facts.raw(file, LARGEST))
 
 
-@attrs.frozen
-class Mixed:
+class Mixed(NamedTuple):
     """Ids of both kinds that a paste compares. `paired`: two of them certainly belong to one message."""
 
     offset_ids: int
@@ -239,44 +219,44 @@ class Mixed:
 @memo
 def mixed(facts: Facts) -> Mixed | None:
     """Return the ids of a paste that compares both kinds; None for other evidence."""
-    found = context.mixed(text_of(facts)) if is_paste(facts) else None
-    return None if found is None else Mixed(found.offset_ids, found.uniq_keys, found.paired, quoted(facts, found.at))
+    found = context.mixed(_text(facts)[1])
+    return found and Mixed(found.offset_ids, found.uniq_keys, found.paired, _quoted(facts, found.at))
 
 
 @memo
 def overtaken(facts: Facts) -> tuple[Ref, ...]:
     """Return the lines of a paste in which a check arrives during the local transaction; () for other evidence."""
-    return quoted(facts, context.overtaken(text_of(facts))) if is_paste(facts) else ()
+    return _quoted(facts, context.overtaken(_text(facts)[1]))
 
 
-def quoted(facts: Facts, numbers: Iterable[int]) -> tuple[Ref, ...]:
+def _quoted(facts: Facts, numbers: Iterable[int]) -> tuple[Ref, ...]:
     """Quote lines of a paste, in full."""
-    (item,) = (item for item in facts.files.items if item.replica_of is None)
-    raw = text_of(facts).split("\n")
-    return tuple(Ref(item.file, raw[number - 1].rstrip("\r"), line=number) for number in numbers)
+    file, text = _text(facts)
+    raw = text.split("\n")
+    return tuple(Ref(file, raw[number - 1].rstrip("\r"), line=number) for number in numbers)
+
+
+# --- calls ---------------------------------------------------------------------------------------------------------------------
 
 
 def on_message(
     records: Sequence[dict[str, Any]], client: str | Version | None = None, lang: Lang = "en"
 ) -> pd.DataFrame:
-    """Return the id that each call returns for this message: columns call, side, which, id, copy (stage), says,
-    upstream.
+    """Return the id that each call returns for this message: columns call, side, which, id, copy (stage), says, upstream.
 
     `records` as in `kit.trace`, in store order; `id` is None if the call answers null or the message has no such copy.
     """
-    transactional = any(r["stage"] in (stages.HALF, stages.CHECK_BACK, stages.COMMIT) for r in records)
+    plain = [r["stage"].split(" ")[0] for r in records]  # without a retry's number
+    transactional = not {stages.HALF, stages.CHECK_BACK, stages.COMMIT}.isdisjoint(plain)
+    origin = next((r["origin_message_id"] for r in records if r.get("origin_message_id")), None)
+    uniq = next((r["uniq_key"] for r in records if r["uniq_key"]), None)
     rows = []
     for one in CALLS:
-        if not one.holds(client) or (one.transactional is not None and one.transactional is not transactional):
+        if not one.holds(client) or one.transactional not in (None, transactional):
             continue
-        copy = next((r for r in reversed(records) if plain(r["stage"]) in one.stages), None)
-        origin = next((r["origin_message_id"] for r in records if r.get("origin_message_id")), None)
-        uniq = next((r["uniq_key"] for r in records if r["uniq_key"]), None)
-        text = {
-            "uniq": uniq,
-            "none": None,
-            "offset": origin if "origin" in one.stages else copy and copy["offset_msg_id"],
-        }[one.which]
+        copy = next((records[at] for at in reversed(range(len(records))) if plain[at] in one.stages), None)
+        offset = origin if "origin" in one.stages else copy and copy["offset_msg_id"]
+        text = {"uniq": uniq, "none": None, "offset": offset}[one.which]
         shown = copy["stage"] if copy and one.which == "offset" else None
         rows.append((one.call, one.side, one.which, text, shown, one.says.in_(lang), one.upstream))
     return pd.DataFrame(rows, columns=pd.Index(["call", "side", "which", "id", "copy", "says", "upstream"]))
@@ -286,8 +266,3 @@ def of_copies(copies: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
     """Return `on_message` of a query's rows: uniq_key, stage, offset_msg_id, origin_message_id, client_version, in store order."""
     version = copies["client_version"].dropna().max()
     return on_message(copies.to_dict("records"), Version.maybe(str(version)), lang)  # type: ignore[arg-type]
-
-
-def plain(stage: str) -> str:
-    """Return the stage without a retry's number."""
-    return stage.split(" ")[0]
