@@ -161,7 +161,7 @@ def _recorded(outcomes: pd.DataFrame) -> pd.DataFrame:
     late = {"stored": "timed out but stored", "lost": "timed out and refused"}
     rows = outcomes.melt("kind", list(late), "end", "sends")
     rows["outcome"] = rows["end"].map(late).where(rows["kind"] == "CLIENT_TIMEOUT", "refused")
-    return rows.groupby("outcome", as_index=False, sort=False)["sends"].sum()
+    return rows.groupby("outcome", sort=False)["sends"].sum().reset_index()
 
 
 def why(frame: pd.DataFrame, lang: Lang = "en") -> Table:

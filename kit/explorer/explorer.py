@@ -76,19 +76,14 @@ class Explorer:
         known = [*self.values(field)]
         for value in values:
             if value not in known:
-                near = difflib.get_close_matches(value, known, 5, 0.5) or known[:10]
-                said = SAYS["unknown"].say(
-                    field=LABELS["fields"][field], value=clean(value, 80), known=[clean(each, 80) for each in near]
-                )
+                near = [clean(each, 80) for each in difflib.get_close_matches(value, known, 5, 0.5) or known[:10]]
+                said = SAYS["unknown"].say(field=LABELS["fields"][field], value=clean(value, 80), known=near)
                 raise ValueError(said.render(self.lang))
 
     def values(self, field: str) -> dict[str, int]:
-        """Return the values of a field with the number of rows that have them, the most frequent first."""
-        found: dict[str, int] = {}
-        for part, each in self.parts.items():
-            for value, count in each.counts(field).items() if field in COLUMNS[part] else ():
-                found[value] = found.get(value, 0) + count
-        return found
+        """Return the values of a field with the number of rows that have them, the most frequent first in each part."""
+        counts = [each.counts(field) for part, each in self.parts.items() if field in COLUMNS[part]]
+        return {value: sum(each.get(value, 0) for each in counts) for each in counts for value in each}
 
     @property
     def entries(self) -> pd.DataFrame:
@@ -197,8 +192,11 @@ class View(ipywidgets.VBox):
         parts = [part for part, each in explorer.parts.items() if len(each.frame)]
         for part in parts:
             bars = [self._bars(part, name) for name in COMPARED[part] if len(explorer.parts[part].counts(name)) > 1]
-            shown += [self._timeline(part), ipywidgets.HBox(bars, layout={"flex_flow": "row wrap"})]
-        shown += [*self._lag(), *self._metrics(), *map(self._table, parts)]
+            shown += [
+                self._drawn(lambda part=part: explorer.timeline(part, self.log_scale.value)),
+                ipywidgets.HBox(bars, layout={"flex_flow": "row wrap"}),
+            ]
+        shown += [*self._measured(), *map(self._table, parts)]
         super().__init__(shown)
         self.add_class("rmq-kit-explorer")
         self.refresh()
@@ -211,6 +209,9 @@ class View(ipywidgets.VBox):
             if selection != self.explorer.selection:
                 self.explorer.selection = selection
                 self.refresh()
+
+    def _change(self, **fields: Any) -> None:
+        self.select(attrs.evolve(self.explorer.selection, **fields))
 
     def refresh(self) -> None:
         with self._drawing:
@@ -226,22 +227,25 @@ class View(ipywidgets.VBox):
         """Show what is selected as chips that let go of it, and how much that is."""
         chosen = self.explorer.selection
         heads = {field: label.in_(self.lang) for field, label in LABELS["fields"].items()}
-        pairs = [(field, value) for field in VALUES for value in getattr(chosen, field)]
-        chips = [self._chip(f"{heads[f]}: {clean(value, 80)}", chosen.toggled(f, value)) for f, value in pairs]
+        chips = []
         if chosen.since or chosen.until:
             ends = [f"{at:%Y-%m-%d %H:%M:%S}" if at else "…" for at in (chosen.since, chosen.until)]
-            chips.insert(0, self._chip(f"{ends[0]} – {ends[1]} UTC", attrs.evolve(chosen, since=None, until=None)))
+            chips.append((f"{ends[0]} – {ends[1]} UTC", attrs.evolve(chosen, since=None, until=None)))
+        for field in VALUES:
+            values = getattr(chosen, field)
+            chips += [(f"{heads[field]}: {clean(value, 80)}", chosen.toggled(field, value)) for value in values]
         if chosen.text:
-            chips.append(self._chip(f"{heads['text']}: {clean(chosen.text, 80)}", attrs.evolve(chosen, text="")))
-        clear = [self._chip(SAYS["clear"].in_(self.lang), Selection(), "times-circle")] if chips else []
-        self.chips.children = (*chips, *clear) or (ipywidgets.Label(SAYS["everything"].in_(self.lang)),)
-        selected = {part: int(each.mask(chosen).sum()) for part, each in self.explorer.parts.items()}
-        numbers = [
-            SAYS["of"].say(count=selected[part], total=len(each.frame), what=LABELS["parts"][part]).render(self.lang)
-            for part, each in self.explorer.parts.items()
-        ]
-        nothing = [] if any(selected.values()) else [SAYS["nothing"].in_(self.lang)]
-        self.counts.value = " · ".join([*nothing, *numbers])
+            chips.append((f"{heads['text']}: {clean(chosen.text, 80)}", attrs.evolve(chosen, text="")))
+        buttons = [self._chip(*chip) for chip in chips]
+        if chips:
+            buttons.append(self._chip(SAYS["clear"].in_(self.lang), Selection(), "times-circle"))
+        self.chips.children = buttons or (ipywidgets.Label(SAYS["everything"].in_(self.lang)),)
+        counts = {part: int(each.mask(chosen).sum()) for part, each in self.explorer.parts.items()}
+        numbers = [] if any(counts.values()) else [SAYS["nothing"].in_(self.lang)]
+        for part, count in counts.items():
+            total, what = len(self.explorer.parts[part].frame), LABELS["parts"][part]
+            numbers.append(SAYS["of"].say(count=count, total=total, what=what).render(self.lang))
+        self.counts.value = " · ".join(numbers)
 
     def _chip(self, text: str, then: Selection, icon: str = "times") -> Any:
         chip = ipywidgets.Button(description=text, icon=icon, layout={"width": "auto"})
@@ -255,23 +259,18 @@ class View(ipywidgets.VBox):
             values = {clean(value, 200): value for value in self.explorer.values(field)}
             if len(values) < 2:
                 continue
-            menu = ipywidgets.Combobox(
-                placeholder=LABELS["fields"][field].in_(self.lang), options=sorted(values), ensure_option=True, continuous_update=False,
-                layout={"width": "11em"}, tooltip=LABELS["fields"][field].in_(self.lang),
-            )  # fmt: skip
+            look = {"placeholder": LABELS["fields"][field].in_(self.lang), "layout": {"width": "11em"}}
+            menu = ipywidgets.Combobox(options=sorted(values), ensure_option=True, continuous_update=False, **look)
             menu.observe(lambda change, field=field, values=values: self._chosen(change, field, values), "value")
             menus.append(menu)
         hint = SAYS["search"].in_(self.lang)
         self.search = ipywidgets.Text(placeholder=hint, continuous_update=False, layout={"width": "16em"})
-        self.search.observe(lambda change: self._searched(change["new"].strip()), "value")
+        self.search.observe(lambda change: self._change(text=change["new"].strip()), "value")
         self._follow.append(lambda: setattr(self.search, "value", self.explorer.selection.text))
         scale = SAYS["log_scale"].in_(self.lang)
         self.log_scale = ipywidgets.Checkbox(description=scale, indent=False, layout={"width": "auto"})
         self.log_scale.observe(lambda _: self.refresh(), "value")
         return ipywidgets.HBox([self.search, *menus, self.log_scale], layout={"flex_flow": "row wrap"})
-
-    def _searched(self, text: str) -> None:
-        self.select(attrs.evolve(self.explorer.selection, text=text))
 
     def _chosen(self, change: Any, field: str, values: dict[str, str]) -> None:
         if change["new"] in values:
@@ -279,10 +278,6 @@ class View(ipywidgets.VBox):
             self.select(self.explorer.selection.toggled(field, values[change["new"]]))
 
     # --- charts ----------------------------------------------------------------------------------------------------------
-
-    def _timeline(self, part: Part) -> Any:
-        """Return the selected rows over time, coloured by level or stage, with the moments that causes know."""
-        return self._drawn(lambda: self.explorer.timeline(part, self.log_scale.value))
 
     def follow(self, draw: Callable[[], Chart | Table]) -> Any:
         """Return a place for what a cell shows, which follows the selection too."""
@@ -311,7 +306,7 @@ class View(ipywidgets.VBox):
             ends = [first + (last - first) * tick / TICKS for tick in change["new"]]
             since = f"{ends[0]}" if change["new"][0] else ""
             until = f"{ends[1]}" if change["new"][1] < TICKS else ""
-            self.select(attrs.evolve(self.explorer.selection, since=since, until=until))
+            self._change(since=since, until=until)
 
         def follow() -> None:
             chosen = self.explorer.selection
@@ -349,43 +344,29 @@ class View(ipywidgets.VBox):
             [ipywidgets.Label(LABELS["fields"][field].in_(self.lang)), *lines], layout={"margin": "0 2em 1em 0"}
         )
 
-    def _lag(self) -> list[Any]:
-        """Return the lag of each group in a topic, all queues together, at each look."""
-        looks = positions.every(self.explorer.case.facts)
-        sums = looks.groupby(["topic", "group", "time"])["lag"].sum(min_count=1).dropna().reset_index()
-        if sums.empty:
+    def _measured(self) -> list[Any]:
+        """Return a menu of what was measured, the lag of each group in a topic and the host metrics, and the chosen one over time."""
+        case, behind = self.explorer.case, SAYS["behind"].in_(self.lang)
+        looks = positions.every(case.facts).groupby(["time", "topic", "group"])["lag"].sum(min_count=1)
+        lag = looks.dropna().rename(behind).reset_index()
+        measured = {behind: lag.assign(of=lag["group"] + " " + lag["topic"])} if len(lag) else {}
+        if case.has("metrics"):
+            asked = "select ts as time, concat_ws(' ', origin, subject, name) as of, value from metrics where ts is not null order by ts"
+            every = case.sql(asked).toPandas()
+            measured |= {str(name): every[every["of"] == name] for name in every["of"].value_counts().index}
+        if not measured:
             return []
-
-        of = (sums["group"] + " " + sums["topic"]).rename("of")
-        lags = pd.concat(
-            [sums["time"], of, sums["lag"].rename(SAYS["behind"].in_(self.lang)), sums[["group", "topic"]]], axis=1
-        )
-        return [self._drawn(lambda: self._lines(self.explorer.selection.keep(lags).iloc[:, :3]))]
-
-    def _lines(self, frame: pd.DataFrame) -> Chart:
-        chart = pictures.lines(frame, self.lang)
-        chart.figure.update_layout(height=230)
-        return chart
-
-    def _metrics(self) -> list[Any]:
-        """Return a menu of host metrics and the one chosen, over time."""
-        if not self.explorer.case.has("metrics"):
-            return []
-        asked = "select ts, concat_ws(' ', origin, subject, name) as metric, value from metrics where ts is not null order by ts"
-        metrics = self.explorer.case.sql(asked).toPandas()
-        if metrics.empty:
-            return []
-        names = list(metrics["metric"].value_counts().index)
-        options, label = [(clean(name, 100), name) for name in names], SAYS["metric"].in_(self.lang)
+        options, label = [(clean(name, 100), name) for name in measured], SAYS["measured"].in_(self.lang)
         menu = ipywidgets.Dropdown(options=options, description=label, layout={"width": "auto"})
 
         def draw() -> Chart:
-            rows = self.explorer.selection.keep(metrics[metrics["metric"] == menu.value])
-            return self._lines(rows.rename(columns={"value": SAYS["metric"].in_(self.lang)}))
+            rows = self.explorer.selection.keep(measured[menu.value])
+            chart = pictures.lines(rows[["time", "of", "value" if "value" in rows else behind]], self.lang)
+            chart.figure.update_layout(height=230)
+            return chart
 
-        chart = self._drawn(draw)
-        menu.observe(lambda _: setattr(chart, "outputs", outputs([draw()])), "value")
-        return [menu, chart]
+        menu.observe(lambda _: self.refresh(), "value")
+        return [menu, self._drawn(draw)]
 
     def _table(self, part: Part) -> Any:
         """Return the first selected rows; a place among them opens, where the explorer can open one."""

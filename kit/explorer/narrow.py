@@ -11,7 +11,6 @@ import hashlib
 import json
 import operator
 import re
-from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -55,27 +54,26 @@ class Narrow:
 
     def mask(self, selection: Selection, without: str = "") -> np.ndarray:
         """Return which rows are selected; `without`: a field that does not count."""
-        kept = np.ones(len(self.frame), bool)
+        chosen = np.ones(len(self.frame), bool)
         for at, compare in ((selection.since, operator.ge), (selection.until, operator.le)):
-            if at is not None and without != "span":
-                kept &= compare(self.frame["ts"], pd.Timestamp(at)).to_numpy()
+            if at is not None:
+                chosen &= compare(self.frame["ts"], pd.Timestamp(at)).to_numpy()
         for field, column in COLUMNS[self.part].items():
-            values = getattr(selection, field)
-            if values and field != without:
+            wanted = set(getattr(selection, field))
+            if wanted and field != without:
                 known = self.frame[column].cat.categories
-                wanted = [n for n, value in enumerate(known) if not set(values).isdisjoint(_each(column, value))]
-                kept &= np.isin(self.frame[column].cat.codes, wanted)
-        return kept & _saying(self, selection.text) if selection.text else kept
+                matching = [value for value in known if not wanted.isdisjoint(_each(column, value))]
+                chosen &= self.frame[column].isin(matching).to_numpy()
+        return chosen & _saying(self, selection.text) if selection.text else chosen
 
     def counts(self, field: str, mask: np.ndarray | None = None) -> dict[str, int]:
         """Return the number of rows of each value of a field, the most frequent first."""
         column = COLUMNS[self.part][field]
-        codes = self.frame[column].cat.codes.to_numpy()
-        sums = np.bincount(codes[codes >= 0] if mask is None else codes[mask & (codes >= 0)], minlength=1)
+        rows = self.frame[column] if mask is None else self.frame.loc[mask, column]
         counts: dict[str, int] = {}
-        for value, count in zip(self.frame[column].cat.categories, sums.tolist(), strict=False):
-            for each in _each(column, value):
-                counts[each] = counts.get(each, 0) + count
+        for value, count in rows.value_counts().items():
+            for each in _each(column, str(value)):
+                counts[each] = counts.get(each, 0) + int(count)
         return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def steps(self, selection: Selection, by: str, most: int) -> pd.DataFrame:
@@ -85,10 +83,9 @@ class Narrow:
             return pd.DataFrame({"ts": chosen["ts"], "by": [], "rows": []})
         span = (chosen["ts"].max() - chosen["ts"].min()).total_seconds()
         step = max(1, round(1000 * span / most))
-        counted = chosen.groupby(
-            [chosen["ts"].dt.floor(f"{step}ms").dt.tz_localize(None), by], observed=True, dropna=False
-        )
-        return counted.size().rename("rows").reset_index().rename(columns={by: "by"}).astype({"by": object})
+        start = chosen["ts"].dt.floor(f"{step}ms").dt.tz_localize(None)
+        counted = chosen.groupby([start, by], observed=True, dropna=False).size()
+        return counted.rename("rows").reset_index().rename(columns={by: "by"}).astype({"by": object})
 
     def rows(self, selection: Selection, most: int) -> pd.DataFrame:
         """Return the first selected rows in order of time, with their texts."""
@@ -156,28 +153,25 @@ def read(case: Case, part: Part) -> Narrow:
     folder = case.write_table(f"explorer_{part}-{hashlib.sha256(repr(version).encode()).hexdigest()[:12]}", write)
     fields = list(dict.fromkeys(COLUMNS[part].values()))
     columns = [*KEYS[part], "ts", *fields]
-    if not any(folder.rglob("*.parquet")):
-        frame = pd.DataFrame({name: [] for name in columns}).astype({"ts": "datetime64[us, UTC]"})
-    else:
+    if any(folder.rglob("*.parquet")):
         table = ds.dataset(folder, format="parquet").to_table(columns)
-        for name in (KEYS[part][0], *fields):
-            coded = table[name].dictionary_encode().unify_dictionaries()
-            table = table.set_column(table.schema.get_field_index(name), name, coded)
-        frame = table.to_pandas().sort_values(["ts", *KEYS[part]], ignore_index=True)
+        frame = table.to_pandas(categories=[KEYS[part][0], *fields])
+    else:
+        frame = pd.DataFrame({name: [] for name in columns}).astype({"ts": "datetime64[us, UTC]"})
     if frame["ts"].dt.tz is None:
         frame["ts"] = frame["ts"].dt.tz_localize("UTC")
-    return Narrow(part, folder, frame.astype(dict.fromkeys(fields, "category")))
+    frame = frame.astype(dict.fromkeys(fields, "category"))
+    return Narrow(part, folder, frame.sort_values(["ts", *KEYS[part]], ignore_index=True))
 
 
 def _patterns(case: Case) -> dict[str, Any]:
     """Return the patterns for the names in a text: names of the records, what is called a topic or group, an address."""
     patterns: dict[str, Any] = dict(_SAID)
     for field, column in (("topics", "topic"), ("groups", "coalesce(consumer_group, property_PGROUP)")):
-        common = f"select {column} as name, count(*) as rows from records group by 1 order by rows desc, name limit {MOST_NAMES}"
-        patterns[field] = _among(row["name"] for row in case.answers(common))
+        common = (
+            f"select {column} as name, count(*) as n from records group by 1 order by n desc, name limit {MOST_NAMES}"
+        )
+        names = [row["name"] for row in case.answers(common) if row["name"] and _NAME.fullmatch(row["name"])]
+        known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+        patterns[field] = rf"(?:^|[^-%|A-Za-z0-9_])({known})(?:$|[^-%|A-Za-z0-9_])" if known else _NEVER
     return patterns
-
-
-def _among(names: Iterable[str | None]) -> str:
-    known = sorted((re.escape(name) for name in names if name and _NAME.fullmatch(name)), key=len, reverse=True)
-    return rf"(?:^|[^-%|A-Za-z0-9_])({'|'.join(known)})(?:$|[^-%|A-Za-z0-9_])" if known else _NEVER

@@ -85,8 +85,8 @@ def _card(history: History, one: Incident, folder: Path) -> dict[str, Any]:
         "words": clean(" ".join([one.name, one.evidence, *names, *(str(f["cause"]) for f in held)])),
         "pages": [(WORDS[page.stem].in_(lang), quote(page.relative_to(folder).as_posix())) for page in one.pages],
         "alike": [
-            (clean(row.name), quote(row.name, safe=""), round(100 * row.likeness), clean(row.why))
-            for row in like.itertuples(index=False)
+            (clean(row["name"]), quote(row["name"], safe=""), round(100 * row["likeness"]), clean(row["why"]))
+            for row in like.to_dict("records")
         ],
     }
 

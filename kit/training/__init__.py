@@ -43,7 +43,7 @@ def open(  # noqa: A001
     """
     from kit.notebook import prose
     from kit.training.bench import Bench, evidences
-    from kit.training.lab import labs
+    from kit.training.lab import MIXED, labs
     from kit.training.session import LabError, Session
 
     known = labs()
@@ -51,54 +51,53 @@ def open(  # noqa: A001
     if number not in known:
         raise LabError(SAYS["no_lab"].say(lab=str(lab)[:40], known=[str(n) for n in known]).render(lang))
     prose.speak(str(number), lang, interactive)
-    paths = evidences(evidence, known[number].several, cases, draw)
-    _open.pop(number, None)
+    paths = evidences(evidence, number in MIXED, cases, draw)
+    _open.pop(number, None)  # the lab opened last is the last one
     _open[number] = Session(known[number], Bench(paths, workspace, lang, interactive, options), solve)
     return _open[number]
 
 
-def _session(id_: str) -> Session:
+def _session(lab: str) -> Session:
     from kit.training.session import LabError
 
-    number, dash, rest = str(id_).partition("-")
-    if not (number.isdecimal() and dash and rest):
+    if not lab.isdecimal() or int(lab) not in _open:
+        raise LabError(SAYS["not_open"].say(lab=lab[:40]).render())
+    return _open[int(lab)]
+
+
+def _of(id_: str) -> Session:
+    """Return the open lab of a question."""
+    from kit.training.session import LabError
+
+    number, _, rest = str(id_).partition("-")
+    if not (number.isdecimal() and rest):
         raise LabError(SAYS["no_id"].say(id=str(id_)[:40]).render())
-    if int(number) not in _open:
-        raise LabError(SAYS["not_open"].say(lab=number).render())
-    return _open[int(number)]
+    return _session(number)
 
 
 def ask(id: str) -> Any:  # noqa: A002
     """Return the question, for reading; in an interactive lab a form that asks, checks and hints."""
-    session = _session(id)
-    if not session.bench.interactive:
-        return session.ask(id)
     from kit.training.session import form
 
-    return form(session, id)
+    session = _of(id)
+    return form(session, id) if session.bench.interactive else session.ask(id)
 
 
 def check(id: str, answer: Any) -> Note:  # noqa: A002
     """Judge an answer: what is right, or the misconception behind it. None is “not answered yet”. Raise `LabError` for an unknown id."""
-    return _session(id).check(id, answer)
+    return _of(id).check(id, answer)
 
 
 def hint(id: str) -> Note:  # noqa: A002
     """Return where to look; the scorecard records it."""
-    return _session(id).hint(id)
+    return _of(id).hint(id)
 
 
 def answer(id: str) -> Any:  # noqa: A002
     """Return the answer from the evidence (number, word, or words with commas; None if the evidence does not show it); the scorecard records it."""
-    return _session(id).answer(id)
+    return _of(id).answer(id)
 
 
 def scorecard(lab: int | str | None = None) -> Scorecard:
     """Return how the lab went (default: the one opened last)."""
-    from kit.training.session import LabError
-
-    if lab is None and _open:
-        return list(_open.values())[-1].scorecard()
-    if not str(lab).isdecimal() or int(str(lab)) not in _open:
-        raise LabError(SAYS["not_open"].say(lab=str(lab or 80)[:40]).render())
-    return _open[int(str(lab))].scorecard()
+    return _session(str(next(reversed(_open), 80) if lab is None else lab)).scorecard()

@@ -13,7 +13,7 @@ import pandas as pd
 from kit.case.tables import AS_MAP
 from kit.charts import Chart, Table
 from kit.formats.commitlog.schema import TEXT, as_dict
-from kit.i18n import Lang, T, labels
+from kit.i18n import Lang, labels
 from kit.notebook import inquiry as notebook
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ COLUMNS: Final = (
     "offset_msg_id", "store_size",
 )  # fmt: skip
 """What decides first: the last ones may need scrolling."""
-RECORDS_BY_TOPIC: Final = """
+TOPICS: Final = """
 select topic, count(*) as records, min(store_timestamp) as first, max(store_timestamp) as last
 from records group by topic order by records desc, topic limit 40
 """
@@ -53,10 +53,8 @@ class Bench:
         interactive: bool = True,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.paths = list(paths)
-        self.lang = lang
-        self.interactive = interactive
-        self._open = (workspace, options or {})
+        self.paths, self.lang, self.interactive = list(paths), lang, interactive
+        self._open = (workspace, lang, interactive, options or {})
         self._inquiries: dict[int, notebook.Inquiry] = {}
 
     def inquiry(self, n: int = 1) -> notebook.Inquiry:
@@ -64,10 +62,7 @@ class Bench:
         if not 1 <= n <= len(self.paths):
             raise IndexError(n)
         if n not in self._inquiries:
-            workspace, options = self._open
-            self._inquiries[n] = notebook.start(
-                self.paths[n - 1], workspace, self.lang, self.interactive, options, book=None
-            )
+            self._inquiries[n] = notebook.start(self.paths[n - 1], *self._open, book=None)
         return self._inquiries[n]
 
     @property
@@ -80,12 +75,12 @@ class Bench:
         _ = case.spark
         return case
 
-    def figures(self, cause: str, n: int = 1) -> dict[str, Any]:
-        """Return the figures of a cause; unknown names and unknown values are None alike."""
-        return _Unknown(self.inquiry(n).finding(cause)["figures"])
+    def figures(self, cause: str) -> Mapping[str, Any]:
+        figures: Mapping[str, Any] = self.inquiry().finding(cause)["figures"]
+        return figures
 
-    def table(self, name: str, n: int = 1) -> pd.DataFrame:
-        return self.inquiry(n).table(name)
+    def table(self, name: str) -> pd.DataFrame:
+        return self.inquiry().table(name)
 
     def draw(self, chart: Callable[..., Chart], name: str, n: int = 1) -> Any:
         """Draw a result table without the sentence that reads it: reading it is the task. Show a sentence if it is absent."""
@@ -105,11 +100,12 @@ class Bench:
     def files(self, n: int = 1) -> Table:
         """Return the files of the evidence by kind, without archive names, which could give too much away."""
         items = [(_inside(i.file), i.kind, i.source, i.bytes) for i in self.inquiry(n).case.inventory.items]
-        return self._table(pd.DataFrame(items, columns=pd.Index(["file", "kind", "source", "bytes"])), SAYS["files"])
+        frame = pd.DataFrame(items, columns=pd.Index(["file", "kind", "source", "bytes"]))
+        return Table(frame, SAYS["files"], lang=self.lang)
 
     def topics(self, n: int = 1) -> Table:
         """Return how many records each topic holds."""
-        return self._query(n, RECORDS_BY_TOPIC, SAYS["topics"])
+        return self._query(n, TOPICS, SAYS["topics"])
 
     def warnings(self, n: int = 1, most: int = 15) -> Table:
         """Return the most common warnings and errors, with digits and ids folded."""
@@ -117,19 +113,17 @@ class Bench:
 
     def lines(self, text: str, n: int = 1, most: int = 8) -> Table:
         """Return the first log entries that contain a text, including their stack traces."""
-        frame = self.spark_case(n).sql(ENTRIES, text=text, most=most).toPandas()
-        return self._table(frame.assign(file=[_inside(f) for f in frame["file"]]), SAYS["found"].say(text=text))
+        shown = self._query(n, ENTRIES, SAYS["found"].say(text=text), text=text, most=most)
+        return attrs.evolve(shown, frame=shown.frame.assign(file=shown.frame["file"].map(_inside)))
 
     def records(
         self, n: int = 1, most: int = 8, *, topic: str | None = None, uniq_key: str | None = None, **properties: str
     ) -> Table:
         """Return the first records of a topic, of a message, or with properties of these values."""
-        frame = self._chosen(n, {"topic": topic, "uniq_key": uniq_key}, properties)
-        first = (
-            frame.orderBy("file", "physical_offset").select(*{*COLUMNS} - {"properties"}, TEXT).limit(most).toPandas()
-        )
+        rows = self._chosen(n, {"topic": topic, "uniq_key": uniq_key}, properties).orderBy("file", "physical_offset")
+        first = rows.select(*{*COLUMNS} - {"properties"}, TEXT).limit(most).toPandas()
         own = [", ".join(f"{k}={v}" for k, v in as_dict(p).items() if k != "UNIQ_KEY") for p in first[TEXT]]
-        return self._table(first.assign(properties=own)[list(COLUMNS)], SAYS["records"])
+        return Table(first.assign(properties=own)[list(COLUMNS)], SAYS["records"], lang=self.lang)
 
     def count(self, n: int = 1, *, topic: str | None = None, uniq_key: str | None = None, **properties: str) -> int:
         """Return how many records there are of a topic, of a message, or with properties of these values."""
@@ -149,20 +143,12 @@ class Bench:
         """Return the answer to a query over the tables of the evidence."""
         return self._query(n, text, "")
 
-    def _query(self, n: int, text: str, caption: T | str, **values: Any) -> Table:
-        return self._table(self.spark_case(n).sql(text, **values).toPandas(), caption)
-
-    def _table(self, frame: pd.DataFrame, caption: Any) -> Table:
-        return Table(frame, caption, lang=self.lang)
-
-
-class _Unknown(dict[str, Any]):
-    def __missing__(self, key: str) -> None:
-        return None
+    def _query(self, n: int, text: str, caption: Any, **values: Any) -> Table:
+        return Table(self.spark_case(n).sql(text, **values).toPandas(), caption, lang=self.lang)
 
 
 def _inside(file: str) -> str:
-    return file.rsplit("!/", 1)[-1]
+    return file.rpartition("!/")[2]
 
 
 def evidences(
@@ -170,15 +156,13 @@ def evidences(
 ) -> list[Path]:
     """Return the evidence of a lab; for one on several sets those named, or `most` archives drawn from a folder and its subfolders.
 
-    The order is by a hash of draw number and content, not by names or sizes, so it is the same for
-    everybody and gives nothing away. Raise `FileNotFoundError`.
+    The order is by a hash of draw number and content, not by names or sizes, so it is the same for everybody and gives nothing away.
+    Raise `FileNotFoundError`.
     """
     if not isinstance(evidence, str | Path):
         return [notebook.locate(one) for one in evidence]
     path = notebook.locate(evidence)
-    archives = (
-        [p for p in path.rglob("*") if p.name.endswith(ARCHIVES) and p.is_file()] if several and path.is_dir() else []
-    )
-    if not archives:
-        return [path]
-    return sorted(archives, key=lambda p: hashlib.sha256(b"%d" % draw + p.read_bytes()).hexdigest())[:most]
+    inside = path.rglob("*") if several and path.is_dir() else ()
+    archives = [p for p in inside if p.name.endswith(ARCHIVES) and p.is_file()]
+    drawn = sorted(archives, key=lambda p: hashlib.sha256(b"%d" % draw + p.read_bytes()).hexdigest())
+    return drawn[:most] or [path]

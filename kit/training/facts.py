@@ -32,10 +32,8 @@ CHAIN: Final = ("send-back-refused", "sent-anew", "leaked", "diverted-again", "b
 
 def of_lab(lab: Lab, bench: Bench) -> Facts:
     """Return the facts of a lab: the figures its file names, then what is worked out."""
-    figures = {
-        fact: bench.figures(cause).get(figure)
-        for fact, (cause, _, figure) in ((fact, name.partition(".")) for fact, name in lab.figures.items())
-    }
+    named = {fact: name.partition(".") for fact, name in lab.figures.items()}
+    figures = {fact: bench.figures(cause).get(figure) for fact, (cause, _, figure) in named.items()}
     return figures | WORKED_OUT[lab.number](bench, figures)
 
 
@@ -63,8 +61,8 @@ def _leaked(bench: Bench, records: int, messages: int) -> Facts:
     committed = stored[stored["committed"].astype(bool)]
     window = counts["last"].max() - counts["first"].min()
     writer = _writer(bench)
-    left = dict(zip(fixes["fix"], fixes["left"], strict=True))
-    through = fixes[fixes["retries_delivered"].astype(bool) & (fixes["left"] == 0)]["fix"]
+    left = fixes.set_index("fix")["left"]
+    through = fixes[fixes["retries_delivered"].astype(bool) & (left.to_numpy() == 0)]["fix"]
     return {
         "half_records": bench.case.answers(HALF_STORE)[0]["half_records"],
         "anywhere": int(stored["records"].sum()),

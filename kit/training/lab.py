@@ -1,7 +1,7 @@
-"""The labs: questions of `questions/*.yaml` with the misconceptions behind wrong answers, and the facts that answer them.
+"""What is asked: the labs of `questions/*.yaml`, English and Chinese side by side.
 
-A question names the fact that answers it: a figure of a cause (`figures` of the lab's file), or one that `kit.training.facts` works out. A fact that is
-None is not known from this evidence: its question is marked and not counted.
+`answer`, `taken_for`, `also` and the placeholders of texts are facts (`kit.training.facts`); one that this evidence does not show is None: its question is
+marked and not counted.
 """
 
 from __future__ import annotations
@@ -53,11 +53,6 @@ class Lab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     figures: dict[str, str] = {}
     questions: tuple[Question, ...] = ()
 
-    @property
-    def several(self) -> bool:
-        """Whether it uses several evidence sets."""
-        return self.number in MIXED
-
 
 @cache
 def labs() -> dict[int, Lab]:
@@ -69,8 +64,6 @@ def labs() -> dict[int, Lab]:
 
 def fill(text: T, facts: Mapping[str, Any], lang: Lang) -> str:
     """Return a text with the facts filled in; a fact that this evidence lacks is unknown."""
-    names = [name for _, name, _, _ in Formatter().parse(text.in_(lang)) if name]
-    values = {name: facts.get(name) for name in names}
-    return text.say(
-        **{name: sorted(value) if isinstance(value, frozenset) else value for name, value in values.items()}
-    ).render(lang)
+    values = {name: facts.get(name) for _, name, _, _ in Formatter().parse(text.in_(lang)) if name}
+    plain = {name: sorted(value) if isinstance(value, frozenset) else value for name, value in values.items()}
+    return text.say(**plain).render(lang)

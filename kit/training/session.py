@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import attrs
 import pandas as pd
@@ -15,61 +15,15 @@ from kit.i18n import Lang, Sentence, T, labels
 from kit.training import compare
 from kit.training.bench import Bench
 from kit.training.facts import neighbours, of_lab
-from kit.training.lab import Lab, Question, Slip, fill
-
-if TYPE_CHECKING:
-    from kit.training.bench import Bench
+from kit.training.lab import MIXED, Lab, Question, Slip, fill
 
 State = Literal["right", "wrong", "unanswered", "untold"]
 MARKS: Final[dict[State, str]] = {"right": "✓", "wrong": "✗", "unanswered": "…", "untold": "–"}
-SAYS: Final = labels("training")["session"]
-UNITS: Final[dict[str, T]] = labels("training")["units"]
-HEADS: Final[dict[str, T]] = labels("training")["heads"]
+TEXTS: Final = labels("training")
+SAYS: Final = TEXTS["session"]
 SHORT: Final = 110
-
 NONE: Final = "none"
 ALIASES: Final = {"healthy": NONE, "nothing": NONE, "无": NONE, "没有": NONE, "健康": NONE}
-HINTS: Final = labels("training")["hints"]
-
-
-def mixed_question(lab: int, n: int, bench: Bench) -> Question:
-    """Return the question which root cause the nth evidence of a lab has."""
-    found = bench.inquiry(n).findings
-    roots = [f for f in found["findings"] if f["cause"] in found["root_causes"]]
-    slips = [Slip(_slip(f), value=f["cause"]) for f in found["findings"] if f not in roots]
-    causes = [f for f in found["findings"] if f["kind"] == "root_cause"]
-    options = {f["cause"]: _text(SAYS["summary"].say(summary=f["title"])) for f in causes}
-    why = SAYS["quiet"].say(beside=neighbours(found) or SAYS["nothing"])
-    if roots:
-        why = SAYS["summary"].say(summary=" ".join(f["summary"] for f in roots))
-    return Question(
-        id=f"{lab}-{n}",
-        kind="words",
-        answer=f"cause_{n}",
-        also=f"also_{n}",
-        prompt=_text(SAYS["ask"].say(n=n)),
-        hint=_text(HINTS[str(lab)]),
-        explanation=_text(why),
-        slips=(*slips, Slip(_text(SAYS["is_something"]), value=NONE)),
-        options=options | {NONE: _text(SAYS["none_of_them"])},
-        aliases=ALIASES,
-    )
-
-
-def _slip(finding: Any) -> T:
-    """Return what to say to somebody who names a cause that it is not: the step that is false, where there is one."""
-    false = next((s["claim"] for s in finding["steps"] if s["role"] == "deciding" and s["holds"] is False), None)
-    if finding["verdict"] == "confirmed":
-        return _text(SAYS["neighbour"].say(summary=finding["summary"]))
-    if false is not None:
-        return _text(SAYS["ruled_out"].say(claim=false))
-    return _text(SAYS["open"].say(summary=finding["summary"]))
-
-
-def _text(sentence: Sentence) -> T:
-    """Return a finished sentence as a text of a question: its braces are no facts."""
-    en, zh = (sentence.render(lang).replace("{", "{{").replace("}", "}}") for lang in ("en", "zh"))
-    return T(en, zh)
 
 
 class LabError(ValueError):
@@ -88,9 +42,8 @@ class Note:
         return self.state == "right"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        mark = f"{MARKS[self.state]} " if self.state else ""
-        paragraphs = "".join(f"<p>{escape(line)}</p>" for line in (mark + clean(self.text)).split("\n"))
-        return {"text/plain": mark + clean(self.text), "text/html": paragraphs}
+        text = (f"{MARKS[self.state]} " if self.state else "") + clean(self.text)
+        return {"text/plain": text, "text/html": "".join(f"<p>{escape(line)}</p>" for line in text.split("\n"))}
 
 
 @attrs.define
@@ -124,22 +77,16 @@ class Session:
     """A lab on its evidence. `solve`: unanswered questions are answered by the lab itself."""
 
     def __init__(self, lab: Lab, bench: Bench, solve: bool = False) -> None:
-        self.lab = lab
-        self.bench = bench
-        self.solve = solve
+        self.lab, self.bench, self.solve = lab, bench, solve
+        self.lang: Lang = bench.lang
         self.marks: dict[str, Mark] = {}
         self.said_unanswered = False
-
-    @property
-    def lang(self) -> Lang:
-        return self.bench.lang
 
     @cached_property
     def questions(self) -> dict[str, Question]:
         asked = self.lab.questions
-        if self.lab.several:
-            numbers = range(1, len(self.bench.paths) + 1)
-            asked = tuple(mixed_question(self.lab.number, n, self.bench) for n in numbers)
+        if self.lab.number in MIXED:
+            asked = tuple(mixed_question(self.lab.number, n, self.bench) for n in range(1, len(self.bench.paths) + 1))
         return {question.id: question for question in asked}
 
     @cached_property
@@ -151,6 +98,9 @@ class Session:
         if id_ not in self.questions:
             raise LabError(self.tell("no_question", id=clean(id_, 40), known=list(self.questions)))
         return self.questions[id_]
+
+    def mark(self, id_: str) -> Mark:
+        return self.marks.setdefault(self.question(id_).id, Mark())
 
     def say(self, text: T) -> str:
         return fill(text, self.facts, self.lang)
@@ -171,29 +121,26 @@ class Session:
         return Note("\n".join(lines))
 
     def hint(self, id_: str) -> Note:
-        question = self.question(id_)
-        self.marks.setdefault(id_, Mark()).hinted = True
-        return Note(self.say(question.hint))
+        self.mark(id_).hinted = True
+        return Note(self.say(self.question(id_).hint))
 
     def answer(self, id_: str) -> Any:
         """Return the answer from this evidence; None if the evidence does not show it."""
-        question = self.question(id_)
-        self.marks.setdefault(id_, Mark()).solved = True
-        truth = self.facts.get(question.answer)
-        return ", ".join(_listed(truth)) if isinstance(truth, frozenset | tuple) else truth
+        self.mark(id_).solved = True
+        truth = _listed(self.facts.get(self.question(id_).answer))
+        return ", ".join(truth) if isinstance(truth, list) else truth
 
     def check(self, id_: str, given: Any) -> Note:
         """Judge an answer. A placeholder does not count as an attempt; that nothing is answered yet is said once."""
-        question = self.question(id_)
-        mark = self.marks.setdefault(id_, Mark())
+        question, mark = self.question(id_), self.mark(id_)
         if self.facts.get(question.answer) is None:
             mark.state = "untold"
             return Note(self.tell("untold"), "untold")
-        if compare.blank(given) and not self.solve:
-            said, self.said_unanswered = self.said_unanswered, True
-            return Note("" if said else self.tell("unanswered"), "unanswered")
         reply = "right"
         if compare.blank(given):
+            if not self.solve:
+                said, self.said_unanswered = self.said_unanswered, True
+                return Note("" if said else self.tell("unanswered"), "unanswered")
             given, reply = self.answer(id_), "solved"
         mark.tries += 1
         if self.right(question, given):
@@ -201,7 +148,7 @@ class Session:
             answer = _listed(self.facts[question.answer])
             return Note(self.tell(reply, answer=answer, why=self.say(question.explanation)), "right")
         # A right answer stays right, whatever is tried later.
-        mark.state = mark.state if mark.state == "right" else "wrong"
+        mark.state = "right" if mark.state == "right" else "wrong"
         answer = given if isinstance(given, str | int | float) else ", ".join(map(str, _listed(given)))
         return Note(self.tell("wrong", answer=clean(answer, 80), reason=self.reason(question, given)), "wrong")
 
@@ -214,21 +161,15 @@ class Session:
 
     def reason(self, question: Question, given: Any) -> str:
         """Return why an answer is wrong: the misconception behind it if it is a known one."""
-        truth = self.facts[question.answer]
         for slip in question.slips:
             taken = self.facts.get(slip.taken_for) if slip.taken_for else slip.value
-            if taken is None or self.right(question, taken):
-                continue
-            if question.kind == "words":
-                fits = set(compare.choices(taken, question)) <= set(compare.choices(given, question))
-            else:
-                fits = compare.same(given, taken, question)
-            if fits:
+            if taken is not None and not self.right(question, taken) and _names(given, taken, question):
                 return self.say(slip.feedback)
-        if question.kind in compare.NUMBERS:
+        truth = self.facts[question.answer]
+        if question.kind in compare.UNITS:
             value = compare.number(given, question.kind)
             if value is None:
-                return self.tell("no_number", unit=UNITS[question.kind])
+                return self.tell("no_number", unit=TEXTS["units"][question.kind])
             return self.tell("high" if value > truth else "low")
         said = set(compare.choices(given, question))
         if question.options and not said <= {compare.word(option) for option in question.options}:
@@ -238,19 +179,25 @@ class Session:
 
     def scorecard(self) -> Scorecard:
         """Return the score: every question once, without those this evidence cannot answer."""
-        rows, right, total, helped = [], 0, 0, 0
+        rows = []
         for id_, question in self.questions.items():
             mark = self.marks.get(id_, Mark())
-            untold = self.facts.get(question.answer) is None
-            state: State = "untold" if untold else mark.state
-            total += not untold
-            right += state == "right"
-            helped += state == "right" and (mark.hinted or mark.solved)
-            aid = [self.tell(name) for name, used in (("hinted", mark.hinted), ("given", mark.solved)) if used]
-            rows.append((id_, MARKS[state], mark.tries, ", ".join(aid), clean(self.say(question.prompt), SHORT)))
-        heads = pd.Index([HEADS[name].render(self.lang) for name in ("question", "state", "tries", "help", "what")])
-        caption = self.tell("scores", number=str(self.lab.number), right=right, total=total, helped=helped)
-        return Scorecard(right, total, helped, Table(pd.DataFrame(rows, columns=heads), caption, lang=self.lang))
+            state: State = "untold" if self.facts.get(question.answer) is None else mark.state
+            help_ = [self.tell(name) for name, used in (("hinted", mark.hinted), ("given", mark.solved)) if used]
+            rows.append((id_, state, mark.tries, ", ".join(help_), clean(self.say(question.prompt), SHORT)))
+        frame = pd.DataFrame(rows, columns=pd.Index(["question", "state", "tries", "help", "what"]))
+        right = frame["state"] == "right"
+        score = int(right.sum()), int((frame["state"] != "untold").sum()), int((right & (frame["help"] != "")).sum())
+        caption = self.tell("scores", number=str(self.lab.number), right=score[0], total=score[1], helped=score[2])
+        shown = frame.assign(state=frame["state"].map(MARKS))
+        return Scorecard(*score, Table(shown, caption, TEXTS["heads"], self.lang))
+
+
+def _names(given: Any, taken: Any, question: Question) -> bool:
+    """Return whether an answer is what something was taken for, or names it among others."""
+    if question.kind == "words":
+        return set(compare.choices(taken, question)) <= set(compare.choices(given, question))
+    return compare.same(given, taken, question)
 
 
 def _listed(value: Any) -> Any:
@@ -258,6 +205,44 @@ def _listed(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(value)
     return list(value) if isinstance(value, list | tuple) else value
+
+
+def mixed_question(lab: int, n: int, bench: Bench) -> Question:
+    """Return the question which root cause the nth evidence of a lab has."""
+    found = bench.inquiry(n).findings
+    roots = [f for f in found["findings"] if f["cause"] in found["root_causes"]]
+    why = SAYS["quiet"].say(beside=neighbours(found) or SAYS["nothing"])
+    if roots:
+        why = SAYS["summary"].say(summary=" ".join(f["summary"] for f in roots))
+    slips = [Slip(_text(_slip(f)), value=f["cause"]) for f in found["findings"] if f not in roots]
+    titles = {
+        f["cause"]: SAYS["summary"].say(summary=f["title"]) for f in found["findings"] if f["kind"] == "root_cause"
+    }
+    return Question(
+        id=f"{lab}-{n}",
+        kind="words",
+        answer=f"cause_{n}",
+        also=f"also_{n}",
+        prompt=_text(SAYS["ask"].say(n=n)),
+        hint=_text(TEXTS["hints"][str(lab)]),
+        explanation=_text(why),
+        slips=(*slips, Slip(_text(SAYS["is_something"]), value=NONE)),
+        options={cause: _text(title) for cause, title in titles.items()} | {NONE: _text(SAYS["none_of_them"])},
+        aliases=ALIASES,
+    )
+
+
+def _slip(finding: Any) -> Sentence:
+    """Return what to say to somebody who names a cause that it is not: the step that is false, where there is one."""
+    if finding["verdict"] == "confirmed":
+        return SAYS["neighbour"].say(summary=finding["summary"])
+    false = next((s["claim"] for s in finding["steps"] if s["role"] == "deciding" and s["holds"] is False), None)
+    return SAYS["open"].say(summary=finding["summary"]) if false is None else SAYS["ruled_out"].say(claim=false)
+
+
+def _text(sentence: Sentence) -> T:
+    """Return a finished sentence as a text of a question: its braces are no facts."""
+    return T(*(sentence.render(lang).replace("{", "{{").replace("}", "}}") for lang in ("en", "zh")))
 
 
 def form(session: Session, id_: str) -> Any:
@@ -271,9 +256,8 @@ def form(session: Session, id_: str) -> Any:
         field = ipywidgets.Dropdown(options=options, layout={"width": "90%"}, **label)
     else:
         field = ipywidgets.Text(placeholder=session.tell("place"), **label)
-    asked, notes = ipywidgets.Output(), ipywidgets.Output()
     # Notes go into an output by their data, not by a display hook: a callback may run in any thread.
-    asked.outputs = outputs([session.ask(id_)])
+    asked, notes = ipywidgets.Output(outputs=outputs([session.ask(id_)])), ipywidgets.Output()
     buttons = []
     for name, act in (("check", lambda: session.check(id_, field.value)), ("hint", lambda: session.hint(id_))):
         button = ipywidgets.Button(description=session.tell(name))
