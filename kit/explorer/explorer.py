@@ -193,7 +193,7 @@ class View(ipywidgets.VBox):
         for part in parts:
             bars = [self._bars(part, name) for name in COMPARED[part] if len(explorer.parts[part].counts(name)) > 1]
             shown += [
-                self._drawn(lambda part=part: explorer.timeline(part, self.log_scale.value)),
+                self._drawn(functools.partial(self._timeline, part)),
                 ipywidgets.HBox(bars, layout={"flex_flow": "row wrap"}),
             ]
         shown += [*self._measured(), *map(self._table, parts)]
@@ -278,6 +278,9 @@ class View(ipywidgets.VBox):
             self.select(self.explorer.selection.toggled(field, values[change["new"]]))
 
     # --- charts ----------------------------------------------------------------------------------------------------------
+
+    def _timeline(self, part: Part) -> Chart:
+        return self.explorer.timeline(part, self.log_scale.value)
 
     def follow(self, draw: Callable[[], Chart | Table]) -> Any:
         """Return a place for what a cell shows, which follows the selection too."""

@@ -143,8 +143,8 @@ class Bench:
         """Return the answer to a query over the tables of the evidence."""
         return self._query(n, text, "")
 
-    def _query(self, n: int, text: str, caption: Any, **values: Any) -> Table:
-        return Table(self.spark_case(n).sql(text, **values).toPandas(), caption, lang=self.lang)
+    def _query(self, n: int, query: str, caption: Any, **values: Any) -> Table:
+        return Table(self.spark_case(n).sql(query, **values).toPandas(), caption, lang=self.lang)
 
 
 def _inside(file: str) -> str:

@@ -30,7 +30,9 @@ _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d+,\d{1,2}")
 _LISTED: Final = re.compile(r"[,;/+&、，；]|\band\b|和|与")
 _SPLIT: Final = re.compile(r"[,;/+&、，；\s]+|\band\b|和|与")
 _NEGATED: Final = re.compile(r"\b(?:not?|never|neither)\b|n't|[不非没无]")
-_EMPTY: Final = frozenset(["the", "was", "its", "that", "thi", "with", "for", "and", "did", "who", "because", "from", "what"])
+_EMPTY: Final = frozenset(
+    ["the", "was", "its", "that", "thi", "with", "for", "and", "did", "who", "because", "from", "what"]
+)
 MOST: Final = 400
 """Most characters of an answer that are used."""
 
