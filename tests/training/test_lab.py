@@ -87,24 +87,10 @@ def test_numbers_are_read_as_people_write_them(given: Any, kind: Kind, value: fl
     assert compare.number(given, kind) == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
-    ("given", "kind"),
-    [
-        ("many", "count"),
-        ("", "count"),
-        (True, "count"),
-        ("1,23,4", "count"),
-        ("5 bytes", "seconds"),
-        ("5 s", "bytes"),
-        ("4.5.6", "count"),
-        (float("nan"), "count"),
-        ("1" * 500 + "x" * 10_000, "seconds"),
-        (None, "count"),
-        ([3], "count"),
-    ],
-)
-def test_what_is_no_number_is_none(given: Any, kind: compare.Kind) -> None:
+@pytest.mark.parametrize(("given", "kind"), rows_of(__file__, "what_is_no_number_is_none"))
+def test_what_is_no_number_is_none(given: Any, kind: Kind) -> None:
     assert compare.number(given, kind) is None
+    assert compare.number(float("nan"), kind) is None and compare.number("1" * 500 + "x" * 10_000, kind) is None
 
 
 @pytest.mark.parametrize(("id_", "given", "truth", "yes"), rows_of(__file__, "words_forgive_form"))
@@ -112,11 +98,8 @@ def test_words_forgive_form_and_take_plain_words(id_: str, given: Any, truth: An
     assert compare.same(given, truth, next(q for q in QUESTIONS if q.id == id_)) is yes
 
 
-@pytest.mark.parametrize(
-    ("given", "yes"), [(None, True), (..., True), ("", True), (" ? ", True), (0, False), ("0", False), ("none", False)]
-)
-def test_placeholders_are_no_answers(given: Any, yes: bool) -> None:
-    assert compare.blank(given) is yes
+def test_placeholders_are_no_answers() -> None:
+    assert [compare.blank(given) for given in (None, ..., "", " ? ", 0, "0", "none")] == [True] * 4 + [False] * 3
 
 
 def test_a_known_mistake_is_explained_with_its_numbers(session: Session) -> None:
@@ -145,12 +128,8 @@ def test_right_answers_pass_and_stay_right(session: Session) -> None:
     assert session.marks["99-2"].state == "right"
 
 
-def test_what_the_evidence_does_not_tell_is_not_counted(session: Session) -> None:
-    assert session.check("99-5", 3).state == "untold"
-    assert session.scorecard().total == 7
-
-
 def test_the_scorecard_remembers_tries_hints_and_answers(session: Session) -> None:
+    assert session.check("99-5", 3).state == "untold"
     assert session.check("99-1", None).text == "Not answered yet."
     assert (session.check("99-2", None).text, session.check("99-2", None).state) == ("", "unanswered")
     assert session.marks["99-1"].tries == 0
@@ -159,6 +138,7 @@ def test_the_scorecard_remembers_tries_hints_and_answers(session: Session) -> No
     session.check("99-1", session.answer("99-1"))
     session.check("99-3", "uniq-key")
     card = session.scorecard()
+    # What the evidence does not tell is not counted.
     assert (card.right, card.total, card.helped, card.full) == (2, 7, 1, False)
     assert list(card.table.frame.iloc[0])[:4] == ["99-1", "✓", 2, "hint, answer"]
 
@@ -170,14 +150,10 @@ def test_solving_fills_only_what_is_open(session: Session) -> None:
     assert session.answer("99-4") == "alpha, beta"
 
 
-def test_a_fact_that_is_missing_is_unknown_in_a_sentence() -> None:
-    assert (fill(COPIES, {}, "en"), fill(COPIES, {"copies": 3}, "zh")) == (
-        "Those are copies: unknown.",
-        "那是副本：3。",
+def test_a_fact_that_is_missing_is_unknown_and_hostile_answers_stay_text(session: Session) -> None:
+    assert (
+        fill(COPIES, {}, "en") == "Those are copies: unknown." and fill(COPIES, {"copies": 3}, "zh") == "那是副本：3。"
     )
-
-
-def test_hostile_answers_stay_text(session: Session) -> None:
     told = session.check("99-1", "<img src=x onerror=alert(1)>\x1b[2J")._repr_mimebundle_()
     assert "<img" not in told["text/html"] and "\x1b" not in told["text/html"] + told["text/plain"]
 
@@ -196,15 +172,9 @@ def test_a_form_does_what_check_and_hint_do(session: Session, id_: str, given: s
     assert "Look at" in str(told.outputs) and session.marks[id_].hinted
 
 
-@pytest.mark.parametrize("id_", ["80-99", "nonsense", "", "99999-1", "80", "80-"])
-def test_unknown_questions_are_refused_by_name(id_: str, tmp_path: Path) -> None:
-    (tmp_path / "x.log").write_text("x")
-    kit.lab.open(80, tmp_path, str(tmp_path.with_name("ws")))
-    with pytest.raises(LabError):
-        kit.lab.check(id_, 1)
-
-
-def test_unknown_labs_and_closed_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_labs_questions_and_closed_ones_are_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kit.lab, "_open", {})
     with pytest.raises(LabError, match="80, 81"):
         kit.lab.open(1, tmp_path)
@@ -212,6 +182,20 @@ def test_unknown_labs_and_closed_ones(tmp_path: Path, monkeypatch: pytest.Monkey
         kit.lab.hint("82-1")
     with pytest.raises(LabError):
         kit.lab.scorecard()
+    (tmp_path / "x.log").write_text("x")
+    kit.lab.open(80, tmp_path, str(tmp_path.with_name("ws")))
+    for id_ in ("80-99", "nonsense", "", "99999-1", "80", "80-"):
+        with pytest.raises(LabError):
+            kit.lab.check(id_, 1)
+
+
+def test_the_bench_shows_what_it_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "app.log").write_text("2026-11-20 23:19:20,001 WARN [main] o.a.Order - send of 12 failed\n" * 2)
+    bench = Bench([tmp_path / "app.log"], str(tmp_path.with_name("ws")), interactive=False)
+    assert bench.lines("12 failed", most=1).frame[["file", "line"]].values.tolist() == [["app.log", 1]]
+    assert bench.warnings().frame[["level", "entries"]].values.tolist() == [["WARN", 2]]
+    assert bench.files().frame["file"].tolist() == ["app.log"] and bench.count(topic="t") == 0
+    assert bench.records(topic="t").frame.empty and bench.topics().frame.empty
 
 
 def test_archives_come_in_an_order_their_names_do_not_decide(tmp_path: Path) -> None:
