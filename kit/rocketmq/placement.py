@@ -37,12 +37,16 @@ FAILURES: Final = _SENTENCES["failures"]
 STEPS: Final = _SENTENCES["steps"]
 """Transitions a path is made of."""
 _PUBLISHED: Final = ("none", "business_exception", "send_throws", *NOT_OK, "commit_lost", "consumer_fails_once")
+_LOCAL: Final = ("local_throws", "local_rollback", "local_unknown")
 DOCUMENTED: Final[dict[Placement, tuple[str, ...]]] = {
-    "first": (*_PUBLISHED, "local_throws", "local_rollback", "local_unknown"),
-    "middle": (*_PUBLISHED, "local_throws", "local_rollback", "local_unknown"),
-    "last": _PUBLISHED,
-}
+    "first": _PUBLISHED + _LOCAL, "middle": _PUBLISHED + _LOCAL, "last": _PUBLISHED,
+}  # fmt: skip
 """Failures in the published comparison of the placements; with the half message last nothing local can fail."""
+ANSWERS: Final[dict[str, Answer]] = {
+    "local_swallows": "COMMIT", "local_rollback": "ROLLBACK",
+    "check_commit": "COMMIT", "check_rollback": "ROLLBACK", "check_unknown": "UNKNOWN",
+}  # fmt: skip
+"""What the application answers in some failures: by itself to a failed local transaction, or to every check."""
 
 
 @attrs.frozen
@@ -69,15 +73,8 @@ class Assumptions:
     """transactionCheckMax, kept small: more rounds only make paths longer."""
 
 
-@attrs.frozen
-class End:
-    """The end of one path: what is left, and the transitions that led there."""
-
-    outcome: Outcome
-    row: bool
-    commits: int
-    half: str
-    path: tuple[str, ...]
+PUBLISHED_ASSUMPTIONS: Final = Assumptions(copies_apart=False)
+"""The published comparison assumes one record for each transaction, whose first answer counts."""
 
 
 class _Crash(Exception):
@@ -89,42 +86,52 @@ class _Thrown(Exception):
 
 
 @attrs.define
-class _World:
-    """Everything that exists of one order: database, half message, answers."""
+class Order:
+    """One order on one path: its rows in the database, its half message, how often it was committed, the transitions that led there."""
 
     placement: Placement
     failure: str
     given: Assumptions
     choose: Choose
-    row: str = "none"  # none, open, kept, undone
-    log: str = "none"
-    half: str = "none"  # none, live, ended, discarded
-    renewed: bool = False
+    row: Literal["none", "open", "kept", "undone"] = "none"
+    log: Literal["none", "open", "kept", "undone"] = "none"
+    half: Literal["none", "live", "ended", "discarded"] = "none"
     commits: int = 0
     checks: int = 0
-    gone: bool = False
+    crashed: bool = False
+    outcome: Outcome = "waiting"
     path: list[str] = attrs.field(factory=list)
 
-    def note(self, what: str) -> None:
-        self.path.append(what)
+    def note(self, *transitions: str) -> None:
+        self.path += transitions
+
+    def either(self) -> bool:
+        return bool(self.choose((False, True)))
 
     def point(self, name: str) -> None:
+        """Crash here if that is the failure."""
         if self.failure == f"crash_{name}":
             self.note("crash")
             raise _Crash
 
-    # --- client -----------------------------------------------------------------------------------------------------------
+    def throw_at(self, *failures: str) -> None:
+        if self.failure in failures:
+            raise _Thrown
+
+    def database(self, row: Literal["open", "kept", "undone"]) -> None:
+        self.row = row
+        self.note({"kept": "row committed", "undone": "row rolled back", "open": "row written"}[row])
+
     def send(self) -> bool:
-        """Send the half message; False where the status is not SEND_OK (the client then rolls back by itself)."""
+        """Send the half message; return whether the status is SEND_OK (else the client rolls back by itself)."""
         self.point("before_send")
+        refused = self.failure == "send_throws" and not self.either()
+        if not refused:
+            self.half = "live"
+            self.note("half stored")
         if self.failure == "send_throws":
-            if self.choose(["refused", "stored, answer lost"]) != "refused":
-                self.half = "live"
-                self.note("half stored")
             self.note("send throws")
             raise _Thrown
-        self.half = "live"
-        self.note("half stored")
         if self.failure in NOT_OK:
             self.note(self.failure.upper())
             self.answer("ROLLBACK")
@@ -134,215 +141,168 @@ class _World:
         self.point("after_send")
         return True
 
-    def answer(self, said: Answer) -> None:
+    def local_fails(self, *more: str) -> bool:
+        """Return whether the local transaction fails; answers of a check come whether it did or not."""
+        if self.failure in ("local_throws", "local_swallows", "local_rollback", *more):
+            return True
+        return (self.failure == "local_unknown" or self.failure.startswith("check_")) and self.either()
+
+    @property
+    def local_answer(self) -> Answer:
+        """The answer of a local transaction that failed."""
+        return ANSWERS.get(self.failure, "UNKNOWN") if self.failure.startswith("local_") else "UNKNOWN"
+
+    def answer(self, answer: Answer) -> None:
         """Send END_TRANSACTION from the producer: one-way, it names the original half record."""
-        if self.failure in ("commit_lost", "local_slow_answer_lost") or self.failure.startswith("check_"):
-            self.note(f"{said} lost")
+        lost = self.failure in ("commit_lost", "local_slow_answer_lost") or self.failure.startswith("check_")
+        self.note(f"{answer} lost" if lost else answer)
+        if lost or answer == "UNKNOWN":
             return
-        self.note(said)
-        if said == "UNKNOWN":
-            return
-        if said == "COMMIT" and (self.half == "live" or self.given.copies_apart):
+        if answer == "COMMIT" and (self.half == "live" or self.given.copies_apart):
             self.commits += 1
             self.note("committed")
-        if self.failure == "op_late" and said == "COMMIT":
-            return
-        # The op record covers the original; a renewed copy stays live and is checked again.
-        if self.half == "live" and not (self.renewed and self.given.copies_apart):
+        # The op record covers the original; a copy renewed by a check stays live and is checked again.
+        covered = not (self.checks and self.given.copies_apart) and (self.failure, answer) != ("op_late", "COMMIT")
+        if self.half == "live" and covered:
             self.half = "ended"
 
-    def database(self, holds: str) -> None:
-        self.row = holds
-        self.note({"kept": "row committed", "undone": "row rolled back", "open": "row written"}[holds])
-
-    def settle_log(self, fate: str) -> None:
-        """Give the log row of an outer transaction the same fate."""
-        if self.log == "open":
-            self.log = fate
-
-    # --- broker -----------------------------------------------------------------------------------------------------------
     def check(self) -> Answer:
-        """Run one check: renew, ask, process the answer."""
+        """Run one check of the broker: renew, ask, process the answer."""
         self.checks += 1
-        self.renewed = True
-        said = self.asked()
-        self.note(f"check {said}")
-        # The copy that reaches the limit can be discarded in the same round, before the answer arrives; a COMMIT still
-        # counts.
+        answer = self.asked()
+        self.note(f"check {answer}")
+        # The copy that reaches the limit can be discarded in the same round, before the answer arrives; a COMMIT still counts.
         last = self.checks >= self.given.check_max
-        early = last and said == "COMMIT" and self.choose(["answer first", "discard first"]) == "discard first"
-        if last and (said == "UNKNOWN" or early):
+        if last and (answer == "UNKNOWN" or (answer == "COMMIT" and self.either())):
             self.half = "discarded"
             self.note("discarded")
-        elif said != "UNKNOWN":
+        elif answer != "UNKNOWN":
             self.half = "ended"
-        if said == "COMMIT":
+        if answer == "COMMIT":
             self.commits += 1
             self.note("committed")
-        return said
+        return answer
 
     def asked(self) -> Answer:
-        if self.gone and not self.given.producer_returns:
+        if self.crashed and not self.given.producer_returns:
             return "UNKNOWN"
-        forced: dict[str, Answer] = {"check_commit": "COMMIT", "check_rollback": "ROLLBACK", "check_unknown": "UNKNOWN"}
-        if self.failure in forced:
-            return forced[self.failure]
         if self.failure == "check_other_application":
-            other: Answer = self.choose(["COMMIT", "ROLLBACK", "UNKNOWN"])
+            other: Answer = self.choose(("COMMIT", "ROLLBACK", "UNKNOWN"))
             return other
+        if self.failure.startswith("check_"):
+            return ANSWERS[self.failure]
         seen = self.log if self.placement == "middle" else self.row
         return "COMMIT" if seen == "kept" else self.given.no_row
 
     def slow(self) -> None:
         """Run any number of checks in the middle of the work."""
-        while (
-            self.failure.startswith("local_slow") and self.half == "live" and self.choose(["go on", "check"]) == "check"
-        ):
+        while self.failure.startswith("local_slow") and self.half == "live" and self.either():
             self.check()
 
-    def settle(self) -> None:
-        """Check until the half message is ended; if the check never knows, stop possibly before the limit."""
-        while self.half == "live":
-            if (
-                self.check() == "UNKNOWN"
-                and self.half == "live"
-                and self.choose(["next round", "look now"]) == "look now"
-            ):
-                return
+    def outer_commit(self) -> None:
+        self.point("after_answer")
+        self.throw_at("outer_commit_fails")
+        self.database("kept")
+        self.log = "kept" if self.log == "open" else self.log
+
+    def ended(self) -> Outcome:
+        """Return what is left once the half message is ended and the message consumed."""
+        kept, commits = self.row == "kept", self.commits
+        if self.half == "live":
+            return "waiting"
+        if kept != bool(commits):
+            return "row_without_message" if kept else "message_without_row"
+        if commits > 1:
+            return "duplicate"
+        if commits and self.failure == "consumer_fails_always":
+            self.note("dead letter")
+            return "waiting"
+        if commits and self.failure == "consumer_fails_once":
+            after_its_effect = self.either()
+            self.note("consumed again")
+            return "duplicate" if after_its_effect and not self.given.idempotent else "consistent"
+        return "consistent"
 
 
-def run(placement: Placement, failure: str, given: Assumptions, choose: Choose) -> End:
-    """Follow one path; `choose` picks among the possible continuations wherever timing or chance decides."""
-    world = _World(placement, failure, given, choose)
-    try:
-        {"first": _first, "middle": _middle, "last": _last}[placement](world)
-        world.point("at_end")
-    except _Thrown:
-        if world.row == "open":
-            world.database("undone")
-        world.settle_log("undone")
-    except _Crash:
-        world.gone = True
-        if world.row == "open":
-            world.database("undone")
-        world.settle_log("undone")
-    world.settle()
-    outcome = _consumed(world, _outcome(world))
-    return End(outcome, world.row == "kept", world.commits, world.half, tuple(world.path))
-
-
-def _first(world: _World) -> None:
-    if not world.send():
+def _first(order: Order) -> None:
+    if not order.send():
         return
-    world.database("open")
-    world.point("in_local")
-    world.slow()
-    fails = world.failure in ("business_exception", "local_throws", "local_swallows", "local_rollback")
-    undecided = world.failure == "local_unknown" or world.failure.startswith("check_")
-    if fails or (undecided and world.choose(["row kept", "row undone"]) == "row undone"):
-        world.database("undone")
-        answers: dict[str, Answer] = {"local_swallows": "COMMIT", "local_rollback": "ROLLBACK"}
-        world.answer(answers.get(world.failure, "UNKNOWN"))
+    order.database("open")
+    order.point("in_local")
+    order.slow()
+    if order.local_fails("business_exception", "outer_commit_fails"):
+        order.database("undone")
+        order.answer(order.local_answer)
         return
-    if world.failure == "outer_commit_fails":
-        world.database("undone")
-        world.answer("UNKNOWN")
-        return
-    world.database("kept")
-    world.slow()
-    world.point("before_answer")
-    world.answer("UNKNOWN" if world.failure == "local_unknown" else "COMMIT")
-    world.point("after_answer")
+    order.database("kept")
+    order.slow()
+    order.point("before_answer")
+    order.answer("UNKNOWN" if order.failure == "local_unknown" else "COMMIT")
+    order.point("after_answer")
 
 
-def _middle(world: _World) -> None:
-    world.database("open")
-    if world.failure == "business_exception":
+def _middle(order: Order) -> None:
+    order.database("open")
+    order.throw_at("business_exception")
+    answer: Answer = "ROLLBACK"
+    if order.send():
+        order.slow()
+        if order.local_fails():
+            order.note("log row fails")
+            answer = order.local_answer
+        else:
+            order.log = "open" if order.given.log_joins_outer else "kept"
+            order.note("log row written")
+            order.point("in_local")
+            order.slow()
+            order.point("before_answer")
+            answer = "UNKNOWN" if order.failure == "local_unknown" else "COMMIT"
+        order.answer(answer)
+    order.throw_at("exception_after_send")
+    if order.given.looks_at_local_state and answer != "COMMIT":
         raise _Thrown
-    said: Answer = "ROLLBACK"
-    if world.send():
-        world.slow()
-        said = _middle_local(world)
-        world.answer(said)
-    if world.failure == "exception_after_send" or (world.given.looks_at_local_state and said != "COMMIT"):
-        raise _Thrown
-    _outer_commit(world)
+    order.outer_commit()
 
 
-def _middle_local(world: _World) -> Answer:
-    fails = world.failure in ("local_throws", "local_swallows", "local_rollback")
-    undecided = world.failure == "local_unknown" or world.failure.startswith("check_")
-    if fails or (undecided and world.choose(["log kept", "log missing"]) == "log missing"):
-        world.note("log row fails")
-        answers: dict[str, Answer] = {"local_swallows": "COMMIT", "local_rollback": "ROLLBACK"}
-        return answers.get(world.failure, "UNKNOWN")
-    world.log = "open" if world.given.log_joins_outer else "kept"
-    world.note("log row written")
-    world.point("in_local")
-    world.slow()
-    world.point("before_answer")
-    return "UNKNOWN" if world.failure == "local_unknown" else "COMMIT"
-
-
-def _last(world: _World) -> None:
-    world.database("open")
-    if world.failure == "business_exception":
-        raise _Thrown
-    if world.send():
+def _last(order: Order) -> None:
+    order.database("open")
+    order.throw_at("business_exception")
+    if order.send():
         odd: dict[str, Answer] = {"local_throws": "UNKNOWN", "local_unknown": "UNKNOWN", "local_rollback": "ROLLBACK"}
-        said = odd.get(world.failure, world.given.last_answer)
-        world.point("in_local")
-        world.point("before_answer")
-        world.answer(said)
-        if world.given.looks_at_local_state and said != world.given.last_answer:
+        answer = odd.get(order.failure, order.given.last_answer)
+        order.point("in_local")
+        order.point("before_answer")
+        order.answer(answer)
+        if order.given.looks_at_local_state and answer != order.given.last_answer:
             raise _Thrown
-    undecided = world.failure.startswith("check_")
-    if world.failure == "exception_after_send" or (
-        undecided and world.choose(["row kept", "row undone"]) == "row undone"
-    ):
+    order.throw_at("exception_after_send")
+    if order.failure.startswith("check_") and order.either():
         raise _Thrown
-    world.slow()
-    _outer_commit(world)
+    order.slow()
+    order.outer_commit()
 
 
-def _outer_commit(world: _World) -> None:
-    world.point("after_answer")
-    if world.failure == "outer_commit_fails":
-        raise _Thrown
-    world.database("kept")
-    world.settle_log("kept")
+def run(placement: Placement, failure: str, given: Assumptions, choose: Choose) -> Order:
+    """Follow one path; `choose` picks among the possible continuations wherever timing or chance decides."""
+    order = Order(placement, failure, given, choose)
+    try:
+        {"first": _first, "middle": _middle, "last": _last}[placement](order)
+        order.point("at_end")
+    except (_Thrown, _Crash) as end:
+        order.crashed = isinstance(end, _Crash)
+        if order.row == "open":
+            order.database("undone")
+        order.log = "undone" if order.log == "open" else order.log
+    while order.half == "live":
+        # If the check never knows, somebody may look before its limit.
+        if order.check() == "UNKNOWN" and order.half == "live" and order.either():
+            break
+    order.outcome = order.ended()
+    return order
 
 
-def _outcome(world: _World) -> Outcome:
-    if world.half == "live":
-        return "waiting"
-    row = world.row == "kept"
-    if world.commits and not row:
-        return "message_without_row"
-    if row and not world.commits:
-        return "row_without_message"
-    return "duplicate" if world.commits > 1 else "consistent"
-
-
-def _consumed(world: _World, outcome: Outcome) -> Outcome:
-    if not world.commits or outcome != "consistent":
-        return outcome
-    if world.failure == "consumer_fails_always":
-        world.note("dead letter")
-        return "waiting"
-    if world.failure == "consumer_fails_once":
-        after = world.choose(["before its effect", "after its effect"]) == "after its effect"
-        world.note("consumed again")
-        return "duplicate" if after and not world.given.idempotent else outcome
-    return outcome
-
-
-PUBLISHED_ASSUMPTIONS: Final = Assumptions(copies_apart=False)
-"""The published comparison assumes one record for each transaction, whose first answer counts."""
-
-
-def paths(placement: Placement, failure: str, given: Assumptions | None = None) -> Iterator[End]:
-    """Yield the different ends of all paths of one failure."""
+def paths(placement: Placement, failure: str, given: Assumptions | None = None) -> Iterator[Order]:
+    """Yield the ends of all paths of one failure."""
     pending: list[list[int]] = [[]]
     while pending:
         script = pending.pop()
@@ -359,38 +319,24 @@ def paths(placement: Placement, failure: str, given: Assumptions | None = None) 
 
 
 def table(given: Assumptions | None = None, failures: Sequence[str] = tuple(FAILURES)) -> list[dict[str, Any]]:
-    """Return one row for each placement and failure: `placement`, `failure`, `text`, `worst`, `outcomes` {outcome: shortest path}.
+    """Return one row for each placement and failure: `placement`, `failure`, `worst`, `outcomes` {outcome: shortest path}.
 
     A path is a tuple of keys of `STEPS`; `describe` turns it into sentences.
     """
     rows = []
     for placement in PLACEMENTS:
         for failure in failures:
-            found: dict[Outcome, tuple[str, ...]] = {}
-            for end in paths(placement, failure, given):
-                if end.outcome not in found or len(end.path) < len(found[end.outcome]):
-                    found[end.outcome] = end.path
-            ordered = {outcome: found[outcome] for outcome in WORST if outcome in found}
-            row = {"placement": placement, "failure": failure, "text": FAILURES[failure], "worst": next(iter(ordered))}
-            rows.append(row | {"outcomes": ordered})
+            ends = sorted(paths(placement, failure, given), key=lambda end: len(end.path))
+            shortest = {end.outcome: tuple(end.path) for end in reversed(ends)}
+            outcomes = {outcome: shortest[outcome] for outcome in WORST if outcome in shortest}
+            rows.append({"placement": placement, "failure": failure, "worst": next(iter(outcomes)), "outcomes": outcomes})
     return rows
 
 
-def safe(
-    placement: Placement, given: Assumptions = PUBLISHED_ASSUMPTIONS, failures: Sequence[str] | None = None
-) -> bool:
-    """Return whether no path of these failures (None: the published ones) leaves a row without a message or a message without a row."""
-    chosen = DOCUMENTED[placement] if failures is None else failures
-    return not any(end.outcome in BROKEN for failure in chosen for end in paths(placement, failure, given))
-
-
-def beyond(given: Assumptions | None = None) -> list[dict[str, Any]]:
-    """Return the rows of `table` outside the published comparison that can end inconsistent or twice."""
-    return [
-        row
-        for row in table(given)
-        if row["failure"] not in DOCUMENTED[row["placement"]] and row["worst"] in BROKEN | {"duplicate"}
-    ]
+def safe(placement: Placement, given: Assumptions = PUBLISHED_ASSUMPTIONS) -> bool:
+    """Return whether no path of the published failures leaves a row without a message or a message without a row."""
+    ends = (end for failure in DOCUMENTED[placement] for end in paths(placement, failure, given))
+    return not any(end.outcome in BROKEN for end in ends)
 
 
 def describe(path: Sequence[str]) -> list[Sentence]:
