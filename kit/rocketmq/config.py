@@ -1,13 +1,15 @@
 """Settings of brokers and clients: what they mean, the value in force and its origin, and contradictions.
 
-`facts/parameters.yaml` (meanings) and `versions.RULES` (defaults by version) are the data; this module has the look-up and the list of
-contradictions, each with its reason.
+`facts/parameters.yaml` (meanings), `facts/conflicts.yaml` and `versions.RULES` (defaults by version) are the data; this module looks them up.
 """
 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Mapping
+import math
+import operator
+import re
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 import attrs
@@ -20,10 +22,6 @@ Source = Literal["set", "default", "unknown"]
 
 DOCKER_BRIDGE: Final = ipaddress.ip_network("172.17.0.0/16")
 """Docker's default bridge network (docs.docker.com, daemon option `bip`): it is not reachable from other hosts."""
-
-DLEDGER_LIMIT: Final = 4_194_256
-"""Largest record a DLedger entry holds: 4 MiB buffer less the 48-byte header (DLedgerMmapFileStore)."""
-
 
 Unit = Literal["ms", "s", "hours", "bytes", "percent", "count", "bool", "enum", "text"]
 
@@ -155,32 +153,56 @@ def guide(settings: Settings) -> list[dict[str, Any]]:
 
 
 class Conflict(Row, frozen=True, kw_only=True):
-    """Settings that contradict each other or cannot work: which, the effect, what to set; `cause`: slug of the cause it leads to, "" for none."""
+    """Settings that contradict each other or cannot work: which, `when`, the effect, what to set; `cause`: slug of the cause it leads to, "" for none.
+
+    All conditions of `when` hold: `A > B` (and >=, <, <=) of numbers, settings and their products, `A is VALUE`, `A is set` (not left to the
+    release's default), `version >= RELEASE`; ` or ` between two of them.
+    """
 
     slug: str
     names: tuple[str, ...]
+    when: tuple[str, ...]
     cause: str = ""
     becomes: T
     instead: T
 
 
-def _over(one: float | None, other: float | None) -> bool:
-    return one is not None and other is not None and one > other
-
-
-def _reaches(one: float | None, other: float | None) -> bool:
-    return one is not None and other is not None and one >= other
-
-
-def _set(settings: Settings, *names: str) -> bool:
-    """Return whether one of these was configured, not left to the release's default."""
-    return any(settings.value(name).source == "set" for name in names)
-
-
+CONFLICTS: Final = facts("conflicts.yaml", tuple[Conflict, ...])
 HOST_ONLY: Final = tuple(
     ipaddress.ip_network(text) for text in ("127.0.0.0/8", "169.254.0.0/16", "172.17.0.0/16", "::1/128", "fe80::/10")
 )
 """Addresses reachable only on the host itself: loopback, link-local, the default container bridge."""
+_SIGNS: Final = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+
+
+def conflicts(settings: Settings) -> list[Conflict]:
+    """Return the contradictions found; unknown values give none."""
+    return [conflict for conflict in CONFLICTS if all(_holds(settings, condition) for condition in conflict.when)]
+
+
+def _holds(settings: Settings, condition: str) -> bool:
+    if " or " in condition:
+        return any(_holds(settings, part) for part in condition.split(" or "))
+    name, is_, wanted = condition.partition(" is ")
+    if wanted == "set":
+        return settings.value(name).source == "set"
+    if wanted == "of one host":
+        return _of_one_host(str(settings.value(name).value or ""))
+    if is_:
+        return settings.says(name, wanted)
+    left, sign, right = re.split(r" ([<>]=?) ", condition)
+    if left == "version":
+        return settings.version is not None and _SIGNS[sign](settings.version, Version.parse(right))
+    one, other = _product(settings, left), _product(settings, right)
+    return one is not None and other is not None and bool(_SIGNS[sign](one, other))
+
+
+def _product(settings: Settings, text: str) -> float | None:
+    """Return the product of numbers and settings, None if one of them is not known."""
+    if text.startswith("words of "):
+        return len(str(settings.value(text.removeprefix("words of ")).value or "").split())
+    factors = [float(part) if part.isdigit() else settings.number(part) for part in text.split(" * ")]
+    return math.prod(each for each in factors if each is not None) if None not in factors else None
 
 
 def _of_one_host(address: str) -> bool:
@@ -188,78 +210,3 @@ def _of_one_host(address: str) -> bool:
         return any(ipaddress.ip_address(address.strip()) in network for network in HOST_ONLY)
     except ValueError:
         return address.strip().lower() == "localhost"
-
-
-def _batched_ops(s: Settings) -> bool:
-    interval = s.number("transactionOpBatchInterval")
-    timeout = s.number("transactionTimeOut")
-    return (
-        s.version is not None
-        and bool(rule("opBatching", s.version))
-        and interval is not None
-        and timeout is not None
-        and timeout <= 2 * interval
-    )
-
-
-def _checked_for(s: Settings) -> float | None:
-    """Return the milliseconds from the first to the last check."""
-    times, interval = s.number("transactionCheckMax"), s.number("transactionCheckInterval")
-    return None if times is None or interval is None else times * interval
-
-
-HOLDS: Final[dict[str, Callable[[Settings], bool]]] = {
-    "spin-lock-threads": lambda s: (
-        _over(s.number("sendMessageThreadPoolNums"), 1) and s.says("useReentrantLockWhenPutMessage", False)
-    ),
-    "queue-outlasts-client": lambda s: _reaches(s.number("waitTimeMillsInSendQueue"), s.number("sendMsgTimeout")),
-    "flush-outlasts-client": lambda s: (
-        s.says("flushDiskType", "SYNC_FLUSH") and _over(s.number("syncFlushTimeout"), s.number("sendMsgTimeout"))
-    ),
-    "pool-without-effect": lambda s: (
-        s.says("transientStorePoolEnable", True)
-        and (s.says("flushDiskType", "SYNC_FLUSH") or s.says("brokerRole", "SLAVE"))
-    ),
-    "pool-with-dledger": lambda s: s.says("transientStorePoolEnable", True) and s.says("enableDLegerCommitLog", True),
-    "checked-before-op": _batched_ops,
-    "no-check-at-all": lambda s: _over(1, s.number("transactionCheckMax")),
-    "checked-at-once": lambda s: _over(1, s.number("transactionTimeOut")),
-    "checks-outlast-files": lambda s: _over(
-        _checked_for(s), (s.number("fileReservedTime") or float("inf")) * 3_600_000
-    ),
-    "limit-below-client": lambda s: (
-        s.value("maxMessageSize").source == "set"
-        and _over(s.number("clientMaxMessageSize"), s.number("maxMessageSize"))
-    ),
-    "limit-above-dledger": lambda s: (
-        s.says("enableDLegerCommitLog", True)
-        and s.value("maxMessageSize").source == "set"
-        and _over(s.number("maxMessageSize"), DLEDGER_LIMIT + 48)
-    ),
-    "limit-above-file": lambda s: _reaches(s.number("maxMessageSize"), s.number("mappedFileSizeCommitLog")),
-    "transactions-refused": lambda s: s.says("rejectTransactionMessage", True),
-    "few-delay-levels": lambda s: len(str(s.value("messageDelayLevel").value or "").split()) < 3,
-    "sync-master-timeout": lambda s: (
-        s.says("brokerRole", "SYNC_MASTER") and _reaches(s.number("slaveTimeout"), s.number("sendMsgTimeout"))
-    ),
-    "acknowledged-in-memory": lambda s: (
-        _set(s, "brokerRole", "flushDiskType")
-        and s.says("brokerRole", "ASYNC_MASTER")
-        and s.says("flushDiskType", "ASYNC_FLUSH")
-    ),
-    "slave-refuses-pulls": lambda s: (
-        s.version is not None
-        and s.version >= Version(5, 0, 0)
-        and s.says("brokerRole", "SLAVE")
-        and s.says("slaveReadEnable", False)
-    ),
-    "topics-by-first-send": lambda s: _set(s, "autoCreateTopicEnable") and s.says("autoCreateTopicEnable", True),
-    "address-of-one-host": lambda s: _of_one_host(str(s.value("brokerIP1").value or "")),
-}
-"""Slug of a conflict → whether these settings have it."""
-CONFLICTS: Final = facts("conflicts.yaml", tuple[Conflict, ...])
-
-
-def conflicts(settings: Settings) -> list[Conflict]:
-    """Return the contradictions found; unknown values give none."""
-    return [conflict for conflict in CONFLICTS if HOLDS[conflict.slug](settings)]

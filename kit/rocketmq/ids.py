@@ -129,24 +129,19 @@ def classify(text: str, store_hosts: Collection[str] | None = None) -> tuple[Kin
     return kind, sure
 
 
-def misread(text: str) -> tuple[str, int]:
-    """Return (`ip:port`, offset) that a look-up by offset id decodes from any 32- or 56-digit id.
+def tried(text: str) -> tuple[str, int] | None:
+    """Return (`ip:port`, offset) that a look-up by offset id decodes from any 32- or 56-digit id, None for a text that it refuses.
 
     For a UNIQ_KEY that is the producer's address and its pid and loader hash as a port: where queryMsgById tries to connect.
     """
-    raw, _ = _bytes(text)
-    if len(raw) == 17:
-        raise BadId(SAYS["bad"].say(text=text, why=SAYS["grpc_form"]))
-    ip, port, offset = _as_offset(raw)
-    return _host(ip, port), offset
-
-
-def tried(text: str) -> tuple[str, int] | None:
-    """Return the same, None for a text that a look-up by offset id refuses."""
     try:
-        return misread(text)
+        raw, _ = _bytes(text)
     except BadId:
         return None
+    if len(raw) == 17:
+        return None
+    ip, port, offset = _as_offset(raw)
+    return _host(ip, port), offset
 
 
 def encode_offset_id(host: str, port: int, offset: int) -> str:
@@ -163,46 +158,26 @@ def host_prefix(address: str | None) -> str | None:
         return None
 
 
-def encode_uniq_key(
-    host: str, pid: int, loader: int, millis: int, counter: int, client: str | Version | None = None
-) -> str:
-    """Return the UNIQ_KEY a client writes; `pid` is the whole process id, cut as `client` (version) does; `millis` since the month's start."""
-    part = pid >> 16 if client and rule("uniqKeyPid", client) == "high" else pid
-    packed = struct.pack(">HIIH", part & 0xFFFF, loader & 0xFFFFFFFF, millis & 0xFFFFFFFF, counter & 0xFFFF)
-    return (ipaddress.ip_address(host).packed + packed).hex().upper()
-
-
-def encode(info: IdInfo) -> str:
-    """Return the id of decoded fields; `encode(decode(x)) == x` for every upper-case id."""
-    if info.kind == "offset":
-        return encode_offset_id(str(info.ip), info.port or 0, info.offset or 0)
-    if info.kind == "uniq":
-        return encode_uniq_key(str(info.ip), info.pid or 0, info.loader or 0, info.millis or 0, info.counter or 0)
-    seconds = int((info.times[0].at - GRPC_EPOCH).total_seconds())
-    return f"01{(info.mac or '').replace(':', '')}{info.pid or 0:04X}{seconds:08X}{info.counter or 0:08X}".upper()
-
-
 def msgid_report(ids: Iterable[str], near: dt.datetime | None = None) -> list[dict[str, Any]]:
     """Decode ids for printing: one dict each, in order: `id`, `kind`, `how_sure`, `why`, `fields`, `times`, `notes`; or `id`, `error`.
 
-    `fields` are (name, text) in layout order; `times` ISO texts with the zone assumed; sentences are not rendered yet.
-    A comma-separated list (the result of a batch) is split. Without `near` the times are those nearest to now.
+    `times` are ISO texts with the zone assumed; sentences are not rendered yet. A comma-separated list (the result of a batch) is split.
+    Without `near` the times are those nearest to now.
     """
-    rows: list[dict[str, Any]] = []
-    for text in (part for each in ids for part in each.split(",")):
-        try:
-            info = decode(text, near or dt.datetime.now(dt.UTC))
-        except BadId as bad:
-            rows.append({"id": text, "error": bad.sentence})
-            continue
-        notes = [*info.notes, SAYS["no_date"]] if near is None and info.kind == "uniq" else list(info.notes)
-        times = [
-            {"utc": _iso(sent.at, dt.UTC), "local": _iso(sent.at, sent.zone), "zone": str(sent.zone)}
-            for sent in info.times
-        ]
-        rows.append({"id": info.text, "kind": info.kind, "how_sure": info.how_sure, "why": info.why, "fields": fields(info), "times": times,
-                     "notes": notes})  # fmt: skip
-    return rows
+    return [_reported(text, near) for each in ids for text in each.split(",")]
+
+
+def _reported(text: str, near: dt.datetime | None) -> dict[str, Any]:
+    try:
+        info = decode(text, near or dt.datetime.now(dt.UTC))
+    except BadId as bad:
+        return {"id": text, "error": bad.sentence}
+    notes = [*info.notes, SAYS["no_date"]] if near is None and info.kind == "uniq" else list(info.notes)
+    times = [
+        {"utc": _iso(sent.at, dt.UTC), "local": _iso(sent.at, sent.zone), "zone": str(sent.zone)} for sent in info.times
+    ]
+    known = {"id": info.text, "kind": info.kind, "how_sure": info.how_sure, "why": info.why}
+    return known | {"fields": fields(info), "times": times, "notes": notes}
 
 
 def _bytes(text: str) -> tuple[bytes, str]:
@@ -289,21 +264,14 @@ def _iso(at: dt.datetime, zone: dt.tzinfo) -> str:
 
 
 def fields(info: IdInfo) -> list[tuple[str, str]]:
-    if info.kind == "offset":
-        return [
-            ("store host", info.host or ""),
-            ("physical offset", str(info.offset)),
-            ("physical offset (hex)", f"0x{info.offset:X}"),
-        ]
-    first = [("mac", info.mac)] if info.kind == "grpc" else [("ip", str(info.ip))]
-    loader = (
-        [("class loader", f"{info.loader:08X}"), ("ms since month start", str(info.millis))]
-        if info.kind == "uniq"
-        else []
-    )
-    return [
-        (name, value or "") for name, value in [*first, ("pid", str(info.pid)), *loader, ("counter", str(info.counter))]
-    ]
+    """Return the fields of an id for printing, in the order of its layout."""
+    named = {
+        "store host": info.host, "physical offset": info.offset,
+        "physical offset (hex)": None if info.offset is None else f"0x{info.offset:X}",
+        "mac": info.mac, "ip": info.ip if info.kind == "uniq" else None, "pid": info.pid,
+        "class loader": None if info.loader is None else f"{info.loader:08X}", "ms since month start": info.millis, "counter": info.counter,
+    }  # fmt: skip
+    return [(name, str(value)) for name, value in named.items() if value is not None]
 
 
 def candidates(millis: int, near: dt.datetime, zones: Iterable[dt.tzinfo] = ZONES) -> tuple[Sent, ...]:

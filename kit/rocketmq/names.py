@@ -1,15 +1,9 @@
-"""RocketMQ's own names: topics, groups, prefixes, message properties, the flag bits of a message's life.
-
-`upstream` in a row is the file of the RocketMQ source that defines it, `Class.java` below `org/apache/rocketmq`.
-"""
+"""RocketMQ's own names: topics, groups, prefixes, message properties, the flag bits of a message's life."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
-
-from kit.i18n import T
-from kit.rocketmq.data import Row, facts
 
 # --- topics: common/topic/TopicValidator (4.6.1+), common/MixAll (before) -------------------------------------------
 HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
@@ -92,16 +86,18 @@ DEFAULT_REGION: Final = "DefaultRegion"
 DEFAULT_CLUSTER: Final = "DefaultCluster"
 
 
-class Property(Row, frozen=True, kw_only=True):
-    """A message property: since which release (None: always), which class writes it, what it means."""
-
-    since: str | None = None
-    meaning: T
-    upstream: str = "common/message/MessageConst"
-
-
-PROPERTIES: Final = facts("properties.yaml", dict[str, Property])
-
+PROPERTIES: Final = frozenset(
+    (
+        "KEYS TAGS WAIT DELAY RETRY_TOPIC REAL_TOPIC REAL_QID TRAN_MSG PGROUP MIN_OFFSET MAX_OFFSET "
+        "CONSUME_START_TIME ORIGIN_MESSAGE_ID RECONSUME_TIME MAX_RECONSUME_TIMES MSG_REGION TRACE_ON UNIQ_KEY "
+        "EXTEND_UNIQ_INFO TRAN_PREPARED_QUEUE_OFFSET TRANSACTION_CHECK_TIMES CHECK_IMMUNITY_TIME_IN_SECONDS "
+        "__transactionId__ INSTANCE_ID CORRELATION_ID REPLY_TO_CLIENT TTL ARRIVE_TIME PUSH_REPLY_TIME MSG_TYPE "
+        "CLUSTER INNER_MULTI_DISPATCH INNER_MULTI_QUEUE_OFFSET INNER_NUM INNER_BASE DUP_INFO POP_CK POP_CK_OFFSET "
+        "1ST_POP_TIME __SHARDINGKEY BORN_TIMESTAMP TIMER_DELAY_SEC TIMER_DELAY_MS TIMER_DELIVER_MS TIMER_OUT_MS "
+        "DLQ_ORIGIN_TOPIC DLQ_ORIGIN_MESSAGE_ID __CRC32# "
+    ).split()
+)
+"""Every property that RocketMQ itself writes, 4.3.0 to 5.3.3."""
 NAME_VALUE_SEPARATOR: Final = "\x01"
 PROPERTY_SEPARATOR: Final = "\x02"
 """common/message/MessageDecoder.messageProperties2String."""
@@ -112,7 +108,6 @@ TRANSACTION_PREPARED: Final = 0x4
 TRANSACTION_COMMIT: Final = 0x8
 
 # --- broker threads that write records
-# ----------------------------------------------------------------------------------
 WRITERS: Final = {
     "TransactionalMessageCheckService": "put_back", "SendMessageThread": "send", "EndTransactionThread": "commit", "ScheduleMessage": "schedule",
 }  # fmt: skip
@@ -124,7 +119,6 @@ store/schedule/ScheduleMessageService. `send`: consumers' send-backs as well.
 PERM_READ: Final = 4
 
 # --- delay levels: store/config/MessageStoreConfig.messageDelayLevel
-# ----------------------------------------------------
 DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 FIRST_RETRY_LEVEL: Final = 3
 """DELAY of a retried message = 3 + reconsumeTimes before it: broker/processor/SendMessageProcessor."""

@@ -329,7 +329,9 @@ def table(given: Assumptions | None = None, failures: Sequence[str] = tuple(FAIL
             ends = sorted(paths(placement, failure, given), key=lambda end: len(end.path))
             shortest = {end.outcome: tuple(end.path) for end in reversed(ends)}
             outcomes = {outcome: shortest[outcome] for outcome in WORST if outcome in shortest}
-            rows.append({"placement": placement, "failure": failure, "worst": next(iter(outcomes)), "outcomes": outcomes})
+            rows.append(
+                {"placement": placement, "failure": failure, "worst": next(iter(outcomes)), "outcomes": outcomes}
+            )
     return rows
 
 

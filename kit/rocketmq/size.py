@@ -46,33 +46,17 @@ class Record:
 
     @property
     def size(self) -> int:
-        form = {"trailing": self.trailing, "born_v6": self.born_v6, "store_v6": self.store_v6, "v2": self.v2}
-        return record_size(self.topic, self.body, self.properties, **form)
+        """TotalSize in bytes: 91 + body + topic + properties for IPv4 hosts and version 1, all in UTF-8."""
+        hosts = HOST[self.born_v6] + HOST[self.store_v6]
+        properties = properties_length(self.properties, trailing=self.trailing)
+        topic = (2 if self.v2 else 1) + len(self.topic.encode())
+        return HEADER + hosts + 4 + self.body + topic + 2 + properties
 
     def with_(self, topic: str | None = None, **properties: str) -> Record:
         """Return the copy a broker writes, with another topic or more properties; it encodes them again."""
         merged = {**as_mapping(self.properties), **properties}
         trailing = self.trailing if self.broker_trailing is None else self.broker_trailing
         return attrs.evolve(self, topic=topic or self.topic, properties=merged, trailing=trailing)
-
-
-def record_size(
-    topic: str,
-    body: int,
-    properties: Mapping[str, str] | str | int,
-    *,
-    trailing: bool = True,
-    born_v6: bool = False,
-    store_v6: bool = False,
-    v2: bool = False,
-) -> int:
-    """Return totalSize in bytes: 91 + body + topic + properties for IPv4 hosts and version 1, all in UTF-8.
-
-    `properties` as a number is the length of the stored string; `trailing` (a mapping's final 0x02) is
-    `rule("trailingSeparator", version of the writer)`.
-    """
-    props = properties if isinstance(properties, int) else properties_length(properties, trailing=trailing)
-    return HEADER + HOST[born_v6] + HOST[store_v6] + 4 + body + (2 if v2 else 1) + len(topic.encode()) + 2 + props
 
 
 def properties_length(properties: Mapping[str, str] | str, *, trailing: bool = True) -> int:
@@ -90,10 +74,6 @@ def as_mapping(properties: Mapping[str, str] | str) -> dict[str, str]:
         return dict(properties)
     pairs = (item.split(names.NAME_VALUE_SEPARATOR, 1) for item in properties.split(names.PROPERTY_SEPARATOR))
     return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
-
-
-# --- what the client and the broker store for a send
-# ---------------------------------------------------------------------
 
 
 def sent(
@@ -152,10 +132,8 @@ def discarded(half: Record) -> Record:
 
 def scheduled(message: Record, level: int, queue_id: int = 0) -> Record:
     """Return the record in the schedule topic; the delivered one has the same properties (`delivered`)."""
-    return message.with_(
-        names.SCHEDULE_TOPIC,
-        **{names.DELAY: str(level), names.REAL_TOPIC: message.topic, names.REAL_QID: str(queue_id)},
-    )
+    more = {names.DELAY: str(level), names.REAL_TOPIC: message.topic, names.REAL_QID: str(queue_id)}
+    return message.with_(names.SCHEDULE_TOPIC, **more)
 
 
 def delivered(waiting: Record) -> Record:
@@ -166,22 +144,18 @@ def delivered(waiting: Record) -> Record:
 def sent_back(consumed: Record, group: str, reconsume_times: int, level: int | None = None) -> Record:
     """Return the schedule record of a refused consumption; `reconsume_times` before it. Its `delivered` is the retry record."""
     props = as_mapping(consumed.properties)
-    retry = consumed.with_(
-        names.retry_topic(group),
-        **{
-            names.RETRY_TOPIC: props.get(names.RETRY_TOPIC, consumed.topic),
-            names.ORIGIN_MESSAGE_ID: props.get(names.ORIGIN_MESSAGE_ID, "0" * (56 if consumed.store_v6 else 32)),
-            names.WAIT: "false",
-        },
-    )
+    origin = props.get(names.ORIGIN_MESSAGE_ID, "0" * (56 if consumed.store_v6 else 32))
+    more = {names.RETRY_TOPIC: props.get(names.RETRY_TOPIC, consumed.topic), names.ORIGIN_MESSAGE_ID: origin}
+    retry = consumed.with_(names.retry_topic(group), **more, **{names.WAIT: "false"})
     return scheduled(retry, level or names.FIRST_RETRY_LEVEL + reconsume_times)
 
 
 def dead_lettered(retried: Record, group: str, broker: str | Version = NEWEST) -> Record:
     """Return the record in the dead letter topic, made from the last retry record."""
-    if rule("dlqThroughSchedule", broker):
-        return retried.with_(names.dlq_topic(group), **{names.REAL_TOPIC: names.dlq_topic(group), names.REAL_QID: "0"})
-    return retried.with_(names.dlq_topic(group), **{names.DELAY: "0"})
+    topic = names.dlq_topic(group)
+    through_schedule = rule("dlqThroughSchedule", broker)
+    more = {names.REAL_TOPIC: topic, names.REAL_QID: "0"} if through_schedule else {names.DELAY: "0"}
+    return retried.with_(topic, **more)
 
 
 # --- limits ----------------------------------------------------------------------------------------------------------------

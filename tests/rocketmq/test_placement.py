@@ -114,7 +114,11 @@ def test_consumers():
 
 @pytest.mark.parametrize(
     ("placement", "failure", "worst"),
-    [("first", "local_slow", "duplicate"), ("first", "local_slow_answer_lost", "row_without_message"), ("last", "outer_commit_fails", "message_without_row")],
+    [
+        ("first", "local_slow", "duplicate"),
+        ("first", "local_slow_answer_lost", "row_without_message"),
+        ("last", "outer_commit_fails", "message_without_row"),
+    ],
 )
 def test_where_the_published_verdicts_stop_holding(placement, failure, worst):
     (row,) = [row for row in table(failures=[failure]) if row["placement"] == placement]

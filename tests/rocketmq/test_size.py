@@ -167,10 +167,10 @@ def test_batch_record_holds_wait_twice():
 
 
 def test_formula():
-    assert size.record_size("", 0, 0) == 91
-    assert size.record_size("", 0, 0, v2=True) == 92
-    assert size.record_size("", 0, 0, born_v6=True, store_v6=True) == 91 + 24
-    assert size.record_size("主题", 5, {"K": "值"}) == 91 + 6 + 5 + 1 + 3 + 2
+    assert size.Record("", 0, "").size == 91
+    assert size.Record("", 0, "", v2=True).size == 92
+    assert size.Record("", 0, "", born_v6=True, store_v6=True).size == 91 + 24
+    assert size.Record("主题", 5, {"K": "值"}).size == 91 + 6 + 5 + 1 + 3 + 2
 
 
 def test_first_put_back_adds_26_and_the_tenth_one_more():

@@ -301,7 +301,7 @@ def _own_names(text: str | None) -> str:
     A copy made by RocketMQ of which one bit is wrong seems to be an original, with a name that the other record does not have.
     """
     named = {pair.split("\x01", 1)[0] for pair in (text or "").split("\x02")}
-    return "\x02".join(sorted(named - names.PROPERTIES.keys()))
+    return "\x02".join(sorted(named - names.PROPERTIES))
 
 
 def copy_refs(copies: pd.DataFrame) -> tuple[Ref, ...]:

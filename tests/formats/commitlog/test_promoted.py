@@ -47,7 +47,7 @@ def check(raws: list[bytes]) -> None:
 
 
 NAME = st.one_of(
-    st.sampled_from([name.encode() for name in names.PROPERTIES]),
+    st.sampled_from([name.encode() for name in sorted(names.PROPERTIES)]),
     st.sampled_from([b"", b"user", b"TRANSACTION_CHECK_TIMEZ", b"TRANSACTION_XHECK_TIMES", b"a" * 17 + b"bbbbbbbb"]),
     st.binary(max_size=20),
 )

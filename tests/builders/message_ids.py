@@ -1,0 +1,22 @@
+"""Ids as clients and brokers write them, after the layouts of common/message/MessageDecoder, MessageClientIDSetter and MessageIdCodec."""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+
+from kit.rocketmq.ids import GRPC_EPOCH, IdInfo, encode_offset_id
+
+
+def uniq_key(host: str, pid: int, loader: int, millis: int, counter: int) -> str:
+    packed = struct.pack(">HIIH", pid & 0xFFFF, loader, millis & 0xFFFFFFFF, counter)
+    return (ipaddress.ip_address(host).packed + packed).hex().upper()
+
+
+def encode(info: IdInfo) -> str:
+    if info.kind == "offset":
+        return encode_offset_id(str(info.ip), info.port or 0, info.offset or 0)
+    if info.kind == "uniq":
+        return uniq_key(str(info.ip), info.pid or 0, info.loader or 0, info.millis or 0, info.counter or 0)
+    seconds = int((info.times[0].at - GRPC_EPOCH).total_seconds())
+    return f"01{(info.mac or '').replace(':', '')}{info.pid or 0:04X}{seconds:08X}{info.counter or 0:08X}".upper()
