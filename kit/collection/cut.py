@@ -1,10 +1,10 @@
-"""A smaller evidence folder: the records, lines and rows of a time window, a topic or some messages, in the same files.
+"""A smaller evidence folder: the records and lines of a time window, a topic or some messages, in the same files.
 
 A commitlog file keeps its name and every kept record its position, byte for byte; a range left out becomes the filler RocketMQ itself writes at
 the end of a file (`CommitLog.BLANK_MAGIC_CODE`, in DLedger files that of `MmapFileList`), with a hole after its eight bytes. So offsets, message ids
-and references stay valid, the file consists of filler and records only, and it takes no more disk than its records. Queue units keep their positions too;
-log entries include their continuation lines, business rows their header. Configuration, mqadmin outputs, host metrics and pasted texts are small and are
-copied completely. Left out, and counted: copies of other files, indexes (they can be built from the records), damaged ranges, and what was not recognised.
+and references stay valid, and a file takes no more disk than its records. Queue units keep their positions too; log entries include their
+continuation lines. Business tables, configuration, mqadmin outputs, host metrics and pasted texts are small and are copied completely. Left out, and
+counted: copies of other files, indexes (they can be built from the records), damaged ranges, and what was not recognised.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import datetime as dt
 import io
 import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,11 +43,16 @@ if TYPE_CHECKING:
 
 WHOLE: Final = (
     "broker_conf", "store_json", "checkpoint", "mqadmin", "metrics", "network", "thread_dump", "text", "source_code",
-    "document", "other_systems_log", "abort", "dledger_state",
+    "document", "other_systems_log", "abort", "dledger_state", "rows", "sends",
 )  # fmt: skip
-
 NAMES: Final = labels("collection")["counts"]
 KEPT_OF = T("{kept} of {of}", "{of} 中的 {kept}")
+FILLER: Final = 8
+"""Bytes of a filler's header."""
+_CHUNK: Final = 4 << 20
+
+Longs = np.ndarray[tuple[int], np.dtype[np.int64]]
+NONE: Final[Longs] = np.empty(0, np.int64)
 
 
 @attrs.frozen
@@ -59,10 +64,6 @@ class Wish:
     topic: str | None = None
     ids: tuple[str, ...] = ()
 
-    @property
-    def window(self) -> bool:
-        return self.since is not None or self.until is not None
-
 
 def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     """Write the smaller evidence into `out`, which must be empty or absent.
@@ -73,33 +74,44 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     if wish.since and wish.until and wish.since > wish.until:
         raise ValueError(EMPTY_WINDOW.render(case.lang))
     output.fresh(out, case.lang)
-    lives = _lives(case, wish.ids)
+    lives = _lives(case, wish)
     offsets = _offsets(case, wish, lives) if case.has("messages") else {}
-    counted: Counter[str] = Counter()
+    points = np.unique(np.concatenate([NONE, *offsets.values()]))
+    lines = _mentions(case, lives) if wish.ids else {}
+    kept: Counter[str] = Counter()
     before: Counter[str] = Counter()
-    points = np.unique(np.concatenate([np.empty(0, np.int64), *offsets.values()]))
-    spoken = _mentions(case, lives) if wish.ids else {}
-    taken: set[Path] = set()
+    left_out: Counter[str] = Counter(unknown=len(case.found.not_recognised))
     for item in case.found.items:
-        before["files"] += 1
-        before["bytes"] += item.bytes
+        target = _place(out, item.file)
+        name = "whole"
         if item.replica_of:
-            counted["copies"] += 1
+            left_out["copies"] += 1
             continue
-        target = _place(out, item.file, taken)
-        name, part = _one(case, item, wish, target, offsets, points, spoken)
-        counted[name] += part.kept
-        before[name] += part.of
-        counted["bytes"] += part.bytes
-    counted["files"] = sum(1 for path in out.rglob("*") if path.is_file())
-    counted["unknown"] += len(case.found.not_recognised)
-    told: dict[str, tuple[int, int] | int] = {}
-    for name in NAMES:
-        if name in ("copies", "built", "unknown"):
-            told |= {name: counted[name]} if counted[name] else {}
-        elif before[name]:
-            told[name] = (counted[name], before[name])
-    return told
+        if item.kind in STORES:
+            name, part = "records", commitlog(item.file, item.path, item.base, offsets.get(item.file, NONE), target)
+        elif item.kind == "consumequeue" and item.detail.get("unit", "plain") == "plain":
+            name, part = "units", queue(item.path, points, target)
+        elif item.kind == "log":
+            name, part = "entries", _entries(case, item, wish, lines.get(item.file, []), target)
+        elif item.kind in WHOLE:
+            _write(item.path, [(0, item.bytes)], target)
+            continue
+        else:
+            left_out["unknown" if item.kind in ("empty", "other", "lock") else "built"] += 1
+            continue
+        kept[name] += part[0]
+        before[name] += part[1]
+    files = [path for path in out.rglob("*") if path.is_file()]
+    kept |= {"files": len(files), "bytes": sum(map(_on_disk, files))}
+    before |= {"files": len(case.found.items), "bytes": sum(item.bytes for item in case.found.items)}
+    both = {name: (kept[name], before[name]) for name in NAMES if before[name]}
+    return {**both, **{name: left_out[name] for name in NAMES if left_out[name]}}
+
+
+def _on_disk(path: Path) -> int:
+    """Return the bytes of a file without its holes."""
+    about = path.stat()
+    return min(about.st_size, about.st_blocks * 512)
 
 
 def count_text(count: tuple[int, int] | int, lang: Lang) -> str:
@@ -107,53 +119,22 @@ def count_text(count: tuple[int, int] | int, lang: Lang) -> str:
     return f"{count:,}" if isinstance(count, int) else KEPT_OF.say(kept=count[0], of=count[1]).render(lang)
 
 
-def _one(
-    case: Case,
-    item: Item,
-    wish: Wish,
-    target: Path,
-    offsets: dict[str, Longs],
-    points: Longs,
-    spoken: dict[str, list[int]],
-) -> tuple[str, Part]:
-    """Write the kept part of one file; return its count's name."""
-    if item.kind in STORES:
-        return "records", commitlog(
-            item.file, item.path, item.base, offsets.get(item.file, np.empty(0, np.int64)), target
-        )
-    if item.kind == "consumequeue" and item.detail.get("unit", "plain") == "plain":
-        return "units", queue(item.file, item.path, points, target)
-    if item.kind == "log":
-        begins, keep = _entries(case, item, wish, spoken.get(item.file))
-        return "entries", Part(
-            int(keep.sum()), int(keep.size), ranges(item.path, _runs(begins, keep, item.bytes), target)
-        )
-    if item.kind in ("rows", "sends") and item.detail.get("dialect") and wish.window:
-        return "rows", _rows(case, item, wish, target)
-    if item.kind in (*WHOLE, "rows", "sends"):
-        return "whole", Part(0, 0, copy_whole(item.path, item.bytes, target))
-    return ("unknown" if item.kind in ("empty", "other", "lock") else "built"), Part(1, 1, 0)
-
-
-def _place(out: Path, file: str, taken: set[Path]) -> Path:
+def _place(out: Path, file: str) -> Path:
     """Return the target of a file: its own path, unpacked if it was packed; archives become folders."""
     parts = [part for step in file.split("!/") for part in PurePosixPath(step).parts if part not in ("/", "..", ".")]
-    if parts[-1].endswith(".gz"):
-        parts[-1] = parts[-1].removesuffix(".gz")
-    target = out.joinpath(*parts)
-    while target in taken:
+    target = out.joinpath(*parts[:-1], parts[-1].removesuffix(".gz"))
+    while target.exists():
         target = target.with_name(f"_{target.name}")
-    taken.add(target)
     return target
 
 
 # --- records -------------------------------------------------------------------------------------------------------------
 
 
-def _lives(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
+def _lives(case: Case, wish: Wish) -> list[dict[str, Any]]:
     from kit.analysis.messages import trace
 
-    return trace.traces(case, ids) if ids else []
+    return trace.traces(case, wish.ids) if wish.ids else []
 
 
 def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, Longs]:
@@ -164,7 +145,7 @@ def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, L
     if wish.topic is not None:
         frame = _of_topic(case, frame, wish.topic)
     rows = frame.select("file", "physical_offset").toPandas()
-    return {str(file): np.unique(mine.to_numpy(np.int64)) for file, mine in rows.groupby("file")["physical_offset"]}
+    return {str(file): np.unique(own.to_numpy(np.int64)) for file, own in rows.groupby("file")["physical_offset"]}
 
 
 def _of_messages(case: Case, frame: DataFrame, lives: list[dict[str, Any]]) -> DataFrame:
@@ -193,25 +174,21 @@ def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
     """Return the records of all messages sent to a topic, wherever their copies are, and the op records of their half messages."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    names_topic = [
-        F.col(column) == topic
-        for column in ("topic", *map(promoted, (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC")))
-    ]
-    meant = F.coalesce(F.greatest(*(F.coalesce(each, F.lit(False)) for each in names_topic)), F.lit(False))
-    keys = frame.where(meant).where("uniq_key is not null").select("uniq_key").distinct()
-    others = frame.where(~meant).join(keys, "uniq_key", "left_semi").select(*frame.columns)
-    mine = frame.where(meant).unionByName(others)
+    columns = ("topic", *map(promoted, (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC")))
+    named = F.greatest(*(F.coalesce(F.col(column) == topic, F.lit(False)) for column in columns))
+    keys = frame.where(named).where("uniq_key is not null").select("uniq_key").distinct()
+    others = frame.where(~named).join(keys, "uniq_key", "left_semi").select(*frame.columns)
+    kept = frame.where(named).unionByName(others)
     brokers = case.tables.frame("half_brokers").select("file", "broker").distinct()
-    halves = mine.where(F.col("topic") == names.HALF_TOPIC).join(brokers, "file")
+    halves = kept.where(F.col("topic") == names.HALF_TOPIC).join(brokers, "file")
     halves = halves.selectExpr("broker", "queue_offset as half_queue_offset")
     ending = case.ops.join(brokers, "file").join(halves, ["broker", "half_queue_offset"], "left_semi")
-    ops = frame.where(F.col("topic") == names.OP_TOPIC).join(
-        ending.select("offset_msg_id").distinct(), "offset_msg_id", "left_semi"
-    )
-    return _with_traces(case, frame, mine, keys).unionByName(ops.select(*frame.columns))
+    ids = ending.select("offset_msg_id").distinct()
+    ops = frame.where(F.col("topic") == names.OP_TOPIC).join(ids, "offset_msg_id", "left_semi")
+    return _with_traces(case, frame, kept, keys).unionByName(ops.select(*frame.columns))
 
 
-# --- texts ---------------------------------------------------------------------------------------------------------------
+# --- logs ----------------------------------------------------------------------------------------------------------------
 
 
 def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
@@ -227,8 +204,8 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
     return lines
 
 
-def _entries(case: Case, item: Item, wish: Wish, lines: list[int] | None) -> tuple[Longs, np.ndarray]:
-    """Return where the entries of a log begin and which are kept: those in the window, or that mention a message; settings printed at a start always."""
+def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path) -> tuple[int, int]:
+    """Write the entries of a log in the window (a missing time counts as inside) or that mention a message; settings printed at a start always."""
     asked = case.sql(
         """
         select `offset`, line, ts,
@@ -237,27 +214,17 @@ def _entries(case: Case, item: Item, wish: Wish, lines: list[int] | None) -> tup
         file=item.file,
         printed=configs.DUMPED,
     ).toPandas()
-    begins = asked["offset"].to_numpy(np.int64)
-    if not (wish.window or wish.ids):
-        return begins, np.ones(begins.size, bool)
-    keep = asked["started"].to_numpy(bool)
-    if wish.window:
-        keep = keep | _inside(asked["ts"], wish)
-    if lines:
-        keep = keep.copy()
-        keep[np.searchsorted(asked["line"].to_numpy(np.int64), np.array(lines), "right") - 1] = True
-    return begins, keep
-
-
-def _inside(times: pd.Series, wish: Wish) -> np.ndarray:
-    """Return which times are in the window; a missing time counts as inside."""
-    known = pd.to_datetime(times, utc=True)
-    inside = np.ones(len(times), bool)
-    if wish.since is not None:
-        inside &= (known.isna() | (known >= wish.since)).to_numpy()
-    if wish.until is not None:
-        inside &= (known.isna() | (known <= wish.until)).to_numpy()
-    return inside
+    times = pd.to_datetime(asked["ts"], utc=True)
+    keep = pd.Series(data=not wish.ids, index=asked.index)
+    if wish.since or wish.until:
+        first, last = (pd.Timestamp(each) if each else None for each in (wish.since, wish.until))
+        inside = (times >= first if first else True) & (times <= last if last else True)
+        keep = times.isna() | inside
+    keep |= asked["started"].astype(bool)
+    if lines and keep.size:
+        keep.iloc[np.searchsorted(asked["line"].to_numpy(np.int64), np.array(lines, np.int64), "right") - 1] = True
+    _write(item.path, _runs(asked["offset"].to_numpy(np.int64), keep.to_numpy(bool), item.bytes), target)
+    return int(keep.sum()), int(keep.size)
 
 
 def _runs(begins: Longs, keep: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
@@ -268,110 +235,58 @@ def _runs(begins: Longs, keep: np.ndarray, size: int) -> Iterator[tuple[int, int
         yield (0 if first == 0 else int(begins[first])), int(ends[stop - 1])
 
 
-def _rows(case: Case, item: Item, wish: Wish, target: Path) -> Part:
-    """Keep the rows of a table whose time is in the window or unknown, and all lines before the first row."""
-    table, time = ("sends", "start") if item.kind == "sends" else ("rows", "time")
-    rows = case.sql(
-        f"select line, {time} as time from {table} where file = :file order by line", file=item.file
-    ).toPandas()
-    keep = _inside(rows["time"], wish)
-    with open_readonly(item.path) as source:
-        feeds, at = [np.zeros(1, np.int64)], 0
-        while data := source.read(4 << 20):
-            feeds.append(np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + at + 1)
-            at += len(data)
-    lines = np.concatenate(feeds)
-    begins = lines[np.minimum(rows["line"].to_numpy(np.int64) - 1, lines.size - 1)]
-    runs = list(_runs(begins, keep, item.bytes))
-    head = int(begins[0]) if begins.size else item.bytes
-    wanted = [(0, head), *((max(a, head), b) for a, b in runs)]
-    return Part(int(keep.sum()), int(keep.size), ranges(item.path, [(a, b) for a, b in wanted if a < b], target))
+# --- parts of files ------------------------------------------------------------------------------------------------------
 
 
-# --- parts of files ---------------------------------------------------------------------------------------------------
-
-_CHUNK: Final = 4 << 20
-_HEADER: Final = 8
-_MOST: Final = (1 << 31) - 1
-"""A filler's length is an int32; after a longer range a new file begins, named as in RocketMQ."""
-
-Longs = np.ndarray[tuple[int], np.dtype[np.int64]]
-
-
-@attrs.frozen
-class Part:
-    """What was written of one file: records (or units, entries, rows) kept and before, and their bytes."""
-
-    kept: int
-    of: int
-    bytes: int
-
-
-def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Path) -> Part:
-    """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file without such records.
+def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Path) -> tuple[int, int]:
+    """Write the records of a commitlog file that begin at these physical offsets (sorted); return how many are kept, and of how many.
 
     A record in the wrong place (with another offset) is kept only right after a kept one: otherwise nothing could find it again.
     """
     known = examine(file, path, base)
-    pieces = [
-        (starts.copy(), sizes.copy(), marks.copy()) for _, starts, sizes, marks, *_ in spans(known, 0, known.used)
-    ]
-    empty = np.empty(0, np.int64)
-    starts, sizes, marks = (
-        (np.concatenate(column) if column else empty for column in zip(*pieces, strict=True))
-        if pieces
-        else (empty, empty, empty)
-    )
+    pieces = [np.array([starts, sizes, marks], np.int64) for _, starts, sizes, marks, *_ in spans(known, 0, known.used)]
+    starts, sizes, marks = np.concatenate([np.empty((3, 0), np.int64), *pieces], axis=1)
     keep = np.isin(starts + known.base, offsets)
     begins, ends = starts - known.head, starts + sizes
     for i in np.flatnonzero(keep & (marks != 0)).tolist():
         keep[i] = i > 0 and bool(keep[i - 1]) and int(ends[i - 1]) == int(begins[i])
-    runs = _joined(begins[keep], ends[keep])
-    if runs:
-        with open_readonly(path) as source:
-            _write(source, runs, known.base, bool(known.head), target)
-    return Part(int(keep.sum()), int(starts.size), int((ends - begins)[keep].sum()))
-
-
-def _joined(begins: Longs, ends: Longs) -> list[tuple[int, int]]:
-    """Join ranges that are closer than a filler's header; what is between them is kept."""
-    if not begins.size:
-        return []
-    apart = np.flatnonzero(begins[1:] - ends[:-1] >= _HEADER)
-    return list(
-        zip(begins[np.append(0, apart + 1)].tolist(), ends[np.append(apart, begins.size - 1)].tolist(), strict=True)
+    _write(
+        path,
+        zip(begins[keep].tolist(), ends[keep].tolist(), strict=True),
+        target,
+        dledger=bool(known.head),
+        filled=True,
     )
+    return int(keep.sum()), int(starts.size)
 
 
-def _write(source: io.BufferedReader, runs: list[tuple[int, int]], base: int, dledger: bool, target: Path) -> None:
+def _write(
+    path: str, ranges: Iterable[tuple[int, int]], target: Path, *, dledger: bool = False, filled: bool = False
+) -> None:
+    """Write byte ranges of a file, one after another or (`filled`) each in its place behind filler; no file without ranges."""
+    parts = list(ranges)
+    if not parts:
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
-    out = None
-    zero = at = 0
-    try:
-        for begin, end in runs:
-            if out is not None and begin - at > _MOST:
-                out.close()
-                out = None
-            if out is None:
-                far = begin > _MOST or at > 0
-                zero = at = begin if far else 0
-                out = (target.with_name(f"{base + begin:0{f.FILE_NAME_DIGITS}}") if far else target).open("xb")
-            if 0 < begin - at < _HEADER:  # only before the first record: it cannot be filler
-                copy(source, at, begin, out)
-            elif begin > at:
-                size = begin - at
+    with open_readonly(path) as source, target.open("xb") as out:
+        at = 0
+        for begin, end in parts:
+            size = begin - at if filled else 0
+            if 0 < size < FILLER:
+                # Too small for filler: what is there stays.
+                _copy(source, at, begin, out)
+            elif size:
                 out.write(
-                    struct.pack(">ii", f.DLEDGER_BLANK, size) if dledger else struct.pack(">iI", size, f.MAGIC_BLANK)
+                    struct.pack(
+                        ">ii" if dledger else ">iI", *((f.DLEDGER_BLANK, size) if dledger else (size, f.MAGIC_BLANK))
+                    )
                 )
-                out.seek(begin - zero)
-            copy(source, begin, end, out)
+                out.seek(begin)
+            _copy(source, begin, end, out)
             at = end
-    finally:
-        if out is not None:
-            out.close()
 
 
-def copy(source: io.BufferedReader, start: int, end: int, out: io.BufferedWriter) -> None:
+def _copy(source: io.BufferedReader, start: int, end: int, out: io.BufferedWriter) -> None:
     """Append the bytes [start, end) of a file."""
     source.seek(start)
     while start < end and (data := source.read(min(_CHUNK, end - start))):
@@ -379,39 +294,16 @@ def copy(source: io.BufferedReader, start: int, end: int, out: io.BufferedWriter
         start += len(data)
 
 
-def ranges(path: str, wanted: Iterable[tuple[int, int]], target: Path) -> int:
-    """Write the byte ranges of a file one after another; return the bytes written. No file without ranges."""
-    total = 0
-    parts = list(wanted)
-    if parts:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with open_readonly(path) as source, target.open("xb") as out:
-            for start, end in parts:
-                copy(source, start, end, out)
-            total = out.tell()
-    return total
-
-
-def copy_whole(path: str, size: int, target: Path) -> int:
-    """Copy a file; return its bytes."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with open_readonly(path) as source, target.open("xb") as out:
-        copy(source, 0, size, out)
-        return out.tell()
-
-
-def queue(file: str, path: str, offsets: Longs, target: Path) -> Part:
+def queue(path: str, offsets: Longs, target: Path) -> tuple[int, int]:
     """Write a plain consume queue with the units that point to these physical offsets, at their positions; the others become `fillPreBlank`'s."""
     with open_readonly(path) as source:
         raw = np.frombuffer(source.read(), np.uint8)
     units = raw[: raw.size // f.CQ_UNIT * f.CQ_UNIT].view(consumequeue.PLAIN).copy()
     used = (units["size"] != 0) & (units["size"] != f.CQ_PREFILL_SIZE)
     keep = used & np.isin(units["physical_offset"].astype(np.int64), offsets)
-    count = int(keep.sum())
-    if count:
+    if keep.any():
         units = units[: int(np.flatnonzero(keep)[-1]) + 1]
         units[~keep[: units.size]] = np.array((0, f.CQ_PREFILL_SIZE, 0), consumequeue.PLAIN)
         target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("xb") as out:
-            out.write(units.tobytes())
-    return Part(count, int(used.sum()), count * f.CQ_UNIT)
+        target.write_bytes(units.tobytes())
+    return int(keep.sum()), int(used.sum())

@@ -143,7 +143,9 @@ def _releases(text: str, problem: Problem) -> tuple[Sentence | str, ...]:
 def _printed_by(text: str) -> Sentence | None:
     """Return the class that prints a text and the releases in which it does."""
     printed = upstream.find(text)
-    return printed and TEXTS["printed_by"].say(cls=printed.classes, how=printed.how, releases=printed.releases)
+    if printed is None:
+        return None
+    return TEXTS["printed_by"].say(cls=printed.classes, how=printed.how, releases=printed.releases)
 
 
 def _event(text: str) -> Meaning | None:

@@ -104,6 +104,15 @@ def split_person(said: str) -> tuple[str, str]:
     return said[:end], said[end:]
 
 
+_CUT_WORD: Final = re.compile(r"""[^\s"'()<>\[\]{},;=:，。、：]{4,}(?=…)""")
+
+
+def without_cut_word(text: str) -> str:
+    """Return a text without the words of which only the beginning is left, perhaps of a name, an address or an id."""
+    cut = text if "…" in text or len(text) != CUT else text + "…"
+    return _CUT_WORD.sub(lambda hit: hit[0] if ordinary.is_ordinary(hit[0]) or hit[0].isdigit() else "", cut)
+
+
 def is_position(text: str, at: int) -> bool:
     """Return whether the text calls the number that begins here an offset, a size or a place."""
     return PLACES["position_before"].search(text, max(0, at - 24), at) is not None

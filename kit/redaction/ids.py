@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import random
 import re
 from collections.abc import Iterable
 from typing import Final
@@ -55,16 +56,7 @@ class Secret:
 
     def letters(self, text: str, size: int, attempt: int = 0, alphabet: str = _ALPHABET) -> str:
         """Return `size` characters of the alphabet."""
-        made: list[str] = []
-        block = 0
-        while len(made) < size:
-            number = self.number(f"letters {block}", text, attempt)
-            # 32 of the 49 digits that 256 bits give, so that each is as likely as any other.
-            for _ in range(min(32, size - len(made))):
-                number, digit = divmod(number, len(alphabet))
-                made.append(alphabet[digit])
-            block += 1
-        return "".join(made)
+        return "".join(random.Random(self.number("letters", text, attempt)).choices(alphabet, k=size))
 
 
 def parsed(text: str) -> Address | None:
@@ -183,10 +175,6 @@ class Addresses:
     def _swap(self, run: str, at: int, width: int) -> str:
         ip = ipaddress.ip_address(bytes.fromhex(run[at : at + width]))
         return run[:at] + _cased(self.of(ip).packed.hex(), run) + run[at + width :]
-
-    def begins(self, fragment: str) -> bool:
-        """Return whether a known address in hex begins with this fragment of an id that was cut."""
-        return any(each.startswith(fragment.upper()) for each in self._hex)
 
 
 def _cased(new: str, like: str) -> str:

@@ -10,7 +10,7 @@ import re
 import secrets
 import shlex
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
@@ -25,9 +25,8 @@ from kit.case.tables import AS_MAP
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.commitlog.schema import TEXT, promoted
-from kit.inventory.references import MAX_TEXT
 from kit.redaction import ordinary
-from kit.redaction.forms import HOSTS, MENTIONED, NUMBERED, SPELLED, WORD, split_name
+from kit.redaction.forms import GONE, HOSTS, MENTIONED, NUMBERED, SPELLED, WORD, split_name
 from kit.redaction.ids import COLONS, DASHED, HEX, QUAD, host
 from kit.redaction.ordinary import is_ambiguous, is_ordinary
 from kit.redaction.redactor import Redactor
@@ -44,8 +43,6 @@ LONGEST: Final = 400
 LONG: Final = 60
 """Characters from which a topic or group may consist of parts that are shown."""
 LISTED: Final = "; "
-STATES: Final = 200
-"""Different values up to which a status column is taken for a list of states, which stay readable."""
 
 _WHERE: Final = msgspec.yaml.decode(
     resources.files("kit.redaction").joinpath("names.yaml").read_bytes(), type=dict[str, dict[str, str]]
@@ -53,7 +50,6 @@ _WHERE: Final = msgspec.yaml.decode(
 _NUMBER: Final = re.compile(r"[-+]?\d{1,6}%?|[-+]?[\d,]*\.\d+%?|1\d{9}|1\d{12}|")
 """Amounts and counts, and times as seconds or milliseconds since 1970; longer numbers are accounts and telephones."""
 _CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9_]*")
-_CUT: Final = re.compile(r"([A-Za-z0-9]{3,})…")
 _TIME: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]?[\d:.,+Z -]*|\d{1,2}:\d{2}(:\d{2})?[.,\d]*")
 
 
@@ -61,16 +57,12 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
     """Return the redactor of a case for what is to be shown: findings, frames, notebooks as JSON. `paths`: of this machine, replaced as a whole."""
     texts = {part for text in strings(list(shown)) for part in (SPELLED.split(text) if "\\" in text else (text,))}
     words = {word for text in texts for word in WORD.findall(text)}
-    cut = {hit.group(1) for text in texts for hit in _CUT.finditer(text if len(text) != MAX_TEXT else text + "…")}
-    sizes = sorted({len(word) for word in cut})
     kinds: dict[str, str] = {}
 
     def learn(name: Any, kind: str) -> None:
         for plain, its in _plain(name, kind):
             hit = WORD.search(plain)
-            first = hit.group() if hit else ""
-            is_shown = not hit or first in words or any(first[:size] in cut for size in sizes)
-            if is_shown and len(plain) <= LONGEST:
+            if (not hit or hit.group() in words) and len(plain) <= LONGEST:
                 kinds.setdefault(plain, its)
 
     for name, kind in _tables(case):
@@ -86,24 +78,15 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
             names_nobody = len(stem) <= 3 or stem.isdigit() or not ordinary.FOLDERS.isdisjoint((part, stem))
             if not names_nobody and not _made_of(stem, kinds):
                 learn(stem, "dir")
-    lines = dict(_quoted(case, list(texts)))
-    states = _states(case)
-    for line, delimiter in lines.items():
-        for cell in line.split(delimiter):
-            bare = cell.strip().strip("\"'")
-            if bare not in states and not is_plain(bare):
-                learn(bare, "value")
-    made = Redactor(
-        salt(case.workspace), kinds, {*_hosts_of_records(case), *mentioned_addresses(texts)}, exact={*files, *paths}
-    )
+    addresses = {*_hosts_of_records(case), *mentioned_addresses(texts)}
+    made = Redactor(salt(case.workspace), kinds, addresses, exact={*files, *paths})
     long = [name for name, kind in kinds.items() if kind in ("topic", "group") and len(name) > LONG]
     for text in sorted(text for text in texts if text.count(LISTED) > 1):
         # A list of what a long name consists of says the name.
         pieces = text.split(LISTED)
         if any(all(piece in name for piece in pieces) for name in long):
-            made.exact[text] = LISTED.join(made.names.get(piece) or made.coin(piece, "value") for piece in pieces)
-    for line, delimiter in sorted(lines.items()):
-        made.exact[line] = delimiter.join(_cell(made, cell, states) for cell in line.split(delimiter))
+            made.exact[text] = LISTED.join(made.coin(piece, "value") for piece in pieces)
+    made.exact |= dict.fromkeys(_quoted_rows(case, texts), GONE)
     return made
 
 
@@ -139,15 +122,6 @@ def is_plain(cell: str) -> bool:
     """Return whether a table cell names nobody: numbers, times, truth values, ids (which are re-encoded by their form)."""
     is_word = cell.lower() in ("null", "none", "true", "false", "nan")
     return is_word or any(form.fullmatch(cell) for form in (_NUMBER, _TIME, HEX))
-
-
-def _cell(made: Redactor, cell: str, states: set[str]) -> str:
-    bare = cell.strip().strip("\"'")
-    if bare in made.names:
-        return cell.replace(bare, made.names[bare])
-    if bare in states:
-        return cell
-    return made.text(cell) if is_plain(bare) else cell.replace(bare, made.coin(bare, "value"))
 
 
 def _plain(name: Any, kind: str) -> Iterator[tuple[str, str]]:
@@ -263,24 +237,13 @@ def _hosts_of_records(case: Case) -> Iterator[str]:
         yield from (host.rpartition(":")[0].strip("[]/") for host in _distinct(case, "messages", column))
 
 
-def _quoted(case: Case, texts: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of business tables and ledgers that are shown unchanged, with their delimiter."""
-    shown = set(texts)
+def _quoted_rows(case: Case, texts: set[str]) -> Iterator[str]:
+    """Yield the lines of business tables and ledgers that are shown unchanged: they are left out, their place says where they are."""
     for item in case.found.of_kind("rows", "sends"):
-        how: Callable[[str], Any] = (item.detail.get("dialect") or {}).get
-        delimiter = how("delimiter")
-        if delimiter:
-            with Path(item.path).open(encoding=how("encoding") or "utf-8", errors="replace") as lines:
-                yield from ((line, delimiter) for line in (raw.rstrip("\r\n") for raw in lines) if line in shown)
-
-
-def _states(case: Case) -> set[str]:
-    """Return the words that business tables and ledgers use for a state or an outcome."""
-    found: set[str] = set()
-    for table, column in (("rows", "status"), ("sends", "outcome")):
-        values = set(_distinct(case, table, column))
-        found |= values if len(values) <= STATES else set()
-    return found
+        dialect = item.detail.get("dialect") or {}
+        if dialect.get("delimiter"):
+            with Path(item.path).open(encoding=dialect.get("encoding") or "utf-8", errors="replace") as lines:
+                yield from (line for raw in lines if (line := raw.rstrip("\r\n")) in texts)
 
 
 # --- what only the shown texts tell ------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ and whatever is where a key is it knows by their form. A pseudonym is as long as
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -61,7 +60,6 @@ class Redactor:
             "dashed": ips.dashed,
             "mac": ips.mac_text,
             "mail": lambda said: self.coin(said, "client"),
-            "cut": lambda said: "",
             "dotted": self._dotted,
             "path": lambda said: None,
         }
@@ -75,7 +73,6 @@ class Redactor:
             # Inside a sentence a path with blanks in it has no form of its own.
             if new != path and not rf.PATH.fullmatch(path):
                 self._learn(path, new)
-        self._sorted = sorted(self.names)
         self._memo: dict[tuple[str, str | None], str] = {}
 
     def _learn(self, name: str, new: str) -> None:
@@ -112,7 +109,8 @@ class Redactor:
                 return re.sub(r"\S+", lambda token: self._key(token.group()), text)
             if rf.PLACES["name_field"].search(field) and text in self.names:
                 return self.names[text]
-        pieces = (piece for part in rf.SPELLED.split(text) for piece in self._pieces(part, rf.FORMS))
+        whole = rf.without_cut_word(text)
+        pieces = (piece for part in rf.SPELLED.split(whole) for piece in self._pieces(part, rf.FORMS))
         return "".join(new if new is not None else old for old, new in pieces)
 
     def _key(self, token: str) -> str:
@@ -128,13 +126,12 @@ class Redactor:
     def _pieces(self, text: str, forms: rf.Form) -> Iterator[tuple[str, str | None]]:
         """Yield the text in pieces (original, replacement); None where a piece stays."""
         done = at = 0
-        cuts = text if "…" in text else text + "…" if len(text) == rf.CUT else ""
         while (hit := forms.search(text, at)) is not None:
-            start, end, new = self._form(text, hit, done, cuts)
+            start, end, new = self._form(text, hit, done)
             if new is None and hit.lastgroup not in ("word", None):
                 plain = (rf.PLAIN if hit.lastgroup != "dotted" else rf.WORDS).search(text, hit.start())
                 hit = plain if plain is not None else hit
-                start, end, new = self._form(text, hit, done, cuts)
+                start, end, new = self._form(text, hit, done)
             if new is not None:
                 if start > done:
                     yield text[done:start], None
@@ -144,7 +141,7 @@ class Redactor:
         if done < len(text):
             yield text[done:], None
 
-    def _form(self, text: str, hit: re.Match[str], done: int, cuts: str) -> tuple[int, int, str | None]:
+    def _form(self, text: str, hit: re.Match[str], done: int) -> tuple[int, int, str | None]:
         """Return where a match begins and ends, and its replacement (None: it stays)."""
         start, end, form, said = hit.start(), hit.end(), hit.lastgroup, hit.group()
         if form == "path" and (bare := said.rstrip(".,:")) in self.exact:
@@ -153,7 +150,7 @@ class Redactor:
         if named is not None and form in ("word", "dotted", "path", "absolute", "colons", "quad"):
             return named
         if form == "word":
-            return self._word(text, start, end, cuts)
+            return self._word(text, start, end)
         if form == "colons":
             said = said.rstrip(".")
             end = start + len(said)
@@ -177,31 +174,18 @@ class Redactor:
         head, value = rf.split_person(said)
         return None if (new := self._number(value)) is None else head + new
 
-    def _word(self, text: str, start: int, end: int, cuts: str) -> tuple[int, int, str | None]:
-        """Replace one word: a key by its place, an id by its form, or the beginning of a cut name."""
+    def _word(self, text: str, start: int, end: int) -> tuple[int, int, str | None]:
+        """Replace one word: a key by its place, an id by its form."""
         before = text[max(0, start - 60) : start]
         if before[-1:] in tuple("=\"'[ :：号为是") and rf.PLACES["key_before"].search(before):
             token = re.compile(r"""[^\s,;\])}'"&<|\\，。；、）】]+""").match(text, start)
             if token and not rf.QUADS.search(token.group()):
                 return start, token.end(), self._key(token.group())
-        if cuts and (cut := cuts.find("…", start, start + 300)) > 0 and (new := self._cut(text[start:cut])) is not None:
-            return start, cut, new
         said = text[start:end]
         if said.isdigit() and (decimal := self.addresses.decimal(said)) is not None:
             return start, end, decimal
         new = HEX.sub(lambda run: self.addresses.hex_run(run.group()), said) if end - start >= 8 else said
         return start, end, None if new == said else new
-
-    def _cut(self, fragment: str) -> str | None:
-        """Return the beginning of a pseudonym for the beginning of a name."""
-        if len(fragment) < 4 or re.search(r"[\s<>]", fragment):
-            return None
-        at = bisect_left(self._sorted, fragment)
-        name = self._sorted[at] if at < len(self._sorted) else ""
-        if name.startswith(fragment) and not is_ordinary(fragment) and not fragment.isdigit():
-            return self.names[name][: len(fragment)]
-        is_hex = len(fragment) < 8 and HEX.fullmatch(fragment.ljust(8, "0"))
-        return "" if is_hex and self.addresses.begins(fragment) else None
 
     def _name_at(self, text: str, start: int, done: int) -> tuple[int, int, str] | None:
         """Return the longest known name whose first word begins here, if it may be replaced."""

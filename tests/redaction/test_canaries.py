@@ -126,17 +126,7 @@ def test_what_is_ordinary_is_a_list_of_its_own() -> None:
 
 @pytest.mark.recordings
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    "name",
-    [
-        "transaction-consistency",
-        "half-topic-blowup",
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in ("broker-unreachable", "duplicate-client-id", "message-identity")
-        ),
-    ],
-)
+@pytest.mark.parametrize("name", ["transaction-consistency", pytest.param("half-topic-blowup", marks=pytest.mark.slow)])
 def test_no_canary_is_in_any_file_of_a_redacted_report(spark: SparkSession, tmp_path: Path, name: str) -> None:
     evidence = recorded.unpack(name, tmp_path / "canaryfolder")
     lines = [line for line, _ in PLANTED.values()]

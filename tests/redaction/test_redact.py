@@ -24,6 +24,7 @@ from kit.case.output import OutputRefused
 from kit.causes import results
 from kit.charts import PLOTLY_MIME, offline
 from kit.evidence.workspace import Workspace
+from kit.inventory.references import MAX_TEXT
 from kit.live_lab.scenario import scenarios
 from kit.redaction import leaks, ordinary
 from kit.redaction import names as redactnames
@@ -273,11 +274,11 @@ def test_hosts_mail_and_packages_by_their_form() -> None:
         assert made.text(text) == text
 
 
-def test_names_that_were_cut_are_found() -> None:
-    made = redactor()
-    assert made.text("of trade-or…") == f"of {made.names['trade-order'][:8]}…"
-    assert made.text("id 0A142…") == "id …" and made.text("id 0A142C1500000C…") == f"id {made.text('0A142C15')}00000C…"
-    assert "10.20.4" not in made.text("to 10.20.4…")
+@pytest.mark.parametrize("cut", ["of trade-or…", "of 0A142…", "of 0A142C1500000C…", "of 10.20.4…", "of 10.20.4…, 12"])
+def test_of_what_was_cut_nothing_is_left(cut: str) -> None:
+    assert redactor().text(cut) == "of …" + cut.partition("…")[2]
+    line = "x" * (MAX_TEXT - 9) + " trade-or"
+    assert "trade" not in redactor().text(line) and redactor().text("waits for orders…") == "waits for orders…"
 
 
 def test_keys_of_objects_and_unusual_keys() -> None:
@@ -429,11 +430,11 @@ def dressed(evidence: Path) -> set[str]:
 
 @pytest.mark.recordings
 @pytest.mark.spark
-@pytest.mark.parametrize(("name", "lang"), [("message-identity", "en"), ("transaction-consistency", "zh")])
-def test_nothing_original_is_left_of_a_recording(spark: SparkSession, tmp_path: Path, name: str, lang: str) -> None:
+def test_nothing_original_is_left_of_a_recording(spark: SparkSession, tmp_path: Path) -> None:
+    name = "transaction-consistency"
     evidence = recorded.unpack(name, tmp_path / "acme incident")
-    told_in_files = dressed(evidence) if name == "transaction-consistency" else set()
-    case = kit.open_case(evidence, tmp_path / "cache", lang=lang)
+    told_in_files = dressed(evidence)
+    case = kit.open_case(evidence, tmp_path / "cache", lang="zh")
     out = tmp_path / "out"
     page = redacted.run(case, out)
     addresses, found = originals(name)
@@ -482,11 +483,6 @@ def test_nothing_original_is_left_of_a_recording(spark: SparkSession, tmp_path: 
 
     made = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     assert made["options"]["redact"] is True
-    redacted.run(case, tmp_path / "again")
-    for path in files:
-        # The run itself, and the times of the files that the next run into this folder may replace.
-        if path.name not in ("run.json", ".rmq-kit.json"):
-            assert path.read_bytes() == (tmp_path / "again" / path.relative_to(out)).read_bytes(), path
 
 
 def ids_of(findings: dict[str, Any]) -> list[str]:
