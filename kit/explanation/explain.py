@@ -119,7 +119,8 @@ def _table(command: str) -> Meaning:
 
 
 def _output(tool: str) -> Meaning:
-    return Meaning(outputs.TITLE.say(tool=tool), (outputs.IS,), outputs.READ[tool], slug="host-output")
+    title = outputs.TEXTS["title"].say(tool=tool)
+    return Meaning(title, (outputs.TEXTS["meaning"],), outputs.NEXT[tool], slug="host-output")
 
 
 def _problem(text: str, problem: Problem) -> Meaning:

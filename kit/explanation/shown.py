@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import textwrap
 from collections.abc import Sequence
 from typing import Any, Final
@@ -57,8 +56,7 @@ def _block(same: Sequence[dict[str, Any]], lang: Lang) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    width = min(WIDE, shutil.get_terminal_size((WIDE, 50)).columns)
-    return textwrap.wrap(printable(text), width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return textwrap.wrap(printable(text), WIDE, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _cut(text: str) -> str:

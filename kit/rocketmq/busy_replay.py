@@ -15,15 +15,11 @@ def what_if(
 ) -> pd.DataFrame:
     """Return how many sends would be stored, refused or timed out: columns outcome (`OUTCOMES`) and sends.
 
-    `arrivals`: times in ms at which messages are sent, `sends` of them each time (default one); `pauses`: rows (start,
-    end) in ms, sorted, without overlap;
-    `timeout`: sendMsgTimeout for all attempts, ms; `retries`: how often SYSTEM_BUSY is sent again (0 before client
-    5.3.0); `wait`:
-    waitTimeMillsInSendQueue, ms.
-    A request that reaches a stalled broker waits for the end of the pause; then it is refused if it waited `wait` ms
-    or longer, else stored. A client that
-    has waited `timeout` ms times out; its request is stored or refused all the same. A refused attempt is sent
-    again at once.
+    `arrivals`: times in ms at which messages are sent, `sends` of them each time (default one); `pauses`: rows (start, end) in ms, sorted, without
+    overlap; `timeout`: sendMsgTimeout for all attempts, ms; `retries`: how often SYSTEM_BUSY is sent again (0 before client 5.3.0); `wait`:
+    waitTimeMillsInSendQueue, ms. A request that reaches a stalled broker waits for the end of the pause; then it is refused if it waited `wait` ms
+    or longer, else stored. A client that has waited `timeout` ms times out; its request is stored or refused all the same. A refused attempt is
+    sent again at once.
     """
     starts, ends = pauses[:, 0], pauses[:, 1]
     weight = np.ones(len(arrivals), dtype="int64") if sends is None else sends

@@ -133,14 +133,13 @@ class KnownText(Row, frozen=True, kw_only=True):
         return tuple(max(text.split(ANY), key=len) for text in self.texts)
 
     @property
-    def has_condition(self) -> bool:
-        """Return whether finding a needle does not settle it."""
+    def condition(self) -> str:
+        """What must match an entry in which a needle is, "" for nothing."""
         raise NotImplementedError
 
     @cached_property
     def in_bytes(self) -> re.Pattern[bytes]:
-        """Matches the bytes of an entry that meets the condition."""
-        raise NotImplementedError
+        return re.compile(self.condition.encode())
 
     def meets_condition(self, entry: bytes) -> bool:
         return self.in_bytes.search(entry) is not None
@@ -175,12 +174,8 @@ class Event(KnownText, frozen=True, kw_only=True):
         return re.compile(self.pattern)
 
     @property
-    def has_condition(self) -> bool:
-        return bool(self.confirm)
-
-    @cached_property
-    def in_bytes(self) -> re.Pattern[bytes]:
-        return re.compile(self.confirm.encode())
+    def condition(self) -> str:
+        return self.confirm
 
 
 NO_RISK: Final = T("None.", "无。")
@@ -225,14 +220,11 @@ class Problem(KnownText, frozen=True, kw_only=True):
         return "|".join(GAP.join(map(re.escape, text.split(ANY))) for text in self.texts)
 
     @property
-    def has_condition(self) -> bool:
-        return bool(self.unless) or any(ANY in text for text in self.texts)
-
-    @cached_property
-    def in_bytes(self) -> re.Pattern[bytes]:
-        """Matches the bytes of an entry that `in_text` is true for."""
+    def condition(self) -> str:
+        if not self.unless and not any(ANY in text for text in self.texts):
+            return ""
         normal = rf"(?![\s\S]*(?:{self.unless}))" if self.unless else ""
-        return re.compile(rf"\A{normal}[\s\S]*?(?:{self._expression})".encode())
+        return rf"\A{normal}[\s\S]*?(?:{self._expression})"
 
     def in_text(self, text: str) -> bool:
         """Return whether a log entry holds one of the texts and is not one of the normal ones."""
@@ -292,9 +284,7 @@ def own(groups: np.ndarray) -> np.ndarray:
 def confirmations() -> dict[int, Callable[[bytes], object]]:
     """Return the second conditions of the groups that have one, by their number: whether the bytes of an entry meet it."""
     # Patterns are compiled when one is asked for: all of them take longer than a paste.
-    return {
-        number: row.meets_condition for number, row in enumerate((*EVENTS.values(), *SEARCHED)) if row.has_condition
-    }
+    return {number: row.meets_condition for number, row in enumerate((*EVENTS.values(), *SEARCHED)) if row.condition}
 
 
 @cache

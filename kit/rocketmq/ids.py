@@ -114,19 +114,14 @@ def decode(
         return IdInfo(text, kind, sure, why, ip=ip, port=port, offset=offset)
     pid, loader, millis, counter = struct.unpack(">HIIH", raw[-12:])
     times = candidates(millis, near, zones) if near else ()
-    notes = tuple(_notes(ip, pid, loader, millis, times, near, client))
-    return IdInfo(
-        text, kind, sure, why, ip=ip, pid=pid, loader=loader, millis=millis, counter=counter, times=times, notes=notes
-    )
+    info = IdInfo(text, kind, sure, why, ip=ip, pid=pid, loader=loader, millis=millis, counter=counter, times=times)
+    return attrs.evolve(info, notes=tuple(_notes(info, near, client)))
 
 
 def classify(text: str, store_hosts: Collection[str] | None = None) -> tuple[Kind, Surety]:
     """Return which kind an id is and how certain that is; exact for offset ids if the store hosts are known."""
-    raw, _ = _bytes(text)
-    if len(raw) == 17:
-        return "grpc", "certain"
-    kind, sure, _ = _kind(raw, store_hosts)
-    return kind, sure
+    info = decode(text, store_hosts=store_hosts)
+    return info.kind, info.how_sure
 
 
 def tried(text: str) -> tuple[str, int] | None:
@@ -221,28 +216,21 @@ def _uniq_surety(raw: bytes) -> Surety:
     return "certain" if loader == JDK17_LOADER or (ip.is_private and not ip.is_unspecified) else "likely"
 
 
-def _notes(
-    ip: Address,
-    pid: int,
-    loader: int,
-    millis: int,
-    times: tuple[Sent, ...],
-    near: dt.datetime | None,
-    client: str | Version | None,
-) -> Iterable[Sentence]:
-    if ip.version == 4 and (ip.packed[0] == 0 or ip.packed[0] >= 224):
+def _notes(info: IdInfo, near: dt.datetime | None, client: str | Version | None) -> Iterable[Sentence]:
+    ip, times = info.ip, info.times
+    if ip is not None and ip.version == 4 and (ip.packed[0] == 0 or ip.packed[0] >= 224):
         yield SAYS["made_up"].say(ip=str(ip))
-    if ip.is_loopback:
+    if ip is not None and ip.is_loopback:
         yield SAYS["loopback"]
-    if ip.version == 6:
+    if ip is not None and ip.version == 6:
         yield SAYS["ipv6_key"]
     if client and rule("uniqKeyPid", client) == "high":
         yield SAYS["pid_high"].say(client=str(client))
-    elif pid == 0:
+    elif info.pid == 0:
         yield SAYS["pid_zero"]
-    if loader == JDK17_LOADER:
+    if info.loader == JDK17_LOADER:
         yield SAYS["loader_same"]
-    if millis >= LONGEST_MONTH:
+    if (info.millis or 0) >= LONGEST_MONTH:
         yield SAYS["stepped_back"]
     if near and any(abs(sent.at - times[0].at) > dt.timedelta(days=20) for sent in times):
         yield SAYS["two_months"]

@@ -123,7 +123,7 @@ def test_normal_entries_are_left_out(line: str, slugs: list[str]) -> None:
 
 
 def test_conditions_over_bytes_say_the_same() -> None:
-    conditions = [problem for problem in PROBLEMS.values() if problem.has_condition]
+    conditions = [problem for problem in PROBLEMS.values() if problem.condition]
     different = [
         (problem.slug, line)
         for problem in conditions
