@@ -74,6 +74,7 @@ class Case:
         self._building: dict[str, threading.Lock] = {}
         self._broken: dict[str, Exception] = {}
         self._held: list[IO[str]] = []
+        self._zones: Mapping[str, Zone] | None = None
         self.failures: list[Failure] = []
         """Faults of the kit while this case was examined or shown."""
 
@@ -102,9 +103,15 @@ class Case:
             found = inv.with_columns(found, declared)
         return found
 
-    @cached_property
+    @property
     def zones(self) -> Mapping[str, Zone]:
         """The zone in which each floating file is read, and how it was found."""
+        # No cached_property: its lock would be held while a table is waited for that another thread makes, which waits for the zones.
+        if self._zones is None:
+            self._zones = self._settled_zones()
+        return self._zones
+
+    def _settled_zones(self) -> Mapping[str, Zone]:
         key = f"zones-{ws.code_hash(*ws.READING)}-{self.options.digest()}"
         kept = self.workspace.read_json(key)
         if kept is None:

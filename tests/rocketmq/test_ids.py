@@ -26,45 +26,32 @@ def host_of(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def check_truth(name: str) -> int:
+RESENT = {"RECONSUME_TIME", "MAX_RECONSUME_TIMES", "MIN_OFFSET", "MAX_OFFSET", "CONSUME_START_TIME"}
+"""What only a consumer client writes: it sends a message again itself where sendMessageBack fails."""
+
+
+@pytest.mark.parametrize("name", [*SMALL, *(pytest.param(name, marks=pytest.mark.recordings) for name in BIG)])
+def test_every_recorded_id(name):
     seen = 0
     for record in truth(name):
         host, port = host_of(record["store_host"])
         assert ids.encode_offset_id(host, port, record["physical_offset"]) == record["msg_id"]
         stored = ids.decode(record["msg_id"])
         assert (stored.kind, stored.host, stored.offset) == ("offset", f"{host}:{port}", record["physical_offset"])
-        uniq = record["properties"].get(names.UNIQ_KEY)
-        if uniq is None:
+        properties = record["properties"]
+        if (uniq := properties.get(names.UNIQ_KEY)) is None:
             continue
         seen += 1
-        # What only a consumer client writes: it sends a message again itself where sendMessageBack fails.
-        resent = {"RECONSUME_TIME", "MAX_RECONSUME_TIMES", "MIN_OFFSET", "MAX_OFFSET", "CONSUME_START_TIME"}
         born = dt.datetime.fromtimestamp(record["born_timestamp"] / 1000, UTC)
         info = ids.decode(uniq, born, zones=[CST])
-        assert info.kind == "uniq"
-        assert encode(info) == uniq
-        if not resent & set(record["properties"]):
+        assert info.kind == "uniq" and encode(info) == uniq
+        if not RESENT & set(properties):
             assert dt.timedelta() <= born - info.times[0].at <= dt.timedelta(seconds=3.5), uniq
         # The v4 address is the born host's, except where the client wrote loopback; a re-sent copy was born elsewhere.
-        born_host = host_of(record["born_host"])[0]
-        if info.ip.version == 4 and not info.ip.is_loopback and names.RECONSUME_TIME not in record["properties"]:
-            assert (
-                str(info.ip) == born_host
-                or record["topic"] == names.HALF_TOPIC
-                or names.REAL_TOPIC in record["properties"]
-            ), record
-    return seen
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_every_recorded_id(name):
-    assert check_truth(name) > 100
-
-
-@pytest.mark.recordings
-@pytest.mark.parametrize("name", BIG)
-def test_every_recorded_id_of_big_recordings(name):
-    assert check_truth(name) > 50_000
+        copied = {names.REAL_TOPIC, names.RECONSUME_TIME} & set(properties) or record["topic"] == names.HALF_TOPIC
+        if info.ip.version == 4 and not info.ip.is_loopback and not copied:
+            assert str(info.ip) == host_of(record["born_host"])[0], record
+    assert seen > (50_000 if name in BIG else 100)
 
 
 def test_uniq_key_fields():
@@ -122,26 +109,16 @@ def test_offset_ids_round_trip(host, port, offset):
     assert encode(info) == text
 
 
-@given(
-    st.one_of(
-        st.binary(min_size=16, max_size=16),
-        st.binary(min_size=28, max_size=28),
-        st.binary(min_size=16, max_size=16).map(lambda b: b"\1" + b),
-    )
-)
+RAW = st.binary(min_size=16, max_size=16)
+
+
+@given(RAW | st.binary(min_size=28, max_size=28) | RAW.map(lambda raw: b"\1" + raw))
 def test_any_bytes_of_an_ids_length_round_trip(raw):
     text = raw.hex().upper()
     info = ids.decode(text)
-    assert encode(info) == text
-    assert (
-        min(
-            field
-            for field in (info.port, info.offset, info.pid, info.loader, info.millis, info.counter)
-            if field is not None
-        )
-        >= 0
-    )
-    assert encode(ids.decode(text, dt.datetime(2026, 3, 1, tzinfo=UTC))) == text
+    assert encode(info) == text == encode(ids.decode(text, dt.datetime(2026, 3, 1, tzinfo=UTC)))
+    numbers = (info.port, info.offset, info.pid, info.loader, info.millis, info.counter)
+    assert min(number for number in numbers if number is not None) >= 0
 
 
 @given(st.text(max_size=80))
@@ -204,19 +181,19 @@ def test_send_time_comes_back_near_a_date_within_ten_days(sent, zone_name, days)
     assert found[0].at == sent
 
 
-def test_two_months_near_a_months_end():
-    sixteen_days = 16 * 86_400_000 - 1
-    both = candidates(sixteen_days, dt.datetime(2026, 11, 1, tzinfo=UTC), [UTC])
-    assert [(c.at.month, c.at.day) for c in both] == [(10, 16), (11, 16)]
-    only = candidates(25 * 86_400_000, dt.datetime(2026, 11, 12, tzinfo=UTC), [UTC])  # 26 October is 17 days away
-    assert [(c.at.month, c.at.day) for c in only] == [(11, 26)]
-    clear = candidates(29 * 86_400_000, dt.datetime(2026, 12, 1, tzinfo=UTC), [UTC])
-    assert [(c.at.month, c.at.day) for c in clear] == [(11, 30)]
-
-
-def test_no_31st_in_february():
-    for found in candidates(30 * 86_400_000, dt.datetime(2027, 3, 1, tzinfo=UTC), [UTC]):
-        assert (found.at.month, found.at.day) in {(1, 31), (3, 31)}
+@pytest.mark.parametrize(
+    ("millis", "near", "days"),
+    [
+        (16 * 86_400_000 - 1, (2026, 11, 1), [(10, 16), (11, 16)]),
+        (25 * 86_400_000, (2026, 11, 12), [(11, 26)]),  # 26 October is 17 days away
+        (29 * 86_400_000, (2026, 12, 1), [(11, 30)]),
+        # No 31st in February.
+        (30 * 86_400_000, (2027, 3, 1), [(1, 31), (3, 31)]),
+    ],
+)
+def test_the_months_near_a_date(millis, near, days):
+    found = candidates(millis, dt.datetime(*near, tzinfo=UTC), [UTC])
+    assert sorted((sent.at.month, sent.at.day) for sent in found) == days
 
 
 def test_time_is_unsigned_and_a_step_back_is_said():
