@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import tarfile
 
@@ -72,20 +73,15 @@ def test_a_parameter_without_a_number_contradicts_nothing():
 
 def in_force(name: str) -> tuple[dict[str, str], dict[str, str]]:
     """What a recorded broker was given (broker.conf) and what it said it runs with (mqadmin getBrokerConfig)."""
+    archive = zstandard.ZstdDecompressor().decompress(
+        (HERE.parent / "sample_data" / f"{name}.tar.zst").read_bytes(), 1 << 30
+    )
     found = {}
-    archive = HERE.parent / "sample_data" / f"{name}.tar.zst"
-    with (
-        archive.open("rb") as file,
-        zstandard.ZstdDecompressor().stream_reader(file) as stream,
-        tarfile.open(fileobj=stream, mode="r|") as tar,
-    ):
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         for member in tar:
             if member.name.endswith(("broker/broker.conf", "getBrokerConfig.txt")):
-                data = tar.extractfile(member)
-                assert data
-                found[member.name.rsplit("/", 1)[-1]] = dict(
-                    re.findall(r"^(\w+) *= *(.*?)\r?$", data.read().decode(), re.M)
-                )
+                text = tar.extractfile(member).read().decode()
+                found[member.name.rsplit("/", 1)[-1]] = dict(re.findall(r"^(\w+) *= *(.*?)\r?$", text, re.M))
     return found["broker.conf"], found["getBrokerConfig.txt"]
 
 
