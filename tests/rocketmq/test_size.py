@@ -44,109 +44,88 @@ def load(name: str) -> list[tuple[dict[str, Any], size.Record]]:
     return rows
 
 
-def check_every_size(name: str) -> None:
-    for record, model in load(name):
-        assert model.size == record["store_size"], record
-        if isinstance(model.properties, str):
-            assert size.as_mapping(model.properties) == record["properties"]
+ADDED = {names.UNIQ_KEY, names.WAIT, names.CLUSTER, names.MSG_REGION, names.TRACE_ON}
+
+
+def copy_of(
+    record: Any, model: size.Record, earlier: list[tuple[Any, size.Record]], broker: str
+) -> tuple[str, size.Record | None]:
+    """Return what kind of copy a record is, and the record predicted from those of the same message before it."""
+    props, topic, real = record["properties"], record["topic"], record["properties"].get(names.REAL_TOPIC, "")
+
+    def last(*topics: str, times: int | None = None) -> size.Record:
+        return [m for r, m in earlier if r["topic"] in topics and times in (None, r["reconsume_times"])][-1]
+
+    def without(*added: str) -> size.Record:
+        return size.Record(real, model.body, {k: v for k, v in props.items() if k not in added}, model.trailing)
+
+    halves = [made for each, made in earlier if each["topic"] == names.HALF_TOPIC]
+    if topic == names.HALF_TOPIC and names.DELAY not in props:
+        if halves:
+            first = props.get(names.PREPARED_QUEUE_OFFSET)
+            return "put_back", size.put_back(halves[-1], first_offset=int(first) if first else None)
+        queue = int(props[names.REAL_QID])
+        return "prepared", size.prepared(without(names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID), queue, broker)
+    commit = record["sys_flag"] & names.TRANSACTION_MASK == names.TRANSACTION_COMMIT
+    if commit and topic == real and names.DELAY not in props:
+        (half,) = (m for r, m in earlier if r["physical_offset"] == record["prepared_offset"])
+        return "committed", size.committed(half)
+    if topic == names.DISCARD_TOPIC and names.DELAY not in props:
+        return "discarded", size.discarded(halves[-1])
+    if topic == names.SCHEDULE_TOPIC and real.startswith(names.RETRY_PREFIX):
+        times = record["reconsume_times"] - 1
+        source = last(props[names.RETRY_TOPIC], real, times=times)
+        return "sent_back", size.sent_back(
+            source, real.removeprefix(names.RETRY_PREFIX), times, int(props[names.DELAY])
+        )
+    dead = real if topic == names.SCHEDULE_TOPIC else topic
+    if dead.startswith(names.DLQ_PREFIX):
+        group = dead.removeprefix(names.DLQ_PREFIX)
+        letter = size.dead_lettered(last(names.retry_topic(group)), group, broker)
+        return (
+            ("dead_lettered", letter) if dead == topic else ("dead_letter_waiting", letter.with_(names.SCHEDULE_TOPIC))
+        )
+    if names.DELAY in props and topic == real and earlier:
+        (waiting,) = [m for r, m in earlier if r["topic"] == names.SCHEDULE_TOPIC and r["properties"] == props][-1:]
+        return "delivered", size.delivered(waiting)
+    if topic == names.SCHEDULE_TOPIC and names.TRAN_MSG not in props:
+        plain = without(names.REAL_TOPIC, names.REAL_QID, names.DELAY)
+        return "scheduled", size.scheduled(plain, int(props[names.DELAY]), int(props[names.REAL_QID]))
+    if (
+        names.UNIQ_KEY in props
+        and not isinstance(model.properties, str)
+        and not {names.TRAN_MSG, names.DELAY} & set(props)
+    ):
+        app = {k: v for k, v in props.items() if k in {names.KEYS, names.TAGS}}
+        return "sent", size.sent(topic, model.body, app, broker=broker, v6_key=len(props[names.UNIQ_KEY]) == 56)
+    return "", None
 
 
 def check_every_copy(name: str) -> Counter[str]:
     """Predict each copy from the record it was made from; return how many of each kind there were."""
-    broker = label(name)["recorded_as"]["broker"]
+    recorded_as = label(name)["recorded_as"]
+    broker = recorded_as["broker"]
     seen: Counter[str] = Counter()
-    at: dict[int, size.Record] = {}
     copies: dict[str, list[tuple[dict[str, Any], size.Record]]] = defaultdict(list)
     for record, model in load(name):
-        at[record["physical_offset"]] = model
-        props, topic = record["properties"], record["topic"]
+        assert model.size == record["store_size"], record
+        props = record["properties"]
         earlier = copies[props.get(names.UNIQ_KEY, "")]
-        half = [made for seen_record, made in earlier if seen_record["topic"] == names.HALF_TOPIC]
-        kind, expected = "", None
-        if topic == names.HALF_TOPIC and half and names.DELAY not in props:
-            first = props.get(names.PREPARED_QUEUE_OFFSET)
-            kind, expected = "put_back", size.put_back(half[-1], first_offset=int(first) if first else None)
-        elif topic == names.HALF_TOPIC and names.DELAY not in props:
-            own = {k: v for k, v in props.items() if k not in {names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID}}
-            kind = "prepared"
-            expected = size.prepared(
-                size.Record(props[names.REAL_TOPIC], model.body, own, model.trailing),
-                int(props[names.REAL_QID]),
-                broker,
-            )
-            app = {
-                k: v
-                for k, v in own.items()
-                if k not in {names.UNIQ_KEY, names.WAIT, names.CLUSTER, names.MSG_REGION, names.TRACE_ON}
-            }
-            whole = size.sent(
-                props[names.REAL_TOPIC],
-                model.body,
-                app,
-                broker=broker,
-                client=label(name)["recorded_as"].get("client"),
-                v6_key=len(props[names.UNIQ_KEY]) == 56,
-                transaction=True,
-            )
-            assert size.prepared(whole, int(props[names.REAL_QID]), broker).size == record["store_size"]
-        elif (
-            record["sys_flag"] & names.TRANSACTION_MASK == names.TRANSACTION_COMMIT
-            and topic == props.get(names.REAL_TOPIC)
-            and names.DELAY not in props
-        ):
-            kind, expected = "committed", size.committed(at[record["prepared_offset"]])
-        elif topic == names.DISCARD_TOPIC and names.DELAY not in props:
-            kind, expected = "discarded", size.discarded(half[-1])
-        elif topic == names.SCHEDULE_TOPIC and props[names.REAL_TOPIC].startswith(names.RETRY_PREFIX):
-            group, times = props[names.REAL_TOPIC].removeprefix(names.RETRY_PREFIX), record["reconsume_times"] - 1
-            source = [
-                m
-                for r, m in earlier
-                if r["reconsume_times"] == times and r["topic"] in (props[names.RETRY_TOPIC], names.retry_topic(group))
-            ]
-            kind, expected = "sent_back", size.sent_back(source[-1], group, times, int(props[names.DELAY]))
-        elif topic == names.SCHEDULE_TOPIC and props[names.REAL_TOPIC].startswith(names.DLQ_PREFIX):
-            group = props[names.REAL_TOPIC].removeprefix(names.DLQ_PREFIX)
-            source = [m for r, m in earlier if r["topic"] == names.retry_topic(group)]
-            kind, expected = (
-                "dead_letter_waiting",
-                size.dead_lettered(source[-1], group, broker).with_(names.SCHEDULE_TOPIC),
-            )
-        elif topic.startswith(names.DLQ_PREFIX):
-            group = topic.removeprefix(names.DLQ_PREFIX)
-            source = [m for r, m in earlier if r["topic"] == names.retry_topic(group)]
-            kind, expected = "dead_lettered", size.dead_lettered(source[-1], group, broker)
-        elif names.DELAY in props and topic == props.get(names.REAL_TOPIC) and earlier:
-            source = [m for r, m in earlier if r["topic"] == names.SCHEDULE_TOPIC and r["properties"] == props]
-            kind, expected = "delivered", size.delivered(source[-1])
-        elif topic == names.SCHEDULE_TOPIC and names.TRAN_MSG not in props:
-            own = {k: v for k, v in props.items() if k not in {names.REAL_TOPIC, names.REAL_QID, names.DELAY}}
-            plain = size.Record(props[names.REAL_TOPIC], model.body, own, model.trailing)
-            kind, expected = "scheduled", size.scheduled(plain, int(props[names.DELAY]), int(props[names.REAL_QID]))
-        elif (
-            names.UNIQ_KEY in props
-            and not isinstance(model.properties, str)
-            and not {names.TRAN_MSG, names.DELAY} & set(props)
-        ):
-            app = {k: v for k, v in props.items() if k in {names.KEYS, names.TAGS}}
-            kind = "sent"
-            expected = size.sent(topic, model.body, app, broker=broker, v6_key=len(props[names.UNIQ_KEY]) == 56)
+        kind, expected = copy_of(record, model, earlier, broker)
         if expected is not None:
             seen[kind] += 1
             assert expected.size == record["store_size"], (kind, record)
-        copies[props.get(names.UNIQ_KEY, "")].append((record, model))
+        if kind == "prepared":
+            more = {"client": recorded_as.get("client"), "v6_key": len(props[names.UNIQ_KEY]) == 56}
+            app = {
+                k: v
+                for k, v in props.items()
+                if k not in {*ADDED, names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID}
+            }
+            whole = size.sent(props[names.REAL_TOPIC], model.body, app, broker=broker, transaction=True, **more)
+            assert size.prepared(whole, int(props[names.REAL_QID]), broker).size == record["store_size"]
+        earlier.append((record, model))
     return seen
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_every_recorded_size(name):
-    check_every_size(name)
-
-
-@pytest.mark.recordings
-@pytest.mark.parametrize("name", BIG)
-def test_every_recorded_size_of_big_recordings(name):
-    check_every_size(name)
 
 
 COPIES = rows_of(__file__, "copies")
@@ -156,6 +135,15 @@ COPIES = rows_of(__file__, "copies")
 def test_every_copy_is_as_large_as_predicted(name):
     seen = check_every_copy(name)
     assert set(COPIES[name]) <= set(seen), seen
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize("name", BIG)
+def test_every_recorded_size_of_big_recordings(name):
+    for record, model in load(name):
+        assert model.size == record["store_size"], record
+        if isinstance(model.properties, str):
+            assert size.as_mapping(model.properties) == record["properties"]
 
 
 def test_batch_record_holds_wait_twice():
@@ -232,20 +220,10 @@ def test_the_safe_body_is_the_largest_whose_put_backs_all_fit(extra, broker, lim
     )
 
     def fits(body: int) -> bool:
-        half = size.prepared(
-            size.sent(
-                "topic",
-                body,
-                {"k": "v" * extra, names.TRAN_MSG: "true", names.PGROUP: ""},
-                broker=broker,
-                transaction=True,
-            ),
-            0,
-            broker,
-        )
-        return all(
-            size.refusals(size.put_back(half, n), broker, limit, dledger=dledger) == [] for n in range(1, check_max + 1)
-        )
+        properties = {"k": "v" * extra, names.TRAN_MSG: "true", names.PGROUP: ""}
+        half = size.prepared(size.sent("topic", body, properties, broker=broker, transaction=True), 0, broker)
+        copies = [size.put_back(half, n) for n in range(1, check_max + 1)]
+        return not any(size.refusals(each, broker, limit, dledger=dledger) for each in copies)
 
     assert fits(got["safe_stored_body"])
     assert not fits(got["safe_stored_body"] + 1)
