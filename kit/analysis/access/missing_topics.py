@@ -22,8 +22,8 @@ NORMAL: Final = (names.RETRY_PREFIX, names.DLQ_PREFIX, "TBW102", "%SYS%", "rmq_s
 
 @memo
 def unknown(facts: Facts) -> list[SimpleNamespace]:
-    """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first: topic, sends (entries that report it),
-    groups (that subscribe to it), entries (of all), exists, like (an existing topic's name), places, first, last.
+    """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first: topic, sends
+    (entries of those), groups (that subscribe), entries (all), exists, like (an existing one), places, first, last.
     """
     if not refs.seen(facts, "topic-unknown-to-consumer", "no-route"):
         return []

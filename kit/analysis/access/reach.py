@@ -26,7 +26,7 @@ _ADDRESS: Final = re.compile(r"(?<![\w.])(?:\[[\da-fA-F:.]+\]|[\w.-]+):\d{1,5}(?
 
 Row = dict[str, Any]
 Tried = SimpleNamespace
-"""One broker address tried by the clients of one log: file, source, address, failed, reached (entries), line (of the first
+"""An address tried by the clients of a log: file, source, address, failed, reached (entries), line (of the first
 failure), reached_line, first, last."""
 Advertised = SimpleNamespace
 """An address that a broker registers: address, and the file and line that show it."""
@@ -99,7 +99,7 @@ def tried(facts: Facts) -> list[Tried]:
 
 
 def _answered(facts: Facts) -> list[Tried]:
-    """Return the addresses whose brokers answered SEND_OK, by the offset ids in send ledgers: their senders reached them."""
+    """Return the addresses whose brokers answered SEND_OK, by the offset ids in send ledgers."""
     none: Row = {"source": "sends", "failed": 0, "line": None, "first": None, "last": None}
     return [
         Tried(file=row["file"], address=place[0], reached=row["n"], reached_line=row["line"], **none)
@@ -109,7 +109,7 @@ def _answered(facts: Facts) -> list[Tried]:
 
 
 def inner_of_failed_lists(facts: Facts) -> tuple[str, int, str, int] | None:
-    """Return (address, lines, file, line) of a loopback or container address from which consumers failed to get the members of their group."""
+    """Return (address, lines, file, line) of a loopback or container address that gave no list of a group's members."""
     rows = [
         (str(row["address"]), row["n"], row["file"], row["line"])
         for row in _statements(facts, "consumer-list-failed")
@@ -144,7 +144,7 @@ def _folder(file: str) -> str:
 
 @memo
 def advertised(facts: Facts) -> list[Advertised]:
-    """Return the addresses of brokers that clients get: clusterList, routes and registrations, brokerIP1; each with its first line."""
+    """Return the addresses that clients get, with their first lines: clusterList, routes, registrations, brokerIP1."""
     settings = facts.rows("reach_settings")
     found = [(row["value"], row) for row in settings if row["name"] == "#Addr"]
     printed = _statements(facts, "route-found", "broker-registered", "broker-boot")
@@ -208,7 +208,7 @@ def client_logs(facts: Facts) -> bool:
 
 @memo
 def every_client(facts: Facts) -> bool:
-    """Return whether each client of users that the brokers' side names has its log here: what no log tells then happened to no client.
+    """Return whether each client of users that the brokers' side names has its log here: no log tells, no client saw.
 
     Without that side nobody knows how many clients there are.
     """

@@ -49,8 +49,8 @@ def admin_blocks(facts: Facts) -> list[Block]:
 def running(facts: Facts) -> list[Block]:
     """Return the running info files (consumerStatus -s): file, time, client_id, group, properties, and of their tables
 
-    `subscriptions`: {topic: (expression, line)}; `queues`: rows with topic, broker, queue_id, line and the fields of ProcessQueueInfo;
-    `rt`: {topic: (ms per message, line)} as the listener took them; `offsets`: rows with the offset of each queue.
+    `subscriptions` {topic: (expression, line)}, `queues` (rows with the fields of ProcessQueueInfo), `rt` {topic: (ms
+    per message, line)}, as the listener took them, `offsets` (rows).
     """
     of_clients = [block for block in admin_blocks(facts) if block["command"] == "consumerRunningInfo"]
     infos = []
@@ -58,6 +58,7 @@ def running(facts: Facts) -> list[Block]:
         rows: dict[str | None, list[Block]] = {}
         for block in group:
             rows.setdefault(next((name for name in _TABLES if name in block), None), []).append(block)
+        subscribed = rows.get("#SubExpression", ())
         properties = {name: value for block in rows.get(None, ()) for name, value in block.items()}
         times = [
             (b["#Topic"], (real(b["#Consume RT"]), b["line"])) for b in rows.get("#Consume RT", ()) if "#Topic" in b
@@ -66,7 +67,7 @@ def running(facts: Facts) -> list[Block]:
             "file": file, "time": _printed(file) or next(iter(rows.values()))[0]["time"],
             "client_id": file.rpartition("/")[2] if facts.files.get(file) else "",
             "group": properties.get("consumerGroup", ""), "properties": properties,
-            "subscriptions": {b["#Topic"]: (b["#SubExpression"], b["line"]) for b in rows.get("#SubExpression", ()) if "#Topic" in b},
+            "subscriptions": {b["#Topic"]: (b["#SubExpression"], b["line"]) for b in subscribed if "#Topic" in b},
             "queues": [b for b in rows.get("commitOffset", ()) if all(b.get(name) for name in _OF_QUEUE)],
             "rt": {topic: time for topic, time in times if time[0] is not None},
             "offsets": rows.get("#Consumer Offset", []),

@@ -13,7 +13,8 @@ from kit.inventory.references import Ref
 from kit.tables.facts import Facts, memo
 
 VALUES: Final = (
-    "group", "topic", "broker", "queue_id", "client_id", "address", "set", "clients", "data", "old", "new", "queue_offset", "uniq_key", "msg_id",
+    "group", "topic", "broker", "queue_id", "client_id", "address", "set", "clients", "data", "old", "new",
+    "queue_offset", "uniq_key", "msg_id",
 )  # fmt: skip
 _SUBSCRIBED: Final = re.compile(r"topic=(?P<topic>[^,]*), subString=(?P<expression>.*?), tagsSet=")
 _QUEUE: Final = re.compile(r"topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,\]]*), queueId=(?P<queue_id>\d+)")
@@ -21,8 +22,9 @@ _QUEUE: Final = re.compile(r"topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,
 
 @attrs.frozen
 class Statement:
-    """A row of `consumer_statements`. `values`: its values by name, as printed; `lowest`, `highest`: the range of each number over its `count`
-    occurrences; `place`: the folder of its file, one host or process in the usual layout of evidence.
+    """A row of `consumer_statements`. `values`: its values by name; `lowest`, `highest`: the range of each number.
+
+    `place`: the folder of its file, one host or process in the usual layout of evidence.
     """
 
     event: str

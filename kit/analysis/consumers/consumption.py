@@ -27,14 +27,14 @@ def places(facts: Facts, group: str) -> set[str]:
 
 
 def ledgers(facts: Facts, group: str) -> list[str]:
-    """Return the delivery ledgers of a group's hosts; none if one of its hosts has none, so that what it handled is unknown."""
+    """Return the delivery ledgers of a group's hosts; none if one of its hosts has none: what it handled is unknown."""
     rows = facts.rows("group_ledgers") if facts.has("rows") else []
     return [row["file"] for row in rows if row["group"] == group]
 
 
 def unhandled(facts: Facts, group: str, topics: tuple[str, ...]) -> list[Topic]:
-    """Count the stored messages of these topics that nobody of the group handled, by the last known offsets: topic, stored, nobody, behind (the
-    offset), front (of it), None where that is unknown, and records, some of them.
+    """Count the messages of these topics that nobody of the group handled, by the last known offsets: topic, stored,
+    nobody, behind (the offset), front (of it), None where that is unknown, and some `records`.
     """
     return [_topic(facts, group, topic) for topic in topics]
 
@@ -64,7 +64,7 @@ def last_positions(facts: Facts, group: str, topic: str) -> pd.DataFrame:
 
 
 def by_several(facts: Facts, group: str) -> tuple[int, tuple[Ref, ...], dict[str, set[int]]] | None:
-    """Return (messages that more than one process of the group handled, lines, {topic: their queues}); None without the ledgers of two hosts."""
+    """Return (messages of several processes, lines, {topic: their queues}); None without the ledgers of two hosts."""
     if len(ledgers(facts, group)) < 2:
         return None
     lines = [row for row in facts.rows("handled_by_several") if row["group"] == group]

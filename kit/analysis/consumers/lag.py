@@ -29,8 +29,8 @@ Stuck = SimpleNamespace
 
 
 def course(row: dict[str, Any]) -> Course:
-    """Return a row of `queue_courses` with seconds (between its looks), arrived, advanced (messages), grew (the lag), stands (it did not move
-    between two looks although messages waited and more came), never_handled (no offset, or the queue's first).
+    """Return a row of `queue_courses` with seconds (between its looks), arrived, advanced (messages), grew (the lag),
+    stands (it did not move although messages waited and more came), never_handled (no offset, or the queue's first).
     """
     q = Course(**row)
     q.seconds = (q.last - q.first).total_seconds() if q.first and q.last else 0.0
@@ -42,12 +42,13 @@ def course(row: dict[str, Any]) -> Course:
 
 
 def pair(group: str, topic: str, queues: list[Course]) -> Pair:
-    """Return a topic of a group: name, queues, lag, peak, per_queue ({queue id: lag}, with several brokers behind the broker's name),
-    growth_per_second (messages by which the lag grew, None with one look only), and what the looks show:
+    """Return a topic of a group: name, queues, lag, peak, per_queue {queue id (behind its broker, of several): lag},
+    growth_per_second (messages, None with one look only), and what the looks show:
 
-    shrinks (the lag was larger before), backlog (it grew in every queue that got messages while the offsets advanced), backlog_known (two looks, or no
-    lag anywhere); of a single look behind_everywhere (much waits in every queue, though each was consumed from), held_up (the one queue in which much
-    waits while all others are at their end, else None), untouched (queues in which much waits and nothing was handled, while another is at its end).
+    shrinks (the lag was larger before), backlog (it grew in every queue that got messages, and the offsets advanced),
+    backlog_known (two looks, or no lag). Of a single look: behind_everywhere (much waits in every queue, each was
+    consumed from), held_up (the one queue in which much waits, else None), untouched (queues in which much waits and
+    nothing was handled, while another is at its end).
     """
     p = Pair(group=group, topic=topic, queues=queues, name=f"{topic}@{group}")
     p.lag, p.peak = sum(q.last_lag for q in queues), sum(q.peak for q in queues)
@@ -85,8 +86,8 @@ def pairs(facts: Facts) -> list[Pair]:
 
 @memo
 def stuck(facts: Facts) -> list[Stuck]:
-    """Return the queues that stood still while others of the topic handled what had waited, the longest wait first: group, topic, broker, queue_id,
-    offset (of the message it is at), begin, end (when it was last seen so), first, last (times), others (number of those queues).
+    """Return the queues that stood still while `others` of the topic handled what had waited, the longest wait first:
+    group, topic, broker, queue_id, offset (of the message it is at), begin, end, first, last (times), others.
     """
     own = ("group", "topic", "broker", "queue_id", "others")
     queues = [

@@ -1,4 +1,4 @@
-"""The members of a consumer group: its clients, their connections, subscriptions and queues, with the lines that show them."""
+"""The members of a consumer group: its clients, their connections, subscriptions and queues, with their lines."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def holders_at_end(facts: Facts, group: str) -> dict[Queue, set[str]]:
 
 
 def unowned(facts: Facts, group: str, topic: str, queue_id: int) -> bool:
-    """Return whether the evidence shows that no client of a group holds a queue, although it shows who holds others of the topic."""
+    """Return whether no client of a group holds a queue, by evidence that shows who holds others of the topic."""
     known = _held(facts, group, topic)
     return bool(known) and all(queue_id not in queues for queues in known)
 
@@ -189,7 +189,7 @@ def owned(facts: Facts, group: str, topic: str, queue_id: int) -> bool:
 
 
 def _held(facts: Facts, group: str, topic: str) -> list[set[int | None]]:
-    """Return the queues of a topic that a group's clients hold, by client logs and by the last running info of each client, as far as either shows any."""
+    """Return the queues of a topic that clients hold, by their logs and by the last running info of each."""
     logs: set[int | None] = {queue for name, _, queue in holders_at_end(facts, group) if name == topic}
     last = {info["client_id"]: info["queues"] for info in admin_output.running(facts) if info["group"] == group}
     rows = [row for queues in last.values() for row in queues if row["#Topic"] == topic and row.get("droped") != "true"]
@@ -203,7 +203,7 @@ def window(firsts: list[Time], facts: Facts) -> tuple[dt.datetime, dt.datetime] 
 
 
 def table(facts: Facts, group: str) -> pd.DataFrame:
-    """Return who held which queue of a group: place, client_id, topic, broker, queue_id, first, last (null: to the end)."""
+    """Return who held which queue: place, client_id, topic, broker, queue_id, first, last (null: to the end)."""
     rows = [(h.place, h.client_id, *h.queue, h.first, h.last) for h in holdings(facts) if h.group == group]
     columns = ["place", "client_id", "topic", "broker", "queue_id", "first", "last"]
     return pd.DataFrame(rows, columns=columns).head(5_000)
@@ -211,7 +211,7 @@ def table(facts: Facts, group: str) -> pd.DataFrame:
 
 @memo
 def connections(facts: Facts) -> list[Connection]:
-    """Return the connections of users' groups: those that consumerConnection lists, and those of broker logs with their time."""
+    """Return the connections of users' groups that consumerConnection lists, and those of broker logs."""
     found = [
         Connection(b["-g"], b["#ClientId"], b.get("#ClientAddr", ""), b["time"], b["time"], b["file"], b["line"], True)
         for b in admin_output.admin_blocks(facts)
@@ -231,7 +231,7 @@ def connections(facts: Facts) -> list[Connection]:
 
 @memo
 def simultaneous(facts: Facts) -> dict[str, list[Pair]]:
-    """Return, by group, pairs of connections of one client id that existed at the same time on one broker, from different addresses."""
+    """Return, by group, pairs of connections of one client id, from two addresses, at the same time on one broker."""
     alike: dict[tuple[str, str, str, bool], list[Connection]] = defaultdict(list)
     for each in connections(facts):
         alike[each.group, each.client_id, each.file, each.listed].append(each)

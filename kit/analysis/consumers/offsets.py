@@ -1,4 +1,4 @@
-"""Offsets of groups that moved: what logs, outputs and copies of consumerOffset.json show of them, and what only points to a move."""
+"""Offsets of groups that moved, by logs, outputs and copies of consumerOffset.json, and what only points to a move."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 def lines(facts: Facts, *slugs: str, group: str | None = None, topic: str | None = None) -> list[Row]:
-    """Return the rows of the table `offset_statements` with these texts, of one group and topic if given, in order of time."""
+    """Return the rows of `offset_statements` with these texts, of one group and topic if given, in order of time."""
     return [
         row
         for row in facts.rows("offset_statements")
@@ -37,14 +37,14 @@ def lines(facts: Facts, *slugs: str, group: str | None = None, topic: str | None
 
 @memo
 def created(facts: Facts) -> dict[str, dt.datetime]:
-    """Return {group: when the broker created it}: a client of the group connected for the first time (autoCreateSubscriptionGroup)."""
+    """Return {group: when the broker created it}, when its first client connected (autoCreateSubscriptionGroup)."""
     rows = lines(facts, "group-created")
     return {r["group"]: r["first"] for r in reversed(rows) if r["group"] and r["first"] is not None}
 
 
 @memo
 def copies(facts: Facts) -> list[Row]:
-    """Return the offsets of groups in copies of consumerOffset.json and in consumerProgress outputs (`known_positions`)."""
+    """Return the offsets of groups in copies of consumerOffset.json and consumerProgress outputs."""
     rows = facts.rows("known_positions")
     return [row for row in rows if row["source"] in ("copy", "progress") and row["offset"] is not None]
 
@@ -60,14 +60,15 @@ def first_stored(facts: Facts, topic: str) -> dict[int, int]:
     return {row["queue_id"]: row["min_offset"] for row in sorted(rows, key=lambda row: row["min_offset"])}
 
 
-# --- what only points to a move ------------------------------------------------------------------------------------------------
+# --- what only points to a move ---------------------------------------------------------------------------------------
 
 
 def behind_the_first(facts: Facts) -> list[Row]:
-    """Return the queues whose next message is deleted: rows of `admin_queues` with `first`, the first offset still stored, None where nothing says it.
+    """Return the queues whose next message is deleted: rows of `admin_queues` with `first`, the first offset still
+    stored, None where nothing says it.
 
-    `#LastTime` is that of the message at offset − 1 (`AdminBrokerProcessor.getConsumeStats`); N/A with a difference and an offset above 0 means that it,
-    and what follows up to the queue's first offset, is no longer stored.
+    `#LastTime` is that of the message at offset − 1 (`AdminBrokerProcessor.getConsumeStats`); N/A with a difference and
+    an offset above 0 means that it, and what follows up to the queue's first offset, is no longer stored.
     """
     rows = [
         row | {"first": first_stored(facts, row["topic"]).get(row["queue_id"])}
@@ -80,10 +81,11 @@ def behind_the_first(facts: Facts) -> list[Row]:
 
 @memo
 def unseen_starts(facts: Facts) -> list[SimpleNamespace]:
-    """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message: group, policy, ref (its line),
-    topic, skips (its first offset, if that is above 0, so that a start from the end skips).
+    """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message:
+    group, policy, ref (its line), topic, skips (its first offset, if above 0: a start from the end skips).
 
-    CONSUME_FROM_LAST_OFFSET, the default, begins at the end of a queue whose first message is deleted (`ConsumerManageProcessor.queryConsumerOffset`).
+    CONSUME_FROM_LAST_OFFSET, the default, begins at the end of a queue whose first message is deleted
+    (`ConsumerManageProcessor.queryConsumerOffset`).
     """
     found = []
     for group in sorted(created(facts).keys() - {row["group"] for row in lines(facts, "pull-started")}):
@@ -106,23 +108,24 @@ def start_policy(facts: Facts, group: str) -> tuple[str, Ref] | None:
     return next(((row["policy"], facts.ref(row["file"], row["line"])) for row in rows), None)
 
 
-# --- moves ---------------------------------------------------------------------------------------------------------------------
+# --- moves ------------------------------------------------------------------------------------------------------------
 
 
 @fold(
-    "kind string, group string, topic string, broker string, number bigint, queue_id bigint, start bigint, end bigint, exact boolean, "
-    "at timestamp, asked timestamp, file string, line bigint",
+    "kind string, group string, topic string, broker string, number bigint, queue_id bigint, start bigint, "
+    "end bigint, exact boolean, at timestamp, asked timestamp, file string, line bigint",
     "offset_statements", "known_positions", "admin_queues", "ledger_starts", "files",
 )  # fmt: skip
 def offset_moves(facts: Facts) -> list[Row]:
-    """One row per queue of a consumer group whose offset moved by more than was consumed: number, kind (deleted-before-consumed, reset, skip,
-    first-start), group, topic, broker, queue_id (null if only the broker's lines show it, which do not name the queue), start (the offset that
-    the group had reached, null if unknown), end (where it continued), exact (start is what it had handled), at, asked (when a reset was
-    requested), file, line (where it shows). In order of kind, group, topic, broker and queue; the last one if a queue moved several times.
+    """One row per queue of a consumer group whose offset moved by more than was consumed: number, kind, group, topic,
+    broker, queue_id (null if only the broker's lines show it, which do not name the queue), start (the offset that the
+    group had reached, null if unknown), end (where it continued), exact (start is what it had handled), at, asked (when
+    a reset was requested), file, line (where it shows). In order of kind, group, topic, broker and queue; the last one
+    if a queue moved several times.
 
-    Four reasons: the messages at the offset were deleted (`PullMessageProcessor`, OFFSET_TOO_SMALL), somebody reset the offset
-    (`AdminBrokerProcessor.resetOffset`, or at the next pull with useServerSideResetOffset), skipped ahead, or a new group began at the end of
-    its queues (CONSUME_FROM_LAST_OFFSET, `ConsumerManageProcessor.queryConsumerOffset`). A restart, which continues at its offset, is none.
+    Four kinds: deleted-before-consumed (`PullMessageProcessor`, OFFSET_TOO_SMALL), reset and skip (back and ahead:
+    `AdminBrokerProcessor.resetOffset`, or at the next pull with useServerSideResetOffset), first-start (a new group
+    began at the end of its queues: CONSUME_FROM_LAST_OFFSET, `ConsumerManageProcessor.queryConsumerOffset`).
     """
     asked = _requests(facts)
     moves: dict[tuple[Any, ...], Row] = {}
@@ -153,7 +156,7 @@ def _deleted(facts: Facts) -> Iterator[Row]:
         place = group, topic, offset, least = row["group"], row["topic"], row["requested"], row["next"]
         if place not in known or (group, topic) in by_client or _began_there(facts, row, offset):
             continue
-        # The broker names no queue: it is one that began there while the group was at the offset. Each line is another queue.
+        # The broker names no queue: one that began there while the group was at the offset, another for each line.
         first = {r["queue_id"]: r["min_offset"] for r in lines(facts, "queue-min-offset", topic=topic)}
         first |= first_stored(facts, topic)
         at = {r["queue_id"] for r in copies(facts) if (r["group"], r["topic"], r["offset"]) == (group, topic, offset)}
@@ -168,13 +171,13 @@ def _is_too_small(row: Row) -> bool:
 
 
 def _began_there(facts: Facts, row: Row, offset: int) -> bool:
-    """Return whether a new group asked for offset 0 (CONSUME_FROM_FIRST_OFFSET) of a queue whose first messages were deleted before it existed."""
+    """Return whether a new group asked for offset 0: what was deleted before it existed is no loss."""
     born = created(facts).get(row["group"])
     return offset == 0 and born is not None and row["first"] is not None and abs(row["first"] - born) < SOON
 
 
 def _requests(facts: Facts) -> dict[tuple[str, str], Row]:
-    """Return {(group, topic): the reset that was requested}: `at` of its earliest line, `timestamp` (ms since 1970, -1 for the end); in order of time."""
+    """Return {(group, topic): reset}: `at` of its earliest line, `timestamp` (ms since 1970, -1: the end); in time."""
     found: dict[tuple[str, str], Row] = {}
     for row in (*lines(facts, *RESETS), *_commands(facts)):
         if row["group"] and row["topic"]:
@@ -185,7 +188,7 @@ def _requests(facts: Facts) -> dict[tuple[str, str], Row]:
 
 
 def _commands(facts: Facts) -> list[Row]:
-    """Return the queues in the output of resetOffsetByTime and skipAccumulatedMessage: rows of `admin_queues` with timestamp (of the request)."""
+    """Return the queues in outputs of resetOffsetByTime and skipAccumulatedMessage: `admin_queues` with timestamp."""
     asked = {row["file"]: row for row in lines(facts, "offset-reset-command")}
     found = []
     for row in admin_queues(facts):
@@ -200,8 +203,9 @@ def _resets(facts: Facts, asked: dict[tuple[str, str], Row]) -> Iterator[Row]:
     """Yield the queues that a reset moved, as far as the evidence shows from where to where."""
     for (group, topic), request in asked.items():
         at = request["at"]
-        own = [r for r in copies(facts) if (r["group"], r["topic"]) == (group, topic) and at and r["time"] and r["time"] <= at]  # fmt: skip
-        before = {row["queue_id"]: row["offset"] for row in sorted(own, key=lambda row: row["time"])}
+        own = [row for row in copies(facts) if (row["group"], row["topic"]) == (group, topic) and row["time"]]
+        in_time = sorted(own, key=lambda row: row["time"])
+        before = {row["queue_id"]: row["offset"] for row in in_time if at and row["time"] <= at}
         for queue, move in sorted(_reset_queues(facts, group, topic, at).items()):
             begin = before.get(queue) if move["start"] is None else move["start"]
             ahead = move["end"] > begin if begin is not None else request["timestamp"] == -1
@@ -213,7 +217,7 @@ def _resets(facts: Facts, asked: dict[tuple[str, str], Row]) -> Iterator[Row]:
 
 
 def _reset_queues(facts: Facts, group: str, topic: str, at: dt.datetime | None) -> dict[int, Row]:
-    """Return {queue: its move}, from the best source for each: what a client committed, was corrected to, the command's output, the next pull."""
+    """Return {queue: its move}, of the best source: a client's commit, a correction, the command, the next pull."""
 
     def within(slug: str) -> list[Row]:
         near = [
@@ -239,9 +243,9 @@ def _reset_queues(facts: Facts, group: str, topic: str, at: dt.datetime | None) 
 
 
 def _first_starts(facts: Facts) -> Iterator[Row]:
-    """Yield the queues that a new group began after their beginning: it had no offset, and all before the first pull is skipped.
+    """Yield the queues that a new group began after their beginning: all before the first pull is skipped.
 
-    The first pull is in the client's log up to 4.9.8; later, or without that log, the first delivery in the group's ledger shows it.
+    The first pull is in the client's log up to 4.9.8; later the first delivery in the group's ledger shows it.
     """
     first: dict[tuple[str, ...], Row] = {}
     for row in lines(facts, "pull-started"):  # in order of time
@@ -256,7 +260,7 @@ def _first_starts(facts: Facts) -> Iterator[Row]:
 
 
 def _is_new(facts: Facts, group: str, topic: str, at: dt.datetime) -> bool:
-    """Return whether a group had no offset of a topic before `at`: the broker had just created it, or an earlier copy lacks it."""
+    """Return whether a group had no offset of a topic before `at`: it was just created, or an earlier copy lacks it."""
     if (born := created(facts).get(group)) is not None:
         return abs(at - born) < SOON
     looks = [row for row in facts.rows("known_positions") if row["source"] == "copy" and row["time"] is not None]

@@ -31,7 +31,7 @@ Row = dict[str, Any]
 
 @attrs.frozen
 class Outcome:
-    """What became of one copy in one group; None for what it is about none of. `fate`: a key of `WHY`, without what follows it there."""
+    """What became of one copy in one group (None where it is of none). `fate`: the beginning of a key of `WHY`."""
 
     fate: str
     why: Sentence
@@ -56,7 +56,7 @@ def of(facts: Facts, records: Sequence[Row], deliveries: Sequence[Row], sent: Se
 
 
 def groups(facts: Facts, topic: str) -> list[str]:
-    """Return the users' groups that could have consumed a topic: by offsets, subscriptions, or because it is their retry topic."""
+    """Return the users' groups that could have consumed a topic: by offsets, subscriptions, or as their retry topic."""
     if topic.startswith(names.RETRY_PREFIX):
         return [topic.removeprefix(names.RETRY_PREFIX)]
     return sorted(group for name, group in _pairs(facts) if name == topic)
@@ -181,7 +181,7 @@ def _is_of(row: Row, record: Row) -> bool:
 
 
 def _belongs(facts: Facts, row: Row, group: str, topic: str) -> bool:
-    """Return whether a ledger belongs to a group: it names the group, or only this one of the topic's groups consumes on its host."""
+    """Return whether a ledger is a group's: it names the group, or only this one of the topic consumes on its host."""
     return row.get("consumer") == group or _beside(facts, row, groups(facts, topic)) == [group]
 
 
@@ -191,7 +191,7 @@ def _beside(facts: Facts, row: Row, among: Iterable[str]) -> list[str]:
     return [group for group in among if place in consumption.places(facts, group)]
 
 
-# --- without a record ----------------------------------------------------------------------------------------------------
+# --- without a record -------------------------------------------------------------------------------------------------
 
 
 def _without_record(facts: Facts, sent: Sequence[str]) -> Iterable[Outcome]:

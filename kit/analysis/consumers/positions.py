@@ -1,4 +1,4 @@
-"""Offsets of consumer groups as copies of consumerOffset.json, consumerProgress and consumerStatus outputs show them, and how their queues grew."""
+"""Offsets of consumer groups, by copies of consumerOffset.json and mqadmin outputs, and how their queues grew."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from kit.tables.facts import Facts, memo
 from kit.tables.queries import fold
 
 COLUMNS: Final = (
-    "time timestamp, source string, file string, line bigint, group string, topic string, broker string, queue_id bigint, offset bigint, "
-    "end bigint, begin bigint, lag bigint, at_least boolean"
+    "time timestamp, source string, file string, line bigint, group string, topic string, broker string, "
+    "queue_id bigint, offset bigint, end bigint, begin bigint, lag bigint, at_least boolean"
 )
 """Those of `known_positions`."""
 QUEUE: Final = ["topic", "broker", "queue_id"]
 KEYS: Final = ["group", *QUEUE]
 PRESERVED: Final = 120.0
-"""Seconds a file may have been changed behind the last time it prints, if its time of change is that of the system it was taken from."""
+"""Seconds behind the last time in a file at which it was last changed, if its time of change is the original one."""
 
 
 @memo
@@ -34,14 +34,15 @@ def every(facts: Facts) -> pd.DataFrame:
 
 
 @fold(
-    "time timestamp, source string, file string, line bigint, group string, topic string, broker string, queue_id bigint, offset bigint, "
-    "end bigint, sure boolean, own boolean, slave boolean, collected timestamp",
+    "time timestamp, source string, file string, line bigint, group string, topic string, broker string, "
+    "queue_id bigint, offset bigint, end bigint, sure boolean, own boolean, slave boolean, collected timestamp",
     "offsets", "admin", "settings", "files",
 )  # fmt: skip
 def offset_looks(facts: Facts) -> list[dict[str, Any]]:
-    """One row per offset of a users' group in a file: time (of the file, or printed), source (copy: consumerOffset.json, progress, status), file, line,
-    group, topic, broker, queue_id, offset, end (as printed), sure (the time is that of the system it was taken from), own (a store's own file);
-    the same in all rows: slave (there is a slave), collected (the evidence can have been collected until then, null if unknown).
+    """One row per offset of a users' group in a file: time (of the file, or printed), source (copy, progress, status),
+    file, line, group, topic, broker, queue_id, offset, end (as printed), sure (the time is that of the system it was
+    taken from), own (a store's own file); the same in all rows: slave (there is one), collected (the evidence can have
+    been collected until then, null if unknown).
 
     A slave's copies, which only follow its master's, count where there is no other.
     """
@@ -93,7 +94,7 @@ def _printed(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _stamps(facts: Facts) -> tuple[bool, Any]:
-    """Return whether files still have their original modification times, and until when the evidence can have been collected (None if unknown).
+    """Return whether files have their original modification times, and until when evidence can have been collected.
 
     Those of logs and stores are original if they agree with the last time in them.
     """
@@ -112,8 +113,9 @@ def _stamps(facts: Facts) -> tuple[bool, Any]:
     "queue_curve", "consumequeue_ends", "messages_within", "settings",
 )  # fmt: skip
 def queue_growth(facts: Facts) -> pd.DataFrame:
-    """One row per point of the curve by which a queue of a consumed topic grew: topic, broker, queue_id, time (begin of a second or more), end (max
-    offset after it), begin. From the records; without any from the consume queues (then without times: one row a queue). As many rows as `queue_curve`.
+    """One row per point of the curve by which a queue of a consumed topic grew: topic, broker, queue_id, time (begin of
+    a second or more), end (max offset after it), begin. From the records; without any from the consume queues (then
+    without times: one row a queue). As many rows as `queue_curve`.
     """
     known = {b.root: b.name for b in brokers.all_of(facts)}
     if not facts.has("messages"):

@@ -1,7 +1,7 @@
 """The records of a surviving replica compared with what its master acknowledged, and whether the master is gone.
 
-An asynchronous master answers SEND_OK after its own append; the slave fetches later (`HAService`). An offset id names the broker and the physical offset of
-its record, so an acknowledged record is missing if that offset is at or after the end of the replica.
+An asynchronous master answers SEND_OK after its own append; the slave fetches later (`HAService`). An offset id names
+the broker and the physical offset of its record: an acknowledged one at or after the end of the replica is missing.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from kit.rocketmq import ids
 from kit.tables.facts import Facts, memo
 
 SLAVES_OWN: Final = (
-    "ha-read-failed", "ha-expired", "ha-closed", "ha-connect-failed", "ha-offset-mismatch", "slave-sync-failed", "slave-master-known",
-    "offset-not-corrected",
+    "ha-read-failed", "ha-expired", "ha-closed", "ha-connect-failed", "ha-offset-mismatch", "slave-sync-failed",
+    "slave-master-known", "offset-not-corrected",
 )  # fmt: skip
 """Lines of store/ha/HAClient, of broker/slave/SlaveSynchronize, and of pulls that only a slave leaves uncorrected."""
 Row = dict[str, Any]
 
 
 class Ledger(NamedTuple):
-    """Acknowledged sends against the replica. `missing`: of these it lacks; `latest`: when the last of them was sent, None if unknown."""
+    """Acknowledged sends against the replica, those `missing` there, and when the `latest` of these was sent."""
 
     acknowledged: int
     missing: int
@@ -56,7 +56,7 @@ def last_record(row: Row) -> Ref:
 
 
 def cut_short(facts: Facts, last: Row) -> bool:
-    """Return whether the copy of a store ends inside a record: what it lacks behind that, the store itself may have. `last`: a row of `store_ends`."""
+    """Return whether a copy (row of `store_ends`) ends inside a record: the store itself may have what follows."""
     return any(row["file"] == last["file"] for row in facts.rows("cut_files"))
 
 
@@ -69,7 +69,7 @@ def copied(facts: Facts) -> set[str]:
 
 @memo
 def ledger(facts: Facts) -> Ledger | None:
-    """Return the acknowledged sends of the send ledgers against the stores; None without a slave, a ledger or a store."""
+    """Return the acknowledged sends of ledgers against the stores; None without a slave, a ledger or a store."""
     slave = bool(slaves(facts)) or told_by_a_slave(facts)
     if not slave or not facts.has("sends") or not replica_ends(facts):
         return None
@@ -79,7 +79,7 @@ def ledger(facts: Facts) -> Ledger | None:
 
 
 def seconds(facts: Facts) -> pd.DataFrame:
-    """Return what was acknowledged and what the replica stored, second by second: second, acknowledged, on_replica, missing."""
+    """Return what was acknowledged and stored by second: second, acknowledged, on_replica, missing."""
     rows = facts("replica_seconds").dropna(subset=["second"]).astype({"acknowledged": "int64", "missing": "int64"})
     both = rows.assign(on_replica=rows["acknowledged"] - rows["missing"])
     return both[["second", "acknowledged", "on_replica", "missing"]].reset_index(drop=True)
@@ -91,12 +91,12 @@ def answers(facts: Facts) -> dict[str, int]:
 
 
 def of_id(text: str | None) -> tuple[str, int] | None:
-    """Return (store host, physical offset) of an offset message id, of a batch the first (`MessageDecoder.createMessageId`); None for anything else."""
+    """Return (store host, physical offset) of an offset id, of a batch the first; None for anything else."""
     return ids.tried((text or "").split(",")[0].strip())
 
 
 def beyond(facts: Facts) -> list[Row]:
-    """Return the queues in which a group's last known offset is beyond the end, by a slave's copies of offsets: rows of `offsets_beyond`."""
+    """Return the rows of `offsets_beyond` by a slave's copies: queues whose group's offset is beyond the end."""
     roots = {slave.root for slave in slaves(facts)}
     of_slaves = [
         row
@@ -107,8 +107,8 @@ def beyond(facts: Facts) -> list[Row]:
 
 
 def reported(facts: Facts) -> Row | None:
-    """Return the row of `reported_end` of a slave's brokerStatus, `behind` None where no ledger names records of one broker by offset id; with
-    `whole`: all are in front of the end, which is that of another broker than the one that answered (-b).
+    """Return the row of `reported_end` of a slave's brokerStatus, `behind` None where no ledger names one broker's
+    records; with `whole`: all are in front of the end, and another broker than theirs was asked (-b).
     """
     rows = facts.rows("reported_end") if facts.files.of_mqadmin() and slaves(facts) else []
     if not rows:
@@ -124,18 +124,22 @@ def _blocks(facts: Facts, command: str) -> list[Row]:
     return [block for block in admin_output.admin_blocks(facts) if block["command"] == command]
 
 
-# --- the master ----------------------------------------------------------------------------------------------------------------
+# --- the master -------------------------------------------------------------------------------------------------------
 
 
 @memo
 def master_gone(facts: Facts) -> tuple[Ref, ...]:
-    """Quote what shows that the master is gone: the name server lost it, clusterList has no broker 0, its slave cannot reach it."""
+    """Quote what shows that the master is gone: the name server, clusterList without a broker 0, its slave."""
     masters = {b["#Addr"] for b in _blocks(facts, "clusterList") if b.get("#BID") == "0" and "#Addr" in b}
     lost = facts.rows("replica_statements") if refs.seen(facts, "broker-lost") else []
     masters |= ends(facts).keys() if lost else set()
-    of_masters = [row for row in lost if row["event"] == "broker-lost" and (row["broker_id"] == "0" or row["address"] in masters)]  # fmt: skip
+    places = [
+        (row["file"], row["line"])
+        for row in lost
+        if row["event"] == "broker-lost" and (row["broker_id"] == "0" or row["address"] in masters)
+    ]
     broken = _broken(facts)
-    found = [*_without_master(facts), *facts.refs((row["file"], row["line"]) for row in of_masters[:1]), *broken]
+    found = [*_without_master(facts), *facts.refs(places[:1]), *broken]
     for slug in (*(["ha-closed"] if broken else []), "ha-connect-failed", "slave-sync-failed"):
         found += refs.quote(facts, refs.seen(facts, slug), 1)
     return tuple(found[:4])
@@ -150,7 +154,10 @@ def _broken(facts: Facts) -> tuple[Ref, ...]:
 
 
 def ended(facts: Facts) -> tuple[Ref, ...]:
-    """Quote where a slave's connection to its master ended without being broken. That alone shows no lost master: up to 4.5.1 both sides end it every 20 s while no message comes."""
+    """Quote where a slave's connection to its master ended without being broken.
+
+    That alone shows no lost master: up to 4.5.1 both sides end it every 20 s while no message comes.
+    """
     slugs = () if _broken(facts) else ("ha-read-failed", "ha-closed", "ha-expired")
     return tuple(ref for slug in slugs for ref in refs.quote(facts, refs.seen(facts, slug), 1))
 
@@ -162,7 +169,8 @@ def told_by_a_slave(facts: Facts) -> bool:
 
 def _without_master(facts: Facts) -> tuple[Ref, ...]:
     """Quote the first row of each clusterList output in which a broker has slaves and no master."""
-    rows = [(b["file"], b.get("#Broker Name"), b["#BID"], b["line"]) for b in _blocks(facts, "clusterList") if b.get("#BID")]  # fmt: skip
+    blocks = [block for block in _blocks(facts, "clusterList") if block.get("#BID")]
+    rows = [(b["file"], b.get("#Broker Name"), b["#BID"], b["line"]) for b in blocks]
     headed = {(file, name) for file, name, number, _ in rows if number == "0"}
     alone = {
         file: line for file, name, number, line in reversed(rows) if number.isdecimal() and (file, name) not in headed

@@ -1,4 +1,4 @@
-"""The consuming threads of an application, by its thread dumps: which of its own frames they share, and what they wait for."""
+"""The consuming threads of an application in thread dumps: its own frames that they share, and what they wait for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIBRARIES: Final = tuple(resources.files(__package__).joinpath("libraries.tsv").
 """Packages of libraries: a frame of theirs says how the application waits, not where."""
 
 Consuming = SimpleNamespace
-"""One consuming thread in one dump: a row of `consuming_threads` with `own`, its frames in the application's code, innermost first, and `lines`, where they are."""
+"""A row of `consuming_threads` with `own`, its frames in the application's code, innermost first, and their `lines`."""
 Shared = SimpleNamespace
 """The frame that most consuming threads of a dump share: what `shared` returns."""
 
@@ -46,7 +46,7 @@ def consuming(facts: Facts) -> list[Consuming]:
 
 
 def of_group(facts: Facts, group: str, folders: frozenset[str] = frozenset()) -> list[Consuming]:
-    """Return the consuming threads of one group: by their names, before 4.9.0 by the folders (hosts) in whose client logs the group appears."""
+    """Return the threads of one group: by their names, before 4.9.0 by the folders (hosts) of its client logs."""
     return [
         t
         for t in consuming(facts)
@@ -55,8 +55,8 @@ def of_group(facts: Facts, group: str, folders: frozenset[str] = frozenset()) ->
 
 
 def shared(facts: Facts, threads: list[Consuming]) -> list[Shared]:
-    """Return the topmost frame that more than half of the consuming threads share, for each dump that has one: frame, threads (in it), of (all),
-    monitor (for which all but one of them wait, if it is one), dump, refs.
+    """Return the topmost frame that more than half of the threads share, for each dump that has one: frame, threads (in
+    it), of (all), monitor (for which all but one of them wait, if it is one), dump, refs.
     """
     found = []
     for (file, dump), of_dump in groupby(threads, lambda t: (t.file, t.dump)):
@@ -91,7 +91,7 @@ def standing(threads: list[Consuming]) -> list[tuple[Consuming, Consuming]]:
 
 
 def table(facts: Facts) -> pd.DataFrame:
-    """Return what each consuming thread was doing in each dump: file, dump, time, group, thread, state, frame (its topmost own one), waiting_for, deadlocked."""
+    """Return what each consuming thread was doing in each dump; `frame`: its topmost own one."""
     columns = ["file", "dump", "time", "group", "thread", "state", "frame", "waiting_for", "deadlocked"]
     rows = [vars(t) | {"frame": method(t.own[0]) if t.own else None} for t in consuming(facts)[:5_000]]
     return pd.DataFrame(rows, columns=columns)
