@@ -8,7 +8,6 @@ to nothing else (`BrokerController`, `MQClientInstance.updateTopicRouteInfoFromN
 from __future__ import annotations
 
 import ipaddress
-import re
 from pathlib import PurePosixPath
 from types import SimpleNamespace
 from typing import Any, Final
@@ -22,7 +21,6 @@ from kit.tables.facts import Facts, memo
 
 PORT: Final = 10911
 NAME_SERVER_PORT: Final = 9876
-_ADDRESS: Final = re.compile(r"(?<![\w.])(?:\[[\da-fA-F:.]+\]|[\w.-]+):\d{1,5}(?![\w.])")
 
 Row = dict[str, Any]
 Tried = SimpleNamespace
@@ -121,9 +119,7 @@ def inner_of_failed_lists(facts: Facts) -> tuple[str, int, str, int] | None:
 @memo
 def name_servers(facts: Facts) -> frozenset[str]:
     """Return the addresses of name servers that configurations and mqadmin commands name."""
-    options = ("namesrvAddr", "argument:-n", "argument:--namesrvAddr")
-    values = (row["value"] or "" for row in facts.rows("reach_settings") if row["name"] in options)
-    return frozenset(part.strip() for value in values for part in re.split(r"[;,]", value) if part.strip())
+    return frozenset(row["address"] for row in facts.rows("reach_addresses") if row["kind"] == "name server")
 
 
 @memo
@@ -145,20 +141,7 @@ def _folder(file: str) -> str:
 @memo
 def advertised(facts: Facts) -> list[Advertised]:
     """Return the addresses that clients get, with their first lines: clusterList, routes, registrations, brokerIP1."""
-    settings = facts.rows("reach_settings")
-    found = [(row["value"], row) for row in settings if row["name"] == "#Addr"]
-    printed = _statements(facts, "route-found", "broker-registered", "broker-boot")
-    for row in sorted(printed, key=lambda row: (row["file"], row["line"])):
-        found += [(each, row) for each in [row["address"]] if each] or [
-            (each, row) for each in _ADDRESS.findall(row["brokers"] or "")
-        ]
-    listen = {row["file"]: row["value"] for row in settings if row["name"] == "listenPort"}
-    for row in settings:
-        if row["name"] == "brokerIP1" and row["value"] and not row["backup"]:
-            found.append((f"{row['value'].strip()}:{listen.get(row['file']) or PORT}", row))
-    first = {address.lstrip("/"): row for address, row in reversed(found) if address}
-    order = dict.fromkeys(address.lstrip("/") for address, _ in found if address)
-    return [Advertised(address=each, file=first[each]["file"], line=first[each]["line"]) for each in order]
+    return [Advertised(**row) for row in facts.rows("reach_addresses") if row["kind"] == "advertised"]
 
 
 def reachable_instead(facts: Facts, address: str) -> tuple[str, Own, tuple[str, int] | None] | None:

@@ -50,7 +50,7 @@ def running(facts: Facts) -> list[Block]:
     """Return the running info files (consumerStatus -s): file, time, client_id, group, properties, and of their tables
 
     `subscriptions` {topic: (expression, line)}, `queues` (rows with the fields of ProcessQueueInfo), `rt` {topic: (ms
-    per message, line)}, as the listener took them, `offsets` (rows).
+    per message, line)}, as the listener took them.
     """
     of_clients = [block for block in admin_blocks(facts) if block["command"] == "consumerRunningInfo"]
     infos = []
@@ -70,7 +70,6 @@ def running(facts: Facts) -> list[Block]:
             "subscriptions": {b["#Topic"]: (b["#SubExpression"], b["line"]) for b in subscribed if "#Topic" in b},
             "queues": [b for b in rows.get("commitOffset", ()) if all(b.get(name) for name in _OF_QUEUE)],
             "rt": {topic: time for topic, time in times if time[0] is not None},
-            "offsets": rows.get("#Consumer Offset", []),
         })  # fmt: skip
     return sorted(infos, key=lambda i: (str(i["time"]), i["file"]))
 

@@ -45,8 +45,7 @@ def created(facts: Facts) -> dict[str, dt.datetime]:
 @memo
 def copies(facts: Facts) -> list[Row]:
     """Return the offsets of groups in copies of consumerOffset.json and consumerProgress outputs."""
-    rows = facts.rows("known_positions")
-    return [row for row in rows if row["source"] in ("copy", "progress") and row["offset"] is not None]
+    return [row for row in facts.rows("known_positions") if row["offset"] is not None]
 
 
 def admin_queues(facts: Facts) -> list[Row]:

@@ -39,7 +39,7 @@ def every(facts: Facts) -> pd.DataFrame:
     "offsets", "admin", "settings", "files",
 )  # fmt: skip
 def offset_looks(facts: Facts) -> list[dict[str, Any]]:
-    """One row per offset of a users' group in a file: time (of the file, or printed), source (copy, progress, status),
+    """One row per offset of a users' group in a file: time (of the file, or printed), source (copy, progress),
     file, line, group, topic, broker, queue_id, offset, end (as printed), sure (the time is that of the system it was
     taken from), own (a store's own file); the same in all rows: slave (there is one), collected (the evidence can have
     been collected until then, null if unknown).
@@ -48,11 +48,11 @@ def offset_looks(facts: Facts) -> list[dict[str, Any]]:
     """
     known = brokers.all_of(facts)
     sure, collected = _stamps(facts)
-    same = {"slave": any(b.slave for b in known), "collected": collected}
+    same = {"slave": any(b.slave for b in known), "collected": collected, "sure": sure}
     saved = ("consumerOffset.json", "lmqConsumerOffset.json")
     own = {f"{b.root}/config/{name}".removeprefix("./") for b in known for name in saved}
     return [
-        row | same | {"sure": row["source"] == "status" or sure, "own": row["file"] in own}
+        row | same | {"own": row["file"] in own}
         for row in (*_copies(facts), *_printed(facts))
         if names.of_users(row["group"])
     ]
@@ -72,7 +72,7 @@ def _copies(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _printed(facts: Facts) -> list[dict[str, Any]]:
-    """Return the positions in consumerProgress (progress) and consumerStatus (status) outputs."""
+    """Return the positions in consumerProgress outputs."""
     rows = [
         b
         for b in admin_output.admin_blocks(facts)
@@ -80,16 +80,13 @@ def _printed(facts: Facts) -> list[dict[str, Any]]:
     ]
     # Without the command line the group's own retry topic names it.
     of_file = {b["file"]: group for b in rows if (group := b["#Topic"].removeprefix(names.RETRY_PREFIX)) != b["#Topic"]}
-    looks = [(b, b["time"], "progress", b.get("-g") or of_file.get(b["file"], "")) for b in rows]
-    for info in admin_output.running(facts):
-        looks += [(b, info["time"], "status", info["group"]) for b in info["offsets"]]
     return [
         {
-            "time": time, "source": source, "file": b["file"], "line": b["line"], "group": group, "topic": b["#Topic"],
-            "broker": b["#Broker Name"], "queue_id": integer(b["#QID"]), "offset": integer(b["#Consumer Offset"]),
-            "end": integer(b["#Broker Offset"]) if source == "progress" else None,
+            "time": b["time"], "source": "progress", "file": b["file"], "line": b["line"], "topic": b["#Topic"],
+            "group": b.get("-g") or of_file.get(b["file"], ""), "broker": b["#Broker Name"], "queue_id": integer(b["#QID"]),
+            "offset": integer(b["#Consumer Offset"]), "end": integer(b["#Broker Offset"]),
         }
-        for b, time, source, group in looks
+        for b in rows
     ]  # fmt: skip
 
 

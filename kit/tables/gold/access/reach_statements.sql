@@ -1,7 +1,6 @@
--- One row per what logs say of the addresses of brokers, file, source and values: event (connect, and the texts route-found, broker-registered,
--- broker-boot, consumer-list-failed, client-created), address, brokers (several addresses as printed), client_id, n (entries), line (the smallest),
--- of a connect failed, reached (entries), failed_line, reached_line (the smallest), first, last (of its failures, if any), name_server (a failed
--- request was one that goes to a name server). At most 20,000 of each event.
+-- One row per what logs say of connects to brokers, file, source and values: event (connect, and the texts consumer-list-failed, client-created),
+-- address, client_id, n (entries), line (the smallest), of a connect failed, reached (entries), failed_line, reached_line (the smallest), first, last
+-- (of its failures, if any), name_server (a failed request was one that goes to a name server). At most 20,000 of each event.
 -- A failed connect is printed by the attempt (remoting/netty/NettyRemotingClient.createChannel) and by the exception of the call that waited for it.
 -- What a client was given is printed in brackets (getAndCreateNameserverChannel): a name server, even without a port. `connect to null failed`: no name
 -- server could be used, and no address was tried.
@@ -21,21 +20,21 @@ with asked as (
   where e.event in ('client-connect', 'client-connect-failed')
   group by e.file, e.source, e.line
 ), said as (
-  select event, file, source, line, ts, address, good, cast(null as string) as brokers, cast(null as string) as client_id, name_server
+  select event, file, source, line, ts, address, good, cast(null as string) as client_id, name_server
   from connects where address <> '' and address <> 'null'
   union all
-  select e.event, e.file, e.source, e.line, e.ts, e.values['address'] as address, cast(null as boolean) as good, e.values['brokers'] as brokers,
-    e.values['client_id'] as client_id, 0 as name_server
+  select e.event, e.file, e.source, e.line, e.ts, e.values['address'] as address, cast(null as boolean) as good, e.values['client_id'] as client_id,
+    0 as name_server
   from events e
-  where e.event in ('route-found', 'broker-registered', 'broker-boot', 'consumer-list-failed', 'client-created')
+  where e.event in ('consumer-list-failed', 'client-created')
 ), counted as (
-  select event, file, source, address, brokers, client_id, count(*) as n, min(line) as line, count(case when not good then 1 end) as failed,
+  select event, file, source, address, client_id, count(*) as n, min(line) as line, count(case when not good then 1 end) as failed,
     count(case when good then 1 end) as reached, min(case when not good then line end) as failed_line, min(case when good then line end) as reached_line,
     coalesce(min(case when not good then ts end), min(ts)) as first, coalesce(max(case when not good then ts end), max(ts)) as last,
     max(name_server) > 0 as name_server
-  from said group by event, file, source, address, brokers, client_id
+  from said group by event, file, source, address, client_id
 ), numbered as (
-  select *, row_number() over (partition by event order by file, line, address, brokers, client_id) as nth from counted
+  select *, row_number() over (partition by event order by file, line, address, client_id) as nth from counted
 )
-select event, file, source, address, brokers, client_id, n, line, failed, reached, failed_line, reached_line, first, last, name_server
+select event, file, source, address, client_id, n, line, failed, reached, failed_line, reached_line, first, last, name_server
 from numbered where nth <= 20000 order by event, nth

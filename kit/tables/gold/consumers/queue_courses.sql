@@ -8,7 +8,7 @@ with looks as (
   select `group`, topic, coalesce(broker, '') as broker, queue_id, time, offset, `end` as reached, begin, lag as waiting, at_least,
     row_number() over (partition by `group`, topic, broker, queue_id order by time nulls first, file, line nulls first) as nth
   from known_positions
-  where source in ('copy', 'progress') and `end` is not null and queue_id is not null
+  where `end` is not null and queue_id is not null
 ), timed as (
   select *, row_number() over (partition by `group`, topic, broker, queue_id order by nth) as place,
     row_number() over (partition by `group`, topic, broker, queue_id order by nth desc) as back

@@ -5,6 +5,5 @@ with looks as (
       partition by p.`group`, p.topic, p.broker, p.queue_id order by p.time desc nulls last, p.file desc, p.line desc nulls last) as nth,
     min(p.broker) over (partition by p.`group`, p.topic) = max(p.broker) over (partition by p.`group`, p.topic) as of_one_broker
   from known_positions p left semi join group_ledgers g on p.`group` = g.`group`
-  where p.source <> 'status'
 )
 select `group`, topic, queue_id, offset from looks where nth = 1 and of_one_broker order by `group`, topic, queue_id

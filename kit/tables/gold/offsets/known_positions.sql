@@ -1,4 +1,4 @@
--- One row per look at a consumer group's offset in a queue: time, source (copy, progress, status), file, line, group, topic, broker, queue_id, offset
+-- One row per look at a consumer group's offset in a queue: time, source (copy, progress), file, line, group, topic, broker, queue_id, offset
 -- (the next to be handled, null for a queue the group has none for), end and begin (the queue's max and min offset then, null where not known), lag
 -- (end - offset, from the queue's begin without an offset; null without an end), at_least (a copy was saved at its time or any time later: end and
 -- lag are at least these). In order of time, file and queue; as many rows as `offset_looks` and queues of topics of which a copy has some.

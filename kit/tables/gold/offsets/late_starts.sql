@@ -13,7 +13,7 @@ with firsts as (
 ), explained as (
   select count(*) as explained from offset_statements where event = 'group-created' and `group` is not null and first is not null
 ), copied as (
-  select count(*) as copied from known_positions where source in ('copy', 'progress') and offset is not null
+  select count(*) as copied from known_positions where offset is not null
 )
 select s.`group`, s.topic, s.file, s.line
 from starts s cross join clients cross join explained cross join copied

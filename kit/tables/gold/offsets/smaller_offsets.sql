@@ -3,7 +3,7 @@
 -- Two outputs in one file came one after the other; of two files only their times say so, and the ends of the queues, which only grow, agree.
 with looks as (
   select *, row_number() over (partition by `group`, topic, broker, queue_id order by time nulls first, file, line) as nth
-  from known_positions where source in ('copy', 'progress') and offset is not null and `end` is not null
+  from known_positions where offset is not null and `end` is not null
 ), steps as (
   select a.`group`, a.topic, a.broker, a.queue_id, b.offset - a.offset as messages, a.file, a.line,
     row_number() over (partition by a.`group`, a.topic, a.broker, a.queue_id order by a.nth desc) as from_last

@@ -1,0 +1,28 @@
+-- One row per address that settings, mqadmin outputs and logs name, and kind: `name server` (configurations, commands) or `advertised` (a broker registers
+-- it, so that clients get it): kind, address, file, line (the first; of advertised ones in clusterList, else in a route or registration, else brokerIP1).
+-- At most 20,000 rows, in this order. BrokerController registers brokerIP1, and clients connect to what the name server gives them
+-- (MQClientInstance.updateTopicRouteInfoFromNameServer).
+with named as (
+  select file, line, name, value from configs where name in ('namesrvAddr', 'listenPort') or (name = 'brokerIP1' and not backup and trim(value) <> '')
+  union all
+  select file, line, name, value from admin where name in ('#Addr', 'argument:-n', 'argument:--namesrvAddr')
+), ports as (
+  select file, max(trim(value)) as port from named where name = 'listenPort' group by file
+), found as (
+  select 'name server' as kind, 0 as rank, file, line, explode(split(value, '[;,]')) as address
+  from named where name in ('namesrvAddr', 'argument:-n', 'argument:--namesrvAddr')
+  union all
+  select 'advertised' as kind, 1 as rank, file, line, value as address from named where name = '#Addr'
+  union all
+  select 'advertised' as kind, 2 as rank, e.file, e.line, explode(if(coalesce(e.values['address'], '') <> '', array(e.values['address']),
+    regexp_extract_all(e.values['brokers'], '(\\[[0-9a-fA-F:.]+\\]|[0-9A-Za-z_.-]+):[0-9]{1,5}', 0))) as address
+  from events e where e.event in ('route-found', 'broker-registered', 'broker-boot')
+  union all
+  select 'advertised' as kind, 3 as rank, n.file, n.line, concat(trim(n.value), ':', coalesce(p.port, '10911')) as address
+  from named n left join ports p on n.file = p.file where n.name = 'brokerIP1'
+), trimmed as (
+  select kind, rank, file, line, regexp_replace(trim(address), '^/+', '') as address from found
+), numbered as (
+  select *, row_number() over (partition by kind, address order by rank, file, line) as nth from trimmed where address <> ''
+)
+select kind, address, file, line from numbered where nth = 1 order by kind, rank, file, line, address limit 20000
