@@ -9,7 +9,7 @@ import recorded
 
 import kit
 from kit.analysis.consumers import outcomes
-from kit.charts.messages import life
+from kit.charts import messages
 from kit.report import console
 
 STEP = 70
@@ -102,7 +102,7 @@ def test_a_backlog_is_not_reached_yet() -> None:
     before = own["queue_offset"] - said["end"]["lag_per_queue"][str(own["queue_id"])]["offset"]
     assert own["fate"] == "not-reached" and f"{before:,} messages" in own["text"]
     assert own["text"] in console.life(trace, "en")
-    assert list(life.consumers(trace).frame["group"]) == [c["group"] for c in trace["consumers"]]
+    assert list(messages.consumers(trace).frame["group"]) == [c["group"] for c in trace["consumers"]]
 
 
 def test_acknowledged_and_only_on_the_lost_master() -> None:
