@@ -144,27 +144,20 @@ def holdings(facts: Facts) -> list[Holding]:
         if names.of_users(group):
             found.append(Holding(group, place, client, queue, begun.first, last, begun.ref(facts)))
 
-    for said in consumer_logs.of(facts, "queue-taken", "pull-started", "queue-left", "consumer-stopped"):
+    # The set a rebalance ends with shows what was taken where the lines of each queue are gone (rolled away).
+    slugs = ("queue-taken", "pull-started", "queues-assigned", "queues-assigned-go", "queue-left", "consumer-stopped")
+    for said in consumer_logs.of(facts, *slugs):
         if said.event == "consumer-stopped":
             for key in [key for key in taken if key[0] == said.place and said.group in (None, key[1])]:
                 add(key, taken.pop(key), said.first)
-        elif said.group and said.queue is not None:
-            key = said.place, said.group, said.queue
+        for queue in [said.queue] if said.queue else sorted(consumer_logs.queues(said.values.get("set", ""))):
+            key = said.place, said.group or "", queue
             if said.event != "queue-left":
                 taken.setdefault(key, said)
             elif key in taken:
                 add(key, taken.pop(key), said.last)
     for key, said in taken.items():
         add(key, said, None)
-    # The set a rebalance ends with: what is in it was taken even where the lines of each queue are gone (rolled away).
-    known = {(h.place, h.group, h.queue) for h in found}
-    stopped = {(s.place, s.group) for s in consumer_logs.of(facts, "consumer-stopped")}
-    for said in consumer_logs.of(facts, "queues-assigned", "queues-assigned-go"):
-        for queue in sorted(consumer_logs.queues(said.values.get("set", ""))):
-            key = said.place, said.group or "", queue
-            if said.group and key not in known and not stopped & {(said.place, said.group), (said.place, None)}:
-                add(key, said, None)
-                known.add(key)
     return found
 
 
