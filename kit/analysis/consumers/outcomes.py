@@ -101,7 +101,8 @@ def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) ->
             else ("failed", refs, {"count": len(own)})
         )
     if offset < at:
-        return _passed(facts, record, group) or ("passed", ref, values)
+        complete = bool(consumption.ledgers(facts, group))
+        return _passed(facts, record, group, complete) or ("not-handled" if complete else "passed", ref, values)
     if _nobodys(facts, group, record):
         return "queue-of-nobody", ref, values
     if stuck:
@@ -113,15 +114,17 @@ def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) ->
     )
 
 
-def _passed(facts: Facts, record: Row, group: str) -> tuple[str, Iterable[Ref], Row] | None:
-    """Return why a copy in front of the group's offset was not handled; None where it may have been."""
+def _passed(facts: Facts, record: Row, group: str, complete: bool) -> tuple[str, Iterable[Ref], Row] | None:
+    """Return why a copy in front of the group's offset was not handled, None where nothing shows it.
+
+    `complete`: every ledger of the group is there.
+    """
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
     for move in facts.rows("offset_moves"):
         same = (move["group"], move["topic"], move["queue_id"]) == (group, topic, queue) and move["kind"] != "reset"
         if same and (move["start"] or 0) <= offset < move["end"]:
             values = {"start": move["start"], "end": move["end"]}
             return f"skipped-{move['kind']}", (facts.ref(move["file"], move["line"]),), values
-    complete = bool(consumption.ledgers(facts, group))
     expressions: dict[str, Ref] = {}
     for each in members.subscriptions(facts):
         if each.group == group and topic in each.topics:
@@ -131,8 +134,7 @@ def _passed(facts: Facts, record: Row, group: str) -> tuple[str, Iterable[Ref], 
         says = "filtered" if len(refused) == len(expressions) else "filtered-differing"
         refs = dict.fromkeys([expressions[text] for text in (*refused, *expressions)][:2])
         return says, refs, {"tag": record["tags"] or "–", "expressions": sorted(expressions)}
-    position = _position(facts, record, group) if complete else None
-    return ("not-handled", position[2], {"offset": position[0]}) if position else None
+    return None
 
 
 def matches(expression: str, tag: str | None) -> bool | None:
