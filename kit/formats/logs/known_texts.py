@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -73,6 +74,8 @@ def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int, bool], 
 
 _BOUND: Final = re.compile(r"\{([01]),\d{4,}\}")
 VALUES: Final = pa.map_(pa.string(), pa.string())
+MANY: Final = 500
+"""Texts from which RE2, which compiles a pattern anew for each batch, is quicker than Python."""
 
 
 def printed(entries: pa.RecordBatch, place: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -106,11 +109,14 @@ def _values(event: Event, texts: pa.Array) -> pa.Array:
 
 def _groups(event: Event, texts: pa.Array) -> list[pa.Array]:
     """Return each value of an event in each text, null where it is not printed or empty."""
-    try:
-        # A bound keeps Python from trying for ever; RE2 reads a text once, and counts to a thousand only.
-        found = pc.extract_regex(texts, _BOUND.sub(lambda bound: "*" if bound[1] == "0" else "+", event.pattern))
+    found = None
+    if len(texts) >= MANY:
+        with contextlib.suppress(pa.ArrowInvalid):  # RE2 looks at nothing ahead
+            # A bound keeps Python from trying for ever; RE2 reads a text once, and counts to a thousand only.
+            found = pc.extract_regex(texts, _BOUND.sub(lambda bound: "*" if bound[1] == "0" else "+", event.pattern))
+    if found is not None:
         columns = [pc.struct_field(found, name) for name in event.groups]
-    except pa.ArrowInvalid:  # RE2 looks at nothing ahead
+    else:
         hits = [event.compiled.search(text) for text in texts.to_pylist()]
         columns = [pa.array([hit[name] if hit else None for hit in hits], pa.string()) for name in event.groups]
     return [pc.if_else(pc.equal(column, ""), None, column) for column in columns]
