@@ -182,18 +182,18 @@ class Tables:
 
     def key(self, name: str) -> str:
         """Return the hash of a table's text and of all it is made from."""
-        with self._lock:
-            if name not in self._keys:
-                query = catalogue().get(name)
-                if query is None:
-                    self._keys[name] = self._case.table_key(name)
-                else:
-                    known = {*catalogue(), *self._case.bronze_names()}
-                    parts = [query.text, *(self.key(each) for each in query.reads if each in known)]
-                    if query.fold is not None:  # what it calls is part of it
-                        parts += [self._case.table_key("files"), code_hash("analysis", "rocketmq", "tables")]
-                    self._keys[name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-            return self._keys[name]
+        # Without a lock: a key may need the zones, which may need other tables. Two threads get the same.
+        if name not in self._keys:
+            query = catalogue().get(name)
+            if query is None:
+                self._keys[name] = self._case.table_key(name)
+            else:
+                known = {*catalogue(), *self._case.bronze_names()}
+                parts = [query.text, *(self.key(each) for each in query.reads if each in known)]
+                if query.fold is not None:  # what it calls is part of it
+                    parts += [self._case.table_key("files"), code_hash("analysis", "rocketmq", "tables")]
+                self._keys[name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        return self._keys[name]
 
 
 def local(spark: SparkSession, table: pa.Table) -> DataFrame:
