@@ -1,11 +1,13 @@
-"""Neighbours that count, quote and say: all of one is in its YAML, nothing is code.
+"""From what is observed to a finding, as the YAML of a cause declares it: which steps hold, what is said, proposed and requested.
 
-`values` are entries of known texts or rows of a gold table. A step holds if one of its values is not 0; it is shown false if none is and the evidence
-would show it (`shown_by.tsv`). docs/adding-a-cause.md adds one.
+A cause that counts, quotes and says is its YAML alone (`values`). Where more is needed, `observe(facts) -> Observed` of the module beside it gives the
+values. docs/adding-a-cause.md adds one.
 """
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -13,59 +15,143 @@ import pandas as pd
 
 from kit.analysis import refs
 from kit.causes import collect_next, shown_by
-from kit.causes.findings import Finding, Step
-from kit.causes.texts import Cause, Value
+from kit.causes.findings import Finding, Missing, Moment, Step
+from kit.causes.texts import Cause, StepText, Value
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
 
-@attrs.frozen
-class Counted:
-    """What the evidence shows of one value: how many, references, and when (`window`: first and last; None if no time is known)."""
+@attrs.define
+class Observed:
+    """What the evidence shows of a cause. `values`: by the names that conditions, sentences and figures use; `quotes`: references, by step or value."""
 
-    count: int
-    quoted: tuple[Ref, ...] = ()
-    window: tuple[Any, Any] | None = None
+    values: dict[str, Any] = attrs.field(factory=dict)
+    quotes: dict[str, Any] = attrs.field(factory=dict)
+    window: tuple[dt.datetime, dt.datetime] | None = None
+    actors: Iterable[str] = ()
+    tables: dict[str, Any] = attrs.field(factory=dict)
+    moments: list[Moment] = attrs.field(factory=list)
+    consequence_of: tuple[str, ...] = ()
+    steps: list[Step] = attrs.field(factory=list)
+    """Steps behind the declared ones: as many as there are of something."""
+    proposed: Iterable[str] | None = None
+    """The remedies and their order, where it is not that of the YAML."""
+    missing: list[Missing] = attrs.field(factory=list)
+    """Requests behind the declared ones."""
 
 
-def examine(facts: Facts, cause: Cause) -> Finding:
-    """Examine a declared neighbour."""
-    counted = {name: _count(facts, value) for name, value in cause.values.items()}
-    counts = {name: each.count for name, each in counted.items()}
-    finding = cause.finding()
-    for step in cause.steps:
-        happened = any(counts[name] for name in step.any)
-        seen = shown_by.would_show(facts, cause.slug, step.id)
-        quoted = [ref for name in step.any for ref in counted[name].quoted][: step.quotes]
-        holds = True if happened else False if seen and step.role == "deciding" else None
-        finding.steps.append(Step(step.claim.say(**counts), step.role, holds, quoted, step.id))
+def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Finding:
+    """Return the finding that a cause declares for what was observed; without a module, for its own `values`."""
+    observed = observed or Observed()
+    windows = [_count(facts, name, value, observed) for name, value in cause.values.items()]
+    values = observed.values
+    made = cause.finding()
+    conditions = Conditions(facts, values, made)
+    for text in cause.steps:
+        made.steps += _step(cause, text, conditions, observed)
+    made.steps += observed.steps
     for name, figure in cause.figures.items():
-        known = any(counts[each] for each in (figure.value, *figure.known_with)) or shown_by.has(facts, figure.known_if)
-        finding.figures[name] = counts[figure.value] if known else None
-    if any(step.holds for step in finding.steps):
-        finding.summary = cause.say("summary", **counts)
-        finding.remedies = [cause.remedy(name, **counts) for name in cause.remedies]
-        finding.window = next((each.window for each in counted.values() if each.window), None)
-    else:
-        wanted = [want for want in cause.missing if not shown_by.has(facts, want.unless)]
-        finding.missing = [collect_next.ask(want.artefact, want.why) for want in wanted]
-    return finding
+        value = values.get(figure.value or name)
+        if figure.known_if and not value:
+            value = (value or 0 if value is None else value) if conditions(figure.known_if) else None
+        made.figures[name] = value
+    made.actors = tuple(observed.actors)
+    summary = next((name for name, needs in cause.summary.items() if conditions(needs)), None)
+    if summary is not None:
+        made.summary = cause.say(summary.format_map(values), **values)
+    proposed = observed.proposed
+    if proposed is None:
+        proposed = (name for name, each in cause.remedies.items() if conditions(each.needs))
+    made.remedies = [cause.remedy(name, **values) for name in proposed]
+    made.missing = [
+        collect_next.ask(
+            want.artefact, want.why, group=values.get(want.group), topic=values.get(want.topic), command=want.command
+        )
+        for want in cause.missing
+        if conditions(want.needs)
+    ]
+    made.missing += observed.missing
+    made.window = observed.window or (next(filter(None, windows), None) if conditions("found") else None)
+    made.tables, made.moments, made.consequence_of = observed.tables, observed.moments, observed.consequence_of
+    return made
 
 
-def _count(facts: Facts, value: Value) -> Counted:
+def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observed) -> list[Step]:
+    shown = {"": text.needs} if text.claim else text.holds
+    for holds, sentences in ((True, shown), (False, text.refuted), (None, text.maybe)):
+        for name, needs in sentences.items():
+            if conditions(needs):
+                claim = text.claim or cause[name.format_map(observed.values)]
+                quoted = observed.quotes.get(text.id)
+                if quoted is None:
+                    quoted = [ref for word in words(needs) for ref in observed.quotes.get(word, ())]
+                return [Step(claim.say(**observed.values), text.role, holds, [*quoted][: text.quotes], text.id)]
+    if not text.open and not text.claim:
+        return []
+    would_show = (cause.slug, text.id) in shown_by.table() and shown_by.would_show(
+        conditions.facts, cause.slug, text.id
+    )
+    absent = conditions(text.absent) if text.absent else would_show and text.role == "deciding"
+    claim = text.claim or cause[text.open]
+    return [Step(claim.say(**observed.values), text.role, False if absent else None, (), text.id)]
+
+
+@attrs.frozen
+class Conditions:
+    """Reads `a + not b | c`. A word is a value (it holds if it is there and not 0), evidence of `shown_by.tsv`, the verdict, `found` (confirmed or
+    suspected), a step that `holds`, is `refuted` or `unknown` (`put-back-refused unknown`), or `always`; `x known`: a value that is not null; `client log`:
+    there is a log of this source.
+    """
+
+    facts: Facts
+    values: Mapping[str, Any]
+    made: Finding
+
+    def __call__(self, text: str) -> bool:
+        return any(all(map(self._applies, every)) for every in shown_by.alternatives(text))
+
+    def _applies(self, word: str) -> bool:
+        if word.startswith("not "):
+            return not self._applies(word.removeprefix("not "))
+        if word in shown_by.PRESENT:
+            return shown_by.PRESENT[word](self.facts)
+        name, _, state = word.rpartition(" ")
+        if state == "known":
+            return self.values.get(name) is not None
+        if state == "log":
+            return self.facts.has_source(name)
+        if name:
+            wanted = {"holds": True, "unknown": None, "refuted": False}[state]
+            return any(step.id == name and step.holds is wanted for step in self.made.steps)
+        if word == "found":
+            return self.made.verdict in ("confirmed", "suspected")
+        return word == "always" or word == self.made.verdict or bool(self.values.get(word))
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a condition that it does not negate."""
+    return [word for every in shown_by.alternatives(text) for word in every if not word.startswith("not ")]
+
+
+# --- counting --------------------------------------------------------------------------------------------------------
+
+
+def _count(facts: Facts, name: str, value: Value, observed: Observed) -> tuple[Any, Any] | None:
+    """Add the number and the references of a declared value; return its first and last time, None if they are not known."""
     if not value.fact:
         seen = refs.seen(facts, *value.texts)
-        window = (seen.first, seen.last) if seen.first and seen.last else None
-        return Counted(seen.count, refs.quote(facts, seen, value.quotes), window)
-    if value.texts and not refs.seen(facts, *value.texts):
-        return Counted(0)
-    rows = facts(value.fact)
+        observed.values[name], observed.quotes[name] = seen.count, refs.quote(facts, seen, value.quotes)
+        return (seen.first, seen.last) if seen.first and seen.last else None
+    rows = (
+        facts(value.fact) if not value.texts or refs.seen(facts, *value.texts) else pd.DataFrame(columns=[*value.where])
+    )
     for column, wanted in value.where.items():
         rows = rows[rows[column] == wanted]
-    if rows.empty:
-        return Counted(0)
-    count = int(rows[value.sum].sum()) if value.sum else int(rows[value.column].iloc[0]) if value.column else len(rows)
-    return Counted(count, _quoted(facts, rows, value))
+    observed.values[name] = 0
+    if not rows.empty:
+        number = rows[value.sum].sum() if value.sum else rows[value.column].iloc[0] if value.column else len(rows)
+        observed.values[name], observed.quotes[name] = int(number), _quoted(facts, rows, value)
+    return None
 
 
 def _quoted(facts: Facts, rows: pd.DataFrame, value: Value) -> tuple[Ref, ...]:
@@ -74,3 +160,9 @@ def _quoted(facts: Facts, rows: pd.DataFrame, value: Value) -> tuple[Ref, ...]:
     if value.within:
         return refs.earliest(facts, rows, value.quotes, within=value.within)
     return refs.lines(facts, rows, value.quotes)
+
+
+def span(first: pd.Series[Any], last: pd.Series[Any]) -> tuple[Any, Any] | None:
+    """Return the earliest and the latest of some times, None without any."""
+    begin, end = first.min(), last.max()
+    return None if pd.isna(begin) or pd.isna(end) else (begin.to_pydatetime(), end.to_pydatetime())

@@ -87,9 +87,9 @@ def of_causes(facts: Facts, kept: Mapping[str, Any] | None) -> Iterable[Hazard]:
     if kept is not None:
         finding = next((f for f in kept["findings"] if f["cause"] == "shared-producer-group"), None)
     elif facts.files.of_kind("commitlog", "dledger") and facts.has_source("transaction"):
-        from kit.causes.neighbours import shared_producer_group
+        from kit import causes
 
-        finding = shared_producer_group.examine(facts).as_dict(facts.lang)
+        finding = causes.examine(facts, "shared-producer-group").as_dict(facts.lang)
     else:
         finding = None
     return [] if finding is None or finding["verdict"] != "confirmed" else [_shared(finding)]

@@ -5,7 +5,7 @@ A module reads its own with `TEXTS = texts_of(__name__)` and says `TEXTS.say("le
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Literal
@@ -70,7 +70,7 @@ class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The sentences of a `Remedy`."""
+    """The sentences of a `Remedy`, and where it applies."""
 
     action: T
     why: T
@@ -78,6 +78,10 @@ class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verify: T
     when: T | None = None
     undo: T | None = None
+    needs: str = "found"
+    """The condition under which it is proposed."""
+    actors: str = ""
+    """The value that names whom it concerns, where that is not everybody the finding concerns."""
 
 
 class Figure(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
@@ -96,11 +100,9 @@ class Figure(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
     actor: bool = False
     """Whether its value, or the keys of it, are names that headline and remedies have to say."""
     value: str = ""
-    """Of a declared neighbour: the value it shows."""
+    """The value it shows; its own name if empty."""
     known_if: str = ""
-    """Evidence in which 0 of it means none, in the words of `shown_by.tsv`."""
-    known_with: tuple[str, ...] = ()
-    """Values of which one is enough to know this one too."""
+    """The condition under which nothing of it means 0; otherwise it is not known."""
 
     @cached_property
     def label(self) -> T:
@@ -108,7 +110,7 @@ class Figure(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
 
 
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Something that a declared neighbour counts: entries of known texts, or a number of a gold table.
+    """Something to be counted: entries of known texts, or a number of a gold table.
 
     `fact`: the table, `where`: which of its rows; its number is their `sum` of a column, a `column` of the first, or how many they are. A table with
     `texts` is asked only where one of them occurs. `quotes`: most references; `within`: what the quoted line of an entry contains.
@@ -124,25 +126,37 @@ class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StepText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A step of a declared neighbour: it holds if one of the values `any` is not 0."""
+    """A step: sentences of `says` and the conditions under which they are said; the first that applies is the claim.
+
+    `holds`: it is shown; `refuted`: it is shown false; `maybe`: neither; else `open`, which is false where the evidence would show the step
+    (`shown_by.tsv`) or `absent` applies. Without any of them there is no such step. `claim` and `needs`: one sentence for all, and when it holds.
+    """
 
     id: str
-    any: tuple[str, ...]
-    claim: T
     role: Role = "deciding"
-    quotes: int = 4
+    claim: T | None = None
+    needs: str = ""
+    holds: dict[str, str] = {}
+    refuted: dict[str, str] = {}
+    maybe: dict[str, str] = {}
+    open: str = ""
+    absent: str = ""
+    quotes: int = 12
 
 
 class Want(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a declared neighbour requests where it saw nothing, a name of `collect.yaml`, `unless` the evidence has some, in the words of `shown_by.tsv`."""
+    """What to request, a name of `collect.yaml`, and the condition under which it would decide. `group`, `topic`: the values that its command names."""
 
     artefact: str
-    unless: str
     why: T
+    needs: str
+    group: str = ""
+    topic: str = ""
+    command: str | None = None
 
 
 class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A cause, as its `<slug>.yaml` declares it. `slug` and, where it is not a hazard, `kind` come from its place."""
+    """A cause, as its `<slug>.yaml` declares it; `conditions.py` reads the conditions. `slug` and `kind` come from its place."""
 
     title: T
     slug: str = ""
@@ -150,7 +164,9 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     none: T | None = None
     """The summary where nothing was found."""
     says: dict[str, T] = {}
-    """Claims of steps, other summaries, and why something should be collected, by the name the module uses."""
+    """Claims of steps, summaries, and what sentences of a module consist of."""
+    summary: dict[str, str] = msgspec.field(default_factory=lambda: {"summary": "found"})
+    """The sentence to begin with, and when: the first that applies."""
     remedies: dict[str, RemedyTexts] = {}
     looks_like: dict[str, T] = {}
     """Slugs of causes that leave the same trace, and what tells this one apart from them."""
@@ -172,8 +188,10 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def remedy(self, name: str, /, **values: Any) -> Remedy:
         """Return a remedy, the placeholders of all its sentences filled."""
-        sentences = msgspec.structs.asdict(self.remedies[name])
-        return Remedy(**{part: text and text.say(**values) for part, text in sentences.items()})
+        text = self.remedies[name]
+        parts = {part: getattr(text, part) for part in ("action", "why", "risk", "verify", "when", "undo")}
+        concerned = tuple(values[text.actors]) if text.actors else ()
+        return Remedy(**{part: each and each.say(**values) for part, each in parts.items()}, actors=concerned)
 
     def finding(self, summary: Sentence | None = None) -> Finding:
         """Return the finding that says that nothing was found."""
@@ -182,13 +200,13 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return finding
 
     def examine(self, facts: Facts) -> Finding:
-        """Examine it: as its steps declare, or by the module beside the YAML."""
+        """Examine it: what its module observes, said as it declares."""
         # Imported here: what only reads the sentences needs no tables.
-        if self.steps:
-            return importlib.import_module("kit.causes.declared").examine(facts, self)  # type: ignore[no-any-return]
         folder = "root_causes" if self.kind == "root_cause" else "neighbours"
-        module = importlib.import_module(f"kit.causes.{folder}.{self.slug.replace('-', '_')}")
-        return module.examine(facts)  # type: ignore[no-any-return]
+        name = f"kit.causes.{folder}.{self.slug.replace('-', '_')}"
+        module = importlib.import_module(name) if importlib.util.find_spec(name) else None
+        observed = module.observe(facts) if module else None
+        return importlib.import_module("kit.causes.declared").finding(facts, self, observed)  # type: ignore[no-any-return]
 
 
 @cache

@@ -10,6 +10,7 @@ from busy_evidence import TIMEOUT as LATE_ANSWER
 from busy_evidence import thrown, traffic, write_log, write_store
 
 import kit
+from kit import causes
 from kit.case.case import Case
 from kit.causes.root_causes import broker_unreachable
 
@@ -49,7 +50,7 @@ def test_a_send_that_is_stored_reached_a_broker(tmp_path: Path) -> None:
     write_store(tmp_path / "e" / "store" / "commitlog", traffic(5_000))
     late = [line for n in (7, 8, 9) for line in thrown(10 * n, f"T{n}", LATE_ANSWER)]
     write_log(tmp_path / "e" / "orders" / "orders.log", late)
-    found = broker_unreachable.examine(evidence(tmp_path / "e", "127.0.0.1:10911").facts)
+    found = causes.examine(evidence(tmp_path / "e", "127.0.0.1:10911").facts, "broker-unreachable")
     assert (found.verdict, found.figures["failed_sends"]) == ("confirmed", 1)
 
 
@@ -88,8 +89,8 @@ def test_a_name_server_that_does_not_answer_is_no_busy_broker(tmp_path: Path) ->
 def test_the_vip_port_is_not_the_advertised_one(tmp_path: Path) -> None:
     """common/MixAll.brokerVIPChannel: the port of the broker less 2."""
     line = "java.lang.RuntimeException: org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to 10.0.5.11:10909 failed"
-    found = broker_unreachable.examine(
-        taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - failed", line).facts
+    found = causes.examine(
+        taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - failed", line).facts, "broker-unreachable"
     )
     assert found.verdict == "suspected"
     assert "VIP port" in found.summary.render() and "10909" in found.remedies[0].action.render()

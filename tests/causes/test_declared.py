@@ -1,9 +1,9 @@
-"""Declared neighbours: names that fit each other, and a row for what each of them finds in small evidence."""
+"""Declarations: names that fit each other, and what the neighbours that are YAML alone find in small evidence."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,11 @@ from stores import Record
 import kit
 from kit import causes
 from kit.causes import collect_next, shown_by
+from kit.causes.findings import VERDICTS
 
-DECLARED = [cause for cause in causes.discover() if cause.steps]
+EVERY = causes.discover()
+SAID = re.compile(r'"([a-z_][\w+{}.-]*)"')
+"""What may be the name of a sentence in a module."""
 
 PREPARED, COMMIT = 4, 8  # MessageSysFlag: bits 2 and 3
 STATS = f"{clock(0)[:19]} INFO StoreStatsService - [STORETPS] put_tps 12.3 get_found_tps 1.0 get_miss_tps 0.0 get_transfered_tps 1.0"
@@ -64,35 +67,51 @@ def test_what_a_neighbour_finds(
     assert found.as_dict("en") and found.as_dict("zh")
 
 
-def test_every_declared_neighbour_has_a_row() -> None:
-    assert {cause.slug for cause in DECLARED} <= {row[0] for row in ROWS}
+def words_of(cause: causes.Cause) -> Iterator[str]:
+    """Yield every word of the conditions of a declaration."""
+    steps = [
+        text
+        for step in cause.steps
+        for text in (step.needs, step.absent, *step.holds.values(), *step.refuted.values(), *step.maybe.values())
+    ]
+    others = [
+        *cause.summary.values(),
+        *(want.needs for want in cause.missing),
+        *(each.needs for each in cause.remedies.values()),
+    ]
+    for text in (*steps, *others, *(figure.known_if for figure in cause.figures.values())):
+        yield from (word.removeprefix("not ") for every in shown_by.alternatives(text) for word in every if word)
 
 
-@pytest.mark.parametrize("cause", DECLARED, ids=lambda cause: cause.slug)
-def test_names_of_a_declaration_are_there(cause: causes.Cause) -> None:
-    texts = cause
-    assert {name for step in texts.steps for name in step.any} <= set(texts.values)
-    assert {figure.value for figure in texts.figures.values()} <= set(texts.values)
-    for step in texts.steps:
-        assert (cause.slug, step.id) in shown_by.table()
-    words = {want.unless for want in texts.missing} | {figure.known_if for figure in texts.figures.values()}
-    assert {each for word in words for every in shown_by.alternatives(word) for each in every} <= set(shown_by.PRESENT)
-    assert {want.artefact for want in texts.missing} <= set(collect_next.artefacts())
+@pytest.mark.parametrize("cause", EVERY, ids=lambda cause: cause.slug)
+def test_words_and_names_of_a_declaration_are_there(cause: causes.Cause) -> None:
+    """A word is evidence, a verdict, a declared value, or one that the module or a table it reads gives."""
+    kit_ = Path(causes.__file__).parents[1]
+    module = "".join(path.read_text("utf-8") for path in kit_.glob(f"causes/*/{cause.slug.replace('-', '_')}.py"))
+    tables = "".join(
+        path.read_text("utf-8") for path in kit_.glob("tables/gold/**/*.*") if path.suffix in (".sql", ".py")
+    )
+    steps = {f"{step.id} {state}" for step in cause.steps for state in ("holds", "unknown", "refuted")}
+    known = {*shown_by.PRESENT, *steps, *VERDICTS, *cause.values, "found", "always", "never"}
+    unknown = {word.removesuffix(" known") for word in words_of(cause)} - known
+    assert {
+        word for word in unknown if not word.endswith(" log") and not re.search(rf"\b{word}\b", module + tables)
+    } == set()
+    assert {word for word in shown_by.PRESENT if f'"{word}":' in module} == set(), "a value hides evidence of that name"
+    assert {want.artefact for want in cause.missing} <= set(collect_next.artefacts())
+    assert {
+        slug for slug, step in shown_by.table() if slug == cause.slug and step not in {s.id for s in cause.steps}
+    } == set()
 
 
-MODULES = [cause for cause in causes.discover() if not cause.steps]
-NAMED = re.compile(r'TEXTS(?:\.say\(|\[)\s*(f?)"([^"]+)"')
-
-
-@pytest.mark.parametrize("cause", MODULES, ids=lambda cause: cause.slug)
-def test_a_module_says_what_its_yaml_has_and_all_of_it(cause: causes.Cause) -> None:
+@pytest.mark.parametrize("cause", EVERY, ids=lambda cause: cause.slug)
+def test_everything_a_declaration_has_is_said(cause: causes.Cause) -> None:
     folder = Path(causes.__file__).parent
-    name = cause.slug.replace("-", "_")
-    sources = list(folder.glob(f"*/{name}.py"))
-    text = "".join(path.read_text(encoding="utf-8") for path in sources)
-    plain = {said for f, said in NAMED.findall(text) if not f}
-    built = [re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(said)) for f, said in NAMED.findall(text) if f]
-    assert plain - {"none"} <= set(cause.says)
-    assert {n for n in cause.says if n not in plain and not any(re.fullmatch(b, n) for b in built)} == set()
-    remedies = set(re.findall(r'TEXTS\.remedy\(\s*"([^"]+)"', text))
-    assert remedies <= set(cause.remedies)
+    module = "".join(path.read_text("utf-8") for path in folder.glob(f"*/{cause.slug.replace('-', '_')}.py"))
+    named = {name for s in cause.steps for name in (*s.holds, *s.refuted, *s.maybe, s.open)} | {
+        *cause.summary,
+        *SAID.findall(module),
+    }
+    ready = [re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(name)) for name in named]
+    assert {n for n in cause.says if not any(re.fullmatch(each, n) for each in ready)} == set()
+    assert {n for n in named if "{" not in n and n not in (*cause.says, "", "none")} <= {*SAID.findall(module)}

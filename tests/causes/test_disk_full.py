@@ -7,10 +7,9 @@ from pathlib import Path
 from busy_evidence import write_log
 
 import kit
+from kit import causes
 from kit.analysis.transactions import send_back
 from kit.case.case import Case
-from kit.causes.neighbours import disk_full
-from kit.causes.root_causes import half_topic_blowup
 
 FULL = (
     "CODE: 14  DESC: service not available now. It may be caused by one of the following reasons: the broker's disk is full "
@@ -35,8 +34,8 @@ def of_client(folder: Path, *, resent: bool) -> Case:
 def test_a_send_back_that_was_never_stored_is_no_trace_of_a_blow_up(tmp_path: Path) -> None:
     case = of_client(tmp_path / "failed" / "e", resent=False)
     assert send_back.examine(case.facts).reason == "store-unavailable"
-    assert half_topic_blowup.examine(case.facts).verdict == "insufficient_evidence"
-    suspected = half_topic_blowup.examine(of_client(tmp_path / "resent" / "e", resent=True).facts)
+    assert causes.examine(case.facts, "half-topic-blowup").verdict == "insufficient_evidence"
+    suspected = causes.examine(of_client(tmp_path / "resent" / "e", resent=True).facts, "half-topic-blowup")
     assert suspected.verdict == "suspected" and "3 send-backs were refused" in suspected.summary.render("en")
 
 
@@ -48,7 +47,7 @@ def of_df(folder: Path, used: int, mount: str, conf: str = "") -> tuple[str, lis
     (folder / "e" / "df.txt").write_text(DF.format(used=used, mount=mount))
     if conf:
         (folder / "e" / "broker.conf").write_text(f"brokerName=a\nbrokerClusterName=c\n{conf}\n")
-    found = disk_full.examine(kit.open_case(folder / "e", folder / "ws").facts)
+    found = causes.examine(kit.open_case(folder / "e", folder / "ws").facts, "disk-full")
     return found.verdict, [step.claim.render("en") for step in found.steps if step.id == "df"]
 
 

@@ -275,18 +275,3 @@ def test_a_healthy_system_is_left_in_peace(name: str, tmp_path: Path) -> None:
     assert hazards(found) == ({"checked-before-op"} if name == "healthy-5" else set())
     # That recording has transactions with CHECK_IMMUNITY_TIME_IN_SECONDS.
     assert bool(found.seen.immunity) == (name == "healthy-traced")
-
-
-@pytest.mark.recordings
-def test_the_long_group_of_the_blow_up(tmp_path: Path) -> None:
-    """A group of 142 characters, clients 4.5.2, broker 4.6.0 (README of the recordings)."""
-    found = named(recording("half-topic-blowup"))["retry-topic-too-long"]
-    assert found.cause == "half-topic-blowup"
-    assert "149" in found.what.render()
-    assert "4.5.2" in found.becomes.render()
-
-
-@pytest.mark.recordings
-def test_the_limit_of_the_size_mismatch(tmp_path: Path) -> None:
-    found = named(recording("size-mismatch"))["limit-below-client"]
-    assert "maxMessageSize=65536" in found.what.render()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import taken_away
 
-from kit.causes.root_causes import duplicate_client_id
+from kit import causes
 
 
 def test_a_copied_list_of_connections_shows_one_id_twice(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ def test_a_copied_list_of_connections_shows_one_id_twice(tmp_path: Path) -> None
         "172.17.0.1@170 | 10.0.0.2:48864 | JAVA | V4_5_1",
         "172.17.0.1@170 | 10.0.0.3:48112 | JAVA | V4_5_1",
     ]
-    finding = duplicate_client_id.examine(taken_away.paste(tmp_path, *lines).facts)
+    finding = causes.examine(taken_away.paste(tmp_path, *lines).facts, "duplicate-client-id")
     (step,) = [s for s in finding.steps if s.id == "one-id-two-connections"]
     assert finding.verdict == "suspected" and step.holds is True
     assert [(ref.line, ref.text) for ref in step.evidence] == [(4, lines[3]), (5, lines[4])]

@@ -5,23 +5,18 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import shutil
-from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import recorded
-from click.testing import CliRunner
 from counted import by_key, ledger_twice
-from pyspark.sql import functions as F  # noqa: N812
 
 import kit
+from kit import causes
 from kit.analysis.messages import lookups
-from kit.causes.root_causes import message_identity
-from kit.cli.main import cli
-from kit.rocketmq import ids, names, stages
+from kit.rocketmq import ids, names
 from kit.rocketmq.ids import misread
 
 if TYPE_CHECKING:
@@ -38,24 +33,6 @@ def folder() -> Path:
 @pytest.fixture(scope="module")
 def case() -> Case:
     return recorded.case(NAME)
-
-
-def test_every_message_has_exactly_its_records_from_any_of_its_ids(case: Case) -> None:
-    """One pass for all keys: the join key of `trace` is unique to the message for each of its offset ids too."""
-    said = (
-        case.records.where(F.col("stage") != stages.OP)
-        .select("uniq_key", "physical_offset", "offset_msg_id", "keys")
-        .toArrow()
-        .to_pylist()
-    )
-    offsets: dict[str, set[int]] = defaultdict(set)
-    owner: dict[str, set[str]] = defaultdict(set)
-    for row in said:
-        offsets[row["uniq_key"]].add(row["physical_offset"])
-        owner[row["offset_msg_id"]].add(row["uniq_key"])
-    truth = by_key()
-    assert {key: {r["physical_offset"] for r in records} for key, records in truth.items()} == offsets
-    assert owner == {r["msg_id"]: {key} for key, records in truth.items() for r in records}
 
 
 @pytest.mark.seconds
@@ -102,81 +79,6 @@ def test_mentions_are_every_line_that_holds_an_id_or_the_key(case: Case, folder:
     assert {(m["file"], m["line"]) for m in kit.trace(case, key)["mentions"]} == expected
 
 
-@pytest.mark.seconds
-def test_many_ids_at_once_are_told_as_one_by_one(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kit.inventory import mentions
-
-    truth = by_key()
-    keys = sorted(truth)[:40]
-    op = next(r["msg_id"] for r in recorded.truth(NAME) if r["topic"] == names.OP_TOPIC)
-    asked = [
-        *keys,
-        truth[keys[0]][-1]["msg_id"].lower(),
-        truth[keys[1]][0]["properties"]["KEYS"],
-        op,
-        "no such key",
-        "",
-    ]
-    alone = [kit.trace(case, each) for each in asked]
-    opened = []
-    windows = mentions._windows
-    monkeypatch.setattr(mentions, "_windows", lambda text: opened.append(text.file) or windows(text))
-    assert kit.traces(case, asked) == alone
-    assert len(opened) == len(set(opened)) > 0
-    assert [len(told["records"]) for told in alone[:40]] == [len(truth[key]) for key in keys]
-
-
-@pytest.mark.seconds
-def test_the_command_takes_many_ids(folder: Path, tmp_path: Path) -> None:
-    keys = sorted(by_key())[:3]
-    run = CliRunner().invoke(
-        cli,
-        [
-            "trace",
-            str(folder),
-            "-",
-            "nowhere",
-            "--json",
-            str(tmp_path / "all.json"),
-            "--workspace",
-            str(tmp_path / "ws"),
-        ],
-        input="\n".join(keys) + "\n",
-    )
-    assert run.exit_code == 0, run.output
-    said = run.stdout.splitlines()
-    assert [line.split()[0] for line in said] == [*keys, "nowhere"]
-    assert all(f"{len(by_key()[key])} copies" in line for key, line in zip(keys, said, strict=False))
-    assert [each["id"] for each in json.loads((tmp_path / "all.json").read_text())] == [*keys, "nowhere"]
-
-
-def test_stages_count_every_record_once(case: Case) -> None:
-    expected: Counter[str] = Counter()
-    for r in recorded.truth(NAME):
-        topic, p = r["topic"], r["properties"]
-        expected[
-            "op"
-            if topic == names.OP_TOPIC
-            else "retry"
-            if topic.startswith("%RETRY%")
-            else "dlq"
-            if topic.startswith("%DLQ%")
-            else "schedule"
-            if topic == names.SCHEDULE_TOPIC
-            else ("check-back" if "TRANSACTION_CHECK_TIMES" in p else "half")
-            if topic == names.HALF_TOPIC
-            else "commit"
-            if r["sys_flag"] & 12 == 8
-            else "due"
-            if "DELAY" in p
-            else "original"
-        ] += 1
-    counted: Counter[str] = Counter()
-    for row in case.facts("message_stages").itertuples():
-        counted[row.stage] += row.records
-    assert counted == expected
-
-
 def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(folder: Path, tmp_path: Path) -> None:
     """Files renamed and shuffled; no table: the application's own lines report the same messages. Nothing of the
     consumer, no look-up: not enough."""
@@ -184,11 +86,11 @@ def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(folder
         if (path.is_file() and "commitlog" in path.parts) or path.name == "points-service.log":
             (tmp_path / "a" / "x").mkdir(parents=True, exist_ok=True)
             shutil.copy(path, tmp_path / "a" / "x" / (path.name if "commitlog" in path.parts else "app-7.txt"))
-    finding = message_identity.examine(kit.open_case(tmp_path / "a").facts)
+    finding = causes.examine(kit.open_case(tmp_path / "a").facts, "message-identity")
     assert finding.verdict == "confirmed"
     assert finding.figures["handled_twice_by_offset_id"] == len(ledger_twice(NAME, "evidence/c/points.csv"))
     (tmp_path / "a" / "x" / "app-7.txt").unlink()
-    bare = message_identity.examine(kit.open_case(tmp_path / "a").facts)
+    bare = causes.examine(kit.open_case(tmp_path / "a").facts, "message-identity")
     assert bare.verdict == "insufficient_evidence"
     assert bare.figures["handled_twice_by_offset_id"] is None and bare.figures["wrong_space_lookups"] is None
     assert bare.figures["uniq_keys"] == len(by_key())

@@ -3,7 +3,6 @@ releases, the recording."""
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,17 +14,13 @@ from click.testing import CliRunner
 from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
 
 import kit
+from kit import causes
 from kit.analysis.sizes import refusals
-from kit.causes.neighbours import client_oversize_reject, schedule_blocked
-from kit.causes.root_causes import message_size_mismatch
 from kit.cli import main
-from kit.rocketmq import record_fields
 
 if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.causes.findings import Finding
-
-COUNT = "TRANSACTION_CHECK_TIMES"
 
 
 def opened(evidence: Path) -> Case:
@@ -33,7 +28,7 @@ def opened(evidence: Path) -> Case:
 
 
 def examined(evidence: Path) -> Finding:
-    return message_size_mismatch.examine(opened(evidence).facts)
+    return causes.examine(opened(evidence).facts, "message-size-mismatch")
 
 
 def holds(finding: Finding) -> list[bool | None]:
@@ -56,37 +51,6 @@ def incident(folder: Path, **how: Any) -> tuple[Evidence, Any]:
 REFUSED = [too_large(n // 4 + 30, CHECK, 4001, 0) for n in range(40)]
 
 
-def test_columns_say_what_the_bytes_say(tmp_path: Path) -> None:
-    """Length of properties, growth and refusal of random half records, worked out here from their property strings."""
-    rng = random.Random(7)
-    evidence = Evidence(tmp_path / "e", limit=700, v6=True)
-    wanted, keys = {}, {}
-    for n in range(60):
-        times = rng.choice((None, 1, 8, 9, 14, 15))
-        immune = rng.random() < 0.4
-        more = ({COUNT: str(times)} if times else {}) | ({"CHECK_IMMUNITY_TIME_IN_SECONDS": "60"} if immune else {})
-        more |= {"TRAN_PREPARED_QUEUE_OFFSET": "3"} if immune and rng.random() < 0.5 else {}
-        record = evidence.prepare(
-            f"k{n}", None, body=rng.randbytes(rng.randint(0, 400)), 键="值" * rng.randint(0, 5), **more
-        )
-        last = max(15, times or 0)
-        add = len(str(last)) - len(str(times)) if times else len(COUNT) + 2 + len(str(last))
-        if immune and "TRAN_PREPARED_QUEUE_OFFSET" not in more:
-            add += len("TRAN_PREPARED_QUEUE_OFFSET") + 2 + len(str(n)) + 1
-        size = len(record.encode(0))
-        wanted[f"k{n}"] = (len(record.properties), size + add, "total" if size + add > 700 else None)
-        keys[record.properties.decode().split("UNIQ_KEY\x01")[1][:32]] = f"k{n}"
-    sized = opened(evidence.write()).sql(
-        "select uniq_key, last_properties, last_size, store_size, refused from sized_halves"
-    )
-    rows = {
-        keys[r.uniq_key]: (r.last_properties - (r.last_size - r.store_size), r.last_size, r.refused)
-        for r in sized.collect()
-    }
-    assert rows == wanted
-    assert {None, "total"} == {refused for _, _, refused in wanted.values()}
-
-
 def test_it_stands_on_both_logs(tmp_path: Path) -> None:
     evidence, loops = incident(tmp_path / "e")
     sends = [too_large(20, SEND, 5000 + n, 4700 + n) for n in range(3)]
@@ -95,7 +59,7 @@ def test_it_stands_on_both_logs(tmp_path: Path) -> None:
             sends + REFUSED, [put_back_failed(30 + n // 4, evidence.offset_id(loops)) for n in range(40)], saved=2
         )
     )
-    found = message_size_mismatch.examine(case.facts)
+    found = causes.examine(case.facts, "message-size-mismatch")
     assert found.verdict == "confirmed"
     # 4,000 less everything but the body of the record with the longest properties, less 27.
     rest = max(len(r.encode(0)) - len(r.body) for r in evidence.records if r.topic == made.HALF)
@@ -116,19 +80,10 @@ def test_it_stands_on_both_logs(tmp_path: Path) -> None:
         "put_back put-back-failed": 40,
         "send message-size-exceeded": 3,
     }
-    rejected = client_oversize_reject.examine(case.facts)
+    rejected = causes.examine(case.facts, "client-oversize-reject")
     assert rejected.verdict == "confirmed"
     assert rejected.figures == {"refused_by_broker": 3, "refused_by_client": None, "largest_refused_record": 5002}
-    assert schedule_blocked.examine(case.facts).verdict == "ruled_out"
-
-
-def test_without_transaction_log_it_stands_on_store_log_and_finds_the_record(tmp_path: Path) -> None:
-    evidence, loops = incident(tmp_path / "e", version=None)
-    lines = [too_large(n // 4 + 30, CHECK, 4001, len(loops.body)) for n in range(40)]
-    found = examined(evidence.write(lines))
-    assert found.verdict == "confirmed"
-    assert (found.figures["looping_half_messages"], found.figures["at_risk_half_messages"]) == (1, 2)
-    assert evidence.offset_id(loops) in found.steps[4].evidence[0].text
+    assert causes.examine(case.facts, "schedule-blocked").verdict == "ruled_out"
 
 
 def test_without_store_log_the_named_record_decides(tmp_path: Path) -> None:
@@ -169,7 +124,7 @@ def test_without_both_logs_it_is_suspected_from_records_and_limit(tmp_path: Path
 def test_without_logs_and_commitlog_there_is_not_enough(tmp_path: Path) -> None:
     evidence, _ = incident(tmp_path / "e")
     case = opened(evidence.write(saved=2, commitlog=False))
-    found = message_size_mismatch.examine(case.facts)
+    found = causes.examine(case.facts, "message-size-mismatch")
     assert found.verdict == "insufficient_evidence"
     commands = [m.command for m in found.missing]
     assert any(command.startswith("rmq-kit collect ") for command in commands)
@@ -178,8 +133,8 @@ def test_without_logs_and_commitlog_there_is_not_enough(tmp_path: Path) -> None:
         "broker_limit": 4000,
         **dict.fromkeys(("at_risk_half_messages", "looping_half_messages", "direct_rejects", "safe_body_bytes")),
     }
-    for other in (client_oversize_reject, schedule_blocked):
-        answer = other.examine(case.facts)
+    for other in ("client-oversize-reject", "schedule-blocked"):
+        answer = causes.examine(case.facts, other)
         assert answer.verdict == "insufficient_evidence" and answer.missing
 
 
@@ -231,13 +186,13 @@ def test_a_delay_level_that_stands(tmp_path: Path) -> None:
     said = "ScheduleMessageService, a message time up, but reput it failed, topic: SCHEDULE_TOPIC_XXXX msgId "
     failed = [made.line(10 * n, "ScheduleMessageTimerThread", said + msg_id, "ERROR") for n in range(4)]
     named = [too_large(10 * n, "ScheduleMessageTimerThread", 4001, 3700) for n in range(4)]
-    found = schedule_blocked.examine(opened(evidence.write(named + failed)).facts)
+    found = causes.examine(opened(evidence.write(named + failed)).facts, "schedule-blocked")
     assert found.verdict == "confirmed"
     assert found.figures == {
         "failed_deliveries": 4, "blocked_levels": [3], "waiting_behind": 2, "undeliverable_records": 1,
     }  # fmt: skip
     once = Evidence(tmp_path / "once", records=evidence.records[1:])
-    assert schedule_blocked.examine(opened(once.write(failed[:1])).facts).verdict == "ruled_out", (
+    assert causes.examine(opened(once.write(failed[:1])).facts, "schedule-blocked").verdict == "ruled_out", (
         "one failure is normal when a broker stops"
     )
 
@@ -251,7 +206,7 @@ def test_refusals_of_names_and_of_clients(tmp_path: Path) -> None:
     app = [f"2024-05-14 10:00:0{n}.000 ERROR [main] com.shop.Sender - failed: {illegal}" for n in range(4)]
     (logs / "shop.log").write_text("\n".join(app) + "\n")
     (logs / "store.log").write_text(made.line(1, SEND, "putMessage message topic length too long 149") + "\n")
-    assert client_oversize_reject.examine(opened(tmp_path / "e").facts).verdict == "ruled_out"
+    assert causes.examine(opened(tmp_path / "e").facts, "client-oversize-reject").verdict == "ruled_out"
     own = tmp_path / "own"
     own.mkdir()
     text = "org.apache.rocketmq.client.exception.MQClientException: CODE: 13  DESC: the message body size over max value, MAX: 4194304"
@@ -261,7 +216,7 @@ def test_refusals_of_names_and_of_clients(tmp_path: Path) -> None:
         for name in ("Wrapper", "Sender")
     ]
     (own / "shop.log").write_text("\n".join(lines) + "\n")
-    found = client_oversize_reject.examine(opened(own).facts)
+    found = causes.examine(opened(own).facts, "client-oversize-reject")
     assert found.verdict == "confirmed"
     assert found.figures["refused_by_client"] == 4, "two loggers of one thread report the same four sends"
 
@@ -273,7 +228,7 @@ def test_a_broker_that_prints_its_limit_is_not_said_to_mention_another(
     """SendMessageProcessor answers 128k and 32k up to 4.9.3, and its own maxMessageSize in bytes later."""
     evidence = Evidence(tmp_path / "e", version=version)
     sends = [too_large(20 + n, SEND, 70_000 + n, 69_500 + n) for n in range(3)]
-    found = client_oversize_reject.examine(opened(evidence.write(sends)).facts)
+    found = causes.examine(opened(evidence.write(sends)).facts, "client-oversize-reject")
     assert found.figures["refused_by_broker"] == 3
     assert ("limits" in [step.id for step in found.steps]) is mentioned
 
@@ -295,15 +250,6 @@ def test_rolled_logs_are_said_so() -> None:
     assert refusals.rolled(rows) == (False, 7)
     assert refusals.rolled(rows.iloc[1:2]) == (True, 0)
     assert refusals.rate(rows) == pytest.approx(2000 / 31, abs=0.1)
-
-
-def test_fields_sum_up_to_the_stored_size() -> None:
-    for record in recorded.truth("size-mismatch"):
-        if record["topic"] == made.HALF.decode():
-            parts = record_fields.of(record["topic"], record["body_len"], record["store_size"], record["properties"])
-            assert sum(parts.values()) == record["store_size"]
-            assert parts["fixed"] == 91
-            assert parts["check"] == (len(COUNT) + 3 if COUNT in record["properties"] else 0)
 
 
 class TestSizeCommand:
@@ -357,26 +303,3 @@ class TestSizeCommand:
         done = self.run(*args)
         assert done.exit_code == 2
         assert "Traceback" not in done.output
-
-
-@pytest.mark.seconds
-def test_each_broker_is_judged_by_its_own_limit_and_release(tmp_path: Path) -> None:
-    """The check of one broker loops (4.7.1, whole records up to 131,072 bytes). Another (4.9.4, bodies up to 8,000)
-    lies beside it: its limit would call that broker's records too large, its release would call them fine."""
-    one = Evidence(tmp_path / "e" / "one", version="V4_7_1", limit=131_072, host=bytes([10, 0, 0, 1]))
-    stuck = one.prepare("INV1", 131_050, topic="invoice-issued")
-    back = [put_back_failed(second, one.offset_id(stuck)) for second in range(1, 30)]
-    one.write([too_large(second, CHECK, 131_076, 130_700, limit=131_072) for second in range(1, 30)], back, saved=0)
-    two = Evidence(tmp_path / "e" / "two", version="V4_9_4", limit=8_000, host=bytes([10, 0, 0, 2]))
-    two.prepare("O1", None, body=b"b" * 7_990)
-    two.write()
-    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
-    figures = next(f for f in kit.triage(case)["findings"] if f["cause"] == "message-size-mismatch")["figures"]
-    assert (figures["broker_limit"], figures["looping_half_messages"], figures["at_risk_half_messages"]) == (
-        131_072,
-        1,
-        1,
-    )
-    # What is not body in a record of 131,050 bytes, and the 27 bytes that 15 checks add.
-    around = 131_050 - len(stuck.body) + 27
-    assert figures["safe_body_bytes"] == {"invoice-issued": 131_072 - around, "orders": 8_000}

@@ -9,7 +9,7 @@ import recorded
 import taken_away
 
 import kit
-from kit.causes.root_causes import offset_jump
+from kit import causes
 
 PROGRESS = (
     "mqadmin consumerProgress -g points -n 10.20.30.40:9876\n"
@@ -23,8 +23,8 @@ def test_two_outputs_in_one_text_of_which_the_later_is_smaller(
     looks: list[tuple[int, int]], verdict: str, tmp_path: Path
 ) -> None:
     outputs = [PROGRESS.format(end=end, offset=offset, diff=end - offset) for end, offset in looks]
-    found = offset_jump.examine(
-        taken_away.paste(tmp_path, "before:", outputs[0], "after the restart:", outputs[1]).facts
+    found = causes.examine(
+        taken_away.paste(tmp_path, "before:", outputs[0], "after the restart:", outputs[1]).facts, "offset-jump"
     )
     assert found.verdict == verdict
     if verdict == "suspected":
@@ -38,7 +38,7 @@ def test_a_first_start_that_the_client_does_not_print(tmp_path: Path) -> None:
         lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
         log.write_text("".join(line for line in lines if "add a new pull request" not in line), encoding="utf-8")
     truth = recorded.label("offset-first-start")["truth"]
-    found = offset_jump.examine(kit.open_case(evidence, tmp_path / "ws").facts)
+    found = causes.examine(kit.open_case(evidence, tmp_path / "ws").facts, "offset-jump")
     told = truth["topics"]["order-done"]
     assert found.verdict == "confirmed"
     assert (found.figures["group"], found.figures["skipped"]) == (truth["group"], told["skipped"])

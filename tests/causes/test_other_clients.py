@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import taken_away
 
+from kit import causes
 from kit.analysis.consumers import consumer_logs
 from kit.case.opening import open_case
-from kit.causes.root_causes import consumer_backlog
 
 pytestmark = pytest.mark.seconds
 CLIENT = "host-a@4212@0@lqn3k2v"
@@ -30,14 +30,14 @@ def test_the_group_is_the_one_the_client_was_created_for(tmp_path: Path) -> None
         "points", ("orders", "broker-a", 2), 4, "client",
     )  # fmt: skip
     assert said.highest["count"] == 1024
-    assert any("points" in missing.command for missing in consumer_backlog.examine(case.facts).missing)
+    assert any("points" in missing.command for missing in causes.examine(case.facts, "consumer-backlog").missing)
 
 
 @pytest.mark.parametrize(("value", "verdict"), [(402_177, "suspected"), (2_065, "insufficient_evidence")])
 def test_statistics_of_pulls_far_behind(value: int, verdict: str, tmp_path: Path) -> None:
     """store/stats/BrokerStatsManager.GROUP_GET_FALL_TIME is in ms; a group that keeps up has a few."""
     lines = [FALL.format(minute=m, queue=q, value=value + m) for m in (5, 10) for q in range(4)]
-    finding = consumer_backlog.examine(taken_away.paste(tmp_path, *lines).facts)
+    finding = causes.examine(taken_away.paste(tmp_path, *lines).facts, "consumer-backlog")
     assert finding.verdict == verdict
     claims = [step.claim.render() for step in finding.steps if step.id == "statistics"]
     assert claims == (

@@ -8,6 +8,7 @@ import pytest
 from busy_evidence import A, B, sent, traffic, write_log, write_store
 
 import kit
+from kit import causes
 from kit.case.case import Case
 from kit.causes.root_causes import replica_loss
 from kit.rocketmq import ids
@@ -47,7 +48,7 @@ def evidence(
 
 def test_four_acknowledged_records_behind_the_end(tmp_path: Path) -> None:
     """Every send took 3 ms: a small number in a sender's ledger is no count of deliveries."""
-    found = replica_loss.examine(evidence(tmp_path / "e", behind=4).facts)
+    found = causes.examine(evidence(tmp_path / "e", behind=4).facts, "replica-loss")
     assert (found.verdict, found.figures["acknowledged"], found.figures["acknowledged_missing"]) == ("confirmed", 14, 4)
     assert sorted(found.tables["missing_on_replica"]["key"]) == ["K10", "K11", "K12", "K13"]
 
@@ -56,7 +57,7 @@ def test_the_store_of_another_broker_is_not_the_lost_masters(tmp_path: Path) -> 
     """A master of another broker beside the slave, with a longer store: the slave's own is compared."""
     write_store(tmp_path / "e" / "other" / "store" / "commitlog", traffic(20_000, broker=B, prefix="O"))
     (tmp_path / "e" / "other" / "broker.conf").write_text(CONF.format(number=0, role="ASYNC_MASTER"))
-    found = replica_loss.examine(evidence(tmp_path / "e", behind=4).facts)
+    found = causes.examine(evidence(tmp_path / "e", behind=4).facts, "replica-loss")
     assert (found.verdict, found.figures["acknowledged"], found.figures["acknowledged_missing"]) == ("confirmed", 14, 4)
     size = sum(len(sent(f"K{n}", n * 10, n * 10 + 1).encode(0)) for n in range(10))
     assert found.figures["replica_end_physical_offset"] == size
@@ -64,13 +65,16 @@ def test_the_store_of_another_broker_is_not_the_lost_masters(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("behind", [0, 4])
 def test_without_a_ledger_or_a_lost_master_it_is_open(behind: int, tmp_path: Path) -> None:
-    assert replica_loss.examine(evidence(tmp_path / "a", behind=behind, ledger=False).facts).verdict == "suspected"
-    found = replica_loss.examine(evidence(tmp_path / "b", behind=behind, cluster=False).facts)
+    assert (
+        causes.examine(evidence(tmp_path / "a", behind=behind, ledger=False).facts, "replica-loss").verdict
+        == "suspected"
+    )
+    found = causes.examine(evidence(tmp_path / "b", behind=behind, cluster=False).facts, "replica-loss")
     assert found.verdict == ("suspected" if behind else "ruled_out")
 
 
 def test_the_store_of_a_master_is_no_replica(tmp_path: Path) -> None:
-    found = replica_loss.examine(evidence(tmp_path / "e", behind=4, role="ASYNC_MASTER", cluster=False).facts)
+    found = causes.examine(evidence(tmp_path / "e", behind=4, role="ASYNC_MASTER", cluster=False).facts, "replica-loss")
     assert (found.verdict, found.figures["acknowledged_missing"]) == ("ruled_out", None)
 
 
@@ -80,7 +84,7 @@ def test_a_lost_master_alone_says_nothing_of_offsets(tmp_path: Path) -> None:
         tmp_path / "e" / "store.log",
         ["2026-11-20 10:00:00 INFO HAClient - HAClient, processReadEvent read socket exception"],
     )
-    found = replica_loss.examine(kit.open_case(tmp_path / "e", tmp_path / "ws").facts)
+    found = causes.examine(kit.open_case(tmp_path / "e", tmp_path / "ws").facts, "replica-loss")
     assert (found.verdict, found.summary) == ("suspected", replica_loss.TEXTS["summary_gone"])
 
 
@@ -92,7 +96,7 @@ def test_broker_status_of_the_replica_shows_that_it_has_all(asked: str, verdict:
         admin / "brokerStatus.txt",
         [f"$ mqadmin brokerStatus -n 10.0.0.1:9876 -b {asked}", "commitLogMaxOffset              : 1000000"],
     )
-    assert replica_loss.examine(evidence(tmp_path / "e", behind=0, store=False).facts).verdict == verdict
+    assert causes.examine(evidence(tmp_path / "e", behind=0, store=False).facts, "replica-loss").verdict == verdict
 
 
 def test_a_copy_that_was_cut_short_shows_no_loss(tmp_path: Path) -> None:
@@ -101,7 +105,7 @@ def test_a_copy_that_was_cut_short_shows_no_loss(tmp_path: Path) -> None:
     segment = next((tmp_path / "e" / "replica" / "store" / "commitlog").iterdir())
     stored = segment.read_bytes().rstrip(b"\0")
     segment.write_bytes(stored[:-20])
-    found = replica_loss.examine(kit.open_case(case.name, tmp_path / "ws2").facts)
+    found = causes.examine(kit.open_case(case.name, tmp_path / "ws2").facts, "replica-loss")
     assert found.verdict != "confirmed" and found.figures["acknowledged_missing"] is None
     assert found.steps[0].holds is None and "cut short" in found.steps[0].claim.render("en")
     assert any("commitlog" in wanted.artefact.render("en") for wanted in found.missing)

@@ -8,7 +8,7 @@ import pytest
 import taken_away
 
 import kit
-from kit.causes.neighbours import acl_denied, topic_missing
+from kit import causes
 
 
 def test_mqadmin_without_a_file_of_its_own_was_not_refused(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_a_query_for_a_topic_without_a_route_in_a_text_with_settings(tmp_path: P
         "CODE: 17 DESC: The topic[RMQ_SYS_TRACE_TOPIC] not matched route info",
         *("brokerClusterName=c1", "brokerName=broker-a", "brokerId=0", "namesrvAddr=10.0.0.1:9876", "listenPort=10911"),
     ]
-    found = topic_missing.examine(taken_away.paste(tmp_path, *lines).facts)
+    found = causes.examine(taken_away.paste(tmp_path, *lines).facts, "topic-missing")
     assert found.verdict == "suspected"
     assert [(ref.line, ref.text) for step in found.steps if step.holds for ref in step.evidence] == [(2, lines[1])]
 
@@ -49,8 +49,8 @@ def test_a_query_for_a_topic_without_a_route_in_a_text_with_settings(tmp_path: P
 def test_answers_of_acl_2_name_no_exception(said: str, reasons: dict[str, list[str]], tmp_path: Path) -> None:
     """broker/auth/pipeline/AuthenticationPipeline answers code 16 with the message of the exception alone."""
     line = f"Caused by: org.apache.rocketmq.client.exception.MQBrokerException: CODE: 16  DESC: {said} BROKER: 10.20.29.11:10911"
-    found = acl_denied.examine(
-        taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - send failed", line).facts
+    found = causes.examine(
+        taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - send failed", line).facts, "acl-denied"
     )
     assert (found.verdict, found.figures["reasons"]) == ("confirmed", reasons)
     assert found.steps[0].evidence[0].text == line

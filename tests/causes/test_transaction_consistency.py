@@ -11,73 +11,13 @@ import recorded
 from stores import Record
 
 import kit
-from kit.analysis.transactions import totals
+from kit import causes
 from kit.case.case import Case
-from kit.causes.neighbours import duplicate_commit, producer_offline, shared_producer_group, undecodable_half_message
-from kit.causes.root_causes import transaction_consistency
-from kit.rocketmq import placement
-from kit.rocketmq.placement import Assumptions, Placement
 
 
 @pytest.fixture(scope="module")
 def told() -> Case:
     return recorded.case("transaction-consistency")
-
-
-def test_paths_account_for_every_transaction(told: Case) -> None:
-    taken = told.facts("transaction_paths")
-    total = totals.summary(told.facts).half_messages
-    assert taken["transactions"].sum() == total
-    flow = totals.flow(taken)
-    assert flow.loc[flow["source"] == "half", "count"].sum() == total
-    timeline = told.facts("transaction_timeline")
-    assert len(timeline) <= 5000 and (timeline["seconds"] >= 0).all()
-    assert set(timeline["path"]) == set(taken["path"])
-
-
-SERVICES: dict[str, tuple[Placement, Assumptions]] = {
-    # What each service's own log shows of its check: UNKNOW, or ROLLBACK, where it finds no row.
-    "MA": ("first", Assumptions(no_row="UNKNOWN")),
-    "HT": ("middle", Assumptions(no_row="ROLLBACK")),
-    "TK": ("last", Assumptions(no_row="ROLLBACK", last_answer="UNKNOWN")),
-}
-
-
-def failure(service: str, local: str, checks: int, row: bool) -> str:
-    """The failure of the model that a transaction of the recording had, from what it did first and whether its row is
-    there."""
-    if service == "TK":
-        return "none" if row else "outer_commit_fails"
-    if local == "COMMIT":
-        return "local_slow" if checks else "none" if row else "local_swallows"
-    return {"ROLLBACK": "local_rollback", "UNKNOWN": "local_unknown", "exception": "local_throws"}[local]
-
-
-def test_the_placement_model_has_every_path_of_the_recording(told: Case) -> None:
-    """Of each placement: what the records show (row, commits, how the half message ended) is among the ends the model
-    computes."""
-    rows = {row.uniq_key for row in told.tables.frame("transaction_rows").collect()}
-    halves = {"committed": "ended", "rolled_back": "ended", "discarded": "discarded"}
-    seen = set()
-    for one in told.tables.frame("transaction_steps").collect():
-        service = one["keys"][:2]
-        seen.add(
-            (
-                service,
-                failure(service, one.local, one.checks, one.uniq_key in rows),
-                one.uniq_key in rows,
-                one.commits,
-                halves[one.state],
-            )
-        )
-    for service, failed, row, commits, half in seen:
-        where, given = SERVICES[service]
-        assert (row, commits, half) in {
-            (end.row, end.commits, end.half) for end in placement.paths(where, failed, given)
-        }, (service, failed)
-    assert {(service, failed) for service, failed, *_ in seen} >= {
-        ("MA", "local_swallows"), ("MA", "local_slow"), ("HT", "local_throws"), ("TK", "outer_commit_fails"),
-    }  # fmt: skip
 
 
 ROWS = """order_id,status,created_at
@@ -158,7 +98,7 @@ def test_every_state_is_told_apart(scripted: tuple[Case, dict[str, int]]) -> Non
         "K6": "pending", "K7": "committed", "K8": "committed", "K9": "committed", "K12": "committed", "KB1": "pending",
         "KB22": "rolled_back", "KB23": "pending",
     }  # fmt: skip
-    found = transaction_consistency.examine(case.facts)
+    found = causes.examine(case.facts, "transaction-consistency")
     assert found.figures == {
         "half_messages": 14,
         "committed": 6,
@@ -212,7 +152,7 @@ def test_transactions_whose_producers_name_no_group(tmp_path: Path) -> None:
 
 
 def test_the_two_ways_to_commit_twice(scripted: tuple[Case, dict[str, int]]) -> None:
-    found = duplicate_commit.examine(scripted[0].facts)
+    found = causes.examine(scripted[0].facts, "duplicate-commit")
     assert found.verdict == "confirmed"
     assert dict(zip(found.tables["committed_twice"]["key"], found.tables["committed_twice"]["way"], strict=True)) == {
         "K7": "late_commit",
@@ -241,7 +181,7 @@ def test_a_group_shared_by_two_applications(tmp_path: Path) -> None:
         )
     store.save(tmp_path / "evidence")
     (tmp_path / "evidence" / "transaction.log").write_text("\n".join(log) + "\n")
-    found = shared_producer_group.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts)
+    found = causes.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts, "shared-producer-group")
     assert found.verdict == "confirmed"
     assert found.figures == {"foreign_answers": 4, "wrong_answers": 4}
 
@@ -256,7 +196,7 @@ def test_instances_that_agree_share_nothing_wrong(tmp_path: Path) -> None:
     store.save(tmp_path / "evidence")
     (tmp_path / "evidence" / "transaction.log").write_text("\n".join(log) + "\n")
     assert (
-        shared_producer_group.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts).verdict
+        causes.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts, "shared-producer-group").verdict
         == "ruled_out"
     )
 
@@ -269,7 +209,7 @@ def test_a_half_message_put_back_uncompressed(tmp_path: Path) -> None:
         store.put_back(at, body=b"the raw body, much longer", sys_flag=1)
     store.half(2, "K2", sys_flag=1)
     store.save(tmp_path / "evidence")
-    found = undecodable_half_message.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts)
+    found = causes.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts, "undecodable-half-message")
     assert found.verdict == "confirmed"
     assert found.figures == {"messages": 1, "copies": 3}
 
@@ -282,7 +222,7 @@ def test_a_flooded_producer_is_not_offline(tmp_path: Path) -> None:
     (tmp_path / "broker.log").write_text(
         "2023-11-15 06:13:21 INFO main - The broker[broker-a, 10.0.0.2:10911] boot success. serializeType=JSON\n" * 5
     )
-    found = producer_offline.examine(kit.open_case(tmp_path, tmp_path.parent / f"{tmp_path.name}-ws").facts)
+    found = causes.examine(kit.open_case(tmp_path, tmp_path.parent / f"{tmp_path.name}-ws").facts, "producer-offline")
     assert found.verdict == "ruled_out"
     assert found.figures["unreached_checks"] == 5
 

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kit
-from kit.causes.root_causes import message_identity
+from kit import causes
 from kit.cli.main import cli
 from kit.collection import cut as cut_files
 from kit.formats.commitlog import segments
@@ -195,7 +195,7 @@ def test_a_window(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
     )
     # A figure that only needs the records that were kept.
     uniq = {t["properties"]["UNIQ_KEY"] for t in inside if "UNIQ_KEY" in t["properties"]}
-    assert message_identity.examine(case.facts).figures["uniq_keys"] == len(uniq)
+    assert causes.examine(case.facts, "message-identity").figures["uniq_keys"] == len(uniq)
 
 
 @pytest.mark.spark

@@ -21,7 +21,6 @@ import kit
 from kit import causes
 from kit.case.case import Case
 from kit.causes.findings import Finding
-from kit.causes.root_causes import transaction_consistency
 
 KINDS = rows_of(__file__, "kinds")
 RECORDINGS = (
@@ -153,6 +152,9 @@ def test_rows(save: Callable[[Path, Table], None], tmp_path: Path) -> None:
         save(path, (header, rows))
         path.unlink()
     # The figures of the files as recorded are held against the ledger in test_transaction_consistency.
-    found = transaction_consistency.examine(kit.open_case(evidence, tmp_path / "w").facts)
+    found = causes.examine(kit.open_case(evidence, tmp_path / "w").facts, "transaction-consistency")
     assert found.verdict == "confirmed"
-    assert found.figures == transaction_consistency.examine(recorded.case("transaction-consistency").facts).figures
+    assert (
+        found.figures
+        == causes.examine(recorded.case("transaction-consistency").facts, "transaction-consistency").figures
+    )

@@ -14,16 +14,13 @@ import pandas as pd
 from kit.analysis import refs, setup
 from kit.analysis.access import reach
 from kit.analysis.sends import sends
-from kit.causes import collect_next
-from kit.causes.findings import Finding, deciding, supporting
+from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
-
-
 QUOTED: Final = {
     "wrong-secret": ("ignature", "ignature failed"),
     "unknown-user": ("No acl config|not found", "Exception: "),
@@ -33,49 +30,40 @@ QUOTED: Final = {
 """Of each reason what a refusal that is quoted names, and what is in the line of it."""
 
 
-def examine(facts: Facts) -> Finding:
-    """Report whom access control refused, and why."""
+def observe(facts: Facts) -> Observed:
+    """Count whom access control refused, and why."""
     seen = refs.seen(facts, "access-denied")
-    finding = TEXTS.finding()
-    ledger = sends.ledger(facts)
     if not seen:
-        looked = reach.client_logs(facts) or ledger.knows_kinds
-        finding.steps = [deciding("denied", TEXTS["not_denied"], False if looked else None)]
-        none = 0 if looked else None
-        finding.figures = {"denied": none, "reasons": {} if looked else None, "failed_sends": none}
-        finding.missing = [] if looked else [collect_next.ask("producer's client log", TEXTS["want_client"])]
-        return finding
+        return Observed({"looked": reach.client_logs(facts) or sends.ledger(facts).knows_kinds, "reasons": {}})
     entries = facts("denials")
     every = _by_reason(facts.rows("denials"))
-    said: list[Any] = [
-        TEXTS.say("reason", reason=TEXTS[f"words-{why}"], names=names, count=count)
-        for why, (names, count) in every.items()
-    ]
+    reasons = {why: names for why, (names, _) in every.items()}
     by_broker = entries["source"].isin(BROKER_SIDE)
     own = entries if by_broker.all() else entries[~by_broker]
-    quoted = [ref for why in every for ref in _quote(facts, own, why)]
-    finding.steps = [deciding("denied", TEXTS.say("denied", count=seen.count, reasons=said), True, tuple(quoted))]
-    logged = sum(refs.count(facts, "access-denied", source) for source in ("remoting", "broker", "broker_default"))
-    if logged:
-        first = refs.earliest(facts, entries[by_broker], 1, within="AclException")
-        finding.steps.append(supporting("in-broker-log", TEXTS.say("in_broker", count=logged), True, first))
-    alone = refs.seen(facts, "no-consumer-list")
-    if alone:
-        claim = TEXTS.say("no_list", count=alone.count)
-        finding.steps.append(supporting("no-consumer-list", claim, True, refs.quote(facts, alone, 1)))
-    setting = setup.setting(facts, "aclEnable")
-    if setting.value == "true" and setting.where is not None:
-        finding.steps.append(supporting("acl-on", TEXTS["acl_on"], True, (setting.where,)))
-    failed = _failed_sends(facts)
-    reasons = {why: names for why, (names, _) in every.items()}
-    finding.figures = {"denied": seen.count, "reasons": reasons, "failed_sends": failed}
-    finding.summary = TEXTS.say("summary", reasons=said, failed=failed)
-    if failed is None:
-        finding.summary = TEXTS.say("summary_alone", reasons=said)
-    finding.window = None if seen.first is None or seen.last is None else (seen.first, seen.last)
-    finding.actors = tuple(name for names in reasons.values() for name in names)
-    finding.remedies = [TEXTS.remedy(why, names=reasons[why] or None) for why in every if why in TEXTS.remedies]
-    return finding
+    alone, setting = refs.seen(facts, "no-consumer-list"), setup.setting(facts, "aclEnable")
+    return Observed(
+        {
+            "denied": seen.count,
+            "reasons": reasons,
+            "failed_sends": _failed_sends(facts),
+            "words": [
+                TEXTS.say("reason", reason=TEXTS[f"words-{why}"], names=names, count=count)
+                for why, (names, count) in every.items()
+            ],
+            "in_broker": sum(refs.count(facts, "access-denied", s) for s in ("remoting", "broker", "broker_default")),
+            "no_list": alone.count,
+            "acl_on": setting.value == "true" and setting.where is not None,
+            **{why: names or " " for why, names in reasons.items()},
+        },
+        {
+            "denied": [ref for why in every for ref in _quote(facts, own, why)],
+            "in-broker-log": refs.earliest(facts, entries[by_broker], 1, within="AclException"),
+            "no-consumer-list": refs.quote(facts, alone, 1),
+            "acl-on": (setting.where,) if setting.where else (),
+        },
+        (seen.first, seen.last) if seen.first and seen.last else None,
+        actors=[name for names in reasons.values() for name in names],
+    )
 
 
 def _by_reason(rows: list[dict[str, Any]]) -> dict[str, tuple[list[str], int]]:

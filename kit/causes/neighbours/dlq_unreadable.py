@@ -10,38 +10,29 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from kit.causes import collect_next
-from kit.causes.findings import Finding, deciding
-from kit.causes.texts import texts_of
+from kit.causes.declared import Observed
 from kit.formats.values import integer
 from kit.rocketmq import names
 from kit.tables.facts import Facts
 
-TEXTS: Final = texts_of(__name__)
-
-
 COMMAND: Final = "mqadmin updateTopicPerm -n NAMESRV:9876 -b BROKER:10911"
 
 
-def examine(facts: Facts) -> Finding:
-    """Report which dead letter topics lack the read permission."""
-    finding = TEXTS.finding()
+def observe(facts: Facts) -> Observed:
+    """Name the dead letter topics without the read permission."""
     rows = facts.rows("topic_permissions")
     shut = closed(rows)
     topics = list(dict.fromkeys(row["subject"] for row in shut))
-    if shut:
-        quoted = facts.refs((row["file"], row["line"]) for row in shut[:3])
-        claim = TEXTS.say("unreadable", count=len(topics), topics=topics[:5])
-        finding.steps = [deciding("unreadable", claim, True, quoted)]
-        finding.summary = TEXTS.say("summary", count=len(topics), topics=topics[:5])
-        command = collect_next.addressed(facts, COMMAND)
-        finding.remedies = [
-            TEXTS.remedy("action", command=command, topic=collect_next.word(topic)) for topic in topics[:5]
-        ]
-    else:
-        finding.steps = [deciding("unreadable", TEXTS["readable"], False if rows else None)]
-        finding.missing = [] if rows else [collect_next.ask("configuration", TEXTS["want"])]
-    finding.figures = {"unreadable_dlq_topics": len(topics) if rows else None}
-    return finding
+    command = collect_next.addressed(facts, COMMAND) if topics else COMMAND
+    return Observed(
+        {
+            "unreadable_dlq_topics": len(topics),
+            "topics_seen": bool(rows),
+            "topics": topics[:5],
+            "commands": [f"`{command} -t {collect_next.word(topic)} -p 6`" for topic in topics[:5]],
+        },
+        {"unreadable": facts.refs((row["file"], row["line"]) for row in shut[:3])},
+    )
 
 
 def closed(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

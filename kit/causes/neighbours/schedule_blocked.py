@@ -13,12 +13,9 @@ import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.sizes import limits, refusals
-from kit.causes import collect_next
-from kit.causes.findings import Finding, deciding, holds, supporting
-from kit.causes.texts import texts_of
+from kit.causes import shown_by
+from kit.causes.declared import Observed
 from kit.tables.facts import Facts
-
-TEXTS: Final = texts_of(__name__)
 
 FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
 """store/PutMessageStatus of a record that is too large."""
@@ -26,47 +23,39 @@ AGAIN: Final = 5
 """Seconds between failures that name no message, above which they are not one stop of the broker; the delivery is retried after 10 s."""
 
 
-def examine(facts: Facts) -> Finding:
-    """Report whether a delay level is blocked, by which record, and what waits behind it."""
+def observe(facts: Facts) -> Observed:
+    """Name the delay levels that are blocked, by which record, and count what waits behind it."""
     rows = facts("size_refusals")
     failed, named = _again(rows), refusals.for_size(rows, "schedule")
-    happened = bool(len(failed) or len(named))
     too_large = _too_large(facts)
-    count = None if too_large is None else int(too_large["records"].max()) if len(too_large) else 0
     blocked = _blocked(facts, failed, too_large)
-    finding = TEXTS.finding()
-    lines = max(int(failed["count"].sum()), int(named["count"].sum()))
-    sized = max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), int(named["count"].sum()))
-    looked = facts.has_source("store") or facts.has_source("broker")
-    quoted = (*refs.lines(facts, failed, 2), *refs.lines(facts, named, 1))
-    claim = TEXTS.say("failed", count=lines, for_size=sized)
-    known = limits.limits(facts)
-    large = TEXTS.say("too_large", count=count, limit=known.limit) if count else TEXTS["not_too_large"]
-    places = refs.records_at(facts, too_large) if too_large is not None and count else ()
-    finding.steps = [
-        deciding("delivery-failed", claim, holds(happened, looked and not count), quoted),
-        supporting("too-large", large, count, places),
-    ]
-    waiting = int(blocked["waiting"].sum()) if len(blocked) else None
-    if len(blocked):
-        behind = TEXTS.say("behind", waiting=waiting)
-        finding.steps.append(supporting("waiting-behind", behind, waiting, refs.records_at(facts, blocked)))
+    lines, sized = int(failed["count"].sum()), int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum())
+    by_store = int(named["count"].sum())
+    happened = bool(len(failed) or len(named))
     levels = sorted({int(queue) + 1 for queue in blocked["queue_id"]})
-    finding.figures = {
-        "failed_deliveries": lines if looked else None,
-        "blocked_levels": levels if levels or looked else None,
-        "waiting_behind": waiting,
-        "undeliverable_records": count,
-    }
-    if happened:
-        finding.summary = TEXTS.say("summary", count=lines, levels=levels or None, waiting=waiting)
-        finding.window = refusals.window(failed if len(failed) else named)
-        finding.remedies = [TEXTS.remedy("action")]
-    elif not looked:
-        finding.missing = [collect_next.ask("store.log", TEXTS["want"])]
-        if not facts.has("messages"):
-            finding.missing.append(collect_next.ask("commitlog", TEXTS["want_store"]))
-    return finding
+    return Observed(
+        {
+            "happened": happened,
+            "count": max(lines, by_store),
+            "for_size": max(sized, by_store),
+            "failed_deliveries": max(lines, by_store) if shown_by.has(facts, "store.log | broker.log") else None,
+            "limit": limits.limits(facts).limit,
+            "undeliverable_records": None
+            if too_large is None
+            else int(too_large["records"].max())
+            if len(too_large)
+            else 0,
+            "levels": levels or None,
+            "blocked_levels": levels,
+            "waiting_behind": int(blocked["waiting"].sum()) if len(blocked) else None,
+        },
+        {
+            "delivery-failed": (*refs.lines(facts, failed, 2), *refs.lines(facts, named, 1)),
+            "too-large": () if too_large is None else refs.records_at(facts, too_large),
+            "waiting-behind": refs.records_at(facts, blocked) if len(blocked) else (),
+        },
+        refusals.window(failed if len(failed) else named) if happened else None,
+    )
 
 
 def _again(rows: pd.DataFrame) -> pd.DataFrame:

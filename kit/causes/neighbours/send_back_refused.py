@@ -6,36 +6,21 @@ Source: client/impl/consumer/ConsumeMessageConcurrentlyService.processConsumeRes
 
 from __future__ import annotations
 
-from typing import Final
-
 from kit.analysis.transactions import send_back
-from kit.causes import collect_next, shown_by
-from kit.causes.findings import Finding, deciding, holds
-from kit.causes.texts import texts_of
+from kit.causes import shown_by
+from kit.causes.declared import Observed
 from kit.tables.facts import Facts
 
-TEXTS: Final = texts_of(__name__)
 
-
-def examine(facts: Facts) -> Finding:
-    """Report whether refused send-backs stayed in the consumer's memory."""
+def observe(facts: Facts) -> Observed:
+    """Count the refused send-backs, and those that stayed in the consumer's memory."""
     back = send_back.examine(facts)
-    looked = shown_by.would_show(facts, TEXTS.slug, "send-back-refused")
-    reason = send_back.REASONS[back.reason or "unknown"]
-    finding = TEXTS.finding()
-    finding.actors = back.groups
-    refusals, again = (back.refusals, back.resent_failed) if looked else (None, None)
-    claim = TEXTS.say("refused", count=refusals, reason=reason)
-    finding.steps = [
-        deciding("send-back-refused", claim, holds(refusals, looked), back.refs if refusals else ()),
-        deciding("re-send-failed", TEXTS.say("again", count=again), holds(again, looked), back.resent_refs),
-    ]
-    finding.figures = {"refused_send_backs": refusals, "failed_resends": again}
-    if refusals and again:
-        finding.summary = TEXTS.say("summary", count=back.refusals, reason=reason, again=back.resent_failed)
-        finding.remedies = [TEXTS.remedy("action")]
-        if back.first and back.last:
-            finding.window = (back.first, back.last)
-    elif not looked:
-        finding.missing = [collect_next.ask("consumer's client log", TEXTS["want"])]
-    return finding
+    counts: dict[str, int | None] = dict.fromkeys(("refused_send_backs", "failed_resends"))
+    if shown_by.has(facts, "consumer's client log"):
+        counts = {"refused_send_backs": back.refusals, "failed_resends": back.resent_failed}
+    return Observed(
+        {**counts, "reason": send_back.REASONS[back.reason or "unknown"]},
+        {"send-back-refused": back.refs, "re-send-failed": back.resent_refs},
+        (back.first, back.last) if all(counts.values()) and back.first and back.last else None,
+        actors=back.groups,
+    )

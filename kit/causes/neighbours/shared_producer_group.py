@@ -10,59 +10,36 @@ from __future__ import annotations
 
 from typing import Final
 
-import pandas as pd
-
 from kit.analysis import refs
-from kit.causes import collect_next
-from kit.causes.findings import Finding, deciding
-from kit.causes.texts import texts_of
+from kit.causes.declared import Observed, span
 from kit.tables.facts import Facts
 
-TEXTS: Final = texts_of(__name__)
-
 BY_CHECK: Final = ("check-answer-commit", "check-answer-rollback", "check-answer-pending")
-
-
 HALF: Final = "half: KEYS={key}, UNIQ_KEY={uniq_key}, bornHost={born_host}"
 
 
-def examine(facts: Facts) -> Finding:
-    """Report whether checks were answered by hosts of another application."""
-    finding = TEXTS.finding()
-    stored, logged = facts.has("messages"), facts.has_source("transaction")
-    found = facts("foreign_answers") if stored and refs.seen(facts, *BY_CHECK) else None
-    known = stored and logged
-    if found is None or found.empty:
-        finding.steps = [
-            deciding("foreign-answers", TEXTS["not_foreign"], False if known else None),
-            deciding("wrong-answers", TEXTS["not_wrong"], None),
-        ]
-        finding.figures = dict.fromkeys(TEXTS.figures, 0 if known else None)
-        if not stored:
-            finding.missing = [collect_next.ask("commitlog", TEXTS["want_store"])]
-        elif not logged:
-            finding.missing = [collect_next.ask("transaction.log", TEXTS["want_log"])]
-        return finding
-    wrong = found[found["wrong"]]
-    # Other hosts that only ever commit are instances of the same application.
-    agree = False if (found["said"] == "COMMIT").all() else None
-    quoted = refs.lines(facts, found, 2) + refs.transactions(found, HALF, 1, "half_")
-    foreign = deciding("foreign-answers", TEXTS.say("foreign", count=len(found), hosts=_hosts(found)), True, quoted)
-    disagree = deciding("wrong-answers", TEXTS["not_wrong"], agree)
-    if len(wrong):
-        claim = TEXTS.say("wrong", count=len(wrong))
-        disagree = deciding("wrong-answers", claim, True, refs.lines(facts, wrong, 2))
-    finding.steps = [foreign, disagree]
-    finding.figures = {"foreign_answers": len(found), "wrong_answers": len(wrong)}
-    finding.tables = {"foreign_answers": found}
-    if len(wrong):
-        finding.actors = tuple(sorted(set(wrong["producer_group"].dropna())))
-        finding.summary = TEXTS.say("summary", groups=finding.actors, foreign=len(found), wrong=len(wrong))
-        finding.remedies = [TEXTS.remedy("action")]
-        finding.window = (wrong["ts"].min().to_pydatetime(), wrong["ts"].max().to_pydatetime())
-    return finding
-
-
-def _hosts(frame: pd.DataFrame) -> list[str]:
-    pairs = frame[["born_host", "address"]].map(lambda a: str(a).rsplit(":", 1)[0])
-    return sorted({f"{row['born_host']} → {row['address']}" for row in pairs.to_dict("records")})[:5]
+def observe(facts: Facts) -> Observed:
+    """Count the checks that were answered by hosts of another application."""
+    rows = facts("foreign_answers") if facts.has("messages") and refs.seen(facts, *BY_CHECK) else None
+    if rows is None or rows.empty:
+        return Observed()
+    wrong = rows[rows["wrong"]]
+    groups = sorted(set(wrong["producer_group"].dropna()))
+    hosts = rows[["born_host", "address"]].map(lambda address: str(address).rsplit(":", 1)[0])
+    return Observed(
+        {
+            "foreign_answers": len(rows),
+            "wrong_answers": len(wrong),
+            # Other hosts that only ever commit are instances of the same application.
+            "only_commits": (rows["said"] == "COMMIT").all(),
+            "hosts": sorted({f"{born} → {answering}" for born, answering in hosts.itertuples(index=False)})[:5],
+            "groups": groups,
+        },
+        {
+            "foreign-answers": refs.lines(facts, rows, 2) + refs.transactions(rows, HALF, 1, "half_"),
+            "wrong-answers": refs.lines(facts, wrong, 2) if len(wrong) else (),
+        },
+        span(wrong["ts"], wrong["ts"]),
+        actors=groups,
+        tables={"foreign_answers": rows},
+    )

@@ -7,7 +7,7 @@ knows (loopback, a container bridge). An address that the same clients reached b
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import attrs
 import pandas as pd
@@ -16,14 +16,8 @@ from kit.analysis import refs
 from kit.analysis.access import reach
 from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, sends
-from kit.causes import collect_next
-from kit.causes.findings import Finding, Missing, Step, deciding, supporting
-from kit.causes.texts import texts_of
-from kit.inventory.references import Ref
+from kit.causes.declared import Observed
 from kit.tables.facts import Facts
-
-TEXTS: Final = texts_of(__name__)
-
 
 VIP = ":10909"
 """common/MixAll.brokerVIPChannel: the port of a broker less 2, used with vipChannelEnabled."""
@@ -43,37 +37,70 @@ class Target:
         return sum(t.failed for t in self.tried)
 
 
-def examine(facts: Facts) -> Finding:
-    """Report which advertised address clients never reached, and which address of the host they could."""
-    target = _target(facts)
-    instead = None if target is None or target.reached else reach.reachable_instead(facts, target.address)
-    never = target is not None and not target.reached
-    finding = TEXTS.finding()
-    finding.steps = [*_failed(facts, target), _differs(facts, target, instead), *_supporting(facts, target)]
-    finding.figures = _figures(facts, target, instead)
-    finding.missing = _missing(facts, target, instead)
-    if target is not None and never:
-        said = {
-            "clients": finding.figures["clients"],
-            "address": target.address,
-            "failed": finding.figures["failed_sends"],
-            "count": target.failed,
-        }
-        vip = target.address.endswith(VIP)
-        if vip:
-            summary = TEXTS["summary_vip"]
-        elif instead is not None:
-            summary = TEXTS["summary_instead"]
-        elif _only_failures(facts):
-            summary = TEXTS["failed_seen"]
-        else:
-            summary = TEXTS["summary_alone"] if said["failed"] is None else TEXTS["summary"]
-        finding.summary = summary.say(**said, **({} if instead is None else {"instead": instead[0]}))
-        times = [at for t in target.tried for at in (t.first, t.last) if at is not None]
-        finding.window = (min(times), max(times)) if times else None
-        finding.remedies = [TEXTS.remedy(name) for name in TEXTS.remedies if vip or name != "vip"]
-        finding.tables = {"reach_addresses": _table(facts, target, instead), "reach_connects": _connects(facts)}
-    return finding
+def observe(facts: Facts) -> Observed:
+    """Find the advertised address that clients never reached, and the address of the host that they could."""
+    target, logs = _target(facts), reach.client_logs(facts)
+    late = refs.seen(facts, "client-call-timeout")
+    never = target if target and not target.reached else None
+    observed = Observed(
+        {"client_logs": logs, "never": never is not None, "address": target.address if target else None}
+    )
+    if never is not None:
+        _never(facts, observed, never)
+    else:
+        observed.values |= dict.fromkeys(("failed_sends", "clients"), 0 if logs else None)
+    if target is not None and target.reached:
+        good = target.reached[0]
+        observed.values["reached"] = True
+        observed.quotes["connects-failed"] = facts.refs([(good.file, good.reached_line or 0)])
+    if late and (never or not _any_answer(facts)):
+        observed.values["timed_out"] = late.count
+        observed.quotes["call-timeout"] = refs.quote(facts, late, 2)
+    if target is None and (inner := reach.inner_of_failed_lists(facts)):
+        observed.values |= {"inner": inner[0], "list": inner[1]}
+        observed.quotes["list"] = [facts.ref(inner[2], inner[3])]
+    return observed
+
+
+def _never(facts: Facts, observed: Observed, target: Target) -> None:
+    """Add what is known of an address that no client reached, and the figures."""
+    address, place, only = target.address, target.advertised, _only_failures(facts)
+    instead = reach.reachable_instead(facts, address)
+    own = [o for o in reach.own_addresses(facts) if o.address == reach.host(address)]
+    bridge = next((o for o in own if o.only_the_host), None)
+    loopback = reach.known_as(address) == "loopback"
+    ledger, names = sends.ledger(facts), reach.clients(facts)
+    alone = refs.seen(facts, "no-consumer-list")
+    clients = {names.get(t.file, t.file) for t in target.tried if t.source == "client"} or {
+        t.file for t in target.tried
+    }
+    shown = facts.refs([(place.file, place.line)]) if place else ()
+    where = facts.refs([(instead[1].file, instead[1].line), *([instead[2]] if instead[2] else [])]) if instead else ()
+    tried = facts.refs((t.file, t.line) for t in target.tried[:3] if t.line is not None)
+    observed.values |= {
+        "count": target.failed, "only_failures": only, "advertised": address, "advertised_here": place is not None, "loopback": loopback,
+        "interface": bridge.interface if bridge and not loopback else None, "instead": instead[0] if instead else None,
+        "on_host": own and not loopback, "no_other": own and not (loopback or bridge or instead), "docker": reach.is_docker_default(address),
+        "selected": alone.count, "vip": address.endswith(VIP), "clients": len(clients),
+        "failed_sends": None if ledger.source is None else _failed_sends(ledger),
+    }  # fmt: skip
+    observed.quotes |= {
+        "connects-seen": tried, "advertised": shown, "docker-network": tried[:1], "loopback": shown, "no-consumer-list": refs.quote(facts, alone, 1),
+        "address-differs": shown if loopback else (*facts.refs([(bridge.file, bridge.line)]), *where) if bridge else where
+        if instead else facts.refs([(own[0].file, own[0].line)]) if own else (),
+        "connects-failed": () if only else tried,
+    }  # fmt: skip
+    times = [at for t in target.tried for at in (t.first, t.last) if at is not None]
+    observed.window = (min(times), max(times)) if times else None
+    observed.tables = {"reach_addresses": _table(facts, target, instead), "reach_connects": _connects(facts)}
+
+
+def _failed_sends(ledger: sends.Ledger) -> int:
+    """Count the sends that reached no broker: a refused one got an answer, a stored one arrived."""
+    stored = pd.to_numeric(ledger.failed["originals"]) > 0
+    rows = ledger.failed[~ledger.failed["kind"].isin(attempts.REFUSALS) & ~stored]
+    place = rows["file"].astype(str) + rows["line"].astype(str)
+    return int(rows["key"].fillna(rows["uniq_key"]).fillna(place).nunique())
 
 
 def _target(facts: Facts) -> Target | None:
@@ -98,116 +125,10 @@ def _only_failures(facts: Facts) -> bool:
     return facts.has_source("app") and not reach.client_logs(facts) and not lookups.is_paste(facts)
 
 
-def _failed(facts: Facts, target: Target | None) -> list[Step]:
-    if target is None:
-        looked = reach.client_logs(facts)
-        return [deciding("connects-failed", TEXTS["not_failed"], False if looked else None)]
-    if target.reached:
-        good = target.reached[0]
-        reached = (_line(facts, good.file, good.reached_line),)
-        return [deciding("connects-failed", TEXTS.say("reached", address=target.address), False, reached)]
-    quoted = tuple(_line(facts, t.file, t.line) for t in target.tried[:3])
-    values = {"address": target.address, "count": target.failed}
-    if _only_failures(facts):
-        seen = supporting("connects-seen", TEXTS.say("failed_seen", **values), True, quoted)
-        return [deciding("connects-failed", TEXTS["not_failed"], None), seen]
-    return [deciding("connects-failed", TEXTS.say("failed", **values), True, quoted)]
-
-
-def _differs(facts: Facts, target: Target | None, instead: Any) -> Step:
-    """Return the step that only the host knows the address, or that another address of the host can be reached."""
-    if target is None or target.reached:
-        return deciding("address-differs", TEXTS["not_shown"], None)
-    address = target.address
-    own = [o for o in reach.own_addresses(facts) if o.address == reach.host(address)]
-    bridge = next((o for o in own if o.only_the_host), None)
-    place = target.advertised
-    quoted: tuple[Ref, ...]
-    if reach.known_as(address) == "loopback":
-        quoted = (facts.ref(place.file, place.line),) if place else ()
-        return deciding("address-differs", TEXTS.say("loopback", address=address), True if place else None, quoted)
-    if bridge is not None:
-        claim = TEXTS.say("only_host", address=address, interface=bridge.interface)
-        shown = facts.ref(bridge.file, bridge.line)
-        return deciding("address-differs", claim, True, (shown, *_where(facts, instead)))
-    if instead is not None and own:
-        claim = TEXTS.say("instead", address=address, instead=instead[0])
-        return deciding("address-differs", claim, True, _where(facts, instead))
-    if own:
-        shown = facts.ref(own[0].file, own[0].line)
-        return deciding("address-differs", TEXTS.say("no_other", address=address), False, (shown,))
-    return deciding("address-differs", TEXTS["not_shown"], None)
-
-
-def _where(facts: Facts, instead: Any) -> tuple[Ref, ...]:
-    if instead is None:
-        return ()
-    _, own, socket = instead
-    return facts.refs([(own.file, own.line), *([socket] if socket else [])])
-
-
-def _supporting(facts: Facts, target: Target | None) -> list[Step]:
-    steps = []
-    never = None if target is None or target.reached else target
-    if never and never.advertised is not None:
-        shown = facts.ref(never.advertised.file, never.advertised.line)
-        steps.append(supporting("advertised", TEXTS.say("advertised", address=never.address), True, (shown,)))
-    if never and reach.is_docker_default(never.address):
-        shown = _line(facts, never.tried[0].file, never.tried[0].line)
-        steps.append(supporting("docker-network", TEXTS.say("docker", address=never.address), True, (shown,)))
-    late = refs.seen(facts, "client-call-timeout")
-    if late and (never or not _any_answer(facts)):
-        claim = TEXTS.say("timed_out", count=late.count)
-        steps.append(supporting("call-timeout", claim, True, refs.quote(facts, late, 2)))
-    if target is None and (inner := reach.inner_of_failed_lists(facts)):
-        address, count, file, line = inner
-        claim = TEXTS.say("list", address=address, count=count)
-        steps.append(supporting("no-consumer-list", claim, True, (facts.ref(file, line),)))
-    alone = refs.seen(facts, "no-consumer-list")
-    if alone and never:
-        claim = TEXTS.say("selected", count=alone.count)
-        steps.append(supporting("no-consumer-list", claim, True, refs.quote(facts, alone, 1)))
-    return steps
-
-
 def _any_answer(facts: Facts) -> bool:
     """Return whether anything shows that a client reached a broker."""
     answered = refs.seen(facts, "client-wait-timeout", "flow-control", "send-result")
     return bool(answered) or any(t.reached for t in reach.tried(facts)) or reach.stored_by_clients(facts)
-
-
-def _figures(facts: Facts, target: Target | None, instead: Any) -> dict[str, Any]:
-    if target is None or target.reached:
-        none = 0 if reach.client_logs(facts) else None
-        return {"advertised": None, "reachable": None, "failed_sends": none, "clients": none}
-    ledger = sends.ledger(facts)
-    failed = None
-    if ledger.source is not None:
-        # A refused send got an answer and a stored one arrived: both reached a broker.
-        stored = pd.to_numeric(ledger.failed["originals"]) > 0
-        mine = ledger.failed[~ledger.failed["kind"].isin(attempts.REFUSALS) & ~stored]
-        place = mine["file"].astype(str) + mine["line"].astype(str)
-        failed = int(mine["key"].fillna(mine["uniq_key"]).fillna(place).nunique())
-    names = reach.clients(facts)
-    own = {names.get(t.file, t.file) for t in target.tried if t.source == "client"} or {t.file for t in target.tried}
-    return {
-        "advertised": target.address,
-        "reachable": None if instead is None else instead[0],
-        "failed_sends": failed,
-        "clients": len(own),
-    }
-
-
-def _missing(facts: Facts, target: Target | None, instead: Any) -> list[Missing]:
-    if target is None:
-        looked = reach.client_logs(facts)
-        return [] if looked else [collect_next.ask("producer's client log", TEXTS["want_client"])]
-    wanted = []
-    if not target.reached and target.advertised is None:
-        wanted.append(collect_next.ask("route", TEXTS["want_route"]))
-    if not target.reached and instead is None:
-        wanted.append(collect_next.ask("host's network", TEXTS["want_network"]))
-    return wanted
 
 
 def _table(facts: Facts, target: Target, instead: Any) -> pd.DataFrame:
@@ -232,8 +153,3 @@ def _connects(facts: Facts) -> pd.DataFrame:
     rows = [(names.get(t.file, t.file), t.address, t.failed, t.reached, t.first, t.last) for t in reach.tried(facts)]
     frame = pd.DataFrame(rows, columns=pd.Index(["client", "address", "failed", "reached", "first", "last"]))
     return frame.assign(first=pd.to_datetime(frame["first"]), last=pd.to_datetime(frame["last"]))
-
-
-def _line(facts: Facts, file: str, line: int | None) -> Ref:
-    assert line is not None
-    return facts.ref(file, line)

@@ -8,120 +8,112 @@ begins with it, or the thread that has it. A queue that nobody pulls does not mo
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import attrs
 
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members, positions, stacks
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Missing, Remedy, Step, deciding, supporting
+from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
-
 ATTEMPTS = 3
 """Attempts of one ordered message from which it counts as never finishing."""
 
 
-def examine(facts: Facts) -> Finding:
-    """Report which queue is stuck, at which message, and what blocks it."""
-    finding = TEXTS.finding()
-    judged = [(each, in_work(facts, each)) for each in lag.stuck(facts)]
-    # A queue in which nothing was ever handled has no owner, unless its message is seen in
-    standing = [(s, m) for s, m in judged if m.shown or (m.shown is None and s.offset > s.begin)]
-    best = max(standing, key=lambda sm: (bool(sm[1].shown), sm[0].end - sm[0].offset), default=None) or next(
+@attrs.frozen
+class Message:
+    """What shows the message that blocks a queue. `says`: the name of the sentence; `why`: suspended, endless, deadlock."""
+
+    says: str
+    values: dict[str, Any]
+    refs: tuple[Ref, ...] = ()
+    why: str | None = None
+    frame: str | None = None
+
+
+def observe(facts: Facts) -> Observed:
+    """Find the queue that is stuck, at which message, and what blocks it."""
+    judged = [(each, _in_work(facts, each)) for each in lag.stuck(facts)]
+    # A queue in which nothing was ever handled has no owner, unless its message is seen in work.
+    standing = [(s, m) for s, m in judged if (m and m.says != "no_owner") or (m is None and s.offset > s.begin)]
+    best = max(standing, key=lambda sm: (bool(sm[1]), sm[0].end - sm[0].offset), default=None) or next(
         iter(judged), None
     )
-    if best is None:
-        return _without(facts, finding)
-    queue, message = best
-    stands = bool(standing)
-    place = {name: getattr(queue, name) for name in ("group", "topic", "queue_id", "offset", "others")}
-    claim = TEXTS.say("stands", end=queue.end, **place)
-    record = _record(facts, queue)
-    looks = lag.refs(facts, queue.group, queue.topic, queue.queue_id)
-    stored = TEXTS.say("record", offset=queue.offset) if record else TEXTS["no_record"]
-    finding.steps = [
-        deciding("queue-stands", claim, True if stands else None, looks),
-        deciding("message-in-work", message.claim, message.shown, message.refs),
-        supporting("record", stored, record, (record[0],) if record else ()),
-        _expired(facts, queue.topic, queue.queue_id, queue.offset),
-    ]
-    finding.figures = _figures(queue, message, record, _known_end(facts, queue)) if stands else _unknown()
-    finding.actors = (queue.group, queue.topic)
-    if stands:
-        finding.window = (queue.first, queue.last)
-        behind = finding.figures["messages_behind"]
-        finding.summary = TEXTS.say("summary", behind=behind, **place)
-        finding.remedies = _remedies(message, behind)
-    if finding.verdict != "ruled_out":
-        finding.missing = _missing(facts, finding, queue, record is None)
-    finding.tables = {"stuck_queue": _table(facts, queue)}
-    return finding
-
-
-def _without(facts: Facts, finding: Finding) -> Finding:
-    """Complete the finding if no two looks show a stuck queue: by attempts alone, or not at all."""
+    if best is not None:
+        return _stuck(facts, *best, stands=bool(standing))
     pairs = lag.pairs(facts)
-    known = bool(pairs) and all(p.backlog_known for p in pairs)
-    attempts = sorted(
-        (s for s in consumer_logs.of(facts, "orderly-not-done") if s.count >= ATTEMPTS), key=lambda s: -s.count
-    )
-    finding.steps = [deciding("queue-stands", TEXTS["not_stands"], False if known else None)]
-    finding.figures = _unknown()
-    if attempts:
-        said = attempts[0]
-        finding.actors = (said.group,) if said.group else ()
-        offset, times = said.values.get("queue_offset"), said.highest.get("reconsume_times")
-        claim = TEXTS.say("attempted", group=said.group, offset=offset, count=said.count, times=times)
-        finding.steps.append(deciding("message-in-work", claim, True, (said.ref(facts), said.ref(facts, last=True))))
-        if said.queue is not None:
-            topic, broker, queue_id = said.queue
-            finding.figures |= {
-                "queue": {"topic": topic, "broker": broker or None, "queue_id": queue_id}, "queue_offset": integer(said.values.get("queue_offset")),
-                "uniq_key": said.values.get("uniq_key"), "why": "suspended",
-            }  # fmt: skip
-    elif held := same_minimum(facts):
-        claim = TEXTS.say("spanning", offset=held.lowest["min_offset"], count=held.count)
-        finding.steps.append(supporting("message-in-work", claim, True, (held.ref(facts), held.ref(facts, last=True))))
-    elif row := one_full(facts):
-        claim = TEXTS.say("held", count=row["cachedMsgCount"], offset=row.get("cachedMsgMinOffset"))
-        ref = facts.ref(row["file"], row["line"])
-        finding.steps.append(supporting("message-in-work", claim, True, (ref,)))
-    elif threads := deadlocked(stacks.consuming(facts)):
-        claim = TEXTS.say("deadlock", count=len(threads), frame=frame(threads[0]))
-        finding.steps.append(deciding("message-in-work", claim, True, thread_refs(facts, threads)))
-    else:
-        finding.steps.append(deciding("message-in-work", TEXTS["no_message"], None))
+    message = _hint(facts)
+    observed = Observed({"all_known": bool(pairs) and all(p.backlog_known for p in pairs)})
     once = next(((p, q) for p in pairs if (q := p.held_up) is not None), None)
     if once is not None:
         pair, queue = once
-        place = {"group": pair.group, "topic": pair.topic, "queue_id": queue.queue_id}
-        claim = TEXTS.say("one_lags", offset=queue.last_offset, behind=queue.last_lag, **place)
-        refs = lag.refs(facts, pair.group, pair.topic, queue.queue_id, most=1)
-        finding.steps.append(supporting("one-queue-lags", claim, True, refs))
-    if finding.verdict == "suspected":
-        finding.summary = TEXTS["maybe"] if finding.steps[1].holds else TEXTS["maybe_lags"]
-    if finding.verdict != "ruled_out":
-        group = attempts[0].group if attempts else once[0].group if once else None
-        finding.missing = [
-            collect_next.ask("offsets", TEXTS["want_positions"], group=group),
-            collect_next.ask("running clients", TEXTS["want_status"], group=group),
-            collect_next.ask("thread dumps", TEXTS["want_dump"]),
-        ]
-    return finding
+        observed.values |= {
+            "group": pair.group, "lag_group": pair.group, "lag_topic": pair.topic, "lag_queue": queue.queue_id, "lag_offset": queue.last_offset,
+            "lags_alone": queue.last_lag,
+        }  # fmt: skip
+        observed.quotes["one-queue-lags"] = lag.refs(facts, pair.group, pair.topic, queue.queue_id, most=1)
+    if message is not None:
+        observed.values |= message.values | {"message": message.says}
+        observed.quotes["message-in-work"] = message.refs
+        if message.says == "attempted":
+            observed.actors = (message.values["group"],) if message.values["group"] else ()
+    return observed
 
 
-def _record(facts: Facts, queue: lag.Stuck) -> tuple[Ref, str | None] | None:
-    """Quote the record at which a queue is stuck; with its UNIQ_KEY."""
-    found = facts("stuck_records")
-    place = (found["topic"] == queue.topic) & (found["queue_id"] == queue.queue_id)
-    first = found[place & (found["queue_offset"] == queue.offset)].head(1)
-    return (quoting.records_at(facts, first)[0], first["uniq_key"].iloc[0]) if len(first) else None
+def _stuck(facts: Facts, queue: lag.Stuck, message: Message | None, *, stands: bool) -> Observed:
+    records = facts("stuck_records")
+    at = records[(records["topic"] == queue.topic) & (records["queue_id"] == queue.queue_id)]
+    at = at[at["queue_offset"] == queue.offset].head(1)
+    place = _place(queue.topic, queue.broker, queue.queue_id)
+    expired = [
+        s
+        for s in consumer_logs.of(facts, "expired-sent-back")
+        if s.queue
+        and (s.queue[0], s.queue[2]) == (queue.topic, queue.queue_id)
+        and s.values.get("queue_offset") == str(queue.offset)
+    ]
+    observed = Observed(
+        {name: getattr(queue, name) for name in ("group", "topic", "queue_id", "offset", "others", "end")},
+        {
+            "queue-stands": lag.refs(facts, queue.group, queue.topic, queue.queue_id),
+            "record": quoting.records_at(facts, at) if len(at) else (),
+            "expired": [s.ref(facts) for s in expired[:1]],
+        },
+        (queue.first, queue.last) if stands else None,
+        actors=(queue.group, queue.topic),
+        tables={"stuck_queue": _table(facts, queue)},
+    )
+    observed.values |= {
+        "stuck_queue": True, "stands": stands, "record": len(at), "expired": sum(s.count for s in expired),
+        "pulls_logged": consumer_logs.of(facts, "queues-assigned", "queue-taken", "pull-started", group=queue.group),
+    }  # fmt: skip
+    key = None
+    if message is not None:
+        key = message.values.pop("uniq_key", None)
+        name = "no_owner" if message.says == "no_owner" else "message"
+        observed.values |= message.values | {name: message.says}
+        observed.quotes["message-in-work"] = message.refs
+    if stands:
+        why = message.why if message else None
+        observed.values |= {
+            "queue": place, "queue_offset": queue.offset, "uniq_key": at["uniq_key"].iloc[0] if len(at) else key, "why": why,
+            "messages_behind": _known_end(facts, queue) - queue.offset - 1, "blocked": why in ("endless", "deadlock"),
+            "frame": message.frame if message else None,
+        }  # fmt: skip
+    if not len(at) and "no_owner" not in observed.values:
+        command = f"mqadmin queryMsgByOffset -n NAMESRV:9876 -t {collect_next.word(queue.topic)} -b {collect_next.word(queue.broker or 'BROKER')} -i {queue.queue_id} -o {queue.offset}"
+        observed.missing = [collect_next.ask("look-up", TEXTS["want_message"], command=command)]
+    return observed
+
+
+def _place(topic: str, broker: str | None, queue_id: int) -> dict[str, Any]:
+    return {"topic": topic, "broker": broker or None, "queue_id": queue_id}
 
 
 def _known_end(facts: Facts, queue: lag.Stuck) -> int:
@@ -136,80 +128,93 @@ def _known_end(facts: Facts, queue: lag.Stuck) -> int:
     return max([queue.end, *(int(end) for end in of_queue["end"])])
 
 
-def _figures(queue: lag.Stuck, message: Message, record: tuple[Ref, str | None] | None, end: int) -> dict[str, Any]:
-    key = record[1] if record is not None else message.said.values.get("uniq_key") if message.said else None
-    return {
-        "queue": {"topic": queue.topic, "broker": queue.broker or None, "queue_id": queue.queue_id},
-        "queue_offset": queue.offset,
-        "uniq_key": key,
-        "why": message.why,
-        "messages_behind": end - queue.offset - 1,
-    }
-
-
-def _unknown() -> dict[str, Any]:
-    return {"queue": None, "queue_offset": None, "uniq_key": None, "why": None, "messages_behind": None}
-
-
-def _expired(facts: Facts, topic: str, queue_id: int, offset: int) -> Step:
-    said = [
-        s
-        for s in consumer_logs.of(facts, "expired-sent-back")
-        if s.queue and (s.queue[0], s.queue[2]) == (topic, queue_id) and s.values.get("queue_offset") == str(offset)
-    ]
-    if not said:
-        return supporting("expired", TEXTS["not_expired"], None)
-    return supporting("expired", TEXTS.say("expired", count=sum(s.count for s in said)), True, (said[0].ref(facts),))
-
-
-def _remedies(message: Message, behind: int) -> list[Remedy]:
-    if message.why in ("endless", "deadlock"):
-        found = [TEXTS.remedy("restart", behind=behind)]
-        return [*found, TEXTS.remedy("timeout", frame=message.frame)] if message.frame else found
-    return [TEXTS.remedy("skip"), TEXTS.remedy("limit")]
-
-
-def _missing(facts: Facts, finding: Finding, queue: lag.Stuck, no_record: bool) -> list[Missing]:
-    wanted = []
-    if finding.steps[0].holds is None:
-        wanted.append(collect_next.ask("offsets", TEXTS["want_positions"], group=queue.group))
-    if finding.steps[1].holds is None:
-        wanted += [
-            collect_next.ask("running clients", TEXTS["want_status"], group=queue.group),
-            collect_next.ask("thread dumps", TEXTS["want_dump"]),
-        ]
-        if not consumer_logs.of(facts, "queues-assigned", "queue-taken", "pull-started", group=queue.group):
-            wanted.append(collect_next.ask("consumer's client log", TEXTS["want_client"]))
-    if no_record:
-        command = f"mqadmin queryMsgByOffset -n NAMESRV:9876 -t {collect_next.word(queue.topic)} -b {collect_next.word(queue.broker or 'BROKER')} -i {queue.queue_id} -o {queue.offset}"
-        wanted.append(collect_next.ask("look-up", TEXTS["want_message"], command=command))
-    return wanted
-
-
 def _table(facts: Facts, queue: lag.Stuck) -> Any:
     every = positions.every(facts)
     of_queue = every[(every["group"] == queue.group) & (every["topic"] == queue.topic) & every["end"].notna()]
-    return of_queue[
-        ["time", "source", "group", "topic", "broker", "queue_id", "offset", "end", "lag", "file", "line"]
-    ].head(5_000)
+    columns = ["time", "source", "group", "topic", "broker", "queue_id", "offset", "end", "lag", "file", "line"]
+    return of_queue[columns].head(5_000)
 
 
 # --- the message that blocks a queue -------------------------------------------------------------------------------
 
 
-Why = Literal["suspended", "endless", "deadlock"]
+def _hint(facts: Facts) -> Message | None:
+    """Return a message that seems to block its queue where no two looks show a stuck queue."""
+    attempts = [s for s in consumer_logs.of(facts, "orderly-not-done") if s.count >= ATTEMPTS]
+    if attempts:
+        said = max(attempts, key=lambda s: s.count)
+        message = _attempted(facts, said, said.count, said.values.get("queue_offset"))
+        if said.queue is not None:
+            message.values.update(
+                queue=_place(*said.queue), queue_offset=integer(said.values.get("queue_offset")), why="suspended"
+            )
+        else:
+            message.values.pop("uniq_key")
+        return message
+    if held := same_minimum(facts):
+        return _spanning(facts, held, held.lowest["min_offset"], None)
+    if row := one_full(facts):
+        return _held(facts, row, row.get("cachedMsgMinOffset"), None, None)
+    if threads := [t for t in stacks.consuming(facts) if t.deadlocked]:
+        return _deadlock(facts, threads)
+    return None
 
 
-@attrs.frozen
-class Message:
-    """What shows the message that blocks a queue. `shown`: None if nothing does, False if the queue has no owner."""
+def _in_work(facts: Facts, queue: lag.Stuck) -> Message | None:
+    """Return what shows the message at a queue's offset, or that the queue has no owner; None if nothing does."""
+    place = (queue.topic, queue.queue_id)
+    attempts = [
+        s
+        for s in consumer_logs.of(facts, "orderly-not-done", group=queue.group)
+        if s.queue and (s.queue[0], s.queue[2]) == place and s.values.get("queue_offset") == str(queue.offset)
+    ]
+    threads = stacks.of_group(facts, queue.group, frozenset(consumption.places(facts, queue.group)))
+    if attempts:
+        said = max(attempts, key=lambda s: s.count)
+        return _attempted(facts, said, sum(s.count for s in attempts), queue.offset, queue.group)
+    if locked := [t for t in threads if t.deadlocked]:
+        return _deadlock(facts, locked)
+    standing = stacks.standing(threads)
+    if standing and len({t.thread for t, _ in standing}) * 2 <= len({t.thread for t in threads}):
+        first, last = standing[0]
+        values = {"thread": first.thread, "frame": frame(first), "first": first.file, "last": last.file}
+        return Message("thread", values, thread_refs(facts, [first, last]), "endless", frame(first))
+    why, inside = ("endless", frame(standing[0][0])) if standing else (None, None)
+    if memory := _memory(facts, queue):
+        ordered = memory.get("locked") == "true" and _ordered(facts, queue.group)
+        return _held(facts, memory, queue.offset, "suspended" if ordered else why, inside)
+    still = same_minimum(facts)
+    of_queue = still is not None and still.queue is not None and (still.queue[0], still.queue[2]) == place
+    if still is not None and of_queue and still.lowest["min_offset"] == queue.offset:
+        return _spanning(facts, still, queue.offset, why)
+    return Message("no_owner", {}) if members.unowned(facts, queue.group, queue.topic, queue.queue_id) else None
 
-    shown: bool | None
-    claim: Any
-    refs: tuple[Ref, ...] = ()
-    why: Why | None = None
-    frame: str | None = None
-    said: consumer_logs.Statement | None = None
+
+def _attempted(
+    facts: Facts, said: consumer_logs.Statement, count: int, offset: Any, group: str | None = None
+) -> Message:
+    values = {
+        "group": group or said.group, "offset": offset, "count": count, "times": said.highest.get("reconsume_times"),
+        "uniq_key": said.values.get("uniq_key"),
+    }  # fmt: skip
+    return Message("attempted", values, (said.ref(facts), said.ref(facts, last=True)), "suspended")
+
+
+def _spanning(facts: Facts, said: consumer_logs.Statement, offset: Any, why: str | None) -> Message:
+    values = {"offset": offset, "count": said.count}
+    return Message("spanning", values, (said.ref(facts), said.ref(facts, last=True)), why)
+
+
+def _held(facts: Facts, row: dict[str, Any], offset: Any, why: str | None, frame: str | None) -> Message:
+    values = {"offset": offset, "count": row["cachedMsgCount"]}
+    return Message("held", values, (facts.ref(row["file"], row["line"]),), why, frame)
+
+
+def _deadlock(facts: Facts, threads: list[stacks.Consuming]) -> Message:
+    inside = frame(threads[0])
+    return Message(
+        "deadlock", {"count": len(threads), "frame": inside}, thread_refs(facts, threads), "deadlock", inside
+    )
 
 
 def one_full(facts: Facts) -> dict[str, Any] | None:
@@ -233,50 +238,6 @@ def same_minimum(facts: Facts) -> consumer_logs.Statement | None:
         if s.count > 1 and "min_offset" in s.lowest and s.lowest["min_offset"] == s.highest["min_offset"]
     ]
     return max(held, key=lambda s: s.count, default=None)
-
-
-def in_work(facts: Facts, queue: lag.Stuck) -> Message:
-    """Return what shows the message at a queue's offset."""
-    place = (queue.topic, queue.queue_id)
-    attempts = [
-        s
-        for s in consumer_logs.of(facts, "orderly-not-done", group=queue.group)
-        if s.queue and (s.queue[0], s.queue[2]) == place and s.values.get("queue_offset") == str(queue.offset)
-    ]
-    threads = stacks.of_group(facts, queue.group, frozenset(consumption.places(facts, queue.group)))
-    if attempts:
-        said = max(attempts, key=lambda s: s.count)
-        count, times = sum(s.count for s in attempts), said.highest.get("reconsume_times")
-        claim = TEXTS.say("attempted", group=queue.group, offset=queue.offset, count=count, times=times)
-        return Message(True, claim, (said.ref(facts), said.ref(facts, last=True)), "suspended", said=said)
-    if locked := deadlocked(threads):
-        claim = TEXTS.say("deadlock", count=len(locked), frame=frame(locked[0]))
-        return Message(True, claim, thread_refs(facts, locked), "deadlock", frame(locked[0]))
-    standing = stacks.standing(threads)
-    if standing and len({t.thread for t, _ in standing}) * 2 <= len({t.thread for t in threads}):
-        first, last = standing[0]
-        claim = TEXTS.say("thread", thread=first.thread, frame=frame(first), first=first.file, last=last.file)
-        return Message(True, claim, thread_refs(facts, [first, last]), "endless", frame(first))
-    if memory := _memory(facts, queue):
-        claim = TEXTS.say("held", count=memory["cachedMsgCount"], offset=queue.offset)
-        why: Why | None = "endless" if standing else None
-        if memory.get("locked") == "true" and _ordered(facts, queue.group):
-            why = "suspended"
-        line = facts.ref(memory["file"], memory["line"])
-        return Message(True, claim, (line,), why, frame(standing[0][0]) if standing else None)
-    still = same_minimum(facts)
-    of_queue = still is not None and still.queue is not None and (still.queue[0], still.queue[2]) == place
-    if still is not None and of_queue and still.lowest["min_offset"] == queue.offset:
-        claim = TEXTS.say("spanning", offset=queue.offset, count=still.count)
-        lines = (still.ref(facts), still.ref(facts, last=True))
-        return Message(True, claim, lines, "endless" if standing else None)
-    if members.unowned(facts, queue.group, queue.topic, queue.queue_id):
-        return Message(False, TEXTS["no_owner"])
-    return Message(None, TEXTS["no_message"])
-
-
-def deadlocked(threads: list[stacks.Consuming]) -> list[stacks.Consuming]:
-    return [t for t in threads if t.deadlocked]
 
 
 def frame(thread: stacks.Consuming) -> str | None:

@@ -8,93 +8,92 @@ so each of n such processes computes the first one's share. A client id is clien
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
-from kit.causes import collect_next
 from kit.causes import untouched_queues as untouched
-from kit.causes.findings import Finding, Missing, Step, deciding, supporting
+from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
 from kit.formats.values import integer
-from kit.i18n import Sentence
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
-
 Shares = tuple[consumer_logs.Statement, consumer_logs.Statement]
+Queues = dict[str, list[int]]
+"""Queues by topic."""
 STREAM = 5
 """Number of lines of offsets going back, from two addresses in one queue, above which it is no hand-over and no reset."""
 
 
-def examine(facts: Facts) -> Finding:
-    """Report which client id is used twice, which queues have several owners and which none."""
-    finding = TEXTS.finding()
-    twice = members.simultaneous(facts)
+def observe(facts: Facts) -> Observed:
+    """Find the client id that is used twice, the queues that have several owners and those that have none."""
+    twice, back, shares = members.simultaneous(facts), _back_lines(facts), _same_shares(facts)
+    listed, quoted = _listed(facts) or ({}, None)
     group = next(iter(sorted(twice, key=lambda g: (-len(twice[g]), g))), None)
-    listed, shares = _listed(facts), _same_shares(facts)
-    named = group or (listed and listed.group) or _back_group(facts) or (shares[0][0].group if shares else None)
-    several, nobody = _shares(facts, named, twice.get(named or "", [])) if named else ({}, {})
-    doubled = consumption.by_several(facts, named) if named else None
-    if doubled and doubled[0]:
-        for topic, queues in doubled[2].items():
-            several[topic] = sorted({*several.get(topic, []), *queues})
-    finding.steps = [
-        _twice(facts, group, twice, listed),
-        _shares_step(facts, named, several, nobody),
-        _back(facts, named),
-        _same_share(facts, named, shares),
-        _handled_twice(doubled),
-        *untouched.steps(facts, named),
-    ]
-    finding.figures = {
-        "group": named,
-        "client_ids": _ids(twice.get(named or "", [])) or None,
-        "queues_of_several": several or None,
-        "queues_of_nobody": nobody or None,
-        "handled_twice": doubled[0] if doubled else None,
-    }
-    if named is not None:
-        finding.window = members.window([c.first for pair in twice.get(named, []) for c in pair], facts)
-        _tell(facts, finding, named, twice.get(named, []), several, nobody, doubled[0] if doubled else None)
-    elif finding.verdict == "suspected":
-        finding.summary = finding.steps[0].claim if finding.steps[0].holds else TEXTS["maybe_idle"]
-        if finding.steps[0].holds:
-            finding.remedies = [TEXTS.remedy("upgrade")]
-    if finding.verdict != "ruled_out":
-        finding.missing = _missing(facts, finding, named or untouched.group(facts), doubled is None)
-    return finding
-
-
-def _handled_twice(doubled: tuple[int, tuple[Ref, ...], Any] | None) -> Step:
-    if not doubled or not doubled[0]:
-        return supporting("handled-twice", TEXTS["not_handled_twice"], None)
-    return supporting("handled-twice", TEXTS.say("handled_twice", count=doubled[0]), True, doubled[1])
-
-
-def _twice(facts: Facts, group: str | None, twice: dict[str, list[members.Pair]], listed: _Listed | None) -> Step:
-    if group is not None:
+    turning = max(sorted(back), key=lambda g: sum(s.count for s in back[g]), default=None)
+    named = group or listed.get("listed_group") or turning or (shares[0][0].group if shares else None)
+    observed = Observed(
+        {"group": named, "asked": named or untouched.group(facts), **listed}, steps=untouched.steps(facts, named)
+    )
+    pairs = twice.get(named or "", [])
+    if group:
         # A list taken at one moment shows it best, then the broker's log.
         first, second = max(twice[group], key=lambda pair: pair[0].listed)
         same = {c.address for pair in twice[group] for c in pair if c.client_id == first.client_id}
-        claim = TEXTS.say("twice", id=first.client_id, count=len(same), group=group, addresses=sorted(same))
-        return deciding("one-id-two-connections", claim, True, (first.ref(facts), second.ref(facts)))
-    if listed is not None:
-        return deciding("one-id-two-connections", listed.claim, True, listed.refs)
-    known = bool(members.connections(facts))
-    return deciding("one-id-two-connections", TEXTS["not_twice"], False if known else None)
+        observed.values |= {"twice": first.client_id, "same": len(same), "addresses": sorted(same)}
+        quoted = first.ref(facts), second.ref(facts)
+    observed.quotes["one-id-two-connections"] = quoted or ()
+    if pair := next(((a, b) for a, b in shares if a.group == named), None):
+        observed.values |= {"share_id": pair[0].values.get("client_id"), "share_topic": pair[0].values.get("topic")}
+        observed.quotes["same-share"] = [said.ref(facts) for said in pair]
+    if lines := back.get(named or ""):
+        addresses = sorted({s.values["address"] for s in lines})
+        observed.values |= {"back": sum(s.count for s in lines), "back_addresses": addresses}
+        observed.quotes["offsets-go-back"] = [
+            next(s for s in lines if s.values["address"] == address).ref(facts) for address in addresses[:2]
+        ]
+    if named:
+        _owners(facts, observed, named, pairs)
+    return observed
 
 
-class _Listed(NamedTuple):
-    """Two lines of one list with the same client id; `group`: None if the list does not name it."""
+def _owners(facts: Facts, observed: Observed, group: str, pairs: list[members.Pair]) -> None:
+    """Add which queues of the group several processes pull, and which nobody; and what both of them handled."""
+    several, nobody = _shares(facts, group)
+    doubled = consumption.by_several(facts, group)
+    if doubled and doubled[0]:
+        for topic, queues in doubled[2].items():
+            several[topic] = sorted({*several.get(topic, []), *queues})
+    ids = sorted({c.client_id for pair in pairs for c in pair})
+    waiting = [
+        q for p in lag.pairs(facts) if p.group == group for q in p.queues if q.queue_id in nobody.get(p.topic, [])
+    ]
+    observed.values |= {
+        "client_ids": ids or None, "count": len({c.address for pair in pairs for c in pair}), "queues_of_several": several or None,
+        "queues_of_nobody": nobody or None, "several": _words(several), "nobody": _words(nobody), "handled_twice": doubled[0] if doubled else None,
+        "waiting": sum(q.last_lag for q in waiting),
+    }  # fmt: skip
+    name = "shares" if several and nobody else "shares_several" if several else "shares_nobody"
+    observed.values["shares"] = TEXTS.say(name, **observed.values)
+    observed.quotes["handled-twice"] = doubled[1] if doubled else ()
+    observed.quotes["shares-wrong"] = _share_refs(facts, group, several, nobody)
+    observed.window = members.window([c.first for pair in pairs for c in pair], facts)
+    observed.tables = {"queue_owners": members.table(facts, group)}
 
-    claim: Sentence
-    refs: tuple[Ref, Ref]
-    group: str | None
+
+def _share_refs(facts: Facts, group: str, several: Queues, nobody: Queues) -> list[Ref]:
+    refs: list[Ref] = []
+    for topic, queues in several.items():
+        at = [h for h in members.holdings(facts) if h.group == group and h.queue[0] == topic and h.last is None]
+        refs += [h.ref for h in at if h.queue[2] == queues[0]][:2]
+    for topic, queues in nobody.items():
+        refs += lag.refs(facts, group, topic, queues[0])
+    return list(dict.fromkeys(refs)) or [s.ref(facts) for s in _back_lines(facts).get(group, [])[:2]]
 
 
-def _listed(facts: Facts) -> _Listed | None:
+def _listed(facts: Facts) -> tuple[dict[str, Any], tuple[Ref, Ref]] | None:
     """Return the lines in which an output of consumerStatus, or a list of connections of an unknown group, has one client id twice."""
     seen: dict[tuple[str, str, str], dict[str, Any]] = {}
     for block in admin_output.admin_blocks(facts):
@@ -107,10 +106,10 @@ def _listed(facts: Facts) -> _Listed | None:
         refs = facts.ref(before["file"], before["line"]), facts.ref(block["file"], block["line"])
         addresses = before.get("#ClientAddr"), block.get("#ClientAddr")
         if command == "consumerConnection" and all(addresses) and addresses[0] != addresses[1]:
-            return _Listed(TEXTS.say("listed_here", id=block["#ClientId"], addresses=list(addresses)), refs, None)
+            return {"listed": block["#ClientId"], "addresses": list(addresses)}, refs
         same_file = before.get("#ConsumerRunningInfoFile") == block.get("#ConsumerRunningInfoFile")
         if command == "consumerStatus" and before is not block and same_file:
-            return _Listed(TEXTS.say("listed", id=block["#ClientId"], group=group), refs, group)
+            return {"listed": block["#ClientId"], "listed_group": group}, refs
     return None
 
 
@@ -125,21 +124,6 @@ def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
         if len({s.values["address"] for s in lines}) > 1:
             found[group] += lines
     return {group: lines for group, lines in found.items() if sum(s.count for s in lines) >= STREAM}
-
-
-def _back_group(facts: Facts) -> str | None:
-    found = _back_lines(facts)
-    return max(sorted(found), key=lambda g: sum(s.count for s in found[g]), default=None)
-
-
-def _back(facts: Facts, group: str | None) -> Step:
-    lines = _back_lines(facts).get(group or "", [])
-    if not lines:
-        return supporting("offsets-go-back", TEXTS["not_back"], None)
-    addresses = sorted({s.values["address"] for s in lines})
-    claim = TEXTS.say("back", group=group, addresses=addresses, count=sum(s.count for s in lines))
-    refs = [next(s for s in lines if s.values["address"] == address).ref(facts) for address in addresses[:2]]
-    return supporting("offsets-go-back", claim, True, tuple(refs))
 
 
 def _same_shares(facts: Facts) -> list[Shares]:
@@ -164,15 +148,7 @@ def _same_shares(facts: Facts) -> list[Shares]:
     return pairs
 
 
-def _same_share(facts: Facts, group: str | None, pairs: list[Shares]) -> Step:
-    pair = next(((a, b) for a, b in pairs if a.group == group), None)
-    if pair is None:
-        return supporting("same-share", TEXTS["not_same_share"], None)
-    claim = TEXTS.say("same_share", id=pair[0].values.get("client_id"), topic=pair[0].values.get("topic"))
-    return supporting("same-share", claim, True, (pair[0].ref(facts), pair[1].ref(facts)))
-
-
-def _shares(facts: Facts, group: str, pairs: list[Any]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+def _shares(facts: Facts, group: str) -> tuple[Queues, Queues]:
     """Return ({topic: queues with several owners}, {topic: queues with none}) of a group, without its retry topic."""
     several: dict[str, set[int]] = defaultdict(set)
     nobody: dict[str, set[int]] = defaultdict(set)
@@ -198,68 +174,5 @@ def _shares(facts: Facts, group: str, pairs: list[Any]) -> tuple[dict[str, list[
     return ({t: sorted(q) for t, q in sorted(several.items())}, {t: sorted(q) for t, q in sorted(nobody.items())})
 
 
-def _shares_step(facts: Facts, group: str | None, several: dict[str, list[int]], nobody: dict[str, list[int]]) -> Step:
-    if group is None or not (several or nobody):
-        return deciding("shares-wrong", TEXTS["not_shares"], None)
-    refs: list[Ref] = []
-    for topic, queues in several.items():
-        held = [
-            h
-            for h in members.holdings(facts)
-            if h.group == group and h.queue[0] == topic and h.queue[2] == queues[0] and h.last is None
-        ]
-        refs += [h.ref for h in held[:2]]
-    for topic, queues in nobody.items():
-        refs += lag.refs(facts, group, topic, queues[0])
-    if not refs:
-        refs = [s.ref(facts) for s in _back_lines(facts).get(group, [])[:2]]
-    return deciding("shares-wrong", _claim(group, several, nobody), True, tuple(dict.fromkeys(refs)))
-
-
-def _claim(group: str, several: dict[str, list[int]], nobody: dict[str, list[int]]) -> Sentence:
-    """Return which queues are pulled by several processes and which by nobody, as far as the evidence shows either."""
-    one = TEXTS["shares_several"] if several else TEXTS["shares_nobody"]
-    claim = TEXTS["shares"] if several and nobody else one
-    return claim.say(several=_words(several), group=group, nobody=_words(nobody))
-
-
 def _words(queues: dict[str, list[int]]) -> str:
     return ", ".join(f"{topic} {'/'.join(map(str, ids))}" for topic, ids in queues.items())
-
-
-def _ids(pairs: list[members.Pair]) -> list[str]:
-    """Return the client ids that several connections have at the same time, each once."""
-    return sorted({c.client_id for pair in pairs for c in pair})
-
-
-def _tell(
-    facts: Facts, finding: Finding, group: str, pairs: list[Any], several: Any, nobody: Any, doubled: int | None
-) -> None:
-    ids = _ids(pairs)
-    count = len({c.address for pair in pairs for c in pair})
-    if not pairs:
-        finding.summary = TEXTS.say("maybe", group=group)
-    elif several or nobody:
-        finding.summary = TEXTS.say("summary", ids=ids, count=count, shares=_claim(group, several, nobody))
-    else:
-        finding.summary = TEXTS.say("summary_plain", ids=ids, count=count, group=group)
-    own = [p for p in lag.pairs(facts) if p.group == group]
-    waiting = sum(q.last_lag for p in own for q in p.queues if q.queue_id in nobody.get(p.topic, []))
-    finding.remedies = [TEXTS.remedy("action", waiting=waiting), TEXTS.remedy("upgrade")]
-    if doubled:
-        finding.remedies.append(TEXTS.remedy("idempotent", count=doubled))
-    finding.tables = {"queue_owners": members.table(facts, group)}
-
-
-def _missing(facts: Facts, finding: Finding, group: str | None, no_ledger: bool) -> list[Missing]:
-    wanted = []
-    if finding.steps[0].holds is None:
-        wanted.append(collect_next.ask("connections", TEXTS["want_connection"], group=group))
-    if finding.steps[1].holds is None:
-        wanted += [
-            collect_next.ask("consumer's client log", TEXTS["want_client"]),
-            collect_next.ask("offsets", TEXTS["want_positions"], group=group),
-        ]
-    if no_ledger and finding.steps[0].holds:
-        wanted.append(collect_next.ask("deliveries", TEXTS["want_ledger"]))
-    return wanted

@@ -16,51 +16,103 @@ import pandas as pd
 from kit.analysis import noise
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
-from kit.causes import collect_next
 from kit.causes import untouched_queues as untouched
-from kit.causes.findings import Finding, Missing, Step, deciding, supporting
-from kit.causes.texts import texts_of
+from kit.causes.declared import Observed
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PASSING
 from kit.tables.facts import Facts
 
-TEXTS: Final = texts_of(__name__)
-
 FLAPS = 2
 """How often a topic or an expression has to come back into the broker's table: a deployment replaces it once."""
-
 PICKED = 5
 """Number of refused pulls from which they matter, in an excerpt without any start or stop of a consumer."""
 STARTS: Final = PASSING["subscription-missing"].start_events
 
 
-def examine(facts: Facts) -> Finding:
-    """Report whether clients of a group subscribe differently, and what became of the messages."""
-    finding = TEXTS.finding()
-    different = members.differing(facts)
-    flaps = _flapping(facts)
+def observe(facts: Facts) -> Observed:
+    """Find the clients of a group that subscribe differently, and what became of the messages."""
+    different, flaps = members.differing(facts), _flapping(facts)
     group = next(iter(sorted(different, key=lambda g: (-len(_effect_queues(facts, g, different[g])), g))), None)
     named = group or next(iter(sorted(flaps, key=lambda g: -flaps[g][0])), None)
-    topics = _topics(different[group]) if group else ()
-    found = consumption.unhandled(facts, group, topics) if group else []
-    finding.steps = [
-        _different(facts, group, different),
-        _effect(facts, group, topics, found),
-        _flap_step(facts, flaps, named),
-        _refused(facts, named),
-        _warned(facts),
-        *untouched.steps(facts, group),
+    pairs = different[group] if group else []
+    rows = consumption.unhandled(facts, group, _topics(pairs)) if group else []
+    warned = [b for b in admin_output.admin_blocks(facts) if "Different subscription" in (b.get("WARN") or "")]
+    warning = quoting.first_with(facts, warned[0]["file"], "Different subscription") if warned else None
+    observed = Observed(
+        {
+            "group": named, "asked": named or untouched.group(facts), "all_alike": _all_alike(facts), "warned": warned,
+            "heartbeats": consumer_logs.of(facts, "heartbeat-data"), "topics": [t.topic for t in rows],
+            "front": sum(t.front or 0 for t in rows), "behind": sum(t.behind or 0 for t in rows),
+        },
+        {"status-warns": [warning] if warning else []},
+        steps=untouched.steps(facts, group),
+    )  # fmt: skip
+    if group:
+        _different(facts, observed, group, pairs, rows)
+    if named in flaps:
+        count, what, lines = flaps[named]
+        observed.values |= {"flaps": count, "what": what}
+        observed.quotes["subscription-flaps"] = [s.ref(facts) for s in lines[:3]]
+    _refused(facts, observed, named)
+    return observed
+
+
+def _different(facts: Facts, observed: Observed, group: str, pairs: list[Any], rows: list[consumption.Topic]) -> None:
+    """Add which clients subscribe differently, the figures, and the effect: messages passed over, or queues that nobody pulls."""
+    # Prefer a pair whose difference lasts: files of one consumerStatus call before lines of a log.
+    one, other = max(pairs, key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair)))
+    clients = {s.client_id: s.topics for pair in pairs for s in pair}
+    by_topics = any(set(a.topics) != set(b.topics) for a, b in pairs)
+    nobody = {t.topic: t.nobody if t.nobody is not None else t.front if by_topics and t.front else None for t in rows}
+    observed.values |= {
+        "one": one.client_id, "other": other.client_id, "first": _words(one.topics), "second": _words(other.topics),
+        "subscriptions": dict(sorted(clients.items())) or None, "handled_by_nobody": nobody or None,
+        "behind_the_offset": {t.topic: t.behind for t in rows} or None, "in_front_of_the_offset": {t.topic: t.front for t in rows} or None,
+        "in_front": observed.values["front"] > lag.SMALL,
+        "no_effect": rows and all(t.behind == 0 and t.front is not None and t.front <= lag.SMALL for t in rows),
+    }  # fmt: skip
+    gone = [t for t in rows if t.behind]
+    observed.quotes["different-subscriptions"] = (one.ref, other.ref)
+    observed.quotes["messages-unhandled"] = [ref for t in gone for ref in t.records][:3]
+    if gone:
+        observed.values["topics"] = [t.topic for t in gone]
+    else:
+        _idle_queues(facts, observed, group, _topics(pairs))
+    observed.tables = _tables(facts, group, rows)
+    observed.window = members.window([s.first for pair in pairs for s in pair], facts)
+
+
+def _idle_queues(facts: Facts, observed: Observed, group: str, topics: tuple[str, ...]) -> None:
+    """Add the queues of a topic that make no progress while others do, if there are any."""
+    for pair in lag.pairs(facts):
+        idle = [q for q in pair.queues if _idle(q)] if pair.group == group and pair.topic in topics else []
+        if idle and len(idle) < len(pair.queues):
+            queues = [q.queue_id for q in idle]
+            waiting = sum(q.last_lag for q in idle)
+            observed.values |= {"queues": queues, "idle_topic": pair.topic, "waiting": waiting}
+            refs = [ref for queue in (queues[0], queues[-1]) for ref in lag.refs(facts, group, pair.topic, queue)]
+            observed.quotes["messages-unhandled"] = dict.fromkeys(refs)
+            return
+
+
+def _refused(facts: Facts, observed: Observed, group: str | None) -> None:
+    """Add the pulls that the broker refused because the subscription of the group lacks the topic."""
+    said = [
+        s
+        for s in consumer_logs.of(facts, "subscription-missing")
+        if (group is None or s.group in (group, None)) and not s.values.get("topic", "").startswith("%RETRY%")
     ]
-    finding.figures = _figures(named, different.get(group or "", []), found)
-    if group is not None:
-        _tell(finding, group, found)
-        finding.tables = _tables(facts, group, found)
-        finding.window = members.window([s.first for pair in different[group] for s in pair], facts)
-    elif finding.verdict == "suspected":
-        finding.summary = TEXTS.say("maybe", group=named) if named else TEXTS["maybe_any"]
-    if finding.verdict != "ruled_out":
-        finding.missing = _missing(facts, finding, named or untouched.group(facts))
-    return finding
+    count = sum(s.count for s in said)
+    # A start prints a few of these lines: on their own they count only if they go on, or in an excerpt that somebody chose.
+    on = "subscription-missing" in noise.going_on(facts) or (count >= PICKED and not quoting.seen(facts, *STARTS))
+    if count >= FLAPS and (group is not None or on):
+        observed.values |= {
+            "refused": count,
+            # The answer a client prints names neither its group nor the topic.
+            "refused_group": next((s.group for s in said if s.group), None),
+            "refused_topics": sorted({s.values["topic"] for s in said if s.values.get("topic")}),
+        }
+        observed.quotes["pulls-refused"] = [s.ref(facts) for s in said[:2]]
 
 
 def _topics(pairs: list[tuple[members.Subscription, members.Subscription]]) -> tuple[str, ...]:
@@ -69,19 +121,6 @@ def _topics(pairs: list[tuple[members.Subscription, members.Subscription]]) -> t
     for one, other in pairs:
         found |= {topic for topic in {*one.topics, *other.topics} if one.topics.get(topic) != other.topics.get(topic)}
     return tuple(sorted(found))
-
-
-def _different(facts: Facts, group: str | None, different: dict[str, Any]) -> Step:
-    if group is None:
-        known = _all_alike(facts)
-        return deciding("different-subscriptions", TEXTS["not_different"], False if known else None)
-    # Prefer a pair whose difference lasts: files of one consumerStatus call before lines of a log.
-    one, other = max(
-        different[group], key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair))
-    )
-    clients = {"one": one.client_id, "other": other.client_id}
-    claim = TEXTS.say("different", group=group, first=_words(one.topics), second=_words(other.topics), **clients)
-    return deciding("different-subscriptions", claim, True, (one.ref, other.ref))
 
 
 def _all_alike(facts: Facts) -> bool:
@@ -116,27 +155,6 @@ def _idle(queue: lag.Course) -> bool:
     )
 
 
-def _effect(facts: Facts, group: str | None, topics: tuple[str, ...], found: list[consumption.Topic]) -> Step:
-    """Return the effect of the mismatch: messages passed over, or queues that nobody pulls."""
-    if group is None:
-        return deciding("messages-unhandled", TEXTS["unknown_effect"], None)
-    gone = [t for t in found if t.behind]
-    if gone:
-        records = tuple(ref for t in gone for ref in t.records)[:3]
-        claim = TEXTS.say("gone", behind=sum(t.behind or 0 for t in gone), topics=[t.topic for t in gone])
-        return deciding("messages-unhandled", claim, True, records)
-    for pair in lag.pairs(facts):
-        idle = [q for q in pair.queues if _idle(q)] if pair.group == group and pair.topic in topics else []
-        if idle and len(idle) < len(pair.queues):
-            queues, front = [q.queue_id for q in idle], sum(q.last_lag for q in idle)
-            claim = TEXTS.say("wait", queues=queues, topic=pair.topic, group=group, front=front)
-            refs = [ref for queue in (queues[0], queues[-1]) for ref in lag.refs(facts, group, pair.topic, queue)]
-            return deciding("messages-unhandled", claim, True, tuple(dict.fromkeys(refs)))
-    if found and all(t.behind == 0 and t.front is not None and t.front <= lag.SMALL for t in found):
-        return deciding("messages-unhandled", TEXTS["no_effect"], False)
-    return deciding("messages-unhandled", TEXTS["unknown_effect"], None)
-
-
 def _flapping(facts: Facts) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
     """Return, by group, (lines, what comes and goes, statements) if the broker's subscription returns to what it was before."""
     found: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]] = {}
@@ -161,71 +179,6 @@ def _flapping(facts: Facts) -> dict[str, tuple[int, list[str], list[consumer_log
     return found
 
 
-def _flap_step(
-    facts: Facts, flaps: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]], group: str | None
-) -> Step:
-    if group not in flaps:
-        return supporting("subscription-flaps", TEXTS["not_flapping"], None)
-    count, what, lines = flaps[group]
-    refs = tuple(s.ref(facts) for s in lines[:3])
-    return supporting("subscription-flaps", TEXTS.say("flapping", group=group, what=what, count=count), True, refs)
-
-
-def _refused(facts: Facts, group: str | None) -> Step:
-    said = [
-        s
-        for s in consumer_logs.of(facts, "subscription-missing")
-        if (group is None or s.group in (group, None)) and not s.values.get("topic", "").startswith("%RETRY%")
-    ]
-    count = sum(s.count for s in said)
-    # A start prints a few of these lines: on their own they count only if they go on, or in an excerpt that somebody chose.
-    on = "subscription-missing" in noise.going_on(facts) or (count >= PICKED and not quoting.seen(facts, *STARTS))
-    if count < FLAPS or (group is None and not on):
-        return supporting("pulls-refused", TEXTS["not_refused"], None)
-    topics = sorted({s.values["topic"] for s in said if s.values.get("topic")})
-    named = next((s.group for s in said if s.group), None)
-    # The answer a client prints names neither its group nor the topic.
-    claim = TEXTS.say("refused_some", count=count)
-    if named:
-        claim = TEXTS.say("refused", group=named, topic=topics, count=count)
-    return supporting("pulls-refused", claim, True, tuple(s.ref(facts) for s in said[:2]))
-
-
-def _warned(facts: Facts) -> Step:
-    blocks = [b for b in admin_output.admin_blocks(facts) if "Different subscription" in (b.get("WARN") or "")]
-    if not blocks:
-        return supporting("status-warns", TEXTS["not_warned"], None)
-    ref = quoting.first_with(facts, blocks[0]["file"], "Different subscription")
-    return supporting("status-warns", TEXTS["warned"], True, (ref,) if ref else ())
-
-
-def _figures(group: str | None, pairs: list[Any], found: list[consumption.Topic]) -> dict[str, Any]:
-    clients = {s.client_id: s.topics for pair in pairs for s in pair}
-    by_topics = any(set(a.topics) != set(b.topics) for a, b in pairs)
-    nobody = {t.topic: t.nobody if t.nobody is not None else t.front if by_topics and t.front else None for t in found}
-    return {
-        "group": group,
-        "subscriptions": dict(sorted(clients.items())) or None,
-        "handled_by_nobody": nobody or None,
-        "behind_the_offset": {t.topic: t.behind for t in found} or None,
-        "in_front_of_the_offset": {t.topic: t.front for t in found} or None,
-    }
-
-
-def _tell(finding: Finding, group: str, found: list[consumption.Topic]) -> None:
-    behind, front = sum(t.behind or 0 for t in found), sum(t.front or 0 for t in found)
-    topics = [t.topic for t in found]
-    if behind:
-        finding.summary = TEXTS.say("summary_gone", group=group, topics=topics, behind=behind)
-    elif front > lag.SMALL:
-        finding.summary = TEXTS.say("summary_front", group=group, topics=topics, front=front)
-    else:
-        finding.summary = TEXTS.say("summary", group=group)
-    finding.remedies = [TEXTS.remedy("action"), TEXTS.remedy("same")]
-    if behind:
-        finding.remedies.append(TEXTS.remedy("again", behind=behind))
-
-
 def _tables(facts: Facts, group: str, found: list[consumption.Topic]) -> dict[str, Any]:
     rows = [
         (s.client_id, topic, expression, s.first, s.ref.file, s.ref.line)
@@ -244,18 +197,3 @@ def _tables(facts: Facts, group: str, found: list[consumption.Topic]) -> dict[st
         "handled_against_stored": handled_rows,
         "mismatch_queue_owners": members.table(facts, group),
     }
-
-
-def _missing(facts: Facts, finding: Finding, group: str | None) -> list[Missing]:
-    first, second = finding.steps[0].holds, finding.steps[1].holds
-    wanted = []
-    if first is None:
-        wanted.append(collect_next.ask("running clients", TEXTS["want_status"], group=group))
-        if not consumer_logs.of(facts, "heartbeat-data"):
-            wanted.append(collect_next.ask("consumer's client log", TEXTS["want_client"]))
-    if second is None:
-        wanted += [
-            collect_next.ask("offsets", TEXTS["want_positions"], group=group),
-            collect_next.ask("deliveries", TEXTS["want_ledger"]),
-        ]
-    return wanted

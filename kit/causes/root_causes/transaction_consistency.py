@@ -1,27 +1,22 @@
 """transaction-consistency: a transaction is over, and its message and its business row disagree.
 
-Deciding steps: a finished transaction that disagrees with its row (rolled back with a row, committed without one); the
-local step that caused it
-(exception in or around the local transaction, wrong answer, ignored send result). Pending
-transactions, undelivered checks, discards and dead
-letters alone are neighbours. Source of the mechanism:
-client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction (exceptions are caught,
-results other than SEND_OK roll back), broker/processor/EndTransactionProcessor (the answer is one-way).
+Deciding steps: a finished transaction that disagrees with its row (rolled back with a row, committed without one); the local step that caused it
+(exception in or around the local transaction, wrong answer, ignored send result). Pending transactions, undelivered checks, discards and dead letters
+alone are neighbours. Source of the mechanism: client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction (exceptions are caught, results other
+than SEND_OK roll back), broker/processor/EndTransactionProcessor (the answer is one-way).
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-import attrs
 import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.messages import lookups
 from kit.analysis.sizes import limits
 from kit.analysis.transactions import totals
-from kit.causes import collect_next
-from kit.causes.findings import Finding, Missing, Remedy, Step, deciding, supporting
+from kit.causes.declared import Observed, span
 from kit.causes.texts import texts_of
 from kit.i18n import Sentence
 from kit.inventory.references import Ref
@@ -32,59 +27,58 @@ GROUPS: Final = 5
 TEXTS: Final = texts_of(__name__)
 REASONS: Final = ("exception", "error", "send_status", "rollback_answer", "commit_answer")
 """What a local step did that explains a disagreement."""
-
 LOCAL: Final = "local-transaction-exception"
 PRODUCING: Final = (
     "local-transaction-answer", "client-check-rollback", "client-check-unknown", "end-transaction-failed",
 )  # fmt: skip
 """Texts that only a transaction producer's client prints."""
-COLUMNS: Final = ["kind", "uniq_key", "state", "cause", "stored", "end_physical_offset", "row_line"]
 
 
-@attrs.frozen
-class Counts:
-    """Rows against messages, in business keys. All None if the evidence has no business table; `joined`: keys of transactions."""
-
-    rows: int | None = None
-    joined: int | None = None
-    rows_without_message: int | None = None
-    rows_pending: int | None = None
-    messages_without_row: int | None = None
-
-
-def examine(facts: Facts) -> Finding:
+def observe(facts: Facts) -> Observed:
     """Account for every transaction and compare the finished ones with the business rows."""
-    stored = facts.has("messages")
-    summary = totals.summary(facts) if stored else None
-    counts = _row_counts(facts, summary)
-    wrong = facts("disagreements") if counts.rows is not None else pd.DataFrame(columns=COLUMNS)
+    summary = totals.summary(facts) if facts.has("messages") else None
+    row = facts.rows("row_counts")[0] if summary and facts.has("rows") else {"present": False}
+    counts = {
+        name: row.get(name) if row["present"] else None for name in ("rows", "joined", "without_message", "pending")
+    }
+    wrong = facts("disagreements") if row["present"] else pd.DataFrame()
     # Discarded ones are another cause's matter.
-    finished = wrong[wrong["state"].isin(["committed", "rolled_back"])]
+    finished = wrong[wrong["state"].isin(["committed", "rolled_back"])] if len(wrong) else wrong
+    caused = finished[finished["cause"].notna()] if len(finished) else finished
+    local, overtaken = refs.seen(facts, LOCAL), lookups.overtaken(facts)
     thrown = _exception_count(facts)
-    finding = TEXTS.finding()
-    finding.steps = [
-        _disagreement(facts, summary, counts, finished),
-        _local_step(facts, summary, finished),
-        _exceptions(facts, thrown),
-        *_given_up(wrong),
-        *_overtaken(facts),
-    ]
-    finding.figures = _figures(summary, counts, thrown)
-    _say(finding, summary, finished, thrown)
-    if not wrong.empty:
-        finding.window = (wrong["stored"].min().to_pydatetime(), wrong["stored"].max().to_pydatetime())
-        finding.remedies = _remedies(wrong)
-    if summary is not None and _worth_telling(summary, wrong):
-        finding.tables = _tables(facts)
-    finding.missing = _missing(facts, summary, counts, finished)
-    return finding
-
-
-def _row_counts(facts: Facts, summary: totals.Summary | None) -> Counts:
-    row = facts.rows("row_counts")[0] if summary is not None and facts.has("rows") else None
-    if row is None or summary is None or not row["present"]:
-        return Counts()
-    return Counts(row["rows"], row["joined"], row["without_message"], row["pending"], summary.total("without_row"))
+    none_stored = summary is not None and not summary.half_messages
+    # What is open here may be committed where the logs at hand have nothing.
+    sure = summary is None or summary.whole or not counts["pending"]
+    observed = Observed(
+        {
+            **(summary.states() if summary else dict.fromkeys(totals.STATES)), "none_stored": none_stored,
+            "half_messages": summary.half_messages if summary else None, "committed_twice": summary.total("committed_twice") if summary else None,
+            "dead_lettered": summary.dead_lettered if summary else None, "exceptions_in_local_transaction": thrown, "table_rows": counts["rows"],
+            "joined": counts["joined"], "rows_without_message": counts["without_message"] if sure else None,
+            "rows_pending": counts["pending"] if sure else None,
+            "messages_without_row": summary.total("without_row") if summary and row["present"] else None,
+            "finished": summary.total("committed") + summary.total("rolled_back") if summary else None,
+            "wrong": len(finished), "caused": len(caused), "thrown": local and not len(finished) and not none_stored, "overtaken": overtaken,
+            "unexplained": not none_stored and (summary is None or not row["present"] or len(caused) < len(finished)),
+        },
+        {
+            "local-step": refs.quote(facts, local),
+            "exceptions": refs.quote(facts, local, 2) if thrown else (),
+            "check-overtakes": overtaken,
+        },
+    )  # fmt: skip
+    if len(finished):
+        _disagree(facts, observed, finished, caused)
+    if len(wrong):
+        _repairs(observed, wrong)
+    unusual = ("discarded", "pending", "committed_twice")
+    # Checks that ended well are normal, and the tables cost seconds.
+    if summary and (
+        len(wrong) or any(map(summary.total, unusual)) or (summary.half_messages and summary.dead_lettered)
+    ):
+        observed.tables = _tables(facts)
+    return observed
 
 
 def _exception_count(facts: Facts) -> int | None:
@@ -96,66 +90,47 @@ def _exception_count(facts: Facts) -> int | None:
     return 0 if started else None
 
 
-def _disagreement(facts: Facts, summary: totals.Summary | None, counts: Counts, finished: pd.DataFrame) -> Step:
-    if not finished.empty:
-        claim = TEXTS.say("disagree", **_counts(finished))
-        return deciding("disagree", claim, True, _ends(finished) + _rows(facts, finished))
-    if summary is not None and not summary.half_messages:
-        return deciding("disagree", TEXTS["no_transactions"], False)
-    if summary is None or counts.rows is None:
-        return deciding("disagree", TEXTS["no_rows"], None)
-    if not counts.joined:
-        return deciding("disagree", TEXTS.say("not_joined", rows=counts.rows), None)
-    ended = summary.total("committed") + summary.total("rolled_back")
-    return deciding("disagree", TEXTS.say("agree", finished=ended), False)
+def _disagree(facts: Facts, observed: Observed, finished: pd.DataFrame, caused: pd.DataFrame) -> None:
+    """Add which finished transactions disagree with their rows, whose they are, and the local steps that explain them."""
+    reasons = _reason(caused)
+    observed.values |= _counts(finished) | {
+        "groups": _by_group(finished),
+        "reasons": [
+            TEXTS.say(f"reasons-{cause}", count=int(n)) for cause in REASONS if (n := (reasons == cause).sum())
+        ],
+    }
+    observed.actors = finished["producer_group"].value_counts().index
+    observed.quotes["disagree"] = _ends(finished) + _rows(facts, finished)
+    first = caused.groupby("cause", sort=True).head(2).head(6)
+    observed.quotes["local-step"] = facts.refs(
+        (str(row["evidence_file"]), int(row["evidence_line"])) for row in first.to_dict("records")
+    )
 
 
-def _local_step(facts: Facts, summary: totals.Summary | None, finished: pd.DataFrame) -> Step:
-    caused = finished[finished["cause"].notna()]
-    if not caused.empty:
-        reasons = [
-            TEXTS.say(f"reasons-{cause}", count=int(n)) for cause in REASONS if (n := (_reason(caused) == cause).sum())
-        ]
-        first = caused.groupby("cause", sort=True).head(2).head(6)
-        quoted = facts.refs((str(row["evidence_file"]), int(row["evidence_line"])) for row in first.to_dict("records"))
-        claim = TEXTS.say("local", caused=len(caused), wrong=len(finished), reasons=reasons)
-        return deciding("local-step", claim, True, quoted)
-    seen = refs.seen(facts, LOCAL)
-    if seen and finished.empty and (summary is None or summary.half_messages):
-        claim = TEXTS.say("thrown", count=_exception_count(facts))
-        return deciding("local-step", claim, True, refs.quote(facts, seen))
-    return deciding("local-step", TEXTS["no_local"], None)
-
-
-def _reason(frame: pd.DataFrame) -> pd.Series[str]:
-    """Return the cause of each row under the name its sentence uses: the frame names each status separately."""
-    return frame["cause"].where(frame["cause"].isin(REASONS), "send_status")
-
-
-def _exceptions(facts: Facts, thrown: int | None) -> Step:
-    seen = refs.seen(facts, LOCAL)
-    quoted = refs.quote(facts, seen, 2) if thrown else ()
-    return supporting("exceptions", TEXTS.say("exceptions", count=thrown), thrown, quoted)
-
-
-def _overtaken(facts: Facts) -> list[Step]:
-    """Return the step that a check came while the local transaction was still running, if a paste shows it."""
-    said = lookups.overtaken(facts)
-    return [supporting("check-overtakes", TEXTS["overtaken"], True, said)] if said else []
-
-
-def _given_up(wrong: pd.DataFrame) -> list[Step]:
-    """Return the existing rows whose message was discarded, if any: only a supporting step, since discards alone are a neighbour."""
-    left = wrong[wrong["state"] == "discarded"]
-    if left.empty:
-        return []
-    return [supporting("discarded-rows", TEXTS.say("given_up", count=len(left)), None, _ends(left)[:1])]
+def _repairs(observed: Observed, wrong: pd.DataFrame) -> None:
+    """Add what is to be repaired, discarded transactions with it: a row whose message was discarded only supports, since discards are a neighbour."""
+    left, reasons, counts = (
+        wrong[wrong["state"] == "discarded"],
+        set(_reason(wrong[wrong["cause"].notna()])),
+        _counts(wrong),
+    )
+    observed.window = span(wrong["stored"], wrong["stored"])
+    observed.quotes["discarded-rows"] = _ends(left)[:1] if len(left) else ()
+    observed.values |= dict.fromkeys(reasons, True) | {
+        "given_up": len(left), "all_rows": counts["rows"], "all_messages": counts["messages"], "repairs": True, "no_reason": not reasons,
+        "groups_of_rows": _groups(wrong, "row_without_message"), "groups_of_messages": _groups(wrong, "message_without_row"),
+    }  # fmt: skip
 
 
 def _counts(frame: pd.DataFrame) -> dict[str, int]:
     """Return how many rows are without a message, and messages without a row."""
     kinds = {"rows": "row_without_message", "messages": "message_without_row"}
     return {name: int((frame["kind"] == kind).sum()) for name, kind in kinds.items()}
+
+
+def _reason(frame: pd.DataFrame) -> pd.Series[str]:
+    """Return the cause of each row under the name its sentence uses: the frame names each status separately."""
+    return frame["cause"].where(frame["cause"].isin(REASONS), "send_status")
 
 
 def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
@@ -177,34 +152,6 @@ def _rows(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
     )
 
 
-def _figures(summary: totals.Summary | None, counts: Counts, thrown: int | None) -> dict[str, Any]:
-    """Return the fixed figures; without a store those from records are unknown."""
-    states: dict[str, int | None] = summary.states() if summary else dict.fromkeys(totals.STATES)
-    # What is open here may be committed where the logs at hand have nothing.
-    sure = summary is None or summary.whole or not counts.rows_pending
-    return {
-        "half_messages": summary.half_messages if summary else None,
-        **states,
-        "committed_twice": summary.total("committed_twice") if summary else None,
-        "dead_lettered": summary.dead_lettered if summary else None,
-        "rows_without_message": counts.rows_without_message if sure else None,
-        "rows_pending": counts.rows_pending if sure else None,
-        "messages_without_row": counts.messages_without_row,
-        "exceptions_in_local_transaction": thrown,
-    }
-
-
-def _say(finding: Finding, summary: totals.Summary | None, finished: pd.DataFrame, thrown: int | None) -> None:
-    if not finished.empty:
-        finding.actors = tuple(finished["producer_group"].value_counts().index)
-        caused, groups = int(finished["cause"].notna().sum()), _by_group(finished)
-        finding.summary = TEXTS.say("summary", caused=caused, wrong=len(finished), groups=groups, **_counts(finished))
-    elif summary is not None and not summary.half_messages:
-        finding.summary = TEXTS.say("text_no_transactions")
-    elif finding.verdict != "ruled_out":
-        finding.summary = TEXTS.say("only_exceptions", count=thrown) if thrown else TEXTS.say("unknown")
-
-
 def _by_group(finished: pd.DataFrame) -> list[Sentence]:
     """Return how much of it is which producer group's, the most first."""
     groups = finished.assign(producer_group=finished["producer_group"].fillna("?")).groupby("producer_group")
@@ -217,36 +164,6 @@ def _groups(wrong: pd.DataFrame, kind: str) -> tuple[str, ...]:
     return tuple(wrong.loc[wrong["kind"] == kind, "producer_group"].value_counts().index)
 
 
-def _remedies(wrong: pd.DataFrame) -> list[Remedy]:
-    rows, messages = _counts(wrong).values()
-    made = []
-    if rows:
-        own = _groups(wrong, "row_without_message")
-        made.append(attrs.evolve(TEXTS.remedy("resend", count=rows), actors=own))
-    if messages:
-        own = _groups(wrong, "message_without_row")
-        made.append(attrs.evolve(TEXTS.remedy("compensate", count=messages), actors=own))
-    reasons = set(_reason(wrong[wrong["cause"].notna()]))
-    if "send_status" in reasons:
-        made.append(TEXTS.remedy("status"))
-    if reasons & {"rollback_answer", "commit_answer"}:
-        made.append(TEXTS.remedy("answer"))
-    if reasons & {"exception", "error"} or not reasons:
-        when = None if reasons else TEXTS["place_when"]
-        made.append(attrs.evolve(TEXTS.remedy("place"), when=when))
-    return made
-
-
-def _worth_telling(summary: totals.Summary, wrong: pd.DataFrame) -> bool:
-    """Return whether there is something to draw: checks that ended well are normal, and the tables cost seconds."""
-    unusual = ("discarded", "pending", "committed_twice")
-    return (
-        not wrong.empty
-        or any(summary.total(name) for name in unusual)
-        or bool(summary.half_messages and summary.dead_lettered)
-    )
-
-
 def _tables(facts: Facts) -> dict[str, Any]:
     taken = facts("transaction_paths")
     return {
@@ -257,22 +174,3 @@ def _tables(facts: Facts) -> dict[str, Any]:
         "transaction_limits": limits.table(facts),
         "transaction_rows": facts("row_fates"),
     }
-
-
-def _missing(facts: Facts, summary: totals.Summary | None, counts: Counts, finished: pd.DataFrame) -> list[Missing]:
-    if summary is not None and not summary.half_messages:
-        return []
-    wanted = []
-    if summary is None:
-        wanted.append(collect_next.ask("commitlog", TEXTS["want_store"]))
-    if counts.rows is None or not counts.joined:
-        wanted.append(collect_next.ask("business rows", TEXTS["want_rows"]))
-    unexplained = not finished.empty and finished["cause"].isna().any()
-    if counts.rows is None or summary is None or unexplained:
-        if not facts.has_source("client"):
-            wanted.append(collect_next.ask("producer's client log", TEXTS["want_client_log"]))
-        if not facts.has_source("app"):
-            wanted.append(collect_next.ask("application log", TEXTS["want_app_log"]))
-        if not facts.has_source("transaction"):
-            wanted.append(collect_next.ask("transaction.log", TEXTS["want_transaction_log"]))
-    return wanted
