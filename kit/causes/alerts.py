@@ -1,8 +1,8 @@
 """Live alerts: each cause lists in `alerts` of its YAML the known texts and records that are its first signs.
 
 A sign is the slug of a known log text, `problem:` and the slug of a known problem, `stage:` and the stage of a stored
-record, or what is computed from offsets (`LAG_GROWS`, `QUEUE_STANDS`) and disks (`DISK_FULL`). Nothing here searches for a
-text: signs are what the readers of logs and stores find anyway.
+record, or what is computed from offsets (`LAG_GROWS`, `QUEUE_STANDS`) and disks (`DISK_FULL`). Nothing here searches
+for a text: signs are what the readers of logs and stores find anyway.
 """
 
 from __future__ import annotations

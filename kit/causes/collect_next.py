@@ -1,7 +1,8 @@
 """What to collect next: each kind of evidence that would decide, why, and the exact command that fetches it.
 
-Each is a row of `collect.yaml`. Paths are the defaults of a stock installation (`broker.conf` may say otherwise); commands only read: the commitlog files
-of the window and never the whole store, from the host what it recorded during that time (if none is known, what to run next time).
+Each is a row of `collect.yaml`. Paths are the defaults of a stock installation (`broker.conf` may say otherwise);
+commands only read: the commitlog files of the window and never the whole store, from the host what it recorded during
+that time (if none is known, what to run next time).
 """
 
 from __future__ import annotations
@@ -88,8 +89,9 @@ def word(text: str) -> str:
 
 
 def placed(facts: Facts, findings: Iterable[Finding]) -> None:
-    """Add hosts and time to each request and fill in its command, as far as the evidence shows them: the time of what was found,
-    some minutes around it; store path, name server, address of the broker, the only topic and the only consumer group.
+    """Add hosts and time to each request and fill in its command, as far as the evidence shows them: the time of what
+    was found, some minutes around it; store path, name server, address of the broker, the only topic and the only
+    consumer group.
     """
     every = list(findings)
     found = [f for f in every if f.window is not None and f.verdict in ("confirmed", "suspected")]
@@ -119,7 +121,9 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
 
 
 def widened(window: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime, dt.datetime] | None:
-    """Return the time to look at: some minutes more on either side; None at the edges of the calendar, where no host has logs."""
+    """Return the time to look at: some minutes more on either side; None at the edges of the calendar, where no host
+    has logs.
+    """
     try:
         return (window[0] - MARGIN, window[1] + MARGIN) if window else None
     except OverflowError:
@@ -129,8 +133,9 @@ def widened(window: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime
 def filled(
     command: str, names: Mapping[str, str], window: tuple[dt.datetime, dt.datetime] | None, *, local: bool = False
 ) -> str:
-    """Return a command with its placeholders replaced where the value is known (`names`: placeholder → value, quoted here), and
-    with the time of `window`, if any: UTC, or the local time of a zone that is not known, for which any zone is allowed.
+    """Return a command with its placeholders replaced where the value is known (`names`: placeholder → value, quoted
+    here), and with the time of `window`, if any: UTC, or the local time of a zone that is not known, for which any
+    zone is allowed.
     """
     if window is not None:
         start, end = window

@@ -1,7 +1,8 @@
-"""From what is observed to a finding, as the YAML of a cause declares it: which steps hold, what is said, proposed and requested.
+"""From what is observed to a finding, as the YAML of a cause declares it: which steps hold, what is said, proposed
+and requested.
 
-A cause that counts, quotes and says is its YAML alone (`values`). Where more is needed, `observe(facts) -> Observed` of the module beside it gives the
-values. docs/adding-a-cause.md adds one.
+A cause that counts, quotes and says is its YAML alone (`values`). Where more is needed, `observe(facts) -> Observed`
+of the module beside it gives the values. docs/adding-a-cause.md adds one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from kit.tables.facts import Facts
 
 @attrs.define
 class Observed:
-    """What the evidence shows of a cause. `values`: by the names that conditions, sentences and figures use; `quotes`: references, by step or value."""
+    """What the evidence shows of a cause. `values`: by the names that conditions, sentences and figures use;
+    `quotes`: references, by step or value.
+    """
 
     values: dict[str, Any] = attrs.field(factory=dict)
     quotes: dict[str, Any] = attrs.field(factory=dict)
@@ -98,9 +101,9 @@ def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observ
 
 @attrs.frozen
 class Conditions:
-    """Reads `a + not b | c`. A word is a value (it holds if it is there and not 0), evidence of `shown_by.tsv`, the verdict, `found` (confirmed or
-    suspected), a step that `holds`, is `refuted` or `unknown` (`put-back-refused unknown`), or `always`; `x known`: a value that is not null; `client log`:
-    there is a log of this source.
+    """Reads `a + not b | c`. A word is a value (it holds if it is there and not 0), evidence of `shown_by.tsv`, the
+    verdict, `found` (confirmed or suspected), a step that `holds`, is `refuted` or `unknown` (`put-back-refused
+    unknown`), or `always`; `x known`: a value that is not null; `client log`: there is a log of this source.
     """
 
     facts: Facts
@@ -137,7 +140,9 @@ def words(text: str) -> list[str]:
 
 
 def _count(facts: Facts, name: str, value: Value, observed: Observed) -> tuple[Any, Any] | None:
-    """Add the number and the references of a declared value; return its first and last time, None if they are not known."""
+    """Add the number and the references of a declared value; return its first and last time, None if they are not
+    known.
+    """
     if not value.fact:
         seen = refs.seen(facts, *value.texts)
         observed.values[name], observed.quotes[name] = seen.count, refs.quote(facts, seen, value.quotes)

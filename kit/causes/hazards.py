@@ -1,4 +1,6 @@
-"""What a hazard is (`hazards.yaml`), those that causes find already, and those of consumer groups: client ids that can clash, differing subscriptions."""
+"""What a hazard is (`hazards.yaml`), those that causes find already, and those of consumer groups: client ids that
+can clash, differing subscriptions.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,9 @@ def hazard(slug: str, place: Place | Sentence, **values: Any) -> Hazard:
 
 
 def of_causes(facts: Facts, kept: Mapping[str, Any] | None) -> Iterable[Hazard]:
-    """Return a shared producer group if the stored transactions and the broker's transaction.log show one. `kept`: findings.json of a triage."""
+    """Return a shared producer group if the stored transactions and the broker's transaction.log show one. `kept`:
+    findings.json of a triage.
+    """
     if kept is not None:
         finding = next((f for f in kept["findings"] if f["cause"] == "shared-producer-group"), None)
     elif facts.files.of_kind("commitlog", "dledger") and facts.has_source("transaction"):
@@ -122,7 +126,9 @@ def of_clients(facts: Facts) -> Iterable[Hazard]:
 
 
 def near_deletion(facts: Facts, seen: Deployment) -> list[Hazard]:
-    """Return the groups whose next message is older than half of fileReservedTime: messages deleted before they are consumed are skipped."""
+    """Return the groups whose next message is older than half of fileReservedTime: messages deleted before they are
+    consumed are skipped.
+    """
     kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
     found = []
     for group, topic, hours, place in _ages(facts) if kept else ():
@@ -133,10 +139,11 @@ def near_deletion(facts: Facts, seen: Deployment) -> list[Hazard]:
 
 
 def _ages(facts: Facts) -> Iterable[tuple[str, str, float, Place]]:
-    """Yield for each topic of each group with messages waiting: by how many hours the next message of its oldest queue is older than the newest one handled.
+    """Yield for each topic of each group with messages waiting: by how many hours the next message of its oldest
+    queue is older than the newest one handled.
 
-    consumerProgress prints as #LastTime when the message before the offset was stored. All times of an output are in one zone, so they are
-    compared with each other, not with a clock.
+    consumerProgress prints as #LastTime when the message before the offset was stored. All times of an output are in
+    one zone, so they are compared with each other, not with a clock.
     """
     times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
     for block in admin_output.admin_blocks(facts):

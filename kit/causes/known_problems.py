@@ -1,9 +1,10 @@
 """Known problems (`kit.rocketmq.catalogue`) in the logs of a case: one `neighbour` finding for each that was seen.
 
-A problem that was not seen is no finding: the catalogue has hundreds of entries, and a missing log shows nothing. Texts that a cause module judges
-are left to it. A healthy system prints many of these lines at start and stop: each problem has a minimum number and duration, and lines that
-every start or stop prints count only where they go on without one (`goes_on` in their rows). In a paste, where nobody copies a line for nothing,
-a single line of the others is enough to suspect the problem.
+A problem that was not seen is no finding: the catalogue has hundreds of entries, and a missing log shows nothing.
+Texts that a cause module judges are left to it. A healthy system prints many of these lines at start and stop: each
+problem has a minimum number and duration, and lines that every start or stop prints count only where they go on
+without one (`goes_on` in their rows). In a paste, where nobody copies a line for nothing, a single line of the others
+is enough to suspect the problem.
 """
 
 from __future__ import annotations
@@ -100,7 +101,9 @@ def _with_remedy(finding: Finding, problem: Problem) -> Finding:
 
 
 def _faulty(facts: Facts, problem: Problem) -> Version | None:
-    """Return a broker release of the evidence that has the fault; None if no release does, or its releases are not known."""
+    """Return a broker release of the evidence that has the fault; None if no release does, or its releases are not
+    known.
+    """
     if not problem.fault.since and not problem.fault.until:
         return None
     for text in setup.broker_versions(facts):

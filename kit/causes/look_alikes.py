@@ -1,4 +1,6 @@
-"""Causes that are easily confused, and how to tell them apart, collected from the causes. `python -m kit.causes.look_alikes` prints docs/look-alikes.md."""
+"""Causes that are easily confused, and how to tell them apart, collected from the causes. `python -m
+kit.causes.look_alikes` prints docs/look-alikes.md.
+"""
 
 from __future__ import annotations
 

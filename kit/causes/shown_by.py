@@ -1,7 +1,8 @@
-"""Which evidence would show a step: `shown_by.tsv`, a row for each step that is shown false where nothing of it is seen.
+"""Which evidence would show a step: `shown_by.tsv`, a row for each step that is shown false where nothing of it is
+seen.
 
-The absence of something shows that it did not happen only in evidence in which it would be seen. Without that evidence the step is not known, and
-`wanted` requests it.
+The absence of something shows that it did not happen only in evidence in which it would be seen. Without that
+evidence the step is not known, and `wanted` requests it.
 """
 
 from __future__ import annotations
@@ -121,7 +122,9 @@ def weighed(facts: Facts, finding: Finding) -> Finding:
 
 
 def _documented(facts: Facts, finding: Finding) -> Finding:
-    """Return a finding that documents alone do not confirm: a runbook or a change log quotes a message without it having been printed."""
+    """Return a finding that documents alone do not confirm: a runbook or a change log quotes a message without it
+    having been printed.
+    """
     documents = {item.file for item in facts.files.items if item.detail.get("document")}
     if documents and finding.verdict == "confirmed":
         finding.steps = [

@@ -20,7 +20,9 @@ Severity = Literal["notice", "warning", "critical"]
 
 
 class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which occurrences of a sign count, by one value of their entry: it is one of some, none of some, contains a text, or differs from another value."""
+    """Which occurrences of a sign count, by one value of their entry: it is one of some, none of some, contains a
+    text, or differs from another value.
+    """
 
     value: str
     is_in: tuple[str | None, ...] | None = None
@@ -40,11 +42,12 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One sign of a cause, and when it rings.
 
-    It rings when `least` occurrences within `within` seconds span at least `lasts` seconds. `step` is the id of the cause's step that it shows. `by`:
-    values (of the text's pattern, or `file`) that must be the same; `differ`: a value of which there must be two; `when`: which occurrences count (`thread`
-    is among the values); `clears`: an occurrence for which this is true makes the others of its key harmless; `also`: a sign that must
-    come with the same values of `by` in the same time; `without`: known texts in whose entries it means something else; `grows`: alert when it doubles within
-    this time; `steady`: it is seen again and again without getting worse.
+    It rings when `least` occurrences within `within` seconds span at least `lasts` seconds. `step` is the id of the
+    cause's step that it shows. `by`: values (of the text's pattern, or `file`) that must be the same; `differ`: a
+    value of which there must be two; `when`: which occurrences count (`thread` is among the values); `clears`: an
+    occurrence for which this is true makes the others of its key harmless; `also`: a sign that must come with the
+    same values of `by` in the same time; `without`: known texts in whose entries it means something else; `grows`:
+    alert when it doubles within this time; `steady`: it is seen again and again without getting worse.
     """
 
     sign: str
@@ -85,7 +88,9 @@ class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Figure(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
-    """A number that a cause reports: what it counts, which harm it is, and what the report writes for the kit's own names among its values."""
+    """A number that a cause reports: what it counts, which harm it is, and what the report writes for the kit's own
+    names among its values.
+    """
 
     en: str
     zh: str
@@ -112,8 +117,9 @@ class Figure(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Something to be counted: entries of known texts, or a number of a gold table.
 
-    `fact`: the table, `where`: which of its rows; its number is their `sum` of a column, a `column` of the first, or how many they are. A table with
-    `texts` is asked only where one of them occurs. `quotes`: most references; `within`: what the quoted line of an entry contains.
+    `fact`: the table, `where`: which of its rows; its number is their `sum` of a column, a `column` of the first, or
+    how many they are. A table with `texts` is asked only where one of them occurs. `quotes`: most references;
+    `within`: what the quoted line of an entry contains.
     """
 
     texts: tuple[str, ...] = ()
@@ -128,8 +134,9 @@ class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class StepText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A step: sentences of `says` and the conditions under which they are said; the first that applies is the claim.
 
-    `holds`: it is shown; `refuted`: it is shown false; `maybe`: neither; else `open`, which is false where the evidence would show the step
-    (`shown_by.tsv`) or `absent` applies. Without any of them there is no such step. `claim` and `needs`: one sentence for all, and when it holds.
+    `holds`: it is shown; `refuted`: it is shown false; `maybe`: neither; else `open`, which is false where the
+    evidence would show the step (`shown_by.tsv`) or `absent` applies. Without any of them there is no such step.
+    `claim` and `needs`: one sentence for all, and when it holds.
     """
 
     id: str
@@ -145,7 +152,9 @@ class StepText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Want(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to request, a name of `collect.yaml`, and the condition under which it would decide. `group`, `topic`: the values that its command names."""
+    """What to request, a name of `collect.yaml`, and the condition under which it would decide. `group`, `topic`: the
+    values that its command names.
+    """
 
     artefact: str
     why: T
@@ -156,7 +165,9 @@ class Want(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A cause, as its `<slug>.yaml` declares it; `conditions.py` reads the conditions. `slug` and `kind` come from its place."""
+    """A cause, as its `<slug>.yaml` declares it; `conditions.py` reads the conditions. `slug` and `kind` come from
+    its place.
+    """
 
     title: T
     slug: str = ""

@@ -40,10 +40,12 @@ COLLECTING = "collect next"
 
 
 def triage(case: Case, lang: Lang | None = None) -> dict[str, Any]:
-    """Examine every cause and return findings.json (schema 1) as a dict, in the case's language unless `lang` is given.
+    """Examine every cause and return findings.json (schema 1) as a dict, in the case's language unless `lang` is
+    given.
 
     The result of an earlier run with the same code, evidence and options is returned. A cause that breaks has the
-    verdict `failed`; `case.failures` and bug-report.txt in the workspace then say more, and the next run examines it again.
+    verdict `failed`; `case.failures` and bug-report.txt in the workspace then say more, and the next run examines it
+    again.
     """
     known = results.load(case, lang)
     if known is not None:
@@ -112,7 +114,9 @@ def _on_its_clock(case: Case, finding: Finding) -> Finding:
 
 
 def _sayable(finding: Finding) -> Finding:
-    """Return the finding, checked in every language: a sentence with a missing value raises here, for this cause only."""
+    """Return the finding, checked in every language: a sentence with a missing value raises here, for this cause
+    only.
+    """
     for lang in LANGS:
         json.dumps(plain(finding.as_dict(lang)), allow_nan=False)
     return finding
@@ -126,7 +130,9 @@ def _failure(what: str, error: Exception) -> Failure:
 
 
 def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
-    """Return findings.json: no run times, everything in a fixed order, so that the same evidence gives the same bytes."""
+    """Return findings.json: no run times, everything in a fixed order, so that the same evidence gives the same
+    bytes.
+    """
     found = case.inventory
     explained = consequences.explained_by(findings)
     return {

@@ -1,4 +1,6 @@
-"""A step several causes share when a group's offsets are known at one time only: some queues move on, of others nothing was ever handled."""
+"""A step several causes share when a group's offsets are known at one time only: some queues move on, of others
+nothing was ever handled.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """acl-denied: the broker's access control refuses a client: a wrong secret, an unknown user, a missing right.
 
-Deciding step: an AclException (plain ACL, 4.4.0 and later) or an authentication or authorization exception (5.3.0 and later) in any log. Secrets are never quoted:
-configuration files are not (reference: operators' incidents §7).
+Secrets are never quoted: configuration files are not (reference: operators' incidents §7).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """check-unknown-until-discard: producers answered UNKNOW at every check until the broker discarded the message.
 
-Deciding steps: transactions were discarded (check-limit topic, or the log before 4.5.2); the producers had answered UNKNOWN for them. Source:
-broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, broker/processor/EndTransactionProcessor (reference §4.6, §6.5).
+Source: broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, broker/processor/EndTransactionProcessor
+(reference §4.6, §6.5).
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ def observe(facts: Facts) -> Observed:
 
 
 def _printed(facts: Facts, values: dict[str, Any]) -> Observed:
-    """Count by the log alone, which prints each discarded message and each UNKNOW answer; copies of a leaked message belong to another cause."""
+    """Count by the log alone, which prints each discarded message and each UNKNOW answer; copies of a leaked message
+    belong to another cause.
+    """
     rows = facts.rows("printed_discards") if refs.seen(facts, "check-discard") else []
     row = next((row for row in rows if not row["leaked"]), None)
     if row is None:
@@ -60,7 +62,8 @@ def _printed(facts: Facts, values: dict[str, Any]) -> Observed:
     unknown = row["unknown_messages"]
     return Observed(
         {
-            **values, "printed": True, "discarded": row["messages"] or None, "named": row["messages"], "lines": row["lines"],
+            **values, "printed": True, "discarded": row["messages"] or None, "named": row["messages"],
+            "lines": row["lines"],
             "unknown": unknown, "answers": row["unknowns"], "answered_unknown": unknown or None,
         },
         {

@@ -1,8 +1,8 @@
-"""client-oversize-reject: a send refused at once for its size, by the client's own limit or by the broker's answer 13.
+"""client-oversize-reject: a send refused at once for its size, by the client's own limit or by the broker's answer
+13.
 
-Deciding step: the client's own refusal in its or the application's log, or the store's line from a send thread; code 13 alone has other reasons too. The
-client looks at the raw body (client/Validators.checkMessage), the broker at the record or the stored body (store/CommitLog, store/MessageExtEncoder);
-neither is retried.
+The client looks at the raw body (client/Validators.checkMessage), the broker at the record or the stored body
+(store/CommitLog, store/MessageExtEncoder); neither is retried.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ def observe(facts: Facts) -> Observed:
     quoted = (*rejects.broker_refs, *rejects.client_refs)[:4] if happened else ()
     return Observed(
         {
-            "broker": broker, "client": client, "happened": happened, "looked": broker is not None or client is not None,
+            "broker": broker, "client": client, "happened": happened,
+            "looked": broker is not None or client is not None,
             "sized": happened and rejects.sized, "largest_refused_record": rejects.largest,
             "printed_limit": known.limit if broker and known.how == "total" else None,  # 4.9.4+ print the limit itself
         },

@@ -1,7 +1,6 @@
 """client-timeout: a send timed out waiting for its answer, or its call ran out of time. Whether it is stored is open.
 
-Deciding step: the client's own time-out of a send, in a log or in a send ledger (RemotingTimeoutException, RemotingTooMuchRequestException:
-client/impl/producer/DefaultMQProducerImpl, remoting/netty/NettyRemotingAbstract). An application's log prints the end of a send, not its attempts.
+An application's log prints the end of a send, not its attempts.
 """
 
 from __future__ import annotations
@@ -24,8 +23,10 @@ def observe(facts: Facts) -> Observed:
     quoted = attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) or (refs.lines(facts, rows, 2) if len(rows) else ())
     return Observed(
         {
-            **(outcome or {}), "outcome": outcome, "happened": happened, "timed_out_sends": count, "tries": tries, "late": late.count,
-            "late_answers": None if by_kind is None else late.count, "attempts_known": by_kind is not None, "knows_kinds": ledger.knows_kinds,
+            **(outcome or {}), "outcome": outcome, "happened": happened, "timed_out_sends": count, "tries": tries,
+            "late": late.count,
+            "late_answers": None if by_kind is None else late.count, "attempts_known": by_kind is not None,
+            "knows_kinds": ledger.knows_kinds,
         },
         {"timed-out": quoted, "late-answers": refs.quote(facts, late, 2), "stored-all-the-same": ()},
         actors=attempts.brokers(facts) if happened else (),

@@ -1,7 +1,7 @@
 """dead-letter: messages that a consumer group stopped retrying, in its %DLQ% topic.
 
-Deciding step: records in a %DLQ% topic; without the store, the broker's `send msg to DLQ` (5.x) or a %DLQ% topic that mqadmin shows filled. Source:
-broker/processor/SendMessageProcessor.consumerSendMsgBack (reference §4.8). Brokers before 4.9.2 keep a dead letter for a delay first.
+Source: broker/processor/SendMessageProcessor.consumerSendMsgBack (reference §4.8). Brokers before 4.9.2 keep a dead
+letter for a delay first.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ def observe(facts: Facts) -> Observed:
     names = [str(group) for group in groups["consumer_group"].head(5)] + (["…"] if len(groups) > 5 else [])
     observed = Observed(
         {
-            "letters": count, "records": int(groups["records"].sum()), "groups": names, "logged": logged.count, "unhandled": count or logged.count,
-            "dead_lettered": count if facts.has("messages") else logged.count, "waiting": waiting, "failures": failed.count,
+            "letters": count, "records": int(groups["records"].sum()), "groups": names, "logged": logged.count,
+            "unhandled": count or logged.count,
+            "dead_lettered": count if facts.has("messages") else logged.count, "waiting": waiting,
+            "failures": failed.count,
             "late": int(late["messages"].iloc[0]) if len(late) else 0,
         },
         {

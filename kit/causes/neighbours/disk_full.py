@@ -1,8 +1,6 @@
 """disk-full: the broker marked its disk full and accepted no more messages.
 
-Deciding step: store.log marks a disk full (store/DefaultMessageStore.CleanCommitLogService), or an answer of code 14 whose printed ratio is at the
-limit (diskSpaceWarningLevelRatio, 0.90 by default; broker/processor/SendMessageProcessor). What `df` shows supports it only: it was printed at some
-other time, and older releases count reserved blocks as free.
+What `df` shows supports it only: it was printed at some other time, and older releases count reserved blocks as free.
 """
 
 from __future__ import annotations
@@ -26,7 +24,8 @@ def observe(facts: Facts) -> Observed:
     refused, ratio, told = answers(facts, "full")
     ledger, stored = sends.ledger(facts), facts.has_source("store")
     values: dict[str, Any] = {
-        "marks": marks, "refused": refused, "limit": str(LIMIT), "most": round(100 * LIMIT), "happened": marks or refused,
+        "marks": marks, "refused": refused, "limit": str(LIMIT), "most": round(100 * LIMIT),
+        "happened": marks or refused,
         "looked": stored or ledger.knows_kinds, "marked_full": marks if stored else None,
         "refused_answers": refused if ledger.whole or refused else None,
         "highest_ratio": answers(facts, "room")[1] if ratio is None else ratio,
@@ -40,7 +39,9 @@ def observe(facts: Facts) -> Observed:
 
 
 def answers(facts: Facts, state: str) -> tuple[int, float | None, tuple[Ref, ...]]:
-    """Return how many entries of the table `disk_answers` have a state, the highest ratio they print, and the first two."""
+    """Return how many entries of the table `disk_answers` have a state, the highest ratio they print, and the first
+    two.
+    """
     if not refs.seen(facts, "disk-full", "service-not-available"):
         return 0, None, ()
     rows = facts("disk_answers")

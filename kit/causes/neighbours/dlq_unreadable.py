@@ -1,6 +1,5 @@
 """dlq-unreadable: a dead letter topic that nobody may read: created write-only (perm 2) by brokers before 4.9.2.
 
-Deciding step: topics.json holds a %DLQ% topic whose permission lacks the read bit.
 Source: broker/processor/AbstractSendMessageProcessor, common/constant/PermName (reference §4.8).
 """
 
@@ -36,7 +35,8 @@ def observe(facts: Facts) -> Observed:
 
 
 def closed(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows of `configs` that give a dead letter topic no read permission, ordered by topic, file and line."""
+    """Return the rows of `configs` that give a dead letter topic no read permission, ordered by topic, file and line.
+    """
     perms = [
         r
         for r in rows

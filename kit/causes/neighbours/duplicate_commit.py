@@ -1,8 +1,8 @@
 """duplicate-commit: one transaction is stored twice in its topic, committed by the producer's answer and by a check.
 
-Deciding step: one UNIQ_KEY with more than one committed record in a real topic. Two ways there, told apart by offsets: the commit came after a check
-had renewed the half message (a slow local transaction), or before, but its op record was not written yet (batched op records, 5.1.0+).
-Source: broker/processor/EndTransactionProcessor, broker/transaction/queue/TransactionalMessageServiceImpl (reference §4.4).
+Two ways there, told apart by offsets: the commit came after a check had renewed the half message (a slow local
+transaction), or before, but its op record was not written yet (batched op records, 5.1.0+). Source:
+broker/processor/EndTransactionProcessor, broker/transaction/queue/TransactionalMessageServiceImpl (reference §4.4).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """producer-offline: the broker checks back on transactions and no producer of their group is connected.
 
-Deciding steps: a check found no channel (transaction.log or broker.log); the group was unknown or had no connection left (`channel table
-is empty`, `Channel list is empty`). A null channel without either line is a producer flooded with checks, which is connected. Source:
-broker/transaction/AbstractTransactionalMessageCheckListener, broker/client/ProducerManager.getAvailableChannel (reference §6.5).
+A null channel without either line is a producer flooded with checks, which is connected. Source:
+broker/transaction/AbstractTransactionalMessageCheckListener, broker/client/ProducerManager.getAvailableChannel
+(reference §6.5).
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ def observe(facts: Facts) -> Observed:
     first, last = (null or empty).first, (null or empty).last
     return Observed(
         {
-            **(busy or {}), "checks": checks, "nulls": null.count, "empty": empty.count, "left": left.count, "groups": groups,
-            "unreached_checks": checks if looked else None, "discarded": states.get("discarded"), "pending": states.get("pending"),
+            **(busy or {}), "checks": checks, "nulls": null.count, "empty": empty.count, "left": left.count,
+            "groups": groups,
+            "unreached_checks": checks if looked else None, "discarded": states.get("discarded"),
+            "pending": states.get("pending"),
         },
         {
             "checks-unanswered": refs.quote(facts, null or empty),

@@ -1,8 +1,4 @@
-"""producer-retry-duplicate: a timed-out send was retried by the client, and more than one attempt is stored.
-
-Deciding step: originals with one UNIQ_KEY and one body more than once in one real topic, not transactional (sysFlag & 0xC = 0), born within the time
-of one call; often on two brokers, and stored at the same moment, since all attempts waited for the same stalled broker (reference §7.3).
-"""
+"""producer-retry-duplicate: a timed-out send was retried by the client, and more than one attempt is stored."""
 
 from __future__ import annotations
 

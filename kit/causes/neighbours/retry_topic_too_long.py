@@ -1,8 +1,9 @@
-"""retry-topic-too-long: %RETRY% + consumer group exceeds what the broker stores, so no message of that group can be sent back.
+"""retry-topic-too-long: %RETRY% + consumer group exceeds what the broker stores, so no message of that group can be
+sent back.
 
-Deciding steps: the name of the retry topic is too long (group name, or the length the broker prints); a send-back was refused for it. A name that the
-store refused is nearly always a retry topic's, since clients check those of other topics; without the group it stays `suspected`. Limits:
-store/DefaultMessageStore.putMessage (127 characters, up to 5.0.0), broker/util/HookUtils (255 bytes for %RETRY% topics from 5.1.0).
+A name that the store refused is nearly always a retry topic's, since clients check those of other topics; without the
+group it stays `suspected`. Limits: store/DefaultMessageStore.putMessage (127 characters, up to 5.0.0),
+broker/util/HookUtils (255 bytes for %RETRY% topics from 5.1.0).
 """
 
 from __future__ import annotations

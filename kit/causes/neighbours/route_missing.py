@@ -1,8 +1,8 @@
 """route-missing: sends failed because the name server had no route to a topic that exists.
 
-Deciding step: a send that failed with "No route info of this topic" for a topic that a broker has. The broker had not registered yet (the first
-seconds after a start), was taken off the list, or registers with another name server than the client asks (client/impl/producer/
-DefaultMQProducerImpl.sendDefaultImpl, namesrv/routeinfo/RouteInfoManager).
+The broker had not registered yet (the first seconds after a start), was taken off the list, or registers with another
+name server than the client asks (client/impl/producer/ DefaultMQProducerImpl.sendDefaultImpl,
+namesrv/routeinfo/RouteInfoManager).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level is blocked with everything behind it.
+"""schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level is blocked with
+everything behind it.
 
-Similar to the put-back loop: the delivered copy differs from the waiting one only in its topic, so it outgrows the limit if the real topic's name
-is longer than SCHEDULE_TOPIC_XXXX. Deciding step: the same delivery failed more than once, or was refused for its size (one failure is normal at a
-stop). Source: store/schedule/ScheduleMessageService (4.x), broker/schedule/ScheduleMessageService (5.x).
+Similar to the put-back loop: the delivered copy differs from the waiting one only in its topic, so it outgrows the
+limit if the real topic's name is longer than SCHEDULE_TOPIC_XXXX. Source: store/schedule/ScheduleMessageService
+(4.x), broker/schedule/ScheduleMessageService (5.x).
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from kit.tables.facts import Facts
 FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
 """store/PutMessageStatus of a record that is too large."""
 AGAIN: Final = 5
-"""Seconds between failures that name no message, above which they are not one stop of the broker; the delivery is retried after 10 s."""
+"""Seconds between failures that name no message, above which they are not one stop of the broker; the delivery is
+retried after 10 s.
+"""
 
 
 def observe(facts: Facts) -> Observed:
@@ -74,7 +77,9 @@ def _again(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _too_large(facts: Facts) -> pd.DataFrame | None:
-    """Return waiting records that the broker would refuse under their real topic (`schedule_misfits`); None if that is not known."""
+    """Return waiting records that the broker would refuse under their real topic (`schedule_misfits`); None if that
+    is not known.
+    """
     known = limits.limits(facts)
     if not facts.has("messages") or known.limit is None or known.how is None:
         return None
@@ -83,7 +88,9 @@ def _too_large(facts: Facts) -> pd.DataFrame | None:
 
 
 def _blocked(facts: Facts, failed: pd.DataFrame, too_large: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the first record of each level that cannot be delivered: those the log names, else those that are too large."""
+    """Return the first record of each level that cannot be delivered: those the log names, else those that are too
+    large.
+    """
     if facts.has("messages") and failed["msg_id"].notna().any():
         rows = facts("schedule_misfits")
         return rows[rows["kind"] == "named"]

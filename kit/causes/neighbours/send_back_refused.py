@@ -1,7 +1,8 @@
-"""send-back-refused: the broker refuses a consumer's send-back and the client's own re-send fails too; nothing is stored, nothing leaks.
+"""send-back-refused: the broker refuses a consumer's send-back and the client's own re-send fails too; nothing is
+stored, nothing leaks.
 
-Deciding steps: a send-back was refused (client log); the client's own re-send failed too, so the message is retried in memory, every 5 s.
-Source: client/impl/consumer/ConsumeMessageConcurrentlyService.processConsumeResult, DefaultMQPushConsumerImpl.sendMessageBack.
+Source: client/impl/consumer/ConsumeMessageConcurrentlyService.processConsumeResult,
+DefaultMQPushConsumerImpl.sendMessageBack.
 """
 
 from __future__ import annotations

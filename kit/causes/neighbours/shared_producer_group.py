@@ -1,9 +1,8 @@
-"""shared-producer-group: applications that do not know each other's orders share one producer group, so checks are answered by the wrong one.
+"""shared-producer-group: applications that do not know each other's orders share one producer group, so checks are
+answered by the wrong one.
 
-Deciding steps: a check was answered from another host than the one the half message came from; such answers disagree with what happened there
-(ROLLBACK for a transaction whose row exists or that was committed, or never COMMIT where the group's own hosts always do). Instances of one
-application answer for each other all the time; only the disagreement shows it. Source: broker/client/ProducerManager.getAvailableChannel picks any
-channel of the group (reference §6.5).
+Instances of one application answer for each other all the time; only the disagreement shows it. Source:
+broker/client/ProducerManager.getAvailableChannel picks any channel of the group (reference §6.5).
 """
 
 from __future__ import annotations

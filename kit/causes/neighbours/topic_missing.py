@@ -1,7 +1,7 @@
 """topic-missing: clients ask for a topic that does not exist, so nothing is sent and nothing consumed.
 
-Deciding step: a send or a consumer that found no route for a topic that no broker has. Every healthy start asks for the retry topic and TBW102; a
-topic that exists and has lost its route is another fault (reference: operators' incidents §7).
+Every healthy start asks for the retry topic and TBW102; a topic that exists and has lost its route is another fault
+(reference: operators' incidents §7).
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ def observe(facts: Facts) -> Observed:
     unreached = refs.seen(facts, PROBLEM + "namesrv-unreachable") if used and not known else None
     setting = setup.setting(facts, "autoCreateTopicEnable")
     values |= {
-        "used": used, "sure": used and known, "unsure": not (used and known), "unreached": unreached, "like": worst.like,
-        "sends": worst.sends, "failed": worst.sends or None, "subscribing": len(worst.groups), "groups": list(worst.groups) or None,
+        "used": used, "sure": used and known, "unsure": not (used and known), "unreached": unreached,
+        "like": worst.like,
+        "sends": worst.sends, "failed": worst.sends or None, "subscribing": len(worst.groups),
+        "groups": list(worst.groups) or None,
         "entries": worst.entries, "not_created": setting.value == "false" and setting.where is not None,
     }  # fmt: skip
     quotes = {"no-route": () if unreached else quoted, "no-route-answer": quoted}

@@ -1,7 +1,5 @@
-"""undecodable-half-message: a compressed half message was put back uncompressed with the flag still set; the checker cannot read its own copy.
-
-Deciding steps: a put-back copy with the COMPRESSED flag whose body is not the original's; check rounds that abort on it (NullPointerException, or the
-same check count written again and again). 4.3.0–4.5.2 only: broker/transaction/queue/TransactionalMessageBridge.decodeMsgList (reference §6.6).
+"""undecodable-half-message: a compressed half message was put back uncompressed with the flag still set; the checker
+cannot read its own copy.
 """
 
 from __future__ import annotations

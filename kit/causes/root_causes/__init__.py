@@ -1,1 +1,3 @@
-"""The root causes: `<slug>.yaml` says and declares, the module beside it examines. How to add one: docs/adding-a-cause.md."""
+"""The root causes: `<slug>.yaml` says and declares, the module beside it examines. How to add one:
+docs/adding-a-cause.md.
+"""

@@ -1,9 +1,9 @@
 """broker-busy: a broker refused messages by flow control; which of them are lost, which are stored all the same,
 which are stored twice.
 
-Deciding step: a flow-control refusal of the broker (a kind in brackets, or the overload text) in any log or pasted
-text. The broker does not log its refusals (reference §7.1), so clients and applications have to. Why it was busy is a
-separate, ranked explanation and can be "not shown"; client time-outs without a refusal leave the verdict at `suspected`.
+The broker does not log its refusals (reference §7.1), so clients and applications have to. Why it was busy is a
+separate, ranked explanation and can be "not shown"; client time-outs without a refusal leave the verdict at
+`suspected`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,16 @@ from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 FIXES: Final = {
-    "gc": "gc", "process-stood-still": "stopped", "stall": "stopped", "page-cache": "pages", "flush": "pages", "lock": "lock",
+    "gc": "gc", "process-stood-still": "stopped", "stall": "stopped", "page-cache": "pages", "flush": "pages",
+    "lock": "lock",
     "transient-pool": "pool", "replication": "replica", "co-located-load": "host", "host": "more", "queue-wait": "more",
     "half-topic": "half_topic",
 }  # fmt: skip
 """The remedy of each explanation."""
 SLOW_TIMED = ("put-slow-in-lock", "put-slow", "flush-slow")
-"""Lines of store.log about single slow writes that a broker prints from 500 ms on: store/CommitLog, store/DefaultMessageStore."""
+"""Lines of store.log about single slow writes that a broker prints from 500 ms on: store/CommitLog,
+store/DefaultMessageStore.
+"""
 SLOW = (*SLOW_TIMED, "mmap-timeout", "transient-pool-short")
 SEVERAL = 3
 PAGE_CACHE_BUSY = 1000
@@ -70,11 +73,16 @@ def observe(facts: Facts) -> Observed:
     observed = Observed(
         {
             "refused": refused.count, "kinds": _kinds(facts) or None if refused else None, "would_show": would_show,
-            "pauses": sum(s.pauses for s in stalls), "stood": stood, "waiters": sum(s.waiters for s in stalls), "stalls": len(stalls),
-            "stall_count": len(stalls), "stall_times": [_stall(s) for s in stalls], "timed_out": timed_out, "timed_out_lines": lines.count,
-            "slow": slow.count, "counted_by_broker": counted, "left_open": left_open[0]["n"] if left_open else 0, "attempts_by_kind": attempts.by_kind(facts),
+            "pauses": sum(s.pauses for s in stalls), "stood": stood, "waiters": sum(s.waiters for s in stalls),
+            "stalls": len(stalls),
+            "stall_count": len(stalls), "stall_times": [_stall(s) for s in stalls], "timed_out": timed_out,
+            "timed_out_lines": lines.count,
+            "slow": slow.count, "counted_by_broker": counted, "left_open": left_open[0]["n"] if left_open else 0,
+            "attempts_by_kind": attempts.by_kind(facts),
             "why": whys[0].said if whys else TEXTS["not_shown"], "explanations": [w.as_dict() for w in whys],
-            "ledger": facts.has("sends"), "producer_log": attempts.has_producer_log(facts), "over_time": facts.has("metrics") and (facts("measured_origins")["origin"] != "df").any(), **_outcome(ledger),
+            "ledger": facts.has("sends"), "producer_log": attempts.has_producer_log(facts),
+            "over_time": facts.has("metrics") and (facts("measured_origins")["origin"] != "df").any(),
+            **_outcome(ledger),
         },
         {
             "refused": attempts.quotes(facts, attempts.REFUSALS, 4) or refs.quote(facts, refused) if refused else (),
@@ -116,7 +124,9 @@ def _kinds(facts: Facts) -> list[str]:
 
 
 def _slow_lines(facts: Facts) -> refs.Seen:
-    """Return the lines of slow writes where they are a sign of flow control: several, one as long as the broker waits, or copied by somebody."""
+    """Return the lines of slow writes where they are a sign of flow control: several, one as long as the broker
+    waits, or copied by somebody.
+    """
     if lookups.is_paste(facts):
         return refs.seen(facts, *SLOW, *PASTED)
     found = refs.seen(facts, *SLOW)
@@ -132,7 +142,8 @@ def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
     refused = [n for kind, n in by_kind.items() if kind in attempts.REFUSALS]
     late = by_kind.get("CLIENT_TIMEOUT", {}).get("stored")
     values = {
-        "sends": ledger.sends, "sends_failed": ledger.sends_failed, "failed_but_stored": ledger.failed_but_stored, "lost": ledger.lost,
+        "sends": ledger.sends, "sends_failed": ledger.sends_failed, "failed_but_stored": ledger.failed_but_stored,
+        "lost": ledger.lost,
         "stored_twice": ledger.stored_twice, "outcome_by_kind": ledger.outcome_by_kind, "errors_by_kind": errors,
         "kind_unknown": ledger.kind_unknown if ledger.source else None,
         "answered_not_ok": sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None,
@@ -166,7 +177,8 @@ def _limits(facts: Facts, stalls: list[Any]) -> dict[str, Any]:
 
 
 def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
-    """Return a step for each explanation, the best shown first; it supports only where there is something to explain."""
+    """Return a step for each explanation, the best shown first; it supports only where there is something to explain.
+    """
     if refused and not whys:
         return [supporting("why-1", TEXTS["why_not"], None)]
     steps = []

@@ -1,7 +1,6 @@
 """broker-unreachable: clients cannot connect to the address a broker advertises, while the broker itself runs.
 
-Deciding steps: connect failures of clients to the advertised address · that address differs from one that is reached, or is one that only the broker's host
-knows (loopback, a container bridge). An address that the same clients reached before or after is not unreachable: the broker was down, or the link
+An address that the same clients reached before or after is not unreachable: the broker was down, or the link
 (reference: operators' incidents §7).
 """
 
@@ -78,14 +77,17 @@ def _never(facts: Facts, observed: Observed, target: Target) -> None:
     where = facts.refs([(instead[1].file, instead[1].line), *([instead[2]] if instead[2] else [])]) if instead else ()
     tried = facts.refs((t.file, t.line) for t in target.tried[:3] if t.line is not None)
     observed.values |= {
-        "count": target.failed, "only_failures": only, "advertised": address, "advertised_here": place is not None, "loopback": loopback,
+        "count": target.failed, "only_failures": only, "advertised": address, "advertised_here": place is not None,
+        "loopback": loopback,
         "interface": bridge.interface if bridge and not loopback else None, "instead": instead[0] if instead else None,
-        "on_host": own and not loopback, "no_other": own and not (loopback or bridge or instead), "docker": reach.is_docker_default(address),
+        "on_host": own and not loopback, "no_other": own and not (loopback or bridge or instead),
+        "docker": reach.is_docker_default(address),
         "selected": alone.count, "vip": address.endswith(VIP), "clients": len(clients),
         "failed_sends": None if ledger.source is None else _failed_sends(ledger),
     }  # fmt: skip
     observed.quotes |= {
-        "connects-seen": tried, "advertised": shown, "docker-network": tried[:1], "loopback": shown, "no-consumer-list": refs.quote(facts, alone, 1),
+        "connects-seen": tried, "advertised": shown, "docker-network": tried[:1], "loopback": shown,
+        "no-consumer-list": refs.quote(facts, alone, 1),
         "address-differs": shown if loopback else (*facts.refs([(bridge.file, bridge.line)]), *where) if bridge else where
         if instead else facts.refs([(own[0].file, own[0].line)]) if own else (),
         "connects-failed": () if only else tried,
@@ -104,7 +106,9 @@ def _failed_sends(ledger: sends.Ledger) -> int:
 
 
 def _target(facts: Facts) -> Target | None:
-    """Return the address with the most failed connects; addresses that nobody reached come first, then advertised ones."""
+    """Return the address with the most failed connects; addresses that nobody reached come first, then advertised
+    ones.
+    """
     by_address: dict[str, list[reach.Tried]] = {}
     for one in reach.tried(facts):
         by_address.setdefault(one.address, []).append(one)
@@ -121,7 +125,9 @@ def _target(facts: Facts) -> Target | None:
 
 
 def _only_failures(facts: Facts) -> bool:
-    """Return whether only applications' logs tell of connects: they print those that failed, never one that succeeded."""
+    """Return whether only applications' logs tell of connects: they print those that failed, never one that
+    succeeded.
+    """
     return facts.has_source("app") and not reach.client_logs(facts) and not lookups.is_paste(facts)
 
 
@@ -132,7 +138,9 @@ def _any_answer(facts: Facts) -> bool:
 
 
 def _table(facts: Facts, target: Target, instead: Any) -> pd.DataFrame:
-    """Return one row for each address of a broker or its host: address, interface, role (advertised, host), failed, reached."""
+    """Return one row for each address of a broker or its host: address, interface, role (advertised, host), failed,
+    reached.
+    """
     own_addresses, advertised = reach.own_addresses(facts), reach.host(target.address)
     interface = next((own.interface for own in own_addresses if own.address == advertised), None)
     reached = sum(t.reached for t in target.reached)

@@ -1,8 +1,6 @@
 """consumer-backlog: a group handles a topic more slowly than it is written, so messages pile up in all its queues.
 
-Deciding steps: the lag grew in every queue that got messages while the offsets went on (two copies of consumerOffset.json against the store, or two
-consumerProgress outputs) · the application's own frame that most consuming threads share in a dump, the time the listener takes (consumerStatus), or flow
-control of that group (client/impl/consumer/DefaultMQPushConsumerImpl.pullMessage). A lag that shrinks again is a burst.
+A lag that shrinks again is a burst.
 """
 
 from __future__ import annotations
@@ -18,7 +16,8 @@ from kit.rocketmq import names
 from kit.tables.facts import Facts
 
 MUCH = 1_000
-"""Total lag, in messages, from which a single look counts: pullThresholdForQueue, what one client keeps of one queue."""
+"""Total lag, in messages, from which a single look counts: pullThresholdForQueue, what one client keeps of one queue.
+"""
 FAR = 60_000
 """ms by which the pulls of a group have to be behind: a group that keeps up is less than a second behind."""
 
@@ -36,7 +35,8 @@ def observe(facts: Facts) -> Observed:
     behind = worst or once
     observed = Observed(
         {
-            "group": group or (once.group if once else None), "all_known": bool(pairs) and all(p.backlog_known for p in pairs),
+            "group": group or (once.group if once else None),
+            "all_known": bool(pairs) and all(p.backlog_known for p in pairs),
             "worst": worst and worst.name, "once": once and once.name, "lags": {p.name: p.lag for p in pairs} or None,
             "lag_per_queue": {p.name: p.per_queue for p in pairs} or None, "growth_per_second": _growth(pairs, worst),
             "no_dump": not stacks.consuming(facts),
@@ -150,7 +150,9 @@ def _slow(facts: Facts, worst: lag.Pair) -> tuple[dict[str, Any], Ref] | None:
 
 
 def _held_back(facts: Facts, group: str | None) -> list[consumer_logs.Statement]:
-    """Return the lines of pulls held back, of one group if known; those of a single stuck queue belong to another cause."""
+    """Return the lines of pulls held back, of one group if known; those of a single stuck queue belong to another
+    cause.
+    """
     said = [
         s
         for s in consumer_logs.of(facts, "pull-held-back", "pull-held-back-cpp", "receive-held-back")

@@ -1,8 +1,6 @@
 """consumer-stuck: one message holds its queue; the group's other queues go on.
 
-Deciding steps: a queue whose offset stayed the same between two looks although messages waited in it and more came, while other queues of the topic passed what
-had waited there · the message at that offset: its attempts (ConsumeMessageOrderlyService: SUSPEND_CURRENT_QUEUE_A_MOMENT for ever), a process queue that
-begins with it, or the thread that has it. A queue that nobody pulls does not move either, but has no owner.
+A queue that nobody pulls does not move either, but has no owner.
 """
 
 from __future__ import annotations
@@ -28,7 +26,9 @@ ATTEMPTS = 3
 
 @attrs.frozen
 class Message:
-    """What shows the message that blocks a queue. `says`: the name of the sentence; `why`: suspended, endless, deadlock."""
+    """What shows the message that blocks a queue. `says`: the name of the sentence; `why`: suspended, endless,
+    deadlock.
+    """
 
     says: str
     values: dict[str, Any]
@@ -54,7 +54,8 @@ def observe(facts: Facts) -> Observed:
     if once is not None:
         pair, queue = once
         observed.values |= {
-            "group": pair.group, "lag_group": pair.group, "lag_topic": pair.topic, "lag_queue": queue.queue_id, "lag_offset": queue.last_offset,
+            "group": pair.group, "lag_group": pair.group, "lag_topic": pair.topic, "lag_queue": queue.queue_id,
+            "lag_offset": queue.last_offset,
             "lags_alone": queue.last_lag,
         }  # fmt: skip
         observed.quotes["one-queue-lags"] = lag.refs(facts, pair.group, pair.topic, queue.queue_id, most=1)
@@ -102,7 +103,8 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message | None, *, stands: b
     if stands:
         why = message.why if message else None
         observed.values |= {
-            "queue": place, "queue_offset": queue.offset, "uniq_key": at["uniq_key"].iloc[0] if len(at) else key, "why": why,
+            "queue": place, "queue_offset": queue.offset, "uniq_key": at["uniq_key"].iloc[0] if len(at) else key,
+            "why": why,
             "messages_behind": _known_end(facts, queue) - queue.offset - 1, "blocked": why in ("endless", "deadlock"),
             "frame": message.frame if message else None,
         }  # fmt: skip
@@ -218,7 +220,9 @@ def _deadlock(facts: Facts, threads: list[stacks.Consuming]) -> Message:
 
 
 def one_full(facts: Facts) -> dict[str, Any] | None:
-    """Return the only process queue of a topic with many waiting messages while the client's others hold few, None if absent."""
+    """Return the only process queue of a topic with many waiting messages while the client's others hold few, None if
+    absent.
+    """
     for info in admin_output.running(facts):
         by_topic: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in info["queues"]:

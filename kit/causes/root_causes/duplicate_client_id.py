@@ -1,8 +1,9 @@
-"""duplicate-client-id: two processes of a group have the same client id, so both pull the same queues and nobody pulls the others.
+"""duplicate-client-id: two processes of a group have the same client id, so both pull the same queues and nobody
+pulls the others.
 
-Deciding steps: one client id on two connections of a group at the same time (consumerConnection, or the broker's log) · queues pulled by several processes, or
-by nobody. The broker keys its table by connection, the rebalancing by client id (client/consumer/rebalance/AllocateMessageQueueAveragely: `cidAll.indexOf`),
-so each of n such processes computes the first one's share. A client id is clientIP@instanceName (client/ClientConfig.buildMQClientId).
+The broker keys its table by connection, the rebalancing by client id
+(client/consumer/rebalance/AllocateMessageQueueAveragely: `cidAll.indexOf`), so each of n such processes computes the
+first one's share. A client id is clientIP@instanceName (client/ClientConfig.buildMQClientId).
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ Shares = tuple[consumer_logs.Statement, consumer_logs.Statement]
 Queues = dict[str, list[int]]
 """Queues by topic."""
 STREAM = 5
-"""Number of lines of offsets going back, from two addresses in one queue, above which it is no hand-over and no reset."""
+"""Number of lines of offsets going back, from two addresses in one queue, above which it is no hand-over and no
+reset.
+"""
 
 
 def observe(facts: Facts) -> Observed:
@@ -71,8 +74,10 @@ def _owners(facts: Facts, observed: Observed, group: str, pairs: list[members.Pa
         q for p in lag.pairs(facts) if p.group == group for q in p.queues if q.queue_id in nobody.get(p.topic, [])
     ]
     observed.values |= {
-        "client_ids": ids or None, "count": len({c.address for pair in pairs for c in pair}), "queues_of_several": several or None,
-        "queues_of_nobody": nobody or None, "several": _words(several), "nobody": _words(nobody), "handled_twice": doubled[0] if doubled else None,
+        "client_ids": ids or None, "count": len({c.address for pair in pairs for c in pair}),
+        "queues_of_several": several or None,
+        "queues_of_nobody": nobody or None, "several": _words(several), "nobody": _words(nobody),
+        "handled_twice": doubled[0] if doubled else None,
         "waiting": sum(q.last_lag for q in waiting),
     }  # fmt: skip
     name = "shares" if several and nobody else "shares_several" if several else "shares_nobody"
@@ -94,7 +99,9 @@ def _share_refs(facts: Facts, group: str, several: Queues, nobody: Queues) -> li
 
 
 def _listed(facts: Facts) -> tuple[dict[str, Any], tuple[Ref, Ref]] | None:
-    """Return the lines in which an output of consumerStatus, or a list of connections of an unknown group, has one client id twice."""
+    """Return the lines in which an output of consumerStatus, or a list of connections of an unknown group, has one
+    client id twice.
+    """
     seen: dict[tuple[str, str, str], dict[str, Any]] = {}
     for block in admin_output.admin_blocks(facts):
         command, group = block["command"], block.get("-g")
@@ -127,7 +134,9 @@ def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
 
 
 def _same_shares(facts: Facts) -> list[Shares]:
-    """Return pairs of rebalance results in which two processes with one client id took the same queues, knowing that there are several clients."""
+    """Return pairs of rebalance results in which two processes with one client id took the same queues, knowing that
+    there are several clients.
+    """
     by_share: dict[Any, list[consumer_logs.Statement]] = defaultdict(list)
     for said in consumer_logs.of(facts, "queues-assigned", "queues-assigned-go"):
         topic, several = said.values.get("topic", ""), (integer(said.values.get("clients")) or 2) > 1

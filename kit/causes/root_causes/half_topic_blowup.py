@@ -1,9 +1,8 @@
 """half-topic-blowup: refused send-backs come back as half messages, and every check round turns one into two.
 
-Deciding steps: half or schedule records (or the log lines that print them) whose REAL_TOPIC is the half topic, with TRAN_MSG and DELAY; a commit of
-such a record diverted again, or two leaked half records of one UNIQ_KEY with the same check count. Leaks that are only put back, once per round
-until the check limit, stay `suspected`. Source of the mechanism: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack (up to 4.6.0),
-store/CommitLog.putMessage, broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor/EndTransactionProcessor.
+Leaks that are only put back, once per round until the check limit, stay `suspected`. Source of the mechanism:
+client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack (up to 4.6.0), store/CommitLog.putMessage,
+broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor/EndTransactionProcessor.
 """
 
 from __future__ import annotations
@@ -32,9 +31,11 @@ def observe(facts: Facts) -> Observed:
     origin = TEXTS.say("from_send_back", refusals=back.refusals) if back.refusals else TEXTS["from_unknown"]
     observed = Observed(
         {
-            "groups": list(back.groups) or TEXTS["group"], "length": back.retry_topic_length, "store_limit": send_back.store_limit(facts),
+            "groups": list(back.groups) or TEXTS["group"], "length": back.retry_topic_length,
+            "store_limit": send_back.store_limit(facts),
             "too_long": back.reason == "name-too-long", "by_name": back.reason in (None, "name-too-long"),
-            "reason": back.reason and send_back.REASONS[back.reason], "printed_length": back.printed_length if only_printed else None,
+            "reason": back.reason and send_back.REASONS[back.reason],
+            "printed_length": back.printed_length if only_printed else None,
             "refusals": back.refusals, "refused": 0 if only_printed else back.refusals, "origin": origin,
             # Where the client's own re-send failed each time as well, nothing was stored that could become a half message.
             "leads_on": back.resent_failed < back.refusals, "printed": printed.count,
@@ -62,7 +63,9 @@ def observe(facts: Facts) -> Observed:
 
 
 def _of_store(facts: Facts, observed: Observed) -> None:
-    """Add what the records show: leaked half records, with and without the commit bit, the commits themselves, discarded ones."""
+    """Add what the records show: leaked half records, with and without the commit bit, the commits themselves,
+    discarded ones.
+    """
     counts = facts("leak_counts")
     if counts.empty:
         observed.values |= dict.fromkeys(("half", "leaked_messages", "leaked_half_records"), 0)
@@ -72,10 +75,12 @@ def _of_store(facts: Facts, observed: Observed) -> None:
     stored = counts[counts["place"] != "discarded"]
     committed, checks = stored["committed"].astype(bool), half["max_check_times"].dropna()
     values: dict[str, Any] = {
-        "half": int(half["records"].sum()), "committed": int(stored[committed]["records"].sum()), "commits": int(counts["commits"].sum()),
+        "half": int(half["records"].sum()), "committed": int(stored[committed]["records"].sum()),
+        "commits": int(counts["commits"].sum()),
         "put_back": int(stored[~committed]["records"].sum()), "discarded": int(discarded["records"].sum()),
         "of_commits": int(counts[counts["committed"].astype(bool)]["records"].sum()),
-        "leaked_messages": int(half["of_place"].max()) if len(half) else 0, "max_check_times": int(checks.max()) if len(checks) else None,
+        "leaked_messages": int(half["of_place"].max()) if len(half) else 0,
+        "max_check_times": int(checks.max()) if len(checks) else None,
     }  # fmt: skip
     waiting = values["half"] or values["put_back"]
 
@@ -89,7 +94,8 @@ def _of_store(facts: Facts, observed: Observed) -> None:
     answered = facts.rows("leak_answers") if values["half"] else []
     observed.values |= values | {
         "leaked_half_records": values["half"], "leaked": waiting or values["committed"], "waiting": waiting,
-        "prevented": values["committed"] + values["put_back"] + values["discarded"], "resent": records("resent") if waiting else 0,
+        "prevented": values["committed"] + values["put_back"] + values["discarded"],
+        "resent": records("resent") if waiting else 0,
         "twins": waiting and (places["role"] == "twin").any(), "committed": waiting and values["committed"],
         "committed_printed": 0 if waiting else refs.seen(facts, "leaked-commit-printed").count,
         "answers": answered[0]["answers"] if answered else 0,
@@ -156,7 +162,9 @@ def _doublings(growth: pd.DataFrame) -> list[Moment]:
 
 
 def _fixes(values: dict[str, Any]) -> pd.DataFrame:
-    """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix, prevented, left, retries."""
+    """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix,
+    prevented, left, retries.
+    """
     everything, twice = values["prevented"], values["of_commits"]
     fixes = [
         ("rollback-unknown-topic", twice, everything - twice, False),

@@ -1,8 +1,7 @@
 """message-identity: a message id was used where the other kind is needed, with an effect.
 
-Deciding step: a look-up that failed because its id is of the other kind, or a consumer that handled one stored message again because the retry copy has
-another offset id. Different ids alone are normal: the offset id is made at every append (common/message/MessageDecoder.createMessageId), UNIQ_KEY once by
-the client (common/message/MessageClientIDSetter), and MessageClientExt.getMsgId returns the latter.
+Different ids alone are normal: the offset id is made at every append (common/message/MessageDecoder.createMessageId),
+UNIQ_KEY once by the client (common/message/MessageClientIDSetter), and MessageClientExt.getMsgId returns the latter.
 """
 
 from __future__ import annotations
@@ -37,8 +36,10 @@ def observe(facts: Facts) -> Observed:
     copies = facts("identity_records") if effect and counts.get("several") and len(same) else None
     observed = Observed(
         {
-            "uniq_keys": counts.get("uniq_keys"), "several": counts.get("several"), "wrong": len(wrong), "failed": len(failed), "seen": len(seen),
-            "texts_seen": outputs or facts.has_source("app") or facts.has_source("text"), "twice": twice, "effect": effect,
+            "uniq_keys": counts.get("uniq_keys"), "several": counts.get("several"), "wrong": len(wrong),
+            "failed": len(failed), "seen": len(seen),
+            "texts_seen": outputs or facts.has_source("app") or facts.has_source("text"), "twice": twice,
+            "effect": effect,
             "handled_twice_by_offset_id": None if not known else int(again["messages"].iloc[0]) if len(again) else 0,
             "deliveries_known": known, "outputs": outputs,
             "dedup_lines": 0 if dedup is None else int(dedup.drop_duplicates("id")["lines"].sum()),
@@ -62,7 +63,9 @@ def observe(facts: Facts) -> Observed:
 
 
 def _dedup_lines(facts: Facts) -> pd.DataFrame | None:
-    """Return where the application's log uses an offset id as its key, which is why the consumer took the retry for a new message."""
+    """Return where the application's log uses an offset id as its key, which is why the consumer took the retry for a
+    new message.
+    """
     if not refs.seen(facts, "dedup-key"):
         return None
     lines = facts("dedup_lines")

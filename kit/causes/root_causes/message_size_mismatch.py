@@ -1,8 +1,8 @@
-"""message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more properties, and the check loops.
+"""message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more
+properties, and the check loops.
 
-Deciding step: a put-back of a half message refused for its size: the check thread's "message size exceeded", or "PutBackToHalfQueueReturnResult write
-failed" for a record whose put-back exceeds the known limit. Source: client/Validators.checkMessage (raw body), store/CommitLog
-(whole record, up to 4.9.3), broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after a failed put-back, all releases).
+Source: client/Validators.checkMessage (raw body), store/CommitLog (whole record, up to 4.9.3),
+broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after a failed put-back, all releases).
 """
 
 from __future__ import annotations
@@ -48,10 +48,12 @@ def observe(facts: Facts) -> Observed:
             "happened": happened, "shown": shown, "limit": known.limit, "how": known.how, "version": known.version,
             "measures": TEXTS[f"measures-{known.how}"] if known.how else TEXTS["unknown"], "check_max": known.check_max,
             "limit_sure": known.known == "evidence" and known.how is not None, "whole_record": known.how == "total",
-            "body_only": known.how in ("body", "body+64k"), "direct_rejects": rejects.by_broker, "largest": rejects.largest,
+            "body_only": known.how in ("body", "body+64k"), "direct_rejects": rejects.by_broker,
+            "largest": rejects.largest,
             "at_risk_half_messages": at_risk, "growth": size.growth(1), "most_growth": size.growth(known.check_max),
             "looping_half_messages": looping if looping or not (check_log or (store_log and stored)) else 0,
-            "failed": len(failed), "failing": failing.count, "other_reason": sure and known.how and records and store_log, "over": len(over),
+            "failed": len(failed), "failing": failing.count,
+            "other_reason": sure and known.how and records and store_log, "over": len(over),
             # Each refusal leaves a line in both logs, so the log with more lines counts.
             "count": max(int(named["count"].sum()), int(failed["count"].sum())) or failing.count,
             "looked": check_log or store_log or (stored and known.known == "evidence" and not int(topics["refused"].sum())),

@@ -1,8 +1,6 @@
 """offset-jump: a group's offset moved by more than it consumed: messages skipped, or handled again.
 
-Deciding steps: an offset that moved by more than was handled (a pull the broker found too small and its correction, a reset and what it moved, a first pull
-behind the beginning of the queues, a copy of the offsets that goes back) · the range that was skipped or repeated. A restart, a rebalance and clean-up lines
-alone move nothing (reference: operators' incidents §5).
+A restart, a rebalance and clean-up lines alone move nothing (reference: operators' incidents §5).
 """
 
 from __future__ import annotations
@@ -40,7 +38,8 @@ def observe(facts: Facts) -> Observed:
         hinted = any(observed.quotes.values())
     would_show = _would_show(facts)
     observed.values |= {
-        "hinted": hinted, "would_show": would_show, "unsure": jump is None and (hinted or not would_show), "copies": offsets.copies(facts),
+        "hinted": hinted, "would_show": would_show, "unsure": jump is None and (hinted or not would_show),
+        "copies": offsets.copies(facts),
         # Clients of 5.x print no first pull: a log that is here is not asked for again.
         "client_logged": bool(refs.seen(facts, "pull-started")) or shown_by.has(facts, "consumer's client log"),
         "unseen_starts": offsets.unseen_starts(facts), "handled": facts.has("rows"),
@@ -85,7 +84,8 @@ def _jump(facts: Facts, observed: Observed, jump: Row) -> None:
 
 
 def _would_show(facts: Facts) -> bool:
-    """Return whether a jump would be seen: a consumer's client log prints the first offset of each queue, the broker's log every correction and reset.
+    """Return whether a jump would be seen: a consumer's client log prints the first offset of each queue, the
+    broker's log every correction and reset.
 
     Where a new group started is only in its clients' logs.
     """

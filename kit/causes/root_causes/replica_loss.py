@@ -1,8 +1,6 @@
 """replica-loss: the master is lost, and the surviving replica lacks records that the master had acknowledged.
 
-Deciding steps: acknowledged records that the surviving replica lacks (the senders' ledger against its store; a group's offset beyond its end shows missing
-records, but only a ledger shows whether they were acknowledged) · the master is gone, or its store is. A slave's log looks just as alarming where nothing
-acknowledged is missing (reference: operators' incidents §6).
+A slave's log looks just as alarming where nothing acknowledged is missing (reference: operators' incidents §6).
 """
 
 from __future__ import annotations
@@ -30,8 +28,10 @@ def observe(facts: Facts) -> Observed:
     cut_short = last is not None and replicas.cut_short(facts, last)
     observed = Observed(
         {
-            "no_replica": not slave and stored and not gone, "slave": slave, "applies": applies, "stored": stored, "cut_short": applies and cut_short,
-            "ledger": facts.has("sends"), "topics": _topics(facts), "master_stored": slave and replicas.master_stored(facts),
+            "no_replica": not slave and stored and not gone, "slave": slave, "applies": applies, "stored": stored,
+            "cut_short": applies and cut_short,
+            "ledger": facts.has("sends"), "topics": _topics(facts),
+            "master_stored": slave and replicas.master_stored(facts),
         },
         actors=_topics(facts),
     )  # fmt: skip
@@ -61,7 +61,9 @@ def observe(facts: Facts) -> Observed:
 
 
 def _compared(facts: Facts, observed: Observed, compared: replicas.Ledger | None, last: dict[str, Any] | None) -> int:
-    """Add how the senders' ledger compares with the store of the replica, else what brokerStatus says; return how many messages it lacks."""
+    """Add how the senders' ledger compares with the store of the replica, else what brokerStatus says; return how
+    many messages it lacks.
+    """
     reported = replicas.reported(facts) if compared is None else None
     if reported is not None and reported["whole"]:
         observed.values |= {"whole": True, "sent": reported["sends"]}
@@ -70,7 +72,8 @@ def _compared(facts: Facts, observed: Observed, compared: replicas.Ledger | None
         return 0
     if compared.acknowledged and last is not None:
         observed.values |= {
-            "whole": not compared.missing, "sent": compared.acknowledged, "missing": compared.missing, "end": last["end"],
+            "whole": not compared.missing, "sent": compared.acknowledged, "missing": compared.missing,
+            "end": last["end"],
             "time": last["last_time"], "file": last["file"],
         }  # fmt: skip
         if compared.missing and not observed.values["cut_short"]:
@@ -84,7 +87,9 @@ def _ref(facts: Facts, row: dict[str, Any]) -> tuple[Ref, ...]:
 
 
 def _signs(facts: Facts, observed: Observed, beyond: list[dict[str, Any]], *, slave: bool) -> None:
-    """Add what makes a loss likely: offsets and pulls beyond the end, an end that brokerStatus reports, refused reads, other answers."""
+    """Add what makes a loss likely: offsets and pulls beyond the end, an end that brokerStatus reports, refused
+    reads, other answers.
+    """
     if beyond:
         observed.values |= {"queues": len(beyond), "most": max(row["offset"] - row["end_offset"] for row in beyond)}
         firsts = (refs.first_with(facts, row["file"], f"{row['topic']}@{row['group']}") for row in beyond[:2])

@@ -1,9 +1,9 @@
-"""subscription-mismatch: clients of one group subscribe differently, so the broker filters and the clients share out queues wrongly.
+"""subscription-mismatch: clients of one group subscribe differently, so the broker filters and the clients share out
+queues wrongly.
 
-Deciding steps: two clients of one group with different subscriptions at the same time (consumerStatus files, heartbeats in client logs, the broker's
-`registerConsumer info changed`) · messages of a subscribed topic before the group's offset that nobody handled, or queues without progress.
-The broker keeps one subscription table per group (broker/client/ConsumerGroupInfo.updateSubscription): the last heartbeat wins; clients share out the queues of
-each topic among all of them (client/impl/consumer/RebalanceImpl). A rolling restart prints the same lines and is no sign of it.
+The broker keeps one subscription table per group (broker/client/ConsumerGroupInfo.updateSubscription): the last
+heartbeat wins; clients share out the queues of each topic among all of them (client/impl/consumer/RebalanceImpl). A
+rolling restart prints the same lines and is no sign of it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def observe(facts: Facts) -> Observed:
 
 
 def _different(facts: Facts, observed: Observed, group: str, pairs: list[Any], rows: list[consumption.Topic]) -> None:
-    """Add which clients subscribe differently, the figures, and the effect: messages passed over, or queues that nobody pulls."""
+    """Add which clients subscribe differently, the figures, and the effect: messages passed over, or queues that
+    nobody pulls.
+    """
     # Prefer a pair whose difference lasts: files of one consumerStatus call before lines of a log.
     one, other = max(pairs, key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair)))
     clients = {s.client_id: s.topics for pair in pairs for s in pair}
@@ -67,7 +69,8 @@ def _different(facts: Facts, observed: Observed, group: str, pairs: list[Any], r
     observed.values |= {
         "one": one.client_id, "other": other.client_id, "first": _words(one.topics), "second": _words(other.topics),
         "subscriptions": dict(sorted(clients.items())) or None, "handled_by_nobody": nobody or None,
-        "behind_the_offset": {t.topic: t.behind for t in rows} or None, "in_front_of_the_offset": {t.topic: t.front for t in rows} or None,
+        "behind_the_offset": {t.topic: t.behind for t in rows} or None,
+        "in_front_of_the_offset": {t.topic: t.front for t in rows} or None,
         "in_front": observed.values["front"] > lag.SMALL,
         "no_effect": rows and all(t.behind == 0 and t.front is not None and t.front <= lag.SMALL for t in rows),
     }  # fmt: skip
@@ -149,14 +152,18 @@ def _effect_queues(
 
 
 def _idle(queue: lag.Course) -> bool:
-    """Return whether a queue makes no progress: its offset did not move between two looks, or nothing in it was ever handled although much waits."""
+    """Return whether a queue makes no progress: its offset did not move between two looks, or nothing in it was ever
+    handled although much waits.
+    """
     return queue.last_lag > 0 and (
         queue.stands or (queue.looks == 1 and queue.never_handled and queue.last_lag > lag.SMALL)
     )
 
 
 def _flapping(facts: Facts) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
-    """Return, by group, (lines, what comes and goes, statements) if the broker's subscription returns to what it was before."""
+    """Return, by group, (lines, what comes and goes, statements) if the broker's subscription returns to what it was
+    before.
+    """
     found: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]] = {}
     by_group: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
     for said in consumer_logs.of(facts, "subscription-replaced", "subscription-removed", "subscription-added"):

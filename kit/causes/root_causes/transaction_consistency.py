@@ -1,9 +1,8 @@
 """transaction-consistency: a transaction is over, and its message and its business row disagree.
 
-Deciding steps: a finished transaction that disagrees with its row (rolled back with a row, committed without one); the local step that caused it
-(exception in or around the local transaction, wrong answer, ignored send result). Pending transactions, undelivered checks, discards and dead letters
-alone are neighbours. Source of the mechanism: client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction (exceptions are caught, results other
-than SEND_OK roll back), broker/processor/EndTransactionProcessor (the answer is one-way).
+Pending transactions, undelivered checks, discards and dead letters alone are neighbours. Source of the mechanism:
+client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction (exceptions are caught, results other than SEND_OK
+roll back), broker/processor/EndTransactionProcessor (the answer is one-way).
 """
 
 from __future__ import annotations
@@ -53,13 +52,16 @@ def observe(facts: Facts) -> Observed:
     observed = Observed(
         {
             **(summary.states() if summary else dict.fromkeys(totals.STATES)), "none_stored": none_stored,
-            "half_messages": summary.half_messages if summary else None, "committed_twice": summary.total("committed_twice") if summary else None,
-            "dead_lettered": summary.dead_lettered if summary else None, "exceptions_in_local_transaction": thrown, "table_rows": counts["rows"],
+            "half_messages": summary.half_messages if summary else None,
+            "committed_twice": summary.total("committed_twice") if summary else None,
+            "dead_lettered": summary.dead_lettered if summary else None, "exceptions_in_local_transaction": thrown,
+            "table_rows": counts["rows"],
             "joined": counts["joined"], "rows_without_message": counts["without_message"] if sure else None,
             "rows_pending": counts["pending"] if sure else None,
             "messages_without_row": summary.total("without_row") if summary and row["present"] else None,
             "finished": summary.total("committed") + summary.total("rolled_back") if summary else None,
-            "wrong": len(finished), "caused": len(caused), "thrown": local and not len(finished) and not none_stored, "overtaken": overtaken,
+            "wrong": len(finished), "caused": len(caused), "thrown": local and not len(finished) and not none_stored,
+            "overtaken": overtaken,
             "unexplained": not none_stored and (summary is None or not row["present"] or len(caused) < len(finished)),
         },
         {
@@ -82,7 +84,9 @@ def observe(facts: Facts) -> Observed:
 
 
 def _exception_count(facts: Facts) -> int | None:
-    """Return how many exceptions of local transactions the client logs report; None if there is no producer's client log."""
+    """Return how many exceptions of local transactions the client logs report; None if there is no producer's client
+    log.
+    """
     thrown = refs.count(facts, LOCAL, "client")
     if thrown or any(refs.count(facts, slug, "client") for slug in PRODUCING):
         return thrown
@@ -91,7 +95,9 @@ def _exception_count(facts: Facts) -> int | None:
 
 
 def _disagree(facts: Facts, observed: Observed, finished: pd.DataFrame, caused: pd.DataFrame) -> None:
-    """Add which finished transactions disagree with their rows, whose they are, and the local steps that explain them."""
+    """Add which finished transactions disagree with their rows, whose they are, and the local steps that explain
+    them.
+    """
     reasons = _reason(caused)
     observed.values |= _counts(finished) | {
         "groups": _by_group(finished),
@@ -108,7 +114,9 @@ def _disagree(facts: Facts, observed: Observed, finished: pd.DataFrame, caused: 
 
 
 def _repairs(observed: Observed, wrong: pd.DataFrame) -> None:
-    """Add what is to be repaired, discarded transactions with it: a row whose message was discarded only supports, since discards are a neighbour."""
+    """Add what is to be repaired, discarded transactions with it: a row whose message was discarded only supports,
+    since discards are a neighbour.
+    """
     left, reasons, counts = (
         wrong[wrong["state"] == "discarded"],
         set(_reason(wrong[wrong["cause"].notna()])),
@@ -117,8 +125,10 @@ def _repairs(observed: Observed, wrong: pd.DataFrame) -> None:
     observed.window = span(wrong["stored"], wrong["stored"])
     observed.quotes["discarded-rows"] = _ends(left)[:1] if len(left) else ()
     observed.values |= dict.fromkeys(reasons, True) | {
-        "given_up": len(left), "all_rows": counts["rows"], "all_messages": counts["messages"], "repairs": True, "no_reason": not reasons,
-        "groups_of_rows": _groups(wrong, "row_without_message"), "groups_of_messages": _groups(wrong, "message_without_row"),
+        "given_up": len(left), "all_rows": counts["rows"], "all_messages": counts["messages"], "repairs": True,
+        "no_reason": not reasons,
+        "groups_of_rows": _groups(wrong, "row_without_message"),
+        "groups_of_messages": _groups(wrong, "message_without_row"),
     }  # fmt: skip
 
 
@@ -143,7 +153,9 @@ def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 
 def _rows(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
-    """Quote the first business rows that exist although their message was rolled back; a row of a Parquet table has no line to quote."""
+    """Quote the first business rows that exist although their message was rolled back; a row of a Parquet table has
+    no line to quote.
+    """
     standing = frame[frame["row_line"].notna()].head(2)
     return facts.refs(
         (str(row["row_file"]), int(row["row_line"]))
