@@ -89,10 +89,7 @@ def word(text: str) -> str:
 
 
 def placed(facts: Facts, findings: Iterable[Finding]) -> None:
-    """Add hosts and time to each request and fill in its command, as far as the evidence shows them: the time of what
-    was found, some minutes around it; store path, name server, address of the broker, the only topic and the only
-    consumer group.
-    """
+    """Add hosts and time to each request and fill in its command, as far as the evidence shows them."""
     every = list(findings)
     found = [f for f in every if f.window is not None and f.verdict in ("confirmed", "suspected")]
     # Times of two clocks are not compared.
@@ -121,9 +118,7 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
 
 
 def widened(window: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime, dt.datetime] | None:
-    """Return the time to look at: some minutes more on either side; None at the edges of the calendar, where no host
-    has logs.
-    """
+    """Return the time to look at, MARGIN more on either side; None at the edges of the calendar."""
     try:
         return (window[0] - MARGIN, window[1] + MARGIN) if window else None
     except OverflowError:

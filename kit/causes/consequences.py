@@ -26,9 +26,7 @@ def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
 
 
 def folded(answers: Sequence[Finding], problems: Sequence[Finding]) -> list[Finding]:
-    """Return the causes with those known problems whose lines no confirmed cause explains: what it explains is told
-    as part of it.
-    """
+    """Return the causes with those known problems whose lines no confirmed cause explains."""
     explained = explained_by([*answers, *problems])
     return [*answers, *(each for each in problems if each.verdict == "confirmed" or not explained.get(each.cause))]
 

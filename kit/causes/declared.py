@@ -24,9 +24,7 @@ from kit.tables.facts import Facts
 
 @attrs.define
 class Observed:
-    """What the evidence shows of a cause. `values`: by the names that conditions, sentences and figures use;
-    `quotes`: references, by step or value.
-    """
+    """What the evidence shows of a cause: `values` by name, `quotes` (references) by step or value."""
 
     values: dict[str, Any] = attrs.field(factory=dict)
     quotes: dict[str, Any] = attrs.field(factory=dict)
@@ -101,9 +99,9 @@ def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observ
 
 @attrs.frozen
 class Conditions:
-    """Reads `a + not b | c`. A word is a value (it holds if it is there and not 0), evidence of `shown_by.tsv`, the
-    verdict, `found` (confirmed or suspected), a step that `holds`, is `refuted` or `unknown` (`put-back-refused
-    unknown`), or `always`; `x known`: a value that is not null; `client log`: there is a log of this source.
+    """Reads `a + not b | c`. A word is one of: a value that is there and not 0; `x known`, a value that is not null; evidence
+    of `shown_by.tsv`; `client log`, a log of that source; a verdict; `found` (confirmed or suspected); a step that `holds`,
+    is `refuted` or `unknown` (`put-back-refused unknown`); `always`.
     """
 
     facts: Facts
@@ -140,9 +138,7 @@ def words(text: str) -> list[str]:
 
 
 def _count(facts: Facts, name: str, value: Value, observed: Observed) -> tuple[Any, Any] | None:
-    """Add the number and the references of a declared value; return its first and last time, None if they are not
-    known.
-    """
+    """Add the number and the references of a declared value; return its first and last time, None if unknown."""
     if not value.fact:
         seen = refs.seen(facts, *value.texts)
         observed.values[name], observed.quotes[name] = seen.count, refs.quote(facts, seen, value.quotes)

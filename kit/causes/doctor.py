@@ -59,9 +59,7 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
-    """Examine a whole case. Spark starts for large evidence, and where transactions are stored: they show who answers
-    whose checks.
-    """
+    """Examine a whole case; Spark starts for large evidence and stored transactions."""
     facts, kept = case.facts, results.load(case)
     more = [*hazards.of_causes(facts, kept), *hazards.of_clients(facts)]
     more += hazards.near_deletion(facts, seen := deployment.from_case(facts, version))
@@ -69,9 +67,7 @@ def of_case(case: Case, version: Version | None = None) -> Checkup:
 
 
 def checkup(seen: Deployment, more: Iterable[Hazard] = (), causes: Collection[str] = ()) -> Checkup:
-    """Apply every rule. `causes`: slugs of those that a triage found: faults of the releases that fit them come
-    first.
-    """
+    """Apply every rule; faults that fit `causes`, slugs of those that a triage found, come first."""
     found = [h for broker in seen.brokers for h in (*_settings(broker), *_conflicts(broker))]
     found += [h for group in seen.groups if (h := _group(group, seen.broker_versions))]
     found += [*_unreadable(seen), *_immunity(seen), *more]
@@ -131,9 +127,7 @@ def _stock(broker: Broker, conflict: Conflict) -> bool:
 
 
 def _place(broker: Broker, conflict: Conflict) -> Place | Sentence:
-    """Return the place of the setting most likely meant: one that somebody wrote and is no default, else one that is
-    printed.
-    """
+    """Return the place of the setting most likely meant: one that somebody wrote, else one that is printed."""
     old = {new: name for name, new in ALIASES.items()}
     standing = [n for name in conflict.names for n in (name, old.get(name, "")) if n in broker.places]
     unlike = [n for n in standing if broker.settings.value(n).value != config.default_of(n, broker.settings.version)]

@@ -50,9 +50,7 @@ class Step:
 
 @attrs.frozen
 class Missing:
-    """Evidence that would decide, and how to get it. `command` can be pasted as it is; `side`: whose host has it;
-    `where`: which hosts and when.
-    """
+    """Evidence that would decide, a command that gets it, and whose host has it (`side`, `where`)."""
 
     artefact: Sentence
     why: Sentence
@@ -155,9 +153,7 @@ class Finding:
 
     @property
     def shown_summary(self) -> Sentence:
-        """The summary; where something is suspected and the cause says no more than that nothing was found, what was
-        seen.
-        """
+        """The summary; what was seen, where something is suspected and the cause says no more than its `none`."""
         if self.says_nothing and self.verdict == "suspected":
             return next(step.claim for step in self.steps if step.holds)
         return self.summary
@@ -171,9 +167,7 @@ class Finding:
         return named or [name for ref in quoted for name in names.labelled(ref.text)]
 
     def _naming(self, text: Sentence, lang: Lang, own: tuple[str, ...] = ()) -> str:
-        """Return a sentence that says whom it concerns: as it is where it names one of them, or where nothing was
-        found.
-        """
+        """Return a sentence that says whom it concerns, once, where something was found."""
         named = list(own) or self._concerned()
         said = text.render(lang)
         if not named or self.verdict not in ("confirmed", "suspected") or any(each in said for each in named):

@@ -85,9 +85,7 @@ def hazard(slug: str, place: Place | Sentence, **values: Any) -> Hazard:
 
 
 def of_causes(facts: Facts, kept: Mapping[str, Any] | None) -> Iterable[Hazard]:
-    """Return a shared producer group if the stored transactions and the broker's transaction.log show one. `kept`:
-    findings.json of a triage.
-    """
+    """Return a shared producer group if `kept`, findings.json of a triage, or the evidence shows one."""
     if kept is not None:
         finding = next((f for f in kept["findings"] if f["cause"] == "shared-producer-group"), None)
     elif facts.files.of_kind("commitlog", "dledger") and facts.has_source("transaction"):
@@ -126,9 +124,7 @@ def of_clients(facts: Facts) -> Iterable[Hazard]:
 
 
 def near_deletion(facts: Facts, seen: Deployment) -> list[Hazard]:
-    """Return the groups whose next message is older than half of fileReservedTime: messages deleted before they are
-    consumed are skipped.
-    """
+    """Return the groups whose next message is older than half of fileReservedTime."""
     kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
     found = []
     for group, topic, hours, place in _ages(facts) if kept else ():

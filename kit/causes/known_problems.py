@@ -101,9 +101,7 @@ def _with_remedy(finding: Finding, problem: Problem) -> Finding:
 
 
 def _faulty(facts: Facts, problem: Problem) -> Version | None:
-    """Return a broker release of the evidence that has the fault; None if no release does, or its releases are not
-    known.
-    """
+    """Return a broker release of the evidence that has the fault, None if none is known to."""
     if not problem.fault.since and not problem.fault.until:
         return None
     for text in setup.broker_versions(facts):

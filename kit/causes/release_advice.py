@@ -25,9 +25,7 @@ COLUMNS: Final = labels("causes")["release_columns"]
 
 @attrs.frozen
 class Advice:
-    """One fault that a release found here has. `side`: broker or client; `fixed`: the first release without it and the
-    change, None: in no release; `fits`: whether it matches what was found.
-    """
+    """A fault of a release. `side`: broker or client; `fixed`: the first without it; `fits`: what was found."""
 
     slug: str
     side: str

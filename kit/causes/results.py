@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 
 def key(case: Case) -> str:
-    """Return the name of the results' folder, from everything results depend on: code, options, zones, and the path,
-    which sentences and commands name.
-    """
+    """Return the name of the results' folder, from everything that results depend on."""
     place = hashlib.sha256(str(case.path.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"results/{ws.code_hash()}-{case.options.digest()}-{place}"
 
@@ -45,9 +43,7 @@ def _folder(case: Case) -> Path | None:
 
 @contextlib.contextmanager
 def one_run() -> Iterator[None]:
-    """Let processes started in the block (the notebooks of a report) see results in which a cause failed; no others
-    do.
-    """
+    """Let processes started in the block see results in which a cause failed; no others do."""
     before = os.environ.get(ws.RUN)
     os.environ[ws.RUN] = before or secrets.token_hex(8)
     try:

@@ -122,9 +122,7 @@ def weighed(facts: Facts, finding: Finding) -> Finding:
 
 
 def _documented(facts: Facts, finding: Finding) -> Finding:
-    """Return a finding that documents alone do not confirm: a runbook or a change log quotes a message without it
-    having been printed.
-    """
+    """Return a finding that documents alone do not confirm: a runbook quotes what was never printed."""
     documents = {item.file for item in facts.files.items if item.detail.get("document")}
     if documents and finding.verdict == "confirmed":
         finding.steps = [

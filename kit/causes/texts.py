@@ -20,9 +20,7 @@ Severity = Literal["notice", "warning", "critical"]
 
 
 class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which occurrences of a sign count, by one value of their entry: it is one of some, none of some, contains a
-    text, or differs from another value.
-    """
+    """Which occurrences of a sign count, by one value of their entry."""
 
     value: str
     is_in: tuple[str | None, ...] | None = None
@@ -88,9 +86,7 @@ class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Figure(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
-    """A number that a cause reports: what it counts, which harm it is, and what the report writes for the kit's own
-    names among its values.
-    """
+    """A number that a cause reports. `values`: what the report writes for the kit's own names in it."""
 
     en: str
     zh: str
@@ -152,9 +148,7 @@ class StepText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Want(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to request, a name of `collect.yaml`, and the condition under which it would decide. `group`, `topic`: the
-    values that its command names.
-    """
+    """What to request, a name of `collect.yaml`, and when; `group`, `topic`: values that its command names."""
 
     artefact: str
     why: T
@@ -165,9 +159,7 @@ class Want(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A cause, as its `<slug>.yaml` declares it; `conditions.py` reads the conditions. `slug` and `kind` come from
-    its place.
-    """
+    """A cause, as its `<slug>.yaml` declares it; `declared.Conditions` reads the conditions."""
 
     title: T
     slug: str = ""

@@ -64,9 +64,7 @@ def table(facts: Facts, findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def typed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return timeline rows with all columns in their types; further columns are kept. A time outside the range of
-    nanoseconds is null.
-    """
+    """Return timeline rows with all columns in their types; a time outside the range of nanoseconds is null."""
     full = frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *frame.columns])))
     for name in ("at", "until"):
         full[name] = pd.to_datetime(full[name], utc=True, errors="coerce")

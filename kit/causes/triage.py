@@ -114,9 +114,7 @@ def _on_its_clock(case: Case, finding: Finding) -> Finding:
 
 
 def _sayable(finding: Finding) -> Finding:
-    """Return the finding, checked in every language: a sentence with a missing value raises here, for this cause
-    only.
-    """
+    """Return the finding, checked in every language: a missing value raises here, for this cause only."""
     for lang in LANGS:
         json.dumps(plain(finding.as_dict(lang)), allow_nan=False)
     return finding
@@ -130,9 +128,7 @@ def _failure(what: str, error: Exception) -> Failure:
 
 
 def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
-    """Return findings.json: no run times, everything in a fixed order, so that the same evidence gives the same
-    bytes.
-    """
+    """Return findings.json in a fixed order and without run times: the same evidence gives the same bytes."""
     found = case.inventory
     explained = consequences.explained_by(findings)
     return {

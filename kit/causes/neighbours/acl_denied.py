@@ -95,9 +95,7 @@ def _quote(facts: Facts, entries: pd.DataFrame, why: str) -> tuple[Ref, ...]:
 
 
 def _failed_sends(facts: Facts) -> int | None:
-    """Return how many sends access control refused: the rows of ledgers in whose client's folder it refused, else by
-    application logs; None if unknown.
-    """
+    """Return how many sends access control refused; None if unknown."""
     ledger = sends.ledger(facts)
     if ledger.source is None:
         return None

@@ -52,9 +52,7 @@ def observe(facts: Facts) -> Observed:
 
 
 def _printed(facts: Facts, values: dict[str, Any]) -> Observed:
-    """Count by the log alone, which prints each discarded message and each UNKNOW answer; copies of a leaked message
-    belong to another cause.
-    """
+    """Count by the log alone; copies of a leaked message belong to another cause."""
     rows = facts.rows("printed_discards") if refs.seen(facts, "check-discard") else []
     row = next((row for row in rows if not row["leaked"]), None)
     if row is None:

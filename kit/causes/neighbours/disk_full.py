@@ -39,9 +39,7 @@ def observe(facts: Facts) -> Observed:
 
 
 def answers(facts: Facts, state: str) -> tuple[int, float | None, tuple[Ref, ...]]:
-    """Return how many entries of the table `disk_answers` have a state, the highest ratio they print, and the first
-    two.
-    """
+    """Return how many entries of `disk_answers` have a state, their highest ratio, and the first two."""
     if not refs.seen(facts, "disk-full", "service-not-available"):
         return 0, None, ()
     rows = facts("disk_answers")

@@ -77,9 +77,7 @@ def _again(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _too_large(facts: Facts) -> pd.DataFrame | None:
-    """Return waiting records that the broker would refuse under their real topic (`schedule_misfits`); None if that
-    is not known.
-    """
+    """Return waiting records too large for their real topic (`schedule_misfits`); None if not known."""
     known = limits.limits(facts)
     if not facts.has("messages") or known.limit is None or known.how is None:
         return None
@@ -88,9 +86,7 @@ def _too_large(facts: Facts) -> pd.DataFrame | None:
 
 
 def _blocked(facts: Facts, failed: pd.DataFrame, too_large: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the first record of each level that cannot be delivered: those the log names, else those that are too
-    large.
-    """
+    """Return the first record of each level that is blocked: those the log names, else the too large ones."""
     if facts.has("messages") and failed["msg_id"].notna().any():
         rows = facts("schedule_misfits")
         return rows[rows["kind"] == "named"]

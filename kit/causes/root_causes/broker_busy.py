@@ -124,9 +124,7 @@ def _kinds(facts: Facts) -> list[str]:
 
 
 def _slow_lines(facts: Facts) -> refs.Seen:
-    """Return the lines of slow writes where they are a sign of flow control: several, one as long as the broker
-    waits, or copied by somebody.
-    """
+    """Return slow writes that are a sign of flow control: several, a very long one, or pasted ones."""
     if lookups.is_paste(facts):
         return refs.seen(facts, *SLOW, *PASTED)
     found = refs.seen(facts, *SLOW)

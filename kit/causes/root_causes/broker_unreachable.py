@@ -106,9 +106,7 @@ def _failed_sends(ledger: sends.Ledger) -> int:
 
 
 def _target(facts: Facts) -> Target | None:
-    """Return the address with the most failed connects; addresses that nobody reached come first, then advertised
-    ones.
-    """
+    """Return the address with the most failed connects, those first that nobody reached, then advertised ones."""
     by_address: dict[str, list[reach.Tried]] = {}
     for one in reach.tried(facts):
         by_address.setdefault(one.address, []).append(one)
@@ -125,9 +123,7 @@ def _target(facts: Facts) -> Target | None:
 
 
 def _only_failures(facts: Facts) -> bool:
-    """Return whether only applications' logs tell of connects: they print those that failed, never one that
-    succeeded.
-    """
+    """Return whether only applications' logs tell of connects: they print no success."""
     return facts.has_source("app") and not reach.client_logs(facts) and not lookups.is_paste(facts)
 
 
@@ -138,9 +134,7 @@ def _any_answer(facts: Facts) -> bool:
 
 
 def _table(facts: Facts, target: Target, instead: Any) -> pd.DataFrame:
-    """Return one row for each address of a broker or its host: address, interface, role (advertised, host), failed,
-    reached.
-    """
+    """Return one row for each address of a broker or its host."""
     own_addresses, advertised = reach.own_addresses(facts), reach.host(target.address)
     interface = next((own.interface for own in own_addresses if own.address == advertised), None)
     reached = sum(t.reached for t in target.reached)

@@ -150,9 +150,7 @@ def _slow(facts: Facts, worst: lag.Pair) -> tuple[dict[str, Any], Ref] | None:
 
 
 def _held_back(facts: Facts, group: str | None) -> list[consumer_logs.Statement]:
-    """Return the lines of pulls held back, of one group if known; those of a single stuck queue belong to another
-    cause.
-    """
+    """Return the pulls held back, without those of a single stuck queue."""
     said = [
         s
         for s in consumer_logs.of(facts, "pull-held-back", "pull-held-back-cpp", "receive-held-back")

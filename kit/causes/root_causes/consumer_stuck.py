@@ -26,9 +26,7 @@ ATTEMPTS = 3
 
 @attrs.frozen
 class Message:
-    """What shows the message that blocks a queue. `says`: the name of the sentence; `why`: suspended, endless,
-    deadlock.
-    """
+    """The message that blocks a queue. `says`: name of the sentence; `why`: suspended, endless, deadlock."""
 
     says: str
     values: dict[str, Any]
@@ -220,9 +218,7 @@ def _deadlock(facts: Facts, threads: list[stacks.Consuming]) -> Message:
 
 
 def one_full(facts: Facts) -> dict[str, Any] | None:
-    """Return the only process queue of a topic with many waiting messages while the client's others hold few, None if
-    absent.
-    """
+    """Return the only full process queue of a topic whose others hold few messages, None if absent."""
     for info in admin_output.running(facts):
         by_topic: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in info["queues"]:

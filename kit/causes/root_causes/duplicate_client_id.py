@@ -99,9 +99,7 @@ def _share_refs(facts: Facts, group: str, several: Queues, nobody: Queues) -> li
 
 
 def _listed(facts: Facts) -> tuple[dict[str, Any], tuple[Ref, Ref]] | None:
-    """Return the lines in which an output of consumerStatus, or a list of connections of an unknown group, has one
-    client id twice.
-    """
+    """Return two lines of one list with the same client id, None if absent."""
     seen: dict[tuple[str, str, str], dict[str, Any]] = {}
     for block in admin_output.admin_blocks(facts):
         command, group = block["command"], block.get("-g")
@@ -134,9 +132,7 @@ def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
 
 
 def _same_shares(facts: Facts) -> list[Shares]:
-    """Return pairs of rebalance results in which two processes with one client id took the same queues, knowing that
-    there are several clients.
-    """
+    """Return pairs of rebalance results with one client id, several clients, and the same queues."""
     by_share: dict[Any, list[consumer_logs.Statement]] = defaultdict(list)
     for said in consumer_logs.of(facts, "queues-assigned", "queues-assigned-go"):
         topic, several = said.values.get("topic", ""), (integer(said.values.get("clients")) or 2) > 1

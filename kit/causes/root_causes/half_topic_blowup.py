@@ -63,9 +63,7 @@ def observe(facts: Facts) -> Observed:
 
 
 def _of_store(facts: Facts, observed: Observed) -> None:
-    """Add what the records show: leaked half records, with and without the commit bit, the commits themselves,
-    discarded ones.
-    """
+    """Add what the records show: leaked half records, their commits, those discarded."""
     counts = facts("leak_counts")
     if counts.empty:
         observed.values |= dict.fromkeys(("half", "leaked_messages", "leaked_half_records"), 0)
@@ -162,9 +160,7 @@ def _doublings(growth: pd.DataFrame) -> list[Moment]:
 
 
 def _fixes(values: dict[str, Any]) -> pd.DataFrame:
-    """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix,
-    prevented, left, retries.
-    """
+    """Return how many leaked records each fix would have prevented: fix, prevented, left, retries_delivered."""
     everything, twice = values["prevented"], values["of_commits"]
     fixes = [
         ("rollback-unknown-topic", twice, everything - twice, False),

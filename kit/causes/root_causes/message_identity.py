@@ -63,9 +63,7 @@ def observe(facts: Facts) -> Observed:
 
 
 def _dedup_lines(facts: Facts) -> pd.DataFrame | None:
-    """Return where the application's log uses an offset id as its key, which is why the consumer took the retry for a
-    new message.
-    """
+    """Return where the application's log uses an offset id as its key."""
     if not refs.seen(facts, "dedup-key"):
         return None
     lines = facts("dedup_lines")

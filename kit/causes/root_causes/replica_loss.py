@@ -61,9 +61,7 @@ def observe(facts: Facts) -> Observed:
 
 
 def _compared(facts: Facts, observed: Observed, compared: replicas.Ledger | None, last: dict[str, Any] | None) -> int:
-    """Add how the senders' ledger compares with the store of the replica, else what brokerStatus says; return how
-    many messages it lacks.
-    """
+    """Compare the senders' ledger with the replica's store; return how many messages it lacks."""
     reported = replicas.reported(facts) if compared is None else None
     if reported is not None and reported["whole"]:
         observed.values |= {"whole": True, "sent": reported["sends"]}
@@ -87,9 +85,7 @@ def _ref(facts: Facts, row: dict[str, Any]) -> tuple[Ref, ...]:
 
 
 def _signs(facts: Facts, observed: Observed, beyond: list[dict[str, Any]], *, slave: bool) -> None:
-    """Add what makes a loss likely: offsets and pulls beyond the end, an end that brokerStatus reports, refused
-    reads, other answers.
-    """
+    """Add what makes a loss likely without a ledger."""
     if beyond:
         observed.values |= {"queues": len(beyond), "most": max(row["offset"] - row["end_offset"] for row in beyond)}
         firsts = (refs.first_with(facts, row["file"], f"{row['topic']}@{row['group']}") for row in beyond[:2])

@@ -58,9 +58,7 @@ def observe(facts: Facts) -> Observed:
 
 
 def _different(facts: Facts, observed: Observed, group: str, pairs: list[Any], rows: list[consumption.Topic]) -> None:
-    """Add which clients subscribe differently, the figures, and the effect: messages passed over, or queues that
-    nobody pulls.
-    """
+    """Add which clients subscribe differently, and the effect."""
     # Prefer a pair whose difference lasts: files of one consumerStatus call before lines of a log.
     one, other = max(pairs, key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair)))
     clients = {s.client_id: s.topics for pair in pairs for s in pair}
@@ -152,18 +150,14 @@ def _effect_queues(
 
 
 def _idle(queue: lag.Course) -> bool:
-    """Return whether a queue makes no progress: its offset did not move between two looks, or nothing in it was ever
-    handled although much waits.
-    """
+    """Return whether messages wait in a queue that did not move, or of which nothing was ever handled."""
     return queue.last_lag > 0 and (
         queue.stands or (queue.looks == 1 and queue.never_handled and queue.last_lag > lag.SMALL)
     )
 
 
 def _flapping(facts: Facts) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
-    """Return, by group, (lines, what comes and goes, statements) if the broker's subscription returns to what it was
-    before.
-    """
+    """Return, by group, (lines, what comes and goes, statements) of a subscription that returns."""
     found: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]] = {}
     by_group: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
     for said in consumer_logs.of(facts, "subscription-replaced", "subscription-removed", "subscription-added"):

@@ -84,9 +84,7 @@ def observe(facts: Facts) -> Observed:
 
 
 def _exception_count(facts: Facts) -> int | None:
-    """Return how many exceptions of local transactions the client logs report; None if there is no producer's client
-    log.
-    """
+    """Count the exceptions in local transactions; None without a producer's client log."""
     thrown = refs.count(facts, LOCAL, "client")
     if thrown or any(refs.count(facts, slug, "client") for slug in PRODUCING):
         return thrown
@@ -95,9 +93,7 @@ def _exception_count(facts: Facts) -> int | None:
 
 
 def _disagree(facts: Facts, observed: Observed, finished: pd.DataFrame, caused: pd.DataFrame) -> None:
-    """Add which finished transactions disagree with their rows, whose they are, and the local steps that explain
-    them.
-    """
+    """Add which finished transactions disagree with their rows, and the local steps behind them."""
     reasons = _reason(caused)
     observed.values |= _counts(finished) | {
         "groups": _by_group(finished),
@@ -114,9 +110,7 @@ def _disagree(facts: Facts, observed: Observed, finished: pd.DataFrame, caused: 
 
 
 def _repairs(observed: Observed, wrong: pd.DataFrame) -> None:
-    """Add what is to be repaired, discarded transactions with it: a row whose message was discarded only supports,
-    since discards are a neighbour.
-    """
+    """Add what is to be repaired, rows of discarded transactions with it."""
     left, reasons, counts = (
         wrong[wrong["state"] == "discarded"],
         set(_reason(wrong[wrong["cause"].notna()])),
@@ -153,9 +147,7 @@ def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 
 def _rows(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
-    """Quote the first business rows that exist although their message was rolled back; a row of a Parquet table has
-    no line to quote.
-    """
+    """Quote the first rows whose message was rolled back; a row of a Parquet table has no line to quote."""
     standing = frame[frame["row_line"].notna()].head(2)
     return facts.refs(
         (str(row["row_file"]), int(row["row_line"]))
