@@ -6,8 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import plain_reader
-import pytest
 from busy_evidence import (
     FRAME,
     REFUSAL,
@@ -23,7 +21,6 @@ from busy_evidence import (
     write_log,
     write_store,
 )
-from table import rows_of
 
 import kit
 from kit import causes
@@ -79,42 +76,6 @@ def test_a_message_is_found_twice_though_no_failed_send_is_stored(tmp_path: Path
     write_log(folder / "app" / "shop.log", thrown(1411, "K-lost", REFUSED))
     figures = ask(folder)[1].figures
     assert (figures["failed_but_stored"], figures["stored_twice"]) == (0, 1)
-
-
-def test_a_send_stored_on_two_brokers_is_one_key_found_twice(tmp_path: Path) -> None:
-    folder = incident(tmp_path / "evidence")
-    case, found = ask(folder)
-    assert found.verdict == "confirmed"
-    figures = found.figures
-    assert figures["errors_by_kind"] == {"TIMEOUT_CLEAN_QUEUE": 1, "CLIENT_TIMEOUT": 2}
-    assert figures["attempts_by_kind"] == {"TIMEOUT_CLEAN_QUEUE": 1, "CLIENT_TIMEOUT": 3}
-    assert (
-        figures["sends"],
-        figures["sends_failed"],
-        figures["failed_but_stored"],
-        figures["lost"],
-        figures["stored_twice"],
-    ) == (None, 3, 2, 1, 1)
-    assert figures["outcome_by_kind"] == {
-        "TIMEOUT_CLEAN_QUEUE": {"stored": 0, "lost": 1},
-        "CLIENT_TIMEOUT": {"stored": 2, "lost": 0},
-    }
-    assert [round(s["seconds"], 1) for s in figures["stalls"]] == [0.9]
-    assert list(found.tables["lost"]["key"]) == ["K-lost"]
-    twice = found.tables["duplicated"]
-    assert (
-        list(zip(twice["key"], twice["brokers"], twice["kind"], strict=True)) == [("K-twice", 2, "CLIENT_TIMEOUT")] * 2
-    )
-    again = causes.examine(case.facts, "producer-retry-duplicate")
-    assert again.verdict == "confirmed"
-    assert again.figures == {"messages": 1, "copies": 2, "on_several_brokers": 1}
-    timed_out = causes.examine(case.facts, "client-timeout")
-    assert timed_out.verdict == "confirmed"
-    assert (timed_out.figures["timed_out_sends"], timed_out.figures["stored"]) == (2, 2)
-    assert causes.examine(case.facts, "disk-full").verdict == "ruled_out"
-    # No log of the broker, nor of every client: nobody would see it.
-    assert causes.examine(case.facts, "broker-not-available").verdict == "insufficient_evidence"
-    assert plain_reader.check({"findings": [f.as_dict() for f in (found, again, timed_out)]}, folder) >= 6
 
 
 def test_a_standstill_alone_is_suspected(tmp_path: Path) -> None:
@@ -175,18 +136,6 @@ def test_a_producers_log_without_refusals_rules_it_out(tmp_path: Path) -> None:
     assert found.verdict == "insufficient_evidence"
     assert found.figures["errors_by_kind"] is None
     assert causes.examine(case.facts, "producer-retry-duplicate").verdict == "insufficient_evidence"
-
-
-@pytest.mark.parametrize(("text", "kind", "others"), rows_of(__file__, "a_pasted_line_is_enough"))
-def test_a_pasted_line_is_enough(tmp_path: Path, text: str, kind: str, others: str) -> None:
-    write_log(tmp_path / "evidence" / "chat.txt", text.split("\n"))
-    case, found = ask(tmp_path / "evidence")
-    assert found.verdict == "confirmed"
-    assert found.figures["errors_by_kind"] == {kind: 1}
-    assert found.figures["lost"] is None
-    assert found.figures["explanations"] == []
-    for slug in ("client-timeout", "disk-full"):
-        assert causes.examine(case.facts, slug).verdict == others
 
 
 def test_codes_that_are_not_about_load_go_to_the_neighbours(tmp_path: Path) -> None:

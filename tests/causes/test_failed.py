@@ -18,7 +18,6 @@ from click.testing import CliRunner
 
 import kit
 from kit import causes
-from kit.case import bug_report
 from kit.causes import known_problems, results
 from kit.causes.findings import Finding, Step
 from kit.causes.texts import Cause
@@ -165,29 +164,6 @@ def test_commands_end_with_1(evidence: Path, asked: dict[str, Any], monkeypatch:
     monkeypatch.undo()
     done = CliRunner().invoke(cli, ["triage", str(evidence), "--out", str(out), *at])
     assert done.exit_code == 0 and not (out / "bug-report.txt").exists()
-
-
-def test_a_command_that_breaks(evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    from kit.report import terminal
-
-    monkeypatch.setattr(terminal, "inventory", fail(ValueError(f"'{SECRET}'")))
-    workspace = evidence.parent / "ws"
-    done = CliRunner().invoke(cli, ["inventory", str(evidence), "--workspace", str(workspace)])
-    assert done.exit_code == 1 and "Traceback" not in done.output
-    said = (workspace / bug_report.BUG_REPORT).read_text()
-    assert "ValueError" in said
-    assert "commitlog: 1 files" in said, said
-    assert SECRET not in said, said
-
-
-def test_a_second_copy_shows_its_own_path(evidence: Path) -> None:
-    import shutil
-
-    copy = evidence.parent / "copy"
-    shutil.copytree(evidence, copy)
-    first, second = (kit.triage(kit.open_case(path, evidence.parent / "ws")) for path in (evidence, copy))
-    assert first["evidence"]["path"] == str(evidence) and second["evidence"]["path"] == str(copy)
-    assert str(evidence) not in json.dumps(second)
 
 
 @pytest.mark.seconds

@@ -50,20 +50,3 @@ def test_a_broker_that_never_stored_a_message_has_no_disk_that_fills_up(tmp_path
     rest = line(0, "put_tps") * 300
     assert examined(tmp_path / "empty", store=rest + rounds("-1.0")) == {}
     assert examined(tmp_path / "full", store=rest + rounds("0.81")) == {"expired-files-not-deleted": "suspected"}
-
-
-def test_an_excerpt_rules_nothing_out(tmp_path: Path) -> None:
-    """The same file with enough lines around is a log, and a log shows by what it lacks."""
-    one = "2026-11-20 10:00:00 INFO main - load commit log OK\n2026-11-20 10:00:01 WARN main - message store has shutdown, so getMessage is forbidden\n"
-    verdicts = {}
-    for name, text in {
-        "paste": one,
-        "log": one + "2026-11-20 10:00:02 INFO main - load consume queue OK\n" * 300,
-    }.items():
-        (tmp_path / f"{name}.txt").write_text(text)
-        found = kit.triage(kit.open_case(tmp_path / f"{name}.txt", tmp_path / "ws"))["findings"]
-        verdicts[name] = {each["cause"]: each for each in found}
-    assert {each["verdict"] for each in verdicts["paste"].values()} == {"insufficient_evidence"}
-    assert verdicts["log"]["disk-full"]["verdict"] == "ruled_out"
-    disk = verdicts["paste"]["disk-full"]
-    assert disk["missing"] and not any(disk["figures"].values()) and 0 not in disk["figures"].values()

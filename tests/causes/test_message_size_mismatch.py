@@ -3,20 +3,16 @@ releases, the recording."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import recorded
 import size_evidence as made
-from click.testing import CliRunner
-from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
+from size_evidence import SEND, Evidence, put_back_failed, too_large
 
 import kit
 from kit import causes
 from kit.analysis.sizes import refusals
-from kit.cli import main
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -46,44 +42,6 @@ def incident(folder: Path, **how: Any) -> tuple[Evidence, Any]:
     evidence.prepare("fits-to-the-byte", 3973)
     evidence.prepare("small", 600)
     return evidence, loops
-
-
-REFUSED = [too_large(n // 4 + 30, CHECK, 4001, 0) for n in range(40)]
-
-
-def test_it_stands_on_both_logs(tmp_path: Path) -> None:
-    evidence, loops = incident(tmp_path / "e")
-    sends = [too_large(20, SEND, 5000 + n, 4700 + n) for n in range(3)]
-    case = opened(
-        evidence.write(
-            sends + REFUSED, [put_back_failed(30 + n // 4, evidence.offset_id(loops)) for n in range(40)], saved=2
-        )
-    )
-    found = causes.examine(case.facts, "message-size-mismatch")
-    assert found.verdict == "confirmed"
-    # 4,000 less everything but the body of the record with the longest properties, less 27.
-    rest = max(len(r.encode(0)) - len(r.body) for r in evidence.records if r.topic == made.HALF)
-    assert found.figures == {
-        "broker_limit": 4000,
-        "at_risk_half_messages": 2,
-        "looping_half_messages": 1,
-        "direct_rejects": 3,
-        "safe_body_bytes": {"orders": 4000 - rest - 27},
-    }
-    assert holds(found) == [True] * 7
-    queue = found.steps[5]
-    assert "RMQ_SYS_TRANS_HALF_TOPIC@CID_RMQ_SYS_TRANS" in queue.evidence[0].text
-    assert found.missing == []
-    table = found.tables["size_refusals"]
-    assert Counter(dict(zip(table["writer"] + " " + table["event"], table["count"], strict=True))) == {
-        "put_back message-size-exceeded": 40,
-        "put_back put-back-failed": 40,
-        "send message-size-exceeded": 3,
-    }
-    rejected = causes.examine(case.facts, "client-oversize-reject")
-    assert rejected.verdict == "confirmed"
-    assert rejected.figures == {"refused_by_broker": 3, "refused_by_client": None, "largest_refused_record": 5002}
-    assert causes.examine(case.facts, "schedule-blocked").verdict == "ruled_out"
 
 
 def test_without_store_log_the_named_record_decides(tmp_path: Path) -> None:
@@ -119,23 +77,6 @@ def test_without_both_logs_it_is_suspected_from_records_and_limit(tmp_path: Path
     assert holds(found) == [True, None, True, None, None, True, None]
     assert len(found.missing) == 2
     assert all(".log" in m.command for m in found.missing)
-
-
-def test_without_logs_and_commitlog_there_is_not_enough(tmp_path: Path) -> None:
-    evidence, _ = incident(tmp_path / "e")
-    case = opened(evidence.write(saved=2, commitlog=False))
-    found = causes.examine(case.facts, "message-size-mismatch")
-    assert found.verdict == "insufficient_evidence"
-    commands = [m.command for m in found.missing]
-    assert any(command.startswith("rmq-kit collect ") for command in commands)
-    assert {command.split()[2] for command in commands} >= {"transaction-logs.tar.gz", "store-logs.tar.gz"}
-    assert found.figures == {
-        "broker_limit": 4000,
-        **dict.fromkeys(("at_risk_half_messages", "looping_half_messages", "direct_rejects", "safe_body_bytes")),
-    }
-    for other in ("client-oversize-reject", "schedule-blocked"):
-        answer = causes.examine(case.facts, other)
-        assert answer.verdict == "insufficient_evidence" and answer.missing
 
 
 @pytest.mark.parametrize(("version", "safe"), [("V4_9_4", 4000), ("V4_9_5", 4000)])
@@ -250,56 +191,3 @@ def test_rolled_logs_are_said_so() -> None:
     assert refusals.rolled(rows) == (False, 7)
     assert refusals.rolled(rows.iloc[1:2]) == (True, 0)
     assert refusals.rate(rows) == pytest.approx(2000 / 31, abs=0.1)
-
-
-class TestSizeCommand:
-    def run(self, *args: str) -> Any:
-        return CliRunner().invoke(main.cli, ["size", *args])
-
-    def test_it_says_the_bytes_of_the_looping_record(self) -> None:
-        """The record that loops in the recording: stored 65,512, put back 65,538, largest safe body 65,191 (less 27 at
-        the tenth check)."""
-        record = next(r for r in recorded.truth("size-mismatch") if r["store_size"] == 65512)
-        own = [
-            f"{k}={v}" for k, v in record["properties"].items() if k in ("KEYS", "TAGS", "PGROUP", "bizType", "shopId")
-        ]
-        topic, body = record["properties"]["REAL_TOPIC"], str(record["body_len"])
-        done = self.run(
-            "--topic",
-            topic,
-            "--body",
-            body,
-            "--broker",
-            "4.6.0",
-            "--client",
-            "4.6.1",
-            "--limit",
-            "65536",
-            "--properties",
-            *own,
-        )
-        assert done.exit_code == 0, done.output
-        assert {"65,512", "65,538"} <= set(done.output.split())
-        assert f"{65536 - (65512 - int(body)) - 27:,}" in done.output
-        assert "assumed" not in done.output
-        assert "not given" not in done.output
-
-    def test_it_says_what_it_assumed(self) -> None:
-        done = self.run("--body", "10", "--topic", "t")
-        assert "5.3.3 assumed" in done.output
-        assert "未给出 Broker 版本" in self.run("--body", "10", "--topic", "t", "--lang", "zh").output
-
-    @pytest.mark.parametrize(
-        "args",
-        [
-            ("--body", "-1", "--topic", "t"),
-            ("--body", "1"),
-            ("--body", "1", "--topic", "t", "--broker", "abc"),
-            ("--body", "1", "--topic", "t", "--properties", "KEYS"),
-            ("--body", "1", "--topic", "t", "--broker", "3.2.6"),
-        ],
-    )
-    def test_wrong_usage_is_2_in_one_line(self, args: tuple[str, ...]) -> None:
-        done = self.run(*args)
-        assert done.exit_code == 2
-        assert "Traceback" not in done.output

@@ -72,19 +72,3 @@ def test_every_label_has_both_languages() -> None:
     lines = [line for path in files for line in path.read_text("utf-8").splitlines() if "{en:" in line]
     assert len(lines) > 500
     assert [line for line in lines if not re.search(r'en: "?[^"]+"?, zh: "?[^"]', line)] == []
-
-
-def test_no_constant_of_a_module_is_given_twice() -> None:
-    """Whoever was written for the first value would say the second: a column called like a chart."""
-    twice = []
-    for path in KIT.rglob("*.py"):
-        given = [
-            name.id
-            for node in ast.parse(path.read_text(encoding="utf-8")).body
-            if isinstance(node, ast.Assign | ast.AnnAssign)
-            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-            for name in ast.walk(target)
-            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
-        ]
-        twice += [f"{path.name}: {name}" for name in sorted(set(given)) if given.count(name) > 1]
-    assert twice == []

@@ -135,22 +135,6 @@ def test_only_what_is_over_and_stands_alone_is_inconsistent(scripted: tuple[Case
     ]
 
 
-def test_transactions_whose_producers_name_no_group(tmp_path: Path) -> None:
-    """Properties without PGROUP, as a producer that is not Apache's may write them: rows and messages are compared all the same."""
-    store = Broker()
-    for n in (1, 2, 3):
-        at = store.half(n, f"K{n}", group="")  # an empty value is none (MessageDecoder.string2messageProperties)
-        if n != 2:
-            store.commit(at)
-        store.op(at)
-    store.save(tmp_path / "evidence")
-    (tmp_path / "evidence" / "orders.csv").write_text(
-        "order_id,status,created_at\n" + "".join(f"K{n},PAID,2023-11-15 06:13:2{n}.000\n" for n in (1, 2, 3))
-    )
-    wrong = kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts("disagreements")
-    assert list(zip(wrong["key"], wrong["kind"], strict=True)) == [("K2", "row_without_message")]
-
-
 def test_the_two_ways_to_commit_twice(scripted: tuple[Case, dict[str, int]]) -> None:
     found = causes.examine(scripted[0].facts, "duplicate-commit")
     assert found.verdict == "confirmed"
@@ -158,47 +142,6 @@ def test_the_two_ways_to_commit_twice(scripted: tuple[Case, dict[str, int]]) -> 
         "K7": "late_commit",
         "K8": "late_op",
     }
-
-
-def test_a_group_shared_by_two_applications(tmp_path: Path) -> None:
-    store, log = Broker(), []
-    for n in range(1, 9):
-        at = store.half(n, f"K{n}")
-        renewed = store.put_back(at)
-        foreign = n % 2 == 0
-        if not foreign:
-            store.commit(renewed)
-        store.op(renewed)
-        log.append(
-            answer(
-                "ROLLBACK" if foreign else "COMMIT",
-                n,
-                renewed,
-                check=True,
-                address=f"10.0.0.{9 if foreign else 1}:5{n:03}",
-                second=n,
-            )
-        )
-    store.save(tmp_path / "evidence")
-    (tmp_path / "evidence" / "transaction.log").write_text("\n".join(log) + "\n")
-    found = causes.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts, "shared-producer-group")
-    assert found.verdict == "confirmed"
-    assert found.figures == {"foreign_answers": 4, "wrong_answers": 4}
-
-
-def test_instances_that_agree_share_nothing_wrong(tmp_path: Path) -> None:
-    store, log = Broker(), []
-    for n in range(1, 7):
-        renewed = store.put_back(store.half(n, f"K{n}"))
-        store.commit(renewed)
-        store.op(renewed)
-        log.append(answer("COMMIT", n, renewed, check=True, address=f"10.0.0.{1 + n % 2}:5{n:03}", second=n))
-    store.save(tmp_path / "evidence")
-    (tmp_path / "evidence" / "transaction.log").write_text("\n".join(log) + "\n")
-    assert (
-        causes.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts, "shared-producer-group").verdict
-        == "ruled_out"
-    )
 
 
 def test_a_half_message_put_back_uncompressed(tmp_path: Path) -> None:
@@ -212,19 +155,6 @@ def test_a_half_message_put_back_uncompressed(tmp_path: Path) -> None:
     found = causes.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts, "undecodable-half-message")
     assert found.verdict == "confirmed"
     assert found.figures == {"messages": 1, "copies": 3}
-
-
-def test_a_flooded_producer_is_not_offline(tmp_path: Path) -> None:
-    (tmp_path / "transaction.log").write_text(
-        "2023-11-15 06:13:21 WARN Transaction-msg-check-thread - Check transaction failed, channel is null. groupId=shop\n"
-        * 5
-    )
-    (tmp_path / "broker.log").write_text(
-        "2023-11-15 06:13:21 INFO main - The broker[broker-a, 10.0.0.2:10911] boot success. serializeType=JSON\n" * 5
-    )
-    found = causes.examine(kit.open_case(tmp_path, tmp_path.parent / f"{tmp_path.name}-ws").facts, "producer-offline")
-    assert found.verdict == "ruled_out"
-    assert found.figures["unreached_checks"] == 5
 
 
 HALF, OP, GIVEN_UP = "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"
