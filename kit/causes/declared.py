@@ -99,9 +99,11 @@ def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observ
 
 @attrs.frozen
 class Conditions:
-    """Reads `a + not b | c`. A word is one of: a value that is there and not 0; `x known`, a value that is not null; evidence
-    of `shown_by.tsv`; `client log`, a log of that source; a verdict; `found` (confirmed or suspected); a step that `holds`,
-    is `refuted` or `unknown` (`put-back-refused unknown`); `always`.
+    """Reads `a + not b | c`.
+
+    A word is a value that is there and not 0; `x known`, a value that is not null; evidence of `shown_by.tsv`;
+    `client log`, a log of that source; a verdict; `found` (confirmed or suspected); a step that `holds`, is `refuted`
+    or `unknown` (`put-back-refused unknown`); `always`.
     """
 
     facts: Facts

@@ -81,7 +81,7 @@ def checkup(seen: Deployment, more: Iterable[Hazard] = (), causes: Collection[st
     return Checkup(tuple(ranked), release_advice.advise(releases, fitting), seen)
 
 
-# --- settings ------------------------------------------------------------------------------------------------------------
+# --- settings --------------------------------------------------------------------------------------------------------
 
 
 def _settings(broker: Broker) -> Iterable[Hazard]:
@@ -143,7 +143,7 @@ def _plain(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-# --- names ---------------------------------------------------------------------------------------------------------------
+# --- names -----------------------------------------------------------------------------------------------------------
 
 
 def _group(group: Group, brokers: tuple[Version, ...]) -> Hazard | None:
@@ -202,7 +202,7 @@ def _unreadable(seen: Deployment) -> Iterable[Hazard]:
         yield hazard("dlq-unreadable", place, topic=topic, perm=row["value"], **values)
 
 
-# --- transactions --------------------------------------------------------------------------------------------------------
+# --- transactions ----------------------------------------------------------------------------------------------------
 
 
 def _immunity(seen: Deployment) -> Iterable[Hazard]:

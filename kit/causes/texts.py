@@ -209,7 +209,9 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         name = f"kit.causes.{folder}.{self.slug.replace('-', '_')}"
         module = importlib.import_module(name) if importlib.util.find_spec(name) else None
         observed = module.observe(facts) if module else None
-        return importlib.import_module("kit.causes.declared").finding(facts, self, observed)  # type: ignore[no-any-return]
+        from kit.causes import declared
+
+        return declared.finding(facts, self, observed)
 
 
 @cache

@@ -35,8 +35,7 @@ def observe(facts: Facts) -> Observed:
 
 
 def closed(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows of `configs` that give a dead letter topic no read permission, ordered by topic, file and line.
-    """
+    """Return the rows of `configs` that give a dead letter topic no read permission, in order of topic and place."""
     perms = [
         r
         for r in rows

@@ -67,6 +67,9 @@ def observe(facts: Facts) -> Observed:
     happened = bool(refused or timed_out or slow or stalls or counted)
     whys = busy.explain(facts, ledger, stalls) if happened else []
     left_open = facts.rows("stalled_transactions") if stalls else []
+    failed = ledger.failed[ledger.failed["line"].notna()]
+    late_refs = attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if timed_out else ()
+    late_refs = late_refs or refs.quote(facts, lines, 2) or refs.lines(facts, late, 2)
     stood = round(sum(s.stood for s in stalls), 1)
     # With signs of a stall or time-outs the absence of a refusal shows nothing.
     would_show = ledger.knows_kinds and not (timed_out or stalls or counted)
@@ -87,10 +90,8 @@ def observe(facts: Facts) -> Observed:
         {
             "refused": attempts.quotes(facts, attempts.REFUSALS, 4) or refs.quote(facts, refused) if refused else (),
             "stood-still": [*map(refs.with_times, facts("stall_waiters").itertuples())] if stalls else (),
-            "timed-out": (timed_out
-            and (attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) or refs.quote(facts, lines, 2) or refs.lines(facts, late, 2)))
-            or (),
-            "failed-sends": refs.lines(facts, ledger.failed[ledger.failed["line"].notna()], 2) if ledger.sends_failed else (),
+            "timed-out": late_refs,
+            "failed-sends": refs.lines(facts, failed, 2) if ledger.sends_failed else (),
             "stored-twice": sends.copy_refs(ledger.duplicated) if ledger.stored_twice else (),
             "slow-writes": refs.quote(facts, slow, 3),
             "counted": refs.quote(facts, refs.seen(facts, "response-codes"), 1) if counted else (),
@@ -175,8 +176,7 @@ def _limits(facts: Facts, stalls: list[Any]) -> dict[str, Any]:
 
 
 def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
-    """Return a step for each explanation, the best shown first; it supports only where there is something to explain.
-    """
+    """Return a step for each explanation, the best shown first; it supports where there is something to explain."""
     if refused and not whys:
         return [supporting("why-1", TEXTS["why_not"], None)]
     steps = []

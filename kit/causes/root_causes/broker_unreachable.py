@@ -75,6 +75,7 @@ def _never(facts: Facts, observed: Observed, target: Target) -> None:
     }
     shown = facts.refs([(place.file, place.line)]) if place else ()
     where = facts.refs([(instead[1].file, instead[1].line), *([instead[2]] if instead[2] else [])]) if instead else ()
+    at_host = facts.refs((o.file, o.line) for o in ([bridge] if bridge else own[:1]))
     tried = facts.refs((t.file, t.line) for t in target.tried[:3] if t.line is not None)
     observed.values |= {
         "count": target.failed, "only_failures": only, "advertised": address, "advertised_here": place is not None,
@@ -88,8 +89,7 @@ def _never(facts: Facts, observed: Observed, target: Target) -> None:
     observed.quotes |= {
         "connects-seen": tried, "advertised": shown, "docker-network": tried[:1], "loopback": shown,
         "no-consumer-list": refs.quote(facts, alone, 1),
-        "address-differs": shown if loopback else (*facts.refs([(bridge.file, bridge.line)]), *where) if bridge else where
-        if instead else facts.refs([(own[0].file, own[0].line)]) if own else (),
+        "address-differs": shown if loopback else where if instead and not bridge else (*at_host, *where),
         "connects-failed": () if only else tried,
     }  # fmt: skip
     times = [at for t in target.tried for at in (t.first, t.last) if at is not None]

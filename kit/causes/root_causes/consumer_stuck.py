@@ -107,7 +107,9 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message | None, *, stands: b
             "frame": message.frame if message else None,
         }  # fmt: skip
     if not len(at) and "no_owner" not in observed.values:
-        command = f"mqadmin queryMsgByOffset -n NAMESRV:9876 -t {collect_next.word(queue.topic)} -b {collect_next.word(queue.broker or 'BROKER')} -i {queue.queue_id} -o {queue.offset}"
+        topic, broker = collect_next.word(queue.topic), collect_next.word(queue.broker or "BROKER")
+        at_queue = f"-t {topic} -b {broker} -i {queue.queue_id} -o {queue.offset}"
+        command = f"mqadmin queryMsgByOffset -n NAMESRV:9876 {at_queue}"
         observed.missing = [collect_next.ask("look-up", TEXTS["want_message"], command=command)]
     return observed
 

@@ -37,7 +37,7 @@ def observe(facts: Facts) -> Observed:
             "reason": back.reason and send_back.REASONS[back.reason],
             "printed_length": back.printed_length if only_printed else None,
             "refusals": back.refusals, "refused": 0 if only_printed else back.refusals, "origin": origin,
-            # Where the client's own re-send failed each time as well, nothing was stored that could become a half message.
+            # Where the client's own re-send failed as well, nothing was stored that could become a half message.
             "leads_on": back.resent_failed < back.refusals, "printed": printed.count,
         },
         {
@@ -88,7 +88,7 @@ def _of_store(facts: Facts, observed: Observed) -> None:
     def records(role: str) -> int:
         return int(places.loc[places["role"] == role, "records"].max()) if (places["role"] == role).any() else 0
 
-    arrived = records("arrived")
+    arrived, limit = records("arrived"), setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts))
     answered = facts.rows("leak_answers") if values["half"] else []
     observed.values |= values | {
         "leaked_half_records": values["half"], "leaked": waiting or values["committed"], "waiting": waiting,
@@ -97,9 +97,9 @@ def _of_store(facts: Facts, observed: Observed) -> None:
         "twins": waiting and (places["role"] == "twin").any(), "committed": waiting and values["committed"],
         "committed_printed": 0 if waiting else refs.seen(facts, "leaked-commit-printed").count,
         "answers": answered[0]["answers"] if answered else 0,
-        # Each copy has two records: one that waits for its delay, which may be in a file that is missing, and one where it arrives.
+        # Each copy has two records: one that waits for its delay, perhaps in a missing file, one where it arrives.
         "arrived": arrived, "copies": max(arrived, values["discarded"] - arrived),
-        "check_max": setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts)).value if values["discarded"] else None,
+        "check_max": limit.value,
     }  # fmt: skip
     printed = refs.seen(facts, "leaked-half-printed")
     if observed.values["leaked"]:

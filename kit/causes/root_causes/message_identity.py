@@ -43,7 +43,8 @@ def observe(facts: Facts) -> Observed:
             "handled_twice_by_offset_id": None if not known else int(again["messages"].iloc[0]) if len(again) else 0,
             "deliveries_known": known, "outputs": outputs,
             "dedup_lines": 0 if dedup is None else int(dedup.drop_duplicates("id")["lines"].sum()),
-            **({"offset_ids": pasted.offset_ids, "pasted_keys": pasted.uniq_keys, "paired": pasted.paired} if pasted else {}),
+            "offset_ids": pasted and pasted.offset_ids, "pasted_keys": pasted and pasted.uniq_keys,
+            "paired": pasted and pasted.paired,
         },
         {
             "effect": (*(failures[:2] if failed else ()), *twice_refs[:4]),

@@ -40,6 +40,7 @@ def observe(facts: Facts) -> Observed:
     failing = refs.seen(facts, "put-back-failed")
     stored, store_log, check_log = facts.has("messages"), facts.has_source("store"), facts.has_source("transaction")
     sure = known.known in ("evidence", "printed")
+    none_refused = stored and known.known == "evidence" and not int(topics["refused"].sum())
     happened = bool(len(named) or (over and sure))
     shown = happened or bool(at_risk)
     safe = [body for body in topics["safe_body"] if body is not None]
@@ -56,7 +57,7 @@ def observe(facts: Facts) -> Observed:
             "other_reason": sure and known.how and records and store_log, "over": len(over),
             # Each refusal leaves a line in both logs, so the log with more lines counts.
             "count": max(int(named["count"].sum()), int(failed["count"].sum())) or failing.count,
-            "looked": check_log or store_log or (stored and known.known == "evidence" and not int(topics["refused"].sum())),
+            "looked": check_log or store_log or none_refused,
             "safe_body_bytes": dict(zip(topics["topic"], topics["safe_body"], strict=True)) if len(topics) else None,
             "safest": str(size.max_message_size(min(safe))) if safe else None,
             "more": _more(known.limit, over, risk),

@@ -104,7 +104,7 @@ def _refused(facts: Facts, observed: Observed, group: str | None) -> None:
         if (group is None or s.group in (group, None)) and not s.values.get("topic", "").startswith("%RETRY%")
     ]
     count = sum(s.count for s in said)
-    # A start prints a few of these lines: on their own they count only if they go on, or in an excerpt that somebody chose.
+    # A start prints a few of these lines: on their own they count only if they go on, or in a chosen excerpt.
     on = "subscription-missing" in noise.going_on(facts) or (count >= PICKED and not quoting.seen(facts, *STARTS))
     if count >= FLAPS and (group is not None or on):
         observed.values |= {

@@ -26,6 +26,7 @@ GROUPS: Final = 5
 TEXTS: Final = texts_of(__name__)
 REASONS: Final = ("exception", "error", "send_status", "rollback_answer", "commit_answer")
 """What a local step did that explains a disagreement."""
+ENDED: Final = "{state}: KEYS={key}, UNIQ_KEY={uniq_key}, topic={topic}, producerGroup={producer_group}"
 LOCAL: Final = "local-transaction-exception"
 PRODUCING: Final = (
     "local-transaction-answer", "client-check-rollback", "client-check-unknown", "end-transaction-failed",
@@ -141,7 +142,7 @@ def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
     """Quote the records that ended the first transactions of each kind: op record or committed record."""
     made = []
     for row in frame.dropna(subset=["end_physical_offset"]).groupby("kind", sort=True).head(2).to_dict("records"):
-        text = f"{row['state']}: KEYS={row['key']}, UNIQ_KEY={row['uniq_key']}, topic={row['topic']}, producerGroup={row['producer_group']}"
+        text = ENDED.format_map({str(name): value for name, value in row.items()})
         made.append(Ref(str(row["end_file"]), text, physical_offset=int(row["end_physical_offset"])))
     return tuple(made)
 
