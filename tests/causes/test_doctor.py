@@ -7,14 +7,13 @@ from pathlib import Path
 
 import attrs
 import pytest
-import recorded
-from busy_evidence import STARTED, attempt, clock, write_log
+from busy_evidence import STARTED, attempt, write_log
 from click.testing import CliRunner, Result
 from table import rows_of
 
 import kit
 from kit.analysis.deployment import Group, Place
-from kit.causes import discover, doctor
+from kit.causes import doctor
 from kit.causes.doctor import Checkup
 from kit.causes.hazards import Hazard
 from kit.cli.main import cli
@@ -134,24 +133,6 @@ def test_what_the_broker_does_not_take(tmp_path: Path) -> None:
     assert "6000" in found["misspelt"].becomes.render()
 
 
-def test_stock_defaults_are_worded_gently(tmp_path: Path) -> None:
-    """5.1.0 and later: op records up to 2 × 3000 ms late, transactionTimeOut 6000 by default (reference §4.4)."""
-    assert grades(examined(conf(tmp_path / "a"), "5.1.4")) == {"checked-before-op": "note"}
-    found = examined(conf(tmp_path / "b", "transactionTimeOut=3000"), "5.1.4")
-    assert grades(found) == {"checked-before-op": "hazard"}
-    assert str(named(found)["checked-before-op"].place) == "broker.conf:4"
-    for version in ("4.3.1", "4.6.1", "4.9.8"):
-        assert examined(conf(tmp_path / version), version).hazards == ()
-
-
-@pytest.mark.parametrize(("lines", "slug", "cause"), rows_of(__file__, "check_settings_and_limits"))
-def test_check_settings_and_limits(tmp_path: Path, lines: tuple[str, ...], slug: str, cause: str) -> None:
-    found = named(examined(conf(tmp_path / "e", *lines), "4.6.1"))
-    assert set(found) == {slug}
-    assert found[slug].cause == cause
-    assert found[slug].cause in {c.slug for c in discover()}
-
-
 def test_immunity_against_the_time_files_are_kept(tmp_path: Path) -> None:
     """Half messages older than fileReservedTime are skipped (§6.4 d): 72 h are 259,200 s. 5.1.1+ refuses commits later
     than the immunity (§4.4)."""
@@ -179,27 +160,6 @@ def test_a_limit_that_a_client_printed_counts(tmp_path: Path, limit: int, slugs:
     assert not slugs or f"clientMaxMessageSize={limit}" in named(found)["limit-below-client"].what.render()
     # The exception is on the line below the entry's first.
     assert str(found.seen.brokers[0].places["clientMaxMessageSize"]) == "rocketmq_client.log:3"
-
-
-def test_groups_of_client_logs_and_mqadmin_outputs(tmp_path: Path) -> None:
-    folder, spoken, shown = conf(tmp_path / "e"), "s" * 125, "m" * 126
-    write_log(
-        folder / "rocketmq_client.log",
-        [
-            STARTED,
-            f"{clock(0, 'seconds')} ERROR RocketmqClient - sendMessageBack Exception, {spoken}",
-            f"{clock(0, 'seconds')} WARN RocketmqRemoting - RemotingCommand [code=11, extFields={{topic=orders, consumerGroup={spoken}}}]",
-        ],
-        "\r\n",
-    )
-    (folder / "track.txt").write_text(
-        f"Topic:               orders\nMessageTrack [consumerGroup={shown}, trackType=CONSUMED, exceptionDesc=null]\n"
-    )
-    found = doctor.of_case(kit.open_case(folder, tmp_path / "ws"))
-    assert {str(h.place) for h in found.hazards if h.slug == "retry-topic-too-long"} == {
-        "rocketmq_client.log:2",
-        "track.txt:2",
-    }
 
 
 def test_two_brokers_are_not_mixed(tmp_path: Path) -> None:
@@ -260,18 +220,3 @@ def test_exit_codes(tmp_path: Path) -> None:
 def hazards(found: Checkup) -> set[str]:
     """Return what somebody set wrongly; what a release ships with is a note."""
     return {slug for slug, grade in grades(found).items() if grade == "hazard"}
-
-
-def recording(name: str) -> Checkup:
-    return doctor.of_case(recorded.case(name))
-
-
-@pytest.mark.recordings
-@pytest.mark.parametrize("name", ["healthy", "healthy-traced", "healthy-5"])
-def test_a_healthy_system_is_left_in_peace(name: str, tmp_path: Path) -> None:
-    """`healthy-5` sets transactionTimeOut=3000 on a 5.1.4 broker, whose op records come up to 6 s late: that one is
-    true."""
-    found = recording(name)
-    assert hazards(found) == ({"checked-before-op"} if name == "healthy-5" else set())
-    # That recording has transactions with CHECK_IMMUNITY_TIME_IN_SECONDS.
-    assert bool(found.seen.immunity) == (name == "healthy-traced")

@@ -135,15 +135,6 @@ def test_only_what_is_over_and_stands_alone_is_inconsistent(scripted: tuple[Case
     ]
 
 
-def test_the_two_ways_to_commit_twice(scripted: tuple[Case, dict[str, int]]) -> None:
-    found = causes.examine(scripted[0].facts, "duplicate-commit")
-    assert found.verdict == "confirmed"
-    assert dict(zip(found.tables["committed_twice"]["key"], found.tables["committed_twice"]["way"], strict=True)) == {
-        "K7": "late_commit",
-        "K8": "late_op",
-    }
-
-
 def test_a_half_message_put_back_uncompressed(tmp_path: Path) -> None:
     store = Broker()
     at = store.half(1, "K1", body=b"x\x9cshort", sys_flag=1)
