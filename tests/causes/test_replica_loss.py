@@ -10,7 +10,6 @@ from busy_evidence import A, B, sent, traffic, write_log, write_store
 import kit
 from kit import causes
 from kit.case.case import Case
-from kit.causes.root_causes import replica_loss
 from kit.rocketmq import ids
 
 CONF = "brokerName=broker-a\nbrokerId={number}\nbrokerRole={role}\nflushDiskType=ASYNC_FLUSH\n"
@@ -85,7 +84,7 @@ def test_a_lost_master_alone_says_nothing_of_offsets(tmp_path: Path) -> None:
         ["2026-11-20 10:00:00 INFO HAClient - HAClient, processReadEvent read socket exception"],
     )
     found = causes.examine(kit.open_case(tmp_path / "e", tmp_path / "ws").facts, "replica-loss")
-    assert (found.verdict, found.summary) == ("suspected", replica_loss.TEXTS["summary_gone"])
+    assert found.verdict == "suspected" and found.summary.render().startswith("The master is gone. Whether")
 
 
 @pytest.mark.parametrize(("asked", "verdict"), [("10.0.0.3:10911", "ruled_out"), (f"{HOST}:10911", "suspected")])
