@@ -48,7 +48,8 @@ class Start(NamedTuple):
 def _settings(facts: Facts) -> list[dict[str, Any]]:
     """Return the brokers' settings, each with the `address` of its broker (None if unknown): the one that wins first."""
     rows = [row for row in facts.rows("settings") if row["origin"] in RANK]
-    last = {item.file: item.last.timestamp() for item in facts.files.items if item.last}
+    ends = {file: item.last for file in {row["file"] for row in rows} if (item := facts.files.get(file))}
+    last = {file: end.timestamp() for file, end in ends.items() if end}
     # Of several logs the one that goes on longest.
     rows.sort(
         key=lambda r: (RANK[r["origin"]], r["backup"] or False, -last.get(r["file"], 0), r["file"], -(r["line"] or 0))
@@ -118,7 +119,7 @@ def upgrades(facts: Facts) -> dict[str, list[Start]]:
     """Return {broker: its starts in order of time} of the brokers whose logs show starts with different releases."""
     address = {row["file"]: row["address"] for row in _settings(facts) if row["subject"] is None}
     starts: defaultdict[str, list[Start]] = defaultdict(list)
-    for row in facts.rows("broker_starts"):
+    for row in facts.rows("broker_starts") if facts.has_source("broker") else ():
         if (home := HOME.search(row["home"])) and (version := Version.maybe(home[1])):
             broker = address.get(row["file"]) or str(PurePosixPath(row["file"]).parent)
             starts[broker].append(Start(version, broker, Ref(row["file"], "", line=row["line"]), utc(row["ts"])))
@@ -141,7 +142,7 @@ def clients(facts: Facts) -> list[dict[str, Any]]:
     """Return the rows of `clients_connected` of users' clients, `version` as RocketMQ writes it."""
     return [
         row | {"version": str(version)}
-        for row in facts.rows("clients_connected")
+        for row in (facts.rows("clients_connected") if facts.has_source("broker") else ())
         if row["group"] != names.ADMIN_GROUP and (version := Version.maybe(row["version"]))
     ]
 
@@ -149,4 +150,5 @@ def clients(facts: Facts) -> list[dict[str, Any]]:
 @memo
 def client_versions(facts: Facts) -> tuple[str, ...]:
     """Return the releases of clients that the evidence names, oldest first."""
-    return _sorted(Version.maybe(row["version"]) for row in (*clients(facts), *facts.rows("client_releases")))
+    created = facts.rows("client_releases") if facts.files.of_kind("log", "text") else []
+    return _sorted(Version.maybe(row["version"]) for row in (*clients(facts), *created))

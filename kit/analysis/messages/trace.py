@@ -118,7 +118,8 @@ class _Life:
             # What follows is not listed, so nothing can be said to be missing.
             yield copies.gap("cut", None, count=copies.MOST_RECORDS)
         else:
-            end = copies.utc(self.facts.rows("last_stored")[0]["last"])
+            times = [row["last"] for row in self.facts.rows("store_extent") if row["last"]]
+            end = copies.utc(max(times, default=None))
             yield from copies.gaps(self.records, self.ops, end)
             yield from self._never_handled(end)
             yield from self._failed_last()

@@ -17,6 +17,9 @@ from kit.tables.facts import Facts, memo
 SIZE: Final = ("message-size-exceeded", "message-body-size-exceeded", "properties-too-long")
 """What the store prints when it refuses a record for its size."""
 
+REJECTS: Final = ("message-illegal", "client-body-too-large")
+"""What senders get: the broker's code 13, and their own client's limit."""
+
 
 def for_size(rows: pd.DataFrame, writer: str | None) -> pd.DataFrame:
     """Return the rows of the table `size_refusals` in which the store names a size, of one writer."""
@@ -76,13 +79,16 @@ class Rejects(NamedTuple):
 @memo
 def rejects(facts: Facts) -> Rejects:
     """Return the sends refused at once for their size, each once however many logs report it."""
+    producer = attempts.has_producer_log(facts)
+    if not refs.seen(facts, *SIZE, *REJECTS):
+        sent = 0 if producer or facts.has_source("store") else None
+        return Rejects(sent, 0 if producer or facts.has_source("app") else None, None, None, (), (), sized=False)
     store, rows = for_size(facts("size_refusals"), "send"), facts("size_rejects")
-    answers, own = rows[rows["event"] == "message-illegal"], rows[rows["event"] == "client-body-too-large"]
+    answers, own = (rows[rows["event"] == event] for event in REJECTS)
     if store.empty and refs.seen(facts, "topic-too-long") and facts.has_source("store"):
         # Brokers up to 4.6.0 answer a topic too long with the same words.
         answers = answers.iloc[0:0]
     by_broker, by_client = max(int(store["count"].sum()), _sends(answers)), _sends(own)
-    producer = attempts.has_producer_log(facts)
     reports = (store, answers[answers["attempt"]], answers[~answers["attempt"]])
     return Rejects(
         by_broker=by_broker if by_broker or producer or facts.has_source("store") else None,

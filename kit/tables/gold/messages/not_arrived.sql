@@ -16,7 +16,7 @@ with waiting as (
 select n.uniq_key, n.offset_msg_id, n.file, n.physical_offset, n.store_timestamp, n.stage, n.target, n.due
 from numbered n
   left join arrived a on n.id = a.id and n.target = a.topic and n.reconsume_times = a.reconsume_times
-  cross join last_stored e
+  cross join (select max(last) as last from store_extent) e
 where n.nth > coalesce(a.copies, 0) and unix_micros(n.due) + 2000000 < unix_micros(e.last)
 order by n.due, n.offset_msg_id, n.file, n.physical_offset
 limit 5000
