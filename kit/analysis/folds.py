@@ -5,6 +5,7 @@ Those that belong to one subject are with it: `known_positions`, `offset_moves`,
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -27,11 +28,10 @@ def delay_levels(facts: Facts) -> list[dict[str, Any]]:
 
     MessageStoreConfig.messageDelayLevel, ScheduleMessageService.parseDelayLevel.
     """
-    setting = setup.setting(facts, "messageDelayLevel").value
-    try:
-        levels = names.delay_seconds(str(setting)) if setting else names.delay_seconds()
-    except ValueError:
-        levels = names.delay_seconds()
+    levels = names.delay_seconds()
+    if setting := setup.setting(facts, "messageDelayLevel").value:
+        with contextlib.suppress(ValueError):
+            levels = names.delay_seconds(setting)
     return [{"level": n, "seconds": seconds} for n, seconds in sorted(levels.items()) if seconds <= LONGEST_DELAY]
 
 
@@ -51,21 +51,14 @@ def group_ledgers(facts: Facts) -> list[dict[str, Any]]:
     ledgers: defaultdict[str, list[str]] = defaultdict(list)
     for item in facts.files.of_kind("rows"):
         if item.detail.get("role") == "deliveries":
-            ledgers[_folder(item.file)].append(item.file)
+            ledgers[str(PurePosixPath(item.file).parent)].append(item.file)
     hosts: defaultdict[str, set[str]] = defaultdict(set)
     for row in facts.rows("group_logs") if ledgers else ():
-        hosts[row["group"]].add(_folder(row["file"]))
+        hosts[row["group"]].add(str(PurePosixPath(row["file"]).parent))
+    whole = {group: sorted(folders) for group, folders in sorted(hosts.items()) if folders <= ledgers.keys()}
     return [
-        {"group": group, "file": file}
-        for group, folders in sorted(hosts.items())
-        if folders <= ledgers.keys()
-        for folder in sorted(folders)
-        for file in ledgers[folder]
+        {"group": group, "file": file} for group, folders in whole.items() for each in folders for file in ledgers[each]
     ]
-
-
-def _folder(file: str) -> str:
-    return str(PurePosixPath(file).parent)
 
 
 @fold(
@@ -89,8 +82,8 @@ def half_brokers(facts: Facts) -> list[dict[str, Any]]:
     one broker. At most as many rows as `half_hosts`.
     """
     rows = facts.rows("half_hosts")
-    known = brokers.sharing([(row["file"], row["host"]) for row in rows])
-    return [row | {"broker": known[row["host"]]} for row in rows]
+    broker = brokers.sharing((row["file"], row["host"]) for row in rows)
+    return [row | {"broker": broker[row["host"]]} for row in rows]
 
 
 @fold("store_host string, broker string", "store_extent")
@@ -98,22 +91,18 @@ def store_brokers(facts: Facts) -> list[dict[str, Any]]:
     """One row per store host: store_host, broker (the least host, as in offset message ids, of those whose records share files with its own). A
     DLedger group stores under the address of whoever leads it. At most as many rows as hosts.
     """
-    rows = [row | {"host": ids.host_prefix(row["store_host"])} for row in facts.rows("store_extent")]
-    rows = [row for row in rows if row["host"] is not None]  # a damaged record has no address
-    of_host = brokers.sharing(sorted((row["file"], row["host"]) for row in rows))
-    hosts = sorted({(row["store_host"], row["host"]) for row in rows})
-    least = {broker: min(host for host, its in of_host.items() if its == broker) for broker in set(of_host.values())}
-    return [{"store_host": stored, "broker": least[of_host[host]]} for stored, host in hosts]
+    rows = facts.rows("store_extent")
+    stored = sorted({row["store_host"] for row in rows} - {None})
+    known = {host: prefix for host in stored if (prefix := ids.host_prefix(host))}  # a damaged record has no address
+    broker = brokers.sharing((row["file"], known[row["store_host"]]) for row in rows if row["store_host"] in known)
+    return [{"store_host": host, "broker": broker[prefix]} for host, prefix in known.items()]
 
 
 @fold("kept boolean", "half_brokers", "settings", "admin_names")
 def discards_stored(facts: Facts) -> list[dict[str, Any]]:
     """One row: kept (whether every known broker stores a message that it discards, which 4.5.2 began; before, only its log names it)."""
-    rules = [
-        versions.rule("discardTopic", version)
-        for version in setup.broker_versions(facts, brokers.half_addresses(facts))
-    ]
-    return [{"kept": bool(rules) and all(rules)}]
+    known = setup.broker_versions(facts, brokers.half_addresses(facts))
+    return [{"kept": bool(known) and all(versions.rule("discardTopic", version) for version in known)}]
 
 
 @fold(
@@ -129,18 +118,18 @@ def size_limits(facts: Facts) -> list[dict[str, Any]]:
 
     Source: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog.
     """
-    brokers = sorted({row["broker"] for row in facts.rows("half_brokers")}) if facts.has("messages") else []
-    rows = []
-    for broker in (None, *brokers):
-        known = limits.limits(facts, broker)
-        how, most = known.how or "total", known.limit
-        slack = size.TOTAL_SLACK if how == "body+64k" else 0
-        rows.append({
-            "broker": broker, "max_size": most, "total_max": None if most is None or how == "body" else most + slack,
-            "body_max": None if how == "total" else most, "dledger_max": size.DLEDGER_MAX_RECORD if known.dledger else None,
-            "properties_max": known.properties, "check_max": known.check_max, "raw_put_backs": known.raw_put_backs,
-        })  # fmt: skip
-    return rows
+    known = sorted(set(brokers.half_hosts(facts).values())) if facts.has("messages") else []
+    return [{"broker": broker} | _size_limits(limits.limits(facts, broker)) for broker in (None, *known)]
+
+
+def _size_limits(known: limits.Limits) -> dict[str, Any]:
+    how, most = known.how or "total", known.limit
+    slack = size.TOTAL_SLACK if how == "body+64k" else 0
+    return {
+        "max_size": most, "total_max": None if most is None or how == "body" else most + slack,
+        "body_max": None if how == "total" else most, "dledger_max": size.DLEDGER_MAX_RECORD if known.dledger else None,
+        "properties_max": known.properties, "check_max": known.check_max, "raw_put_backs": known.raw_put_backs,
+    }  # fmt: skip
 
 
 @fold("file string, physical_offset bigint, raw_size bigint", "size_limits", "stored_messages")

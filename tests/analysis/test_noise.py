@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import asked
 import pytest
-import recorded
 from busy_evidence import clock, sent, write_log, write_store
 from table import rows_of
 
@@ -54,12 +54,11 @@ def quiet(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("slug", "text"), [(slug, text) for slug, texts in lines(STORE, TRANSACTION, BROKER, POP).items() for text in texts]
-)
-def test_the_lines_of_the_reference_are_known(slug: str, text: str) -> None:
-    assert slug in BENIGN
-    assert slug in {slugs()[number].as_py() for number in known_texts().within(text)}
+def test_the_lines_of_the_reference_are_known() -> None:
+    every = [(slug, text) for slug, texts in lines(STORE, TRANSACTION, BROKER, POP).items() for text in texts]
+    assert {slug for slug, _ in every} <= set(BENIGN)
+    known = [{slugs()[number].as_py() for number in known_texts().within(text)} for _, text in every]
+    assert [text for (slug, text), found in zip(every, known, strict=True) if slug not in found] == []
 
 
 @pytest.mark.seconds
@@ -88,103 +87,66 @@ def test_noise_alone_speaks_for_no_cause(tmp_path: Path) -> None:
 
 
 REFUSED_PULL = "WARN PullMessageThread_1 - the consumer's group info not exist, group: orders"
-NOT_LATEST = "WARN PullMessageThread_1 - The broker's subscription is not latest, group: orders *"
-NOT_ONLINE = "ERROR exporter - CODE: 206  DESC: the consumer group[orders] not online"
-CONNECTED = (
-    "INFO ClientManageThread_1 - new consumer connected, group: {} CONSUME_PASSIVELY CLUSTERING channel: ClientChannelInfo "
-    "[channel=[id: 0x1, L:/10.20.29.11:10911 - R:/10.20.29.21:35364], clientId=10.20.29.21@1, language=JAVA, version=335, "
-    "lastUpdateTimestamp=1715652000000]"
+TEXT = "consumer-group-missing"
+
+
+def judged(every: int, minutes: float, starts: str = "", times: bool = True) -> noise.Judged:
+    """Judge a text of the group `orders` every so many seconds; with `starts`, a consumer of that group connects each minute."""
+    said = [(at, TEXT, "orders") for at in range(0, int(60 * minutes), every)]
+    said += [(60 * n, "consumer-connected", starts) for n in range(int(minutes) + 1) if starts]
+    events = [
+        {
+            "event": event, "file": "broker.log", "source": "broker", "line": line, "values": {"group": group},
+            "ts": asked.at(at) if times else None,
+        }
+        for line, (at, event, group) in enumerate(said, 1)
+    ]  # fmt: skip
+    return noise._judged(asked.case(events=events).facts)[TEXT]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("given", "timed", "outside", "goes_on"),
+    [
+        # Hundreds in an hour without a restart are a symptom, and so are 30.
+        ((10, 60), 360, 360, True),
+        ((120, 60), 30, 30, True),
+        # 90 lines in a minute and a half are over before the broker forgets a silent client.
+        ((1, 1.5), 90, 90, False),
+        # Starts of a group excuse its own lines only.
+        ((10, 60, "orders"), 360, 0, False),
+        ((10, 60, "points"), 360, 360, True),
+        # Lines without times are not judged.
+        ((10, 60, "", False), 0, 0, False),
+    ],
 )
-STATISTICS = "INFO BrokerControllerScheduledThread1 - dispatch behind commit log 0 bytes"
-TEXTS = {
-    REFUSED_PULL: "consumer-group-missing",
-    NOT_LATEST: "subscription-not-latest",
-    NOT_ONLINE: "no-consumer-online",
-}
+def test_a_text_of_a_start_goes_on_or_not(given: tuple[Any, ...], timed: int, outside: int, goes_on: bool) -> None:
+    found = judged(*given)
+    assert (found.timed, found.outside, found.place is not None) == (timed, outside, goes_on)
 
 
-def broker_log(folder: Path, text: str, every: int, minutes: float, starts: str = "") -> Case:
-    """Open a case whose broker.log has a text every so many seconds; with `starts`, a consumer of that group connects each minute."""
-    said = [(1000 * at, text) for at in range(0, int(60 * minutes), every)]
-    said += [(30_000 * n, STATISTICS) for n in range(20)]
-    if starts:
-        said += [(60_000 * n, CONNECTED.format(starts)) for n in range(int(minutes) + 1)]
-    write_log(
-        folder / "e" / "broker" / "logs" / "broker.log", [f"{clock(ms)[:19]} {text}" for ms, text in sorted(said)]
-    )
+def broker_log(folder: Path, seconds: range) -> Case:
+    write_log(folder / "e" / "broker.log", [f"{clock(1000 * at)[:19]} {REFUSED_PULL}" for at in seconds])
     case = kit.open_case(folder / "e", folder / "ws")
     case.eager = False
     return case
 
 
-def symptoms(case: Case) -> dict[str, Any]:
-    return {finding.cause: finding for finding in known_problems.examine(case.facts)}
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_three_lines_at_a_start_are_harmless_and_it_is_said_so(tmp_path: Path, text: str) -> None:
-    case = broker_log(tmp_path, text, 5, 0.25, starts="orders")
-    row = noise.harmless_texts(case.facts).set_index("slug").loc[TEXTS[text]]
-    assert row["count"] == 3
-    assert "all 3 are within 60 s of a start or stop" in row["why"]
-    assert symptoms(case) == {} and noise.going_on(case.facts) == {}
-    assert "3" in noise.harmless_texts(case.facts, "zh").set_index("slug").loc[TEXTS[text], "why"]
-
-
-@pytest.mark.parametrize(
-    ("text", "slug"),
-    [(REFUSED_PULL, "group-not-connected"), (NOT_LATEST, "subscription-changing"), (NOT_ONLINE, "group-not-online")],
-)
-def test_hundreds_in_an_hour_without_a_restart_are_a_symptom(tmp_path: Path, text: str, slug: str) -> None:
-    case = broker_log(tmp_path, text, 10, 60)
-    assert TEXTS[text] not in set(noise.harmless_texts(case.facts)["slug"])
-    finding = symptoms(case)[slug]
+def test_what_goes_on_is_a_symptom_with_its_place_and_time(tmp_path: Path) -> None:
+    case = broker_log(tmp_path, range(0, 3600, 10))
+    assert TEXT not in set(noise.harmless_texts(case.facts)["slug"])
+    (finding,) = [each for each in known_problems.examine(case.facts) if each.cause == "group-not-connected"]
     assert (finding.verdict, finding.figures) == ("suspected", {"entries": 360})
     assert "360 log entries" in finding.summary.render("en") and "orders" in finding.summary.render("en")
-    (step,) = finding.steps
-    assert [(ref.file, ref.text.endswith(text[-20:])) for ref in step.evidence] == [("broker/logs/broker.log", True)]
-    (lane,) = timeline.table(case.facts, [])[lambda rows: rows["en"].str.endswith("without a start or stop")].to_dict(
-        "records"
-    )
-    assert (lane["lane"], lane["count"], lane["line"]) == ("consumers", 360, step.evidence[0].line)
+    assert [(ref.file, ref.line) for ref in finding.steps[0].evidence] == [("broker.log", 1)]
     # 2024-05-14 10:00:00 GMT+8, the last one 10 s before an hour is over
-    assert finding.window is not None
-    assert [str(time) for time in finding.window] == ["2024-05-14 02:00:00", "2024-05-14 02:59:50"]
+    assert list(map(str, finding.window or ())) == ["2024-05-14 02:00:00", "2024-05-14 02:59:50"]
+    lanes = timeline.table(case.facts, [])
+    (lane,) = lanes[lanes["en"].str.endswith("without a start or stop")].to_dict("records")
+    assert (lane["lane"], lane["count"], lane["line"]) == ("consumers", 360, 1)
 
 
-def test_starts_of_a_group_excuse_its_own_lines_only(tmp_path: Path) -> None:
-    own = broker_log(tmp_path / "own", REFUSED_PULL, 10, 60, starts="orders")
-    assert symptoms(own) == {}
-    other = broker_log(tmp_path / "other", REFUSED_PULL, 10, 60, starts="points")
-    assert symptoms(other)["group-not-connected"].figures == {"entries": 360}
-
-
-@pytest.mark.parametrize(("every", "minutes"), [(1, 1.5), (120, 60)])
-def test_a_short_burst_and_a_rare_line_are_not_enough(tmp_path: Path, every: int, minutes: float) -> None:
-    case = broker_log(tmp_path, REFUSED_PULL, every, minutes, starts="")
-    # 90 lines in a minute and a half are over before the broker forgets a silent client; 30 in an hour are a symptom.
-    assert bool(noise.going_on(case.facts)) is (minutes == 60)
-
-
-def test_lines_without_times_are_not_judged(tmp_path: Path) -> None:
-    (tmp_path / "paste.txt").write_text(f"{REFUSED_PULL.partition(' - ')[2]}\n" * 300)
-    case = kit.open_case(tmp_path / "paste.txt", tmp_path / "ws")
-    case.eager = False
-    assert symptoms(case) == {}
-    assert (
-        "no times are known" in noise.harmless_texts(case.facts).set_index("slug").loc["consumer-group-missing", "why"]
-    )
-
-
-@pytest.mark.recordings
-def test_what_a_healthy_broker_says() -> None:
-    """Counted by grep in the recording: one stop, one first start, one brokerStatus call too early."""
-    case = recorded.case("healthy")
-    frame = noise.harmless_texts(case.facts).set_index("slug")
-    text = "\n".join(p.read_text(errors="replace") for p in case.path.rglob("*.log"))
-    for slug, needle in (
-        ("buffer-position-invalid", "selectMappedBuffer request pos invalid"),
-        ("preallocated-deleted", "delete pre allocated maped file"),
-        ("half-store-null", "Get message from store return null"),
-    ):
-        assert frame.loc[slug, "count"] == text.count(needle), slug
+def test_what_does_not_go_on_is_harmless_and_it_is_said_why(tmp_path: Path) -> None:
+    row = noise.harmless_texts(broker_log(tmp_path, range(0, 30, 10)).facts).set_index("slug").loc[TEXT]
+    assert row["count"] == 3
+    assert "here 3 of 3 are further than 60 s from any" in row["why"]
