@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Container, Iterator
-from functools import cached_property, lru_cache, reduce
-from typing import Any, Final, NamedTuple
+from collections.abc import Container, Iterator
+from functools import cached_property, lru_cache
+from typing import Any, Final
 
 import lz4.frame
 import numpy as np
@@ -17,7 +17,7 @@ from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.columns import BAD_BODY, BIG_BODY, LZ4, PLAIN, ZLIB, ZSTD, gather
 from kit.formats.commitlog.records import Bytes
 from kit.formats.commitlog.schema import LINEAGE, PROMOTED, TEXT, TRACED, Wanted, promoted, schema
-from kit.formats.values import TIMESTAMP
+from kit.formats.values import LAST_MS, TIMESTAMP
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names as rocketmq
 from kit.rocketmq import stages
@@ -33,9 +33,13 @@ def binary(buf: Bytes, at: np.ndarray, sizes: np.ndarray) -> pa.BinaryArray:
     np.cumsum(np.maximum(sizes, 0), out=offsets[1:])
     data = np.empty(int(offsets[-1]), np.uint8)
     gather(buf, at, offsets, data)
-    absent = sizes < 0
-    validity = pa.py_buffer(np.packbits(~absent, bitorder="little")) if absent.any() else None
-    return pa.Array.from_buffers(pa.binary(), len(sizes), [validity, pa.py_buffer(offsets), pa.py_buffer(data)])
+    return pa.Array.from_buffers(
+        pa.binary(), len(sizes), [_validity(sizes >= 0), pa.py_buffer(offsets), pa.py_buffer(data)]
+    )
+
+
+def _validity(present: np.ndarray) -> pa.Buffer | None:
+    return None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
 
 
 def texts(raw: pa.BinaryArray) -> tuple[pa.StringArray, np.ndarray | None]:
@@ -46,20 +50,6 @@ def texts(raw: pa.BinaryArray) -> tuple[pa.StringArray, np.ndarray | None]:
         values = raw.to_pylist()
     decoded = pa.array([None if value is None else value.decode("utf-8", "replace") for value in values], pa.string())
     return decoded, pc.fill_null(pc.not_equal(decoded.cast(pa.binary()), raw), False).to_numpy(zero_copy_only=False)
-
-
-def coded(
-    buf: Bytes, at: np.ndarray, sizes: np.ndarray, decode: Callable[[bytes], str] | None = None
-) -> tuple[pa.DictionaryArray, np.ndarray | None]:
-    """Return values of which few are different as a dictionary column, and which of them were not UTF-8 (None: all were)."""
-    different = binary(buf, at, sizes).dictionary_encode()
-    known, broken = texts(different.dictionary)
-    if decode:
-        known, broken = pa.array([decode(value) for value in different.dictionary.to_pylist()], pa.string()), None
-    column = pa.DictionaryArray.from_arrays(different.indices, known)
-    if broken is None:
-        return column, None
-    return column, (sizes >= 0) & broken[different.indices.fill_null(0).to_numpy()]
 
 
 def address(host: bytes) -> str:
@@ -154,51 +144,37 @@ def unpack(body: bytes, codec: int) -> tuple[bytes | None, int]:
     return (data, 0) if whole else (None, BAD_BODY)
 
 
-_OWN: Final = (rocketmq.KEYS, rocketmq.UNIQ_KEY)
-"""Properties whose values are different in each record: their columns are plain texts."""
-_NAMES: Final = (*_OWN, rocketmq.TAGS, *PROMOTED)
+_NAMES: Final = (rocketmq.KEYS, rocketmq.UNIQ_KEY, rocketmq.TAGS, *PROMOTED)
+_PLAIN: Final = 2
+"""How many of them have another value in each record."""
 _NTH: Final = {promoted(name): n for n, name in enumerate(_NAMES)}
 _HASHES: Final = np.array([c.name_hash(name.encode()) for name in _NAMES], np.uint64)
 _TRACES: Final = tuple(f"{kind}{chr(f.TRACE_FIELD)}".encode() for kind in rocketmq.TRACE_TYPES)
 _TRACE_TEXT, _TRACE_ENDS = np.frombuffer(b"".join(_TRACES), np.uint8), np.cumsum([0, *map(len, _TRACES)])
 _CODECS: Final = pa.array(["none", "zlib", "lz4", "zstd"])
-_MARKING: Final = ("topic", "born_host", "store_host", TEXT)
-"""Columns that show what is wrong with a record."""
 BODY_BATCH: Final = 32 << 20
 """How many bytes of unpacked bodies are handed on at once."""
 
 
-class _Spots(NamedTuple):
-    """Where the values of `_NAMES` are behind the begin of the properties, their sizes, and which texts do not say what counts."""
-
-    at: np.ndarray
-    sizes: np.ndarray
-    untidy: np.ndarray
-
-
 class Rows:
-    """The records of one batch: their fixed fields, and where their strings are."""
+    """The records of one batch: their fields, and the places of well-known properties."""
 
     def __init__(self, buf: Bytes, starts: np.ndarray, sizes: np.ndarray, marks: np.ndarray, base: int) -> None:
-        """Read the fixed fields of the records at `starts`."""
-        count = len(starts)
-        self.buf, self.sizes, self.marks = buf, sizes.copy(), marks.astype(np.int32)
-        self.physical = starts + base
-        self.longs, self.ints = np.empty((4, count), np.int64), np.empty((6, count), np.int32)
-        self.where = np.empty((c.WIDTH, count), np.int64)
-        c.headers(buf, starts, self.longs, self.ints, self.where, self.marks)
+        """Read the fields of the records at `starts`."""
+        self.buf = buf
+        self.records = np.empty(len(starts), c.RECORD)
+        self.records["physical_offset"], self.records["store_size"], self.records["mark"] = starts + base, sizes, marks
+        c.headers(buf, starts, self.records)
 
     def __len__(self) -> int:
-        return len(self.sizes)
+        return len(self.records)
 
     def keep(self, wanted: Wanted) -> None:
         """Drop the rows that a filter excludes before any column is built."""
         mask = np.ones(len(self), bool)
-        if wanted.offsets:
-            mask &= (self.physical >= wanted.offsets[0]) & (self.physical <= wanted.offsets[1])
-        if wanted.times:
-            time = self.longs[c.STORE_TIME]
-            mask &= (time >= wanted.times[0]) & (time <= wanted.times[1])
+        for name, limits in (("physical_offset", wanted.offsets), ("store_timestamp", wanted.times)):
+            if limits:
+                mask &= (self.records[name] >= limits[0]) & (self.records[name] <= limits[1])
         if wanted.topics is not None:
             mask &= self.in_topics(wanted.topics)
         if not mask.all():
@@ -206,30 +182,30 @@ class Rows:
 
     def take(self, rows: np.ndarray) -> None:
         """Keep these rows, in this order."""
-        for name in ("sizes", "marks", "physical", "longs", "ints", "where"):
-            setattr(self, name, np.take(getattr(self, name), rows, axis=-1))
+        # As whole numbers: NumPy copies records of many fields one field at a time.
+        self.records = self.records.view(np.int32).reshape(len(self), -1)[rows].reshape(-1).view(c.RECORD)
         known = self.__dict__
         known.pop("text", None)
         if "topic" in known:
             self.topic = known["topic"].take(pa.array(rows))
-        if "_spots" in known:
-            self._spots = _Spots(*(np.take(each, rows, axis=-1) for each in known["_spots"]))
+        if "_values" in known:
+            codes, untidy, *places = known["_values"]
+            self._values = (np.take(codes, rows, axis=1), untidy[rows], *places)
 
     def in_topics(self, topics: frozenset[str]) -> np.ndarray:
         """Return which rows are of one of these topics."""
-        return np.array([name in topics for name in self.topic.dictionary.to_pylist()], bool)[
-            self.topic.indices.to_numpy()
-        ]
+        chosen = np.array([name in topics for name in self.topic.dictionary.to_pylist()], bool)
+        return chosen[self.topic.indices.to_numpy()]
 
     def traced(self, topics: frozenset[str]) -> np.ndarray:
         """Return which rows are message traces: those in these topics, and those whose body begins like one (in a topic of the application's own)."""
         mask = self.in_topics(topics)
-        c.begins(self.buf, self.where, self.ints, _TRACE_TEXT, _TRACE_ENDS, mask)
+        c.begins(self.buf, self.records, _TRACE_TEXT, _TRACE_ENDS, mask)
         return mask
 
     def by_stage(self) -> list[pa.Array]:
         """Group the rows by the stage of their messages, so that who asks for one stage reads few row groups; return the columns of `LINEAGE`."""
-        columns = self.lineage()
+        columns = self._lineage()
         if len(columns[0].dictionary) < 2:
             return columns
         order = np.argsort(columns[0].indices.to_numpy(), kind="stable")
@@ -238,145 +214,178 @@ class Rows:
 
     def array(self, name: str) -> pa.Array:
         """Build one column; `file`, `body`, `problem` and `LINEAGE` are built for the batch."""
-        return self.property_column(name) if name in _NTH else _COLUMNS[name](self)
+        if name in _NTH:
+            return self._property(name)
+        if name in ("born_timestamp", "store_timestamp"):
+            time = self.records[name]
+            unknown = (time < 0) | (time > LAST_MS)
+            return pa.array(np.where(unknown, 0, time) * 1000, mask=unknown).view(TIMESTAMP)
+        if name in ("born_host", "store_host"):
+            return self._hosts(name)
+        if name == "body_codec":
+            codes = self.number("body_codec")
+            return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes == c.UNKNOWN), _CODECS)
+        if name == "properties":
+            return as_maps(self.text)
+        if name == "offset_msg_id":
+            return offset_ids(self._strings("store_host"), self.records["physical_offset"])
+        if name == TRACED:
+            return pa.array(self.traced(frozenset({rocketmq.TRACE_TOPIC})))
+        return {"topic": lambda: self.topic, TEXT: lambda: self.text}.get(name, lambda: pa.array(self.number(name)))()
 
-    def lineage(self) -> list[pa.Array]:
-        """Build the columns of `LINEAGE`."""
-        transaction = self.ints[c.SYS_FLAG] & rocketmq.TRANSACTION_MASK
-        fresh = (self.ints[c.RECONSUME] == 0) & (self.longs[c.PREPARED] == 0)
-        target = self.property_column(promoted(rocketmq.REAL_TOPIC))
-        return _lineage(self.topic, target, self._has, transaction, fresh)
+    def number(self, name: str) -> np.ndarray:
+        """Return a field of `columns.RECORD` by itself."""
+        return np.ascontiguousarray(self.records[name])
 
     def problems(self) -> pa.Array:
         """Return what is wrong with each record, null if nothing is."""
-        if not self.marks.any():
-            return pa.nulls(len(self), pa.string())
-        kinds, which = np.unique(self.marks, return_inverse=True)
-        texts = [",".join(slug for bit, slug in c.PROBLEMS.items() if kind & bit) or None for kind in kinds]
-        return pa.array(texts, pa.string()).take(pa.array(which))
+        kinds, which = np.unique(self.records["mark"], return_inverse=True)
+        slugs = [",".join(slug for bit, slug in enumerate(c.PROBLEMS) if kind >> bit & 1) or None for kind in kinds]
+        return pa.array(slugs, pa.string()).take(pa.array(which))
 
     def check(self, built: Container[str]) -> None:
         """Mark what is wrong with the records, as far as no column that is built did."""
-        for name in _MARKING:
+        for name in ("topic", "born_host", "store_host", TEXT):
             if name not in built:
                 self.array(name)
-        c.check_crc(self.buf, self.where, self.ints, c.CRC_TABLE, self.marks)
+        c.check_crc(self.buf, self.records, c.CRC_TABLE)
 
     def bodies(self) -> Iterator[tuple[int, int, pa.Array]]:
         """Yield (first row, row behind the last, bodies as the application wrote them), some 32 MiB at a time."""
-        if not self.ints[c.CODEC].any():
-            yield 0, len(self), self._strings(c.BODY)
+        if not self.records["body_codec"].any():
+            yield 0, len(self), self._strings("body")
             return
-        first = held = 0
+        first = size = 0
         unpacked: list[bytes | None] = []
         for row in range(len(self)):
             body, mark = self.body(row)
-            self.marks[row] |= mark
+            self.records["mark"][row] |= mark
             unpacked.append(body)
-            held += len(body or b"")
-            if held >= BODY_BATCH or row + 1 == len(self):
+            size += len(body or b"")
+            if size >= BODY_BATCH or row + 1 == len(self):
                 yield first, row + 1, pa.array(unpacked, pa.binary())
-                first, held, unpacked = row + 1, 0, []
+                first, size, unpacked = row + 1, 0, []
 
     def body(self, row: int) -> tuple[bytes | None, int]:
         """Return the body of a record as the application wrote it, and 0; or None, and the mark of the reason."""
-        at, size = self.where[c.BODY, row], self.where[c.BODY_LEN, row]
-        return unpack(self.buf[at : at + size].tobytes(), int(self.ints[c.CODEC, row]))
+        one = self.records[row]
+        return unpack(self.buf[one["body"] : one["body"] + one["body_size"]].tobytes(), int(one["body_codec"]))
 
     def stored_bodies(self, topics: frozenset[str]) -> pa.Array:
         """Build the stored bodies of the records in these topics; all other records get null."""
-        sizes = np.where(self.in_topics(topics), self.where[c.BODY_LEN], -1)
-        return binary(self.buf, self.where[c.BODY], sizes)
+        sizes = np.where(self.in_topics(topics), self.records["body_size"], -1)
+        return binary(self.buf, self.records["body"], sizes)
 
-    def property_column(self, name: str) -> pa.Array:
-        """Build the column of a well-known property."""
-        at, sizes = self.where[c.PROPS] + self._spots.at[_NTH[name]], self._spots.sizes[_NTH[name]]
-        if name in ("keys", "uniq_key"):
-            column, broken = texts(binary(self.buf, at, sizes))
-        else:
-            column, broken = coded(self.buf, at, sizes)
+    def _property(self, name: str) -> pa.Array:
+        """Build the column of a well-known property: a plain text where each record has another."""
+        nth = _NTH[name]
+        codes, at, sizes, counts = (self._values[i][nth] for i in (0, 2, 3, 4))
+        if nth >= _PLAIN:
+            return self._coded(codes, at[:counts], sizes[:counts])
+        column, broken = texts(binary(self.buf, at[codes], np.where(codes < 0, -1, sizes[codes])))
         self._mark(broken, c.BAD_TEXT)
         return column
 
-    @cached_property
-    def _spots(self) -> _Spots:
-        at, sizes = np.zeros((2, len(_NAMES), len(self)), np.int16)
-        untidy = np.zeros(len(self), bool)
-        c.properties(self.buf, self.where, _HASHES, at, sizes, untidy)
-        return _Spots(at, sizes, untidy)
+    def _coded(self, codes: np.ndarray, at: np.ndarray, sizes: np.ndarray) -> pa.DictionaryArray:
+        """Build a column of which few values are different; `codes`: -1 where there is none."""
+        if not len(at):
+            return pa.DictionaryArray.from_arrays(pa.nulls(len(codes), pa.int32()), pa.array([], pa.string()))
+        known, broken = texts(binary(self.buf, at, sizes))
+        if broken is not None:
+            self._mark((codes >= 0) & broken[codes], c.BAD_TEXT)
+        indices = pa.Array.from_buffers(pa.int32(), len(codes), [_validity(codes >= 0), pa.py_buffer(codes)])
+        return pa.DictionaryArray.from_arrays(indices, known)
 
-    def _has(self, *names: str) -> np.ndarray:
-        """Return which rows have one of these properties."""
-        return reduce(np.logical_or, [self._spots.sizes[_NTH[promoted(name)]] >= 0 for name in names])
+    @cached_property
+    def _values(self) -> tuple[np.ndarray, ...]:
+        """The arrays of `columns.properties`: codes, untidy, values, sizes, counts."""
+        shape = (len(_NAMES), len(self))
+        codes, values, sizes = np.empty(shape, np.int32), np.empty(shape, np.int64), np.empty(shape, np.int32)
+        untidy, counts = np.zeros(len(self), bool), np.zeros(len(_NAMES), np.int64)
+        c.properties(self.buf, self.records, _HASHES, _PLAIN, codes, values, sizes, counts, untidy)
+        return codes, untidy, values, sizes, counts
 
     @cached_property
     def text(self) -> pa.Array:
         """Build the properties of each record as one text, without a separator at the end."""
-        at, sizes = self.where[c.PROPS], self.where[c.PROPS_LEN]
+        at, sizes = self.number("properties"), self.number("properties_size")
         last = self.buf[np.maximum(at + sizes - 1, 0)]
         raw = binary(self.buf, at, sizes - ((sizes > 0) & (last == c.ITEM_END)))
-        if (untidy := self._spots.untidy).any():
+        if (untidy := self._values[1]).any():
             rows = np.flatnonzero(untidy)
             rebuilt = [tidy(raw[row].as_py()) for row in rows.tolist()]
             raw = pc.replace_with_mask(raw, pa.array(untidy), pa.array([text for text, _ in rebuilt], pa.binary()))
-            self.marks[rows[[not whole for _, whole in rebuilt]]] |= c.BAD_PROPERTIES
+            self._mark(rows[[not whole for _, whole in rebuilt]], c.BAD_PROPERTIES)
         text, broken = texts(raw)
         self._mark(broken, c.BAD_TEXT)
         return text
 
     def _mark(self, rows: np.ndarray | None, mark: int) -> None:
         if rows is not None:
-            self.marks[rows] |= mark
+            self.records["mark"][rows] |= mark
 
-    def _strings(self, field: int) -> pa.BinaryArray:
-        return binary(self.buf, self.where[field], self.where[field + 1])
+    def _strings(self, name: str) -> pa.BinaryArray:
+        return binary(self.buf, self.records[name], self.records[f"{name}_size"])
+
+    def _different(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the different strings of a field: the number of each record's, and where they are."""
+        codes, at, sizes = np.empty(len(self), np.int32), np.empty(len(self), np.int64), np.empty(len(self), np.int32)
+        count = c.number(self.buf, self.number(name), self.number(f"{name}_size"), codes, at, sizes)
+        return codes, at[:count], sizes[:count]
 
     @cached_property
     def topic(self) -> pa.DictionaryArray:
-        column, broken = coded(self.buf, *self.where[c.TOPIC : c.TOPIC_LEN + 1])
-        self._mark(broken, c.BAD_TEXT)
-        return column
+        return self._coded(*self._different("topic"))
 
-    def _hosts(self, field: int) -> pa.Array:
-        at, sizes = self.where[field : field + 2]
-        column, _ = coded(self.buf, at, sizes, address)
-        ports = [int(host.rpartition(":")[2]) for host in column.dictionary.to_pylist()]
-        bad = np.array([not 0 <= port <= 65535 for port in ports], bool)
-        self._mark(bad[column.indices.to_numpy()], c.BAD_HOST)
-        return column
+    def _hosts(self, name: str) -> pa.DictionaryArray:
+        codes, at, sizes = self._different(name)
+        hosts = [address(host) for host in binary(self.buf, at, sizes).to_pylist()]
+        bad = np.array([not 0 <= int(host.rpartition(":")[2]) <= 65535 for host in hosts], bool)
+        self._mark(bad[codes], c.BAD_HOST)
+        return pa.DictionaryArray.from_arrays(codes, pa.array(hosts, pa.string()))
 
-    def _time(self, field: int) -> pa.Array:
-        time = self.longs[field]
-        unknown = (time < 0) | (time > c.LAST_MS)
-        return pa.array(np.where(unknown, 0, time) * 1000, mask=unknown).view(TIMESTAMP)
+    def _lineage(self) -> list[pa.Array]:
+        """Return the columns of `LINEAGE`, worked out once for each combination of topic, REAL_TOPIC and flags."""
 
-    def _codec(self) -> pa.Array:
-        codes = self.ints[c.CODEC]
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes == c.UNKNOWN), _CODECS)
+        def has(*names: str) -> np.ndarray:
+            return np.any([self._values[0][_NTH[promoted(name)]] >= 0 for name in names], axis=0)
+
+        topic, target = self.topic, self._property(promoted(rocketmq.REAL_TOPIC))
+        transaction = self.records["sys_flag"] & rocketmq.TRANSACTION_MASK
+        fresh = (self.records["reconsume_times"] == 0) & (self.records["prepared_transaction_offset"] == 0)
+        targets = len(target.dictionary) + 1
+        kinds = topic.indices.to_numpy().astype(np.int64) * targets + target.indices.fill_null(-1).to_numpy() + 1
+        for flag in (
+            has(rocketmq.DELAY, "TIMER_OUT_MS"),
+            has(*stages.RENEWED),
+            transaction == rocketmq.TRANSACTION_COMMIT,
+            fresh & (transaction < rocketmq.TRANSACTION_COMMIT) & ~has(*stages.MADE_BY_CONSUMER),
+        ):
+            kinds = kinds << 1 | flag
+        different = pa.array(kinds).dictionary_encode()
+        topics, known = topic.dictionary.to_pylist(), [None, *target.dictionary.to_pylist()]
+        lives = [
+            _life(topics[(kind >> 4) // targets], known[(kind >> 4) % targets], kind & 15)
+            for kind in different.dictionary.to_pylist()
+        ]
+        stage, group, original = (pa.array(list(each), kind) for each, kind in zip(zip(*lives, strict=True), _LIFE, strict=True))
+        coded = [
+            pa.DictionaryArray.from_arrays(each.indices.take(different.indices), each.dictionary)
+            for each in (stage.dictionary_encode(), group.dictionary_encode())
+        ]
+        return [*coded, original.take(different.indices)]
 
 
-_COLUMNS: Final[dict[str, Callable[[Rows], pa.Array]]] = {
-    "physical_offset": lambda rows: pa.array(rows.physical),
-    "store_size": lambda rows: pa.array(rows.sizes.astype(np.int32)),
-    "topic": lambda rows: rows.topic,
-    "queue_id": lambda rows: pa.array(rows.ints[c.QUEUE_ID]),
-    "queue_offset": lambda rows: pa.array(rows.longs[c.QUEUE_OFFSET]),
-    "flag": lambda rows: pa.array(rows.ints[c.FLAG]),
-    "sys_flag": lambda rows: pa.array(rows.ints[c.SYS_FLAG]),
-    "born_timestamp": lambda rows: rows._time(c.BORN_TIME),
-    "born_host": lambda rows: rows._hosts(c.BORN),
-    "store_timestamp": lambda rows: rows._time(c.STORE_TIME),
-    "store_host": lambda rows: rows._hosts(c.STORE),
-    "reconsume_times": lambda rows: pa.array(rows.ints[c.RECONSUME]),
-    "prepared_transaction_offset": lambda rows: pa.array(rows.longs[c.PREPARED]),
-    "body_crc": lambda rows: pa.array(rows.ints[c.CRC]),
-    "body_size": lambda rows: pa.array(rows.where[c.BODY_LEN].astype(np.int32)),
-    "body_codec": Rows._codec,
-    "properties": lambda rows: as_maps(rows.text),
-    "offset_msg_id": lambda rows: offset_ids(rows._strings(c.STORE), rows.physical),
-    TEXT: lambda rows: rows.text,
-    TRACED: lambda rows: pa.array(rows.traced(frozenset({rocketmq.TRACE_TOPIC}))),
-}
+_LIFE: Final = (pa.string(), pa.string(), pa.bool_())
+
+
+@lru_cache(4096)
+def _life(topic: str, target: str | None, flags: int) -> tuple[str, str | None, bool]:
+    """Return stage, consumer group and whether a producer wrote them, of records with these topics and the flags of `_lineage`."""
+    delayed, renewed, committed, new = (bool(flags >> bit & 1) for bit in (3, 2, 1, 0))
+    stage = stages.stage_of(topic, target, delayed=delayed, renewed=renewed, committed=committed)
+    original = new and not renewed and stages.may_be_original(topic, target)
+    return stage, stages.consumer_group_of(topic, target), original
 
 
 def batch(rows: Rows, wanted: Wanted, file: str) -> Iterator[pa.RecordBatch]:
@@ -396,53 +405,7 @@ def batch(rows: Rows, wanted: Wanted, file: str) -> Iterator[pa.RecordBatch]:
         topics = wanted.body_topics
         parts = rows.bodies() if topics is None else iter([(0, len(rows), rows.stored_bodies(topics))])
     for first, last, body in parts:
-        piece = {name: array.slice(first, last - first) for name, array in arrays.items()}
-        if body is not None:
-            piece["body"] = body
+        piece = {name: array.slice(first, last - first) for name, array in arrays.items()} | {"body": body}
         if "problem" in wanted.columns:
             piece["problem"] = rows.problems().slice(first, last - first)
         yield pa.RecordBatch.from_arrays([piece[name] for name in wanted.columns], schema=schema(wanted.columns))
-
-
-def _lineage(
-    topic: pa.DictionaryArray,
-    target: pa.DictionaryArray,
-    has: Callable[..., np.ndarray],
-    transaction: np.ndarray,
-    fresh: np.ndarray,
-) -> list[pa.Array]:
-    """Return the columns of `LINEAGE`: what each record is in the life of its message, worked out once for each combination of topic, target and flags.
-
-    `target`: REAL_TOPIC; `has` says which records have one of these properties; `transaction`: the bits of sysFlag for it;
-    `fresh`: neither consumed before nor made from a half record.
-    """
-    targets = len(target.dictionary) + 1
-    kinds = topic.indices.to_numpy().astype(np.int64) * targets + target.indices.fill_null(-1).to_numpy() + 1
-    kinds = kinds << 4 | has(rocketmq.DELAY, "TIMER_OUT_MS").astype(np.int64) << 3
-    kinds |= has(*stages.RENEWED).astype(np.int64) << 2
-    kinds |= (transaction == rocketmq.TRANSACTION_COMMIT).astype(np.int64) << 1
-    kinds |= fresh & (transaction < rocketmq.TRANSACTION_COMMIT) & ~has(*stages.MADE_BY_CONSUMER)
-    different = pa.array(kinds).dictionary_encode()
-    topics, known = topic.dictionary.to_pylist(), [None, *target.dictionary.to_pylist()]
-    said = [
-        _stage(topics[(kind >> 4) // targets], known[(kind >> 4) % targets], kind & 15)
-        for kind in different.dictionary.to_pylist()
-    ]
-    stage, group, original = map(list, zip(*said, strict=True))
-    which = different.indices.to_numpy()
-    return [*(_texts(each, which) for each in (stage, group)), pa.array(np.array(original, bool)[which])]
-
-
-@lru_cache(4096)
-def _stage(topic: str, target: str | None, bits: int) -> tuple[str, str | None, bool]:
-    """Return stage, consumer group and whether a producer wrote them, of records with these topics and `bits` of `_lineage`."""
-    delayed, renewed, committed, new = (bool(bits >> bit & 1) for bit in (3, 2, 1, 0))
-    stage = stages.stage_of(topic, target, delayed=delayed, renewed=renewed, committed=committed)
-    original = new and not renewed and stages.may_be_original(topic, target)
-    return stage, stages.consumer_group_of(topic, target), original
-
-
-def _texts(said: list[str | None], which: np.ndarray) -> pa.DictionaryArray:
-    """Return the column of the texts of these kinds."""
-    known = pa.array(said, pa.string()).dictionary_encode()
-    return pa.DictionaryArray.from_arrays(known.indices.take(pa.array(which)), known.dictionary)

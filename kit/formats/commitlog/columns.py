@@ -1,4 +1,4 @@
-"""Kernels of the columns: the fixed fields of records, where their strings and properties are, checksums. No Python object per record.
+"""Kernels of the columns: the fields of records, where their strings and properties are, checksums. No Python object per record.
 
 Positions come from `kit.formats.commitlog.walk`, which has checked every length inside a record against the buffer.
 """
@@ -11,89 +11,67 @@ import numpy as np
 from numba import njit
 
 from kit.formats.commitlog.records import Bytes, be16, be32, be64
+from kit.formats.values import LAST_MS
 from kit.rocketmq import binary_format as f
 
 # Marks of a record beside those of the walk, and what users read in `problem`.
-BAD_CRC: Final = 4
-BAD_CODEC: Final = 8
-BAD_TOPIC: Final = 16
-BAD_PROPERTIES: Final = 32
-BAD_TIME: Final = 64
-BAD_HOST: Final = 128
-BAD_TEXT: Final = 256
-BAD_BODY: Final = 512
-BIG_BODY: Final = 1024
-PROBLEMS: Final = {
-    1: "physical_offset",
-    2: "dledger_header",
-    BAD_CRC: "crc",
-    BAD_CODEC: "body_codec",
-    BAD_TOPIC: "topic",
-    BAD_PROPERTIES: "properties",
-    BAD_TIME: "timestamp",
-    BAD_HOST: "host",
-    BAD_TEXT: "utf8",
-    BAD_BODY: "body",
-    BIG_BODY: "body_too_large",
-}
+BAD_CRC, BAD_CODEC, BAD_TOPIC, BAD_PROPERTIES, BAD_TIME, BAD_HOST, BAD_TEXT, BAD_BODY, BIG_BODY = (
+    1 << bit for bit in range(2, 11)
+)
+PROBLEMS: Final = (
+    "physical_offset", "dledger_header", "crc", "body_codec", "topic", "properties", "timestamp", "host", "utf8", "body", "body_too_large",
+)  # fmt: skip
+"""What each bit of a mark stands for."""
 
-# Rows of `where`: positions inside the buffer, each followed by the length.
-BODY, BODY_LEN, TOPIC, TOPIC_LEN, PROPS, PROPS_LEN, BORN, BORN_LEN, STORE, STORE_LEN = range(10)
-WIDTH: Final = 10
-# Rows of `longs` and `ints`.
-QUEUE_OFFSET, BORN_TIME, STORE_TIME, PREPARED = range(4)
-QUEUE_ID, FLAG, SYS_FLAG, RECONSUME, CRC, CODEC = range(6)
+STRINGS: Final = ("body", "topic", "properties", "born_host", "store_host")
+_LONGS: Final = ("physical_offset", "queue_offset", "born_timestamp", "store_timestamp", "prepared_transaction_offset")
+_INTS: Final = (
+    "store_size", "queue_id", "flag", "sys_flag", "reconsume_times", "body_crc", "body_codec", "mark",
+)  # fmt: skip
+RECORD: Final = np.dtype([
+    *((name, "i8") for name in (*_LONGS, *STRINGS)), *((name, "i4") for name in (*_INTS, *(f"{name}_size" for name in STRINGS))),
+])  # fmt: skip
+"""A record in memory: its numbers, and where its strings begin in the buffer."""
 PLAIN, ZLIB, LZ4, ZSTD, UNKNOWN = range(5)
-LAST_MS: Final = 253_402_300_799_999
-"""The end of the year 9999, the last instant Python and Spark both can show."""
-
-NAME_END, ITEM_END = 1, 2
-ITEMS: Final = 64
-"""A record with more properties than this has its text put together again: nobody compares so many names."""
 
 
 @njit(cache=True, nogil=True)
-def headers(buf: Bytes, starts: Any, longs: Any, ints: Any, where: Any, marks: Any) -> None:
-    """Read the fixed fields of each record and where its strings are."""
+def headers(buf: Bytes, starts: Any, records: Any) -> None:
+    """Read the fields of each record."""
     for row in range(len(starts)):
-        at = starts[row]
+        at, one = starts[row], records[row]
         wide = be32(buf, at + 4) & 0xFFFFFFFF == f.MAGIC_V2
-        ints[CRC, row] = be32(buf, at + f.AT_BODY_CRC)
-        ints[QUEUE_ID, row] = be32(buf, at + f.AT_QUEUE_ID)
-        ints[FLAG, row] = be32(buf, at + f.AT_FLAG)
-        longs[QUEUE_OFFSET, row] = be64(buf, at + f.AT_QUEUE_OFFSET)
+        one.body_crc = be32(buf, at + f.AT_BODY_CRC)
+        one.queue_id = be32(buf, at + f.AT_QUEUE_ID)
+        one.flag = be32(buf, at + f.AT_FLAG)
+        one.queue_offset = be64(buf, at + f.AT_QUEUE_OFFSET)
         flags = be32(buf, at + f.AT_SYS_FLAG)
-        ints[SYS_FLAG, row] = flags
-        longs[BORN_TIME, row] = be64(buf, at + f.AT_BORN_TIMESTAMP)
+        one.sys_flag = flags
+        one.born_timestamp = be64(buf, at + f.AT_BORN_TIMESTAMP)
         at += f.AT_BORN_HOST
-        size = f.HOST_V6 if flags & f.BORN_HOST_V6 else f.HOST_V4
-        where[BORN, row], where[BORN_LEN, row] = at, size
-        at += size
-        longs[STORE_TIME, row] = be64(buf, at)
+        one.born_host, one.born_host_size = at, f.HOST_V6 if flags & f.BORN_HOST_V6 else f.HOST_V4
+        at += one.born_host_size
+        one.store_timestamp = be64(buf, at)
         at += 8
-        size = f.HOST_V6 if flags & f.STORE_HOST_V6 else f.HOST_V4
-        where[STORE, row], where[STORE_LEN, row] = at, size
-        at += size
-        ints[RECONSUME, row] = be32(buf, at)
-        longs[PREPARED, row] = be64(buf, at + 4)
-        body = be32(buf, at + 12)
-        at += 16
-        where[BODY, row], where[BODY_LEN, row] = at, body
-        ints[CODEC, row] = codec(buf, at, body, flags)
-        if ints[CODEC, row] < 0:
-            ints[CODEC, row] = -1 - ints[CODEC, row]
-            marks[row] |= BAD_CODEC
-        at += body
-        size = be16(buf, at) if wide else np.int64(buf[at])
+        one.store_host, one.store_host_size = at, f.HOST_V6 if flags & f.STORE_HOST_V6 else f.HOST_V4
+        at += one.store_host_size
+        one.reconsume_times = be32(buf, at)
+        one.prepared_transaction_offset = be64(buf, at + 4)
+        one.body, one.body_size = at + 16, be32(buf, at + 12)
+        at += 16 + one.body_size
+        one.topic_size = be16(buf, at) if wide else np.int64(buf[at])
         at += 2 if wide else 1
-        where[TOPIC, row], where[TOPIC_LEN, row] = at, size
-        if size == 0:
-            marks[row] |= BAD_TOPIC
-        at += size
-        where[PROPS, row], where[PROPS_LEN, row] = at + 2, be16(buf, at)
-        for k in range(BORN_TIME, STORE_TIME + 1):
-            if longs[k, row] < 0 or longs[k, row] > LAST_MS:
-                marks[row] |= BAD_TIME
+        one.topic = at
+        at += one.topic_size
+        one.properties, one.properties_size = at + 2, be16(buf, at)
+        kind = codec(buf, one.body, one.body_size, flags)
+        one.body_codec = kind if kind >= 0 else -1 - kind
+        if kind < 0:
+            one.mark |= BAD_CODEC
+        if one.topic_size == 0:
+            one.mark |= BAD_TOPIC
+        if min(one.born_timestamp, one.store_timestamp) < 0 or max(one.born_timestamp, one.store_timestamp) > LAST_MS:
+            one.mark |= BAD_TIME
 
 
 @njit(cache=True, nogil=True)
@@ -112,8 +90,12 @@ def codec(buf: Bytes, at: int, size: int, flags: int) -> int:
     return -1 - UNKNOWN
 
 
+NAME_END, ITEM_END = 1, 2
+ITEMS: Final = 64
+"""A record with more properties than this has its text put together again: nobody compares so many names."""
 _ONE, _EIGHT = np.uint64(1), np.uint64(8)
-_PRIME: Final = np.uint64(0x100000001B3)
+_PRIME, _MIX = np.uint64(0x100000001B3), np.uint64(0x9E3779B97F4A7C15)
+_LOW, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 
 
 def name_hash(name: bytes) -> int:
@@ -124,20 +106,76 @@ def name_hash(name: bytes) -> int:
     return hashed
 
 
-_LOW, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+@njit(cache=True, nogil=True, inline="always")
+def _hash(buf: Bytes, at: Any, size: Any) -> Any:
+    """Hash a string, eight bytes at a time; the last eight may have been among those before."""
+    begin, hashed = np.uint64(at), np.uint64(size)
+    if size < 8:
+        for i in range(np.uint64(size)):
+            hashed = (hashed ^ np.uint64(buf[begin + i])) * _MIX
+    else:
+        end = begin + np.uint64(size) - _EIGHT
+        while begin < end:
+            hashed = (hashed ^ np.uint64(be64(buf, begin))) * _MIX
+            hashed ^= hashed >> np.uint64(32)
+            begin += _EIGHT
+        hashed = (hashed ^ np.uint64(be64(buf, end))) * _MIX
+    return hashed ^ (hashed >> np.uint64(32))
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _holds(word: Any, byte: Any) -> bool:
-    """Return whether one of the eight bytes of a word is `byte` (or, rarely, only looks so)."""
-    rest = np.uint64(word) ^ (_LOW * np.uint64(byte))
-    return (rest - _LOW) & ~rest & _HIGH != np.uint64(0)
+def _same(buf: Bytes, at: Any, other: Any, size: Any) -> Any:
+    """Return whether two strings of one size are the same."""
+    one, two, left = np.uint64(at), np.uint64(other), np.uint64(size)
+    while left >= _EIGHT and be64(buf, one) == be64(buf, two):
+        one, two, left = one + _EIGHT, two + _EIGHT, left - _EIGHT
+    while left > np.uint64(0) and buf[one] == buf[two]:
+        one, two, left = one + _ONE, two + _ONE, left - _ONE
+    return left == np.uint64(0)
+
+
+@njit(cache=True, nogil=True)
+def _number(buf: Bytes, at: Any, size: Any, table: Any, hashes: Any, values: Any, sizes: Any, count: Any) -> Any:
+    """Return the number of a string among those seen: `count` for a new one, which is noted."""
+    hashed = _hash(buf, at, size)
+    slot = np.int64(hashed) & (len(table) - 1)
+    while table[slot] >= 0:
+        code = table[slot]
+        if hashes[code] == hashed and sizes[code] == size and _same(buf, at, values[code], size):
+            return code
+        slot = (slot + 1) & (len(table) - 1)
+    table[slot], hashes[count], values[count], sizes[count] = count, hashed, at, size
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _table(kinds: int, rows: int) -> Any:
+    slots = 16
+    while slots < 2 * rows:
+        slots *= 2
+    return np.full((kinds, slots), -1, np.int32)
+
+
+@njit(cache=True, nogil=True)
+def number(buf: Bytes, at: Any, lengths: Any, codes: Any, values: Any, sizes: Any) -> int:
+    """Number different strings in the order in which they come; return how many there are, `values` and `sizes` take where they are."""
+    table, hashes = _table(1, len(at)), np.empty(len(at), np.uint64)
+    count, last = 0, -1
+    for row in range(len(at)):
+        if last < 0 or sizes[last] != lengths[row] or not _same(buf, at[row], values[last], lengths[row]):
+            last = _number(buf, at[row], lengths[row], table[0], hashes, values, sizes, count)
+            count += last == count
+        codes[row] = last
+    return count
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _item_end(buf: Bytes, at: Any, end: Any) -> Any:
-    """Return where the item ends whose value begins at `at`."""
-    while at + _EIGHT <= end and not _holds(be64(buf, at), ITEM_END):
+    """Return where the item ends whose value begins at `at`; eight bytes at a time as long as none of them can be the end."""
+    while at + _EIGHT <= end:
+        rest = np.uint64(be64(buf, at)) ^ (_LOW * np.uint64(ITEM_END))
+        if (rest - _LOW) & ~rest & _HIGH != np.uint64(0):
+            break
         at += _EIGHT
     while at < end and buf[at] != ITEM_END:
         at += _ONE
@@ -145,50 +183,68 @@ def _item_end(buf: Bytes, at: Any, end: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def properties(buf: Bytes, where: Any, names: Any, at: Any, sizes: Any, untidy: Any) -> None:
-    """Note where the values of well-known properties are, and the records whose text does not say what counts.
+def properties(
+    buf: Bytes, records: Any, names: Any, plain: int, codes: Any, values: Any, sizes: Any, counts: Any, untidy: Any
+) -> None:
+    """Number the different values of well-known properties, and note the records whose text does not say what counts.
 
-    `names`: hashes of the well-known names (`name_hash`, all different); `at` (from where the properties begin), `sizes`: a row for each of them, a column for
-    each record (size -1: none). `untidy`: whether an item is malformed, has no value or may be replaced by a later one of its name
-    (`MessageDecoder.string2messageProperties`).
+    `names`: hashes of the well-known names (`name_hash`, all different); values of the first `plain` of them are not compared. A row for each name: `codes`
+    (-1: none) of the records, `values` and `sizes` of what the codes stand for, `counts` how many there are. `untidy`: whether an item is malformed, has
+    no value or may be replaced by a later one of its name (`MessageDecoder.string2messageProperties`).
     """
-    table = np.full(256, -1, np.int64)
+    lookup = np.full(256, -1, np.int64)
     for name in range(len(names)):
         slot = np.int64(names[name] & np.uint64(255))
-        while table[slot] >= 0:
+        while lookup[slot] >= 0:
             slot = (slot + 1) & 255
-        table[slot] = name
-    seen = np.empty(ITEMS, np.uint64)
-    sizes[:] = -1
-    for row in range(where.shape[1]):
-        begin = here = np.uint64(where[PROPS, row])
-        end = here + np.uint64(where[PROPS_LEN, row])
+        lookup[slot] = name
+    tables, hashes = _table(len(names), len(records)), np.empty((len(names), len(records)), np.uint64)
+    seen, lasts = np.zeros(ITEMS, np.uint64), np.full(len(names), -1, np.int64)
+    # Properties mostly come in one order: where the name at each place was last, how long with its end, which it is; its value.
+    before = np.zeros((ITEMS + 1, 5), np.int64)
+    codes[:] = -1
+    for row in range(len(records)):
+        here = np.uint64(records[row].properties)
+        end = here + np.uint64(records[row].properties_size)
         items = 0
         while here < end:
-            first, hashed = here, np.uint64(0)
-            while here < end and buf[here] != NAME_END and buf[here] != ITEM_END:
-                hashed = (hashed ^ np.uint64(buf[here])) * _PRIME
-                here += _ONE
-            value = here
-            if here < end and buf[here] == NAME_END:
-                value = here + _ONE
-            named = value > here and here > first
+            first, size = here, np.uint64(before[items, 1])
+            if size > _ONE and here + size <= end and _same(buf, here, before[items, 0], size):
+                hashed, name, value = seen[items], before[items, 2], here + size
+            else:
+                hashed = np.uint64(0)
+                while here < end and buf[here] != NAME_END and buf[here] != ITEM_END:
+                    hashed = (hashed ^ np.uint64(buf[here])) * _PRIME
+                    here += _ONE
+                value = here + _ONE if here < end and buf[here] == NAME_END and here > first else here
+                slot = np.int64(hashed & np.uint64(255))
+                while lookup[slot] >= 0 and names[lookup[slot]] != hashed:
+                    slot = (slot + 1) & 255
+                name = lookup[slot]
             here = _item_end(buf, value, end)
-            size = here - value
+            length = np.int64(here - value)
             here += _ONE
-            if not named or size == 0 or items == ITEMS:
+            if value - first < np.uint64(2) or length == 0 or items == ITEMS or buf[value - _ONE] != NAME_END:
                 untidy[row] = True
                 continue
             for item in range(items):
                 untidy[row] |= seen[item] == hashed
             seen[items] = hashed
+            before[items, 0], before[items, 1], before[items, 2] = first, value - first, name
+            before[items, 3], before[items, 4] = value, length
             items += 1
-            slot = np.int64(hashed & np.uint64(255))
-            while table[slot] >= 0:
-                if names[table[slot]] == hashed:
-                    at[table[slot], row], sizes[table[slot], row] = value - begin, size
-                    break
-                slot = (slot + 1) & 255
+        for item in range(items - 1, -1, -1):
+            name, value, length = before[item, 2], before[item, 3], before[item, 4]
+            if name < 0 or codes[name, row] >= 0:
+                continue
+            last = lasts[name]
+            if name < plain:
+                last = row
+                values[name, row], sizes[name, row] = value, length
+            elif last < 0 or sizes[name, last] != length or not _same(buf, value, values[name, last], length):
+                last = _number(buf, value, length, tables[name], hashes[name], values[name], sizes[name], counts[name])
+                counts[name] += last == counts[name]
+            codes[name, row] = lasts[name] = last
 
 
 def _crc_table() -> np.ndarray:
@@ -209,12 +265,11 @@ CRC_TABLE: Final = _crc_table()
 
 
 @njit(cache=True, nogil=True)
-def check_crc(buf: Bytes, where: Any, ints: Any, table: Any, marks: Any) -> None:
+def check_crc(buf: Bytes, records: Any, table: Any) -> None:
     """Mark records whose body does not match its CRC (`UtilAll.crc32`: the lower 31 bits)."""
-    for row in range(where.shape[1]):
-        if where[BODY_LEN, row] == 0:
-            continue
-        body = buf[where[BODY, row] : where[BODY, row] + where[BODY_LEN, row]]
+    for row in range(len(records)):
+        one = records[row]
+        body = buf[one.body : one.body + one.body_size]
         whole = len(body) & ~15
         crc = np.uint32(0xFFFFFFFF)
         for at in range(0, whole, 16):
@@ -225,22 +280,21 @@ def check_crc(buf: Bytes, where: Any, ints: Any, table: Any, marks: Any) -> None
             crc = rest
         for at in range(whole, len(body)):
             crc = table[0, (crc ^ body[at]) & _BYTE] ^ (crc >> _8)
-        if (np.int64(crc) ^ 0xFFFFFFFF) & 0x7FFFFFFF != np.int64(ints[CRC, row]):
-            marks[row] |= BAD_CRC
+        if one.body_size and (np.int64(crc) ^ 0xFFFFFFFF) & 0x7FFFFFFF != one.body_crc:
+            one.mark |= BAD_CRC
 
 
 @njit(cache=True, nogil=True)
-def begins(buf: Bytes, where: Any, ints: Any, texts: Bytes, ends: Any, mask: Any) -> None:
+def begins(buf: Bytes, records: Any, texts: Bytes, ends: Any, mask: Any) -> None:
     """Mark records whose body is stored plainly, begins with one of the `texts` and is longer; `ends`: where each text ends, from 0."""
-    for row in range(where.shape[1]):
-        if mask[row] or ints[CODEC, row] != PLAIN:
-            continue
+    for row in range(len(records)):
+        one = records[row]
         for text in range(len(ends) - 1):
             size = ends[text + 1] - ends[text]
             i = 0
-            while i < min(size, where[BODY_LEN, row] - 1) and buf[where[BODY, row] + i] == texts[ends[text] + i]:
+            while i < min(size, one.body_size - 1) and buf[one.body + i] == texts[ends[text] + i]:
                 i += 1
-            mask[row] |= i == size
+            mask[row] |= i == size and one.body_codec == PLAIN
 
 
 @njit(cache=True, nogil=True)
