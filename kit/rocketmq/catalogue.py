@@ -7,7 +7,7 @@ its values are taken out. A row with a `title` is a `Problem`: it is explained, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -133,16 +133,9 @@ class KnownText(Row, frozen=True, kw_only=True):
         return tuple(max(text.split(ANY), key=len) for text in self.texts)
 
     @property
-    def condition(self) -> str:
-        """What must match an entry in which a needle is, "" for nothing."""
+    def conditions(self) -> list[tuple[str, bool]]:
+        """What must be so beside that a needle is found: regular expressions for RE2, and whether an entry must match."""
         raise NotImplementedError
-
-    @cached_property
-    def in_bytes(self) -> re.Pattern[bytes]:
-        return re.compile(self.condition.encode())
-
-    def meets_condition(self, entry: bytes) -> bool:
-        return self.in_bytes.search(entry) is not None
 
 
 class Event(KnownText, frozen=True, kw_only=True):
@@ -174,8 +167,8 @@ class Event(KnownText, frozen=True, kw_only=True):
         return re.compile(self.pattern)
 
     @property
-    def condition(self) -> str:
-        return self.confirm
+    def conditions(self) -> list[tuple[str, bool]]:
+        return [(self.confirm, True)] if self.confirm else []
 
 
 NO_RISK: Final = T("None.", "无。")
@@ -220,11 +213,9 @@ class Problem(KnownText, frozen=True, kw_only=True):
         return "|".join(GAP.join(map(re.escape, text.split(ANY))) for text in self.texts)
 
     @property
-    def condition(self) -> str:
-        if not self.unless and not any(ANY in text for text in self.texts):
-            return ""
-        normal = rf"(?![\s\S]*(?:{self.unless}))" if self.unless else ""
-        return rf"\A{normal}[\s\S]*?(?:{self._expression})"
+    def conditions(self) -> list[tuple[str, bool]]:
+        unless = [(self.unless, False)] if self.unless else []
+        return [*unless, (self._expression, True)] if unless or any(ANY in text for text in self.texts) else []
 
     def in_text(self, text: str) -> bool:
         """Return whether a log entry holds one of the texts and is not one of the normal ones."""
@@ -280,11 +271,10 @@ def own(groups: np.ndarray) -> np.ndarray:
     return ~np.isin(groups, foreign)
 
 
-@cache
-def confirmations() -> dict[int, Callable[[bytes], object]]:
-    """Return the second conditions of the groups that have one, by their number: whether the bytes of an entry meet it."""
-    # Patterns are compiled when one is asked for: all of them take longer than a paste.
-    return {number: row.meets_condition for number, row in enumerate((*EVENTS.values(), *SEARCHED)) if row.condition}
+def conditions(groups: Iterable[int]) -> Iterator[tuple[int, list[tuple[str, bool]]]]:
+    """Yield the second conditions of those groups that have one: regular expressions (RE2), and whether an entry must match."""
+    rows = (*EVENTS.values(), *SEARCHED)
+    yield from ((group, rows[group].conditions) for group in groups if rows[group].conditions)
 
 
 @cache

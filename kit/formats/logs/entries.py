@@ -246,11 +246,10 @@ class _Entries:
             trace = pa.array([b"\n".join(filter(None, both)) for both in stacks], pa.binary())
         return message, trace
 
-    def text(self, i: int, prefix: bool) -> bytes:
-        """Return the message of an entry and what is folded below it, behind its prefix if asked."""
-        begin = int(self.window.starts[self.heads[i]]) if prefix else int(self.begins[i])
-        text = self.window.text[begin : min(int(self.window.ends[self.after[i] - 1]), begin + CAP)]
-        return text.replace(b"\r\n", b"\n") if self.after[i] > self.heads[i] + 1 else text
+    def whole(self, entries: np.ndarray, prefix: bool) -> pa.BinaryArray:
+        """Return the message of each of these entries and what is folded below it, behind its prefix if asked."""
+        begins = self.window.starts[self.heads[entries]] if prefix else self.begins[entries]
+        return ranges(self.window.text, begins, np.minimum(self.window.ends[self.after[entries] - 1], begins + CAP))
 
     def events(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (entry, event) pairs; every line of an entry is searched, the first behind its prefix."""
@@ -261,7 +260,7 @@ class _Entries:
         entry = np.repeat(np.arange(self.heads.size), self.after - self.heads)
         within = memoryview(self.window.text)[base : int(ends[-1])]
         found, event = known_texts().find(within, starts - base, ends - base, entry)
-        keep = confirmed(found, event, self.text)
+        keep = confirmed(found, event, self.whole)
         return found[keep], event[keep]
 
 

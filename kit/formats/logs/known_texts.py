@@ -58,16 +58,26 @@ def known_texts() -> Texts:
     return Texts(catalogue.literals())
 
 
-def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int, bool], bytes]) -> np.ndarray:
+def confirmed(entry: np.ndarray, event: np.ndarray, texts: Callable[[np.ndarray, bool], pa.Array]) -> np.ndarray:
     """Return for each (entry, event) pair whether the event's second condition holds too.
 
-    `text` returns an entry's message and trace, with its prefix if asked: known problems may depend on the thread.
+    `texts` returns message and trace of entries, with their prefix if asked: known problems may depend on the thread.
     """
     keep = np.ones(entry.size, bool)
-    rules = catalogue.confirmations()
-    for i in np.flatnonzero(np.isin(event, list(rules))).tolist():
-        keep[i] = bool(rules[int(event[i])](text(int(entry[i]), int(event[i]) >= len(catalogue.EVENTS))))
+    for number, rows in catalogue.conditions(np.unique(event).tolist()):
+        at = np.flatnonzero(event == number)
+        searched = texts(entry[at], number >= len(catalogue.EVENTS))
+        for pattern, wanted in rows:
+            keep[at] &= _matched(searched, pattern) == wanted
     return keep
+
+
+def _matched(texts: pa.BinaryArray, pattern: str) -> np.ndarray:
+    try:
+        return np.asarray(pc.match_substring_regex(texts, pattern), bool)
+    except pa.ArrowInvalid:  # RE2 looks at nothing around a match, and repeats a thousand times at most
+        compiled = re.compile(pattern.encode())
+        return np.array([compiled.search(text) is not None for text in texts.to_pylist()], bool)
 
 
 # --- their values -----------------------------------------------------------------------------------------------------
