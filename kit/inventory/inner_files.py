@@ -1,5 +1,5 @@
-"""Files inside files that are no archives: tables in workbooks, in JSON and in what a database shell printed; a broker.conf in a
-ConfigMap; the threads of Spring Boot's JSON.
+"""Files inside files that are no archives: tables in workbooks, in lines of JSON and in what a database shell printed; a broker.conf in a
+ConfigMap.
 
 They become members of their file, as if it were an archive: `rows.xlsx#Sheet1` is a CSV file whose line 1 is the header.
 Tables are members if they are business rows or a ledger of sends.
@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import errno
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -21,7 +20,6 @@ from typing import Final
 
 from kit.evidence import archives
 from kit.evidence.files import EvidenceFile, Refused, open_readonly
-from kit.formats.logs import thread_dumps
 from kit.formats.tables import configs, delimited, exports
 from kit.inventory import recognise
 
@@ -53,11 +51,7 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
     if configs.may_be_config_maps(text) and file.bytes <= configs.LARGEST_CONFIG_MAP:
         files = configs.config_map_files(_whole(file.path, codec))
         return _texts(file, spool, files, "broker_conf"), False
-    if '"threadState"' in text and file.bytes <= exports.LARGEST:
-        dump = _threads(_whole(file.path, codec))
-        members = _texts(file, spool, [("threads", dump)] if dump else [], "thread_dump")
-        return members, bool(members)
-    if kind != "log" and (objects := exports.of_json(file.path, text, codec, file.bytes)) is not None:
+    if kind != "log" and (objects := exports.of_json(file.path, text, codec)) is not None:
         return _tables(file, spool, objects, 1), True
     return _tables(file, spool, exports.of_text(file.path, text, codec)), False
 
@@ -65,13 +59,6 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
 def _whole(path: Path, codec: str) -> str:
     with open_readonly(path) as stream:
         return stream.read().decode(codec, "replace")
-
-
-def _threads(text: str) -> str | None:
-    try:
-        return thread_dumps.of_actuator(json.loads(text.lstrip("\ufeff")))
-    except (ValueError, RecursionError):
-        return None
 
 
 def _tables(file: EvidenceFile, spool: Path, rows: exports.Rows, most: int = MOST) -> Members:

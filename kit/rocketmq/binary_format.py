@@ -52,10 +52,6 @@ DLEDGER_ENTRY_BUFFER: Final = 4 * 1024 * 1024
 # store/ConsumeQueue: physical offset, size, tagsCode; fillPreBlank writes size Integer.MAX_VALUE
 CQ_UNIT: Final = 20
 CQ_PREFILL_SIZE: Final = 0x7FFFFFFF
-# store/ConsumeQueueExt: size, tagsCode, store time, bit map size, bit map; MIN_EXT_UNIT_SIZE, END_BLANK_DATA_LENGTH
-# mark
-EXT_MIN_UNIT: Final = 20
-EXT_END: Final = -1
 
 # store/index/IndexHeader.INDEX_HEADER_SIZE, IndexFile.hashSlotSize, indexSize; defaults of MessageStoreConfig
 INDEX_HEADER: Final = 40

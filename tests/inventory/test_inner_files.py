@@ -14,7 +14,6 @@ from table import rows_of
 
 import kit
 from kit.evidence import archives
-from kit.formats.logs import thread_dumps
 from kit.inventory import inner_files, inventory
 
 HEADER = ["order_id", "status", "created_at"]
@@ -27,7 +26,7 @@ def as_csv(path: Path) -> None:
 
 
 def as_json(path: Path) -> None:
-    path.write_text(json.dumps({"RECORDS": [dict(zip(HEADER, row, strict=True)) for row in ROWS]}, indent=2))
+    path.write_text("".join(json.dumps(dict(zip(HEADER, row, strict=True))) + "\n" for row in ROWS))
 
 
 def as_box(path: Path) -> None:
@@ -103,7 +102,7 @@ def test_tables_that_are_no_evidence_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "e" / "a.md").write_text(
         "| name | meaning |\n|---|---|\n| broker | keeps messages |\n| topic | a name |\n"
     )
-    (tmp_path / "e" / "b.json").write_text(json.dumps([{"a": 1}, {"a": 2}]))
+    (tmp_path / "e" / "b.json").write_text('{"a": 1}\n{"a": 2}\n')
     found = inventory.take(tmp_path / "e", tmp_path / "w")
     assert not [i.file for i in found.items if "#" in i.file]
     assert not list((tmp_path / "w").rglob("*table 1*"))
@@ -184,28 +183,11 @@ def test_tags_are_no_orders(tmp_path: Path) -> None:
     assert not found.refused and "cm.yaml#broker-a broker.conf" in {i.file for i in found.items}
 
 
-def test_the_threads_of_spring_boot(tmp_path: Path) -> None:
-    frame = {"className": "com.acme.L", "methodName": "consume", "fileName": "L.java", "lineNumber": 44}
-    thread = {"threadName": "ConsumeMessageThread_1", "threadId": 81, "threadState": "BLOCKED", "stackTrace": [frame]}
-    thread["lockInfo"] = {"className": "java.lang.Object", "identityHashCode": 0x1A2B}
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "threaddump.json").write_text(json.dumps({"threads": [thread]}))
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert [(i.file, i.kind) for i in found.items] == [("threaddump.json#threads", "thread_dump")]
-    (read,) = thread_dumps.parse(Path(found.items[0].path).read_text())
-    assert (read.thread, read.state, read.frames) == (
-        "ConsumeMessageThread_1",
-        "BLOCKED",
-        ["com.acme.L.consume(L.java:44)"],
-    )
-    assert (read.waiting_for, read.waiting_class) == ("1a2b", "java.lang.Object")
-
-
 def test_answers_of_a_service_are_no_rows(tmp_path: Path) -> None:
     """What the dashboard answers has groups and states, and nothing that happened."""
     (tmp_path / "e").mkdir()
     groups = [{"group": f"stock-audit-{n}", "count": n, "consumeType": "CONSUME_PASSIVELY"} for n in range(20)]
-    (tmp_path / "e" / "groups.json").write_text(json.dumps({"status": 0, "data": groups}))
+    (tmp_path / "e" / "groups.json").write_text("".join(json.dumps(group) + "\n" for group in groups))
     found = inventory.take(tmp_path / "e", tmp_path / "w")
     assert not [i for i in found.items if i.kind in ("rows", "sends")]
 

@@ -368,7 +368,9 @@ class Rows:
             _life(topics[(kind >> 4) // targets], known[(kind >> 4) % targets], kind & 15)
             for kind in different.dictionary.to_pylist()
         ]
-        stage, group, original = (pa.array(list(each), kind) for each, kind in zip(zip(*lives, strict=True), _LIFE, strict=True))
+        stage, group, original = (
+            pa.array(list(each), kind) for each, kind in zip(zip(*lives, strict=True), _LIFE, strict=True)
+        )
         coded = [
             pa.DictionaryArray.from_arrays(each.indices.take(different.indices), each.dictionary)
             for each in (stage.dictionary_encode(), group.dictionary_encode())

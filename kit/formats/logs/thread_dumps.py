@@ -1,4 +1,4 @@
-"""Thread dumps → one row per thread: `jstack`, `jcmd Thread.print`, `kill -3`, `jcmd Thread.dump_to_file`, Arthas, Spring Boot's `/actuator/threaddump`,
+"""Thread dumps → one row per thread: `jstack`, `jcmd Thread.print`, `kill -3`, `jcmd Thread.dump_to_file`, Arthas,
 and the stacks in `mqadmin consumerStatus -s`.
 
 Layouts of HotSpot 8 to 21: hotspot/share/runtime/vmOperations (VM_PrintThreads), java.lang.StackTraceElement.toString (module prefixes `app//`, `java.base@17/`),
@@ -52,27 +52,6 @@ def sniff(head: bytes) -> bool:
     """Return whether a file begins with a thread dump, and is not a log with one further on."""
     found = HEADS["head"].search(head[:16384])
     return bool(found) and head.count(b"\n", 0, found.start() if found else 0) < 12
-
-
-def of_actuator(said: Any) -> str | None:
-    """Return the JSON of Spring Boot's `/actuator/threaddump` as the text that `ThreadInfo.toString` makes of the same
-    threads; None if it is something else. Source: org.springframework.boot.actuate.management.ThreadDumpEndpoint.
-    """
-    threads = said.get("threads") if isinstance(said, dict) else None
-    if not isinstance(threads, list) or not all(isinstance(t, dict) and "threadState" in t for t in threads):
-        return None
-    text: list[str] = []
-    for thread in threads:
-        lock = thread.get("lockInfo") or {}
-        known = {"className", "identityHashCode"} <= {*lock}
-        on = f" on {lock['className']}@{lock['identityHashCode']:x}" if known else ""
-        text.append(f'"{thread.get("threadName")}" Id={thread.get("threadId")} {thread["threadState"]}{on}')
-        for frame in thread.get("stackTrace") or ():
-            line = frame.get("lineNumber")
-            place = "Native Method" if frame.get("nativeMethod") else f"{frame.get('fileName')}:{line}"
-            text.append(f"\tat {frame.get('className')}.{frame.get('methodName')}({place})")
-        text.append("")
-    return "\n".join(text)
 
 
 def parse(text: str) -> list[Thread]:

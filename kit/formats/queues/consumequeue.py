@@ -1,11 +1,10 @@
-"""Consume queue files: units (plain, batch, extension) that point to records."""
+"""Consume queue files: units (plain, batch) that point to records."""
 
 from __future__ import annotations
 
 import io
 import os
 import re
-import struct
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -25,12 +24,8 @@ BATCH: Final = np.dtype([
     *PLAIN.descr, ("store_time", ">i8"), ("base_offset", ">i8"), ("batch_size", ">i2"), ("compacted_offset", ">i4"),
     ("reserved", ">i4"),
 ])  # fmt: skip
-EXT: Final = np.dtype([("size", ">i2"), ("tags_code", ">i8"), ("store_time", ">i8"), ("bitmap_size", ">i2")])
-
-_PLACE: Final = re.compile(
-    r"(?:^|/)(consumequeue|batchconsumequeue|consumequeue_ext)/([^/]+)/([0-9]{1,10})/([0-9]{20})$"
-)
-_KIND: Final = {"consumequeue": "plain", "batchconsumequeue": "batch", "consumequeue_ext": "ext"}
+_UNITS: Final = {"plain": PLAIN, "batch": BATCH}
+_PLACE: Final = re.compile(r"(?:^|/)(batch)?consumequeue/([^/]+)/([0-9]{1,10})/([0-9]{20})$")
 _MOST_OFFSET: Final = 1 << 56
 _MS: Final = (10**12, 10**13)
 """2001 to 2286 in milliseconds: what a time in a unit can be."""
@@ -48,12 +43,11 @@ def place(file: str) -> tuple[str, str, int, int] | None:
     offset = f.first_offset(found[4]) if found else None
     if found is None or offset is None or int(found[3]) >= 1 << 31:
         return None
-    return _KIND[found[1]], found[2], int(found[3]), offset
+    return found[1] or "plain", found[2], int(found[3]), offset
 
 
 def sniff(head: bytes | np.ndarray, file: str = "") -> dict[str, Any] | None:
-    """Return {"kind": "consumequeue", "unit": "plain" | "batch" | "ext"} if a file's first bytes are a consume queue,
-    else None.
+    """Return {"kind": "consumequeue", "unit": "plain" | "batch"} if a file's first bytes are a consume queue, else None.
 
     A queue that is still empty is all zeros: only its path (`file`) shows what it is.
     """
@@ -61,10 +55,8 @@ def sniff(head: bytes | np.ndarray, file: str = "") -> dict[str, Any] | None:
     if not buf.any():
         known = place(file)
         return {"kind": "consumequeue", "unit": known[0]} if known and len(buf) else None
-    for unit, fits in (("plain", _plain), ("batch", _batch), ("ext", _ext)):
-        if fits(buf):
-            return {"kind": "consumequeue", "unit": unit}
-    return None
+    unit = "plain" if _plain(buf) else "batch" if _batch(buf) else None
+    return {"kind": "consumequeue", "unit": unit} if unit else None
 
 
 def _units(buf: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -103,21 +95,6 @@ def _batch(buf: np.ndarray) -> bool:
     return bool(((units["batch_size"] > 0) & (units["base_offset"] >= 0) & (time > _MS[0]) & (time < _MS[1])).all())
 
 
-def _ext(buf: np.ndarray) -> bool:
-    at = seen = 0
-    while seen < 8 and at + f.EXT_MIN_UNIT <= len(buf):
-        unit = buf[at : at + f.EXT_MIN_UNIT].view(EXT)[0]
-        size = int(unit["size"])
-        if size in (0, f.EXT_END):
-            break
-        is_whole = size >= f.EXT_MIN_UNIT and size == f.EXT_MIN_UNIT + int(unit["bitmap_size"])
-        if not is_whole or not _MS[0] < int(unit["store_time"]) < _MS[1]:
-            return False
-        at += size
-        seen += 1
-    return seen > 0
-
-
 @attrs.frozen
 class _Queue:
     """What path and first bytes of a queue file say about it; topic, queue and the offset of its first byte may be unknown."""
@@ -136,28 +113,6 @@ class _Queue:
         base = f.first_offset(PurePosixPath(file.replace("\\", "/")).name)
         return cls(file, found["unit"] if found else "plain", None, None, base)
 
-    def batch(
-        self,
-        size: np.ndarray,
-        code: np.ndarray,
-        problem: np.ndarray,
-        logical: np.ndarray | None = None,
-        offset: np.ndarray | None = None,
-    ) -> pa.RecordBatch:
-        count = len(size)
-        scheduled = self.topic == names.SCHEDULE_TOPIC and self.kind != "ext"
-        due = (code > 0) & (code <= NANO_LAST_MS) if scheduled else np.zeros(count, bool)
-        same = zip((self.file, self.kind, self.topic, self.queue_id), SCHEMA.types, strict=False)
-        columns = [
-            *(pa.repeat(pa.scalar(value, kind), count) for value, kind in same),
-            *(pa.nulls(count, pa.int64()) if each is None else pa.array(each) for each in (logical, offset)),
-            pa.array(size.astype(np.int32)),
-            pa.array(code),
-            pa.array(np.where(due, code, 0) * 1000, mask=~due).cast(TIMESTAMP),
-            pa.array(problem, mask=problem == "").cast(pa.string()),
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
-
 
 def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
     """Yield the used units of one consume queue file, those in `[start, stop)` of its bytes, without filler and unused space.
@@ -173,10 +128,7 @@ def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iter
             buffers.read(stream, buf, 0, min(stop, SNIFFED))
             buffers.read(stream, buf, max(0, min(start - BATCH.itemsize, stop)), stop)
     queue = _Queue.of(file, buf[:SNIFFED])
-    if queue.kind == "ext":
-        yield from _ext_units(queue, buf, start)
-        return
-    dtype = BATCH if queue.kind == "batch" else PLAIN
+    dtype = _UNITS[queue.kind]
     table = _units(buf, dtype)
     begin = start // dtype.itemsize
     last = np.int64(table[begin - 1]["physical_offset"]) if begin else np.int64(-1)
@@ -190,11 +142,23 @@ def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iter
         offset, size, code = offset[rows], size[rows], code[rows]
         before = np.concatenate(([last], offset[:-1]))
         last = offset[-1]
-        logical = None if queue.base is None else rows + first + queue.base // dtype.itemsize
+        problem = np.select([size < f.MIN_RECORD, offset < 0, offset <= before], ["size", "offset", "order"], "")
+        logical = rows + first + (queue.base or 0) // dtype.itemsize
         if queue.kind == "batch":
             logical = part["base_offset"][rows].astype(np.int64)
-        problem = np.select([size < f.MIN_RECORD, offset < 0, offset <= before], ["size", "offset", "order"], "")
-        yield queue.batch(size, code, problem, logical, offset)
+        unplaced = np.full(len(rows), queue.kind == "plain" and queue.base is None)
+        due = (code > 0) & (code <= NANO_LAST_MS) & (queue.topic == names.SCHEDULE_TOPIC)
+        same = zip((file, queue.kind, queue.topic, queue.queue_id), SCHEMA.types, strict=False)
+        columns = [
+            *(pa.repeat(pa.scalar(value, kind), len(rows)) for value, kind in same),
+            pa.array(logical, mask=unplaced),
+            pa.array(offset),
+            pa.array(size.astype(np.int32)),
+            pa.array(code),
+            pa.array(np.where(due, code, 0) * 1000, mask=~due).cast(TIMESTAMP),
+            pa.array(problem, mask=problem == "").cast(pa.string()),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
 def used(stream: io.FileIO, file: str, begin: int = 0) -> int:
@@ -203,10 +167,7 @@ def used(stream: io.FileIO, file: str, begin: int = 0) -> int:
     Units are written one after the other, so the end is found by bisection; the first ones of a new queue may be filler.
     """
     size = os.fstat(stream.fileno()).st_size
-    kind = _Queue.of(file, os.pread(stream.fileno(), SNIFFED, 0)).kind
-    if kind == "ext":
-        return _ext_end(stream, begin, size)
-    unit = (BATCH if kind == "batch" else PLAIN).itemsize
+    unit = _UNITS[_Queue.of(file, os.pread(stream.fileno(), SNIFFED, 0)).kind].itemsize
     low, high = begin // unit, size // unit
     while low < high:
         # Mostly a few units are new, so the steps grow from there.
@@ -216,29 +177,3 @@ def used(stream: io.FileIO, file: str, begin: int = 0) -> int:
             low, middle, step = middle + 1, middle + 1 + step, step * 2
         high = min(high, middle)
     return low * unit
-
-
-def _ext_end(stream: io.FileIO, at: int, size: int) -> int:
-    while at + f.EXT_MIN_UNIT <= size:
-        length = int.from_bytes(os.pread(stream.fileno(), 2, at), "big", signed=True)
-        if length < f.EXT_MIN_UNIT or at + length > size:
-            break
-        at += length
-    return at
-
-
-def _ext_units(queue: _Queue, buf: np.ndarray, at: int) -> Iterator[pa.RecordBatch]:
-    read = struct.Struct(">hqqh")
-    held: list[tuple[int, int, str]] = []
-    while at + f.EXT_MIN_UNIT <= len(buf):
-        size, code, _, bits = read.unpack(buf[at : at + f.EXT_MIN_UNIT].tobytes())
-        if size in (0, f.EXT_END):
-            break
-        whole = size >= f.EXT_MIN_UNIT and size == f.EXT_MIN_UNIT + bits and at + size <= len(buf)
-        held.append((size, code, "" if whole else "size"))
-        if not whole:
-            break
-        at += size
-    for first in range(0, len(held), BATCH_UNITS):
-        sizes, codes, problems = (np.array(column) for column in zip(*held[first : first + BATCH_UNITS], strict=True))
-        yield queue.batch(sizes, codes.astype(np.int64), problems)

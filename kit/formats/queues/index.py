@@ -59,35 +59,9 @@ def sniff(head: bytes | np.ndarray, size: int | None = None) -> dict[str, Any] |
 
 
 def slots(buf: np.ndarray, facts: dict[str, int]) -> int | None:
-    """Return the number of hash slots, which the file does not contain: the first entry must be in the slot of its
-    hash.
-
-    None if no number of slots fits the content.
-    """
-    room = len(buf) - f.INDEX_HEADER
-    guesses = [f.INDEX_SLOTS, room // (f.INDEX_SLOT + _RATIO * f.INDEX_ENTRY)]
-    for wanted, number in (
-        (facts["end_physical_offset"], facts["index_count"] - 1),
-        (facts["begin_physical_offset"], 1),
-    ):
-        # An unusual broker: look where the offset of the last (first) entry is written.
-        needle = wanted.to_bytes(8, "big")
-        at = _find(buf, needle, f.INDEX_HEADER) if wanted else -1
-        while at >= 0 and len(guesses) < 64:
-            rest = at - 4 - number * f.INDEX_ENTRY - f.INDEX_HEADER
-            if rest > 0 and rest % f.INDEX_SLOT == 0:
-                guesses.append(rest // f.INDEX_SLOT)
-            at = _find(buf, needle, at + 1)
-    return next((count for count in guesses if _fits(buf, facts, count)), None)
-
-
-def _find(buf: np.ndarray, needle: bytes, start: int) -> int:
-    step = 1 << 20
-    for at in range(start, len(buf), step):
-        found = buf[at : at + step + len(needle) - 1].tobytes().find(needle)
-        if found >= 0:
-            return at + found
-    return -1
+    """Return the number of hash slots, which the file does not contain: the default one, or that of its size; None if neither fits its first entry."""
+    by_size = (len(buf) - f.INDEX_HEADER) // (f.INDEX_SLOT + _RATIO * f.INDEX_ENTRY)
+    return next((count for count in (f.INDEX_SLOTS, by_size) if _fits(buf, facts, count)), None)
 
 
 def _fits(buf: np.ndarray, facts: dict[str, int], count: int) -> bool:

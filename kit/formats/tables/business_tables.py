@@ -23,6 +23,8 @@ from kit.formats.values import batches, columns_of, instant, integer, truncated
 
 ROWS: Final = columns_of("rows")
 SENDS: Final = columns_of("sends")
+_RECORDS: Final = {"physical_offset", "store_size"}
+"""Columns of records of a store, as `decode` writes them: no business rows."""
 
 
 def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
@@ -37,7 +39,7 @@ def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
         if how is None:
             raise error if isinstance(error, OSError) and error.errno else Damaged(str(error)) from error
         return None
-    found = guess(names, sample)
+    found = None if {*names} >= _RECORDS else guess(names, sample)
     if found is None:
         return None
     return {
@@ -264,7 +266,7 @@ class _Column:
         self.distinct = len(self.counts)
         self.repeats = self.distinct < self.n
         self.hex = self.share(lambda v: bool(HEX.match(v.split(",")[0])))
-        self.times = self.share(lambda v: printed_times.when(v) is not None or bool(delimited.BEYOND.fullmatch(v)))
+        self.times = self.share(lambda v: printed_times.when(v) is not None)
         self.ints = self.share(lambda v: integer(v) is not None)
         self.spaced = any(" " in v for v in self.values[:2000])
 

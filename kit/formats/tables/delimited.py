@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import datetime as dt
 import io
 import re
 from collections import Counter
@@ -17,14 +16,13 @@ import attrs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kit.evidence.files import open_readonly
-from kit.formats.printed_times import EPOCH
+from kit.evidence.files import numbered_lines, open_readonly
 
 PARQUET: Final = b"PAR1"
 SAMPLE: Final = 65536
 MAX_CELL: Final = 65536
-_LONGEST: Final = 1 << 24
-"""Characters of a line that wait for its end."""
+_LONGEST: Final = 1 << 20
+"""Characters of a line that are read; of a cell, half as many."""
 _RULED: Final = re.compile(r"\|?[\s:|+-]*-{3}[\s:|+-]*")
 """The second line of a table in Markdown: somebody pasted it, with bars at both ends of its rows."""
 _DELIMITERS: Final = "\t;|,"
@@ -115,36 +113,22 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
             cells = (row for batch in batches for row in zip(*map(_texts, batch.columns), strict=True))
             yield from ((number, list(row)) for number, row in enumerate(islice(cells, limit), 1))
         return
-    with open_readonly(path) as raw, io.TextIOWrapper(raw, how.encoding, "replace", newline="") as text:
-        csv.field_size_limit(1 << 24)
-        lines = _Lines(text)
-        reader = csv.reader(iter(lines), delimiter=how.delimiter)
-        skipped, seen = how.header is None, 0
-        while limit is None or seen < limit:
-            line = lines.feeds + 1
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error:
-                continue
-            if row and skipped:
-                seen += 1
-                yield line, [cell[:MAX_CELL] for cell in row]
-            skipped = True
-
-
-class _Lines:
-    """The lines of a table for `csv`: a row may end at CR alone. `feeds` counts the lines that end at LF, as everywhere in the kit."""
-
-    def __init__(self, text: io.TextIOWrapper) -> None:
-        self._text = text
-        self.feeds = 0
-
-    def __iter__(self) -> Iterator[str]:
-        while line := self._text.readline(_LONGEST):
-            self.feeds += line.endswith("\n")
-            yield line.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    csv.field_size_limit(_LONGEST // 2)
+    lines = (f"{line}\n".replace("\0", "\ufffd") for _, line in numbered_lines(path, how.encoding, _LONGEST))
+    reader = csv.reader(lines, delimiter=how.delimiter)
+    skipped, seen = how.header is None, 0
+    while limit is None or seen < limit:
+        line = reader.line_num + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:  # a cell that is too long costs its row
+            continue
+        if row and skipped:
+            seen += 1
+            yield line, [cell[:MAX_CELL] for cell in row]
+        skipped = True
 
 
 def names_of(path: Path, how: Dialect | None) -> tuple[str, ...]:
@@ -156,38 +140,9 @@ def names_of(path: Path, how: Dialect | None) -> tuple[str, ...]:
     return tuple(name or f"c{i}" for i, name in enumerate(header, 1))
 
 
-_PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-
-
 def _texts(column: pa.Array) -> list[str | None]:
-    """Return a column of Parquet as texts; a time that Python cannot show as its number and unit."""
-    kind = column.type
-    if pa.types.is_timestamp(kind):
-        return [None if v is None else _moment(v, kind) for v in column.cast(pa.int64()).to_pylist()]
-    if pa.types.is_date32(kind):
-        days = pa.timestamp("s")
-        printed = (None if v is None else _moment(v * 86_400, days) for v in column.cast(pa.int32()).to_pylist())
-        return [None if text is None else text.removesuffix(" 00:00:00") for text in printed]
-    return [_text(value) for value in column]
-
-
-BEYOND: Final = re.compile(r"-?\d+ (?:s|ms|us|ns)")
-"""How a time of Parquet is shown that is beyond the years Python can show."""
-
-
-def _moment(value: int, kind: pa.TimestampType) -> str:
+    """Return a column of Parquet as texts, as Arrow prints its values."""
     try:
-        at = EPOCH + dt.timedelta(microseconds=value * 10**6 // _PER_SECOND[kind.unit])
-    except OverflowError:
-        return f"{value} {kind.unit}"
-    return (at if kind.tz else at.replace(tzinfo=None)).isoformat(sep=" ")
-
-
-def _text(scalar: pa.Scalar) -> str | None:
-    try:
-        value = scalar.as_py()
-    except (ValueError, OverflowError, KeyError, pa.ArrowException):
-        return str(scalar)
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    return value if value is None or isinstance(value, str) else str(value)
+        return column.cast(pa.string()).to_pylist()
+    except pa.ArrowException:  # lists, maps, bytes that are no text
+        return [str(value) if value.is_valid else None for value in column]

@@ -1,4 +1,4 @@
-"""Tables that are no delimited file: JSON (an object a line, or arrays of them), workbooks (`.xlsx`), and what `mysql` and `psql` print.
+"""Tables that are no delimited file: JSON (an object a line), workbooks (`.xlsx`), and what `mysql` and `psql` print.
 
 Each reader yields (name of the table, cells) for each row, the header first.
 """
@@ -6,84 +6,57 @@ Each reader yields (name of the table, cells) for each row, the header first.
 from __future__ import annotations
 
 import datetime as dt
-import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
-from kit.evidence.files import Damaged, numbered_lines, open_readonly
+import msgspec
+
+from kit.evidence.files import Damaged, numbered_lines
 
 Rows = Iterator[tuple[str, list[str]]]
-LARGEST: Final = 32 << 20
-"""Bytes of a JSON document, which is read as a whole."""
 LONGEST: Final = 1 << 20
 """Characters of a line that are read."""
 _NAMED: Final = 1_000
 """Objects whose names make the header."""
-_DEEP: Final = 3
-"""How far below the top of a document the list of rows may be."""
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
-
-def of_json(path: Path, head: str, codec: str, size: int) -> Rows | None:
-    """Return the rows in a text that begins with `head`, None if it is no JSON."""
-    if _has_objects(head.splitlines()):
-        return _with_header(_objects(line for _, line in numbered_lines(path, codec, LONGEST)))
-    if head.lstrip("\ufeff \t\r\n").startswith(("[", "{")) and size <= LARGEST:
-        with open_readonly(path) as stream:
-            return of_document(stream.read().decode(codec, "replace"))
-    return None
+_OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_TEXT: Final = msgspec.json.Decoder(str)
 
 
-def _has_objects(lines: Sequence[str]) -> bool:
-    """Return whether most of a text's first lines are whole objects."""
-    first = [line.strip(" \t,") for line in lines[:20]]
-    return len(first) > 1 and sum(line.startswith("{") and line.endswith("}") for line in first) > len(first) // 2
+def of_json(path: Path, head: str, codec: str) -> Rows | None:
+    """Return the rows in a text whose lines are objects, most of the first ones at least; None for any other."""
+    first = [line.strip(" \t,") for line in head.splitlines()[:20]]
+    if len(first) < 2 or sum(line.startswith("{") and line.endswith("}") for line in first) <= len(first) // 2:
+        return None
+    return _with_header(_objects(line for _, line in numbered_lines(path, codec, LONGEST)))
 
 
 def _objects(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
-            row = json.loads(line.strip().removesuffix(",")) if line.lstrip().startswith("{") else None
-        except (ValueError, RecursionError):
+            yield _OBJECT.decode(line.strip(" \t,"))
+        except (msgspec.DecodeError, RecursionError):
             continue
-        if isinstance(row, dict):
-            yield row
-
-
-def of_document(text: str) -> Rows:
-    """Return the rows of the first list of objects in a JSON document; nothing if it is damaged, or too deep."""
-    try:
-        found = _listed(json.loads(text.lstrip("\ufeff")), _DEEP)
-    except (ValueError, RecursionError):
-        found = None
-    return _with_header(iter(found or []))
-
-
-def _listed(value: Any, deep: int) -> list[dict[str, Any]] | None:
-    if isinstance(value, list):
-        return [row for row in value if isinstance(row, dict)] or None
-    if isinstance(value, dict) and deep:
-        return next((found for part in value.values() if (found := _listed(part, deep - 1))), None)
-    return None
 
 
 def _with_header(objects: Iterator[dict[str, Any]]) -> Rows:
     first = list(islice(objects, _NAMED))
     if names := list(dict.fromkeys(name for row in first for name in row)):
         yield "rows", names
-        yield from (("rows", [_cell(row.get(name)) for name in names]) for row in chain(first, objects))
+        yield from (("rows", [_cell(row.get(name, b"")) for name in names]) for row in chain(first, objects))
 
 
-def _cell(value: Any) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return str(value) if type(value) is int else json.dumps(value, ensure_ascii=False)
+def _cell(raw: Any) -> str:
+    """Return a value as it is written, a text without its quotes."""
+    value = bytes(raw)
+    return _TEXT.decode(value) if value.startswith(b'"') else "" if value == b"null" else value.decode()
 
 
 # --- workbooks -------------------------------------------------------------------------------------------------------

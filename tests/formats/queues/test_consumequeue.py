@@ -153,15 +153,11 @@ def test_any_bytes_are_read_as_units(
     assert {(r["topic"], r["queue_id"], r["kind"]) for r in found} <= {("t", 3, "plain")}
 
 
-def test_batch_and_extension_units(tmp_path: Path) -> None:
+def test_batch_units(tmp_path: Path) -> None:
     batch = struct.pack(">qiqqqhii", 4096, 500, 7, 1_700_000_000_000, 41, 3, -1, 0) + bytes(46)
     (found,) = rows("batchconsumequeue/t/1/00000000000000000000", tmp_path / "a", batch)
     assert (found["kind"], found["logical_offset"], found["physical_offset"], found["size"]) == ("batch", 41, 4096, 500)
     assert consumequeue.sniff(batch) == {"kind": "consumequeue", "unit": "batch"}
-    ext = struct.pack(">hqqh", 24, 7, 1_700_000_000_000, 4) + b"abcd" + struct.pack(">h", -1) + bytes(50)
-    (found,) = rows("consumequeue_ext/t/1/00000000000000000000", tmp_path / "b", ext)
-    assert (found["kind"], found["size"], found["tags_code"], found["problem"]) == ("ext", 24, 7, None)
-    assert consumequeue.sniff(ext) == {"kind": "consumequeue", "unit": "ext"}
 
 
 def test_sniffing_does_not_take_other_files() -> None:

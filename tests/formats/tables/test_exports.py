@@ -12,7 +12,7 @@ import pytest
 from table import rows_of
 
 from kit.evidence.files import Damaged
-from kit.formats.tables import exports
+from kit.formats.tables import business_tables, exports
 
 HEADER = ["order_id", "status", "created_at"]
 ROWS = [
@@ -32,7 +32,7 @@ def of(found: Any, name: str | None = None) -> list[list[str]]:
 def read(folder: Path, text: str) -> Any:
     path = folder / "t"
     path.write_text(text, newline="")
-    objects = exports.of_json(path, text, "utf-8", len(text.encode()))
+    objects = exports.of_json(path, text, "utf-8")
     return exports.of_text(path, text, "utf-8") if objects is None else objects
 
 
@@ -66,31 +66,27 @@ def test_lines_that_only_look_like_rules(lines: list[str]) -> None:
 
 
 OBJECTS = [dict(zip(HEADER, row, strict=True)) for row in ROWS]
-OBJECTS_WITH_NULL = [{k: v or None for k, v in row.items()} for row in OBJECTS]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        json.dumps(OBJECTS, ensure_ascii=False, indent=1),
-        json.dumps({"RECORDS": OBJECTS_WITH_NULL}),
-        json.dumps({"code": 0, "data": {"total": 3, "rows": OBJECTS}}),
-        "".join(json.dumps(row) + "\n" for row in [*OBJECTS]) + '\n{"order_id": "A-4", \n',
-        "[" + ",\n".join(json.dumps(row) for row in OBJECTS) + "]",
-    ],
-)
-def test_json(text: str, tmp_path: Path) -> None:
-    assert of(read(tmp_path, text), "rows") == TABLE
-
-
-def test_values_of_json() -> None:
+def test_lines_of_json(tmp_path: Path) -> None:
+    lines = [json.dumps(row) for row in OBJECTS]
+    for text in (
+        "\n".join(lines),
+        "[" + ",\n".join(lines) + "]\n",
+        "\n".join([*lines, '{"order_id": "A-4", ', "[[[["]),
+    ):
+        assert of(read(tmp_path, text.replace("[{", "[\n{").replace("}]", "}\n]")), "rows") == TABLE
     row = {"ok": True, "sum": 1.5, "tags": ["a"], "none": None, "in": {"a": 1}}
-    assert of(exports.of_document(json.dumps([row]))) == [[*row], ["true", "1.5", '["a"]', "", '{"a": 1}']]
+    values = [["true", "1.5", '["a"]', "", '{"a": 1}']]
+    assert of(read(tmp_path, f"{json.dumps(row)}\n" * 2)) == [[*row], *values, *values]
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '[{"a": 1', "[]", "[1, 2]", '{"a": {"b": {"c": {"d": [{"x": 1}]}}}}'])
-def test_json_without_rows(text: str) -> None:
-    assert of(exports.of_document(text)) == []
+def test_records_of_a_store_are_no_business_rows(tmp_path: Path) -> None:
+    """What `decode --format csv` writes has ids, times and a number for each row."""
+    lines = [f"{n * 300},300,orders,0A140D151A0C0C387F4466B0BCE6{n:04X},2026-11-20 23:36:{n:02}" for n in range(30)]
+    data = "\n".join(["physical_offset,store_size,topic,uniq_key,store_timestamp", *lines]).encode()
+    (tmp_path / "t").write_bytes(data)
+    assert business_tables.sniff(tmp_path / "t", data, len(data)) is None
 
 
 def book(path: Path, sheets: dict[str, list[list[Any]]]) -> Path:
