@@ -92,17 +92,16 @@ def test_wordings_of_other_versions(slug: str, text: str, expected: dict[str, st
     assert {name: found[name] for name in expected} == expected
 
 
-def meets(slug: str, text: str) -> bool:
+def meets(row: Event | Problem, text: str) -> bool:
     """Return whether a text meets the second condition of an event or a known problem, as readers ask for it."""
-    row = EVENTS.get(slug) or PROBLEMS[slug]
     group = [*EVENTS.values(), *SEARCHED].index(row)
     return bool(confirmed(np.array([0]), np.array([group]), lambda _, __: pa.array([text.encode()]))[0])
 
 
 def test_second_conditions() -> None:
     for flags in range(64):
-        assert meets("leaked-commit-printed", f"sysFlag={flags}, bornTimestamp=") == (flags & 0xC == 8), flags
-    assert not meets("broker-topic-too-long", "longer than topic max length 127.")
+        assert meets(EVENTS["leaked-commit-printed"], f"sysFlag={flags}, bornTimestamp=") == (flags & 0xC == 8), flags
+    assert not meets(EVENTS["broker-topic-too-long"], "longer than topic max length 127.")
 
 
 @pytest.mark.parametrize(("name", "seen", "unseen"), rows_of(__file__, "recordings_hold_what_happened"))
@@ -136,7 +135,7 @@ def test_conditions_over_bytes_say_the_same() -> None:
         (problem.slug, line)
         for problem in conditions
         for line in _lines(problem)
-        if meets(problem.slug, line) != problem.in_text(line)
+        if meets(problem, line) != problem.in_text(line)
     ]
     assert conditions and different == []
 
