@@ -11,12 +11,13 @@ from pathlib import Path
 
 
 def _numba_cache() -> str:
-    """Choose a folder for compiled kernels that outlives the process, and that only this user can have written: they are loaded as code."""
+    """Choose a folder for compiled kernels, which are loaded as code: one that only this user can write."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "rmq-kit", "numba")
     try:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         cache = cache.parent.resolve() / cache.name
-        if _is_private(cache):
+        if all(map(_is_own, (cache, *cache.parents))) and cache.lstat().st_uid == os.geteuid():
+            cache.chmod(0o700)
             return str(cache)
     except OSError:
         pass
@@ -25,18 +26,12 @@ def _numba_cache() -> str:
     return own
 
 
-def _is_private(folder: Path) -> bool:
-    """Return whether nobody else can write into a folder, or put another in its place; withdraw what others may see of it."""
+def _is_own(folder: Path) -> bool:
+    """Return whether nobody else can put another folder in the place of one in this."""
     about = folder.lstat()
-    if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid() or about.st_mode & 0o022:
-        return False
-    for parent in (each.stat() for each in folder.parents):
-        shared = parent.st_mode & 0o022 and not parent.st_mode & stat.S_ISVTX
-        if shared or parent.st_uid not in (0, os.geteuid()):
-            return False
-    folder.chmod(0o700)
-    return os.access(folder, os.W_OK)
+    shared = about.st_mode & 0o022 and not about.st_mode & stat.S_ISVTX
+    return stat.S_ISDIR(about.st_mode) and not shared and about.st_uid in (0, os.geteuid())
 
 
-# Numba reads this when it is first imported, and every kernel module is below this package. Spark's workers get it from here.
+# Numba reads this when it is first imported; every kernel module is below this package.
 os.environ["NUMBA_CACHE_DIR"] = os.environ.get("NUMBA_CACHE_DIR") or _numba_cache()

@@ -43,7 +43,7 @@ def _validity(present: np.ndarray) -> pa.Buffer | None:
 
 
 def texts(raw: pa.BinaryArray) -> tuple[pa.StringArray, np.ndarray | None]:
-    """Return bytes as texts, each broken sequence as U+FFFD (`new String(bytes, UTF_8)`), and which were broken, None for none."""
+    """Return bytes as Java reads them (each broken sequence is U+FFFD), and which were broken, None for none."""
     try:
         return raw.cast(pa.string()), None
     except pa.ArrowInvalid:
@@ -53,7 +53,7 @@ def texts(raw: pa.BinaryArray) -> tuple[pa.StringArray, np.ndarray | None]:
 
 
 def address(host: bytes) -> str:
-    """Return an address as Java prints it: `10.0.0.1:10911`, `[fd20:0:0:0:0:0:0:1]:10911`; an IPv4 address inside an IPv6 one is one."""
+    """Return an address as Java prints it: `10.0.0.1:10911`, `[fd20:0:0:0:0:0:0:1]:10911`."""
     octets = host[:-4].removeprefix(MAPPED) if len(host) == 20 else host[:-4]
     port = int.from_bytes(host[-4:], "big", signed=True)
     if len(octets) == 4:
@@ -63,7 +63,7 @@ def address(host: bytes) -> str:
 
 
 def offset_ids(hosts: pa.BinaryArray, physical: np.ndarray) -> pa.StringArray:
-    """Return offset message ids (`MessageDecoder.createMessageId`): store host and physical offset in upper-case hex."""
+    """Return offset message ids: store host and physical offset in upper-case hex (`MessageDecoder`)."""
     sizes = np.diff(np.frombuffer(hosts.buffers()[1], np.int32)[: len(hosts) + 1])
     if len(sizes) and (sizes == sizes[0]).all():
         host = np.frombuffer(hosts.buffers()[2], np.uint8).reshape(len(hosts), sizes[0])
@@ -100,7 +100,7 @@ MOST: Final = 64 << 20
 
 
 def limit(stored: int) -> int:
-    """Return how large a stored body may become: zlib expands at most 1032 times, so anything beyond that is an attack."""
+    """Return how large a stored body may become: zlib expands at most 1032 times, more is an attack."""
     return min(MOST, (1 << 20) + 1032 * stored)
 
 
@@ -198,13 +198,13 @@ class Rows:
         return chosen[self.topic.indices.to_numpy()]
 
     def traced(self, topics: frozenset[str]) -> np.ndarray:
-        """Return which rows are message traces: those in these topics, and those whose body begins like one (in a topic of the application's own)."""
+        """Return which rows are message traces: those in these topics, or whose body begins like one."""
         mask = self.in_topics(topics)
         c.begins(self.buf, self.records, _TRACE_TEXT, _TRACE_ENDS, mask)
         return mask
 
     def by_stage(self) -> list[pa.Array]:
-        """Group the rows by the stage of their messages, so that who asks for one stage reads few row groups; return the columns of `LINEAGE`."""
+        """Group the rows by stage, so that who asks for one reads few row groups; return the columns of `LINEAGE`."""
         columns = self._lineage()
         if len(columns[0].dictionary) < 2:
             return columns
@@ -383,7 +383,7 @@ _LIFE: Final = (pa.string(), pa.string(), pa.bool_())
 
 @lru_cache(4096)
 def _life(topic: str, target: str | None, flags: int) -> tuple[str, str | None, bool]:
-    """Return stage, consumer group and whether a producer wrote them, of records with these topics and the flags of `_lineage`."""
+    """Return stage, consumer group and whether a producer wrote the record; `flags` are those of `_lineage`."""
     delayed, renewed, committed, new = (bool(flags >> bit & 1) for bit in (3, 2, 1, 0))
     stage = stages.stage_of(topic, target, delayed=delayed, renewed=renewed, committed=committed)
     original = new and not renewed and stages.may_be_original(topic, target)

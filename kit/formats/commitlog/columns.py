@@ -1,4 +1,4 @@
-"""Kernels of the columns: the fields of records, where their strings and properties are, checksums. No Python object per record.
+"""Kernels of the columns: the fields of records, their strings and properties, checksums.
 
 Positions come from `kit.formats.commitlog.walk`, which has checked every length inside a record against the buffer.
 """
@@ -76,7 +76,7 @@ def headers(buf: Bytes, starts: Any, records: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def codec(buf: Bytes, at: int, size: int, flags: int) -> int:
-    """Return the codec its flags claim for a body, `-1 - codec` where the body does not begin like one (`CompressorFactory`)."""
+    """Return the codec that flags claim, `-1 - codec` where the body does not begin so (`CompressorFactory`)."""
     if not flags & f.COMPRESSED:
         return PLAIN
     kind = (flags & f.COMPRESSION_MASK) >> f.COMPRESSION_SHIFT
@@ -158,7 +158,7 @@ def _table(kinds: int, rows: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def number(buf: Bytes, at: Any, lengths: Any, codes: Any, values: Any, sizes: Any) -> int:
-    """Number different strings in the order in which they come; return how many there are, `values` and `sizes` take where they are."""
+    """Number different strings in their order; return how many there are. `values`, `sizes`: where they are."""
     table, hashes = _table(1, len(at)), np.empty(len(at), np.uint64)
     count, last = 0, -1
     for row in range(len(at)):
@@ -171,7 +171,7 @@ def number(buf: Bytes, at: Any, lengths: Any, codes: Any, values: Any, sizes: An
 
 @njit(cache=True, nogil=True, inline="always")
 def _item_end(buf: Bytes, at: Any, end: Any) -> Any:
-    """Return where the item ends whose value begins at `at`; eight bytes at a time as long as none of them can be the end."""
+    """Return where the item ends whose value begins at `at`; eight bytes at a time while none can be the end."""
     while at + _EIGHT <= end:
         rest = np.uint64(be64(buf, at)) ^ (_LOW * np.uint64(ITEM_END))
         if (rest - _LOW) & ~rest & _HIGH != np.uint64(0):
@@ -188,9 +188,9 @@ def properties(
 ) -> None:
     """Number the different values of well-known properties, and note the records whose text does not say what counts.
 
-    `names`: hashes of the well-known names (`name_hash`, all different); values of the first `plain` of them are not compared. A row for each name: `codes`
-    (-1: none) of the records, `values` and `sizes` of what the codes stand for, `counts` how many there are. `untidy`: whether an item is malformed, has
-    no value or may be replaced by a later one of its name (`MessageDecoder.string2messageProperties`).
+    `names`: different hashes of the well-known names (`name_hash`); values of the first `plain` are not compared.
+    A row for each name: `codes` (-1: none) of the records, `values` and `sizes` of what they stand for, `counts`.
+    `untidy`: an item is malformed, without value or replaced by a later one (`string2messageProperties`).
     """
     lookup = np.full(256, -1, np.int64)
     for name in range(len(names)):
@@ -200,7 +200,7 @@ def properties(
         lookup[slot] = name
     tables, hashes = _table(len(names), len(records)), np.empty((len(names), len(records)), np.uint64)
     seen, lasts = np.zeros(ITEMS, np.uint64), np.full(len(names), -1, np.int64)
-    # Properties mostly come in one order: where the name at each place was last, how long with its end, which it is; its value.
+    # Properties mostly come in one order: where each name was last, its size with its end, its number; its value.
     before = np.zeros((ITEMS + 1, 5), np.int64)
     codes[:] = -1
     for row in range(len(records)):
@@ -286,7 +286,7 @@ def check_crc(buf: Bytes, records: Any, table: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def begins(buf: Bytes, records: Any, texts: Bytes, ends: Any, mask: Any) -> None:
-    """Mark records whose body is stored plainly, begins with one of the `texts` and is longer; `ends`: where each text ends, from 0."""
+    """Mark records whose plain body begins with one of the `texts` and is longer; `ends`: where each ends, from 0."""
     for row in range(len(records)):
         one = records[row]
         for text in range(len(ends) - 1):

@@ -1,4 +1,4 @@
-"""Find the texts that RocketMQ is known to print, all of them in one pass (Aho-Corasick), and take out the values in them."""
+"""Find the texts that RocketMQ is known to print in one pass (Aho-Corasick), and take out their values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Texts:
     def find(
         self, text: bytes | memoryview, begins: np.ndarray, ends: np.ndarray, entries: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return (entry, group) for each group in the stretches begins..ends of a text, once an entry, in the order found.
+        """Return (entry, group) for each group in stretches of a text, once an entry, in the order found.
 
         `entries` names the entry of each stretch and does not decrease.
         """

@@ -38,7 +38,7 @@ SNIFFED: Final = 65_536
 
 
 def place(file: str) -> tuple[str, str, int, int] | None:
-    """Return (kind of unit, topic, queue id: an int, offset of the first byte: a long) from a path; None if it is not RocketMQ's."""
+    """Return (kind of unit, topic, queue id, offset of the first byte) from a path; None if it is not RocketMQ's."""
     found = _PLACE.search(str(PurePosixPath(file.replace("!/", "/"))))
     offset = f.first_offset(found[4]) if found else None
     if found is None or offset is None or int(found[3]) >= 1 << 31:
@@ -47,7 +47,7 @@ def place(file: str) -> tuple[str, str, int, int] | None:
 
 
 def sniff(head: bytes | np.ndarray, file: str = "") -> dict[str, Any] | None:
-    """Return {"kind": "consumequeue", "unit": "plain" | "batch"} if a file's first bytes are a consume queue, else None.
+    """Return {"kind": "consumequeue", "unit": "plain" | "batch"} if first bytes are a queue's, else None.
 
     A queue that is still empty is all zeros: only its path (`file`) shows what it is.
     """
@@ -97,7 +97,7 @@ def _batch(buf: np.ndarray) -> bool:
 
 @attrs.frozen
 class _Queue:
-    """What path and first bytes of a queue file say about it; topic, queue and the offset of its first byte may be unknown."""
+    """What path and first bytes of a queue file say; topic, queue and the offset of its first byte may be unknown."""
 
     file: str
     kind: str
@@ -115,7 +115,7 @@ class _Queue:
 
 
 def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the used units of one consume queue file, those in `[start, stop)` of its bytes, without filler and unused space.
+    """Yield the used units in `[start, stop)` of a file's bytes, without filler and unused space.
 
     `problem`: `size` or `offset` if a unit cannot point to a record, `order` if it points before its predecessor.
     """
@@ -164,7 +164,7 @@ def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iter
 def used(stream: io.FileIO, file: str, begin: int = 0) -> int:
     """Return where the used units after `begin` end in a queue file that is still being written.
 
-    Units are written one after the other, so the end is found by bisection; the first ones of a new queue may be filler.
+    Units are written one after the other, so the end is found by bisection.
     """
     size = os.fstat(stream.fileno()).st_size
     unit = _UNITS[_Queue.of(file, os.pread(stream.fileno(), SNIFFED, 0)).kind].itemsize

@@ -51,7 +51,7 @@ def header(head: bytes | np.ndarray) -> dict[str, int] | None:
 
 
 def sniff(head: bytes | np.ndarray, size: int | None = None) -> dict[str, Any] | None:
-    """Return {"kind": "index", "base": physical offset of its first entry} if a file's first bytes (and size) are an index file, else None."""
+    """Return {"kind": "index", "base": offset of its first entry} if first bytes and size are an index's, else None."""
     facts = header(head)
     if facts is None or (size is not None and (size - f.INDEX_HEADER) % 4):
         return None
@@ -59,7 +59,7 @@ def sniff(head: bytes | np.ndarray, size: int | None = None) -> dict[str, Any] |
 
 
 def slots(buf: np.ndarray, facts: dict[str, int]) -> int | None:
-    """Return the number of hash slots, which the file does not contain: the default one, or that of its size; None if neither fits its first entry."""
+    """Return the number of hash slots: the default, or that of the size; None if neither fits the first entry."""
     by_size = (len(buf) - f.INDEX_HEADER) // (f.INDEX_SLOT + _RATIO * f.INDEX_ENTRY)
     return next((count for count in (f.INDEX_SLOTS, by_size) if _fits(buf, facts, count)), None)
 
@@ -77,7 +77,7 @@ def _fits(buf: np.ndarray, facts: dict[str, int], count: int) -> bool:
 
 
 def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
-    """Yield the entries of one index file. `problem`: `offset` outside the range in the header, `hash` below 0, `prev` not an earlier entry."""
+    """Yield the entries. `problem`: `offset` outside the header's range, `hash` below 0, `prev` no earlier entry."""
     buf, facts, count = _open(path)
     if facts is None or count is None:
         return

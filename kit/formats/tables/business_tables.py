@@ -28,7 +28,7 @@ _RECORDS: Final = {"physical_offset", "store_size"}
 
 
 def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
-    """Return {"kind": "rows" | "sends", "role", "columns": {field: name}, "dialect"} of a table by its content, else None."""
+    """Return {"kind": "rows" | "sends", "role", "columns": {field: name}, "dialect", …} of a table, else None."""
     how = None if head.startswith(delimited.PARQUET) else delimited.dialect(head, whole=size <= len(head))
     if how is None and not head.startswith(delimited.PARQUET):
         return None
@@ -62,7 +62,7 @@ def parse_override(text: str) -> tuple[str, dict[str, str]]:
 
 
 def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, str]) -> dict[str, Any]:
-    """Return the details of a table with columns that the user named instead of the inferred ones. Raise `ValueError` for an unknown column."""
+    """Return a table's details with the columns that the user named. Raise `ValueError` for an unknown one."""
     if "dialect" not in detail:
         with open_readonly(path) as stream:
             head = stream.read(delimited.SAMPLE)
@@ -79,7 +79,7 @@ def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, st
 
 
 def read(path: Path, file: str, detail: dict[str, Any], zone: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
-    """Yield batches of `ROWS` or `SENDS` from one table. `zone(ms as printed)` gives ms since 1970 for times without a zone."""
+    """Yield batches of `ROWS` or `SENDS`. `zone`: ms as printed → ms since 1970, for times without a zone."""
     how = delimited.Dialect.of(detail["dialect"])
     names = delimited.names_of(path, how)
     at = {field: names.index(name) for field, name in detail["columns"].items() if name in names}
@@ -163,7 +163,7 @@ def is_offset_id(text: str) -> bool:
 
 @attrs.frozen
 class Columns:
-    """The role of a table and the fields of its columns (by position). `keys`: other columns that could be the key, best first."""
+    """The role of a table, its fields by position. `keys`: other columns that could be the key, best first."""
 
     role: str
     at: dict[str, int]
@@ -172,7 +172,7 @@ class Columns:
 
 
 def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | None:
-    """Return the role of a table and of its columns from a sample of its rows; None if no column can be a key, an id or an outcome."""
+    """Return the role of a table and its columns from a sample; None without key, id and outcome."""
     columns = [
         _Column(name, [(row[i] or "").strip() for row in sample if i < len(row)]) for i, name in enumerate(names)
     ]
@@ -201,7 +201,7 @@ def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | N
     answered = any(columns[i].seen(CELLS["answered"]) for i in (*free, *at.values()))
 
     def retries(column: _Column) -> float:
-        """Return how likely a column counts redeliveries; a sender's milliseconds and attempts, which may be as small, do not count."""
+        """Return how likely a column counts redeliveries; a sender's milliseconds and attempts may be as small."""
         if column.hints("cost_ms") or (answered and not CELLS["delivered_again"].search(column.name)):
             return 0.0
         named = "uniq_key" in at or "offset_msg_id" in at or column.hints("reconsume_times")
@@ -310,7 +310,7 @@ class _Column:
         return score
 
     def enum_score(self, field: str) -> float:
-        """Return how much a column looks like a status: few values, known words for states, or a name that suggests it."""
+        """Return how much a column looks like a status: few values, words for states, or its name."""
         if not self.n or self.distinct > max(12, self.n // 20) or self.hints("time"):
             return 0.0
         if self.share(lambda v: len(v) > 64) > 0.1:

@@ -65,7 +65,7 @@ def encoding(head: bytes) -> str | None:
 
 
 def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
-    """Recognise a delimited table by its first bytes: nearly every line has as many cells as the first. `whole`: nothing follows them."""
+    """Recognise a table: nearly every line has as many cells as the first. `whole`: nothing follows `head`."""
     codec = encoding(head)
     if codec is None:
         return None

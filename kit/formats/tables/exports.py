@@ -66,7 +66,7 @@ _UNPACKED: Final = 128 << 20
 
 
 def is_workbook(path: Path, head: bytes) -> bool:
-    """Return whether a file is a workbook of Excel. Only its list of members is read. Raise `Damaged` for one that is too large."""
+    """Return whether a file is a workbook, by its list of members. Raise `Damaged` for one that is too large."""
     if not head.startswith(b"PK\x03\x04"):
         return False
     try:
@@ -119,7 +119,7 @@ def of_text(path: Path, head: str, codec: str) -> Rows:
 
 
 def of_printed(lines: Iterable[str]) -> Rows:
-    """Yield the rows of all tables among the lines of a text, numbered from 1: with rules, or a record of one column a line (`\\G`, `\\x`)."""
+    """Yield the rows of all tables, numbered from 1: with rules, or a column a line (`\\G`, `\\x`)."""
     number = width = 0
     before = ""
     names: list[str] = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import struct
 import zlib
 from pathlib import Path
 from typing import Any
@@ -76,7 +75,7 @@ CHANGE = st.one_of(
 
 
 @pytest.mark.seconds
-@effort.examples(2000)
+@effort.examples(600)
 @given(seed=st.integers(0, 2**32), changes=st.lists(CHANGE, min_size=1, max_size=3))
 def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, float, int]]) -> None:
     rng = random.Random(seed)
@@ -235,12 +234,6 @@ def test_times_no_calendar_has_are_null_and_said() -> None:
         (True, False, "timestamp"),
         (False, True, "timestamp"),
     ]
-
-
-def test_wrong_crc_is_said_and_the_record_kept() -> None:
-    data = stores.Record(body=b"hello").encode(0, crc=1)
-    assert read(data, 0, 0)[0][0]["problem"] == "crc"
-    assert struct.unpack_from(">i", data, 8) == (1,)
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 47, 48, 100, 1000])

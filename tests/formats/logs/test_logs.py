@@ -14,7 +14,7 @@ from kit.formats.printed_times import zone
 from kit.inventory.sniff import sniff
 from kit.spark.log_source import pieces
 
-SMALL = ("healthy", "healthy-5", "healthy-traced", "message-identity", "producer-offline", "transaction-consistency")
+SMALL = ("healthy-5", "healthy-traced", "transaction-consistency")
 
 
 def source_of(path: str) -> str:
@@ -49,21 +49,6 @@ def test_lines_add_up_and_are_understood(name: str, log_entries) -> None:  # typ
         assert row["layout"] != "unknown", row
         assert (row["ts"] is None) == (row["layout"] == "mqadmin")
     assert lines == {path: len(data.split(b"\n")) - data.endswith(b"\n") for path, data in files.items()}
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_zone_of_brokers_is_china(name: str, log_entries) -> None:  # type: ignore[no-untyped-def]
-    """The recordings ran with their clocks at GMT+8: read so, the clients' floating times are within the broker's."""
-    spans: dict[str, list] = {}
-    for row in log_entries(name):
-        if row["ts"]:
-            spans.setdefault(row["layout"], []).append(row["ts"])
-    low, high = min(spans["broker"]), max(spans["broker"])
-    floating = [t for layout, times in spans.items() if layout.startswith(("client-4", "logback")) for t in times]
-    assert floating
-    hours = {round((t - low).total_seconds() / 3600) for t in (min(floating), max(floating))}
-    assert hours == {8}
-    assert (high - low).total_seconds() < 600
 
 
 def test_what_is_no_log() -> None:

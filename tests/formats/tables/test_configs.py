@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import struct
 
@@ -47,16 +46,6 @@ TOPICS = b"""{
 )
 def test_store_json_is_told_by_its_content(data: bytes, name: str) -> None:
     assert configs.sniff(data, "x7.bin") == {"kind": "store_json", "name": name, "backup": False}
-
-
-def test_other_json_is_not_store_json() -> None:
-    assert configs.sniff(b'{"message":"hello","level":"INFO"}') is None
-
-
-def test_backup_is_told_by_its_name() -> None:
-    found = configs.sniff(DELAY, "config/delayOffset.json.bak")
-    assert found is not None
-    assert found["backup"] is True
 
 
 def test_offsets_of_consumers_and_delay_levels() -> None:
@@ -144,23 +133,6 @@ def test_offsets_without_quotes_are_read(table: dict[str, dict[int, int]], space
     assert store_json.parse_json(text)["offsetTable"] == {
         name: {str(q): v for q, v in queues.items()} for name, queues in table.items()
     }
-
-
-@effort.examples(300)
-@given(table=TABLE, at=st.floats(0, 1), size=st.integers(0, 40), noise=st.binary(max_size=20), cut=st.booleans())
-def test_damaged_json_is_read_or_said_to_be_damaged(
-    table: dict[str, dict[int, int]], at: float, size: int, noise: bytes, cut: bool
-) -> None:
-    data = as_fastjson(table, "\n").encode()
-    place = int(at * len(data))
-    hurt = data[:place] if cut else data[:place] + noise + data[place + size :]
-    with contextlib.suppress(ValueError):
-        assert store_json.parse_json(hurt.decode("utf-8", "replace")) is not Ellipsis
-    with contextlib.suppress(ValueError, TypeError, AttributeError, KeyError):
-        for row in configs.offsets("f", hurt, {"name": "consumerOffset", "backup": False}, "store_json"):
-            # Two numbers that run into each other may have more digits than any offset: unknown.
-            assert row["value"] is None or isinstance(row["value"], int)
-    configs.sniff(hurt, "config/consumerOffset.json")
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, "{1:" * 100_000])

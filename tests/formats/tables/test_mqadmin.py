@@ -161,16 +161,6 @@ def test_rows_with_empty_lines_between_them_are_rows() -> None:
     assert found[2, "#Topic"] == "orders" and found[2, "text"] == "some words of mine below it"
 
 
-def test_all_groups_of_a_broker() -> None:
-    # tools/command/broker/BrokerConsumeStatsSubCommad.
-    text = (
-        "#Topic             #Group            #Broker Name    #QID  #Broker Offset   #Consumer Offset  #Diff     #LastTime\n"
-        "orders             points            broker-b        1     2171756          2101756           70000     2020-08-13 23:38:50\n"
-    )
-    assert command(text) == "brokerConsumeStats"
-    assert fields(text)[1, "#Group"] == "points" and fields(text)[1, "#Diff"] == "70000"
-
-
 WITHIN = f"""\
 2024-05-14 10:22:31 WARN main - Offset 5 not matched. Request offset: 7, firstOffset: 0
 > {CLUSTER.replace(chr(10), chr(10) + "> ").rstrip("> ")}
