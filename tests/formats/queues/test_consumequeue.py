@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import struct
-import tarfile
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import effort
 import pytest
 import recorded
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from java_hash import java_hash
@@ -29,16 +26,11 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def queue_files(name: str, folder: Path) -> list[tuple[str, str]]:
     """Unpack the queues of a recording; return (name in the evidence, path)."""
-    found = []
-    archive = recorded.HERE.parent / "sample_data" / f"{name}.tar.zst"
-    raw = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(archive.read_bytes()))
-    with tarfile.open(fileobj=raw, mode="r|") as tar:
-        for member in tar:
-            if "/consumequeue/" in member.name and (data := tar.extractfile(member)):
-                path = folder / str(len(found))
-                path.write_bytes(data.read())
-                found.append((member.name, str(path)))
-    return found
+    paths = []
+    for member, data in recorded.files(name, lambda member: "/consumequeue/" in member.name).items():
+        paths.append((member, str(folder / str(len(paths)))))
+        Path(paths[-1][1]).write_bytes(data)
+    return paths
 
 
 def rows(file: str, path: Path, data: bytes) -> list[dict[str, Any]]:

@@ -15,22 +15,11 @@ from kit.formats.queues import index
 
 
 def index_files(name: str, folder: Path) -> list[str]:
-    import io
-    import tarfile
-
-    import zstandard
-
-    found = []
-    raw = zstandard.ZstdDecompressor().stream_reader(
-        io.BytesIO((recorded.HERE.parent / "sample_data" / f"{name}.tar.zst").read_bytes())
-    )
-    with tarfile.open(fileobj=raw, mode="r|") as tar:
-        for member in tar:
-            if Path(member.name).parent.name == "index" and (data := tar.extractfile(member)):
-                path = folder / Path(member.name).name
-                path.write_bytes(data.read())
-                found.append(str(path))
-    return found
+    paths = []
+    for member, data in recorded.files(name, lambda member: Path(member.name).parent.name == "index").items():
+        paths.append(folder / Path(member).name)
+        paths[-1].write_bytes(data)
+    return list(map(str, paths))
 
 
 def key_hash(topic: str, key: str) -> int:
