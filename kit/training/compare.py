@@ -31,8 +31,10 @@ _LISTED: Final = re.compile(r"[,;/+&、，；]|\band\b|和|与")
 _SPLIT: Final = re.compile(r"[,;/+&、，；\s]+|\band\b|和|与")
 _NEGATED: Final = re.compile(r"\b(?:not?|never|neither)\b|n't|[不非没无]")
 _EMPTY: Final = frozenset(
-    ["the", "was", "its", "that", "thi", "with", "for", "and", "did", "who", "because", "from", "what"]
+    ("the", "was", "its", "that", "thi", "with", "for", "and", "did", "who", "because", "from", "what")
 )
+_FILLERS: Final = _EMPTY | frozenset(("", *"a an it is to at by of in on tried address group named called".split()))
+"""What may stand around a name that is asked for."""
 MOST: Final = 400
 """Most characters of an answer that are used."""
 
@@ -89,6 +91,9 @@ def same(given: Any, truth: Any, question: Question) -> bool:
         value = number(given, question.kind)
         return value is not None and abs(value - float(truth)) <= max(question.tolerance * abs(float(truth)), 1e-9)
     said, true = choices(given, question), choices(truth, question)
+    if question.kind == "word" and not question.options:
+        before, hit, behind = f"-{said[0]}-".partition(f"-{true[0]}-")
+        return bool(hit) and _FILLERS.issuperset(f"{before}-{behind}".strip("-").split("-"))
     return said == true if question.kind == "order" else set(said) == set(true)
 
 
@@ -102,9 +107,9 @@ def _option(given: str, question: Question) -> str:
     in_full = {word(text): word(option) for option, both in question.options.items() for text in (both.en, both.zh)}
     if plain in in_full:
         return in_full[plain]
-    named = {option for name, option in names.items() if f"-{name}-" in f"-{plain}-"}
-    if not named and not plain.isascii():
-        named = {option for name, option in names.items() if not name.isascii() and name in plain}
+    hits = [name for name in names if f"-{name}-" in f"-{plain}-" or (not name.isascii() and name in plain)]
+    # A name inside a longer one is not meant: “key” in “UNIQ_KEY”.
+    named = {names[name] for name in hits if not any(name in other and name != other for other in hits)}
     named = named or _described(_plain(given), question)
     return named.pop() if len(named) == 1 else plain
 

@@ -53,13 +53,14 @@ QUESTIONS = (
         "uniq-key",
         "offset-id",
         slips=(Slip(NOT_THIS, value="offset-id"),),
-        aliases={"getmsgid": "uniq-key"},
+        aliases={"getmsgid": "uniq-key", "key": "offset-id"},
     ),
     question("99-4", "words", "causes", "alpha", "beta", "gamma", slips=(Slip(NOT_THIS, value="gamma"),)),
     question("99-5", "bytes", "unknown"),
     question("99-6", "words", "none", also="beside"),
     WHO,
     question("99-8", "order", "chain", "alpha", "beta", "gamma"),
+    question("99-9", "word", "group"),
 )
 FACTS = {
     "messages": 1234,
