@@ -70,10 +70,6 @@ class Chart:
         texts = {"title": clean(self.title), "reading": clean(self.reading), "alt": clean(self.alt)}
         return texts | {"min_width": self.min_width, "table": self.twin.as_dict()}
 
-    def widget(self) -> go.FigureWidget:
-        """Return the same figure as a live widget."""
-        return go.FigureWidget(self.figure)
-
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         figure = json.loads(figures.titled(self.figure, escape(self.title, 120)).to_json())
         return {

@@ -166,60 +166,56 @@ def apart(life: dict[str, Any], lang: Lang = "en") -> Chart | Table:
 def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Show the copies, each with what wrote it: without the sentence about a new id, which is true of every one."""
     new = labels("analysis")["copies"]["new-id"].render(lang)
-    rows = [{**r, "why": r["why"].replace(new, "").strip()} if r.get("why") else r for r in life["records"]]
-    columns = ["store_timestamp", "stage", "topic", "offset_msg_id", "copied_from", "why"]
+    rows = [{**r, "why": (r.get("why") or "").replace(new, "").strip() or None} for r in life["records"]]
+    columns = "store_timestamp stage topic offset_msg_id copied_from why"
     return _table(rows, columns, MESSAGE["copies"].say(id=life["id"]), lang)
 
 
 def deliveries(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Show what consumers recorded about each delivery."""
-    columns = ["time", "consumer", "offset_msg_id", "reconsume_times", "result", "file", "line"]
+    columns = "time consumer offset_msg_id reconsume_times result file line"
     return _table(life["handled"], columns, MESSAGE["deliveries"], lang)
 
 
 def mentions(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Show every mention of one of its ids or its key: lines, and entries of the message trace topic."""
-    return _table(
-        [_placed(m) for m in (*life["mentions"], *life["traces"])], ["file", "line", "text"], MESSAGE["mentions"], lang
-    )
+    rows = [_placed(mention) for mention in (*life["mentions"], *life["traces"])]
+    return _table(rows, "file line text", MESSAGE["mentions"], lang)
 
 
 def consumers(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Show what became of each copy in every group that could have consumed it."""
     rows = [{**_placed(next(iter(c["evidence"]), {})), **c} for c in life["consumers"]]
-    columns = ["group", "topic", "queue_id", "queue_offset", "text", "file", "line"]
-    return _table(rows, columns, MESSAGE["consumers"], lang)
+    return _table(rows, "group topic queue_id queue_offset text file line", MESSAGE["consumers"], lang)
 
 
 def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Show the missing steps of its life."""
-    return _table(life["gaps"], ["text", "offset_msg_id"], MESSAGE["gaps"], lang)
+    return _table(life["gaps"], "text offset_msg_id", MESSAGE["gaps"], lang)
 
 
 def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show which id each call returns. `frame`: from `kit.analysis.messages.lookups.on_message`; of several messages, the first."""
     shown = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
-    columns = ["call", "which", "id", "copy", "says"]
-    return Table(shown.reindex(columns=columns), MESSAGE["calls"], MESSAGE.columns, lang)
+    return Table(
+        shown.reindex(columns=["call", "which", "id", "copy", "says"]), MESSAGE["calls"], MESSAGE.columns, lang
+    )
 
 
 def _placed(reference: dict[str, Any]) -> dict[str, Any]:
     """Return a reference with its place as text: a line, or `@` and a byte offset."""
     offset = reference.get("physical_offset")
-    return {
-        **reference,
-        "line": str(reference["line"]) if "line" in reference else "" if offset is None else f"@ {offset}",
-    }
+    return {**reference, "line": str(reference.get("line") or ("" if offset is None else f"@ {offset}"))}
 
 
 def _times(values: pd.Series) -> pd.Series:
     return pd.to_datetime(values, utc=True, format="ISO8601")
 
 
-def _table(rows: list[dict[str, Any]], columns: list[str], caption: Sentence, lang: Lang) -> Table:
+def _table(rows: list[dict[str, Any]], columns: str, caption: Sentence, lang: Lang) -> Table:
     if not rows:
         return Table(pd.DataFrame(), MESSAGE["nothing"].say(caption=caption), lang=lang)
-    frame = pd.DataFrame(rows).reindex(columns=columns)
+    frame = pd.DataFrame(rows).reindex(columns=columns.split())
     times = {name: _times(frame[name]) for name in ("store_timestamp", "time") if name in frame}
     return Table(frame.assign(**times), caption, MESSAGE.columns, lang)
 

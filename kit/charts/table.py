@@ -124,15 +124,18 @@ class Table:
         } | ({"decides": self._deciding(shown)} if self.marked else {})
 
     def _deciding(self, shown: pd.DataFrame) -> list[list[int]]:
-        """Return row and column of each cell that decides."""
+        """Return row and column of each cell that decides: those with the value that is marked, or with any."""
         values = self.marked if isinstance(self.marked, Mapping) else dict.fromkeys(self.marked)
         columns = [str(name) for name in shown.columns]
+        marked = {
+            name: shown[name].notna() if value is None else shown[name] == value
+            for name, value in values.items()
+            if name in shown
+        }
         return [
             [row, columns.index(name)]
-            for name, value in values.items()
-            if name in columns
-            for row, each in enumerate(shown[name].tolist())
-            if (not pd.isna(each) if value is None else bool(each == value) if not pd.isna(each) else False)
+            for name, hits in marked.items()
+            for row in hits.fillna(False).to_numpy(bool).nonzero()[0].tolist()
         ]
 
     def as_html(self, reading: str = "", folded: bool = False) -> str:
