@@ -8,8 +8,9 @@ from typing import Any, Final
 import attrs
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
-from kit.charts import Chart, Declared, Table, escape, figure, figures, pictures
+from kit.charts import Chart, Declared, Table, escape, figures, pictures
 from kit.i18n import Lang
 from kit.rocketmq.busy_replay import what_if
 
@@ -40,66 +41,46 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if frame.empty:
         return AXIS.nothing(lang)
     kinds = [kind for kind in KINDS if kind in frame and frame[kind].any()]
-    names = {column: AXIS.columns[column].in_(lang) for column in (*LINES, "stalled")}
-    filled = {
-        panel: [column for column in columns if column in frame and frame[column].notna().any()]
-        or (panel == "failed" and kinds)
-        for panel, (_, columns) in PANELS.items()
-    }
-    panels = [panel for panel, columns in filled.items() if columns] or ["rate"]
-    chart = figure(barmode="stack", hovermode="x")
-    for number, panel in enumerate(panels, 1):
-        y = "y" if number == 1 else f"y{number}"
-        columns = filled[panel] or ()
-        bars = panel == "failed"
-        chart.add_traces([_errors(frame, c, y) if bars else _line(frame, c, names[c], y) for c in columns])
+    known = {panel: [c for c in columns if frame[c].notna().any()] for panel, (_, columns) in PANELS.items()}
+    known["failed"] = kinds
+    panels = [panel for panel in PANELS if known[panel]] or ["rate"]
+    heights = [PANELS[panel][0] for panel in panels]
+    whole = sum(heights) + BETWEEN * (len(panels) - 1)
+    chart = make_subplots(len(panels), 1, shared_xaxes=True, row_heights=heights, vertical_spacing=BETWEEN / whole)
+    figures.calm(chart, whole + 72, barmode="stack", hovermode="x")
+    for row, panel in enumerate(panels, 1):
+        for column in known[panel]:
+            name = AXIS.columns[column].in_(lang) if column in LINES else escape(column)
+            chart.add_trace(_line(frame, column, name) if column in LINES else _errors(frame, column, name), row, 1)
+        chart.update_yaxes(title_text=AXIS[panel].in_(lang), rangemode="tozero", nticks=4, row=row)
     spans = _stalls(frame)
     if spans:
         look = {"color": figures.GREY, "opacity": 0.45, "symbol": "square", "size": 12}
-        chart.add_scatter(x=[None], y=[None], mode="markers", name=names["stalled"], marker=look)
+        name = AXIS.columns["stalled"].in_(lang)
+        chart.add_scatter(x=[None], y=[None], mode="markers", name=name, marker=look)
+    shade = {"fillcolor": figures.GREY, "opacity": 0.28, "line_width": 0, "layer": "below"}
     for start, end in spans[:MOST_SHADES]:
-        shade = {"fillcolor": figures.GREY, "opacity": 0.28, "line_width": 0, "layer": "below"}
         chart.add_shape(type="rect", x0=start, x1=end, y0=0, y1=1, xref="x", yref="paper", **shade)
-    _stack(chart, panels, lang)
-    failed = int(frame[kinds].sum().sum())
+    chart.update_xaxes(title_text=AXIS.columns["time"].render(lang), row=len(panels))
+    chart.update_layout(legend={"y": 1.03, "traceorder": "normal"})
     shown = frame[frame[kinds].sum(axis=1).gt(0) | frame["stalled"]].reset_index(drop=True)
-    reading = AXIS["stalled" if spans else "reading"].say(failed=failed)
-    whole = AXIS.chart(shown.reindex(columns=[*AXIS.columns, *kinds]), lang, reading, chart)
-    return attrs.evolve(whole, table=whole.table.join(shown[kinds]))
+    reading = AXIS["stalled" if spans else "reading"].say(failed=int(frame[kinds].sum().sum()))
+    whole_chart = AXIS.chart(shown.reindex(columns=list(AXIS.columns)), lang, reading, chart)
+    return attrs.evolve(whole_chart, table=whole_chart.table.join(shown[kinds]))
 
 
-def _line(frame: pd.DataFrame, column: str, name: str, y: str) -> go.Scatter:
+def _line(frame: pd.DataFrame, column: str, name: str) -> go.Scatter:
     colour, dash = LINES[column].split()
     known, look = frame[frame[column].notna()], {"color": figures.COLOURS[colour], "dash": dash, "width": 1.6}
-    return go.Scatter(x=known["time"], y=known[column].astype("float64"), name=name, mode="lines", line=look, yaxis=y)
+    return go.Scatter(x=known["time"], y=known[column].astype("float64"), name=name, mode="lines", line=look)
 
 
-def _errors(frame: pd.DataFrame, kind: str, y: str) -> go.Bar:
+def _errors(frame: pd.DataFrame, kind: str, name: str) -> go.Bar:
     colour, *shape = KINDS[kind].split()
     some, width = frame[frame[kind] > 0], float(frame["step_ms"].iloc[0])
     look = {"color": figures.COLOURS[colour], "pattern": {"shape": "".join(shape)}}
     middle = some["time"] + pd.Timedelta(width / 2, unit="ms")
-    return go.Bar(x=middle, y=some[kind], width=max(width, 400), name=escape(kind), marker=look, yaxis=y)
-
-
-def _stack(chart: go.Figure, panels: Sequence[str], lang: Lang) -> None:
-    """Put the panels below each other, the times below the lowest."""
-    whole = sum(PANELS[panel][0] for panel in panels) + BETWEEN * (len(panels) - 1)
-    top = whole
-    for number, panel in enumerate(panels, 1):
-        height, title = PANELS[panel][0], {"font": {"size": 13}, "text": AXIS[panel].in_(lang)}
-        place = {
-            "domain": [(top - height) / whole, top / whole],
-            "title": title,
-            "anchor": "x",
-            "rangemode": "tozero",
-            "nticks": 4,
-        }
-        chart.update_layout({"yaxis" if number == 1 else f"yaxis{number}": {**figures.AXIS, **place}})
-        top -= height + BETWEEN
-    lowest = "y" if len(panels) == 1 else f"y{len(panels)}"
-    chart.update_xaxes(title=AXIS.columns["time"].render(lang), anchor=lowest)
-    chart.update_layout(height=whole + 72, legend={"y": 1.03, "traceorder": "normal"})
+    return go.Bar(x=middle, y=some[kind], width=max(width, 400), name=name, marker=look)
 
 
 def _stalls(frame: pd.DataFrame) -> list[tuple[pd.Timestamp, pd.Timestamp]]:
