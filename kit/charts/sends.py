@@ -41,7 +41,9 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if frame.empty:
         return AXIS.nothing(lang)
     kinds = [kind for kind in KINDS if kind in frame and frame[kind].any()]
-    known = {panel: [c for c in columns if frame[c].notna().any()] for panel, (_, columns) in PANELS.items()}
+    known = {
+        panel: [c for c in columns if c in frame and frame[c].notna().any()] for panel, (_, columns) in PANELS.items()
+    }
     known["failed"] = kinds
     panels = [panel for panel in PANELS if known[panel]] or ["rate"]
     heights = [PANELS[panel][0] for panel in panels]
