@@ -91,65 +91,34 @@ def _words(column: object, lang: Lang) -> str:
 # --- flows ------------------------------------------------------------------------------------------------------------
 
 
-def flow(
-    frame: pd.DataFrame, lang: Lang = "en", title: Sentence = FLOW["title"], reading: Sentence | None = None
-) -> Chart:
-    """Chart a flow between topics or stages as a Sankey diagram. `reading`: None for a sentence on the widest flow.
-
-    `frame`: source, target, count; further columns are summed over. A flow back to its source ends in a node of its own ("again"), so that the diagram
-    reads from left to right.
-    """
+def flow(frame: pd.DataFrame, title: Sentence, reading: Sentence, lang: Lang = "en") -> Chart:
+    """Chart a flow between topics or stages as a Sankey diagram. `frame`: source, target, count; further columns are summed over."""
     links = frame.groupby(["source", "target"], as_index=False, sort=False)["count"].sum()
     links = links[links["count"] > 0].reset_index(drop=True)
     if links.empty:
-        nothing = reading or FLOW["nothing"]
-        return Chart(figure(), links, nothing, nothing, title, FLOW.columns, lang)
-    ends = _ends(links)
-    nodes = list(dict.fromkeys([(source, False) for source in links["source"]] + ends))
-    topics = list(dict.fromkeys(topic for topic, _ in nodes))
-    colours = {topic: PALETTE[i % len(PALETTE)] for i, topic in enumerate(topics)}
+        return Chart(figure(), links, reading, reading, title, FLOW.columns, lang)
+    nodes = list(dict.fromkeys([*links["source"], *links["target"]]))
+    colours = [PALETTE[n % len(PALETTE)] for n in range(len(nodes))]
     count = links["count"].astype("float64")
     drawn = count.clip(lower=count.max() * FLOOR)
-    names = []
-    for topic, back in nodes:
-        into = count[[end == (topic, back) for end in ends]].sum()
-        out = 0 if back else count[links["source"] == topic].sum()
-        name = FLOW["again"].say(topic=escape(topic, 48)).render(lang) if back else escape(topic, 48)
-        names.append(f"{name}  {max(into, out):,.0f}")
+    ends = [count.groupby(links[end]).sum() for end in ("source", "target")]
+    names = [f"{escape(name, 48)}  {max(end.get(name, 0) for end in ends):,.0f}" for name in nodes]
     node = {
-        "label": names, "color": [colours[topic] for topic, _ in nodes], "pad": 28, "thickness": 14, "line": {"width": 0},
+        "label": names, "color": colours, "pad": 28, "thickness": 14, "line": {"width": 0},
         "hovertemplate": "%{label}<extra></extra>",
     }  # fmt: skip
+    source, target = ([nodes.index(name) for name in links[end]] for end in ("source", "target"))
     link = {
-        "source": [nodes.index((source, False)) for source in links["source"]], "target": [nodes.index(end) for end in ends],
-        "value": drawn, "color": [_fade(colours[source]) for source in links["source"]], "customdata": count,
+        "source": source, "target": target, "value": drawn, "color": [_fade(colours[n]) for n in source], "customdata": count,
         "hovertemplate": "%{source.label} → %{target.label}<br>%{customdata:,d}<extra></extra>",
     }  # fmt: skip
     # Words have no shadow: its own has the colour of a paper that is not there.
     sankey = go.Sankey(arrangement="snap", node=node, link=link, textfont={"size": 13, "shadow": "none"})
     chart = figure(sankey, height=max(300, 70 * len(links))).update_layout(margin={"l": 8, "r": 8, "t": 16, "b": 16})
-    widest = links.loc[links["count"].idxmax()]
-    flows = {"source": str(widest["source"]), "target": str(widest["target"]), "links": len(links)}
-    said = (reading or FLOW["reading"].say(count=int(widest["count"]), **flows)).render(lang)
+    said = reading.render(lang)
     if (drawn != count).any():
         said = f"{said} {FLOW['floor'].render(lang)}"
-    return Chart(chart, links, said, FLOW["alt"].say(nodes=len(topics)), title, FLOW.columns, lang, min_width=680)
-
-
-def _ends(links: pd.DataFrame) -> list[tuple[str, bool]]:
-    """Return where each flow ends, and whether that leads back to where it came from."""
-    reach: dict[str, set[str]] = {}
-    ends = []
-    for source, target in zip(links["source"], links["target"], strict=True):
-        back = source == target or source in reach.get(target, ())
-        ends.append((target, back))
-        if not back:
-            beyond = {target, *reach.get(target, ())}
-            for from_, reached in reach.items():
-                if source in reached:
-                    reach[from_] = reached | beyond
-            reach[source] = reach.get(source, set()) | beyond
-    return ends
+    return Chart(chart, links, said, FLOW["alt"].say(nodes=len(nodes)), title, FLOW.columns, lang, min_width=680)
 
 
 def _fade(colour: str) -> str:

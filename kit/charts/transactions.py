@@ -75,7 +75,7 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     )
     out = pd.DataFrame({"source": names.SCHEDULE_TOPIC, "target": frame["target"], "count": frame["records"]})
     reading = FLOW["reading"].say(**{writer: int(by.get(writer, 0)) for writer in known})
-    return pictures.flow(pd.concat([into, out], ignore_index=True), lang, FLOW["title"], reading)
+    return pictures.flow(pd.concat([into, out], ignore_index=True), FLOW["title"], reading, lang)
 
 
 def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -178,7 +178,7 @@ def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     said["total"] = int(frame.loc[frame["source"] == "half", "count"].sum())
     said["committed"] = int(into.get("committed", 0) + into.get("committed twice", 0))
     reading = ACCOUNT["reading"].say(**said, checked=int(into.get("check", 0)))
-    return pictures.flow(ACCOUNT.named(frame, lang), lang, ACCOUNT["title"], reading)
+    return pictures.flow(ACCOUNT.named(frame, lang), ACCOUNT["title"], reading, lang)
 
 
 def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
