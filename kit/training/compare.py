@@ -33,7 +33,7 @@ _NEGATED: Final = re.compile(r"\b(?:not?|never|neither)\b|n't|[不非没无]")
 _EMPTY: Final = frozenset(
     ("the", "was", "its", "that", "thi", "with", "for", "and", "did", "who", "because", "from", "what")
 )
-_FILLERS: Final = _EMPTY | frozenset(("", *"a an it is to at by of in on tried address group named called".split()))
+_FILLERS: Final = _EMPTY | frozenset(("", *["a", "an", "it", "is", "to", "at", "by", "of", "in", "on", "tried", "address", "group", "named", "called"]))
 """What may stand around a name that is asked for."""
 MOST: Final = 400
 """Most characters of an answer that are used."""

@@ -189,16 +189,12 @@ def unsafe(*, looks_at_status: bool) -> frozenset[str]:
     return frozenset(each for each in placement.PLACEMENTS if not placement.safe(each, given))
 
 
-def mixed(bench: Bench, figures: Mapping[str, Any]) -> Facts:
-    """Return, for each evidence n, `cause_n` (root causes, or none) and `also_n` (neighbours, where there is no root cause)."""
-    facts: Facts = {}
-    for n in range(1, len(bench.paths) + 1):
-        findings = bench.inquiry(n).findings
-        roots = frozenset(findings["root_causes"])
-        facts[f"cause_{n}"] = roots or frozenset({"none"})
-        # Who names the neighbour of an evidence without a root cause has understood it.
-        facts[f"also_{n}"] = frozenset() if roots else frozenset({"none", *neighbours(findings)})
-    return facts
+def of_one(n: int, findings: Any) -> Facts:
+    """Return, for evidence n of several, `cause_n` (root causes, or none) and `also_n` (neighbours, where there is no root cause)."""
+    roots = frozenset(findings["root_causes"])
+    # Who names the neighbour of an evidence without a root cause has understood it.
+    also = frozenset() if roots else frozenset({"none", *neighbours(findings)})
+    return {f"cause_{n}": roots or frozenset({"none"}), f"also_{n}": also}
 
 
 def neighbours(findings: Any) -> list[str]:
@@ -207,5 +203,5 @@ def neighbours(findings: Any) -> list[str]:
 
 
 WORKED_OUT: Final[dict[int, Callable[[Bench, Mapping[str, Any]], Facts]]] = {
-    80: half_topic, 81: message_size, 82: message_identity, 83: broker_busy, 84: transactions, 85: mixed, 86: mixed,
+    80: half_topic, 81: message_size, 82: message_identity, 83: broker_busy, 84: transactions,
 }  # fmt: skip

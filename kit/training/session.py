@@ -14,7 +14,7 @@ from kit.charts.controls import outputs
 from kit.i18n import Lang, Sentence, T, labels
 from kit.training import compare
 from kit.training.bench import Bench
-from kit.training.facts import neighbours, of_lab
+from kit.training.facts import neighbours, of_lab, of_one
 from kit.training.lab import MIXED, Lab, Question, Slip, fill
 
 State = Literal["right", "wrong", "unanswered", "untold"]
@@ -81,23 +81,31 @@ class Session:
         self.lang: Lang = bench.lang
         self.marks: dict[str, Mark] = {}
         self.said_unanswered = False
+        self._asked: dict[str, Question] = {}
 
     @cached_property
-    def questions(self) -> dict[str, Question]:
-        asked = self.lab.questions
+    def ids(self) -> list[str]:
         if self.lab.number in MIXED:
-            asked = tuple(mixed_question(self.lab.number, n, self.bench) for n in range(1, len(self.bench.paths) + 1))
-        return {question.id: question for question in asked}
+            return [f"{self.lab.number}-{n}" for n in range(1, len(self.bench.paths) + 1)]
+        return [question.id for question in self.lab.questions]
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        return of_lab(self.lab, self.bench)
+        """The facts of the lab; of a lab on several evidence sets those of the questions asked so far."""
+        return {} if self.lab.number in MIXED else of_lab(self.lab, self.bench)
 
     def question(self, id_: str) -> Question:
         """Return a question. Raise `LabError` if no question has that id."""
-        if id_ not in self.questions:
-            raise LabError(self.tell("no_question", id=clean(id_, 40), known=list(self.questions)))
-        return self.questions[id_]
+        if id_ not in self.ids:
+            raise LabError(self.tell("no_question", id=clean(id_, 40), known=self.ids))
+        if id_ not in self._asked:
+            n = self.ids.index(id_)
+            if self.lab.number in MIXED:  # an evidence set is triaged when somebody asks for it
+                self.facts.update(of_one(n + 1, self.bench.inquiry(n + 1).findings))
+                self._asked[id_] = mixed_question(self.lab.number, n + 1, self.bench)
+            else:
+                self._asked[id_] = self.lab.questions[n]
+        return self._asked[id_]
 
     def mark(self, id_: str) -> Mark:
         return self.marks.setdefault(self.question(id_).id, Mark())
@@ -180,7 +188,8 @@ class Session:
     def scorecard(self) -> Scorecard:
         """Return the score: every question once, without those this evidence cannot answer."""
         rows = []
-        for id_, question in self.questions.items():
+        for id_ in self.ids:
+            question = self.question(id_)
             mark = self.marks.get(id_, Mark())
             state: State = "untold" if self.facts.get(question.answer) is None else mark.state
             help_ = [self.tell(name) for name, used in (("hinted", mark.hinted), ("given", mark.solved)) if used]
