@@ -79,8 +79,8 @@ class Bench:
         figures: Mapping[str, Any] = self.inquiry().finding(cause)["figures"]
         return figures
 
-    def table(self, name: str) -> pd.DataFrame:
-        return self.inquiry().table(name)
+    def table(self, name: str, n: int = 1) -> pd.DataFrame:
+        return self.inquiry(n).table(name)
 
     def draw(self, chart: Callable[..., Chart], name: str, n: int = 1) -> Any:
         """Draw a result table without the sentence that reads it: reading it is the task. Show a sentence if it is absent."""
