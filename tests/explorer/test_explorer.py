@@ -48,12 +48,8 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder = root / name / "commitlog"
         folder.mkdir(parents=True)
         (folder / "00000000000000000000").write_bytes(store(records).data)
-    lines = [
-        f"{stamp(n)} {LEVELS[n % 3]} [$main-{n % 2}] o.a.Order - send topic=orders key=K{n} from 10.0.0.{n} {IMAGE}{RLO}"
-        if n % 2
-        else f"{stamp(n)} {LEVELS[n % 3]} [$main-{n % 2}] o.a.Order - nothing in particular"
-        for n in range(30)
-    ]
+    texts = ["nothing in particular", f"send topic=orders key=K{{n}} from 10.0.0.{{n}} {IMAGE}{RLO}"]
+    lines = [f"{stamp(n)} {LEVELS[n % 3]} [$main-{n % 2}] o.a.Order - {texts[n % 2].format(n=n)}" for n in range(30)]
     (root / "app.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return root
 
@@ -217,37 +213,27 @@ def test_cells_follow_scales_change_and_rows_can_be_opened(case: Any) -> None:
     assert still.follow(still.table).frame.equals(still.table().frame)
 
 
-def test_where_nothing_matches_it_is_said(case: Any) -> None:
-    view = kit.explore(case, levels="ERROR", since="2026-11-21").widget
+def test_what_is_shown_acts_nowhere_and_says_where_nothing_matches(case: Any) -> None:
+    view = kit.explore(case).widget
+    said = json.dumps([place.outputs for place in parts(view, ipywidgets.Output)])
+    html = json.loads(said)[0][0]["data"]["text/html"]
+    assert RLO not in html and "<img" not in html and "\\\\u202e" in said and "&lt;img" in said
+    view.select(Selection("2026-11-21", levels="ERROR"))
     assert view.counts.value == "Nothing matches. · 0 of 30 log entries · 0 of 12 records"
-
-
-def test_what_the_widget_is_given_holds_nothing_that_acts(case: Any) -> None:
-    explorer = kit.explore(case)
-    said = json.dumps([place.outputs for place in parts(explorer.widget, ipywidgets.Output)])
-    assert (
-        RLO not in json.loads(said)[0][0]["data"]["text/html"]
-        and "<img" not in json.loads(said)[0][0]["data"]["text/html"]
-    )
-    assert "\\\\u202e" in said and "&lt;img" in said
 
 
 def test_charts_and_tables_follow_without_a_widget(case: Any) -> None:
     explorer = explored(case, topics="orders")
     assert int(explorer.timeline("records").table["rows"].sum()) == 6
     assert int(explorer.timeline().table["rows"].sum()) == 15
-    assert "K10" in explorer.table("records").as_text()
-    assert len(explorer.table("entries", most=3).frame) == 3
+    assert "K10" in explorer.table("records").as_text() and len(explorer.table("entries", most=3).frame) == 3
 
 
 @pytest.mark.seconds
 def test_evidence_without_logs_or_without_records(tmp_path: Path, evidence: Path) -> None:
     alone = kit.explore(kit.open_case(evidence / "app.log", tmp_path / "a", tz_app="UTC"))
-    assert (
-        len(alone.entries) == 30
-        and alone.records.empty
-        and alone.widget.counts.value == "30 of 30 log entries · 0 of 0 records"
-    )
+    assert len(alone.entries) == 30 and alone.records.empty
+    assert alone.widget.counts.value == "30 of 30 log entries · 0 of 0 records"
     stored = kit.explore(kit.open_case(evidence / "master", tmp_path / "b"))
     assert len(stored.records) == 12 and stored.entries.empty
     (tmp_path / "notes.txt").write_text("nothing\n")
