@@ -101,7 +101,7 @@ class Chart:
 
 @attrs.frozen
 class Declared:
-    """One chart or table as declared: what it says (`labels.yaml`), the headings of its columns, how it is drawn (`drawings.yaml`)."""
+    """A declared chart or table: what it says (`labels.yaml`) and how it is drawn (`drawings.yaml`)."""
 
     texts: dict[str, T]
     columns: dict[str, T]
@@ -139,8 +139,9 @@ class Declared:
         figure: go.Figure | None = None,
         **about: Mapping[str, Any],
     ) -> Chart:
-        """Return the chart. `frame`: what its table shows, and what is drawn if there is no `figure`; `reading`: a sentence, or the values of the declared one;
-        `title`, `alt`: values of these.
+        """Return the chart. `frame`: what its table shows, and is drawn if there is no `figure`.
+
+        `reading`: a sentence, or the values of the declared one; `title`, `alt`: values of these.
         """
         if isinstance(reading, Mapping):
             reading = self["reading"].say(**reading)
@@ -150,7 +151,7 @@ class Declared:
         return Chart(drawn, table, reading, alt, title, self.columns, lang, self.drawing.min_width)
 
     def nothing(self, lang: Lang, **values: Any) -> Chart:
-        """Return the chart of nothing: the sentence that says so. `values`: of the title's placeholders and the sentence's."""
+        """Return the chart of nothing: the sentence that says so, and the title, filled with `values`."""
         said = self["nothing"].say(**values)
         table = pd.DataFrame(columns=pd.Index(list(self.columns)))
         return Chart(figure(), table, said, said, self["title"].say(**values), self.columns, lang)

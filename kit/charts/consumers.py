@@ -1,4 +1,4 @@
-"""Consumer groups: their lag, who pulled which queue when, what was handled, where offsets moved, which addresses clients tried."""
+"""Consumer groups: lag, owners of queues, what was handled, offsets that moved, addresses that clients tried."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REBALANCE: Final = pd.Timedelta(seconds=20)
 
 
 def lag(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the lag of the group that lags most. `frame`: time, source, group, topic, broker, queue_id, offset, end, lag."""
+    """Chart the lag of the group that lags most. `frame`: the columns of “lag columns”."""
     known = frame.dropna(subset=["time", "lag"]) if len(frame) else frame
     if known.empty:
         return LAG.nothing(lang)
@@ -41,7 +41,7 @@ def lag(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart which process held which queue when. `frame`: place, client_id, topic, broker, queue_id, first, last (null: to the end)."""
+    """Chart which process held which queue when. `frame`: “owners columns”; `last` is null for what is still held."""
     known = frame[frame["first"].notna()] if len(frame) else frame
     if known.empty:
         return OWNERS.nothing(lang)

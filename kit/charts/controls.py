@@ -1,7 +1,7 @@
 """Controls above something drawn, redrawn whenever one of them changes.
 
-`ipywidgets.interactive` catches what is displayed while it draws by a hook in the browser, and in JupyterLab the first drawing is often over before
-the hook is there: the space under the controls stays empty. Here what is shown is part of the widget's own state, so it arrives with it.
+`ipywidgets.interactive` catches what is displayed by a hook in the browser; in JupyterLab the first drawing is often over
+before the hook is there, and the space stays empty. Here what is shown is part of the widget's own state.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kit.charts import Chart, Undrawn, clean
 
 
 def live(draw: Callable[..., Any], button: str = "", **controls: Any) -> Any:
-    """Return the controls (ipywidgets with a `value`, by the names of `draw`'s arguments) above what `draw` returns: one chart or table, or several.
+    """Return controls (ipywidgets, by the names of `draw`'s arguments) above what `draw` returns: charts, tables.
 
     `button`: label of the button that starts a slow `draw`; empty to redraw at every change.
     """
@@ -58,7 +58,7 @@ def control(
 ) -> Any:
     """Return `draw` below a control for each of its arguments; without interaction what it draws of those `given`.
 
-    `choices`: for a number least, most and step (a tuple), else the values of a menu (a list); without any a box or a field.
+    `choices`: least, most and step of a number (a tuple), or the values of a menu (a list).
     """
     if not interactive:
         return draw(**given)
@@ -89,9 +89,7 @@ STILL: Final = (
 
 
 def standing(widget: Any, still: Iterable[Mapping[str, Any]]) -> Any:
-    """Return a widget that is displayed with `still`, outputs to stand in its place where no widget is drawn: in a page made of the notebook, and in one
-    that its reader has not trusted.
-    """
+    """Return a widget displayed with `still`: outputs in its place where no widget is drawn (a page, an untrusted notebook)."""
 
     def show() -> None:
         from IPython.display import publish_display_data

@@ -1,4 +1,4 @@
-"""How charts are drawn: which columns of a small frame are on which axis, declared in `drawings.yaml`, drawn with plotly.express in one calm style."""
+"""How charts are drawn: columns on axes, declared in `drawings.yaml`, with plotly.express in one calm style."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from kit.charts.safe_text import escape
 
 MAX_POINTS: Final = 5000
 COLOURS: Final = {
-    "blue": "#0072B2", "vermillion": "#D55E00", "green": "#009E73", "purple": "#CC79A7", "orange": "#E69F00", "sky": "#56B4E9",
-    "grey": "#8a8f98",
+    "blue": "#0072B2", "vermillion": "#D55E00", "green": "#009E73", "purple": "#CC79A7", "orange": "#E69F00",
+    "sky": "#56B4E9", "grey": "#8a8f98",
 }  # fmt: skip
 """Okabe and Ito's palette; colours that stand out on both white and black come first."""
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY = COLOURS.values()
 PALETTE: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 INK: Final = "#767b84"
-"""Text and axes if the background is unknown: contrast 4.2:1 on white and on black. The report replaces them with its own colours."""
+"""Text and axes on an unknown background: contrast 4.2:1 on white and on black. The report has its own."""
 SHAPES: Final = {
     "symbol": ["circle", "diamond", "square", "triangle-up", "x", "star", "triangle-down", "cross"],
     "line_dash": ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"],
@@ -40,16 +40,17 @@ ISO: Final = [
 """How an axis writes times, by the milliseconds between two marks."""
 FONTS: Final = "system-ui, -apple-system, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
 AXIS: Final = {
-    "gridcolor": "rgba(138,143,152,0.25)", "linecolor": GREY, "zeroline": False, "automargin": True, "ticks": "outside", "tickcolor": GREY,
-    "title": {"font": {"size": 13}},
+    "gridcolor": "rgba(138,143,152,0.25)", "linecolor": GREY, "zeroline": False, "automargin": True, "ticks": "outside",
+    "tickcolor": GREY, "title": {"font": {"size": 13}},
 }  # fmt: skip
 
 
 class Drawing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one chart draws. `x`, `y`, `by` (what tells series apart), `panel`, `until` (the end of a span), `hover`: columns of its frame.
+    """What one chart draws. `x`, `y`, `by` (tells series apart), `panel`, `until` (end of a span), `hover`: columns.
 
-    Without `by` each column of `looks` is a series, and its numbers are on the axis `value`. `looks`: colour and pattern, dash or symbol of each series.
-    `words`: column → the group of `labels.yaml` with names for its values. `title`: what `labels.yaml` calls the axis `value`. `text`: numbers on bars.
+    `looks`: colour and pattern, dash or symbol of each series. Without `by` its keys are columns, a series each, and their
+    numbers are on the axis `value`, which `labels.yaml` calls `title`. `words`: column → group of names for its values.
+    `text`: where numbers stand on bars.
     """
 
     mark: Literal["bars", "columns", "lines", "steps", "marks", "spans"] = "bars"

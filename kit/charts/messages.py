@@ -91,7 +91,7 @@ def offset_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart one message's records, a lane for each topic. `frame`: the columns of “life columns”, one row per record in store order."""
+    """Chart one message's records, a lane for each topic. `frame`: “life columns”, in store order."""
     if frame.empty:
         return LIFE.nothing(lang)
     shown = frame
@@ -108,9 +108,10 @@ def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def journey(records: pd.DataFrame, handled: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart one message in lanes: one for each stage, one for what consumers did with it, a line from each copy to those written from it.
+    """Chart one message in lanes: one for each stage, one for the consumer, a line from each copy to those written from it.
 
-    `records`: store_timestamp, stage, topic, offset_msg_id, copied_from, why, as in `kit.trace`; `handled`: time, result, success, offset_msg_id, consumer.
+    `records`: store_timestamp, stage, topic, offset_msg_id, copied_from, why, as in `kit.trace`;
+    `handled`: time, result, success, offset_msg_id, consumer.
     """
     if records.empty:
         return JOURNEY.nothing(lang)
@@ -145,7 +146,7 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame, lang: Lang = "en") -> 
 
 
 def first_life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the journey of the first message of `frame`: its copies and, where `row` is `delivery`, what consumers did with them."""
+    """Chart the journey of the first message of `frame`; `row`: `copy`, or `delivery` (to a consumer)."""
     one = frame[frame["id"] == frame["id"].iloc[0]] if len(frame) else frame.assign(row=None)
     return journey(one[one["row"] == "copy"], one[one["row"] == "delivery"], lang)
 
@@ -195,7 +196,7 @@ def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
 
 
 def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show which id each call returns. `frame`: from `kit.analysis.messages.lookups.on_message`; of several messages, the first."""
+    """Show which id each call returns on the first message of `frame` (`kit.analysis.messages.lookups`)."""
     shown = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
     return Table(
         shown.reindex(columns=["call", "which", "id", "copy", "says"]), MESSAGE["calls"], MESSAGE.columns, lang
@@ -221,7 +222,7 @@ def _table(rows: list[dict[str, Any]], columns: str, caption: Sentence, lang: La
 
 
 def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the table `retry_funnel`: consumer_group, level, step (`sent back`, `retry`, `given up`, `dlq`), messages, seconds."""
+    """Chart the table `retry_funnel`: consumer_group, level, step, messages, seconds."""
     known = frame[frame["step"].isin(list(FUNNEL.drawing.looks))] if len(frame) else frame
     if known.empty:
         return FUNNEL.nothing(lang)

@@ -1,6 +1,6 @@
-"""The drawing library for pages without a network: plotly.js with what our charts need (tools/plotly_bundle.py), compressed.
+"""plotly.js for pages without a network: with what our charts need (tools/plotly_bundle.py), compressed.
 
-A page made of an executed notebook (`jupyter nbconvert --to html`) has it once, and for each chart a short script that waits for it. Nothing is fetched.
+A page made of an executed notebook (`jupyter nbconvert --to html`) has it once, and a short script for each chart.
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ def library() -> str:
 
 
 def drawn(figure: Mapping[str, Any], words: str, min_width: int = 0) -> str:
-    """Return a figure as HTML that the library draws; until then, or without scripts, `words` stand in its place. It scrolls where there is less room than
-    `min_width`.
-    """
+    """Return a figure as HTML that the library draws; without scripts, `words`. It scrolls below `min_width` pixels."""
     text = json.dumps(figure, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     name = "rmq-kit-" + hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -19,7 +19,7 @@ SIDES: Final = LABELS["comparison sides"]
 
 
 def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | None = None, lang: Lang = "en") -> Chart:
-    """Chart the time span of each kind of evidence, the incident shaded. `frame`: kind, first, last (NaT if a file has no times), one row per file."""
+    """Chart the time span of each kind of evidence, the incident shaded. `frame`: kind, first, last of each file."""
     timed = frame.dropna(subset=["first", "last"])
     if timed.empty:
         return COVERAGE.nothing(lang)
@@ -65,7 +65,7 @@ def over_time(frame: pd.DataFrame, moments: pd.DataFrame, what: str, lang: Lang 
 
 
 def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Draw the records so far, a panel a side with the same scale. `frame`: side (`without`, `with` the fix), kind, seconds, records (so far)."""
+    """Draw the records so far, a panel a side (`without`, `with` the fix). `frame`: side, kind, seconds, records."""
     top = frame.groupby(["side", "kind"])["records"].max()
     sides = {
         "bad": ("without", "half"),
@@ -79,7 +79,7 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart incidents in order of time, a lane for each cause. `frame`: began (UTC), name, cause (title), verdict, one row a finding."""
+    """Chart incidents, a lane for each cause. `frame`: began (UTC), name, cause (title), verdict of each finding."""
     timed = frame.dropna(subset=["began"]).sort_values(["began", "name"], kind="stable").head(MAX_POINTS)
     if timed.empty:
         return OCCURRENCES.nothing(lang)

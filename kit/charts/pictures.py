@@ -1,4 +1,4 @@
-"""Pictures of whatever a query answers: its columns say what is drawn, so that a changed query is drawn too; flows between topics; diagrams.
+"""Pictures of whatever a query answers, so that a changed query is drawn too; flows between topics; diagrams.
 
 The first column is the place (a time or a label), the last one the number, a text between them tells the series apart.
 """
@@ -21,7 +21,7 @@ from kit.i18n import Lang, Sentence, T
 ANY = Declared.of("any")
 FLOW = Declared.of("flow")
 WORDS: Final = LABELS["walk columns"]
-"""What the columns of the walks are called, by their English words; a column that somebody else names keeps its name."""
+"""What columns of the walks are called, by their English words; any other column keeps its name."""
 SERIES = 8
 """Series that are drawn; the smallest of more are left to the table."""
 FLOOR: Final = 0.02
@@ -66,7 +66,7 @@ def _columns(frame: pd.DataFrame) -> tuple[str, str | None, str]:
 
 
 def _any(frame: pd.DataFrame, drawing: Drawing, lang: Lang, value: str = "") -> Chart:
-    """Draw the largest series of a frame; its table has all of them. `value`: the column the title names (default: the last)."""
+    """Draw the largest series of a frame; its table has all. `value`: the column the title names, else the last."""
     shown = frame
     if drawing.by and not value:
         sums = frame.groupby(drawing.by, dropna=False)[frame.columns[-1]].sum().nlargest(SERIES)
@@ -92,7 +92,7 @@ def _words(column: object, lang: Lang) -> str:
 
 
 def flow(frame: pd.DataFrame, title: Sentence, reading: Sentence, lang: Lang = "en") -> Chart:
-    """Chart a flow between topics or stages as a Sankey diagram. `frame`: source, target, count; further columns are summed over."""
+    """Chart a flow between topics or stages as a Sankey diagram. `frame`: source, target, count."""
     links = frame.groupby(["source", "target"], as_index=False, sort=False)["count"].sum()
     links = links[links["count"] > 0].reset_index(drop=True)
     if links.empty:
@@ -109,7 +109,7 @@ def flow(frame: pd.DataFrame, title: Sentence, reading: Sentence, lang: Lang = "
     }  # fmt: skip
     source, target = ([nodes.index(name) for name in links[end]] for end in ("source", "target"))
     link = {
-        "source": source, "target": target, "value": drawn, "color": [_fade(colours[n]) for n in source], "customdata": count,
+        "source": source, "target": target, "value": drawn, "customdata": count, "color": [_fade(colours[n]) for n in source],
         "hovertemplate": "%{source.label} → %{target.label}<br>%{customdata:,d}<extra></extra>",
     }  # fmt: skip
     # Words have no shadow: its own has the colour of a paper that is not there.
@@ -164,7 +164,7 @@ def diagrams() -> dict[str, Diagram]:
 
 
 def diagram(name: str, frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Draw a diagram; each arrow with words has its number of `frame` (`hop`, `records`), a question mark where there is none."""
+    """Draw a diagram; each arrow with words has its number of `frame` (hop, records), else a question mark."""
     drawing = diagrams()[name]
     # Rows of a query without an order come as they like; its table follows the picture.
     order = {arrow: n for n, arrow in enumerate(drawing.arrows)}

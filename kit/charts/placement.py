@@ -32,7 +32,7 @@ CHOICES: Final = {"no_row": ["ROLLBACK", "UNKNOWN", "COMMIT"], "last_answer": ["
 def what_if(
     given: Assumptions | None = None, lang: Lang = "en", only: Mapping[Placement, Sequence[str]] | None = None
 ) -> Chart:
-    """Chart the worst outcome of each placement and failure, computed by `kit.rocketmq.placement` under these assumptions.
+    """Chart the worst outcome of each placement and failure (`kit.rocketmq.placement`) under these assumptions.
 
     `only`: the failures of each placement that are drawn.
     """

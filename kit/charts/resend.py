@@ -1,5 +1,6 @@
-"""What becomes of a transaction message whose consumption failed, under another group name, client or broker: arithmetic on
-what RocketMQ's releases do (`kit.rocketmq.versions`), nothing simulated.
+"""What becomes of a failed consumption of a transaction message under another group name, client or broker.
+
+Arithmetic on what RocketMQ's releases do (`kit.rocketmq.versions`), nothing simulated.
 """
 
 from __future__ import annotations

@@ -24,8 +24,7 @@ def _visible(hit: re.Match[str]) -> str:
 def clean(value: Any, limit: int | None = None) -> str:
     r"""Return `value` as text in which control, zero-width and bidi characters are spelled out (`\x1b`, `\u202e`).
 
-    They are spelled out, not dropped: that somebody planted them is evidence too. `limit`: longest result, an ellipsis marks
-    a cut.
+    They are not dropped: that somebody planted them is evidence too. `limit`: longest result, an ellipsis marks a cut.
     """
     text = _ACTING.sub(_visible, str(value).replace("\r\n", "\n"))
     return text if limit is None or len(text) <= limit else text[: max(1, limit - 1)] + "…"
@@ -34,7 +33,7 @@ def clean(value: Any, limit: int | None = None) -> str:
 def escape(value: Any, limit: int | None = 80) -> str:
     """Return evidence text for a plotly label or hover text.
 
-    plotly draws a subset of HTML (`<b>`, `<a href>`) and hands `$…$` to MathJax; as entities both stay text (plotly decodes them last).
+    plotly draws a subset of HTML and hands `$…$` to MathJax; as entities both stay text (plotly decodes them last).
     """
     return clean(value, limit).replace("\n", " ").replace("\t", " ").translate(_ENTITIES)
 

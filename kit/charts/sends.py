@@ -1,4 +1,4 @@
-"""Sends: one time axis of a busy broker, what became of failed sends, a replay under other limits, what a replica holds."""
+"""Sends: a busy broker on one time axis, failed sends, a replay under other limits, what a replica holds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_SHADES: Final = 60
 
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart one time axis. `frame`: from `kit.analysis.sends.times.axis`, one row per step; columns without evidence are null."""
+    """Chart one time axis. `frame`: the table `busy_axis`; columns without evidence are null."""
     if frame.empty:
         return AXIS.nothing(lang)
     kinds = [kind for kind in KINDS if kind in frame and frame[kind].any()]
@@ -108,7 +108,7 @@ def replay(
     wait: float = 200,
     lang: Lang = "en",
 ) -> Chart:
-    """Replay arrivals (at_ms, sends) against pauses (start_ms, end_ms) under other limits (`kit.rocketmq.busy_replay.what_if`)."""
+    """Replay arrivals (at_ms, sends) against pauses (start_ms, end_ms) under other limits."""
     if arrivals.empty or stalls.empty:
         return REPLAY.nothing(lang)
     frame = _replayed(arrivals, stalls, timeout, retries, wait)
@@ -131,7 +131,7 @@ def _replayed(arrivals: pd.DataFrame, stalls: pd.DataFrame, timeout: float, retr
 def compare(
     frame: pd.DataFrame, pauses: pd.DataFrame, recorded: pd.DataFrame, waits: Sequence[int], lang: Lang = "en"
 ) -> Chart:
-    """Chart what was recorded (kind, stored, lost) beside a replay under each limit; `frame` and `pauses` as in `replay`."""
+    """Chart what was recorded (kind, stored, lost) beside a replay under each limit."""
     parts = [_recorded(recorded).assign(limit=COMPARED["recorded"].in_(lang))] if len(recorded) else []
     for wait in waits if len(frame) and len(pauses) else ():
         label = COMPARED["waiting"].say(wait=wait).render(lang)

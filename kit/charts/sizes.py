@@ -1,4 +1,4 @@
-"""Sizes against the limit: how a record grows field by field, the room left, refused writes, stored half records, the blocked half queue."""
+"""Sizes against the limit: how a record grows, the room left, refused writes, the blocked half queue."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ZOOM: Final = 200
 
 
 def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart how a half record grows. `frame`: stage, field, bytes, limit, offset_msg_id (`kit.rocketmq.record_fields.stages`)."""
+    """Chart how a half record grows. `frame`: from `kit.rocketmq.record_fields.stages`."""
     if frame.empty:
         return FIELDS.nothing(lang)
     wide = frame.pivot_table(index="stage", columns="field", values="bytes", sort=False)
@@ -61,7 +61,7 @@ def of_record(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart:
-    """Chart the bytes left to the limit at each rewrite of a message of this evidence, with a body of `body` bytes (None: its own).
+    """Chart the bytes left to the limit at each rewrite of a message with a body of `body` bytes (None: its own).
 
     `frame`: the row of `kit.analysis.sizes.half_records.start`; if it is empty, a sentence instead of a chart.
     """
@@ -105,7 +105,7 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
 
 
 def explore_room(frame: pd.DataFrame, interactive: bool = True, lang: Lang = "en") -> Any:
-    """Return `room` with a slider for the body, from 0 to the limit; without a widget if there is nothing to calculate."""
+    """Return `room` with a slider for the body, from 0 to the limit."""
     from kit.charts.controls import control
 
     if frame.empty:
@@ -121,7 +121,7 @@ def refusals(frame: pd.DataFrame, lang: Lang = "en") -> Table:
 
 
 def near_limit(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart stored half records near the limit. `frame`: queue_offset, store_size, last_size, limit, fate, offset_msg_id."""
+    """Chart stored half records near the limit. `frame`: the columns of “near the limit columns”."""
     near = frame[frame["last_size"] > frame["limit"] - ZOOM].sort_values("queue_offset", ignore_index=True)
     if near.empty:
         return NEAR.nothing(lang, zoom=ZOOM)

@@ -1,4 +1,4 @@
-"""A small table for readers: typed columns, formatted cells, a caption. Notebooks and the report draw it from the same JSON."""
+"""A small table for readers: typed columns, formatted cells, a caption; notebooks and report draw the same JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _QUOTED: Final = re.compile(r"`([^`\n]{1,200})`")
 
 
 def prose(text: str) -> Markup:
-    """Return a sentence with text between backticks as code; everything is escaped first, so nothing else becomes markup."""
+    """Return a sentence with text between backticks as code; everything else is escaped."""
     return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
 
 
@@ -74,8 +74,9 @@ def _cell(value: Any) -> tuple[str, str]:
 
 @attrs.frozen(init=False)
 class Table:
-    """`frame`, shown under `caption`; `names` are the column headings (default: the frame's own). Sentences are rendered in `lang`. `marked`: the columns
-    that decide, or {column: value} for the cells that do.
+    """`frame`, shown under `caption`; `names` are the column headings (default: the frame's own).
+
+    `marked`: the columns that decide, or {column: value} for the cells that do.
     """
 
     frame: pd.DataFrame
@@ -139,7 +140,7 @@ class Table:
         ]
 
     def as_html(self, reading: str = "", folded: bool = False) -> str:
-        """Return the table for a notebook, every cell escaped by the template; optionally under a sentence and folded."""
+        """Return the table for a notebook, every cell escaped; optionally under a sentence and folded."""
         return drawn(self.as_dict(), reading, BEHIND.render(self.lang) if folded else "")
 
     def as_text(self) -> str:

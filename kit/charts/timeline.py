@@ -22,7 +22,7 @@ NEAR: Final = 0.035
 
 
 def rows(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Return the timeline as readers see it: number (of the moments that decide), at, until, what, lane, place, decides.
+    """Return the timeline as readers see it; `number` counts the moments that decide.
 
     `frame`: columns of `kit.causes.timeline`; `lane` may also be the slug of a cause. `titles`: what causes are called.
     """

@@ -1,4 +1,4 @@
-"""Transactions: the half-topic blow-up (its growth, who wrote what, the life of one record, the fixes), and where every transaction went."""
+"""Transactions: the half-topic blow-up (growth, writers, one life, fixes), and where every transaction went."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         showlegend=True
     )
     chart.add_scatter(
-        x=doublings["reached"], y=doublings["records"], name=GROWTH["doubled"].in_(lang), mode="markers+text", cliponaxis=False,
-        text=[f"{n:,}" for n in doublings["records"]], textposition="top left", textfont={"size": 11},
+        x=doublings["reached"], y=doublings["records"], name=GROWTH["doubled"].in_(lang), mode="markers+text",
+        cliponaxis=False, text=[f"{n:,}" for n in doublings["records"]], textposition="top left", textfont={"size": 11},
         marker={"color": VERMILLION, "symbol": "diamond", "size": 9}, customdata=doublings["seconds"].fillna(0),
         hovertemplate="%{y:,}<br>%{x}<br>+%{customdata:.1f} s<extra></extra>",
     )  # fmt: skip
@@ -64,7 +64,7 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart who wrote the leaked records and where the schedule topic took them.
 
-    `frame`: writer (`consumer`, `check`, `commit`), target (the REAL_TOPIC the record carries), records; one row per pair.
+    `frame`: writer (`consumer`, `check`, `commit`), target (the REAL_TOPIC of the record), records.
     """
     given_up = (frame["target"] == names.DISCARD_TOPIC) & (frame["writer"] == "check")
     writers = frame["writer"].mask(given_up, "limit")
@@ -81,7 +81,7 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the records of one leaked message, a lane for each topic.
 
-    `frame`: store_timestamp, topic, queue_id, offset_msg_id, real_topic, check_times, committed (written by a commit), in store order.
+    `frame`: store_timestamp, topic, queue_id, offset_msg_id, real_topic, check_times, committed, in store order.
     """
     stages = [_stage(row) for row in frame.to_dict("records")]
     return messages.life(frame.assign(stage=named(stages, STAGES, lang), why=named(stages, WHY, lang)), lang)
@@ -100,7 +100,7 @@ def _stage(row: dict[Hashable, Any]) -> str:
 
 
 def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart, for what happened and for each fix, the leaked records and beside them the retries that arrive. `frame`: fix, leaked_records, retries."""
+    """Chart the leaked records and the retries that arrive, as it happened and with each fix. `frame`: fix, these two."""
     if frame.empty:
         return FIXES.nothing(lang)
     chart = FIXES.figure(frame, lang).update_layout(showlegend=False)
@@ -115,8 +115,9 @@ def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def one_becomes_two(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the records of one leaked message in lanes, an arrow from each record to those made from it.
 
-    `frame`: store_timestamp, lane (`re-sent`, `half topic`, `put back`, `commit`), physical_offset, made_from (the record a commit ends, else 0),
-    in store order. A record that falls due and a put-back name no ancestor: the n-th half record is the n-th one that was due, and it is put back n-th.
+    `frame`: store_timestamp, lane (`re-sent`, `half topic`, `put back`, `commit`), physical_offset, made_from (the record
+    a commit ends, else 0), in store order. A record that falls due and a put-back name no ancestor: the n-th half record is
+    the n-th one that was due, and it is put back n-th.
     """
     # Records of one round are milliseconds apart: they stand below each other in their lane.
     turn = (frame.groupby("lane")["store_timestamp"].diff() > ROUND_GAP).groupby(frame["lane"]).cumsum()
@@ -150,7 +151,7 @@ def one_becomes_two(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def rounds(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the half records by how often they were checked, each bar with its ratio to the one before. `frame`: checks, half_records."""
+    """Chart half records by how often they were checked, with ratios. `frame`: checks, half_records."""
     count = frame["half_records"].astype("float64")
     ratio = (count / count.shift()).round(2)
     text = [f"{n:,.0f}" + ("" if pd.isna(r) else f"<br>× {r:.1f}") for n, r in zip(count, ratio, strict=True)]

@@ -1,5 +1,6 @@
-"""All evidence of a case at once, narrowed by clicking: linked views over narrow copies of its logs and records. What is selected is a value,
-`Selection`, which functions accept as an argument.
+"""All evidence of a case at once, narrowed by clicking: linked views over narrow copies of its logs and records.
+
+What is selected is a value, `Selection`, which functions accept as an argument.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""`kit.explore(case)`: the linked views, and what is selected in them as Python values; in a notebook a slider of times, bars to click, menus, what is
-selected as chips, and tables.
-"""
+"""`kit.explore(case)`: linked views, and what is selected in them as Python values."""
 
 from __future__ import annotations
 
@@ -38,8 +36,7 @@ BY: Final[dict[Part, str]] = {"entries": "level", "records": "stage"}
 
 
 def explore(case: Case, *, interactive: bool = True, message: str = "", **selected: Any) -> Explorer:
-    """Return linked views over the logs, records, lag and host metrics of a case, narrowed by what is `selected`, with the arguments of a
-    `Selection`.
+    """Return linked views over the logs, records, lag and host metrics of a case, narrowed by what is `selected`.
 
     `interactive`: False for charts and tables without widgets. `message`: an id or business key; shows the time from a
     minute before its first record to a minute after its last. Moments that the causes report are marked once the case was
@@ -60,12 +57,12 @@ def around(case: Case, message: str) -> Selection:
 
 
 class Explorer:
-    """The views of one case. Displayed as a widget, or as charts and tables if not interactive; `selection` may be set."""
+    """The views of one case: a widget, or charts and tables if not interactive; `selection` may be set."""
 
     def __init__(self, case: Case, selection: Selection, interactive: bool = True) -> None:
         self.case, self.interactive = case, interactive
         self.linked: Callable[[Table, pd.DataFrame, Any], Any] | None = None
-        """Makes what shows rows that can be clicked, with a `box`, of a table, its rows and what it returned before (None at first)."""
+        """Makes rows that can be clicked, with a `box`, of a table, its rows and what it returned before."""
         self.lang: Lang = case.lang
         self.parts = {part: narrow.read(case, part) for part in COLUMNS}
         for field in VALUES:
@@ -100,7 +97,7 @@ class Explorer:
         return found.assign(**{time: pd.to_datetime(found[time], utc=True)})
 
     def spark(self, part: Part) -> DataFrame:
-        """Return all selected `entries` or `records` as a Spark DataFrame, with the columns of `case.logs` or `case.records`."""
+        """Return all selected `entries` or `records` as a Spark DataFrame."""
         whole = self.case.logs if part == "entries" else self.case.records
         if self.selection == Selection():
             return whole
@@ -116,7 +113,7 @@ class Explorer:
         return pd.DataFrame({"ts": at, "what": found[self.case.lang].map(clean)}).dropna(subset="ts").sort_values("ts")
 
     def timeline(self, part: Part = "entries", log: bool = False) -> Chart:
-        """Chart the selected entries by level, or records by stage, over time; `log`: on a logarithmic scale, beside instead of above each other."""
+        """Chart the selected entries by level, or records by stage, over time; `log`: logarithmic, side by side."""
         frame = self.parts[part].steps(self.selection, BY[part], STEPS)
         chart = overview.over_time(frame, self.moments, LABELS["parts"][part].in_(self.lang), self.lang)
         if log:
@@ -290,7 +287,7 @@ class View(ipywidgets.VBox):
         return standing(place.add_class("rmq-kit-live"), place.outputs)
 
     def _drawn(self, draw: Callable[[], Chart | Table]) -> Any:
-        """Return a place for a chart, drawn anew whenever the selection changes: by its data, which every notebook draws."""
+        """Return a place for a chart, drawn anew whenever the selection changes."""
         place = ipywidgets.Output()
         self._follow.append(lambda: setattr(place, "outputs", outputs([draw()])))
         return place
@@ -348,14 +345,14 @@ class View(ipywidgets.VBox):
         )
 
     def _measured(self) -> list[Any]:
-        """Return a menu of what was measured, the lag of each group in a topic and the host metrics, and the chosen one over time."""
+        """Return a menu of what was measured (lag of groups, host metrics), and the chosen one over time."""
         case, behind = self.explorer.case, SAYS["behind"].in_(self.lang)
         looks = positions.every(case.facts).groupby(["time", "topic", "group"])["lag"].sum(min_count=1)
         lag = looks.dropna().rename(behind).reset_index()
         measured = {behind: lag.assign(of=lag["group"] + " " + lag["topic"])} if len(lag) else {}
         if case.has("metrics"):
-            asked = "select ts as time, concat_ws(' ', origin, subject, name) as of, value from metrics where ts is not null order by ts"
-            every = case.sql(asked).toPandas()
+            named = "select ts as time, concat_ws(' ', origin, subject, name) as of, value from metrics"
+            every = case.sql(f"{named} where ts is not null order by ts").toPandas()
             measured |= {str(name): every[every["of"] == name] for name in every["of"].value_counts().index}
         if not measured:
             return []

@@ -1,7 +1,7 @@
-"""Narrow copies of the logs and records of a case, in the workspace: a few columns of each row, which topic, group and host a log entry names.
+"""Narrow copies of a case's logs and records: a few columns of each row, which topic, group and host a log entry names.
 
-They are workspace tables like others: written once, cut by the times of the case, each record once. In memory is what is filtered and counted; the
-texts of the rows that are shown are read from the files.
+They are workspace tables: written once, cut by the times of the case, each record once. In memory is what is filtered and
+counted; the texts of the rows that are shown are read from the files.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _NEVER: Final = r"^\b$(.)"
 
 @attrs.frozen(eq=False)
 class Narrow:
-    """The entries or records of a case. `frame`: key, time and fields of each row, in order of time; `folder`: the Parquet files."""
+    """The entries or records of a case. `frame`: key, time and fields, in order of time; `folder`: of Parquet files."""
 
     part: Part
     folder: Path
@@ -165,7 +165,7 @@ def read(case: Case, part: Part) -> Narrow:
 
 
 def _patterns(case: Case) -> dict[str, Any]:
-    """Return the patterns for the names in a text: names of the records, what is called a topic or group, an address."""
+    """Return the patterns for the topics, groups and addresses in a text."""
     patterns: dict[str, Any] = dict(_SAID)
     for field, column in (("topics", "topic"), ("groups", "coalesce(consumer_group, property_PGROUP)")):
         common = (

@@ -79,11 +79,11 @@ class Selection:
         return times | {name: list(values) for name in VALUES if (values := getattr(self, name))} | said
 
     def options(self) -> dict[str, str]:
-        """Return the times as options of a case or a command: `notebook.start(…, options=…)`, `kit.open_case(…, **…)`."""
+        """Return the times as options of a case or a command: `kit.open_case(…, **options)`."""
         return {name: value for name, value in self.as_dict().items() if name in ("since", "until")}
 
     def keep(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the selected rows of any table of the kit: its first column of times and those named like a field are compared."""
+        """Return the selected rows of any table: its first column of times and those named like a field are compared."""
         left = pd.Series(True, index=frame.index)
         time = next((name for name in _TIMES if name in frame and len(frame)), None)
         if time is not None:

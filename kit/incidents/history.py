@@ -1,6 +1,6 @@
 """Many incidents as tables: an overview, what was known before, which resemble each other and why, what changed.
 
-The likeness is the shared weight of traits divided by the weight of all (a weighted Jaccard index): 1 for the same findings, 0 if nothing is shared.
+The likeness is the shared weight of traits by the weight of all (a weighted Jaccard index): 1 for the same findings.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class History:
         self.incidents, self.unread, self.lang = incidents, unread, lang
 
     def incident(self, name: str = "") -> Incident | None:
-        """Return an incident by its folder or its evidence, without a name the latest; None if there are none. Raise `KeyError` with the known names."""
+        """Return an incident by its folder or evidence, else the latest. Raise `KeyError` with the known names."""
         if not name:
             return self.incidents[-1] if self.incidents else None
         for one in self.incidents:
@@ -55,7 +55,7 @@ class History:
 
     @cached_property
     def findings(self) -> pd.DataFrame:
-        """Return what is confirmed or suspected, in order of time: incident (number), began, name, evidence, cause (title), slug, verdict, kind, root."""
+        """What is confirmed or suspected: incident (number), began, name, cause (title), slug, verdict, kind, root."""
         rows = [
             (
                 n,
@@ -116,7 +116,7 @@ class History:
         return overview.occurrences(self.findings[self.findings["kind"] == "root_cause"], self.lang)
 
     def known_before(self) -> Table:
-        """Return the confirmed root causes that an earlier incident had, or pointed to, as a root cause, a suspicion or a hazard."""
+        """Return the confirmed root causes that an earlier incident had, suspected or had as a hazard."""
         roots = self.findings[self.findings["root"].astype(bool)]
         both = roots.merge(self.findings, on="slug", suffixes=("", "_then")).query("incident_then < incident")
         both = both[both["began"].notna() | both["began_then"].notna()]
@@ -137,7 +137,7 @@ class History:
         return self._table(shown[["name", "began", "likeness", "why"]], caption)
 
     def compare(self, before: str = "", after: str = "") -> Table:
-        """Return what differs between two incidents. `after`: default the latest; `before`: default the one most like it."""
+        """Return what differs between two incidents: the latest (`after`) and the one most like it, unless named."""
         new = self.incident(after)
         nearest = self.likeness(new.name if new else "")["name"].tolist()
         old = self.incident(before or nearest[0]) if before or nearest else None

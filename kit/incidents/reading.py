@@ -27,7 +27,7 @@ _NAMED: Final = re.compile(
 
 @attrs.frozen
 class Incident:
-    """One findings.json. `name`: its folder, relative to the one that was read. `pages`: report and postmortem next to it."""
+    """One findings.json. `name`: its folder, relative to the one read. `pages`: report and postmortem next to it."""
 
     name: str
     pages: tuple[Path, ...]
@@ -59,9 +59,7 @@ class Incident:
         return evidence.get(field) if isinstance(evidence, Mapping) else None
 
     def traits(self) -> set[tuple[str, str]]:
-        """Return what it shows, as (kind, what), of what is confirmed or suspected: its causes, the steps that held, the topics and groups in its evidence
-        and figures, and releases.
-        """
+        """Return what it shows, as (kind, what): causes, steps that held, topics and groups it names, releases."""
         shown = set()
         for finding in self.held():
             slug = str(finding["cause"])
@@ -100,9 +98,10 @@ def _instants(times: list[Any]) -> Iterator[dt.datetime]:
 
 
 def read(folder: str | Path) -> tuple[list[Incident], list[Filled]]:
-    """Read every findings.json below a folder; return the incidents in order of time, and a sentence for each file that could not be read.
+    """Read every findings.json below a folder; return the incidents in order of time, and a sentence for each unread file.
 
-    Links are not followed, nor hidden folders, in which a run that was killed leaves its files. Raise `FileNotFoundError`, `NotADirectoryError`.
+    Links are not followed, nor hidden folders, in which a killed run leaves its files.
+    Raise `FileNotFoundError`, `NotADirectoryError`.
     """
     root = Path(folder)
     if not root.is_dir():

@@ -1,4 +1,4 @@
-"""Training labs: questions on a recorded incident that follow its investigation, including wrong turns. Answers are computed from the evidence.
+"""Training labs: questions that follow an investigation, wrong turns included; the evidence answers them.
 
     kit.lab.open(80, "sample_data/half-topic-blowup.tar.zst")
     kit.lab.check("80-3", "producer")
@@ -38,8 +38,9 @@ def open(  # noqa: A001
 ) -> Session:
     """Open a lab on its evidence and return it; results already in the workspace are reused.
 
-    `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which `cases` are drawn; another number of the `draw`,
-    others. `solve`: questions without an answer are answered by the lab. Raise `LabError` (no such lab), `FileNotFoundError`.
+    `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which `cases` are drawn;
+    another number of the `draw`, others. `solve`: questions without an answer are answered by the lab. Raise `LabError`,
+    `FileNotFoundError`.
     """
     from kit.notebook import prose
     from kit.training.bench import Bench, evidences
@@ -84,7 +85,7 @@ def ask(id: str) -> Any:  # noqa: A002
 
 
 def check(id: str, answer: Any) -> Note:  # noqa: A002
-    """Judge an answer: what is right, or the misconception behind it. None is “not answered yet”. Raise `LabError` for an unknown id."""
+    """Judge an answer: what is right, or the misconception behind it; None is “not answered yet”."""
     return _of(id).check(id, answer)
 
 
@@ -94,7 +95,7 @@ def hint(id: str) -> Note:  # noqa: A002
 
 
 def answer(id: str) -> Any:  # noqa: A002
-    """Return the answer from the evidence (number, word, or words with commas; None if the evidence does not show it); the scorecard records it."""
+    """Return the answer (None if the evidence does not show it); the scorecard records it."""
     return _of(id).answer(id)
 
 

@@ -83,12 +83,12 @@ class Bench:
         return self.inquiry(n).table(name)
 
     def draw(self, chart: Callable[..., Chart], name: str, n: int = 1) -> Any:
-        """Draw a result table without the sentence that reads it: reading it is the task. Show a sentence if it is absent."""
+        """Draw a result table without the sentence that reads it: reading it is the task."""
         drawn = self.inquiry(n).draw(chart, name)
         return attrs.evolve(drawn, reading="") if isinstance(drawn, Chart) else drawn
 
     def published_failures(self) -> Chart:
-        """Draw what each published failure does to each placement if the send status is looked at, without the sentence that reads it."""
+        """Draw what each published failure does to each placement if the send status is looked at."""
         from kit.charts.placement import what_if
         from kit.rocketmq.placement import DOCUMENTED, PUBLISHED_ASSUMPTIONS
 
@@ -154,9 +154,9 @@ def _inside(file: str) -> str:
 def evidences(
     evidence: str | Path | Sequence[str], several: bool, most: int | None = None, draw: int = 1
 ) -> list[Path]:
-    """Return the evidence of a lab; for one on several sets those named, or `most` archives drawn from a folder and its subfolders.
+    """Return the evidence of a lab; for one on several sets those named, or `most` archives drawn from a folder.
 
-    The order is by a hash of draw number and content, not by names or sizes, so it is the same for everybody and gives nothing away.
+    The order is by a hash of draw number and content: the same for everybody, and it gives nothing away.
     Raise `FileNotFoundError`.
     """
     if not isinstance(evidence, str | Path):

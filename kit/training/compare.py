@@ -1,4 +1,4 @@
-"""Compare a typed answer with the true one: numbers as text, thousands separators, units, case, lists. Strict about values, lenient about form."""
+"""Compare a typed answer with the true one: strict about values, lenient about form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ UNITS: Final[dict[str, dict[str, float]]] = {
     },
     "seconds": {
         "": 1, "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "秒": 1,
-        "ms": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3, "毫秒": 1e-3, "min": 60, "minute": 60, "minutes": 60, "分": 60, "分钟": 60,
+        "ms": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3, "毫秒": 1e-3,
+        "min": 60, "minute": 60, "minutes": 60, "分": 60, "分钟": 60,
     },
 }  # fmt: skip
 _NUMBER: Final = re.compile(
@@ -33,7 +34,9 @@ _NEGATED: Final = re.compile(r"\b(?:not?|never|neither)\b|n't|[不非没无]")
 _EMPTY: Final = frozenset(
     ("the", "was", "its", "that", "thi", "with", "for", "and", "did", "who", "because", "from", "what")
 )
-_FILLERS: Final = _EMPTY | frozenset(("", *["a", "an", "it", "is", "to", "at", "by", "of", "in", "on", "tried", "address", "group", "named", "called"]))
+_FILLERS: Final = _EMPTY | frozenset(
+    ["", "a", "an", "it", "is", "to", "at", "by", "of", "in", "on", "tried", "address", "group", "named", "called"]
+)
 """What may stand around a name that is asked for."""
 MOST: Final = 400
 """Most characters of an answer that are used."""
@@ -45,7 +48,7 @@ def blank(given: Any) -> bool:
 
 
 def number(given: Any, kind: Kind = "count") -> float | None:
-    """Return a typed number in the base unit of `kind` (pieces, bytes, seconds); None if it is not a number, or has the wrong kind of unit."""
+    """Return a typed number in pieces, bytes or seconds; None if it is no number, or of another kind of unit."""
     if not isinstance(given, str):
         known = isinstance(given, int | float) or hasattr(given, "item")
         return float(given) if known and not isinstance(given, bool) and math.isfinite(given) else None
@@ -71,7 +74,7 @@ def word(given: Any) -> str:
 
 
 def choices(given: Any, question: Question) -> list[str]:
-    """Return the words of an answer in its order, known names and plain words (“the consumer did”) replaced by the option they mean."""
+    """Return the words of an answer in order, plain words (“the consumer did”) replaced by the option they mean."""
     if not isinstance(given, str):
         return [_option(str(part), question) for part in (given if isinstance(given, Iterable) else [given])]
     if question.kind == "word":
@@ -86,7 +89,7 @@ def choices(given: Any, question: Question) -> list[str]:
 
 
 def same(given: Any, truth: Any, question: Question) -> bool:
-    """Return whether an answer is the true one; a number may be off by the question's tolerance, a share of the true one."""
+    """Return whether an answer is the true one; a number may be off by the question's tolerance, a share of it."""
     if question.kind in UNITS:
         value = number(given, question.kind)
         return value is not None and abs(value - float(truth)) <= max(question.tolerance * abs(float(truth)), 1e-9)
@@ -124,7 +127,7 @@ def _described(given: str, question: Question) -> set[str]:
 
 
 def _terms(text: str) -> set[str]:
-    """Return what carries the meaning of a text: words above two letters without endings, pairs of Chinese characters."""
+    """Return what carries the meaning of a text: words without endings, pairs of Chinese characters."""
     latin = {w.rstrip("s") for w in re.findall(r"[a-z0-9]{3,}", text.casefold())} - _EMPTY
     runs = re.findall(r"[\u4e00-\u9fff]+", text)
     return latin | {"".join(pair) for run in runs for pair in itertools.pairwise(run)}

@@ -1,4 +1,4 @@
-"""What answers the questions, worked out from the evidence by name: counts of the store, the tables of a cause, and what each is mistaken for.
+"""What answers the questions, worked out from the evidence by name, and what each is mistaken for.
 
 A fact that this evidence does not tell is None or absent.
 """
@@ -25,7 +25,7 @@ select sum(copies) as records, max(copies) as most, count_if(retries > 0) as ret
 from (select count(*) as copies, max(reconsume_times) as retries from records where uniq_key is not null group by uniq_key)
 """
 SAYS_BROKER_BUSY: Final = ("PC_SYNCHRONIZED", "PCBUSY_CLEAN_QUEUE", "TIMEOUT_CLEAN_QUEUE")
-"""Kinds whose text says “broker busy”: broker/latency/BrokerFastFailure, broker/processor/SendMessageProcessor. REJECTREQUEST says “system busy”."""
+"""Kinds whose text says “broker busy”: BrokerFastFailure, SendMessageProcessor; REJECTREQUEST says “system busy”."""
 MEASURES: Final = {"total": "record", "body": "stored-body", "body+64k": "stored-body"}
 CHAIN: Final = ("send-back-refused", "sent-anew", "leaked", "diverted-again", "bounded")
 
@@ -182,7 +182,7 @@ def transactions(bench: Bench, figures: Mapping[str, Any]) -> Facts:
 
 
 def unsafe(*, looks_at_status: bool) -> frozenset[str]:
-    """Return the placements that can end inconsistent, by the kit's model of client and broker under the published failures."""
+    """Return the placements that can end inconsistent under the published failures, by the kit's model."""
     from kit.rocketmq import placement
 
     given = attrs.evolve(placement.PUBLISHED_ASSUMPTIONS, looks_at_status=looks_at_status)
@@ -190,7 +190,7 @@ def unsafe(*, looks_at_status: bool) -> frozenset[str]:
 
 
 def of_one(n: int, findings: Any) -> Facts:
-    """Return, for evidence n of several, `cause_n` (root causes, or none) and `also_n` (neighbours, where there is no root cause)."""
+    """Return `cause_n` (root causes, or none) and `also_n` (neighbours, without a root cause) of evidence n."""
     roots = frozenset(findings["root_causes"])
     # Who names the neighbour of an evidence without a root cause has understood it.
     also = frozenset() if roots else frozenset({"none", *neighbours(findings)})

@@ -1,7 +1,7 @@
 """What is asked: the labs of `questions/*.yaml`, English and Chinese side by side.
 
-`answer`, `taken_for`, `also` and the placeholders of texts are facts (`kit.training.facts`); one that this evidence does not show is None: its question is
-marked and not counted.
+`answer`, `taken_for`, `also` and the placeholders of texts are facts (`kit.training.facts`). One that this evidence does not
+show is None: its question is marked and not counted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Slip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One question. `options`: the words to choose from, each with what it means; `also`: fact with further words that are accepted for `words`."""
+    """One question. `options`: words to choose from, with what they mean; `also`: fact with further accepted words."""
 
     id: str
     kind: Kind

@@ -1,4 +1,4 @@
-"""One lab in progress: its questions on this evidence, the answers given, and the replies to them; in Jupyter a question is a form."""
+"""One lab in progress: its questions, the answers given, the replies to them; in Jupyter a question is a form."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def _text(sentence: Sentence) -> T:
 
 
 def form(session: Session, id_: str) -> Any:
-    """Return a question with a field, two buttons and a space for notes; it only calls `check` and `hint`, which work without it."""
+    """Return a question with a field, buttons for `check` and `hint`, and a space for notes."""
     import ipywidgets
 
     question = session.question(id_)

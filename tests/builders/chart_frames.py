@@ -1,4 +1,4 @@
-"""A small frame for each chart, whose numbers follow from arithmetic, and the columns of it that hold text of the evidence."""
+"""A small frame for each chart, and which of its columns hold text of the evidence."""
 
 from __future__ import annotations
 

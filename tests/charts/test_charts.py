@@ -1,4 +1,4 @@
-"""Charts: what they draw, what they say, and that evidence text stays text. Expected numbers are arithmetic on frames written here."""
+"""Charts: what they draw and say, and that evidence text stays text. Expected numbers are arithmetic."""
 
 from __future__ import annotations
 
