@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from functools import cache
 from importlib import resources
 from typing import Any, Final, Literal
@@ -155,10 +157,18 @@ def _axes(made: go.Figure, drawing: Drawing, frame: pd.DataFrame) -> None:
 
 def _safe(frame: pd.DataFrame, drawing: Drawing) -> pd.DataFrame:
     """Return the frame with its words harmless, and the column that tells series apart as words."""
-    of_words = [c for c in frame if frame[c].dtype == object or pd.api.types.is_string_dtype(frame[c])]
-    used = {drawing.x, drawing.y, drawing.panel, *drawing.hover} & set(of_words)
-    used |= {drawing.by} if drawing.by else set()
-    return frame.assign(**{str(c): [escape("–" if pd.isna(v) else v, 60) for v in frame[c]] for c in used})
+    used = {drawing.x, drawing.y, drawing.panel, drawing.by, *drawing.hover}
+    words = {
+        c: frame[c] for c in map(str, frame.columns) if c in used and (c == drawing.by or frame[c].dtype == object)
+    }
+    return frame.assign(**{c: [_word(value, c == drawing.by) for value in column] for c, column in words.items()})
+
+
+def _word(value: Any, series: bool) -> Any:
+    """Return a value as harmless text; numbers and times (Spark's decimals and dates are objects) stay what they are."""
+    if not series and isinstance(value, int | float | Decimal | dt.date | None):
+        return value
+    return escape("–" if value is None or value != value else value, 60)
 
 
 def _numbers(values: pd.Series, inside: bool) -> list[str]:

@@ -67,11 +67,12 @@ def _columns(frame: pd.DataFrame) -> tuple[str, str | None, str]:
 
 def _any(frame: pd.DataFrame, drawing: Drawing, lang: Lang, value: str = "") -> Chart:
     """Draw the largest series of a frame; its table has all. `value`: the column the title names, else the last."""
-    shown = frame
+    # Spark's decimals are objects.
+    shown = frame if value else frame.assign(**{drawing.number: pd.to_numeric(frame[drawing.number])})
     if drawing.by and not value:
-        sums = frame.groupby(drawing.by, dropna=False)[frame.columns[-1]].sum().nlargest(SERIES)
+        sums = shown.groupby(drawing.by, dropna=False)[drawing.number].sum().nlargest(SERIES)
         order = {series: n for n, series in enumerate(sums.index)}
-        shown = frame[frame[drawing.by].isin(sums.index)].sort_values(
+        shown = shown[shown[drawing.by].isin(sums.index)].sort_values(
             drawing.by, key=lambda by: by.map(order), kind="stable"
         )
     words = {str(name): _words(name, lang) for name in frame.columns}

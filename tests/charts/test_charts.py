@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,8 @@ def test_a_picture_is_drawn_of_whatever_columns_there_are() -> None:
     assert [list(trace.y) for trace in pictures.lines(frame).figure.data] == [[2, 4], [1, 3]]
     assert len(pictures.bars(frame[["who", "n"]]).figure.data) == 1
     assert pictures.log_lines(frame).figure.layout.yaxis.type == "log"
+    decimals = frame.assign(n=[Decimal(n) for n in (1, 2, 3, 4)], at=[each.date() for each in at])
+    assert [list(trace.y) for trace in pictures.lines(decimals).figure.data] == [[2, 4], [1, 3]]
     assert [len(trace.x) for trace in pictures.lanes(frame[["at", "who", "n"]]).figure.data] == [2, 2]
 
 
