@@ -27,7 +27,7 @@ _AT: Final = {
     "explain": "kit.explanation.explain",
     "explore": "kit.explorer.explorer",
 }
-_ROOMS: Final = {"incidents": "kit.incidents", "lab": "kit.training", "postmortem": "kit.postmortem"}
+_ROOMS: Final = {"incidents": "kit.incidents", "lab": "kit.training"}
 """Modules that notebooks reach as attributes."""
 
 

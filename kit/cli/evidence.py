@@ -13,10 +13,11 @@ import click
 
 from kit.cli.shared import (
     FORMATS,
+    PATH,
     STDIO,
     Evidence,
-    Refusal,
     answer,
+    into,
     json_option,
     leave,
     nothing_matches,
@@ -25,10 +26,12 @@ from kit.cli.shared import (
     outside,
     say,
     standard_input,
+    user_errors,
 )
 from kit.i18n import labels, printable
 
 if TYPE_CHECKING:
+    from kit.case.case import Case
     from kit.i18n import Lang
 
 
@@ -38,7 +41,7 @@ TEXTS: Final = labels("cli")["evidence"]
 @click.command()
 @click.argument("evidence", type=Evidence(pasted=True))
 @json_option("write findings.json here; - is standard output")
-@click.option("--out", type=click.Path(path_type=Path), help="write findings.json and tables/ into this folder")
+@click.option("--out", type=PATH, help="write findings.json and tables/ into this folder")
 @click.option("--fail-on", type=click.Choice(["confirmed", "suspected"]), help="exit with 4 where a root cause is")
 @click.option("-v", "--verbose", is_flag=True, help="list what was ruled out and what could not be decided too")
 @options
@@ -84,18 +87,16 @@ PASTE: Final = 64 << 10
 
 def _first_answer(evidence: Path | str, lang: Lang) -> str:
     """Return what the lines of a paste mean, "" if the evidence is something else or nothing in it is known."""
-    if isinstance(evidence, str) or not evidence.is_file() or evidence.stat().st_size > PASTE:
-        return ""
     from kit.explanation.explain import explain
     from kit.explanation.pasted_lines import decoded
     from kit.explanation.shown import blocks
 
-    try:
-        raw = evidence.read_bytes()
-    except OSError:
-        return ""
+    raw = b""
+    with contextlib.suppress(OSError):
+        if isinstance(evidence, Path) and evidence.is_file() and evidence.stat().st_size <= PASTE:
+            raw = evidence.read_bytes()
     # A store or an archive: bytes that do not occur in text.
-    if b"\0" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if not raw or (b"\0" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff"))):
         return ""
     rows = [row for row in explain(decoded(raw), lang) if row["slug"] or row["kind"] != "log" or row["versions"]]
     return blocks(rows, lang) if rows else ""
@@ -103,7 +104,7 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
 
 @click.command()
 @click.argument("evidence", type=Evidence())
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="folder of the report")
+@click.option("--out", type=PATH, required=True, help="folder of the report")
 @click.option(
     "--cause", default="auto", show_default=True, help="a cause's slug, or auto: those confirmed or suspected"
 )
@@ -117,7 +118,7 @@ def report(evidence: Path, out: Path, cause: str, shown: bool, redact: bool, **c
     from kit.report import terminal
 
     case = open_case(evidence, out, **chosen)
-    writer = importlib.import_module("kit.redaction.report" if redact else "kit.report")
+    writer = importlib.import_module("kit.redaction.report" if redact else "kit.report.build")
     page = writer.run(case, out, cause=cause)
     case.progress.end()
     # Only the path goes to standard output, for scripts.
@@ -128,36 +129,42 @@ def report(evidence: Path, out: Path, cause: str, shown: bool, redact: bool, **c
     leave(case, out)
 
 
+def written(case: Case, rows: list[tuple[str, Any]], out: Path) -> None:
+    """Print what was counted, and where the files are."""
+    from kit.report import terminal
+
+    say(case, terminal.counts(rows))
+    click.echo(TEXTS["written"].say(path=printable(str(out))).render(case.lang), err=True)
+
+
 @click.command()
 @click.argument("evidence", type=Evidence())
-@click.option("--out", type=click.Path(path_type=Path), required=True)
+@into
 @click.option("--body", is_flag=True, help="with the decompressed bodies")
 @click.option("--format", "form", type=FORMATS, default="parquet", show_default=True)
 @options
 def decode(evidence: Path, out: Path, body: bool, form: str, **chosen: Any) -> None:
     """Decode the commitlog into OUT/messages and OUT/skipped."""
-    from kit.report import terminal, write
+    from kit.report import write
 
     # Complete Parquet is written without the workspace, which alone needs the digests.
     passing = form == "parquet" and not (body or chosen["since"] or chosen["until"])
     case = open_case(evidence, out, hashes=not passing, **chosen)
-    say(case, terminal.counts(write.decoded(case, out, body=body, form=form)))
-    click.echo(TEXTS["written"].say(path=printable(str(out))).render(case.lang), err=True)
+    written(case, write.decoded(case, out, body=body, form=form), out)
     leave(case)
 
 
 @click.command()
 @click.argument("evidence", type=Evidence())
-@click.option("--out", type=click.Path(path_type=Path), required=True)
+@into
 @click.option("--format", "form", type=FORMATS, default="parquet", show_default=True)
 @options
 def logs(evidence: Path, out: Path, form: str, **chosen: Any) -> None:
     """Write every text log into OUT/logs."""
-    from kit.report import terminal, write
+    from kit.report import write
 
     case = open_case(evidence, out, **chosen)
-    say(case, terminal.counts(write.parsed_logs(case, out, form=form)))
-    click.echo(TEXTS["written"].say(path=printable(str(out))).render(case.lang), err=True)
+    written(case, write.parsed_logs(case, out, form=form), out)
     leave(case)
 
 
@@ -188,12 +195,8 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
 
     outside(evidence, json_file)
     case = open_case(evidence, **chosen)
-    wanted = [
-        one
-        for each in ids
-        for one in (standard_input().decode(errors="replace").split("\n") if each == STDIO else [each])
-        if one.strip()
-    ]
+    given = [standard_input().decode(errors="replace") if each == STDIO else each for each in ids]
+    wanted = [line for each in given for line in each.split("\n") if line.strip()]
     lives = kit.traces(case, wanted)
     single = len(wanted) == 1
     case.progress.end()
@@ -206,12 +209,7 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
 
 @click.command()
 @click.argument("evidence", type=Evidence())
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="folder of the smaller evidence: empty, or not there yet",
-)
+@click.option("--out", type=PATH, required=True, help="folder of the smaller evidence: empty, or not there yet")
 @click.option("--topic", help="only records of messages sent to this topic, wherever their copies are")
 @click.option(
     "--id",
@@ -232,16 +230,12 @@ def cut(
     """Write a smaller evidence folder; commitlog records stay unchanged, at their own offsets."""
     from kit.case.options import instant
     from kit.collection import cut as cutting
-    from kit.report import terminal
 
     case = open_case(evidence, out, **chosen)
-    try:
+    with user_errors(ValueError):
         kept = cutting.cut(case, out, cutting.Wish(instant(since), instant(until), topic, ids))
-    except ValueError as error:
-        raise Refusal(printable(str(error))) from None
     said = [(cutting.NAMES[name].in_(case.lang), cutting.count_text(count, case.lang)) for name, count in kept.items()]
-    say(case, terminal.counts(said))
-    click.echo(TEXTS["written"].say(path=printable(str(out))).render(case.lang), err=True)
+    written(case, said, out)
     records = kept.get("records")
     if isinstance(records, tuple) and records[0] == 0 and (topic or ids):
         nothing_matches(TEXTS["no_record"].say(out=str(out)), case.lang)
@@ -250,7 +244,7 @@ def cut(
 
 @click.command()
 @click.argument("evidence", type=Evidence())
-@click.option("--out", type=click.Path(path_type=Path), help="folder for the notebooks (default: NAME-notebooks)")
+@click.option("--out", type=PATH, help="folder for the notebooks (default: NAME-notebooks)")
 @click.option("--open", "first", default="10_triage", show_default=True, help="which to open, e.g. 50_broker_busy")
 @options
 def notebook(evidence: Path | str, out: Path | None, first: str, **chosen: Any) -> None:
@@ -281,48 +275,41 @@ def notebook(evidence: Path | str, out: Path | None, first: str, **chosen: Any) 
 def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen: Any) -> None:
     """List hazards in configuration and names, before or after an incident; a broker.conf alone is explained."""
     from kit.causes import doctor as examination
-    from kit.report import advice
+    from kit.report import terminal
     from kit.rocketmq.versions import Version
 
-    for written in (json_file, chosen["workspace"]):
-        outside(evidence, written)
-    try:
+    for place in (json_file, chosen["workspace"]):
+        outside(evidence, place)
+    with user_errors(ValueError):
         version = Version.parse(broker) if broker is not None else None
-    except ValueError as error:
-        raise Refusal(printable(str(error))) from None
     case = None
     found = examination.of_files(evidence, version)
     if found is None:
         case = open_case(evidence, **chosen, eager=False)
         found = examination.of_case(case, version)
-    if case is not None:
         case.progress.end()
-    answer(advice.checkup(found, chosen["lang"]), found.as_dict(chosen["lang"]), json_file)
+    answer(terminal.checkup(found, chosen["lang"]), found.as_dict(chosen["lang"]), json_file)
     if case is not None:
         leave(case)
 
 
 @click.command()
 @click.argument("evidence", type=Evidence())
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="folder of the postmortem")
-@click.option(
-    "--notes", type=click.Path(path_type=Path), help="YAML file with the team's notes; if absent, an example is written"
-)
+@click.option("--out", type=PATH, required=True, help="folder of the postmortem")
+@click.option("--notes", type=PATH, help="YAML file with the team's notes; if absent, an example is written")
 @options
 def postmortem(evidence: Path, out: Path, notes: Path | None, **chosen: Any) -> None:
     """Write the blameless postmortem: timeline, causes, impact, the team's notes and actions."""
-    import kit
-    from kit import postmortem as pages
     from kit.evidence.workspace import WorkspaceInside
-    from kit.notebook import Inquiry
+    from kit.notebook import postmortem as team
+    from kit.report import build
 
     case = open_case(evidence, out, **chosen)
-    try:
-        written = pages.noted(notes, case) if notes else None
-    except (pages.BadNotes, WorkspaceInside, IsADirectoryError) as error:
-        raise Refusal(printable(str(error))) from None
-    inquiry = Inquiry(case, kit.triage(case), case.lang, interactive=False)
-    click.echo(pages.Postmortem(inquiry, written).write_all(out))
+    with user_errors(team.notes.BadNotes, WorkspaceInside, IsADirectoryError):
+        title = team.written(notes, case).texts["title"] if notes else ""
+    page = build.postmortem(case, out, notes, title)
+    case.progress.end()
+    click.echo(page)
     leave(case, out)
 
 

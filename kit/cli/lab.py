@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from kit.cli.shared import Refusal, at_workspace, in_language, leave, open_case
+from kit.cli.shared import PATH, Refusal, at_workspace, in_language, leave, open_case
 from kit.i18n import Lang, labels, printable
 
 TEXTS: Final = labels("cli")["lab"]
@@ -35,9 +35,7 @@ def lab() -> None:
     "--broker", metavar="VERSION", help="release of name server and broker, e.g. 4.6.0 (default: the scenario's)"
 )
 @click.option("--client", metavar="VERSION", help="release of the applications' client (default: the scenario's)")
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="a new folder for the evidence (default: out/lab/SCENARIO-TIME)"
-)
+@click.option("--out", type=PATH, help="a new folder for the evidence (default: out/lab/SCENARIO-TIME)")
 @click.option("--watch", is_flag=True, help="show the half topic, the errors and the growth while it runs")
 @at_workspace
 @in_language

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import traceback
-from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from kit.cli import BUG, INTERRUPTED, evidence, lab, offline, watch
-from kit.cli.shared import Refusal, declared, postpone_collecting
+from kit.cli.shared import Refusal, declared
 from kit.i18n import Lang, labels, printable
 
 PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EFBIG)
@@ -100,22 +98,17 @@ def bug(error: Exception, ctx: click.Context) -> str:
     case, out = ctx.meta.get("case"), ctx.meta.get("out")
     failure = Failure.of(str(ctx.invoked_subcommand), error)
     written = bug_report.text([failure, *(case.failures if case else ())], case)
-    said = {"type": failure.type, "where": failure.where}
-    for folder in (
-        out,
-        ctx.meta.get("workspace") or ws.default_base(),
-        Path(os.environ.get("TMPDIR") or "/tmp", "rmq-kit"),
-    ):
-        with contextlib.suppress(Exception):
-            if folder is not None and folder == out:
-                with output.into(folder, "bug report") as place:
-                    (place / output.BUG_REPORT).write_text(written, encoding="utf-8")
-            elif folder is not None:
-                disk.write_text(folder / output.BUG_REPORT, written, private=True)
-            else:
-                continue
-            return TEXTS["failed"].say(**said, path=printable(str(folder / output.BUG_REPORT))).render(language(ctx))
-    return TEXTS["failed"].say(**said, path="-").render(language(ctx))
+    path = "-"
+    with contextlib.suppress(Exception):
+        where = ctx.meta.get("workspace") or ws.default_base()
+        disk.write_text(where / output.BUG_REPORT, written, private=True)
+        path = str(where / output.BUG_REPORT)
+    with contextlib.suppress(Exception):
+        if out is not None:
+            with output.into(out, "bug report") as place:
+                (place / output.BUG_REPORT).write_text(written, encoding="utf-8")
+            path = str(out / output.BUG_REPORT)
+    return TEXTS["failed"].say(type=failure.type, where=failure.where, path=printable(path)).render(language(ctx))
 
 
 def language(ctx: click.Context) -> Lang:
@@ -139,5 +132,4 @@ for command in (*evidence.COMMANDS, *offline.COMMANDS, *lab.COMMANDS, *watch.COM
 
 def main() -> None:
     """Entry point."""
-    postpone_collecting()
     cli(prog_name="rmq-kit")

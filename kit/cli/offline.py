@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import sys
@@ -10,7 +11,17 @@ from typing import Any, Final
 
 import click
 
-from kit.cli.shared import STDIO, Refusal, answer, at_workspace, in_language, json_option, standard_input
+from kit.cli.shared import (
+    PATH,
+    STDIO,
+    Refusal,
+    answer,
+    at_workspace,
+    in_language,
+    json_option,
+    standard_input,
+    user_errors,
+)
 from kit.i18n import Lang, labels, printable
 
 TEXTS: Final = labels("cli")["offline"]
@@ -71,7 +82,7 @@ def size(
     **chosen: Any,
 ) -> None:
     """Compute the stored size of a message, now and after each rewrite, and the largest safe body."""
-    from kit.report.sizes import card
+    from kit.report import console
     from kit.rocketmq import rewrites
     from kit.rocketmq.versions import NEWEST, OLDEST, Version
 
@@ -80,10 +91,8 @@ def size(
     if wrong is not None:
         raise Refusal(TEXTS["bad_property"].say(text=printable(wrong)).render(lang))
     set_ = {name: value for name, _, value in pairs}
-    try:
+    with user_errors(ValueError):
         release, sender = (Version.parse(text) if text is not None else None for text in (broker, client))
-    except ValueError as error:
-        raise Refusal(printable(str(error))) from None
     for old in (v for v in (release, sender) if v is not None and v < OLDEST):
         raise Refusal(TEXTS["too_old"].say(version=str(old), oldest=str(OLDEST)).render(lang))
     common = {name: value for name, value in chosen.items() if value is not None}
@@ -91,9 +100,8 @@ def size(
     spec = rewrites.table(
         body, topic, set_, broker=release or NEWEST, client=sender, producer_group=producer_group or "", **common
     )
-    click.echo(
-        card(spec, lang, broker=release is not None, client=sender is not None, group=producer_group is not None)
-    )
+    given = {"broker": release is not None, "client": sender is not None, "group": producer_group is not None}
+    click.echo(console.size(spec, lang, **given))
 
 
 @click.command()
@@ -105,26 +113,23 @@ def collect(since: str | None, until: str | None, topic: str | None, lang: Lang)
     """Print a shell script that collects evidence on a broker's or client's host; nothing is collected here."""
     from kit.collection.collect import script
 
-    try:
+    with user_errors(ValueError):
         click.echo(script(since, until, topic, lang), nl=False)
-    except ValueError as error:
-        raise Refusal(printable(str(error))) from None
 
 
 @click.command()
-@click.argument("before", type=click.Path(path_type=Path))
-@click.argument("after", type=click.Path(path_type=Path))
+@click.argument("before", type=PATH)
+@click.argument("after", type=PATH)
 @in_language
 def compare(before: Path, after: Path, lang: Lang) -> None:
     """Show which verdicts and figures changed between two findings.json."""
     from kit.report.compare import compare, render
 
-    changes = compare(_findings(before, lang), _findings(after, lang))
-    click.echo(render(changes, lang) if changes else TEXTS["same"].in_(lang))
+    click.echo(render(compare(_findings(before, lang), _findings(after, lang)), lang))
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=PATH)
 @in_language
 def gallery(folder: Path, lang: Lang) -> None:
     """Write DIR/index.html, an offline and searchable page over every report below DIR."""
@@ -139,13 +144,12 @@ def gallery(folder: Path, lang: Lang) -> None:
 
 
 def _findings(path: Path, lang: Lang) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise Refusal(TEXTS["not_findings"].say(path=printable(str(path))).render(lang)) from None
-    if not isinstance(found, dict) or not isinstance(found.get("findings"), list):
-        raise Refusal(TEXTS["not_findings"].say(path=printable(str(path))).render(lang))
-    return found
+    from kit.report.compare import is_findings
+
+    with contextlib.suppress(OSError, ValueError):
+        if is_findings(found := json.loads(path.read_text(encoding="utf-8"))):
+            return dict(found)
+    raise Refusal(TEXTS["not_findings"].say(path=printable(str(path))).render(lang))
 
 
 @click.group()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gc
+import contextlib
 import importlib
 import json
 import resource
@@ -10,6 +10,7 @@ import socket
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -30,11 +31,12 @@ STDIO = "-"
 """Standard input or output, wherever a file is taken."""
 
 TEXTS: Final = labels("cli")["shared"]
-USUAL = gc.get_threshold()
 LIMITS = ((resource.RLIMIT_AS, "ulimit -v", 4 << 20, 1024), (resource.RLIMIT_NOFILE, "ulimit -n", 64, 1))
 """Limits of a process that an engine needs: (which, how a shell calls it, the least in the shell's unit, its unit in bytes)."""
 DECLARABLE = frozenset({"lang", "tz_broker", "tz_app", "workspace", "master", "remote"})
+PATH = click.Path(path_type=Path)
 FORMATS = click.Choice(["parquet", "jsonl", "csv"])
+into = click.option("--out", type=PATH, required=True)
 
 
 class Refusal(click.ClickException):
@@ -44,6 +46,15 @@ class Refusal(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         click.echo(self.message, err=True)
+
+
+@contextlib.contextmanager
+def user_errors(*errors: type[Exception]) -> Iterator[None]:
+    """Refuse in one line what a user can change."""
+    try:
+        yield
+    except errors as error:
+        raise Refusal(printable(str(error))) from None
 
 
 class Evidence(click.ParamType):
@@ -62,11 +73,8 @@ class Evidence(click.ParamType):
         path = Path(value)
         # An unset variable gives "", which does not mean the current folder.
         if not str(value) or not path.exists():
-            raise Refusal(
-                TEXTS["not_there"]
-                .say(path=printable(str(value)) or '""')
-                .render(ctx.params.get("lang", "en") if ctx else "en")
-            )
+            said = TEXTS["not_there"].say(path=printable(str(value)) or '""')
+            raise Refusal(said.render(ctx.params.get("lang", "en") if ctx else "en"))
         return path
 
 
@@ -111,10 +119,7 @@ in_language = click.option(
     help="language of the sentences",
 )
 at_workspace = click.option(
-    "--workspace",
-    type=click.Path(path_type=Path),
-    envvar="RMQ_KIT_WORKSPACE",
-    help="folder of the cache (default: the user's cache folder)",
+    "--workspace", type=PATH, envvar="RMQ_KIT_WORKSPACE", help="folder of the cache (default: the user's cache folder)"
 )
 
 
@@ -143,27 +148,23 @@ def nothing_matches(sentence: Sentence, lang: Lang) -> NoReturn:
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that every command on evidence takes."""
-    for option in reversed(
-        [
-            in_language,
-            click.option(
-                "--tz-broker", envvar="RMQ_KIT_TZ_BROKER", help="zone of the broker's host, for log layouts without one"
-            ),
-            click.option(
+    for name, variable, text in reversed(
+        (
+            ("--tz-broker", "RMQ_KIT_TZ_BROKER", "zone of the broker's host, for log layouts without one"),
+            (
                 "--tz-app",
-                envvar="RMQ_KIT_TZ_APP",
-                help="zone of client and application logs and tables, e.g. Asia/Shanghai or +08:00",
+                "RMQ_KIT_TZ_APP",
+                "zone of client and application logs and tables, e.g. Asia/Shanghai or +08:00",
             ),
-            click.option("--since", help="ISO time; earlier records and lines are ignored"),
-            click.option("--until", help="ISO time; later records and lines are ignored"),
-            click.option("--rows", multiple=True, help="FILE:key=…,time=…,status=… names the columns of a table"),
-            at_workspace,
-            click.option("--master", help="Spark master URL"),
-            click.option("--remote", help="Spark Connect URL"),
-        ]
+            ("--since", None, "ISO time; earlier records and lines are ignored"),
+            ("--until", None, "ISO time; later records and lines are ignored"),
+            ("--rows", None, "FILE:key=…,time=…,status=… names the columns of a table"),
+            ("--master", None, "Spark master URL"),
+            ("--remote", None, "Spark Connect URL"),
+        )
     ):
-        command = option(command)
-    return command
+        command = click.option(name, envvar=variable, help=text, multiple=name == "--rows")(command)
+    return in_language(at_workspace(command))
 
 
 def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> Case:
@@ -200,24 +201,11 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
         raise Refusal(printable(str(error))) from None
     except (ValueError, PermissionError) as error:
         raise Refusal(printable(str(error) if isinstance(evidence, str) else f"{evidence}: {error}")) from None
-    collect_again()
     if not recognised:
         line = TEXTS["nothing"].say(path=printable(case.name)).render(chosen["lang"])
         first = next(iter(case.found.refused), None)
         raise Refusal(f"{line} ({printable(f'{first.file}: {first.say(case.lang)}')})" if first else line)
     return case
-
-
-def postpone_collecting() -> None:
-    """Look for garbage seldom until the evidence is open: imports make 200,000 objects that stay, and looking among them takes 0.2 s."""
-    gc.set_threshold(50_000)
-
-
-def collect_again() -> None:
-    """End `postpone_collecting`: what is read is large, and a cycle that holds it must not wait for 50,000 objects."""
-    if gc.get_threshold() != USUAL:
-        gc.freeze()
-        gc.set_threshold(*USUAL)
 
 
 def java(master: str | None, remote: str | None, lang: Lang) -> None:

@@ -11,14 +11,14 @@ from typing import Any, Final
 import click
 
 from kit.cli import CONDITION
-from kit.cli.shared import Refusal, in_language
+from kit.cli.shared import PATH, Refusal, in_language, user_errors
 from kit.i18n import Lang, labels, printable
 
 TEXTS: Final = labels("cli")["watch"]
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=PATH)
 @click.option("--alerts", metavar="FILE|-", help="append alerts as JSON lines; - is standard output")
 @click.option(
     "--prometheus",
@@ -28,12 +28,7 @@ TEXTS: Final = labels("cli")["watch"]
 @click.option(
     "--hook", metavar="COMMAND", help="command to run for each alert, which it gets on standard input; without a shell"
 )
-@click.option(
-    "--capture",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="copy the evidence around each alert into this folder",
-)
+@click.option("--capture", type=PATH, metavar="DIR", help="copy the evidence around each alert into this folder")
 @click.option("--once", is_flag=True, help="read what is new and exit: with 4 while an alert is active, else with 0")
 @click.option(
     "--from",
@@ -42,10 +37,7 @@ TEXTS: Final = labels("cli")["watch"]
     help="also read what exists already, from this time on (default: only what is new)",
 )
 @click.option(
-    "--state",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="folder of the state for a restart (default: the user's cache folder)",
+    "--state", type=PATH, metavar="DIR", help="folder of the state for a restart (default: the user's cache folder)"
 )
 @click.option(
     "--every", type=click.FloatRange(0.2, 3600), default=2.0, show_default=True, help="seconds between two looks"
@@ -95,11 +87,9 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
     from kit.watch import run
     from kit.watch.loop import Watch
 
-    try:
+    with user_errors(ValueError):
         since = instant(chosen["since"])
         zones = zone(chosen["tz_broker"]), zone(chosen["tz_app"])
-    except ValueError as error:
-        raise Refusal(printable(str(error))) from None
     return Watch(
         [path.resolve() for path in paths],
         run.load(folder, run.complain, lang),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kit.notebook.answers import explained
 from kit.notebook.inquiry import Inquiry, locate, start
-from kit.notebook.paste_box import paste_box
 from kit.notebook.prose import speak
 
-__all__ = ["Inquiry", "locate", "paste_box", "speak", "start"]
+__all__ = ["Inquiry", "explained", "locate", "speak", "start"]

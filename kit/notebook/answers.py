@@ -14,7 +14,7 @@ from markupsafe import escape
 
 from kit.charts import Chart, Table, Undrawn, clean, undrawn
 from kit.i18n import Lang, Sentence, T, labels, rendered
-from kit.notebook.stops import NOTHING, Stop
+from kit.notebook.walks import NOTHING, Stop
 from kit.tables import frames
 from kit.tables.runner import plain
 
@@ -101,6 +101,7 @@ COMMON: Final = (
 READ: Final = labels("notebook")["answers read"]
 """What a row is of the tables that are read, not asked for: they have no text that says so."""
 TEXTS: Final = labels("notebook")["answers"]
+EXPLAINED: Final = labels("notebook")["explained"]
 
 
 @attrs.frozen
@@ -148,12 +149,15 @@ def views(case: Case, names: Sequence[str], lang: Lang) -> Table:
             said = next((line for line in lines if line.lower().startswith(("one row", "every", "the "))), "")
         except KeyError:
             said = READ.get(name, T("")).in_(lang)
-        rows.append(
-            (
-                name,
-                ", ".join(case.sql(f"select * from {name} limit 0").columns),
-                re.sub("^One row (?:per|for each) ", "", said.split(":")[0]).removesuffix("."),
-            )
-        )
-    frame = pd.DataFrame(rows, columns=pd.Index(["view", "columns", "row"]))
-    return Table(frame, "", {"view": TEXTS["view"], "columns": TEXTS["columns"], "row": TEXTS["row"]}, lang)
+        row = re.sub("^One row (?:per|for each) ", "", said.split(":")[0]).removesuffix(".")
+        rows.append((name, ", ".join(case.sql(f"select * from {name} limit 0").columns), row))
+    names_ = ("view", "columns", "row")
+    return Table(pd.DataFrame(rows, columns=pd.Index(names_)), "", {name: TEXTS[name] for name in names_}, lang)
+
+
+def explained(text: str, lang: Lang = "en") -> Table:
+    """Return the answer of `kit.explain` for each line of a text as a table: no evidence, no engine."""
+    from kit.explanation.explain import explain
+
+    rows = [[row[name] for name in EXPLAINED] for row in explain(text, lang)]
+    return Table(pd.DataFrame(rows, columns=pd.Index(list(EXPLAINED)), dtype=object), "", EXPLAINED, lang, max_rows=200)

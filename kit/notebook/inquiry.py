@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -18,9 +17,10 @@ from kit.causes import results
 from kit.charts import Chart, Table, Undrawn, clean, undrawn
 from kit.charts.overview import coverage
 from kit.i18n import Lang, Sentence, labels, on_clock
-from kit.notebook import answers, hypotheses, places, prose
+from kit.notebook import answers, notes, places, prose
 from kit.notebook.progress import watched
-from kit.notebook.stops import NOTHING, Stop
+from kit.notebook.walks import NOTHING, Stop
+from kit.report.labels import PAGE, VERDICTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,7 +34,7 @@ R = TypeVar("R")
 
 TEXTS: Final = labels("notebook")["inquiry"]
 HEADS: Final = labels("notebook")["inquiry heads"]
-FIGURE_HEADS: Final = labels("notebook")["inquiry figure heads"]
+HOLDS: Final = {True: ("✓", "holds"), False: ("✗", "fails"), None: ("?", "open")}
 
 
 def locate(evidence: str | Path) -> Path:
@@ -77,8 +77,8 @@ class Inquiry:
     findings: Mapping[str, Any]
     lang: Lang
     interactive: bool
-    notes: str | Path = hypotheses.DEFAULT
-    """The file to which `note` and `overrule` append."""
+    notes: str | Path = notes.DEFAULT
+    """The file to which `note` appends."""
 
     def finding(self, cause: str) -> Mapping[str, Any]:
         """Return the finding of a cause as in findings.json."""
@@ -93,11 +93,10 @@ class Inquiry:
 
     def _ranked(self) -> list[Mapping[str, Any]]:
         """Return the findings, confirmed ones first."""
-        from kit.report.labels import VERDICTS as WORDS
-
-        order = list(WORDS)
-        key = lambda f: (order.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])  # noqa: E731
-        return sorted(self.findings["findings"], key=key)
+        order = list(VERDICTS)
+        return sorted(
+            self.findings["findings"], key=lambda f: (order.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
+        )
 
     @property
     def spark(self) -> SparkSession:
@@ -123,7 +122,7 @@ class Inquiry:
             given = answers.answer(self.case, rows, so, draw, mark, self.lang)
         if not self.interactive or draw is not None or given.frame.empty:
             return given
-        references = [places.place_of(row) for row in given.frame.head(answers.ROWS).to_dict("records")]  # type: ignore[arg-type]
+        references = places.places_of(given.frame.head(answers.ROWS).to_dict("records"))
         return attrs.evolve(
             given, shown=tuple(self._linked(each, references) for each in given.shown if isinstance(each, Table))
         )
@@ -143,20 +142,15 @@ class Inquiry:
     @_or_sentence
     def rows(self, name: str, most: int = 10, selection: Selection | None = None) -> Any:
         """Return the first rows of a result table, safe to display; empty if this evidence has none."""
-        frame = self._left(name, selection)
-        references = [places.place_of(row) for row in frame.head(most).to_dict("records")]  # type: ignore[arg-type]
+        frame = self.table(name) if selection is None else selection.keep(self.table(name))
+        references = places.places_of(frame.head(most).to_dict("records"))
         return self._linked(Table(frame, clean(name), lang=self.lang, max_rows=most), references)
 
-    def _left(self, name: str, selection: Selection | None) -> pd.DataFrame:
-        return self.table(name) if selection is None else selection.keep(self.table(name))
-
-    def draw(
-        self, chart: Callable[..., Chart], name: str, selection: Selection | None = None
-    ) -> Chart | Table | Undrawn | answers.Answer:
-        """Draw a result table, or the rows of it in a selection; show a sentence if it is absent."""
+    def draw(self, chart: Callable[..., Chart], name: str) -> Chart | Table | Undrawn | answers.Answer:
+        """Draw a result table; show a sentence if it is absent."""
         if name not in results.names(self.case):
             return answers.sentence(NOTHING, self.lang)
-        return self._drawn(chart, self._left(name, selection), name)
+        return self._drawn(chart, self.table(name), name)
 
     def _drawn(self, chart: Callable[..., Any], frame: pd.DataFrame, name: str) -> Any:
         try:
@@ -167,21 +161,21 @@ class Inquiry:
     @_or_sentence
     def verdicts(self, every: bool = False) -> Table | answers.Answer:
         """Return the causes that are not ruled out with their verdicts, confirmed ones first; or `every` cause."""
-        from kit.report.labels import PAGE
-        from kit.report.labels import VERDICTS as WORDS
-
-        said = hypotheses.marks(self)
+        found = self.findings["findings"]
         shown = [f for f in self._ranked() if every or f["verdict"] != "ruled_out"]
-        rows = [
-            (f"{WORDS[f['verdict']][0]}\N{NO-BREAK SPACE}{WORDS[f['verdict']][1].in_(self.lang)}", f["cause"], f["summary"] + said.get(f["cause"], ""))
-            for f in shown
-        ]  # fmt: skip
-        if not rows:
-            return answers.sentence(TEXTS["all_out"].say(count=len(self.findings["findings"])), self.lang)
-        heads = [PAGE[name].in_(self.lang) for name in ("verdict", "cause", "reason")]
-        left = len(self.findings["findings"]) - len(shown)
+        if not shown:
+            return answers.sentence(TEXTS["all_out"].say(count=len(found)), self.lang)
+        names = {
+            verdict: f"{icon}\N{NO-BREAK SPACE}{name.in_(self.lang)}" for verdict, (icon, name) in VERDICTS.items()
+        }
+        left = len(found) - len(shown)
         caption = TEXTS["verdicts_left"].say(count=left) if left else TEXTS["verdicts"]
-        return Table(pd.DataFrame(rows, columns=pd.Index(heads)), caption, lang=self.lang)
+        rows = [(names[f["verdict"]], f["cause"], f["summary"]) for f in shown]
+        return self._table(rows, caption, "verdict", "cause", "reason")
+
+    def _table(self, rows: list[Any], caption: Sentence, *columns: str) -> Table:
+        heads = {name: PAGE[name] for name in columns}
+        return Table(pd.DataFrame(rows, columns=pd.Index(columns)), caption, heads, self.lang)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         confirmed = self.findings["root_causes"]
@@ -199,39 +193,25 @@ class Inquiry:
     @_or_sentence
     def chain(self, cause: str) -> Table:
         """Return the steps of a cause: claim, role, whether it is shown, number of references."""
-        from kit.report.labels import PAGE
-
-        holds = {True: "✓", False: "✗", None: "?"}
-        steps = self.finding(cause)["steps"]
         rows = [
-            (n, holds[s["holds"]], PAGE[s["role"]].in_(self.lang), s["claim"], len(s["evidence"]))
-            for n, s in enumerate(steps, 1)
+            (n, HOLDS[s["holds"]][0], PAGE[s["role"]].in_(self.lang), s["claim"], len(s["evidence"]))
+            for n, s in enumerate(self.finding(cause)["steps"], 1)
         ]
-        names = [
-            "#",
-            PAGE["holds"].in_(self.lang),
-            TEXTS["role"].in_(self.lang),
-            *(PAGE[name].in_(self.lang) for name in ("chain", "refs")),
-        ]
-        return Table(pd.DataFrame(rows, columns=pd.Index(names)), TEXTS["chain"].say(cause=cause), lang=self.lang)
+        return self._table(rows, TEXTS["chain"].say(cause=cause), "step", "holds", "role", "chain", "refs")
 
     @_or_sentence
     def step(self, cause: str, id: str) -> Any:  # noqa: A002
-        """Return one step of a cause, by its id: whether it is shown, its claim, and the lines and records behind
-        it.
-        """
-        from kit.report.labels import PAGE
-
+        """Return one step of a cause, by its id: whether it is shown, its claim, and the lines and records behind it."""
         found = next((s for s in self.finding(cause)["steps"] if s["id"] == id), None)
         if found is None:
             return Table(pd.DataFrame(), TEXTS["not_a_step"].say(id=id), lang=self.lang)
-        mark, state = {True: ("✓", "holds"), False: ("✗", "fails"), None: ("?", "open")}[found["holds"]]
+        mark, state = HOLDS[found["holds"]]
         said = TEXTS["step"].say(mark=mark, state=PAGE[state], role=PAGE[found["role"]], claim=found["claim"])
         return self._quoted(said, found["evidence"])
 
     @_or_sentence
     def evidence(self, cause: str, step: int) -> Any:
-        """Return the lines and records behind step number `step` (the first is 1)."""
+        """Return the lines and records behind step number `step` (the first is 1), without its claim."""
         return self._quoted(TEXTS["quotes"].say(n=step), self.finding(cause)["steps"][step - 1]["evidence"])
 
     def _quoted(self, caption: Sentence, refs: Sequence[Mapping[str, Any]]) -> Any:
@@ -240,51 +220,24 @@ class Inquiry:
         return self._linked(Table(frame, caption, HEADS, self.lang), refs)
 
     @_or_sentence
-    def figures(self, cause: str) -> Table:
-        """Return the figures of a cause, with what each counts."""
-        from kit import causes
-
-        known = causes.figures()
-
-        rows = [
-            (name, value, known[name].label.in_(self.lang) if name in known else "")
-            for name, value in self.finding(cause)["figures"].items()
-        ]
-        return Table(
-            pd.DataFrame(rows, columns=pd.Index(list(FIGURE_HEADS)), dtype=object),
-            TEXTS["figures"].say(cause=cause),
-            FIGURE_HEADS,
-            self.lang,
-        )
-
-    @_or_sentence
     def remedies(self, cause: str) -> Table | answers.Answer:
         """Return what to do, why it helps, its risk, how to see that it worked. Tables that a report writes as files are named as they are had here."""
-        from kit.report.labels import PAGE
-
         if not self.finding(cause)["remedies"]:
             return answers.sentence(TEXTS["no_remedy"], self.lang)
         names = {"action": "remedies", "why": "helps", "risk": "risk", "verify": "verify"}
         frame = pd.DataFrame(self.finding(cause)["remedies"], columns=pd.Index(list(names)))
-        frame = frame.map(
-            lambda text: re.sub(r"`?([a-z0-9_]+)\.csv`?", r"""`inquiry.table("\1")`""", text), na_action="ignore"
-        )
+        frame = frame.replace(r"`?\b([a-z0-9_]+)\.csv`?", r"""`inquiry.table("\1")`""", regex=True)
         return Table(frame, TEXTS["fixes"], {k: PAGE[v] for k, v in names.items()}, self.lang)
 
     @_or_sentence
     def missing(self) -> Table | answers.Answer:
         """Return what to collect next, each command once."""
-        rows = {
-            m["command"]: (m["artefact"], m["why"], m["command"])
-            for f in self.findings["findings"]
-            for m in f["missing"]
-        }
-        if not rows:
-            return answers.sentence(TEXTS["none_missing"], self.lang)
-        return Table(
-            pd.DataFrame(rows.values(), columns=pd.Index(["artefact", "why", "command"])),
-            TEXTS["missing"],
-            lang=self.lang,
+        rows = {m["command"]: m for f in self.findings["findings"] for m in f["missing"]}
+        frame = pd.DataFrame(rows.values(), columns=pd.Index(["artefact", "why", "command"]))
+        return (
+            Table(frame, TEXTS["missing"], lang=self.lang)
+            if rows
+            else answers.sentence(TEXTS["none_missing"], self.lang)
         )
 
     @_or_sentence
@@ -326,9 +279,8 @@ class Inquiry:
             for i in self.case.inventory.items
         ]
         timed = pd.DataFrame(files, columns=pd.Index(["kind", "first", "last"]))
-        timed = timed.assign(
-            first=pd.to_datetime(timed["first"], utc=True), last=pd.to_datetime(timed["last"], utc=True)
-        )
+        for name in ("first", "last"):
+            timed[name] = pd.to_datetime(timed[name], utc=True)
         windows = [self.finding(cause)["window"] for cause in self.findings["root_causes"]]
         window = next(((pd.Timestamp(w[0]), pd.Timestamp(w[1])) for w in windows if w), None)
         return coverage(timed, window, self.lang)
@@ -339,19 +291,15 @@ class Inquiry:
         """
         return self._opened(places.place(self.case, said))
 
-    def trace(self, id: str, within: Selection | None = None) -> Any:  # noqa: A002 - as in `kit.trace`
-        """Show the life of a message, or the part of it in a selection."""
-        return self._opened(places.traced(self.case, id, within))
+    def trace(self, id: str) -> Any:  # noqa: A002 - as in `kit.trace`
+        """Show the life of a message."""
+        return self._opened(places.traced(self.case, id))
 
     def note(self, text: str, about: Any = None, who: str = "") -> Table:
         """Add a hypothesis to the notes and return all of them. `about`: a reference as `place` takes it, a step as (cause,
         id), or an explorer's selection. Raise `BadReference` if it leads nowhere, `WorkspaceInside`, `BadNotes`.
         """
-        return hypotheses.note(self, text, about, who)
-
-    def overrule(self, cause: str, who: str, why: str) -> Table:
-        """Add to the notes that the team overrules a verdict; the finding stays the same, and is marked."""
-        return hypotheses.overrule(self, cause, who, why)
+        return notes.note(self, text, about, who)
 
     def _opened(self, shown: places.Shown) -> Any:
         from kit.notebook.trail import opened
@@ -378,7 +326,7 @@ class Inquiry:
         """Return a trail of rows that open, the one shown already if there is one."""
         from kit.notebook.trail import Trail
 
-        given = places.Linked(table, tuple(places.place_of(row) for row in frame.to_dict("records")))
+        given = places.Linked(table, places.places_of(frame.to_dict("records")))
         if shown is None:
             return Trail(self.case, given)
         shown.fill(given)
@@ -391,7 +339,7 @@ def start(
     lang: Lang = "en",
     interactive: bool = True,
     options: Mapping[str, Any] | None = None,
-    notes: str | Path = hypotheses.DEFAULT,
+    notes: str | Path = notes.DEFAULT,
     book: str | None = "",
 ) -> Inquiry:
     """Open and triage the evidence; results already in the workspace are reused, without Spark.

@@ -1,25 +1,36 @@
-"""A team's notes on an incident: one small YAML file, read as plain text and never overwritten. What notebooks add
-(`kit.notebook.hypotheses`) is appended as further YAML documents; their sections are merged.
+"""A team's notes on an incident: one small YAML file, read as plain text. What notebooks add is appended as further YAML documents; nothing that stands
+in the file is changed.
 
-Every scalar is a string (`22:34` is a time here, not YAML's base-60 number). Aliases are refused, as is a file too
-large for people to have written.
+Every scalar is a string (`22:34` is a time here, not YAML's base-60 number). Aliases are refused, as is a file too large for people to have written.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import fcntl
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import pandas as pd
 import yaml
 
+from kit.charts import Table
+from kit.evidence import workspace as ws
 from kit.formats import plain_yaml, printed_times
 from kit.i18n import Lang, labels
+from kit.notebook import places
 
+if TYPE_CHECKING:
+    from kit.notebook.inquiry import Inquiry
+
+DEFAULT: Final = "out/postmortem-notes.yaml"
+"""Default file for notes, where the postmortem notebook looks for them."""
 MOST_BYTES: Final = 1 << 20
+MOST_REFERENCES: Final = 3
+"""How many references of a step a note keeps; the step has the others."""
 YEARS: Final = range(1971, 2200)
 """Plausible years of an incident: others are typing errors."""
 TEXTS: Final = ("title", "date", "status", "severity", "timezone", "summary", "impact", "detection", "resolution")
@@ -29,10 +40,9 @@ TABLES: Final[dict[str, tuple[str, ...]]] = {
     "decisions": ("time", "what", "why", "who"),
     "actions": ("what", "owner", "due", "kind", "ticket"),
     "hypotheses": ("time", "what", "who", "about", "references"),
-    "overruled": ("time", "cause", "verdict", "who", "why"),
 }
-
 MESSAGES: Final = labels("notebook")["notes"]
+HEADS: Final = labels("notebook")["hypotheses heads"]
 
 
 class BadNotes(ValueError):
@@ -41,9 +51,7 @@ class BadNotes(ValueError):
 
 @attrs.frozen
 class Notes:
-    """Content of the file. `texts`, `lists`, `tables` by section, empty if nothing is written; `unknown`: sections
-    that are not used.
-    """
+    """`texts`, `lists`, `tables` by section, empty if nothing is written; `unknown`: sections that are not used."""
 
     path: Path
     texts: dict[str, str]
@@ -54,136 +62,123 @@ class Notes:
     @property
     def zone(self) -> dt.tzinfo:
         """Zone of times without an offset. Raise `BadNotes` for an unknown zone."""
-        return zone(self.texts["timezone"])
-
-
-def nothing() -> Notes:
-    """Return empty notes."""
-    return _sorted(Path(), {})
+        try:
+            return printed_times.tzinfo(self.texts["timezone"])
+        except ValueError as error:
+            raise BadNotes(str(error)) from None
 
 
 def template(path: str | Path, lang: Lang = "en") -> Path:
-    """Write an example to `path` unless the file exists; return the path. An existing file stays the same, byte for
-    byte.
-    """
+    """Write an example to `path` unless there is a file; return the path."""
     wanted = Path(path)
     wanted.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with wanted.open("x", encoding="utf-8") as file:
-            file.write(MESSAGES["template"].in_(lang))
-    except FileExistsError:
-        pass
+    if not wanted.exists():
+        wanted.write_text(MESSAGES["template"].in_(lang), encoding="utf-8")
     return wanted
 
 
 def read(path: str | Path, lang: Lang = "en") -> Notes:
-    """Read notes. Raise `BadNotes` with one line that says why not, `OSError`."""
+    """Read notes; empty ones where there is no file yet. Raise `BadNotes` with one line that says why not, `OSError`."""
     where = Path(path)
-
-    def bad(why: Any) -> BadNotes:
-        return BadNotes(MESSAGES["bad_file"].say(path=str(where), why=why).render(lang))
-
-    with where.open("rb") as file:
-        raw = file.read(MOST_BYTES + 1)
-    if len(raw) > MOST_BYTES:
-        raise bad(MESSAGES["too_large"].say(most=MOST_BYTES))
+    raw = where.read_bytes() if where.is_file() else b""
     try:
-        every = list(plain_yaml.documents(raw.decode("utf-8-sig")))
+        if len(raw) > MOST_BYTES:
+            why = MESSAGES["too_large"].say(most=MOST_BYTES)
+        else:
+            documents = list(plain_yaml.documents(raw.decode("utf-8-sig")))
+            if all(isinstance(said, Mapping) or said in (None, "") for said in documents):
+                return _sections(where, documents)
+            why = MESSAGES["not_notes"].say()
     except UnicodeDecodeError:
-        raise bad(MESSAGES["not_text"]) from None
+        why = MESSAGES["not_text"].say()
     except plain_yaml.Endless as error:
-        raise bad(MESSAGES["aliases"] if error.alias else MESSAGES["not_notes"]) from None
+        why = MESSAGES["aliases" if error.alias else "not_notes"].say()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        raise bad(MESSAGES["not_yaml"].say(line=mark.line + 1 if mark else None)) from None
-    if any(not isinstance(said, Mapping) and said not in (None, "") for said in every):
-        raise bad(MESSAGES["not_notes"])
-    return _sorted(where, _together(every))
+        why = MESSAGES["not_yaml"].say(line=mark.line + 1 if mark else None)
+    raise BadNotes(MESSAGES["bad_file"].say(path=str(where), why=why).render(lang))
 
 
-def _together(documents: list[Any]) -> dict[Any, Any]:
-    """Return the sections of all documents: lists joined, of anything else the first that is not empty."""
-    said: dict[Any, Any] = {}
-    for document in documents:
-        for name, value in (document or {}).items():
-            if name in LISTS or name in TABLES:
-                said[name] = [*_items(said.get(name)), *_items(value)]
-            else:
-                said[name] = said.get(name) or value
-    return said
-
-
-def _sorted(path: Path, said: dict[Any, Any]) -> Notes:
-    known = {*TEXTS, *LISTS, *TABLES}
+def _sections(path: Path, documents: list[Any]) -> Notes:
+    """Join the sections of all documents: of texts the first that is not empty."""
+    said: dict[Any, list[Any]] = {}
+    for name, value in (each for document in documents for each in (document or {}).items()):
+        items = value if isinstance(value, list) else [value]
+        said.setdefault(name, []).extend(item for item in items if item not in (None, ""))
+    rows = {name: [_row(item, columns) for item in said.get(name, ())] for name, columns in TABLES.items()}
     return Notes(
         path,
-        {name: _text(said.get(name)) for name in TEXTS},
-        {name: [text for item in _items(said.get(name)) if (text := _text(item))] for name in LISTS},
-        {
-            name: [row for item in _items(said.get(name)) if any((row := _row(item, columns)).values())]
-            for name, columns in TABLES.items()
-        },
-        tuple(_text(name) for name in said if name not in known),
+        {name: next(map(_text, said.get(name, ())), "") for name in TEXTS},
+        {name: list(filter(None, map(_text, said.get(name, ())))) for name in LISTS},
+        {name: [row for row in each if any(row.values())] for name, each in rows.items()},
+        tuple(_text(name) for name in said if name not in {*TEXTS, *LISTS, *TABLES}),
     )
 
 
-def _items(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value in (None, "") else [value]
-
-
 def _row(item: Any, columns: tuple[str, ...]) -> dict[str, str]:
-    """Return the columns of an entry; a plain sentence is its `what` (`why` if it has no `what`), and unused columns are
-    kept.
-    """
-    own = "what" if "what" in columns else "why"
-    if not isinstance(item, Mapping):
-        return dict.fromkeys(columns, "") | {own: _text(item)}
+    """Return the columns of an entry; a plain sentence is its `what`, to which unused columns are added."""
+    item = item if isinstance(item, Mapping) else {"what": item}
     row = {name: _text(item.get(name)) for name in columns}
-    more = "; ".join(f"{_text(k)}: {_text(v)}" for k, v in item.items() if k not in columns)
-    return row | {own: f"{row[own]} ({more})" if more else row[own]}
+    more = _text({name: value for name, value in item.items() if name not in columns})
+    return row | {"what": f"{row['what']} ({more})" if more else row["what"]}
 
 
 def _text(value: Any) -> str:
     if isinstance(value, Mapping):
         return "; ".join(f"{_text(k)}: {_text(v)}" for k, v in value.items())
     if isinstance(value, list):
-        return "; ".join(_text(v) for v in value)
+        return "; ".join(map(_text, value))
     return "" if value is None else str(value).strip()
 
 
-_CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?")
-_DAY_TIME: Final = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T\s]+(.*))?")
-_TAIL: Final = re.compile(r"(.*?)\s*(Z|UTC|GMT|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)")
-
-
-def zone(text: str) -> dt.tzinfo:
-    """Return the zone a text names: an offset, an IANA name, or empty for UTC. Raise `BadNotes`."""
-    try:
-        return printed_times.tzinfo(text.strip())
-    except ValueError:
-        raise BadNotes(MESSAGES["bad_zone"].say(zone=text.strip()[:60]).render()) from None
-
-
-def moment(text: str, assumed: dt.tzinfo, day: dt.date | None = None) -> dt.datetime | None:
-    """Return the time a note names, None if it is not a time. `assumed`: zone of a time without an offset; `day`: date of one
-    without a date.
-    """
+def moment(text: str, zone: dt.tzinfo, day: dt.date | None = None) -> dt.datetime | None:
+    """Return the time a note names, None if it is not a time. `zone`: of a time without an offset; `day`: of one without a date."""
     plain = text.strip()
-    where = assumed
-    found = _DAY_TIME.fullmatch(plain)
-    clock = plain if found is None else found[4] or ""
-    if tail := _TAIL.fullmatch(clock):
-        try:
-            clock, where = tail[1].strip(), zone(tail[2])
-        except BadNotes:
-            return None
-    hours = _CLOCK.fullmatch(clock)
-    if (clock and hours is None) or (found is None and (hours is None or day is None)):
-        return None
+    if re.fullmatch(r"\d{1,2}:\d\d.*", plain):
+        plain = f"{day} {plain}" if day else ""
+    found = printed_times.when(f"{plain} 00:00" if re.fullmatch(r"\d{4}[-/]\d\d?[-/]\d\d?", plain) else plain)
     try:
-        date = dt.date(int(found[1]), int(found[2]), int(found[3])) if found else day
-        hour, minute, second = (int(part or 0) for part in hours.groups()) if hours else (0, 0, 0)
-        said = dt.datetime.combine(date or dt.date.min, dt.time(hour, minute, second), where).astimezone(dt.UTC)
-    except (ValueError, OverflowError):
+        at = dt.datetime.fromtimestamp(found.ms / 1000, dt.UTC) if found else None
+        at = at.replace(tzinfo=zone).astimezone(dt.UTC) if at and found and found.floating else at
+    except (ValueError, OverflowError, OSError):
         return None
-    return said if said.year in YEARS else None
+    return at if at and at.year in YEARS else None
+
+
+def table(written: Notes, name: str, lang: Lang) -> Table:
+    """Return one section of the notes as a table."""
+    frame = pd.DataFrame(written.tables[name], columns=pd.Index(TABLES[name]))
+    return Table(frame, MESSAGES[name], HEADS, lang, max_rows=500)
+
+
+def note(inquiry: Inquiry, text: str, about: Any = None, who: str = "") -> Table:
+    """Add a hypothesis to the notes; see `Inquiry.note`."""
+    subject, references = _about(inquiry, about)
+    path = Path(inquiry.notes)
+    ws.base(path, inquiry.case.path)
+    read(path, inquiry.lang)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    time = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    entry = {"time": time, "what": text, "who": who, "about": subject, "references": references}
+    said = {"hypotheses": [{name: value for name, value in entry.items() if value}]}
+    with path.open("a", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(("\n" if file.tell() else "") + "---\n" + yaml.safe_dump(said, allow_unicode=True, sort_keys=False))
+    return table(read(path, inquiry.lang), "hypotheses", inquiry.lang)
+
+
+def _about(inquiry: Inquiry, about: Any) -> tuple[str, list[str]]:
+    """Return the subject of a note as a text, and the references it keeps. Raise `BadReference`, `NoSuchCause`."""
+    if about is None:
+        return "", []
+    if hasattr(about, "as_dict"):  # a selection of the explorer
+        return _text(about.as_dict()), []
+    if isinstance(about, tuple) and isinstance(about[-1], str):
+        cause, id_ = about
+        step = next((step for step in inquiry.finding(cause)["steps"] if step.get("id") == id_), None)
+        if step is None:
+            raise places.BadReference(MESSAGES["no_step"].say(cause=cause, id=id_).render(inquiry.lang))
+        return f"{cause}: {step['claim']}", [places.spelled(ref) for ref in step["evidence"][:MOST_REFERENCES]]
+    ref = places.known(inquiry.case, places.reference(about))
+    shown = places.place(inquiry.case, ref).tables[0].table
+    return inquiry.case.line(ref["file"], int(ref["line"])) if ref.get("line") else shown.caption, [places.spelled(ref)]

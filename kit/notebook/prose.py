@@ -8,9 +8,13 @@ from __future__ import annotations
 import difflib
 import re
 import sys
+from collections.abc import Callable
+from importlib import resources
 from typing import Any, Final
 
+from kit.charts import offline
 from kit.i18n import Lang
+from kit.report import notebooks
 
 PASSING: Final = {"rmq-kit": {"passing": True}}
 """The mark of outputs that a report leaves out."""
@@ -18,67 +22,64 @@ HIDE: Final = "<style>.jp-MarkdownCell, .text_cell { display: none }</style>"
 """In a page made of an executed notebook: its English text cells, whose Chinese is beside the code."""
 BEGINS: Final = re.compile(r"\b(?:start|lab\.open)\(")
 """In the cell that opens the evidence, from which the text is said."""
-_HOOKS: Final[list[Any]] = []
+_HOOKS: Final[dict[str, dict[str, Callable[..., None]]]] = {}
+
+
+def shell() -> Any:
+    """Return IPython's shell, None outside of it."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
+
+
+def listen(who: str, **hooks: Callable[..., None]) -> dict[str, Callable[..., None]]:
+    """From now on call these at IPython's events, instead of those that `who` had called before; return those."""
+    events, before = shell().events, _HOOKS.pop(who, {})
+    for event, hook in before.items():
+        events.unregister(event, hook)
+    for event, hook in hooks.items():
+        events.register(event, hook)
+    _HOOKS[who] = hooks
+    return before
 
 
 def speak(book: str, lang: Lang, interactive: bool = True) -> None:
     """From now on show the text between two code cells of a notebook in `lang` below the first of them; that up to here at once.
 
-    `book`: how the notebook's name begins. Charts can be drawn in a page made of it from here on.
+    `book`: how the notebook's name begins. A page made of it can draw charts from here on, and is dark in a dark window.
     """
-    shell = _shell()
-    if shell is None:
+    if shell() is None:
         return
-    library()
-    for hook in _HOOKS:
-        shell.events.unregister("post_run_cell", hook)
-    _HOOKS.clear()
-    if lang == "en" or not book:
+    dark = resources.files("kit.notebook").joinpath("dark.css").read_text(encoding="utf-8")
+    _publish({"text/html": f"<style>{dark}</style>{offline.library()}", "text/plain": ""})
+    listen("prose")
+    path = next(notebooks.folder().glob(f"{book}*.ipynb"), None)
+    if lang == "en" or not book or path is None:
         return
-    texts = _texts(book, lang)
+    sources, texts = _texts(notebooks.localise(notebooks.read(path), lang).cells)
     if not interactive:
         _publish({"text/html": HIDE, "text/plain": ""})
-    begun = next((n for n, (source, _) in enumerate(texts) if BEGINS.search(source)), 0)
-    _say([text for _, before in texts[: begun + 2] for text in before])
-    sources = [source for source, _ in texts[:-1]]
+    begun = next((n for n, source in enumerate(sources) if BEGINS.search(source)), 0)
+    _say([text for before in texts[: begun + 2] for text in before])
 
     def after(result: Any) -> None:
         near = difflib.get_close_matches(result.info.raw_cell.strip(), sources, 1, 0.5)
-        n = sources.index(near[0]) if near else 0
-        if begun < n:
-            _say(texts[n + 1][1])
+        if near and begun < (n := sources.index(near[0])):
+            _say(texts[n + 1])
 
-    shell.events.register("post_run_cell", after)
-    _HOOKS.append(after)
+    listen("prose", post_run_cell=after)
 
 
-def library() -> None:
-    """Put what draws charts into the notebook, for pages made of it."""
-    from kit.charts import offline
-
-    if _shell() is not None:
-        _publish({"text/html": offline.library(), "text/plain": ""})
-
-
-def _shell() -> Any:
-    ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython is not None else None
-
-
-def _texts(book: str, lang: Lang) -> list[tuple[str, list[str]]]:
-    """Return each code cell of a notebook of the kit with the text cells before it; at the end those behind the last one."""
-    from kit.report import notebooks
-
-    path = next(notebooks.folder().glob(f"{book}*.ipynb"), None)
-    cells: list[tuple[str, list[str]]] = []
-    before: list[str] = []
-    for cell in notebooks.localise(notebooks.read(path), lang).cells if path else ():
+def _texts(cells: list[Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the code cells, and the text cells before each of them; at the end those behind the last one."""
+    sources: list[str] = []
+    texts: list[list[str]] = [[]]
+    for cell in cells:
         if cell.cell_type == "markdown":
-            before.append(cell.source)
+            texts[-1].append(cell.source)
         else:
-            cells.append((cell.source.strip(), before))
-            before = []
-    return [*cells, ("", before)]
+            sources.append(cell.source.strip())
+            texts.append([])
+    return sources, texts
 
 
 def _say(texts: list[str]) -> None:

@@ -25,7 +25,7 @@ from kit.i18n import Lang, T, labels, on_clock
 from kit.redaction import leaks
 from kit.redaction import names as redactnames
 from kit.redaction.redactor import Redactor
-from kit.report import build, notebooks, write
+from kit.report import build, manifest, notebooks, write
 from kit.report.notebook_format import nbformat
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
             made.append(staged / "notebooks" / path.name)
         frames = {name: redactor.frame(frame) for name, frame in evidence.items()}
         with on_clock(case.clock):
-            build.build(told, frames, made, staged, case.lang, redactor.value(options) | {"redact": True}, started)
+            build.build(told, frames, made, staged, case.lang, redactor.value(options) | {"redact": True})
+        manifest.write_run(staged / "run.json", started, {})
 
         if case.failures:
             report = bug_report.text(case.failures, case, redactor.value(options))

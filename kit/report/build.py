@@ -1,22 +1,24 @@
-"""Put a report together: triage → findings.json, tables, notebooks → report.html and manifest.json."""
+"""Put a report or a postmortem together: triage → findings.json, tables, notebooks → the page and manifest.json."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import pandas as pd
 
+import kit
 from kit.analysis import noise
-from kit.case import unreadable
+from kit.case import bug_report, output, unreadable
 from kit.causes import release_advice, results, timeline
 from kit.evidence import disk
 from kit.evidence.failure import Failure
 from kit.i18n import Lang, on_clock
-from kit.report import html, manifest, notebooks
+from kit.report import html, manifest, notebooks, write
 from kit.report.labels import SKIPPED
 from kit.spark import sessions
 
@@ -24,59 +26,79 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 PAGE_NAME = "report.html"
+POSTMORTEM = "90_postmortem.ipynb"
+Findings = Mapping[str, Any]
 
 
 def build(
-    findings: Mapping[str, Any],
+    findings: Findings,
     tables: Mapping[str, pd.DataFrame],
     executed: Sequence[Path],
     out: Path,
     lang: Lang = "en",
     options: Mapping[str, Any] | None = None,
-    started: dt.datetime | None = None,
-    places: Mapping[str, str] | None = None,
     failures: list[Failure] | None = None,
 ) -> Path:
-    """Write `out/report.html`, `out/manifest.json` and `out/run.json` from findings and executed notebooks; return the page's path.
+    """Write `out/report.html` and `out/manifest.json` from findings and executed notebooks; return the page's path. The same arguments give the same bytes.
 
-    `tables` may hold `inventory`, `damage` and `skipped` (the evidence appendix). The same arguments give the same bytes of page and
-    manifest. `started`, `places`: when and where the work was done, for run.json only. `failures`: list to which what failed is added.
+    `tables`: the evidence's own (`evidence_tables`). `failures`: list to which what failed is added.
     """
-    started = started or dt.datetime.now(dt.UTC)
     out.mkdir(parents=True, exist_ok=True)
     content = manifest.manifest(findings, {**(options or {}), "lang": lang}, executed)
     verdicts = {finding["cause"]: finding["verdict"] for finding in findings["findings"]}
     stories = [notebooks.story(path, verdicts) for path in executed]
     page = html.render(findings, tables, stories, lang, options, content["manifest_sha256"], failures)
-    target = out / PAGE_NAME
-    target.write_text(page, encoding="utf-8", errors="backslashreplace")
+    return _written(out, PAGE_NAME, page, content)
+
+
+def _written(out: Path, name: str, page: str, content: Mapping[str, Any]) -> Path:
+    (out / name).write_text(page, encoding="utf-8", errors="backslashreplace")
     disk.write_json(out / "manifest.json", content)
-    manifest.write_run(out / "run.json", started, places or {})
-    return target
+    return out / name
 
 
-def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
-    """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
-    import kit
-    from kit.case import bug_report, output
-    from kit.causes import results
-    from kit.report import write
-
+@contextmanager
+def _folder(case: Case, out: Path, command: str) -> Iterator[tuple[Path, Findings]]:
+    """Yield a folder with findings.json and tables in it, and the findings; then add run.json and what failed."""
     started = dt.datetime.now(dt.UTC)
-    with output.into(out, "report", case.lang) as folder, results.one_run():
+    with output.into(out, command, case.lang) as folder, results.one_run(), on_clock(case.clock):
         findings = kit.triage(case)
         case.progress.begin("writing")
         disk.write_json(folder / "findings.json", findings)
         write.tables(case, folder / "tables")
+        yield folder, findings
+        manifest.write_run(folder / "run.json", started, places(case, out))
+        if case.failures:
+            bug_report.write(folder, case)
+
+
+def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
+    """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
+    with _folder(case, out, "report") as (folder, findings):
         chosen = notebooks.chosen(findings, cause)
         executed = notebooks.execute(chosen, folder / "notebooks", parameters(case), case.failures)
         notebooks.neutral(executed, neutral(case))
-        at, options = places(case, out), declared(case, cause)
-        with on_clock(case.clock):
-            build(findings, evidence_tables(case), executed, folder, case.lang, options, started, at, case.failures)
-        if case.failures:
-            bug_report.write(folder, case)
+        tables, options = evidence_tables(case), declared(case, cause)
+        build(findings, tables, executed, folder, case.lang, options, case.failures)
     return out / PAGE_NAME
+
+
+def postmortem(case: Case, out: Path, notes: Path | None, title: str = "") -> Path:
+    """Run notebook 90 and write it as `out/postmortem.html`, with findings, tables and manifest; return the page's path. `title`: the team's own."""
+    name = "postmortem.html"
+    with _folder(case, out, "postmortem") as (folder, findings):
+        given = {"notes": str(notes.resolve()) if notes else ""}
+        book = [notebooks.folder() / POSTMORTEM]
+        [done] = notebooks.execute(book, folder / "notebooks", parameters(case) | given, case.failures)
+        notebooks.neutral([done], neutral(case) | {"notes": notes.name if notes else ""})
+        options = declared(case) | ({"notes": str(notes)} if notes else {})
+        content = manifest.manifest(findings, {**options, "lang": case.lang}, [done], notes)
+        causes = (f["title"] for f in findings["findings"] if f["cause"] in findings["root_causes"])
+        title = title or " · ".join(causes) or html.PAGE["no_cause"].in_(case.lang)
+        told = notebooks.story(done, shift=0)
+        page = html.notebook(told, findings, title, case.lang, options, content["manifest_sha256"])
+        _written(folder, name, page, content)
+    return out / name
 
 
 def parameters(case: Case) -> dict[str, Any]:
@@ -104,26 +126,28 @@ def places(case: Case, out: Path) -> dict[str, str]:
     return {name: str(path.resolve()) for name, path in at.items()} | engine
 
 
-def declared(case: Case, cause: str) -> dict[str, Any]:
+def declared(case: Case, cause: str = "auto") -> dict[str, Any]:
     """Return the options of a report, as the command line spells them."""
     return case.options.declared() | ({} if cause == "auto" else {"cause": cause})
 
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
-    """Return the tables that belong to no single cause, without Spark: `inventory`, `damage` (each place), `skipped` (by reason),
-    `harmless` (known benign texts), `timeline`, `releases` (their faults that fit). A table that fails is left out and added to the failures of the case.
+    """Return the tables that belong to no single cause: `inventory`, `damage` (each place), `skipped` (by reason), `harmless` (known benign texts),
+    `timeline`, `releases` (their faults that fit). A table that fails is left out and added to the failures of the case.
     """
-    made: dict[str, pd.DataFrame] = {}
-    for name, make in {
-        "inventory": _files,
-        "damage": _damage,
-        "skipped": _skipped,
-        "harmless": lambda case: noise.harmless_texts(case.facts, case.lang)[list(noise.SHOWN)],
-        "timeline": lambda case: results.table(case, timeline.TABLE),
-        "releases": lambda case: release_advice.fitting(case.facts, results.load(case)),
-    }.items():
+    reasons = {name: text.in_(case.lang) for name, text in SKIPPED.items()}
+    wanted: dict[str, Callable[[], pd.DataFrame]] = {
+        "inventory": lambda: _files(case),
+        "damage": lambda: pd.DataFrame([{"file": each.file, "reason": str(each)} for each in unreadable.of(case)]),
+        "skipped": lambda: case.facts("skipped_ranges").replace({"reason": reasons}),
+        "harmless": lambda: noise.harmless_texts(case.facts, case.lang)[list(noise.SHOWN)],
+        "timeline": lambda: results.table(case, timeline.TABLE),
+        "releases": lambda: release_advice.fitting(case.facts, results.load(case)),
+    }
+    made = {}
+    for name, make in wanted.items():
         try:
-            made[name] = make(case)
+            made[name] = make()
         except Exception as error:
             case.failures.append(Failure.of(name, error))
     return made
@@ -131,15 +155,8 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
 
 def _files(case: Case) -> pd.DataFrame:
     columns = ["file", "kind", "source", "bytes", "first", "last", "zone", "replica_of", "sha256"]
-    items = [attrs.asdict(item, recurse=False) for item in case.inventory.items]
-    return pd.DataFrame(items).reindex(columns=columns)
-
-
-def _damage(case: Case) -> pd.DataFrame:
-    return pd.DataFrame([(d.file, str(d)) for d in unreadable.of(case)], columns=pd.Index(["file", "reason"]))
-
-
-def _skipped(case: Case) -> pd.DataFrame:
-    reasons = {name: text.in_(case.lang) for name, text in SKIPPED.items()}
-    ranges = case.facts("skipped_ranges")
-    return ranges.assign(reason=[reasons.get(reason, reason) for reason in ranges["reason"]])
+    frame = pd.DataFrame([attrs.asdict(item, recurse=False) for item in case.inventory.items]).reindex(columns=columns)
+    sourced = frame["source"].notna() & (frame["source"] != frame["kind"])
+    return frame.assign(
+        kind=frame["kind"].where(~sourced, frame["kind"] + " (" + frame["source"].fillna("") + ")")
+    ).drop(columns="source")

@@ -1,25 +1,52 @@
-"""What `msgid` and `trace` print: a decoded id, the life of a message. Imports neither Spark nor pandas."""
+"""What `msgid`, `size` and `trace` print, and the tables of every command. Imports neither Spark nor pandas."""
 
 from __future__ import annotations
 
+import io
+import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from kit.i18n import Lang, labels, printable, rendered
 
-SHOWN_MENTIONS: Final = 40
-SHOWN_RECORDS: Final = 300
+SHOWN: Final = 40
+"""How many places of a message are shown; --json has all."""
 WIDE: Final = 160
 
 KINDS: Final = labels("report")["console kinds"]
 SURE: Final = labels("report")["console sure"]
 FIELDS: Final = labels("report")["console fields"]
 TEXTS: Final = labels("report")["console"]
+SIZES: Final = labels("report")["sizes"]
+REFUSED: Final = labels("report")["sizes refused"]
+MEASURED: Final = labels("report")["sizes measured"]
+
+
+def table(rows: Iterable[Sequence[str | Text]], heads: Sequence[str] = (), right: Collection[int] = ()) -> str:
+    """Return rows in columns as wide as the terminal, those in `right` (from 0) right-aligned; in colour on a terminal, unless NO_COLOR is set.
+
+    Text is never markup: `[bold]` or an escape sequence in a file name stays literal.
+    """
+    cells = [[each if isinstance(each, Text) else Text(printable(each)) for each in row] for row in rows]
+    drawn = Table(box=None, pad_edge=False, header_style="bold", show_header=bool(heads))
+    for n in range(max([len(heads), *map(len, cells)])):
+        drawn.add_column(heads[n] if heads else "", overflow="fold", justify="right" if n in right else "left")
+    for row in cells:
+        drawn.add_row(*row)
+    out, coloured = io.StringIO(), sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    screen = Console(
+        file=out, width=shutil.get_terminal_size((WIDE, 50)).columns, force_terminal=coloured,
+        color_system="standard" if coloured else None, legacy_windows=False,
+    )  # fmt: skip
+    screen.print(drawn)
+    return "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
 
 
 def ids(report: Iterable[dict[str, Any]], lang: Lang) -> str:
@@ -34,13 +61,54 @@ def _id(row: dict[str, Any], lang: Lang) -> str:
     lines = [
         row["id"],
         f"  {KINDS[row['kind']].in_(lang)} ({SURE[row['how_sure']].in_(lang)}: {rendered(row['why'], lang)})",
+        *(f"  {line}" for line in table(fields).splitlines()),
     ]
-    lines += [f"  {line}" for line in aligned(fields).split("\n")]
-    lines += [
-        "  " + TEXTS["sent"].say(utc=t["utc"].removesuffix("+00:00"), zone=t["zone"]).render(lang) for t in row["times"]
-    ]
+    times = [TEXTS["sent"].say(utc=t["utc"].removesuffix("+00:00"), zone=t["zone"]) for t in row["times"]]
+    lines += ["  " + time.render(lang) for time in times]
     lines += ["  · " + rendered(note, lang) for note in row["notes"]]
-    return "\n".join(wrapped(printable(line)) for line in lines) + "\n"
+    return "\n".join(map(printable, lines)) + "\n"
+
+
+def size(spec: Mapping[str, Any], lang: Lang, *, broker: bool, client: bool, group: bool) -> str:
+    """Return `kit.rocketmq.rewrites.table` as text; `broker`, `client`, `group`: whether its version or name was given, not assumed."""
+    version, limit = spec["broker"], spec["limit"]
+    what = MEASURED[spec["rule"]].say(limit=limit, more=limit + 65536)
+    said = [
+        SIZES["given" if broker else "assumed"].say(version=version),
+        SIZES["measures"].say(what=what, check_max=spec["check_max"]),
+        *([] if broker else [SIZES["before"].say()]),
+        *([] if client else [SIZES["client"].say(version=version)]),
+        *([] if group else [SIZES["group"].say()]),
+    ]
+    heads = [SIZES[name].in_(lang) for name in ("stage", "topic", "bytes", "growth", "left", "verdict")]
+    rows = []
+    for row in spec["rows"]:
+        refused = ", ".join(REFUSED[why].in_(lang) for why in row["refused"]) or SIZES["yes"].in_(lang)
+        left = f"{limit - row['bytes']:,}" if spec["rule"] == "total" else ""
+        topic = row["topic"] if len(row["topic"]) <= 40 else f"{row['topic'][:39]}…"
+        rows.append([row["text"].render(lang), topic, f"{row['bytes']:,}", f"+{row['growth']:,}", left, refused])
+    ends = []
+    for name, key, why in (
+        ("safe", "safe_stored_body", "what_safe"), ("safe_plain", "safe_plain_body", ""), ("raw", "max_message_size", "what_raw"),
+    ):  # fmt: skip
+        value = SIZES["no_body"].in_(lang) if spec[key] is None else f"{spec[key]:,}"
+        ends.append(f"{SIZES[name].in_(lang)}: {value}" + (f"  ({SIZES[why].in_(lang)})" if why else ""))
+    return " ".join(s.render(lang) for s in said) + "\n\n" + table(rows, heads, (2, 3, 4)) + "\n" + "\n".join(ends)
+
+
+PLACES: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+    "ops": lambda op: (
+        f"{_when(op['store_timestamp'])}  → {op['half_offset_msg_id']}  {op['file']}@{op['physical_offset']}"
+    ),
+    "handled": lambda h: (
+        f"{_when(h['time'])}  {h['result'] or '?':<8}  {h['consumer']}  {h['offset_msg_id']}  {h['file']}:{h['line']}"
+    ),
+    "consumers": lambda c: f"{c['group'] or '–'}  {c['topic'] or '–'}  {c['text']}",
+    "traces": lambda t: f"{t['file']}@{t['physical_offset']}  {t['text']}",
+    "mentions": lambda m: f"{m['file']}:{m['line']}  {m['text']}",
+    "gaps": lambda gap: gap["text"],
+}
+"""How a row of each part of a message's life is printed."""
 
 
 def life(told: dict[str, Any], lang: Lang) -> str:
@@ -54,40 +122,15 @@ def life(told: dict[str, Any], lang: Lang) -> str:
         if isinstance(record, int):
             lines.append("    " + TEXTS["alike"].say(n=record).render(lang))
             continue
-        place = f"{record['file']}@{record['physical_offset']}"
-        lines.append(
-            f"  {_when(record['store_timestamp'])}  {record['stage']:<10}  {record['topic']}  {record['offset_msg_id']}  {place}"
-        )
-        lines.append(wrapped(f"      {record['why']}"))
-    if told["ops"]:
-        lines += ["", TEXTS["ops"].say(n=len(told["ops"])).render(lang)]
-        lines += [
-            f"  {_when(op['store_timestamp'])}  → {op['half_offset_msg_id']}  {op['file']}@{op['physical_offset']}"
-            for op in told["ops"][:SHOWN_RECORDS]
-        ]
-    if told["handled"]:
-        lines += ["", TEXTS["handled"].say(n=len(told["handled"])).render(lang)]
-        done = (
-            (_when(h["time"]), h["result"] or "?", h["consumer"], h["offset_msg_id"], f"{h['file']}:{h['line']}")
-            for h in told["handled"]
-        )
-        lines += [f"  {at}  {result:<8}  {who}  {copy}  {place}" for at, result, who, copy, place in done]
-    if told["consumers"]:
-        lines += ["", TEXTS["consumers"].in_(lang)]
-        lines += [f"  {c['group'] or '–'}  {c['topic'] or '–'}  {c['text']}" for c in told["consumers"][:SHOWN_RECORDS]]
-    if told["traces"]:
-        lines += ["", TEXTS["traces"].say(n=len(told["traces"])).render(lang)]
-        lines += [f"  {t['file']}@{t['physical_offset']}  {t['text']}" for t in told["traces"][:SHOWN_MENTIONS]]
-    if told["mentions"]:
-        lines += ["", TEXTS["mentions"].say(n=len(told["mentions"])).render(lang)]
-        lines += [f"  {m['file']}:{m['line']}  {m['text']}" for m in told["mentions"][:SHOWN_MENTIONS]]
-        if len(told["mentions"]) > SHOWN_MENTIONS:
-            lines.append("  " + TEXTS["more"].say(n=len(told["mentions"]) - SHOWN_MENTIONS).render(lang))
-    lines += [
-        "",
-        (TEXTS["gaps"] if told["gaps"] else TEXTS["no_gaps"]).in_(lang),
-        *(wrapped(f"  {gap['text']}") for gap in told["gaps"][:SHOWN_MENTIONS]),
-    ]
+        where = f"{record['offset_msg_id']}  {record['file']}@{record['physical_offset']}"
+        lines.append(f"  {_when(record['store_timestamp'])}  {record['stage']:<10}  {record['topic']}  {where}")
+        lines.append(f"      {record['why']}")
+    for name, line in PLACES.items():
+        rows = told[name]
+        lines += ["", TEXTS[name].say(n=len(rows)).render(lang)] if rows else []
+        lines += [f"  {line(row)}" for row in rows[:SHOWN]]
+        lines += ["  " + TEXTS["more"].say(n=len(rows) - SHOWN).render(lang)] if len(rows) > SHOWN else []
+    lines += [] if told["gaps"] else ["", TEXTS["no_gaps"].in_(lang)]
     return "\n".join(printable(line)[: 4 * WIDE] for line in "\n".join(lines).split("\n"))
 
 
@@ -110,50 +153,17 @@ def _telling(records: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any] | int
 
 def lives(told: Iterable[dict[str, Any]], lang: Lang) -> str:
     """Return a line for each of several messages: how many copies, where and when the last one is, what is missing."""
-    rows = list(told)
-    wide = max((len(each["id"]) for each in rows), default=0)
-    return "\n".join(printable(f"{each['id']:<{wide}}  {_brief(each, lang)}")[: 2 * WIDE] for each in rows)
-
-
-def _brief(told: dict[str, Any], lang: Lang) -> str:
-    if not told["records"]:
-        return " ".join(gap["text"] for gap in told["gaps"][:1]) or TEXTS["mentions"].say(
-            n=len(told["mentions"])
-        ).render(lang)
-    last = told["records"][-1]
-    copies = TEXTS["copies"].say(n=len(told["records"])).render(lang)
-    gaps = " ".join(gap["text"] for gap in told["gaps"] if gap["kind"] != "unquoted")
-    return f"{copies}  {_when(last['store_timestamp'])}  {last['stage']}  {last['topic']}  {gaps}"
+    rows = []
+    for each in told:
+        gaps = " ".join(gap["text"] for gap in each["gaps"] if gap["kind"] != "unquoted")
+        if last := each["records"] and each["records"][-1]:
+            copies = TEXTS["copies"].say(n=len(each["records"])).render(lang)
+            rows.append((each["id"], copies, _when(last["store_timestamp"]), last["stage"], last["topic"], gaps))
+        else:
+            mentions = TEXTS["mentions"].say(n=len(each["mentions"])).render(lang)
+            rows.append((each["id"], gaps or mentions, "", "", "", ""))
+    return table(rows)
 
 
 def _when(iso: str | None) -> str:
     return f"{(iso or '')[:23].replace('T', ' '):<23}"
-
-
-def wrapped(text: str) -> str:
-    """Return sentences with lines no longer than the terminal is wide, indented as they were; as they are where the output is no terminal."""
-    width = shutil.get_terminal_size().columns
-    if not sys.stdout.isatty() or cell_len(text) <= width:
-        return text
-    from rich.console import Console
-    from rich.text import Text
-
-    screen, lines = Console(width=width), []
-    for line in text.split("\n"):
-        words = line.lstrip()
-        indent = " " * (len(line) - len(words))
-        lines += [indent + part.plain.rstrip() for part in Text(words).wrap(screen, max(20, width - len(indent)))]
-    return "\n".join(lines)
-
-
-def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
-    """Return rows of texts in aligned columns, those in `right` (numbers from 0) right-aligned; a Chinese character takes two cells."""
-    wide = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        pads = [" " * (width - cell_len(text)) for text, width in zip(row, wide, strict=True)]
-        cells = zip(row, pads, strict=True)
-        lines.append(
-            "  ".join(pad + text if n in right else text + pad for n, (text, pad) in enumerate(cells)).rstrip()
-        )
-    return "\n".join(lines)

@@ -1,12 +1,9 @@
-"""findings.json and the stories of the notebooks → one self-contained page. Every text passes `clean` and an
-autoescaping template.
-"""
+"""findings.json and what executed notebooks show → one self-contained page. The templates clean and escape every text."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
@@ -20,14 +17,15 @@ from markupsafe import Markup
 
 from kit.analysis import noise
 from kit.causes import look_alikes, release_advice
-from kit.charts import Chart, offline, timeline
+from kit.charts import offline, timeline
+from kit.charts import table as tables_
 from kit.charts.safe_text import clean
-from kit.charts.table import Table, prose
+from kit.charts.table import Table
 from kit.evidence.failure import Failure
 from kit.i18n import Lang, T
 from kit.report.finding_view import finding_view
 from kit.report.labels import COLUMNS, GLOSSARY, PAGE, VERDICTS, page
-from kit.report.notebooks import Story, embed
+from kit.report.notebooks import Story, chart_block
 from kit.report.terminal import zone_warning
 
 FOUND: Final = ("confirmed", "suspected")
@@ -36,17 +34,56 @@ HEAD_CLAIMS: Final = 3
 HEAD_REMEDIES: Final = 3
 
 
+def prose(text: Any) -> Markup:
+    """Return a sentence with text between backticks as code; nothing else becomes markup."""
+    return tables_.prose(clean(text))
+
+
 def environment(*packages: str) -> Environment:
-    """Return the templates of these packages, of the report and of its tables, with everything escaped."""
-    loaders = [PackageLoader(package) for package in (*packages, "kit.report", "kit.charts")]
+    """Return the templates of these packages, of the report and of its tables: everything they show is cleaned and escaped."""
     made = Environment(
-        loader=ChoiceLoader(loaders), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
-    )
+        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "kit.report", "kit.charts")]),
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
+        finalize=lambda shown: shown if isinstance(shown, Markup) else clean(shown),
+    )  # fmt: skip
     made.filters["prose"] = prose
     return made
 
 
 _ENV: Final = environment()
+
+
+def shell(
+    template: str,
+    findings: Mapping[str, Any],
+    lang: Lang,
+    options: Mapping[str, Any],
+    manifest_hash: str | None,
+    name: str = "report",
+    **shown: Any,
+) -> str:
+    """Return a page of `template`, which extends `base.html.j2`. `name`: the command that makes the page again."""
+    return _ENV.get_template(template).render(
+        lang_tag="zh-CN" if lang == "zh" else "en",
+        words=page(lang),
+        kicker=PAGE[name].in_(lang),
+        version=findings["kit_version"],
+        evidence_name=PurePath(findings["evidence"]["path"]).name,
+        command=command(findings, options, lang, name),
+        manifest_hash=manifest_hash,
+        made_by=PAGE["made_by"].say(version=clean(findings["kit_version"])).render(lang),
+        **bundled(),
+        **shown,
+    )
+
+
+def notebook(
+    story: Story, findings: Mapping[str, Any], title: str, lang: Lang, options: Mapping[str, Any], manifest_hash: str
+) -> str:
+    """Return an executed notebook as a page of its own."""
+    failed = _of_notebooks([story], lang)
+    return shell("notebook.html.j2", findings, lang, options, manifest_hash, "postmortem",
+                 title=title, blocks=story.blocks, banners=failed)  # fmt: skip
 
 
 def render(
@@ -58,143 +95,67 @@ def render(
     manifest_hash: str | None = None,
     failures: list[Failure] | None = None,
 ) -> str:
-    """Return the page. `tables` may hold `inventory`, `damage`, `skipped`, `harmless`; without them the findings' own
-    file list is shown. A part that fails is replaced by one sentence and added to `failures`.
+    """Return the report. `tables` may hold `inventory`, `damage`, `skipped`, `harmless`, `releases`, `timeline`.
+
+    A part that fails is replaced by one sentence and added to `failures`.
     """
-    words = page(lang)
     failures = [] if failures is None else failures
+    options = options or {}
     part = partial(_part, failures, lang)
     ranked = _ranked(findings)
     # A notebook about several causes belongs to the foremost.
     owners = {s.name: next((f["cause"] for f in ranked if f["cause"] in s.causes), None) for s in stories}
     views = [_view(f, [s for s in stories if owners[s.name] == f["cause"]], lang, failures) for f in ranked]
+    of = {verdict: [v for v in views if v["verdict"] == verdict] for verdict in VERDICTS}
     found = [v for v in views if v["verdict"] in FOUND]
-    undecided = [v for v in views if v["verdict"] == "insufficient_evidence"]
-    broken = [v for v in views if v["verdict"] == "failed"]
-    head = next((v for v in found if v["kind"] == "root_cause"), None)
-    confirmed = [v for v in found if v["verdict"] == "confirmed" and v["kind"] == "root_cause"]
-    shown = confirmed or ([head] if head else [])
-    each = max(1, HEAD_NUMBERS // max(1, len(shown)))
-    first = {
-        v["id"]: [n for n in v["numbers"] if "word" not in n][: each if v in shown else HEAD_NUMBERS] for v in found
-    }
-    when = _timeline(tables, found, lang, failures)
+    confirmed = [v for v in of["confirmed"] if v["kind"] == "root_cause"]
+    first = confirmed or [v for v in found if v["kind"] == "root_cause"][:1]
+    drawn = part(_timeline, tables, found, lang)
     lists = [
-        excluded([v for v in views if v["verdict"] == "ruled_out"], lang),
+        part(summaries, of["ruled_out"], "ruled_out", lang),
         part(apart, [v["id"] for v in found], lang),
-        part(maybe, tables, "harmless", noise.HEAD.render(lang), lang, noise.SHOWN),
-        part(maybe, tables, "releases", release_advice.HEAD.render(lang), lang, release_advice.COLUMNS),
+        part(shown, tables, "harmless", noise.HEAD, lang, noise.SHOWN),
+        part(shown, tables, "releases", release_advice.HEAD, lang, release_advice.COLUMNS),
     ]
-    return _ENV.get_template("report.html.j2").render(
-        lang_tag="zh-CN" if lang == "zh" else "en",
-        words=words,
-        version=clean(findings["kit_version"]),
-        title=" · ".join(v["title"] for v in confirmed) or words["no_cause"],
-        evidence_name=clean(PurePath(findings["evidence"]["path"]).name),
-        redacted=bool((options or {}).get("redact")),
-        head=head,
-        answers=_answers(head, confirmed, found, undecided, broken, lang, first),
-        failed=[
-            *([warning] if (warning := zone_warning(findings, lang)) else []),
-            *(PAGE["cause_failed"].say(title=v["title"], summary=v["summary"]).render(lang) for v in broken),
-            *(PAGE["failed"].say(name=s.name).render(lang) for s in stories if s.failed),
-            *(PAGE["parts_failed"].say(name=s.name, n=s.parts_failed).render(lang) for s in stories if s.parts_failed),
+    warning = zone_warning(findings, lang)
+    return shell(
+        "report.html.j2", findings, lang, options, manifest_hash,
+        title=" · ".join(v["title"] for v in confirmed) or page(lang)["no_cause"],
+        redacted=bool(options.get("redact")),
+        head=first[0] if first else None,
+        answers=_answers(first, bool(confirmed), found, of, lang),
+        banners=[
+            *([warning] if warning else []),
+            *(PAGE["cause_failed"].say(title=v["title"], summary=v["summary"]).render(lang) for v in of["failed"]),
+            *_of_notebooks(stories, lang),
         ],
         found=found,
-        # The first page has these already: their sections continue with the charts, the chain and the remaining numbers.
-        told=[v["id"] for v in shown],
-        first_numbers=first,
-        left_numbers={v["id"]: [n for n in v["numbers"] if n not in first[v["id"]]] for v in found},
+        first=[v["id"] for v in first],
         links=_links(found, lang),
         lists=[table for table in lists if table],
-        undecided=undecided,
-        undecided_table=verdict_table(undecided, lang),
-        undecided_missing=_once(undecided),
-        timeline=when,
+        undecided=of["insufficient_evidence"],
+        undecided_table=part(summaries, of["insufficient_evidence"], "undecided", lang),
+        undecided_missing=_once(of["insufficient_evidence"]),
+        timeline=drawn,
         # The timeline comes first already.
-        overview=[c for s in stories if not s.causes for c in s.charts if not (when and c["title"] == when["title"])],
-        kinds=part(kinds, findings, tables, lang),
+        overview=[
+            block for s in stories if not s.causes for block in s.blocks
+            if block["kind"] == "chart" and not (drawn and block["title"] == drawn.get("title"))
+        ],
         inventory=part(inventory, findings, tables, lang),
-        unrecognised=[clean(name) for name in findings["evidence"]["not_recognised"]],
-        damage=part(maybe, tables, "damage", words["damage"], lang),
-        skipped=part(skipped, tables, lang),
+        unrecognised=findings["evidence"]["not_recognised"],
+        damage=part(shown, tables, "damage", PAGE["damage"], lang),
+        skipped=part(shown, tables, "skipped", PAGE["skipped"], lang),
+        nothing_skipped="skipped" in tables and tables["skipped"].empty,
         glossary=[(term.in_(lang), meaning.in_(lang)) for term, meaning in GLOSSARY],
-        command=command(findings, options or {}, lang),
-        manifest_hash=manifest_hash,
-        made_by=PAGE["made_by"].say(version=clean(findings["kit_version"])).render(lang),
-        **bundled(),
-    )
+    )  # fmt: skip
 
 
-def verdict_table(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any]:
-    rows = [(view["title"], view["summary"]) for view in views]
-    names = (PAGE["cause"].in_(lang), PAGE["reason"].in_(lang))
-    return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["undecided"], lang=lang).as_dict()
-
-
-def excluded(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any] | None:
-    """Return the causes ruled out, each with what refutes it."""
-    rows = [(v["title"], v["summary"]) for v in views]
-    names = (PAGE["cause"].in_(lang), PAGE["reason"].in_(lang))
-    return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["ruled_out"], lang=lang).as_dict() if rows else None
-
-
-def _files(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return one row per file, times to the second, without empty columns."""
-    frame = tables.get("inventory")
-    if frame is None:
-        frame = pd.DataFrame(
-            findings["evidence"]["files"],
-            columns=pd.Index(["file", "kind", "bytes", "first", "last", "sha256", "replica_of"]),
-        )
-    if "source" in frame:
-        pairs = zip(frame["kind"], frame["source"], strict=True)
-        frame = frame.assign(
-            kind=[
-                kind if source in (None, kind) or source != source else f"{kind} ({source})" for kind, source in pairs
-            ]
-        )
-        frame = frame.drop(columns="source")
-    times = {name: pd.to_datetime(frame[name], utc=True, format="ISO8601") for name in ("first", "last")}
-    return frame.assign(**times)
-
-
-def kinds(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
-    """Return the evidence by kind: files, bytes, first and last time."""
-    frame = _files(findings, tables)
-    by = frame.groupby("kind", as_index=False).agg(
-        files=("file", "size"), bytes=("bytes", "sum"), first=("first", "min"), last=("last", "max")
-    )
-    return Table(by, PAGE["kinds"], COLUMNS, lang).as_dict()
-
-
-def inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
-    frame = _files(findings, tables)
-    frame = frame.dropna(axis="columns", how="all") if len(frame) else frame
-    if "sha256" in frame:
-        frame = frame.assign(sha256=frame["sha256"].str[:16])
-    return Table(frame, PAGE["inventory"], COLUMNS, lang, max_rows=500).as_dict()
-
-
-def apart(slugs: Sequence[str], lang: Lang) -> dict[str, Any] | None:
-    frame = look_alikes.frame(lang, slugs)
-    return None if frame.empty else Table(frame, PAGE["look_alikes"], look_alikes.COLUMNS, lang, max_rows=200).as_dict()
-
-
-def maybe(
-    tables: Mapping[str, pd.DataFrame], name: str, caption: str, lang: Lang, heads: Mapping[str, T] = COLUMNS
-) -> dict[str, Any] | None:
-    frame = tables.get(name)
-    if frame is None or frame.empty:
-        return None
-    return Table(frame, caption, heads, lang, max_rows=200).as_dict()
-
-
-def skipped(tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any] | bool | None:
-    """Return the skipped ranges; False if nothing was skipped, None if they were not determined."""
-    if "skipped" not in tables:
-        return None
-    return maybe(tables, "skipped", PAGE["skipped"].in_(lang), lang) or False
+def _of_notebooks(stories: Sequence[Story], lang: Lang) -> list[str]:
+    """Return a sentence for each notebook that failed, as a whole or in parts."""
+    said = [PAGE["failed"].say(name=s.name) for s in stories if s.failed]
+    said += [PAGE["parts_failed"].say(name=s.name, n=s.parts_failed) for s in stories if s.parts_failed]
+    return [each.render(lang) for each in said]
 
 
 def _part(failures: list[Failure], lang: Lang, make: Callable[..., Any], *arguments: Any) -> Any:
@@ -211,137 +172,137 @@ def _view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, fail
         return finding_view(finding, stories, lang)
     except Exception as error:
         failures.append(Failure.of(finding["cause"], error))
-        bare: dict[str, Any] = {"window": None, "steps": [], "figures": {}, "remedies": [], "missing": []}
-        view = finding_view({**finding, **bare}, stories, lang)
-        return view | {"summary": f"{view['summary']} {PAGE['part_failed'].say(type=failures[-1].type).render(lang)}"}
-
-
-def drawn(chart: Chart, name: str) -> dict[str, Any]:
-    """Return a chart for the page templates; `name` becomes its id."""
-    return chart.as_dict() | {"id": f"chart-{name}", "figure": embed(json.loads(chart.figure.to_json()))}
+        said = f"{finding['summary']} {PAGE['part_failed'].say(type=failures[-1].type).render(lang)}"
+        bare: dict[str, Any] = {
+            "window": None,
+            "steps": [],
+            "figures": {},
+            "remedies": [],
+            "missing": [],
+            "summary": said,
+        }
+        return finding_view({**finding, **bare}, stories, lang)
 
 
 def _timeline(
-    tables: Mapping[str, pd.DataFrame], found: Sequence[Mapping[str, Any]], lang: Lang, failures: list[Failure]
+    tables: Mapping[str, pd.DataFrame], found: Sequence[Mapping[str, Any]], lang: Lang
 ) -> dict[str, Any] | None:
     frame = tables.get("timeline")
     if frame is None or frame.empty:
         return None
-    try:
-        chart = drawn(timeline.timeline(frame, lang, {view["id"]: view["title"] for view in found}), "timeline")
-        return chart | {"targets": _targets(frame[frame["decides"].astype(bool)], found, lang)}
-    except Exception as error:  # the page starts without it
-        failures.append(Failure.of("timeline", error))
-        return None
+    return chart_block(timeline.timeline(frame, lang, {view["id"]: view["title"] for view in found}), "timeline")
 
 
-def _targets(moments: pd.DataFrame, found: Sequence[Mapping[str, Any]], lang: Lang) -> list[str]:
-    """Return the id of the claim, else of the cause, that each moment that decides belongs to; the claim gets the moment's number."""
-    steps = {(view["id"], step["claim"]): step for view in found for step in view["steps"]}
-    targets = []
-    for number, (lane, what) in enumerate(zip(moments["lane"], moments[lang], strict=True), 1):
-        step = steps.get((lane, clean(what)))
-        if step:
-            step["moments"].append(number)
-        targets.append(step["place"] if step else clean(lane))
-    return targets
-
-
-def _ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return findings in reading order: confirmed root causes by harm, then suspected causes, then
-    neighbours.
-    """
-    verdicts = list(VERDICTS)
-    kinds = ("root_cause", "neighbour", "hazard")
-    harm = {slug: i for i, slug in enumerate(findings["root_causes"])}
-    return sorted(
-        findings["findings"],
-        key=lambda f: (
-            f["verdict"] not in FOUND,
-            kinds.index(f["kind"]),
-            verdicts.index(f["verdict"]),
-            harm.get(f["cause"], len(harm)),
-            f["cause"],
-        ),
+def summaries(views: Sequence[Mapping[str, Any]], caption: str, lang: Lang) -> dict[str, Any] | None:
+    """Return the causes with the reason of their verdict."""
+    frame = pd.DataFrame([(v["title"], v["summary"]) for v in views], columns=pd.Index(["cause", "reason"]))
+    return (
+        Table(frame, PAGE[caption], {name: PAGE[name] for name in ("cause", "reason")}, lang).as_dict()
+        if views
+        else None
     )
 
 
+def inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
+    """Return one row per file, times to the second, without empty columns."""
+    names = ["file", "kind", "bytes", "first", "last", "sha256", "replica_of"]
+    frame = tables.get("inventory", pd.DataFrame(findings["evidence"]["files"], columns=pd.Index(names)))
+    frame = frame.assign(
+        **{name: pd.to_datetime(frame[name], utc=True, format="ISO8601") for name in ("first", "last")}
+    )
+    frame = frame.dropna(axis="columns", how="all") if len(frame) else frame
+    if "sha256" in frame:
+        frame = frame.assign(sha256=frame["sha256"].str[:16])
+    return Table(frame, PAGE["inventory"], COLUMNS, lang, max_rows=500).as_dict()
+
+
+def apart(slugs: Sequence[str], lang: Lang) -> dict[str, Any] | None:
+    """Return what these causes look like, and how to tell them apart."""
+    frame = look_alikes.frame(lang, slugs)
+    return None if frame.empty else Table(frame, PAGE["look_alikes"], look_alikes.COLUMNS, lang, max_rows=200).as_dict()
+
+
+def shown(
+    tables: Mapping[str, pd.DataFrame], name: str, caption: T, lang: Lang, heads: Mapping[str, T] = COLUMNS
+) -> dict[str, Any] | None:
+    """Return a table by its name, None without rows."""
+    frame = tables.get(name)
+    return None if frame is None or frame.empty else Table(frame, caption, heads, lang, max_rows=200).as_dict()
+
+
+def _ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return findings in reading order: confirmed root causes by harm, then suspected causes, then neighbours."""
+    verdicts, kinds = list(VERDICTS), ("root_cause", "neighbour", "hazard")
+    harm = {slug: i for i, slug in enumerate(findings["root_causes"])}
+
+    def place(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+        slug, verdict = finding["cause"], finding["verdict"]
+        return (
+            verdict not in FOUND, kinds.index(finding["kind"]), verdicts.index(verdict), harm.get(slug, len(harm)), slug,
+        )  # fmt: skip
+
+    return sorted(findings["findings"], key=place)
+
+
 def _answers(
-    head: dict[str, Any] | None,
-    confirmed: list[dict[str, Any]],
+    first: list[dict[str, Any]],
+    confirmed: bool,
     found: list[dict[str, Any]],
-    undecided: list[dict[str, Any]],
-    broken: list[dict[str, Any]],
+    of: Mapping[str, list[dict[str, Any]]],
     lang: Lang,
-    numbers: Mapping[str, list[dict[str, str]]],
 ) -> dict[str, Any]:
     """Return the first page: what, since when, how bad, why, what to do now."""
-    words = page(lang)
-    shown = confirmed or ([head] if head else [])
-    what = [view["summary"] for view in shown]
+    words, undecided = page(lang), of["insufficient_evidence"]
+    what = [view["summary"] for view in first]
     if not confirmed:
-        roots = [view for view in undecided if view["kind"] == "root_cause"]
-        lead = (
-            PAGE["one_suspect"].say(title=head["title"]).render(lang)
-            if head
-            else words["not_examined"]
-            if broken
-            else words["too_little"]
-            if roots
-            else words["quiet"]
-        )
-        what = [lead, *what]
-    claims = max(1, HEAD_CLAIMS // max(1, len(shown)))
-    left = [step for view in shown for step in _shown(view)[claims:]]
-    more = {"place": left[0]["place"], "said": PAGE["more_claims"].say(n=len(left)).render(lang)} if left else None
+        open_ = any(view["kind"] == "root_cause" for view in undecided)
+        quiet = "not_examined" if of["failed"] else "too_little" if open_ else "quiet"
+        what.insert(0, PAGE["one_suspect"].say(title=first[0]["title"]).render(lang) if first else words[quiet])
+    of_each = max(1, len(first))
+    steps = [[step for step in view["steps"] if step["shown"]] for view in first]
+    claims = max(1, HEAD_CLAIMS // of_each)
+    left = [step for each in steps for step in each[claims:]]
     return {
         "what": what,
-        "since": next((view["window"] for view in shown if view["window"]), words["no_window"]),
-        "bad": [n for view in shown for n in numbers[view["id"]]],
-        "why": [step for view in shown for step in _shown(view)[:claims]],
-        "more": more,
-        "now": [remedy for view in shown for remedy in view["remedies"]][:HEAD_REMEDIES],
+        "since": next((view["window"] for view in first if view["window"]), words["no_window"]),
+        "bad": [number for view in first for number in view["numbers"][: max(1, HEAD_NUMBERS // of_each)]],
+        "why": [step for each in steps for step in each[:claims]],
+        "more": left and {"place": left[0]["place"], "said": PAGE["more_claims"].say(n=len(left)).render(lang)},
+        "now": [remedy for view in first for remedy in view["remedies"]][:HEAD_REMEDIES],
         "collect": _once(found if confirmed else found + undecided)[:6],
-        "also": [view for view in found if view not in shown],
+        "also": [view for view in found if view not in first],
     }
-
-
-def _shown(view: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [step for step in view["steps"] if step["shown"]]
 
 
 def _once(views: list[dict[str, Any]]) -> list[dict[str, str]]:
     """Return each request for evidence once, however many causes need it."""
     wanted: dict[str, dict[str, str]] = {}
-    for view in views:
-        for missing in view["missing"]:
-            wanted.setdefault(missing["command"], missing)
+    for missing in (missing for view in views for missing in view["missing"]):
+        wanted.setdefault(missing["command"], missing)
     return list(wanted.values())
 
 
 def _links(found: Sequence[Mapping[str, Any]], lang: Lang) -> dict[str, list[tuple[str, list[Mapping[str, Any]]]]]:
-    """Return, for each finding, what it explains and what explains it, among those found."""
-    known = {view["id"]: view for view in found}
-    links: dict[str, list[tuple[str, list[Mapping[str, Any]]]]] = {}
-    for slug, view in known.items():
-        after = [other for other in found if slug in other["explained_by"]]
-        before = [known[other] for other in view["explained_by"] if other in known]
-        links[slug] = [
-            (PAGE[word].in_(lang), views) for word, views in (("explained_by", before), ("explains", after)) if views
-        ]
+    """Return, for each finding, what explains it and what it explains, among those found."""
+    links = {}
+    for view in found:
+        of = {
+            "explained_by": [other for other in found if other["id"] in view["explained_by"]],
+            "explains": [other for other in found if view["id"] in other["explained_by"]],
+        }
+        links[view["id"]] = [(PAGE[word].in_(lang), others) for word, others in of.items() if others]
     return links
 
 
 def command(findings: Mapping[str, Any], options: Mapping[str, Any], lang: Lang, name: str = "report") -> str:
     """Return the command line that creates this page again."""
     words = [f"python -m kit {name}", shlex.quote(findings["evidence"]["path"]), "--out DIR", f"--lang {lang}"]
-    for name, value in sorted(options.items()):
-        for one in value if isinstance(value, list | tuple) else [value]:
-            if one is True:
-                words.append(f"--{name.replace('_', '-')}")
-            elif one not in (None, False, ""):
-                words.append(f"--{name.replace('_', '-')} {shlex.quote(str(one))}")
-    return clean(" ".join(words))
+    for option, value in sorted(options.items()):
+        given = [one for one in (value if isinstance(value, list | tuple) else [value]) if one not in (None, False, "")]
+        words += [
+            f"--{option.replace('_', '-')}" + ("" if one is True else f" {shlex.quote(str(one))}") for one in given
+        ]
+    return " ".join(words)
 
 
 def template_text(name: str) -> str:
@@ -366,7 +327,7 @@ def policy(css: str, *scripts: str) -> str:
     The hash of the empty text is for plotly, which adds an empty style sheet and fills it rule by rule.
     """
     return (
-        f"default-src 'none'; script-src {' '.join(_hash(s) for s in scripts)}; style-src {_hash(css)} {_hash('')}; "
+        f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; style-src {_hash(css)} {_hash('')}; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 

@@ -20,16 +20,14 @@ def manifest(
     findings: Mapping[str, Any], options: Mapping[str, Any], notebooks: Iterable[Path] = (), notes: Path | None = None
 ) -> dict[str, Any]:
     """Return the manifest: inputs with SHA-256, options, versions, the hashes of executed notebooks and of the notes."""
-    inputs = [
-        {name: file.get(name) for name in ("file", "kind", "bytes", "sha256")} for file in findings["evidence"]["files"]
-    ]
+    shown = ("file", "kind", "bytes", "sha256")
     content: dict[str, Any] = {
         "schema": 1,
         "kit_version": findings["kit_version"],
         "evidence": findings["evidence"]["path"],
-        "inputs": inputs,
+        "inputs": [{name: file.get(name) for name in shown} for file in findings["evidence"]["files"]],
         "not_recognised": findings["evidence"]["not_recognised"],
-        "options": {name: _plain(value) for name, value in sorted(options.items())},
+        "options": json.loads(json.dumps(options, sort_keys=True, default=str)),
         "versions": versions(),
         "notebooks": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in notebooks},
         "findings_sha256": digest(findings),
@@ -63,10 +61,3 @@ def write_run(path: Path, started: dt.datetime, places: Mapping[str, str]) -> No
         **places,
     }
     disk.write_json(path, run)
-
-
-def _plain(value: Any) -> Any:
-    """Return an option as a JSON value."""
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

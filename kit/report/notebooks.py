@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 import kit
 from kit.charts import MIME as CHART
-from kit.charts import PLOTLY_MIME
+from kit.charts import PLOTLY_MIME, Chart
 from kit.charts.safe_text import clean
 from kit.charts.table import MIME as TABLE
 from kit.evidence.failure import Failure
@@ -110,10 +110,8 @@ def execute(
     chosen = dict(parameters)
     from papermill.iorw import local_file_io_cwd
 
-    # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence. Papermill
-    # keeps one such folder for the whole
-    # process and each run puts back what it found: two at once would leave behind a folder that is gone, so it is set
-    # around both.
+    # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence. Papermill keeps one such folder for the
+    # whole process and each run puts back what it found: so it is set around all of them.
     with (
         tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch,
         contextlib.chdir(scratch),
@@ -235,105 +233,92 @@ def _joined(outputs: Iterable[nbformat.NotebookNode]) -> list[nbformat.NotebookN
 
 @attrs.frozen
 class Story:
-    """What one executed notebook holds for the report."""
+    """What one executed notebook shows: blocks of the kinds `markdown`, `table`, `text` and `chart`, in order."""
 
     name: str
     causes: tuple[str, ...]
     failed: str | None
     parts_failed: int
-    charts: list[dict[str, Any]]
     blocks: list[dict[str, Any]]
 
 
-def story(path: Path, verdicts: Mapping[str, str] | None = None) -> Story:
-    """Read an executed notebook into charts and blocks (`markdown`, `table`, `text`); code and foreign HTML are left out.
+def story(path: Path, verdicts: Mapping[str, str] | None = None, shift: int = 2) -> Story:
+    """Read an executed notebook; code and foreign HTML are left out, and what comes with the reader's own queries.
 
-    `verdicts`: {cause: verdict}; text about the documented case (`rmq-kit: {"documented": true}` in its metadata)
-    is left out if the cause is not confirmed, so that nobody takes it for this incident's.
+    `verdicts`: {cause: verdict}; text about the documented case (`rmq-kit: {"documented": true}` in its metadata) is left out if the cause is not
+    confirmed, so that nobody takes it for this incident's. `shift`: levels by which headings are lowered.
     """
     notebook = read(path)
     about = notebook.metadata.get(KIT, {})
     untold = verdicts is not None and "confirmed" not in map(verdicts.get, about_causes(about))
-    charts: list[dict[str, Any]] = []
     blocks: list[dict[str, Any]] = []
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.source.startswith("inquiry.views("):
-            break  # from here on they are the reader's own queries
+            break
         if cell.cell_type == "markdown" and not (untold and cell.metadata.get(KIT, {}).get("documented")):
-            blocks.append({"kind": "markdown", "html": markdown(cell.source)})
-        for output in cell.get("outputs", ()):
-            shown = _shown(output)
-            if shown and shown["kind"] == "chart":
-                charts.append(shown | {"id": f"chart-{path.stem}-{len(charts) + 1}"})
-            elif shown:
-                blocks.append(shown)
-    return Story(path.stem, about_causes(about), about.get("failed"), about.get("parts_failed", 0), charts, blocks)
+            blocks.append({"kind": "markdown", "html": markdown(cell.source, shift)})
+        blocks += filter(None, (_block(output, f"{path.stem}-{len(blocks)}") for output in cell.get("outputs", ())))
+    return Story(path.stem, about_causes(about), about.get("failed"), about.get("parts_failed", 0), blocks)
 
 
-def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:
-    data = output.get("data", {})
+def chart_block(chart: Chart, name: str) -> dict[str, Any]:
+    """Return a chart for the page's templates; `name` becomes its id."""
+    return {
+        "kind": "chart",
+        "id": f"chart-{name}",
+        **chart.as_dict(),
+        "figure": embed(json.loads(chart.figure.to_json())),
+    }
+
+
+def _block(output: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    data, about = output.get("data", {}), output.get("metadata", {}).get(KIT, {})
     if PLOTLY_MIME in data:
-        about = data.get(CHART, {})
-        texts = {name: str(about.get(name, "")) for name in ("title", "reading", "alt")}
-        return {
-            "kind": "chart",
-            "min_width": about.get("min_width", 0),
-            "table": about.get("table"),
-            "figure": embed(data[PLOTLY_MIME]),
-            **texts,
-        }
+        plain = {"title": "", "reading": "", "alt": "", "min_width": 0, "table": None}
+        said = {"kind": "chart", "id": f"chart-{name}", "figure": embed(data[PLOTLY_MIME])}
+        return plain | data.get(CHART, {}) | said
     if TABLE in data:
         return {"kind": "table", "table": data[TABLE]}
-    if output.get("metadata", {}).get(KIT, {}).get("twin"):
-        return None
     text = output.get("text") if output.get("name") == "stdout" else data.get("text/plain")
-    if text and output.get("metadata", {}).get(KIT, {}).get("sentence"):
-        return {"kind": "markdown", "html": Markup("<p>{}</p>").format(clean(text))}
-    return {"kind": "text", "text": clean(text)} if text else None
-
-
-def _blank(figure: Mapping[str, Any]) -> bool:
-    """Return whether a figure has nothing to draw: its sentence says so, and empty axes would only take up space."""
-
-    def drawn(trace: Mapping[str, Any]) -> bool:
-        inner = [trace.get(name) for name in ("x", "y", "z", "values", "text")]
-        inner += [trace.get(name, {}).get("value") for name in ("link", "node") if isinstance(trace.get(name), Mapping)]
-        # plotly writes arrays of numbers as {"dtype", "bdata"}.
-        arrays = [values.get("bdata") if isinstance(values, Mapping) else values for values in inner]
-        return any(values is not None and len(values) > 0 for values in arrays)
-
-    layout = figure.get("layout", {})
-    marks = [mark for name in ("shapes", "annotations", "images") for mark in layout.get(name, ())]
-    return not marks and not any(map(drawn, figure.get("data", ())))
+    if not text or about.get("twin"):
+        return None
+    if about.get("sentence"):
+        return {
+            "kind": "markdown",
+            "html": Markup("\n").join(Markup("<p>{}</p>").format(clean(line)) for line in text.splitlines()),
+        }
+    return {"kind": "text", "text": text}
 
 
 def embed(figure: Mapping[str, Any]) -> Markup:
     """Return a figure as JSON that may be in a `<script>` data block: no `<` in it, so nothing can close the block. "" if it has nothing to draw."""
-    if _blank(figure):
+    layout = figure.get("layout", {})
+    if not figure.get("data") and not any(layout.get(name) for name in ("shapes", "annotations", "images")):
         return Markup("")
-    kept = {"data": figure.get("data", []), "layout": figure.get("layout", {})}
+    kept = {"data": figure.get("data", []), "layout": layout}
     text = json.dumps(kept, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 class _Plain(mistune.HTMLRenderer):
-    """Markdown of notebooks: raw HTML is text, pictures are their alternative text, links lead out only to the web; headings fit under h3."""
+    """Markdown of notebooks: raw HTML is text, pictures are their alternative text, links lead out only to the web; the title is left out."""
+
+    def __init__(self, shift: int) -> None:
+        super().__init__(escape=True)
+        self.shift = shift
 
     def heading(self, text: str, level: int, **attributes: Any) -> str:
-        return "" if level == 1 else f"<h{min(6, level + 2)}>{text}</h{min(6, level + 2)}>\n"
+        lower = min(6, level + self.shift)
+        return "" if level == 1 else f"<h{lower}>{text}</h{lower}>\n"
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         return str(escape(text))
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
-        return (
-            f'<a href="{escape(url)}" rel="noreferrer">{text}</a>' if url.startswith(("https://", "http://")) else text
-        )
+        out = url.startswith(("https://", "http://"))
+        return f'<a href="{escape(url)}" rel="noreferrer">{text}</a>' if out else text
 
 
-_MARKDOWN: Final = mistune.create_markdown(renderer=_Plain(escape=True), plugins=["table"])
-
-
-def markdown(source: str) -> Markup:
+def markdown(source: str, shift: int = 2) -> Markup:
     """Render Markdown with raw HTML escaped."""
-    return Markup(_MARKDOWN(clean(source)))
+    return Markup(mistune.create_markdown(renderer=_Plain(shift), plugins=["table"])(clean(source)))

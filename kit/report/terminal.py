@@ -1,19 +1,14 @@
-"""What the commands print: plain tables for a terminal, with control characters stripped from all evidence."""
+"""What `triage`, `inventory` and `doctor` print: plain tables, with control characters stripped from all evidence."""
 
 from __future__ import annotations
 
 import datetime as dt
-import io
-import os
+import difflib
 import shlex
-import shutil
-import sys
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from kit.causes.findings import VERDICTS
@@ -21,59 +16,56 @@ from kit.charts.safe_text import brief
 from kit.formats.printed_times import is_local, iso
 from kit.i18n import Lang, Sentence, T, labels, on_clock, printable
 from kit.inventory import zones
-from kit.report.console import wrapped
+from kit.report.console import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from kit.analysis.deployment import Broker
+    from kit.causes.doctor import Checkup
+    from kit.causes.hazards import Hazard
     from kit.inventory.inventory import Inventory
     from kit.inventory.model import Item
 
 TEXTS: Final = labels("report")["terminal"]
-
-
-NARROW: Final = 120
-"""Columns below which the table of files has none left for their names."""
-
-ORDER = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out")
-
-
-STYLES: Final = {"confirmed": "bold red", "suspected": "yellow", "failed": "magenta"}
 FOLDED: Final = labels("report")["terminal folded"]
+ADVICE: Final = labels("report")["advice"]
+ORDER: Final = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out")
+STYLES: Final = {"confirmed": "bold red", "suspected": "yellow", "failed": "magenta"}
+BRIEFLY: Final = 4
+"""How many requests are shown: the first are those of the likeliest causes."""
+NAMED: Final = 3
+"""Most files that a warning names."""
+ALIKE: Final = 0.85
+"""difflib's ratio from which on a name may be a slip of the pen: one or two letters of ten."""
+
+
+def heads(lang: Lang, names: Mapping[str, T], *chosen: str) -> list[str]:
+    """Return headings by their names."""
+    return [names[name].in_(lang) for name in chosen]
 
 
 def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> str:
     """Return what holds as a table, what does not as a line each (`verbose`: as rows), what to collect, and last the root cause and what to do."""
-    table = sheet(TEXTS["cause"], TEXTS["verdict"], TEXTS["reason"], TEXTS["where"], lang=lang)
     ranked = sorted(
         findings["findings"], key=lambda f: (ORDER.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
     )
-    for finding in ranked:
-        if verbose or finding["verdict"] not in FOLDED:
-            verdict = Text(VERDICTS[finding["verdict"]].in_(lang), STYLES.get(finding["verdict"], "dim"))
-            table.add_row(cell(finding["cause"]), verdict, cell(finding["summary"]), cell(_first(finding)))
-    parts = [printed(table).rstrip()] if table.row_count else []
+    rows = [
+        (f["cause"], Text(VERDICTS[f["verdict"]].in_(lang), STYLES.get(f["verdict"], "dim")), f["summary"], _first(f))
+        for f in ranked
+        if verbose or f["verdict"] not in FOLDED
+    ]
     counts = Counter(f["verdict"] for f in ranked)
-    if not verbose:
-        parts += [text.say(count=counts[verdict]).render(lang) for verdict, text in FOLDED.items() if counts[verdict]]
-    parts += filter(None, (zone_warning(findings, lang), _wanted(ranked, lang, None if verbose else BRIEFLY)))
-    return "\n\n".join(filter(None, [*parts, closing(findings, lang), next_command(findings, lang)]))
-
-
-BRIEFLY: Final = 4
-"""How many requests are shown: the first are those of the likeliest causes."""
-
-
-def next_command(findings: dict[str, Any], lang: Lang) -> str:
-    """Return the command that shows the evidence behind the verdicts, "" for what was pasted."""
-    if findings["evidence"]["path"] == "-":
-        return ""
-    path = shlex.quote(findings["evidence"]["path"])
-    return printable(TEXTS["read_on"].say(command=f"rmq-kit report {path} --out report/").render(lang))
-
-
-NAMED: Final = 3
-"""Most files that a warning names."""
+    folded = [] if verbose else [(text, counts[verdict]) for verdict, text in FOLDED.items() if counts[verdict]]
+    parts = [
+        table(rows, heads(lang, TEXTS, "cause", "verdict", "reason", "where")).rstrip() if rows else "",
+        *(text.say(count=count).render(lang) for text, count in folded),
+        zone_warning(findings, lang) or "",
+        _wanted(ranked, lang, None if verbose else BRIEFLY),
+        closing(findings, lang),
+    ]
+    if findings["evidence"]["path"] != "-":
+        path = shlex.quote(findings["evidence"]["path"])
+        parts.append(printable(TEXTS["read_on"].say(command=f"rmq-kit report {path} --out report/").render(lang)))
+    return "\n\n".join(filter(None, parts))
 
 
 def zone_warning(findings: Mapping[str, Any], lang: Lang) -> str | None:
@@ -86,9 +78,9 @@ def zone_warning(findings: Mapping[str, Any], lang: Lang) -> str | None:
         files = TEXTS["and_more"].say(files=files, more=len(local) - NAMED)
     first = iso(local[0]["first"])
     instant = first - dt.timedelta(hours=8)
-    said = TEXTS["zone_unknown"].say(files=files, local=f"{first:%H:%M:%S}", utc=f"{instant:%H:%M:%S}")
     with on_clock(None):
-        return wrapped(said.render(lang))
+        said = TEXTS["zone_unknown"].say(files=files, local=f"{first:%H:%M:%S}", utc=f"{instant:%H:%M:%S}")
+        return printable(said.render(lang))
 
 
 def closing(findings: dict[str, Any], lang: Lang) -> str:
@@ -96,65 +88,37 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     roots = [f for f in findings["findings"] if f["kind"] == "root_cause"]
     confirmed = [f for slug in findings["root_causes"] for f in roots if f["cause"] == slug]
     first = confirmed or [f for f in roots if f["verdict"] == "suspected"]
-    named = ", ".join(f["cause"] for f in first)
-    lines = [
-        (TEXTS["found"] if confirmed else TEXTS["perhaps"]).say(causes=named).render(lang)
-        if first
-        else TEXTS["nothing_found"].in_(lang)
-    ]
-    lines += [first[0]["summary"]] if first else []
-    actions = [TEXTS["do_next"].say(action=brief(r["action"])) for f in first for r in f["remedies"]]
-    wanted = [
-        TEXTS["to_collect"].say(artefact=m["artefact"]) for f in first or findings["findings"] for m in f["missing"]
-    ]
-    lines += [said.render(lang) for said in (actions if confirmed else wanted)[:1]]
-    return "\n".join(wrapped(cell(line).plain) for line in lines)
+    found = TEXTS["found" if confirmed else "perhaps"].say(causes=", ".join(f["cause"] for f in first))
+    said: list[Sentence | str] = [found if first else TEXTS["nothing_found"], *(f["summary"] for f in first[:1])]
+    if confirmed:
+        said += [TEXTS["do_next"].say(action=brief(r["action"])) for f in first for r in f["remedies"]][:1]
+    else:
+        missing = (m["artefact"] for f in first or findings["findings"] for m in f["missing"])
+        said += [TEXTS["to_collect"].say(artefact=artefact) for artefact in missing][:1]
+    return "\n".join(printable(line if isinstance(line, str) else line.render(lang)) for line in said)
 
 
 def _first(finding: dict[str, Any]) -> str:
-    refs = [ref for step in finding["steps"] if step["holds"] for ref in step["evidence"]]
-    if not refs:
-        return ""
-    return (
-        f"{refs[0]['file']}:{refs[0]['line']}"
-        if "line" in refs[0]
-        else f"{refs[0]['file']}@{refs[0]['physical_offset']}"
-    )
+    for ref in (ref for step in finding["steps"] if step["holds"] for ref in step["evidence"]):
+        return f"{ref['file']}:{ref['line']}" if "line" in ref else f"{ref['file']}@{ref['physical_offset']}"
+    return ""
 
 
 def _wanted(ranked: Iterable[dict[str, Any]], lang: Lang, most: int | None) -> str:
     """Return each request once, those of the most likely causes first, at most `most`."""
     wanted: dict[str, str] = {}
-    for finding in ranked:
-        if finding["verdict"] in ("suspected", "insufficient_evidence") or finding["missing"]:
-            for missing in finding["missing"]:
-                request = wrapped(f"  {missing['artefact']}: {missing['why']}")
-                wanted.setdefault(missing["command"], f"{request}\n      {missing['command']}")
+    for missing in (missing for finding in ranked for missing in finding["missing"]):
+        wanted.setdefault(missing["command"], f"  {missing['artefact']}: {missing['why']}\n      {missing['command']}")
     return "\n".join([TEXTS["next"].in_(lang), *list(wanted.values())[:most]]) if wanted else ""
 
 
 def inventory(found: Inventory, lang: Lang) -> str:
-    """Return one row per file, those not recognised or refused last; on a terminal too narrow for the table two lines per file."""
+    """Return one row per file, those not recognised or refused last."""
     rows = [[item.file, *_about(item, lang)] for item in found.items]
     rows += [[name, TEXTS["not_recognised"].in_(lang)] for name in found.not_recognised]
     rows += [[refused.file, TEXTS["refused"].say(reason=refused.say(lang)).render(lang)] for refused in found.refused]
-    if width() < NARROW:
-        lines = (wrapped(f"{row[0]}\n    {' · '.join(filter(None, row[1:]))}") for row in rows)
-        return "\n".join(cell(line).plain for text in lines for line in text.split("\n"))
-    table = sheet(
-        TEXTS["file"],
-        TEXTS["kind"],
-        TEXTS["bytes"],
-        TEXTS["first"],
-        TEXTS["last"],
-        TEXTS["zone"],
-        T("SHA-256", "SHA-256"),
-        TEXTS["replica"],
-        lang=lang,
-    )
-    for row in rows:
-        table.add_row(*map(cell, row))
-    return printed(table)
+    names = heads(lang, TEXTS, "file", "kind", "bytes", "first", "last", "zone", "sha256", "replica")
+    return table(rows, names, (2,))
 
 
 def _about(item: Item, lang: Lang) -> list[str]:
@@ -168,33 +132,64 @@ def _about(item: Item, lang: Lang) -> list[str]:
 
 def counts(rows: Iterable[tuple[str, Any]]) -> str:
     """Return `name  number` lines."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for name, value in rows:
-        table.add_row(cell(name), f"{value:,}" if isinstance(value, int) else cell(str(value)))
-    return printed(table)
+    return table([(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in rows])
 
 
-def sheet(*heads: T, lang: Lang) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in heads:
-        table.add_column(head.in_(lang), overflow="fold")
-    return table
+def checkup(found: Checkup, lang: Lang) -> str:
+    """Return what `doctor` found: hazards, faults of the releases seen, and for configuration alone a guide to every parameter in it."""
+    from kit.causes import release_advice
+
+    parts = [_guide(broker, lang) for broker in found.seen.brokers] if found.seen.configuration_only else []
+    hazards, notes = ([h for h in found.hazards if h.grade == grade] for grade in ("hazard", "note"))
+    settings = sum(len(broker.settings.given) for broker in found.seen.brokers)
+    nothing = ADVICE["nothing"].say(settings=settings, groups=len(found.seen.groups)).render(lang) + "\n"
+    parts.append(_hazards(hazards, lang) if hazards else nothing)
+    if notes:
+        parts.append(ADVICE["notes"].in_(lang) + "\n" + _hazards(notes, lang))
+    if found.faults:
+        names = [head.in_(lang) for head in (*release_advice.COLUMNS.values(), ADVICE["fitting"])]
+        rows = [(*each.row(lang), ADVICE["yes"].in_(lang) if each.fits else "") for each in found.faults]
+        parts.append(ADVICE["faults"].in_(lang) + "\n" + table(rows, names))
+    return "\n".join(parts)
 
 
-def cell(value: str) -> Text:
-    """Return text, never markup: `[bold]` or an escape sequence in a file name stays literal."""
-    return Text(printable(value))
+def _hazards(hazards: Sequence[Hazard], lang: Lang) -> str:
+    rows = [
+        (
+            f"{each.slug}: {each.what.render(lang)}",
+            each.where(lang),
+            (f"{each.cause}: " if each.cause else "") + each.becomes.render(lang),
+            each.instead.render(lang),
+        )
+        for each in hazards
+    ]
+    return table(rows, heads(lang, ADVICE, "hazard", "where", "becomes", "set"))
 
 
-def width() -> int:
-    """Return the columns of the terminal, 160 where there is none."""
-    return max(60, shutil.get_terminal_size((160, 50)).columns)
+def _guide(broker: Broker, lang: Lang) -> str:
+    from kit.rocketmq import config
+
+    conflicts = config.conflicts(broker.settings)
+    rows = []
+    for row in config.guide(broker.settings):
+        known = row["parameter"]
+        meaning = _unknown(row["name"], lang) if known is None else known.meaning.in_(lang)
+        unit = f" ({known.unit})" if known and known.unit != "text" else ""
+        trade = known.trade.in_(lang) if known and known.trade else ""
+        against = ", ".join(conflict.slug for conflict in conflicts if row["name"] in conflict.names)
+        rows.append((row["name"], _value(row["value"]), _value(row["default"]), meaning + unit, trade, against))
+    name, version = broker.name or ADVICE["the_broker"], broker.settings.version
+    said = ADVICE["guide"].say(broker=name, version=str(version) if version else ADVICE["any_release"])
+    names = heads(lang, ADVICE, "parameter", "value", "default", "meaning", "trades", "against")
+    return printable(said.render(lang)) + "\n" + table(rows, names)
 
 
-def printed(table: Table) -> str:
-    """Return a table as wide as the terminal; in colour on a terminal, unless NO_COLOR is set."""
-    out = io.StringIO()
-    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    system: Literal["standard"] | None = "standard" if coloured else None
-    Console(file=out, width=width(), color_system=system, force_terminal=coloured, legacy_windows=False).print(table)
-    return out.getvalue()
+def _unknown(name: str, lang: Lang) -> str:
+    from kit.rocketmq import config
+
+    alike = difflib.get_close_matches(name, config.PARAMETERS, 1, ALIKE)
+    return ADVICE["not_here_like"].say(like=alike[0]).render(lang) if alike else ADVICE["not_here"].in_(lang)
+
+
+def _value(value: Any) -> str:
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -108,10 +108,6 @@ def test_reached_by_keyboard(visit, report: Path) -> None:
     assert reachable == 0
 
 
-def test_notes_about_javascript_go_once_a_chart_is_drawn(visit, report: Path) -> None:
-    assert visit(report).page.locator(".undrawn:visible").count() == 0
-
-
 def test_readable_without_javascript(browser, report: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -14,6 +14,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -24,7 +25,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from ports import free_port
 
 import kit
-from kit.charts import offline, pictures
+from kit.charts import pictures
+from kit.notebook import prose
 from kit.report import notebooks
 
 pytestmark = [pytest.mark.browser, pytest.mark.spark]
@@ -47,7 +49,7 @@ def lab(folder: Path) -> Iterator[str]:
     """Return the address of a JupyterLab with notebooks on a triaged recording and on hostile evidence."""
     evidence, workspace = str(recorded.archive("half-topic-blowup")), str(folder / "workspace")
     kit.triage(kit.open_case(evidence, workspace))
-    small, noted = str(recorded.archive("message-identity")), folder / "notes.yaml"
+    small = str(recorded.archive("message-identity"))
     kit.triage(kit.open_case(small, workspace))
     hostile = folder / "hostile"
     hostile.mkdir()
@@ -57,11 +59,9 @@ def lab(folder: Path) -> Iterator[str]:
         "05_explore": book("05_explore", evidence=evidence, workspace=workspace),
         BOOK: book(BOOK, evidence=evidence, workspace=workspace),
         "claim": of_cells(
-            f"from kit import notebook\ninquiry = notebook.start({small!r}, {workspace!r}, notes={str(noted)!r})",
+            f"from kit import notebook\ninquiry = notebook.start({small!r}, {workspace!r})",
             "inquiry.evidence(inquiry.first(), 1)",
-            "inquiry.note('<b>ours</b>', ('message-identity', inquiry.finding('message-identity')['steps'][0]['id']), who='Li Na')",
         ),
-        "what_if": of_cells("from kit.charts import placement\nplacement.explore()"),
         "hostile": of_cells(f"import kit\nkit.explore(kit.open_case({str(hostile)!r}, {workspace!r}))"),
     }
     with serving(folder, **books) as address:
@@ -110,12 +110,6 @@ def second_cells(page: Any, table: int, wanted: str) -> None:
         "([n, wanted]) => { const t = document.querySelectorAll('.rmq-kit-explorer .rmq-kit-rows table')[n]?.tBodies[0]; return t?.rows.length > 0 && [...t.rows].every(r => r.cells[1].innerText === wanted) }",
         arg=[table, wanted],
         timeout=FOLLOWS,
-    )
-
-
-def times(text: str) -> list[str]:
-    return re.findall(
-        r"(\d\d:\d\d:\d\d)", re.sub(r"datetime\.datetime\(2026, 11, 20, (\d+), (\d+), (\d+)[^)]*\)", r"\1:\2:\3", text)
     )
 
 
@@ -183,52 +177,6 @@ def test_a_claim_leads_to_its_place_an_id_to_its_life_and_back(browser: Any, lab
     page.context.close()
 
 
-def test_what_is_noted_in_a_notebook_is_in_the_postmortem_with_its_place(browser: Any, lab: str, folder: Path) -> None:
-    page = opened(browser, lab, "claim")
-    run_all(page)
-    assert "<b>ours</b>" in page.locator(".jp-CodeCell").nth(2).inner_text()
-    page.context.close()
-    small, out = recorded.archive("message-identity"), folder / "postmortem"
-    command = [
-        "postmortem", str(small), "--workspace", str(folder / "workspace"), "--notes", str(folder / "notes.yaml"),
-    ]  # fmt: skip
-    subprocess.run([sys.executable, "-m", "kit", *command, "--out", str(out)], check=True, capture_output=True)
-    context = browser.new_context()
-    shown = context.new_page()
-    shown.goto((out / "postmortem.html").as_uri())
-    noted = shown.locator("text=<b>ours</b>").first
-    assert noted.count() == 1 and shown.locator("b:text-is('ours')").count() == 0
-    said = shown.inner_text("main")
-    # The headless twin: what the note is about is the first step, with the place that carries it.
-    case = kit.open_case(small, folder / "workspace")
-    step = next(f for f in kit.triage(case)["findings"] if f["cause"] == "message-identity")["steps"][0]
-    assert "Li Na" in said and step["claim"] in said and step["evidence"][0]["file"] in said
-    context.close()
-
-
-def test_another_assumption_redraws_the_chart_as_the_function_draws_it(browser: Any, lab: str) -> None:
-    import attrs
-
-    from kit.charts import placement
-    from kit.rocketmq.placement import Assumptions
-
-    texts = "e => JSON.stringify(e.data[0].text)"
-    page = opened(browser, lab, "what_if")
-    run_all(page)
-    chart = page.locator(".rmq-kit-live .js-plotly-plot").first
-    chart.locator("svg.main-svg").first.wait_for()
-    assert json.loads(chart.evaluate(texts)) == [list(row) for row in placement.what_if().figure.data[0].text]
-    name = next(iter(placement.SWITCHES))
-    other = attrs.evolve(Assumptions(), **{name: not getattr(Assumptions(), name)})
-    expected = [list(row) for row in placement.what_if(other).figure.data[0].text]
-    page.locator(".rmq-kit-live .widget-checkbox input").first.click()
-    page.wait_for_function(
-        "wanted => { const e = document.querySelector('.rmq-kit-live .js-plotly-plot'); return e?.data && JSON.stringify(e.data[0].text) === wanted }",
-        arg=json.dumps(expected, ensure_ascii=False, separators=(",", ":")),
-    )
-    page.context.close()
-
-
 def test_hostile_text_is_text_in_it(browser: Any, lab: str) -> None:
     page = opened(browser, lab, "hostile")
     asked: list[str] = []
@@ -246,20 +194,27 @@ def test_hostile_text_is_text_in_it(browser: Any, lab: str) -> None:
     page.context.close()
 
 
-def test_a_page_made_of_a_notebook_draws_its_charts(browser: Any, tmp_path: Path) -> None:
+def test_a_page_made_of_a_notebook_draws_its_charts_and_is_dark_in_a_dark_window(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published: list[dict[str, str]] = []
+    events = SimpleNamespace(register=lambda *_: None, unregister=lambda *_: None)
+    monkeypatch.setattr(prose, "shell", lambda: SimpleNamespace(events=events))
+    monkeypatch.setattr(prose, "_publish", published.append)
+    prose.speak("20", "en")
     rows = pd.DataFrame({"stage": ["half", "commit"], "records": [3, 2]})
-    data = [{"text/html": offline.library()}, pictures.bars(rows)._repr_mimebundle_()]
-    shown = [new_output("display_data", data=each) for each in data]
+    shown = [new_output("display_data", data=each) for each in (*published, pictures.bars(rows)._repr_mimebundle_())]
     page, _ = HTMLExporter().from_notebook_node(new_notebook(cells=[new_code_cell("1", outputs=shown)]))
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
-    context = browser.new_context(viewport={"width": 390, "height": 900}, offline=True)
-    opened_ = context.new_page()
-    opened_.goto((tmp_path / "page.html").as_uri())
-    chart = opened_.locator(".js-plotly-plot")
-    chart.locator("svg.main-svg").first.wait_for(timeout=60_000)
-    assert chart.evaluate("e => e.data[0].x.length || e.data[0].x._inputArray?.length || e._fullData[0].x.length") == 2
-    assert chart.bounding_box()["width"] >= 520
-    context.close()
+    for scheme, colour in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(17, 17, 17)")):
+        context = browser.new_context(viewport={"width": 390, "height": 900}, offline=True, color_scheme=scheme)
+        opened_ = context.new_page()
+        opened_.goto((tmp_path / "page.html").as_uri())
+        chart = opened_.locator(".js-plotly-plot")
+        chart.locator("svg.main-svg").first.wait_for(timeout=60_000)
+        assert chart.bounding_box()["width"] >= 520
+        assert opened_.evaluate("getComputedStyle(document.body).backgroundColor") == colour
+        context.close()
 
 
 def test_run_all_see_the_charts_ask_what_another_group_would_have_done(browser: Any, lab: str) -> None:

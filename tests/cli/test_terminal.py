@@ -14,7 +14,6 @@ import pytest
 import stores
 from click.testing import CliRunner, Result
 from pressed import INSIDE_GRPC
-from rich.cells import cell_len
 
 import kit
 from kit.cli import main
@@ -191,21 +190,6 @@ def test_ctrl_c_while_the_engine_is_asked_ends_in_one_sentence() -> None:
     env = {**os.environ, "PYTHONPATH": str(Path(next(iter(kit.__path__))).parent)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr.splitlines()[-1][:12]) == (130, "Interrupted.")
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_sentences_break_between_words_where_a_narrow_terminal_ends(monkeypatch: pytest.MonkeyPatch, lang: str) -> None:
-    words = {
-        "en": "The broker refused a retry topic whose name is too long for it",
-        "zh": "Broker 拒绝了名称过长的重试主题",
-    }[lang]
-    line = "    " + " ".join([words] * 5)
-    assert console.wrapped(line) == line  # into a file or a pipe
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((80, 24)))
-    lines = console.wrapped(line).split("\n")
-    assert len(lines) > 1 and all(each.startswith("    ") and cell_len(each) <= 80 for each in lines)
-    assert "".join("".join(lines).split()) == "".join(line.split())
 
 
 @pytest.mark.seconds

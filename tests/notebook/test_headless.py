@@ -12,7 +12,7 @@ from nbconvert import HTMLExporter
 
 import kit
 from kit.case.bug_report import Failure
-from kit.notebook import answers, stops
+from kit.notebook import answers, walks
 from kit.report import build, notebooks
 
 ALL = sorted(notebooks.folder().glob("*.ipynb"))
@@ -67,7 +67,7 @@ def test_a_walk_runs_where_nothing_is_wrong_and_leaves_no_stop_without_a_word(
 ) -> None:
     ended(healthy[name])
     said = [str(each.get("data", {}).get("text/plain", "")) for each in outputs(healthy[name])]
-    assert not any(stops.OTHER_COLUMNS.en in text for text in said)
+    assert not any(walks.OTHER_COLUMNS.en in text for text in said)
     for each in outputs(healthy[name]):
         table = each.get("data", {}).get("application/vnd.rmq-kit.table+json")
         assert table is None or table["rows"], table
@@ -76,7 +76,7 @@ def test_a_walk_runs_where_nothing_is_wrong_and_leaves_no_stop_without_a_word(
 @pytest.mark.parametrize("name", [path.stem for path in WALKS])
 def test_sentences_fit_the_sample(executed: dict[str, Path], name: str) -> None:
     said = "\n".join(str(each.get("data", {}).get("text/plain", "")) for each in outputs(executed[name]))
-    assert stops.OTHER_COLUMNS.en not in said
+    assert walks.OTHER_COLUMNS.en not in said
     assert said.count("So: ") >= 5
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pressed import INSIDE_GRPC
 
 import kit
 
@@ -102,29 +101,6 @@ def log(path: Path, lines: int) -> Path:
 def unfinished(workspace: Path, name: str = "") -> list[Path]:
     """Return what lies where tables are written before they are whole."""
     return list(workspace.glob(f"cases/*/tmp/{name}*"))
-
-
-def test_stopped_while_tables_are_read_it_reads_them_the_next_time(kernel: Any, tmp_path: Path) -> None:
-    evidence, workspace = log(tmp_path / "app.log", 400_000), tmp_path / "ws"
-    run = kernel()
-    start = f"from kit import notebook\ninquiry = notebook.start({str(evidence)!r}, {str(workspace)!r})"
-    how = run.stopped(start, lambda: unfinished(workspace, "logs-"))
-    assert how == "KeyboardInterrupt" and unfinished(workspace) == []
-    how, said = run.run(f"{start}\nprint('rows', inquiry.case.logs.count())")()
-    assert how == "ok" and "rows 400000" in said
-
-
-def test_stopped_while_the_explorer_gets_ready_it_answers_the_next_time(kernel: Any, tmp_path: Path) -> None:
-    evidence, workspace = log(tmp_path / "app.log", 400_000), tmp_path / "ws"
-    run = kernel()
-    start = (
-        f"from kit import notebook\ninquiry = notebook.start({str(evidence)!r}, {str(workspace)!r}, interactive=False)"
-    )
-    assert run.run(start)()[0] == "ok"
-    how = run.stopped("explorer = inquiry.explore()", lambda: unfinished(workspace, "explorer_entries-"))
-    assert how == "KeyboardInterrupt"
-    assert run.run(f"{INSIDE_GRPC}\nexplorer = inquiry.explore()")()[0] == "KeyboardInterrupt"
-    assert run.run("explorer = inquiry.explore()\nprint(len(explorer.parts['entries'].frame))")() == ("ok", "400000\n")
 
 
 @pytest.mark.spark

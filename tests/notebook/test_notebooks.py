@@ -14,17 +14,13 @@ import pytest
 import recorded
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+import kit
 from kit.case import output
-from kit.notebook import answers, inquiry, prose
-from kit.report import notebooks
+from kit.notebook import inquiry, prose
+from kit.report import build, notebooks
 
 PATHS = sorted(notebooks.folder().glob("*.ipynb"))
 SAMPLE = "sample_data/half-topic-blowup.tar.zst"
-RUN = {"lang": "en", "interactive": False}
-
-
-def test_the_notebooks_are_there() -> None:
-    assert {"00_start_here", "10_triage", "20_half_topic_blowup"} <= {path.stem for path in PATHS}
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -105,20 +101,6 @@ class TestWalk:
                 assert len(text.strip().splitlines()) <= 12
             if cell.cell_type == "markdown" and not cell.metadata["rmq-kit"].get("documented"):
                 assert not re.search(r"\d,\d{3}", cell.source)
-
-
-WALKED = {
-    "broker-busy": "refused stood-still timed-out failed-sends stored-twice",
-    "half-topic-blowup": "why-refused send-back-refused sent-anew leaked diverted-again answered-commit bounded",
-    "message-identity": "effect look-up-failed handled-twice compared-by several-offset-ids",
-    "message-size-mismatch": "limit refused-at-once at-risk put-back-refused record queue-stands log-volume",
-    "transaction-consistency": "disagree local-step exceptions discarded-rows",
-}
-
-
-def test_every_step_of_a_walked_cause_has_queries_to_show() -> None:
-    assert {notebooks.read(path).metadata["rmq-kit"].get("cause") for path in PATHS} - {None} == set(WALKED)
-    assert {(slug, step) for slug, steps in WALKED.items() for step in steps.split()} <= set(answers.steps())
 
 
 @pytest.mark.parametrize("path", [p for p in WALKS if p.stem[1] == "0"], ids=lambda path: path.stem)
@@ -205,14 +187,9 @@ def test_evidence_is_found_from_the_notebooks_folder(tmp_path: Path, monkeypatch
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two reports on the same recording: the first triages it, the second finds everything in the workspace."""
-    import kit
-    import kit.report
-
     folder = tmp_path_factory.mktemp("reports")
     evidence = inquiry.locate(SAMPLE)
-    return [
-        kit.report.run(kit.open_case(evidence, folder / "workspace"), folder / name) for name in ("first", "second")
-    ]
+    return [build.run(kit.open_case(evidence, folder / "workspace"), folder / name) for name in ("first", "second")]
 
 
 @pytest.mark.recordings
@@ -242,47 +219,19 @@ def test_the_second_report_is_the_first_one(reports: list[Path]) -> None:
     assert set(differ) == {"run.json", output.MARKER}
 
 
-@pytest.mark.recordings
-def test_start_here_runs_on_what_is_in_the_workspace(reports: list[Path]) -> None:
-    workspace = reports[0].parents[1] / "workspace"
-    chosen = {**RUN, "evidence": str(inquiry.locate(SAMPLE)), "workspace": str(workspace)}
-    [path] = notebooks.execute([notebooks.folder() / "00_start_here.ipynb"], reports[0].parent / "start", chosen)
-    told = notebooks.story(path)
-    assert told.failed is None
-    assert len(told.charts) == 1
-    assert "half-topic-blowup" in str(told.blocks)
-
-
-@pytest.mark.recordings
-def test_the_live_lab_shows_two_recordings_side_by_side(reports: list[Path], tmp_path: Path) -> None:
-    chosen = {**RUN, "workspace": str(reports[0].parents[1] / "workspace")}
-    [path] = notebooks.execute([notebooks.folder() / "75_live_lab.ipynb"], tmp_path, chosen)
-    told = notebooks.story(path)
-    assert told.failed is None
-    assert len(told.charts) == 1
-    assert "half-topic-blowup" in str(told.blocks) and "doubling_seconds" in str(told.blocks)
-
-
 @pytest.mark.seconds
 def test_two_at_once_leave_no_working_folder_behind(tmp_path: Path) -> None:
     over = tmp_path / "over"
+    first = new_code_cell("lang = 'en'", metadata={"tags": ["parameters"]})
+    # Still at work when the other one has ended and is cleared away.
     wait = f"import os, time\nwhile not os.path.exists({str(over)!r}): time.sleep(0.05)\ntime.sleep(0.7)"
-    cells = [
-        nbformat.v4.new_code_cell("lang = 'en'", metadata={"tags": ["parameters"]}),
-        # Still at work when the other one has ended and is cleared away.
-        nbformat.v4.new_code_cell(wait),
-        nbformat.v4.new_code_cell(f"open({str(over)!r}, 'w').close()\n'done'"),
+    last = new_code_cell(f"open({str(over)!r}, 'w').close()\n'done'")
+    paths = [
+        write(tmp_path / "in" / "a.ipynb", first, last),
+        write(tmp_path / "in" / "b.ipynb", first, new_code_cell(wait), last),
     ]
-    slow = nbformat.v4.new_notebook(
-        cells=cells,
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}},
-    )
-    quick = nbformat.v4.new_notebook(cells=[cells[0], cells[2]], metadata=slow.metadata)
-    paths = [tmp_path / "a.ipynb", tmp_path / "b.ipynb"]
-    for again in ("first", "second", "third"):
+    for again in ("first", "second"):
         over.unlink(missing_ok=True)
-        for path, book in zip(paths, (quick, slow), strict=True):
-            nbformat.write(book, path)
         for path in notebooks.execute(paths, tmp_path / again, {"lang": "en"}):
             assert notebooks.story(path).failed is None
             assert notebooks.read(path).cells[-1].outputs[0]["data"]["text/plain"] == "'done'"
@@ -293,7 +242,7 @@ def test_all_prose_is_said_in_chinese_cell_by_cell(path: Path, monkeypatch: pyte
     said: list[str] = []
     hooks: list[Any] = []
     events = SimpleNamespace(register=lambda _, hook: hooks.append(hook), unregister=lambda _, hook: hooks.remove(hook))
-    monkeypatch.setattr(prose, "_shell", lambda: SimpleNamespace(events=events))
+    monkeypatch.setattr(prose, "shell", lambda: SimpleNamespace(events=events))
     monkeypatch.setattr(prose, "_publish", lambda data: said.append(data.get("text/markdown", "")))
     prose.speak(path.stem[:2], "zh")
     cells = notebooks.localise(notebooks.read(path), "zh").cells

@@ -10,7 +10,6 @@ import pytest
 import kit
 from kit import notebook
 from kit.case.progress import Progress
-from kit.charts import Table
 from kit.notebook.progress import watched
 
 
@@ -53,26 +52,8 @@ def test_an_interrupt_stops_the_jobs_and_leaves_everything_as_it_was() -> None:
     assert case.cancelled == 1
 
 
-LINE = "putMessage message topic length too long 149"
-
-
-def test_without_widgets_it_is_a_table() -> None:
-    table = notebook.paste_box(f"{LINE}\n<b>x</b> CODE: 9999", "en", interactive=False)
-    assert isinstance(table, Table)
-    assert list(table.frame["meaning"]) == [row["meaning"] for row in kit.explain(f"{LINE}\n<b>x</b> CODE: 9999")]
-    assert "<b>" not in table.as_html()
-    assert notebook.paste_box("", "zh", interactive=False).as_html()
-
-
-def test_what_is_pasted_is_explained_when_asked() -> None:
-    box = notebook.paste_box()
-    field, button, place = box.children
-    assert place.outputs == ()
-    field.value = LINE
-    button.click()
-    (shown,) = place.outputs
-    assert "retry" in shown["data"]["text/plain"].lower() and "149" in shown["data"]["text/plain"]
-
-
-def test_a_given_line_is_explained_at_once() -> None:
-    assert notebook.paste_box(LINE).children[2].outputs
+def test_a_line_is_explained_in_a_table() -> None:
+    text = "putMessage message topic length too long 149\n<b>x</b> CODE: 9999"
+    table = notebook.explained(text)
+    assert list(table.frame["meaning"]) == [row["meaning"] for row in kit.explain(text)]
+    assert "<b>" not in table.as_html() and notebook.explained("", "zh").as_html()

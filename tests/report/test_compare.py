@@ -9,105 +9,80 @@ import pytest
 
 from kit.report.compare import ABSENT, Change, compare, render, rows
 
-BEFORE: dict[str, Any] = {
-    "schema": 1,
-    "evidence": {"files": [{"file": "a", "sha256": "1"}]},
-    "root_causes": ["half-topic-blowup"],
-    "findings": [
-        {
-            "cause": "half-topic-blowup",
-            "verdict": "confirmed",
-            "missing": [],
-            "figures": {"leaked_messages": 4, "doubling_seconds": 5.5, "retry_topic_length": None},
-        },
-        {
-            "cause": "broker-busy",
-            "verdict": "insufficient_evidence",
-            "missing": [{"artefact": "client log"}],
-            "figures": {"errors_by_kind": {"OVERLOAD": 2}, "stalls": []},
-        },
-    ],
+BLOWUP: dict[str, Any] = {
+    "cause": "half-topic-blowup",
+    "verdict": "confirmed",
+    "figures": {"leaked_messages": 4, "doubling_seconds": 5.5, "retry_topic_length": None},
+}
+BUSY: dict[str, Any] = {
+    "cause": "broker-busy",
+    "verdict": "insufficient_evidence",
+    "missing": [{"artefact": "client log"}],
+    "figures": {"errors_by_kind": {"OVERLOAD": 2}, "stalls": []},
 }
 
 
-def changed(**edits: Any) -> dict[str, Any]:
-    after = copy.deepcopy(BEFORE)
-    for path, value in edits.items():
-        at: Any = after
-        *way, last = path.split("__")
-        for step in way:
-            at = at[int(step)] if step.isdigit() else at[step]
-        at[int(last) if last.isdigit() else last] = value
-    return after
+def side(
+    *findings: dict[str, Any], roots: tuple[str, ...] = ("half-topic-blowup",), files: str = "1"
+) -> dict[str, Any]:
+    evidence = {"files": [{"sha256": digit} for digit in files]}
+    return copy.deepcopy({"schema": 1, "evidence": evidence, "root_causes": roots, "findings": list(findings)})
 
 
-def test_the_same_has_no_changes():
-    assert compare(BEFORE, copy.deepcopy(BEFORE)) == []
-    assert render([]) == "No verdict and no figure changed."
-    assert render([], "zh") == "结论与数字均无变化。"
+BEFORE = side(BLOWUP, BUSY)
+OUT = {**BLOWUP, "verdict": "ruled_out", "figures": {**BLOWUP["figures"], "leaked_messages": 0}}
+LESS = {"leaked_messages": 4, "doubling_seconds": 5.5}
+KINDS = {**BUSY, "missing": [], "figures": {"errors_by_kind": {"OVERLOAD": 2, "PC_SYNCHRONIZED": 1}, "stalls": []}}
 
 
-def test_verdict_and_figures():
-    after = changed(root_causes=[], findings__0__verdict="ruled_out", findings__0__figures__leaked_messages=0)
-    assert compare(BEFORE, after) == [
-        Change("", "root_causes", "", ["half-topic-blowup"], []),
-        Change("half-topic-blowup", "verdict", "", "confirmed", "ruled_out"),
-        Change("half-topic-blowup", "figure", "leaked_messages", 4, 0, -4),
-    ]
+@pytest.mark.parametrize(
+    ("after", "changes"),
+    [
+        (BEFORE, []),
+        (side(OUT, BUSY, roots=()), [
+            Change("", "root_causes", "", ["half-topic-blowup"], []),
+            Change("half-topic-blowup", "verdict", "", "confirmed", "ruled_out"),
+            Change("half-topic-blowup", "figure", "leaked_messages", 4, 0),
+        ]),
+        (side({**BLOWUP, "figures": {**LESS, "retry_topic_length": 0}}, BUSY),
+         [Change("half-topic-blowup", "figure", "retry_topic_length", None, 0)]),
+        (side({**BLOWUP, "figures": LESS}, BUSY),
+         [Change("half-topic-blowup", "figure", "retry_topic_length", None, ABSENT)]),
+        (side(BLOWUP, KINDS), [
+            Change("broker-busy", "figure", "errors_by_kind.PC_SYNCHRONIZED", ABSENT, 1),
+            Change("broker-busy", "missing", "", ["client log"], []),
+        ]),
+        (side(BLOWUP, BUSY, files="12"), [Change("", "evidence", "files", 1, 2)]),
+    ],
+)  # fmt: skip
+def test_differences(after: dict[str, Any], changes: list[Change]) -> None:
+    assert compare(BEFORE, after) == changes
 
 
-def test_unknown_is_neither_zero_nor_absent():
-    after = changed(findings__0__figures__retry_topic_length=0)
-    (change,) = compare(BEFORE, after)
-    assert (change.before, change.after, change.delta) == (None, 0, None)
-    assert rows([change])[0]["before"] == "unknown"
-    del after["findings"][0]["figures"]["retry_topic_length"]
-    (change,) = compare(BEFORE, after)
-    assert (change.before, change.after) == (None, ABSENT)
-    assert rows([change], "zh")[0]["after"] == "无此项"
+def test_a_cause_only_one_side_knows() -> None:
+    assert compare(BEFORE, side(BLOWUP))[0] == Change("broker-busy", "verdict", "", "insufficient_evidence", ABSENT)
+    assert compare(side(BLOWUP), BEFORE)[0] == Change("broker-busy", "verdict", "", ABSENT, "insufficient_evidence")
 
 
-def test_nested_figures_and_missing_artefacts():
-    after = changed(findings__1__figures__errors_by_kind={"OVERLOAD": 2, "PC_SYNCHRONIZED": 1}, findings__1__missing=[])
-    assert compare(BEFORE, after) == [
-        Change("broker-busy", "figure", "errors_by_kind.PC_SYNCHRONIZED", ABSENT, 1),
-        Change("broker-busy", "missing", "", ["client log"], []),
-    ]
-
-
-def test_a_cause_only_one_side_knows():
-    after = changed(findings=[BEFORE["findings"][0]])
-    assert compare(BEFORE, after)[0] == Change("broker-busy", "verdict", "", "insufficient_evidence", ABSENT)
-    assert compare(after, BEFORE)[0] == Change("broker-busy", "verdict", "", ABSENT, "insufficient_evidence")
-
-
-def test_other_evidence_is_said():
-    after = changed(evidence={"files": [{"sha256": "1"}, {"sha256": "2"}]})
-    assert compare(BEFORE, after) == [Change("", "evidence", "files", 1, 2, 1)]
-
-
-def test_changes_are_told_in_words_and_safe_for_a_terminal():
-    after = changed(
-        findings__0__verdict="ruled_out",
-        findings__0__figures__leaked_messages=0,
-        findings__1__figures__errors_by_kind={"OVER\x1b[31mLOAD": 1234567, "OVERLOAD": 2, "A": 1, "B": 1, "C": 1},
-    )
-    text = render(compare(BEFORE, after))
-    assert "\x1b" not in text
-    assert text.splitlines() == [
-        "half-topic-blowup: confirmed → ruled out", "  messages leaked into the half topic: 4 → 0 (-4)", "broker-busy",
-        "  failed sends, by kind: A: absent → 1", "  failed sends, by kind: B: absent → 1",
-        "  failed sends, by kind: C: absent → 1", "  … and 1 part more",
+def test_unknown_is_neither_zero_nor_absent() -> None:
+    told = rows([Change("c", "figure", "x_y", None, ABSENT), Change("c", "figure", "n", 4, 1.5)])
+    assert [(row["what"], row["before"], row["after"], row["change"]) for row in told] == [
+        ("x y", "unknown", "absent", ""), ("n", "4", "1.5", "-2.5"),
     ]  # fmt: skip
-    after["findings"][0]["title"] = "The transaction half topic feeds itself"
-    assert render(compare(BEFORE, after)).startswith("The transaction half topic feeds itself: confirmed → ruled out\n")
+
+
+def test_a_table_safe_for_a_terminal() -> None:
+    titled = {**OUT, "title": "The half topic \x1b[31mfeeds itself"}
+    text = render(compare(BEFORE, side(titled, BUSY)))
+    assert "\x1b" not in text
+    assert all(word in text for word in ("confirmed", "ruled out", "messages leaked into the half topic", " -4"))
+    assert (render([]), render([], "zh")) == ("No verdict and no figure changed.", "结论与数字均无变化。")
 
 
 @pytest.mark.parametrize(
     "bad", [{}, [], None, {"schema": 2, "findings": []}, {"schema": 1, "findings": [1]}, {"schema": 1, "findings": "x"}]
 )
-def test_what_is_no_findings_json(bad):
-    with pytest.raises(ValueError, match="after: not a findings"):
-        compare(BEFORE, bad)
-    with pytest.raises(ValueError, match="before: not a findings"):
-        compare(bad, BEFORE)
+def test_what_is_no_findings_json(bad: Any) -> None:
+    for name, sides in (("after", (BEFORE, bad)), ("before", (bad, BEFORE))):
+        with pytest.raises(ValueError, match=f"{name}: not a findings"):
+            compare(*sides)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import json
 import re
@@ -13,7 +12,6 @@ import incidents
 import nbformat
 import pandas as pd
 
-import kit
 from kit import causes
 from kit.causes import figures
 from kit.charts import Table, transactions
@@ -58,7 +56,11 @@ def test_first_screen_answers_the_five_questions_in_order(tmp_path: Path) -> Non
     asked = [read.text.index(PAGE[name].en) for name in ("what", "since", "bad", "why", "now")]
     assert asked == sorted(asked)
     first = read.text[: read.text.index(PAGE["contents"].en) if PAGE["contents"].en in read.text else asked[-1] + 400]
-    assert "4,096" in first and "2024-05-14 02:00:00 to 02:00:50 UTC" in first and "Shorten the consumer group" in first
+    assert (
+        "4,096" in first
+        and "2024-05-14 02:00:00 UTC to 2024-05-14 02:00:50 UTC" in first
+        and "Shorten the consumer group" in first
+    )
 
 
 def test_confirmed_first_then_neighbours_then_undecided_then_excluded(tmp_path: Path) -> None:
@@ -78,14 +80,11 @@ def test_the_page_says_where_what_is_missing_what_was_not_read_and_all_of_a_reme
         assert told in read.text
 
 
-def test_without_a_cause_the_page_says_what_to_fetch(tmp_path: Path) -> None:
+def test_without_a_cause_the_page_says_what_to_fetch_and_sells_no_suspicion(tmp_path: Path) -> None:
     wanted = {"artefact": "the commitlog", "why": "it decides", "command": "tar -czf commitlog.tar.gz commitlog"}
     nothing = incidents.findings(incidents.finding("broker-busy", "insufficient_evidence", missing=[wanted]), files=[])
     read, _ = page(tmp_path, nothing, tables={})
     assert PAGE["no_cause"].en in read.text and PAGE["too_little"].en in read.text and wanted["command"] in read.text
-
-
-def test_a_suspicion_is_not_sold_as_a_cause(tmp_path: Path) -> None:
     read, _ = page(tmp_path, incidents.findings(incidents.finding("broker-busy", "suspected")))
     assert PAGE["no_cause"].en in read.text and "Not proven yet; the strongest lead is: Broker busy" in read.text
 
@@ -210,8 +209,6 @@ def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
     made = [(tmp_path / name / "out" / "manifest.json").read_bytes() for name in ("a", "b")]
     assert made[0] == made[1]
     assert json.loads(made[0])["manifest_sha256"] in first
-    run = json.loads((tmp_path / "a" / "out" / "run.json").read_text())
-    assert set(run) == {"started", "ended", "seconds"}
 
 
 def test_manifest_hash_covers_inputs_and_options() -> None:
@@ -223,66 +220,33 @@ def test_manifest_hash_covers_inputs_and_options() -> None:
 
 
 def test_failed_notebook_leaves_a_readable_page(tmp_path: Path) -> None:
-    run = incidents.notebook(
-        tmp_path / "20_half.ipynb", "half-topic-blowup", transactions.growth(incidents.growth_frame())
-    )
+    growth = transactions.growth(incidents.growth_frame())
+    run = incidents.notebook(tmp_path / "20_half.ipynb", "half-topic-blowup", growth)
     broken = notebooks.read(run)
     broken.metadata["rmq-kit"]["failed"] = "ValueError: x"
-    run.write_text(json.dumps(broken))
+    nbformat.write(broken, run)
     read = Page(build(incidents.blow_up(), {}, [run], tmp_path / "out").read_text())
-    assert "The notebook 20_half stopped with an error" in read.text
-    assert "Leaked half records over time" in read.text
-
-
-def test_every_figure_has_words_in_both_languages() -> None:
-    named = set()
-    for path in sorted(Path(kit.__path__[0], "causes").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if (
-                isinstance(node, ast.Assign)
-                and any(isinstance(t, ast.Attribute) and t.attr == "figures" for t in node.targets)
-                and isinstance(node.value, ast.Dict)
-            ):
-                named |= {key.value for key in node.value.keys if isinstance(key, ast.Constant)}
-    assert len(named) > 20
-    assert named <= set(figures())
-
-
-def test_backticks_become_code_and_nothing_else_becomes_markup() -> None:
-    assert html.prose("use `msgid ID` <b>`x`") == "use <code>msgid ID</code> &lt;b&gt;<code>x</code>"
-    assert html.prose("`<img src=x onerror=alert(1)>`") == "<code>&lt;img src=x onerror=alert(1)&gt;</code>"
-    assert html.prose("one ` alone") == "one ` alone"
+    assert "The notebook 20_half stopped with an error" in read.text and "Leaked half records over time" in read.text
 
 
 def test_causes_that_explain_each_other_are_linked() -> None:
     known = {cause.slug for cause in causes.discover()} | set(PROBLEMS)
     assert all(set(cause.leads_to) <= known and cause.slug not in cause.leads_to for cause in causes.discover())
-    views = [
-        {"id": slug, "title": slug, "verdict_name": "confirmed", "explained_by": by}
-        for slug, by in (("broker-busy", []), ("client-timeout", ["broker-busy"]), ("dead-letter", []))
-    ]
-    links = html._links(views, "en")
-    assert [(word, [v["id"] for v in seen]) for word, seen in links["broker-busy"]] == [
-        ("This explains:", ["client-timeout"])
-    ]
-    assert [(word, [v["id"] for v in seen]) for word, seen in links["client-timeout"]] == [
-        ("This follows from:", ["broker-busy"])
-    ]
-    assert links["dead-letter"] == []
+    by = {"broker-busy": [], "client-timeout": ["broker-busy"], "dead-letter": []}
+    links = html._links([{"id": slug, "explained_by": why} for slug, why in by.items()], "en")
+    told = {slug: [(word, [v["id"] for v in seen]) for word, seen in found] for slug, found in links.items()}
+    assert told == {
+        "broker-busy": [("This explains:", ["client-timeout"])],
+        "client-timeout": [("This follows from:", ["broker-busy"])],
+        "dead-letter": [],
+    }
 
 
-def test_executed_notebooks_show_the_parameters_a_reader_starts_from(tmp_path: Path) -> None:
-    books = []
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        path = incidents.notebook(tmp_path / name / "20_half.ipynb", "half-topic-blowup")
-        book = notebooks.read(path)
-        injected = nbformat.v4.new_code_cell(
-            f"workspace = '/caches/{name}'", metadata={"tags": ["injected-parameters"]}
-        )
-        injected["id"] = "injected-0"
-        book.cells.insert(0, injected)
-        nbformat.write(book, path)
-        notebooks.neutral([path], {"evidence": "incident", "workspace": ""})
-        books.append(path.read_bytes())
-    assert books[0] == books[1] and b"caches" not in books[0] and b"incident" in books[0]
+def test_an_executed_notebook_shows_the_parameters_a_reader_starts_from(tmp_path: Path) -> None:
+    path = incidents.notebook(tmp_path / "20_half.ipynb", "half-topic-blowup")
+    book = notebooks.read(path)
+    injected = nbformat.v4.new_code_cell("workspace = '/caches/a'", metadata={"tags": ["injected-parameters"]})
+    book.cells.insert(0, injected)
+    nbformat.write(book, path)
+    notebooks.neutral([path], {"evidence": "incident", "workspace": ""})
+    assert b"caches" not in path.read_bytes() and b"incident" in path.read_bytes()

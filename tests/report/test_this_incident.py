@@ -15,14 +15,12 @@ from typing import Any
 import nbformat
 import pytest
 import recorded
-import taken_away
 from nbformat.v4 import new_code_cell
 from papermill.translators import PythonTranslator
-from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
+from size_evidence import CHECK
 from table import rows_of
 
 import kit
-from kit import causes
 from kit.case.case import Case
 from kit.evidence.failure import Failure
 from kit.report import build, notebooks
@@ -126,78 +124,6 @@ def test_a_suspicion_tells_no_story(tmp_path: Path) -> None:
     assert own == [] and told.apart == ""
     # A few lines were pasted: nothing here comes in tens.
     assert COUNTED.findall(told.text) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "slug", "gone"),
-    [
-        ("transaction-consistency", "transaction-consistency", ("*.csv",)),
-        ("size-mismatch", "message-size-mismatch", ("*store*.log*", "*transaction*.log*")),
-        ("message-identity", "message-identity", ("commitlog/*", "*.csv", "*.jsonl", "mqadmin/*")),
-    ],
-)
-def test_with_its_proof_taken_away_a_recording_tells_no_story(
-    tmp_path: Path, name: str, slug: str, gone: tuple[str, ...]
-) -> None:
-    finding = causes.examine(taken_away.without(name, tmp_path, *gone).facts, slug).as_dict()
-    assert finding["verdict"] in ("suspected", "insufficient_evidence", "ruled_out")
-    said = [finding["summary"], *(step["claim"] for step in finding["steps"] if step["holds"])]
-    said += [text for remedy in finding["remedies"] for text in remedy.values()]
-    claims = [claim for claim in CLAIMS[slug] if not claim.startswith(("65", "release"))]
-    assert [(claim, text) for claim in claims for text in said if re.search(claim, text)] == []
-
-
-def other_broker(folder: Path) -> Case:
-    """A broker of 128 KiB and release 4.7.1, whose check loops on a record of 131,050 bytes."""
-    made = Evidence(folder, version="V4_7_1", limit=131_072)
-    record = made.prepare("INV1", 131_050, topic="invoice-issued")
-    made.commit(made.prepare("INV2", 5_000, topic="invoice-issued"), b"invoice-issued")
-    loop = [too_large(second, CHECK, 131_076, 130_700, limit=131_072) for second in range(1, 30)]
-    sends = [too_large(0, SEND, 140_000, 139_800, limit=131_072)]
-    back = [put_back_failed(second, made.offset_id(record)) for second in range(1, 30)]
-    return kit.open_case(made.write(sends + loop, back, saved=0), folder.parent / "ws")
-
-
-def test_a_report_is_about_the_broker_of_its_evidence(tmp_path: Path) -> None:
-    case = other_broker(tmp_path / "e")
-    told, verdicts = report(case, tmp_path / "out", "message-size-mismatch")
-    assert verdicts["message-size-mismatch"] == "confirmed"
-    assert "131,072" in told.text and "invoice-issued" in told.text and "4.7.1" in told.text
-    foreign = [name for name in NAMES if re.search(name, told.text)]
-    assert stories(told.text, "message-size-mismatch") == [] and foreign == []
-    # Every number of bytes near a limit is near this one's, but for the client's and broker's defaults.
-    limits = {int(n.replace(",", "")) for n in re.findall(r"\b\d{2,3},\d{3}\b(?!,)", told.text)}
-    assert {n for n in limits if 20_000 < n < 120_000} == set()
-    advised = [int(n) for n in re.findall(r"setMaxMessageSize\((\d+)\)", told.text)]
-    assert advised and all(120_000 < n < 131_072 for n in advised)
-    # The published case is told, beside a confirmed cause, and set apart.
-    assert "64 KB" in told.apart
-
-
-def test_names_and_numbers_of_one_recording_are_in_no_other(tmp_path: Path) -> None:
-    """Addresses, ids, groups and topics in what a finding says are those of its own evidence."""
-    names = (
-        "healthy", "message-identity", "size-mismatch", "transaction-consistency", "producer-offline", "offset-reset",
-    )  # fmt: skip
-    own = {name: identifiers(recorded.case(name)) for name in names}
-    for name in names:
-        evidence = raw(recorded.whole(name))
-        foreign = {text for other in names if other != name for text in own[other]} & own[name]
-        assert {text for text in foreign if text.encode() not in evidence} == set(), name
-
-
-def identifiers(case: Case) -> set[str]:
-    """Return what looks like an address, an id, or a name with a dash in the sentences of a triage."""
-    found = kit.triage(case)
-    said = [text for f in found["findings"] for text in (f["summary"], *(step["claim"] for step in f["steps"]))]
-    said += [text for f in found["findings"] for r in f["remedies"] for text in r.values()]
-    said += [m["command"] for f in found["findings"] for m in f["missing"]]
-    pattern = r"\d+\.\d+\.\d+\.\d+(?::\d+)?|\b[0-9A-F]{32}\b|\b(?:group|topic|of|on) [a-z]+-[a-z-]+\b"
-    return {match.split(" ")[-1] for text in said for match in re.findall(pattern, text)}
-
-
-def raw(folder: Path) -> bytes:
-    return b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def test_the_claims_would_be_found() -> None:

@@ -107,17 +107,6 @@
     const layout = themed(spec, room);
     Plotly.react(canvas, spec.data, room < 560 && box.classList.contains("folds") ? narrowed(layout, spec.data) : layout, config).then(() => {
       box.dataset.drawn = "yes";
-      leads(box, canvas);
-    });
-  }
-
-  // A numbered moment leads to its claim.
-  function leads(box, canvas) {
-    const targets = (box.dataset.targets || "").split(" ").filter(Boolean);
-    if (!targets.length || box.dataset.leads) return;
-    box.dataset.leads = "yes";
-    canvas.on("plotly_click", ({ points: [point] }) => {
-      if (point.data.marker.symbol === "diamond") location.hash = targets[point.pointNumber];
     });
   }
 

@@ -1,0 +1,193 @@
+"""What notebook 90 shows: what the kit found and what the team knows, merged. `rmq-kit postmortem` renders that notebook as a page."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from kit import causes
+from kit.causes import timeline
+from kit.charts import Chart, Table, messages, sends, sizes, transactions
+from kit.charts import timeline as charts
+from kit.evidence import workspace as ws
+from kit.formats.printed_times import iso
+from kit.i18n import Lang, Sentence, labels
+from kit.notebook import inquiry as notebook
+from kit.notebook import notes, places
+from kit.notebook.answers import Answer
+
+MOST_ROWS: Final = 500
+COLUMNS: Final = labels("notebook")["postmortem columns"]
+TEXTS: Final = labels("notebook")["postmortem"]
+HOLDS: Final = {True: "✓", False: "✗", None: "?"}
+CHARTS: Final[Mapping[str, tuple[str, Callable[..., Chart]]]] = {
+    "half-topic-blowup": ("half_topic_growth", transactions.growth),
+    "message-size-mismatch": ("size_half_queue", sizes.half_queue),
+    "message-identity": ("identity_funnel", messages.funnel),
+    "broker-busy": ("busy_axis", sends.axis),
+    "transaction-consistency": ("transaction_flow", transactions.accounting),
+}
+"""The most useful chart of a cause: result table and chart function."""
+
+
+def start(
+    evidence: str | Path,
+    workspace: str = "",
+    lang: Lang = "en",
+    interactive: bool = True,
+    notes_path: str | Path = "",
+    options: Mapping[str, Any] | None = None,
+) -> Postmortem:
+    """Triage the evidence and read the notes. If these do not exist, an example is written; empty: no notes.
+
+    Raise `BadNotes`, `FileNotFoundError`, `WorkspaceInside` (notes inside the evidence: nothing is ever written there).
+    """
+    inquiry = notebook.start(evidence, workspace, lang, interactive, options, book="90")
+    return Postmortem(inquiry, written(Path(notes_path), inquiry.case) if str(notes_path) else notes.read(""))
+
+
+def written(path: Path, case: Any) -> notes.Notes:
+    """Read the notes, after writing an example if absent. Raise `BadNotes`, `WorkspaceInside`, `OSError`."""
+    ws.base(path, case.path)
+    read = notes.read(notes.template(path, case.lang), case.lang)
+    _ = read.zone
+    return read
+
+
+class Postmortem:
+    """What the kit found, and what the team wrote."""
+
+    def __init__(self, inquiry: notebook.Inquiry, team: notes.Notes) -> None:
+        self.inquiry, self.team, self.lang = inquiry, team, inquiry.lang
+
+    def about(self) -> Answer:
+        """Say the team's heading, and what of its notes could not be used."""
+        texts, unknown, undated = self.team.texts, list(self.team.unknown), int(self.moments["at"].isna().sum())
+        heading = {name: texts[name] for name in ("title", "date", "status", "severity")}
+        heading |= {"authors": ", ".join(self.team.lists["authors"])}
+        said: list[Sentence] = [
+            TEXTS["about"].say(name=TEXTS[name], text=text) for name, text in heading.items() if text
+        ]
+        said += [TEXTS["blameless"], TEXTS["zone"].say(zone=str(self.team.zone))]
+        said += [TEXTS["unknown"].say(names=unknown)] if unknown else []
+        return self._say(*said, *([TEXTS["undated"].say(count=undated)] if undated else []))
+
+    def section(self, name: str) -> Answer:
+        """Say what the team wrote in a section of the notes."""
+        items = [self.team.texts[name]] if name in self.team.texts else [f"• {item}" for item in self.team.lists[name]]
+        return self._say(*filter(None, items)) if any(items) else self._say(TEXTS["unwritten"].say(name=name))
+
+    def _say(self, *said: Sentence | str) -> Answer:
+        return Answer(pd.DataFrame(), (), "\n".join(x if isinstance(x, str) else x.render(self.lang) for x in said))
+
+    def _table(self, rows: list[Any], caption: str, *columns: str) -> Table | Answer:
+        frame = pd.DataFrame(rows, columns=pd.Index(columns))
+        return Table(frame, TEXTS[caption], COLUMNS, self.lang, MOST_ROWS) if rows else self._say(TEXTS["none"])
+
+    def found(self, verdict: str = "confirmed") -> list[Mapping[str, Any]]:
+        """Return the findings of a verdict: root causes in the order of the findings, then their neighbours."""
+        order = {slug: n for n, slug in enumerate(self.inquiry.findings["root_causes"])}
+        of = [f for f in self.inquiry.findings["findings"] if f["verdict"] == verdict]
+        return sorted(of, key=lambda f: (order.get(f["cause"], len(order)), f["kind"] != "root_cause", f["cause"]))
+
+    def summary(self) -> Answer:
+        """Say what is confirmed: the root causes, else their neighbours."""
+        roots = [f["summary"] for f in self.found() if f["kind"] == "root_cause"]
+        return self._say(*(roots or [f["summary"] for f in self.found()] or [TEXTS["none"]]))
+
+    def numbers(self) -> Table | Answer:
+        """Return the single figures of what is confirmed."""
+        known = causes.figures()
+        rows = [
+            (f["title"], known[name].label.in_(self.lang) if name in known else name, value)
+            for f in self.found()
+            for name, value in f["figures"].items()
+            if value is not None and not isinstance(value, list | dict)
+        ]
+        return self._table(rows, "numbers", "cause", "figure", "value")
+
+    @cached_property
+    def moments(self) -> pd.DataFrame:
+        """Return the timeline of the evidence and the team's notes, with the columns of `kit.causes.timeline` and `source`; notes whose time cannot be
+        read come last, `at` null.
+        """
+        found = self.inquiry.table(timeline.TABLE).assign(source=TEXTS["evidence"].render(self.lang))
+        rows = found.to_dict("records") + [
+            {"at": at, "source": source, "en": what, "zh": what, "file": said, "lane": "team", "decides": False}
+            for at, source, what, said in self._noted()
+        ]
+        frame = timeline.typed(pd.DataFrame(rows, columns=pd.Index([*timeline.COLUMNS, "source"])))
+        return frame.sort_values("at", kind="stable", na_position="last", ignore_index=True)
+
+    def _noted(self) -> Iterator[tuple[Any, str, str, str]]:
+        day = notes.moment(self.team.texts["date"], self.team.zone)
+        day = day or next((iso(f["window"][0]) for f in self.found() if f["window"]), None)
+        for name, source in (("timeline", "team"), ("decisions", "decision")):
+            for row in self.team.tables[name]:
+                at = notes.moment(row["time"], self.team.zone, day.astimezone(self.team.zone).date() if day else None)
+                what: Any = row["what"]
+                what = TEXTS["because"].say(what=what, why=row["why"]) if row.get("why") else what
+                what = TEXTS["who"].say(what=what, who=row["who"]) if row["who"] else what
+                said = TEXTS["as_written"].say(text=row["time"]).render(self.lang) if row["time"] else ""
+                yield (
+                    at,
+                    TEXTS[source].render(self.lang),
+                    what if isinstance(what, str) else what.render(self.lang),
+                    said,
+                )
+
+    def timeline(self) -> Chart:
+        """Chart the timed rows of the merged timeline."""
+        titles = {f["cause"]: f["title"] for f in self.inquiry.findings["findings"]}
+        return charts.timeline(self.moments[self.moments["at"].notna()], self.lang, titles)
+
+    def events(self) -> Table:
+        """Return the merged timeline: what decides is marked."""
+        rows = self.moments
+        spots = [charts.place(*each) for each in zip(rows["file"], rows["line"], rows["physical_offset"], strict=True)]
+        shown = rows.assign(what=rows[self.lang], place=spots, decides=rows["decides"].map({True: "◆", False: ""}))
+        columns = ["at", "source", "what", "decides", "place"]
+        return Table(shown[columns], TEXTS["moments"], COLUMNS, self.lang, MOST_ROWS)
+
+    def chains(self, verdict: str = "confirmed") -> Table | Answer:
+        """Return the steps of what is confirmed (or suspected), each with the first line or record that carries it."""
+        rows = [
+            (f["title"], HOLDS[step["holds"]], step["claim"], places.spelled(ref) if ref else "", ref.get("text", ""))
+            for f in self.found(verdict)
+            for step in f["steps"]
+            for ref in (step["evidence"] or [{}])[:1]
+        ]
+        return self._table(rows, verdict, "cause", "holds", "claim", "place", "quote")
+
+    def pictures(self) -> Answer:
+        """Return the most useful chart of each confirmed cause."""
+        wanted = [CHARTS[f["cause"]] for f in self.found() if f["cause"] in CHARTS]
+        drawn = (self.inquiry.draw(chart, name) for name, chart in wanted)
+        return Answer(pd.DataFrame(), tuple(each for each in drawn if not isinstance(each, Answer)), "")
+
+    def hypotheses(self) -> Table:
+        """Return the team's hypotheses, in its own words, with their references."""
+        return notes.table(self.team, "hypotheses", self.lang)
+
+    def actions(self) -> Table | Answer:
+        """Return the team's actions, then what the kit proposes and nobody owns yet."""
+        nobody, proposed = (TEXTS[name].render(self.lang) for name in ("nobody", "proposed"))
+        rows = [
+            (a["what"], a["owner"] or nobody, a["due"], a["kind"], a["ticket"]) for a in self.team.tables["actions"]
+        ]
+        remedies = dict.fromkeys(r["action"] for f in self.found() for r in f["remedies"])
+        rows += [(action, nobody, "", proposed, "") for action in remedies]
+        return self._table(rows, "actions", "what", "owner", "due", "kind", "ticket")
+
+    def inputs(self) -> Table | Answer:
+        """Return every file that went into this, with its hash."""
+        files = [(f["file"], f["kind"], f["bytes"], f["sha256"]) for f in self.inquiry.findings["evidence"]["files"]]
+        if self.team.path.is_file():
+            raw = self.team.path.read_bytes()
+            files.append((self.team.path.name, "notes", len(raw), hashlib.sha256(raw).hexdigest()))
+        return self._table(files, "inputs", "file", "kind", "bytes", "sha256")

@@ -1,0 +1,244 @@
+"""The team's notes are read as text and only ever appended to; the postmortem merges them with what the kit found, and hostile words stay words."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import attrs
+import incidents
+import nbformat
+import pytest
+import recorded
+from click.testing import CliRunner
+from nbformat.v4 import new_markdown_cell, new_notebook, new_output
+from test_report import Page
+
+import kit
+from kit.case.options import Options
+from kit.cli.main import cli
+from kit.evidence.workspace import WorkspaceInside
+from kit.explorer import Selection
+from kit.notebook import notes
+from kit.notebook.answers import Answer
+from kit.notebook.inquiry import Inquiry
+from kit.notebook.places import BadReference
+from kit.notebook.postmortem import Postmortem
+from kit.report import html, notebooks
+
+UTC = dt.UTC
+SHANGHAI = dt.timezone(dt.timedelta(hours=8))
+LINE = "2026-11-20 23:19:20,000 WARN [main] o.a.Order - refused"
+WRITTEN = """\
+title: The night of the orders
+timezone: Asia/Shanghai
+authors: [Li Na, Ana]
+timeline:
+  - {time: "2026-11-20T15:37:00Z", what: looked at the consumer}
+  - {time: 23:36, what: alarm, who: on call}
+  - {time: some time later, what: coffee}
+decisions:
+  - {time: 2026-11-20 23:40, what: Stopped the hotel service., why: to stop more rows}
+went_well: [the alarm rang]
+lucky: [nobody was paid twice]
+actions:
+  - {what: move the log row, owner: hotel team, due: 2026-12-01, kind: prevent}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("2024-05-14 10:02", (10, 2, 0, SHANGHAI)),
+        ("2024-05-14T10:02:03Z", (10, 2, 3, UTC)),
+        ("2024/5/14 10:02+0530", (10, 2, 0, dt.timezone(dt.timedelta(hours=5, minutes=30)))),
+        ("10:02", (10, 2, 0, SHANGHAI)),
+        ("10:02:03+08:00", (10, 2, 3, SHANGHAI)),
+        ("2024-05-14", (0, 0, 0, SHANGHAI)),
+        *((text, None) for text in ("", "soon", "25:00", "2024-13-01", "0001-01-01", "2024-05-14 noon", "10:2")),
+    ],
+)
+def test_times_with_and_without_offset(text: str, wanted: Any) -> None:
+    day = dt.date(2024, 5, 14)
+    at = wanted and dt.datetime.combine(day, dt.time(*wanted[:3]), wanted[3])
+    assert notes.moment(text, SHANGHAI, day) == at
+    assert notes.moment("10:02", UTC) is None
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "notes.yaml"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def test_yaml_is_text_only_and_what_nobody_reads_is_kept(tmp_path: Path) -> None:
+    text = "timeline:\n- {time: 22:34, what: yes, link: wiki}\ndate: 2024-05-14\nactions: [a sentence]\nauthors: one\nmood: bad\n"
+    read = notes.read(written(tmp_path, text))
+    assert read.tables["timeline"] == [{"time": "22:34", "what": "yes (link: wiki)", "who": ""}]
+    assert (read.texts["date"], read.lists["authors"], read.unknown) == ("2024-05-14", ["one"], ("mood",))
+    assert read.tables["actions"][0]["what"] == "a sentence"
+    # A tag is no order: the value is its text.
+    assert notes.read(written(tmp_path, "title: !!python/object/apply:os.system [true]\n")).texts["title"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a: &x [1]\nb: *x\n", "aliases"), ("a: [", "not YAML"), (b"\xff\xfe\x00", "UTF-8"), ("- a list", "mapping"),
+        ("just words", "mapping"), ("a: " + "[" * 5000, "mapping"), ('a: "\\UFFFFFFFF"', "not YAML"),
+        (b"x" * ((1 << 20) + 1), "larger"), ("timezone: Atlantis/Main\n", "Atlantis"),
+    ],
+)  # fmt: skip
+def test_bad_notes_are_refused_in_one_line(tmp_path: Path, text: Any, why: str) -> None:
+    with pytest.raises(notes.BadNotes, match=why) as caught:
+        _ = notes.read(written(tmp_path, text)).zone
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_example_reads_as_empty_notes_and_is_never_written_twice(tmp_path: Path, lang: Any) -> None:
+    path = notes.template(tmp_path / "new" / "notes.yaml", lang)
+    read = notes.read(path)
+    assert read.unknown == () and not any(read.tables.values()) and not any(read.lists.values())
+    path.write_text("title: mine\n")
+    assert notes.template(path, lang).read_text() == "title: mine\n"
+
+
+@pytest.fixture
+def inquiry(tmp_path: Path) -> Inquiry:
+    evidence = tmp_path / "evidence"
+    evidence.mkdir()
+    (evidence / "app.log").write_text(f"{LINE}\n{LINE} again\n")
+    findings = incidents.blow_up()
+    for finding in findings["findings"]:
+        for n, step in enumerate(finding["steps"]):
+            step["id"] = f"step-{n}"
+    return Inquiry(
+        kit.open_case(evidence, tmp_path / "ws", tz_app="UTC"), findings, "en", False, tmp_path / "notes.yaml"
+    )
+
+
+def test_a_note_keeps_what_it_is_about_and_what_the_team_wrote_stays(inquiry: Inquiry) -> None:
+    path = notes.template(inquiry.notes)
+    path.write_text(path.read_text() + 'decisions:\n- {time: "10:20", what: waited}  # ours')  # no line end
+    before = path.read_bytes()
+    inquiry.note("It began here.", "app.log:1", who="Li Na")
+    inquiry.note("This decides it.", ("half-topic-blowup", "step-0"))
+    shown = inquiry.note("This minute.", Selection("2026-11-20T23:19", "2026-11-20T23:20", levels="WARN"))
+    assert path.read_bytes().startswith(before) and len(shown.frame) == 3
+    read = notes.read(path)
+    assert read.tables["decisions"] == [{"time": "10:20", "what": "waited", "why": "", "who": ""}]
+    first, second, third = read.tables["hypotheses"]
+    assert (first["who"], first["about"], first["references"]) == ("Li Na", LINE, "app.log:1")
+    step = inquiry.finding("half-topic-blowup")["steps"][0]
+    assert (
+        second["about"] == f"half-topic-blowup: {step['claim']}" and step["evidence"][0]["file"] in second["references"]
+    )
+    assert "WARN" in third["about"] and "2026-11-20T23:20:00+00:00" in third["about"]
+
+
+def test_nothing_is_noted_that_leads_nowhere_nor_where_it_must_not_stand(inquiry: Inquiry, tmp_path: Path) -> None:
+    for about in ("app.log:99", "gone.log:1", "nonsense", ("half-topic-blowup", "no-such-step")):
+        with pytest.raises(BadReference):
+            inquiry.note("x", about)
+    assert not Path(inquiry.notes).exists()
+    with pytest.raises(WorkspaceInside):
+        attrs.evolve(inquiry, notes=inquiry.case.path / "notes.yaml").note("x")
+    other = tmp_path / "other.yaml"
+    other.write_text("- a list\n")
+    with pytest.raises(notes.BadNotes):
+        attrs.evolve(inquiry, notes=other).note("x")
+    assert other.read_text() == "- a list\n"
+
+
+@attrs.define
+class Case:
+    """As much of a case as a page needs."""
+
+    path: Path
+    lang: str = "en"
+    options: Options = attrs.field(factory=Options)
+    clock: Any = None
+
+
+def page(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, lang: Any = "en") -> str:
+    """Return the page of notebook 90, its cells evaluated here."""
+    monkeypatch.setattr(Inquiry, "table", lambda self, name: incidents.result_table(name))
+    monkeypatch.setattr(Inquiry, "draw", lambda self, chart, name: chart(incidents.result_table(name), lang=lang))
+    inquiry = Inquiry(Case(folder), incidents.blow_up(), lang, False)  # type: ignore[arg-type]
+    look = Postmortem(inquiry, notes.read(written(folder, text)))
+    book = notebooks.localise(notebooks.read(notebooks.folder() / "90_postmortem.ipynb"), lang)
+    for cell in book.cells:
+        last = cell.source.split("\n")[-1]
+        if cell.cell_type == "code" and last.startswith("look."):
+            shown = eval(last, {"look": look})
+            each = [*shown.shown, shown] if isinstance(shown, Answer) else [shown]
+            sentence = {"rmq-kit": {"sentence": True}}
+            cell.outputs = [
+                new_output("display_data", data=one._repr_mimebundle_(), metadata=sentence if one is shown else {})
+                for one in each
+            ]
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# T"), *book.cells]), folder / "90.ipynb")
+    story = notebooks.story(folder / "90.ipynb", shift=0)
+    return html.notebook(story, inquiry.findings, "Title", lang, {"notes": "notes.yaml"}, "0")
+
+
+HOSTILE = "<img src=x onerror=alert(1)>\"'{{ 7 * 7 }}{% raw %}</script><script>alert(2)</script>$x$\u202e[link](javascript:alert(3))\x85"
+
+
+def test_hostile_notes_stay_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = HOSTILE.replace("'", "''")
+    text = "".join(f"{name}: '{said}'\n" for name in notes.TEXTS if name != "timezone")
+    text += "".join(f"{name}: ['{said}']\n" for name in notes.LISTS)
+    for name, columns in notes.TABLES.items():
+        text += f"{name}:\n- " + "\n  ".join(f"{column}: '{said}'" for column in columns) + "\n"
+    made = page(tmp_path, text, monkeypatch)
+    read = Page(made)
+    assert not {tag for tag, _ in read.tags} & {"img", "iframe", "object", "form", "link", "base"}
+    own = [a for tag, a in read.tags if tag == "script" and a.get("type") not in ("application/json", "text/plain")]
+    assert own == [{}]
+    assert not any(name.startswith("on") for _, each in read.tags for name in each)
+    assert all((each.get("href") or "#").startswith("#") for tag, each in read.tags if tag == "a")
+    assert read.text.count("{{ 7 * 7 }}") > 10 and read.text.count("onerror=alert(1)") > 10
+    assert "\u202e" not in made and "\x85" not in made
+    assert any("default-src 'none'" in (each.get("content") or "") for _, each in read.tags)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_page_has_every_section_and_says_what_is_not_used(tmp_path: Path, monkeypatch: Any, lang: Any) -> None:
+    made = page(tmp_path, WRITTEN + "mood: bad\n", monkeypatch, lang)
+    read = Page(made)
+    assert [tag for tag, _ in read.tags].count("h2") == 15 and len(made) < 1_000_000
+    for text in ("Li Na, Ana", "the alarm rang", "nobody was paid twice", "hotel team", "2026-12-01", "4,096", "mood"):
+        assert text in read.text, text
+    assert {"en": "a valid time: 1", "zh": "有 1 条没有可识别的时间"}[lang] in read.text
+    assert {"en": "Nobody has written this down yet", "zh": "尚未有人填写"}[lang] in read.text
+    assert "The broker refused" in read.text and "putMessage message topic length too long" in read.text
+
+
+@pytest.mark.seconds
+@pytest.mark.spark
+def test_notes_and_evidence_merge_in_order_of_time_and_give_the_same_bytes(tmp_path: Path) -> None:
+    path, evidence = written(tmp_path, WRITTEN), str(recorded.whole("transaction-consistency"))
+    pages = []
+    for out in ("a", "b"):
+        given = ["postmortem", evidence, "--notes", str(path), "--out", str(tmp_path / out)]
+        done = CliRunner().invoke(cli, given)
+        assert done.exit_code == 0 and done.stdout.strip() == str(tmp_path / out / "postmortem.html"), done.output
+        pages.append((tmp_path / out / "postmortem.html").read_bytes())
+        pages.append((tmp_path / out / "manifest.json").read_bytes())
+    assert pages[:2] == pages[2:] and path.read_text() == WRITTEN
+    [events] = [
+        output["data"]["application/vnd.rmq-kit.table+json"]["rows"]
+        for cell in notebooks.read(tmp_path / "a" / "notebooks" / "90_postmortem.ipynb").cells
+        if cell.source == "look.events()"
+        for output in cell.outputs
+    ]
+    at = {what: time for time, _, what, *_ in events}
+    assert [time for time, *_ in events if time != "–"] == sorted(time for time, *_ in events if time != "–")
+    assert events[-1][2] == "coffee" and at["alarm (on call)"] == "2026-11-20 15:36:00"
+    assert at["Stopped the hotel service. Why: to stop more rows"] == "2026-11-20 15:40:00"
+    # A line of a log is timed by its entry: GMT+8 by layout.
+    assert next(at[what] for what in at if what.startswith("Contributing: the client caught")) == "2026-11-20 15:36:52"
+    assert {source for _, source, *_ in events} == {"evidence", "team", "decision"}
