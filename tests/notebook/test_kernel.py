@@ -98,11 +98,6 @@ def log(path: Path, lines: int) -> Path:
     return path
 
 
-def unfinished(workspace: Path, name: str = "") -> list[Path]:
-    """Return what lies where tables are written before they are whole."""
-    return list(workspace.glob(f"cases/*/tmp/{name}*"))
-
-
 @pytest.mark.spark
 def test_stopped_while_spark_works_its_jobs_end_and_spark_goes_on(kernel: Any, tmp_path: Path) -> None:
     """The first time in the cell that starts the engine, which would take an interrupt for its own end."""
