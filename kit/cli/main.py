@@ -62,7 +62,7 @@ GROUPS: Final = {
 
 
 def refused(error: Exception, ctx: click.Context) -> str | None:
-    """Return the line for an error that a user can fix (no Java, a full disk, a folder that cannot be written), else None."""
+    """Return the line for an error that a user can fix (no Java, a full disk, …), else None."""
     from kit.case.output import OutputRefused
     from kit.evidence import disk
     from kit.evidence import workspace as ws

@@ -1,4 +1,4 @@
-"""Commands that need no evidence and no Java, and answer within a second: explain, msgid, size, collect, compare, gallery, workspace."""
+"""Commands that need no evidence and no engine, and answer within a second."""
 
 from __future__ import annotations
 

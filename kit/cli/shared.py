@@ -32,7 +32,7 @@ STDIO = "-"
 
 TEXTS: Final = labels("cli")["shared"]
 LIMITS = ((resource.RLIMIT_AS, "ulimit -v", 4 << 20, 1024), (resource.RLIMIT_NOFILE, "ulimit -n", 64, 1))
-"""Limits of a process that an engine needs: (which, how a shell calls it, the least in the shell's unit, its unit in bytes)."""
+"""Limits that an engine needs: (which, how a shell calls it, the least in the shell's unit, its unit in bytes)."""
 DECLARABLE = frozenset({"lang", "tz_broker", "tz_app", "workspace", "master", "remote"})
 PATH = click.Path(path_type=Path)
 FORMATS = click.Choice(["parquet", "jsonl", "csv"])
@@ -93,7 +93,7 @@ def standard_input() -> bytes:
 
 
 def declared() -> dict[str, Any]:
-    """Return the options that the user declared once, in `config.toml`: lang, tz_broker, tz_app, workspace, master, remote. Refuse a file that is no TOML."""
+    """Return the options that the user declared once, in `config.toml`. Refuse a file that is no TOML."""
     path = Path(click.get_app_dir("rmq-kit", force_posix=False), "config.toml")
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -129,7 +129,7 @@ def json_option(text: str) -> Callable[..., Any]:
 
 
 def answer(text: Any, value: Any, json_file: Path | None) -> None:
-    """Print the text for people, and write the value for programs where it is wanted: one of them on standard output."""
+    """Print the text for people, and write the value for programs where it is wanted."""
     from kit.evidence import disk
 
     if str(json_file) == STDIO:
@@ -209,7 +209,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
 
 
 def java(master: str | None, remote: str | None, lang: Lang) -> None:
-    """Exit with one line if an engine cannot start, before anything else begins: below a limit it would abort the process without a word."""
+    """Exit with one line if an engine cannot start: below a limit it would abort the process without a word."""
     for limit, option, least, unit in LIMITS:
         if 0 <= (given := resource.getrlimit(limit)[0] // unit) < least:
             raise Refusal(TEXTS["limit"].say(option=option, given=given, least=least).render(lang))
@@ -242,7 +242,7 @@ def say(case: Case, text: Any) -> None:
 
 
 def leave(case: Case, out: Path | None = None, *, condition: bool = False) -> None:
-    """Exit with 1 if a part of the kit failed, with 4 if what the caller waits for is so, with 3 if evidence is damaged, after naming each on stderr."""
+    """Exit with 1 if a part of the kit failed, 4 if what the caller waits for is so, 3 if evidence is damaged."""
     from kit.case import output, unreadable
 
     damage = unreadable.of(case)

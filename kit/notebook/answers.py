@@ -1,4 +1,4 @@
-"""What a stop of an investigation shows: the answer to its query, as a picture or as a table of ten rows, and one sentence with what follows from it."""
+"""What a stop of an investigation shows: the answer to its query, and one sentence with what follows."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def answer(
 
 
 def readable(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return rows as a reader wants them: places in files as they are searched for, without what the paths of all files begin with."""
+    """Return rows as a reader wants them: places in files as they are searched for, paths short."""
     made = {}
     for name in frame.columns:
         column = frame[name]

@@ -128,7 +128,7 @@ class Inquiry:
         )
 
     def query(self, name: str, cause: str = "") -> answers.Text:
-        """Show the queries behind a step (of every cause that has it, or of `cause`), or the one behind a table. Raise `KeyError` for neither."""
+        """Show the queries behind a step (of `cause`, else of all), or the one behind a table. Raise `KeyError`."""
         return answers.queries(self.case, name, cause)
 
     def views(self, *names: str) -> Table:
@@ -201,7 +201,7 @@ class Inquiry:
 
     @_or_sentence
     def step(self, cause: str, id: str) -> Any:  # noqa: A002
-        """Return one step of a cause, by its id: whether it is shown, its claim, and the lines and records behind it."""
+        """Return a step by its id: whether it is shown, its claim, the lines and records behind it."""
         found = next((s for s in self.finding(cause)["steps"] if s["id"] == id), None)
         if found is None:
             return Table(pd.DataFrame(), TEXTS["not_a_step"].say(id=id), lang=self.lang)
@@ -221,7 +221,7 @@ class Inquiry:
 
     @_or_sentence
     def remedies(self, cause: str) -> Table | answers.Answer:
-        """Return what to do, why it helps, its risk, how to see that it worked. Tables that a report writes as files are named as they are had here."""
+        """Return what to do, why it helps, its risk, how to see that it worked. Files of a report are named as tables."""
         if not self.finding(cause)["remedies"]:
             return answers.sentence(TEXTS["no_remedy"], self.lang)
         names = {"action": "remedies", "why": "helps", "risk": "risk", "verify": "verify"}

@@ -1,7 +1,6 @@
-"""A team's notes on an incident: one small YAML file, read as plain text. What notebooks add is appended as further YAML documents; nothing that stands
-in the file is changed.
+"""A team's notes on an incident: one small YAML file, read as plain text. Notebooks append further YAML documents.
 
-Every scalar is a string (`22:34` is a time here, not YAML's base-60 number). Aliases are refused, as is a file too large for people to have written.
+Every scalar is a string (`22:34` is a time here, not YAML's base-60 number).
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ def template(path: str | Path, lang: Lang = "en") -> Path:
 
 
 def read(path: str | Path, lang: Lang = "en") -> Notes:
-    """Read notes; empty ones where there is no file yet. Raise `BadNotes` with one line that says why not, `OSError`."""
+    """Read notes; empty ones where there is no file yet. Raise `BadNotes` with one line, `OSError`."""
     where = Path(path)
     raw = where.read_bytes() if where.is_file() else b""
     try:
@@ -132,7 +131,7 @@ def _text(value: Any) -> str:
 
 
 def moment(text: str, zone: dt.tzinfo, day: dt.date | None = None) -> dt.datetime | None:
-    """Return the time a note names, None if it is not a time. `zone`: of a time without an offset; `day`: of one without a date."""
+    """Return the time a note names, if it is one. `zone`: of a time without an offset; `day`: of one without a date."""
     plain = text.strip()
     if re.fullmatch(r"\d{1,2}:\d\d.*", plain):
         plain = f"{day} {plain}" if day else ""

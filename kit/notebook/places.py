@@ -75,7 +75,7 @@ class Shown:
 
 
 def reference(said: Reference | str | tuple[str, int]) -> Reference:
-    """Return a reference from one of findings.json, from (file, line), or from a text `FILE:LINE` or `FILE @ BYTE`. Raise `BadReference`."""
+    """Return a reference from one of findings.json, (file, line), `FILE:LINE` or `FILE @ BYTE`. Raise `BadReference`."""
     if isinstance(said, Mapping) and said.get("file") and (said.get("line") or said.get("physical_offset") is not None):
         return said
     if isinstance(said, tuple) and len(said) == 2:

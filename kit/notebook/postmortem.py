@@ -1,4 +1,4 @@
-"""What notebook 90 shows: what the kit found and what the team knows, merged. `rmq-kit postmortem` renders that notebook as a page."""
+"""What notebook 90 shows: what the kit found and what the team knows. `rmq-kit postmortem` makes it a page."""
 
 from __future__ import annotations
 
@@ -113,9 +113,7 @@ class Postmortem:
 
     @cached_property
     def moments(self) -> pd.DataFrame:
-        """Return the timeline of the evidence and the team's notes, with the columns of `kit.causes.timeline` and `source`; notes whose time cannot be
-        read come last, `at` null.
-        """
+        """Return `kit.causes.timeline` and the team's notes, with `source`; notes without a time come last, `at` null."""
         found = self.inquiry.table(timeline.TABLE).assign(source=TEXTS["evidence"].render(self.lang))
         rows = found.to_dict("records") + [
             {"at": at, "source": source, "en": what, "zh": what, "file": said, "lane": "team", "decides": False}

@@ -1,6 +1,6 @@
 """Progress in notebooks: a bar that disappears when the work is done, and an interrupt that leaves the kernel usable.
 
-From `notebook.start` on every cell is watched, until another case is started: all Spark work in it shows its progress, and the stop button ends it.
+From `notebook.start` on every cell is watched: Spark work in it shows its progress, and the stop button ends it.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Watch:
 
 @contextlib.contextmanager
 def watched(case: Case, lang: Lang, interactive: bool) -> Iterator[None]:
-    """Watch the work for a case while the block runs; in a notebook also the rest of this cell and every later one, instead of that for another."""
+    """Watch the work for a case while the block runs; in a notebook also the rest of this cell and later ones."""
     watch = Watch(case, lang, interactive)
     if shell() is not None:
         before = listen("progress", pre_run_cell=watch.begin, post_run_cell=watch.end)

@@ -1,6 +1,6 @@
-"""The Chinese of a notebook's text cells, which the cells themselves keep beside their English: shown below the code cell before them.
+"""The Chinese of a notebook's text cells, kept beside their English: shown below the code cell before them.
 
-So one file serves both languages, in JupyterLab and headless. A report puts the Chinese into the cells instead (`kit.report.notebooks`).
+So one file serves both languages. A report puts the Chinese into the cells instead (`kit.report.notebooks`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def listen(who: str, **hooks: Callable[..., None]) -> dict[str, Callable[..., No
 
 
 def speak(book: str, lang: Lang, interactive: bool = True) -> None:
-    """From now on show the text between two code cells of a notebook in `lang` below the first of them; that up to here at once.
+    """From now on show the text between two code cells in `lang` below the first of them; that up to here at once.
 
     `book`: how the notebook's name begins. A page made of it can draw charts from here on, and is dark in a dark window.
     """

@@ -82,7 +82,7 @@ class Trail:
         }
 
     def fill(self, given: Linked) -> None:
-        """Show other rows in the table that was given; what was opened below stays. The browser gives up a new widget after two seconds of other work."""
+        """Show other rows in the table that was given; what was opened below stays."""
         self._fill(self._table, given)
 
     def open(self, kind: str, what: Any) -> None:

@@ -39,7 +39,7 @@ def build(
     options: Mapping[str, Any] | None = None,
     failures: list[Failure] | None = None,
 ) -> Path:
-    """Write `out/report.html` and `out/manifest.json` from findings and executed notebooks; return the page's path. The same arguments give the same bytes.
+    """Write `out/report.html` and `out/manifest.json`; return the page's path. The same arguments give the same bytes.
 
     `tables`: the evidence's own (`evidence_tables`). `failures`: list to which what failed is added.
     """
@@ -84,7 +84,7 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
 
 
 def postmortem(case: Case, out: Path, notes: Path | None, title: str = "") -> Path:
-    """Run notebook 90 and write it as `out/postmortem.html`, with findings, tables and manifest; return the page's path. `title`: the team's own."""
+    """Run notebook 90 and write it as `out/postmortem.html`; return the page's path. `title`: the team's own."""
     name = "postmortem.html"
     with _folder(case, out, "postmortem") as (folder, findings):
         given = {"notes": str(notes.resolve()) if notes else ""}
@@ -132,9 +132,7 @@ def declared(case: Case, cause: str = "auto") -> dict[str, Any]:
 
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
-    """Return the tables that belong to no single cause: `inventory`, `damage` (each place), `skipped` (by reason), `harmless` (known benign texts),
-    `timeline`, `releases` (their faults that fit). A table that fails is left out and added to the failures of the case.
-    """
+    """Return the tables that belong to no single cause. One that fails is left out and added to the failures of the case."""
     reasons = {name: text.in_(case.lang) for name, text in SKIPPED.items()}
     wanted: dict[str, Callable[[], pd.DataFrame]] = {
         "inventory": lambda: _files(case),

@@ -1,6 +1,6 @@
-"""Compare two findings.json: what a fix, or more evidence, changed of verdicts, root causes, figures, and of what was missing.
+"""Compare two findings.json: what a fix, or more evidence, changed.
 
-Runs of different kit versions are compared by name; a cause or figure that only one side has is absent on the other, which is not unknown (null).
+What only one side has is absent on the other, which is not unknown (null).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Change:
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """Return the differences between two findings.json (parsed), in the order of causes in `after`. Raise ValueError if one of them is no findings.json."""
+    """Return the differences, in the order of causes in `after`. Raise ValueError for what is no findings.json."""
     for name, findings in (("before", before), ("after", after)):
         if not is_findings(findings):
             raise ValueError(TEXTS["not_findings"].say(name=name).render())

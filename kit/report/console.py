@@ -30,7 +30,7 @@ MEASURED: Final = labels("report")["sizes measured"]
 
 
 def table(rows: Iterable[Sequence[str | Text]], heads: Sequence[str] = (), right: Collection[int] = ()) -> str:
-    """Return rows in columns as wide as the terminal, those in `right` (from 0) right-aligned; in colour on a terminal, unless NO_COLOR is set.
+    """Return rows in columns as wide as the terminal, those in `right` (from 0) right-aligned.
 
     Text is never markup: `[bold]` or an escape sequence in a file name stays literal.
     """
@@ -70,7 +70,7 @@ def _id(row: dict[str, Any], lang: Lang) -> str:
 
 
 def size(spec: Mapping[str, Any], lang: Lang, *, broker: bool, client: bool, group: bool) -> str:
-    """Return `kit.rocketmq.rewrites.table` as text; `broker`, `client`, `group`: whether its version or name was given, not assumed."""
+    """Return `kit.rocketmq.rewrites.table` as text; `broker`, `client`, `group`: whether it was given, not assumed."""
     version, limit = spec["broker"], spec["limit"]
     what = MEASURED[spec["rule"]].say(limit=limit, more=limit + 65536)
     said = [
@@ -135,7 +135,7 @@ def life(told: dict[str, Any], lang: Lang) -> str:
 
 
 def _telling(records: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any] | int]:
-    """Yield the first two and the last copy of each kind in their order, and in between how many are left out: a message in a loop has thousands."""
+    """Yield the first two and the last copy of each kind, and in between how many are left out."""
     kinds = [(record["stage"], record["topic"], record["why"]) for record in records]
     last = {kind: n for n, kind in enumerate(kinds)}
     seen: Counter[Any] = Counter()

@@ -66,7 +66,7 @@ def place(ref: Mapping[str, Any], lang: Lang) -> str:
 
 
 def _figures(finding: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
-    """Return `numbers` (cards), `number_tables` and `not_known` (names) of the figures, in the order that the cause declares."""
+    """Return `numbers` (cards), `number_tables` and `not_known` (names), in the order that the cause declares."""
     rank = {name: place for place, name in enumerate(causes.tiles(finding["cause"]))}
     cards: list[dict[str, str]] = []
     tables: list[dict[str, Any]] = []
@@ -109,7 +109,7 @@ def _table(rows: Sequence[Mapping[str, Any]], caption: str, lang: Lang) -> dict[
 
 
 def _readable(value: Any, name: str = "") -> Any:
-    """Return a time of findings.json (ISO 8601, UTC) as the page writes times, a share in percent; anything else as it is."""
+    """Return a time of findings.json as the page writes times, a share in percent; anything else as it is."""
     if name == "share" and isinstance(value, float):
         return f"{value:.0%}"
     return MOMENT.sub(r"\1 \2 UTC", value) if isinstance(value, str) else value

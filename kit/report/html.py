@@ -40,7 +40,7 @@ def prose(text: Any) -> Markup:
 
 
 def environment(*packages: str) -> Environment:
-    """Return the templates of these packages, of the report and of its tables: everything they show is cleaned and escaped."""
+    """Return the templates of these packages and of the report: all they show is cleaned and escaped."""
     made = Environment(
         loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "kit.report", "kit.charts")]),
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
@@ -322,7 +322,7 @@ def bundled() -> dict[str, Any]:
 
 
 def policy(css: str, *scripts: str) -> str:
-    """Return the content security policy: nothing external, and inside the page only exactly these scripts and styles, by hash.
+    """Return the content security policy: nothing external, and only exactly these scripts and styles, by hash.
 
     The hash of the empty text is for plotly, which adds an empty style sheet and fills it rule by rule.
     """

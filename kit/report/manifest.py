@@ -1,4 +1,4 @@
-"""manifest.json: what went into a report, so that anyone can check whether theirs is the same. What differs from run to run is in run.json."""
+"""manifest.json: what went into a report. What differs from run to run is in run.json."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def manifest(
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of the programs that made the report: Python and the libraries. Which engine answered is in run.json."""
+    """Return the versions of Python and the libraries. Which engine answered is in run.json."""
     import pyspark  # from `pyspark-client` or `pyspark`
 
     libraries = {name: metadata.version(name) for name in LIBRARIES}

@@ -80,7 +80,7 @@ def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNo
 
 
 def copies(out: Path, parameters: Mapping[str, Any]) -> list[Path]:
-    """Write copies of the notebooks about one evidence into `out`, for use by hand, with these parameters set. A copy that is there stays."""
+    """Write copies of the notebooks about one evidence into `out`, with these parameters. A copy that is there stays."""
     from papermill.translators import PythonTranslator
 
     chosen = nbformat.v4.new_code_cell(PythonTranslator.codify(dict(parameters)))
@@ -100,7 +100,7 @@ def copies(out: Path, parameters: Mapping[str, Any]) -> list[Path]:
 def execute(
     paths: Iterable[Path], out: Path, parameters: Mapping[str, Any], failures: list[Failure] | None = None
 ) -> list[Path]:
-    """Run notebooks with `parameters` (with `lang` among them), at most two at once; return the executed copies in `out`.
+    """Run notebooks with `parameters` (`lang` among them), at most two at once; return the copies in `out`.
 
     A cell that fails is replaced by one sentence and the others run; a notebook whose kernel dies is kept as far as it
     came. What failed is added to `failures` and marked in the metadata, for the report.
@@ -291,7 +291,7 @@ def _block(output: Mapping[str, Any], name: str) -> dict[str, Any] | None:
 
 
 def embed(figure: Mapping[str, Any]) -> Markup:
-    """Return a figure as JSON that may be in a `<script>` data block: no `<` in it, so nothing can close the block. "" if it has nothing to draw."""
+    """Return a figure as JSON that nothing in it can close a `<script>` with; "" if it has nothing to draw."""
     layout = figure.get("layout", {})
     if not figure.get("data") and not any(layout.get(name) for name in ("shapes", "annotations", "images")):
         return Markup("")
@@ -301,7 +301,7 @@ def embed(figure: Mapping[str, Any]) -> Markup:
 
 
 class _Plain(mistune.HTMLRenderer):
-    """Markdown of notebooks: raw HTML is text, pictures are their alternative text, links lead out only to the web; the title is left out."""
+    """Markdown of notebooks: raw HTML is text, pictures their alternative text, links lead to the web only."""
 
     def __init__(self, shift: int) -> None:
         super().__init__(escape=True)

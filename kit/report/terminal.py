@@ -44,7 +44,7 @@ def heads(lang: Lang, names: Mapping[str, T], *chosen: str) -> list[str]:
 
 
 def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> str:
-    """Return what holds as a table, what does not as a line each (`verbose`: as rows), what to collect, and last the root cause and what to do."""
+    """Return what holds as a table, the rest in a line each (`verbose`: as rows), what to collect and what to do."""
     ranked = sorted(
         findings["findings"], key=lambda f: (ORDER.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
     )
@@ -136,7 +136,7 @@ def counts(rows: Iterable[tuple[str, Any]]) -> str:
 
 
 def checkup(found: Checkup, lang: Lang) -> str:
-    """Return what `doctor` found: hazards, faults of the releases seen, and for configuration alone a guide to every parameter in it."""
+    """Return hazards, faults of the releases seen, and for configuration alone a guide to its parameters."""
     from kit.causes import release_advice
 
     parts = [_guide(broker, lang) for broker in found.seen.brokers] if found.seen.configuration_only else []

@@ -72,6 +72,6 @@ def twice(rows: pd.DataFrame) -> Said:
 
 
 def own_wait(inquiry: Inquiry) -> int:
-    """Return how long this broker lets a send wait in its queue (ms), by default 200: BrokerConfig.waitTimeMillsInSendQueue."""
+    """Return how long a send may wait in its queue here (ms), by default 200 (BrokerConfig)."""
     own = str(setup.setting(inquiry.case.facts, "waitTimeMillsInSendQueue").value)
     return int(own) if own.isdigit() else 200

@@ -110,7 +110,7 @@ def fixes(rows: pd.DataFrame) -> Said:
 
 
 def retry(inquiry: Inquiry) -> tuple[str, str, str]:
-    """Return group, client and broker release of this evidence, for `resend.explore`; the last releases with the fault where it names none."""
+    """Return group, client and broker release of this evidence; the last with the fault where it names none."""
     facts = inquiry.case.facts
     refusals = facts("refused_send_backs")["consumer_group"].dropna().tolist()
     consumers = [client for client in setup.clients(facts) if client["role"] == "consumer"]

@@ -7,7 +7,7 @@ import pandas as pd
 from kit.notebook.walks import Said, always, stop, walk
 
 LATE = 1000
-"""Milliseconds from the row to the end of the transaction from which on a check has ended it, not the producer's own answer."""
+"""Milliseconds from the row to the end of the transaction from which on a check has ended it."""
 WORDS = walk(__name__).words
 
 drawn = always(__name__, "drawn")
