@@ -120,6 +120,7 @@ def test_nothing_of_the_evidence_runs_in_the_notebooks(visit: Any, taken: Path, 
     seen = ""
     for page in sorted(tmp_path.glob("*.html")):
         opened = visit(page, offline=True)
+        opened.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
         assert opened.page.title() != "taken" and not [c for c in opened.complaints if c.startswith("dialog")]
         assert opened.page.locator("img[src=x]").count() == 0
         seen += opened.page.inner_text("body")
