@@ -70,6 +70,8 @@ class Case:
         self._stopping = threading.Event()
         self._spark: Future[SparkSession] | None = None
         self._lock = threading.RLock()
+        self._settling = threading.RLock()
+        """Held while zones are settled, which waits for the table of messages: what makes that one must not ask for zones."""
         self._base = workspace
         self._building: dict[str, threading.Lock] = {}
         self._broken: dict[str, Exception] = {}
@@ -106,9 +108,9 @@ class Case:
     @property
     def zones(self) -> Mapping[str, Zone]:
         """The zone in which each floating file is read, and how it was found."""
-        # No cached_property: its lock would be held while a table is waited for that another thread makes, which waits for the zones.
-        if self._zones is None:
-            self._zones = self._settled_zones()
+        with self._settling:
+            if self._zones is None:
+                self._zones = self._settled_zones()
         return self._zones
 
     def _settled_zones(self) -> Mapping[str, Zone]:
