@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, Final
 
-from kit.analysis.consumers import consumer_logs
+from kit.analysis.consumers import admin_output, consumer_logs, positions
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
@@ -262,7 +262,12 @@ def _is_new(facts: Facts, group: str, topic: str, at: dt.datetime) -> bool:
     """Return whether a group had no offset of a topic before `at`: it was just created, or an earlier copy lacks it."""
     if (born := created(facts).get(group)) is not None:
         return abs(at - born) < SOON
-    looks = [row for row in facts.rows("known_positions") if row["source"] == "copy" and row["time"] is not None]
-    earlier = max(((row["time"], row["file"]) for row in looks if row["time"] <= at), default=None)
+    rows = [row for row in facts.rows("known_positions") if row["source"] == "copy"]
+    times = {row["file"]: row["time"] for row in rows}
+    # A copy in which no group has an offset yet has no positions.
+    for item in facts.files.of_kind("store_json") if positions.stamps(facts)[0] else ():
+        if item.detail.get("name") == "consumerOffset" and not item.detail.get("backup"):
+            times.setdefault(item.file, admin_output.naive(item.modified))
+    earlier = max(((time, file) for file, time in times.items() if time is not None and time <= at), default=None)
     with_group = {row["file"] for row in copies(facts) if row["group"] == group and row["topic"] == topic}
     return earlier is not None and earlier[1] not in with_group

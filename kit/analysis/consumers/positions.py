@@ -47,7 +47,7 @@ def offset_looks(facts: Facts) -> list[dict[str, Any]]:
     A slave's copies, which only follow its master's, count where there is no other.
     """
     known = brokers.all_of(facts)
-    sure, collected = _stamps(facts)
+    sure, collected = stamps(facts)
     same = {"slave": any(b.slave for b in known), "collected": collected, "sure": sure}
     saved = ("consumerOffset.json", "lmqConsumerOffset.json")
     own = {f"{b.root}/config/{name}".removeprefix("./") for b in known for name in saved}
@@ -90,7 +90,7 @@ def _printed(facts: Facts) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _stamps(facts: Facts) -> tuple[bool, Any]:
+def stamps(facts: Facts) -> tuple[bool, Any]:
     """Return whether files have their original modification times, and until when evidence can have been collected.
 
     Those of logs and stores are original if they agree with the last time in them.
