@@ -46,38 +46,39 @@ def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Fin
     observed = observed or Observed()
     windows = [_count(facts, name, value, observed) for name, value in cause.values.items()]
     values = observed.values
-    made = cause.finding()
-    conditions = Conditions(facts, values, made)
+    result = cause.finding()
+    conditions = Conditions(facts, values, result)
     for text in cause.steps:
-        made.steps += _step(cause, text, conditions, observed)
-    made.steps += observed.steps
+        result.steps += _step(cause, text, conditions, observed)
+    result.steps += observed.steps
     for name, figure in cause.figures.items():
         value = values.get(figure.value or name)
-        if figure.known_if and not value:
-            value = (value or 0 if value is None else value) if conditions(figure.known_if) else None
-        made.figures[name] = value
-    made.actors = tuple(observed.actors)
+        if figure.known_if and not value:  # nothing of it: 0 where the evidence would show it, else not known
+            value = (0 if value is None else value) if conditions(figure.known_if) else None
+        result.figures[name] = value
+    result.actors = tuple(observed.actors)
     summary = next((name for name, needs in cause.summary.items() if conditions(needs)), None)
     if summary is not None:
-        made.summary = cause.say(summary.format_map(values), **values)
+        result.summary = cause.say(summary.format_map(values), **values)
     proposed = observed.proposed
     if proposed is None:
         proposed = (name for name, each in cause.remedies.items() if conditions(each.needs))
-    made.remedies = [cause.remedy(name, **values) for name in proposed]
-    made.missing = [
+    result.remedies = [cause.remedy(name, **values) for name in proposed]
+    result.missing = [
         collect_next.ask(
             want.artefact, want.why, group=values.get(want.group), topic=values.get(want.topic), command=want.command
         )
         for want in cause.missing
         if conditions(want.needs)
     ]
-    made.missing += observed.missing
-    made.window = observed.window or (next(filter(None, windows), None) if conditions("found") else None)
-    made.tables, made.moments, made.consequence_of = observed.tables, observed.moments, observed.consequence_of
-    return made
+    result.missing += observed.missing
+    result.window = observed.window or (next(filter(None, windows), None) if conditions("found") else None)
+    result.tables, result.moments, result.consequence_of = observed.tables, observed.moments, observed.consequence_of
+    return result
 
 
 def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observed) -> list[Step]:
+    """Return a step as the first of its sentences that applies says; none where it has nothing to say."""
     shown = {"": text.needs} if text.claim else text.holds
     for holds, sentences in ((True, shown), (False, text.refuted), (None, text.maybe)):
         for name, needs in sentences.items():
@@ -89,10 +90,11 @@ def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observ
                 return [Step(claim.say(**observed.values), text.role, holds, [*quoted][: text.quotes], text.id)]
     if not text.open and not text.claim:
         return []
-    would_show = (cause.slug, text.id) in shown_by.table() and shown_by.would_show(
-        conditions.facts, cause.slug, text.id
-    )
-    absent = conditions(text.absent) if text.absent else would_show and text.role == "deciding"
+    if text.absent:
+        absent = conditions(text.absent)
+    else:
+        listed = text.role == "deciding" and (cause.slug, text.id) in shown_by.table()
+        absent = listed and shown_by.would_show(conditions.facts, cause.slug, text.id)
     claim = text.claim or cause[text.open]
     return [Step(claim.say(**observed.values), text.role, False if absent else None, (), text.id)]
 
@@ -108,7 +110,7 @@ class Conditions:
 
     facts: Facts
     values: Mapping[str, Any]
-    made: Finding
+    result: Finding
 
     def __call__(self, text: str) -> bool:
         return any(all(map(self._applies, every)) for every in shown_by.alternatives(text))
@@ -125,10 +127,10 @@ class Conditions:
             return self.facts.has_source(name)
         if name:
             wanted = {"holds": True, "unknown": None, "refuted": False}[state]
-            return any(step.id == name and step.holds is wanted for step in self.made.steps)
+            return any(step.id == name and step.holds is wanted for step in self.result.steps)
         if word == "found":
-            return self.made.verdict in ("confirmed", "suspected")
-        return word == "always" or word == self.made.verdict or bool(self.values.get(word))
+            return self.result.verdict in ("confirmed", "suspected")
+        return word == "always" or word == self.result.verdict or bool(self.values.get(word))
 
 
 def words(text: str) -> list[str]:

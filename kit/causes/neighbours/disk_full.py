@@ -21,7 +21,7 @@ LIMIT: Final = 0.90
 def observe(facts: Facts) -> Observed:
     """Count the log entries and the answers that say that a disk was full."""
     marks, _, marked = answers(facts, "marked")
-    refused, ratio, told = answers(facts, "full")
+    refused, ratio, full = answers(facts, "full")
     ledger, stored = sends.ledger(facts), facts.has_source("store")
     values: dict[str, Any] = {
         "marks": marks, "refused": refused, "limit": str(LIMIT), "most": round(100 * LIMIT),
@@ -32,10 +32,10 @@ def observe(facts: Facts) -> Observed:
     }  # fmt: skip
     measured = times.full_disks(facts, 100 * LIMIT)
     if measured.empty:
-        return Observed(values, {"marked-full": (*marked, *told)})
+        return Observed(values, {"marked-full": (*marked, *full)})
     worst = measured.iloc[0]
     values |= {"mount": str(worst["subject"]), "percent": round(worst["value"]), "of_store": times.store_paths(facts)}
-    return Observed(values, {"marked-full": (*marked, *told), "df": refs.lines(facts, measured, 1)})
+    return Observed(values, {"marked-full": (*marked, *full), "df": refs.lines(facts, measured, 1)})
 
 
 def answers(facts: Facts, state: str) -> tuple[int, float | None, tuple[Ref, ...]]:
