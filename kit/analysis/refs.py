@@ -103,7 +103,7 @@ PRINTED: Final = (
 def records_at(facts: Facts, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first records, by store time, of a frame with store_timestamp, file and physical_offset."""
     places = frame[["store_timestamp", "file", "physical_offset"]].astype({"file": object})
-    first = places.dropna(subset=["file", "physical_offset"]).sort_values(list(places)).head(most)
+    first = places.dropna(subset=["file", "physical_offset"]).sort_values(places.columns.tolist()).head(most)
     return tuple(record(facts, file, at) for file, at in zip(first["file"], first["physical_offset"], strict=True))
 
 

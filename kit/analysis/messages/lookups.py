@@ -220,7 +220,7 @@ class Mixed(NamedTuple):
 def mixed(facts: Facts) -> Mixed | None:
     """Return the ids of a paste that compares both kinds; None for other evidence."""
     found = context.mixed(_text(facts)[1])
-    return found and Mixed(found.offset_ids, found.uniq_keys, found.paired, _quoted(facts, found.at))
+    return None if found is None else Mixed(found.offset_ids, found.uniq_keys, found.paired, _quoted(facts, found.at))
 
 
 @memo

@@ -150,7 +150,7 @@ def example(facts: Facts) -> str | None:
     """Return the UNIQ_KEY of the message with the longest journey; None where no record has one."""
     rows = facts.rows("journeys") if facts.has("messages") else []
     longest = min(rows, key=lambda row: (-len(row["path"]), row["example"]), default=None)
-    return longest and longest["example"]
+    return None if longest is None else str(longest["example"])
 
 
 def lives(facts: Facts, keys: Sequence[str]) -> tuple[list[Row], list[Row]]:

@@ -87,7 +87,7 @@ def paired(rows: pd.DataFrame) -> pd.DataFrame:
         if queue:
             message[queue.popleft()[0]] = at
     of = rows.loc[list(message.values()), ["key", "uniq_key"]].set_axis(list(message)).astype(object)
-    rows = rows.assign(**{name: of[name].reindex(rows.index) for name in of})
+    rows = rows.assign(key=of["key"].reindex(rows.index), uniq_key=of["uniq_key"].reindex(rows.index))
     return rows[rows["role"] == "attempt"].reset_index(drop=True)
 
 

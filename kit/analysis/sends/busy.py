@@ -102,9 +102,8 @@ def _stood(facts: Facts, stalled: list[Any], stood: pd.DataFrame, under_way: pd.
     paused = SAYS["stood"].say(count=sum(s.pauses for s in stalled) or len(stood), seconds=seconds)
     # Both sides of each gap, which has the line behind it.
     longest = stood.sort_values("seconds", ascending=False).head(3)
-    quoted = facts.refs(
-        (str(gap.file), int(line)) for gap in longest.itertuples() for line in (gap.line - 1, gap.line) if line
-    )
+    places = zip(longest["file"], longest["line"].astype(int), strict=True)
+    quoted = facts.refs((str(file), n) for file, line in places for n in (line - 1, line) if n)
     return [Why("process-stood-still", paused, times.share(under_way, windows), quoted)]
 
 
@@ -190,8 +189,8 @@ def _foreign_writes(facts: Facts) -> list[Why]:
 def _measured(facts: Facts, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
     """Quote rows of host metrics, each behind the head of its block: the nearest line above without a number."""
     quoted: list[Ref] = []
-    for at in rows.head(most).itertuples():
-        *above, row = facts.refs((str(at.file), n) for n in range(max(1, at.line - ROWS_OF_A_BLOCK), at.line + 1))
+    for file, line in zip(rows["file"].head(most), rows["line"].head(most).astype(int), strict=True):
+        *above, row = facts.refs((str(file), n) for n in range(max(1, line - ROWS_OF_A_BLOCK), line + 1))
         heads = [ref for ref in above if ref.text.strip() and not re.search(r"(?<![\w%])\d", ref.text)]
         quoted += [*heads[-1:], row]
     return tuple(dict.fromkeys(quoted))

@@ -125,7 +125,7 @@ def from_ledger(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> 
     failed = rows.assign(kind=kind, attempts=_first_of(at.map(calls["attempts"].to_dict())), source="ledger")
     # Calls of another sender: only where the ledger and the client's log are seen to share ids, else every call would
     # be counted twice.
-    others = calls.drop(index=at.dropna().unique()) if at.notna().any() else calls.iloc[:0]
+    others = calls[~calls.index.isin(at.dropna())] if at.notna().any() else calls.iloc[:0]
     return failed[list(FAILED_COLUMNS)], others
 
 
@@ -146,7 +146,7 @@ def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
     entry = pd.Series([next((app_of[part] for part in each if part in app_of), None) for each in ids], calls.index)
     both = calls.assign(kind=entry.map(told["kind"].to_dict()), source="logs")[entry.notna()]
     client = calls.assign(source="client")[entry.isna()]
-    app = told.assign(source="app").drop(index=entry.dropna().unique())
+    app = told.assign(source="app")[~told.index.isin(entry.dropna())]
     has_id = app["key"].notna() | app["uniq_key"].notna()
     # A client's entry names the message, an application's here does not: of these only what goes beyond the client's.
     loose = app[~has_id & app["kind"].isin(attempts.KINDS)]
@@ -177,11 +177,15 @@ def words(text: str | None) -> frozenset[str]:
 
 def _by_word(told: pd.DataFrame, wanted: set[str]) -> dict[str, int]:
     """Return {key: entry} for the last entry of an application that names one of the wanted keys."""
-    return {word: at for at, said in told["said"].items() for word in words(said) & wanted} if wanted else {}
+    return (
+        {word: at for at, said in zip(told.index, told["said"], strict=True) for word in words(said) & wanted}
+        if wanted
+        else {}
+    )
 
 
 def _index(calls: pd.DataFrame, column: str) -> dict[str, int]:
-    return {part: at for at, value in calls[column].items() for part in parts(value)}
+    return {part: at for at, value in zip(calls.index, calls[column], strict=True) for part in parts(value)}
 
 
 def parts(keys: Any) -> tuple[str, ...]:

@@ -46,8 +46,8 @@ def topics(facts: Facts) -> pd.DataFrame:
     rows = rows.assign(safe_body=[-1 if each is None else each for each in safe])
     how = {"half_records": "sum", "overhead": "max", "properties": "max", "refused": "sum", "safe_body": "min"}
     frame = rows.groupby("topic", as_index=False, sort=False).agg(how).reindex(columns=list(TOPICS))
-    least = frame["safe_body"].astype(object)
-    return frame.assign(safe_body=least.where(least >= 0, None))
+    least = [int(each) if each >= 0 else None for each in frame["safe_body"]]
+    return frame.assign(safe_body=pd.Series(least, frame.index, dtype=object))
 
 
 def _safe(overhead: int, properties: int, known: limits.Limits) -> int | None:

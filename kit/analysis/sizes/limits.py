@@ -40,7 +40,7 @@ def table(facts: Facts) -> pd.DataFrame:
     ]
     # A group in several files with one value is listed once, with the last place.
     rows += list({row[:2]: row for row in retries}.values())[:MOST_GROUPS]
-    defaults = [] if retries else [("retryMaxTimes", "16", "", "default", None, None)]
+    defaults: list[tuple[Any, ...]] = [] if retries else [("retryMaxTimes", "16", "", "default", None, None)]
     # Both are fixed in the client: client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction.
     defaults += [(name, None, "not allowed", "default", None, None) for name in ("DELAY", "batch")]
     return pd.DataFrame([*rows, *defaults], columns=list(COLUMNS)).astype({"line": "Int64"})
@@ -99,10 +99,8 @@ def _limits(facts: Facts, owner: str | None) -> Limits:
     version = Version.parse(known[0]) if known else _writer(facts, owner)
     setting = setup.setting(facts, "maxMessageSize", hosts)
     configured = integer(setting.value)
-    if version:
-        how = size.size_rule(version, dledger=dledger)
-    else:
-        how = _how_printed(refused, configured if setting.known == "evidence" else None)
+    how: str | None = size.size_rule(version, dledger=dledger) if version else None
+    how = how or _how_printed(refused, configured if setting.known == "evidence" else None)
     limit, where, said = configured, setting.where, None if configured is None else str(setting.known)
     printed, at = _printed(facts, refused)
     alike = configured is not None and configured in (printed, (printed or 0) - size.TOTAL_SLACK)
