@@ -15,8 +15,6 @@ import pyarrow.dataset as ds
 import pytest
 import recorded
 import strange
-import strange_texts
-import strange_values  # noqa: F401 - and so does this
 
 import kit
 from kit.case import unreadable
@@ -64,21 +62,17 @@ def look(name: str, folder: Path) -> None:
     """Read everything there is to read of one strange thing that lies alone."""
     made = strange.fill(folder / "evidence", [name])[name]
     began = effort.worked()
-    try:
-        case = kit.open_case(made, folder / "workspace")
-        assert not missing(case.inventory, made)
-        for table in TABLES:
-            rows = ds.dataset(case.folder(table), format="parquet").to_table()
-            # As Spark hands it to pandas; what analyses get of messages and logs is cut before.
-            rows.drop_columns(
-                [n for n in ("ts", "born_timestamp", "store_timestamp") if n in rows.column_names]
-            ).to_pandas(coerce_temporal_nanoseconds=True)
-        one = strange.ALL[name]
-        # Of all others nothing has to be reported; what all of them together make of the reports is looked at below.
-        assert not (one.unread or one.reported) or not unreported(case, {name: ""})
-        assert effort.worked() - began < SECONDS
-    finally:
-        strange.unlock(folder)
+    case = kit.open_case(made, folder / "workspace")
+    assert not missing(case.inventory, made)
+    for table in TABLES:
+        rows = ds.dataset(case.folder(table), format="parquet").to_table()
+        # As Spark hands it to pandas; what analyses get of messages and logs is cut before.
+        cut = [n for n in ("ts", "born_timestamp", "store_timestamp") if n in rows.column_names]
+        rows.drop_columns(cut).to_pandas(coerce_temporal_nanoseconds=True)
+    one = strange.ALL[name]
+    # Of all others nothing has to be reported; what all of them together make of the reports is looked at below.
+    assert not (one.unread or one.reported) or not unreported(case, {name: ""})
+    assert effort.worked() - began < SECONDS
 
 
 @pytest.mark.recordings
@@ -200,8 +194,8 @@ def test_what_a_search_in_logs_is_saved_as_is_read_as_a_log(name: str, tmp_path:
     case.eager = False
     rows = ds.dataset(case.folder("logs"), format="parquet").to_table(["ts", "events"]).to_pylist()
     refused = [row for row in rows if "flow-control" in row["events"]]
-    least = strange_texts.REFUSED - (name in strange_texts.FIRST_IS_LOST)
-    assert len(refused) == strange_texts.REFUSED
+    least = strange.REFUSED - (name in strange.FIRST_IS_LOST)
+    assert len(refused) == strange.REFUSED
     assert sum(row["ts"] is not None for row in refused) >= least
 
 
