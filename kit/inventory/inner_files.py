@@ -1,8 +1,7 @@
-"""Files inside files that are no archives: tables in workbooks, in lines of JSON and in what a database shell printed; a broker.conf in a
-ConfigMap.
+"""Tables inside files that are no archives: workbooks, lines of JSON, and what a database shell printed.
 
 They become members of their file, as if it were an archive: `rows.xlsx#Sheet1` is a CSV file whose line 1 is the header.
-Tables are members if they are business rows or a ledger of sends.
+Members are business rows and ledgers of sends; other tables are left out.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import count, groupby, islice
 from pathlib import Path
 from typing import Final
 
 from kit.evidence import archives
 from kit.evidence.files import EvidenceFile, Refused, open_readonly
-from kit.formats.tables import configs, delimited, exports
+from kit.formats.tables import delimited, exports
 from kit.inventory import recognise
 
 _DATED: Final = frozenset({"time", "uniq_key", "offset_msg_id"})
@@ -48,17 +47,9 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
     if codec is None or (kind == "log" and file.bytes > len(head)):
         return [], False
     text = head.decode(codec, "replace")
-    if configs.may_be_config_maps(text) and file.bytes <= configs.LARGEST_CONFIG_MAP:
-        files = configs.config_map_files(_whole(file.path, codec))
-        return _texts(file, spool, files, "broker_conf"), False
     if kind != "log" and (objects := exports.of_json(file.path, text, codec)) is not None:
         return _tables(file, spool, objects, 1), True
     return _tables(file, spool, exports.of_text(file.path, text, codec)), False
-
-
-def _whole(path: Path, codec: str) -> str:
-    with open_readonly(path) as stream:
-        return stream.read().decode(codec, "replace")
 
 
 def _tables(file: EvidenceFile, spool: Path, rows: exports.Rows, most: int = MOST) -> Members:
@@ -96,21 +87,6 @@ def _table(file: EvidenceFile, label: str, path: Path, rows: Iterator[list[str]]
         writer.writerows(islice(rows, MOST_ROWS - _SAMPLE))
     cut = [Refused(label, "long", f"{MOST_ROWS:,}")] if next(rows, None) is not None else []
     return [_member(file, label, path), *cut]
-
-
-def _texts(file: EvidenceFile, spool: Path, texts: Iterable[tuple[str, str]], kind: str) -> Members:
-    """Write (name, text), and return those of this kind."""
-    taken: set[str] = set()
-    members: Members = []
-    for name, text in islice(texts, MOST):
-        label, path = _place(file, spool, name, taken)
-        path.write_text(text, encoding="utf-8", errors="replace", newline="")
-        member = _member(file, label, path)
-        if recognise.recognise(member)[0] == kind:
-            members.append(member)
-        else:
-            path.unlink()
-    return members
 
 
 def _place(file: EvidenceFile, spool: Path, name: str, taken: set[str]) -> tuple[str, Path]:

@@ -93,21 +93,16 @@ def encoding_of(head: bytes) -> str | None:
         return "utf-16"
     data = np.frombuffer(head, np.uint8)
     text = data[data != 0]
-    if text.size < data.size / 2:
-        return "binary"
     odd = np.count_nonzero((text < 9) | ((text > 13) & (text < 32) & (text != 27)) | (text == 127))
-    if odd * 50 > text.size:
+    if text.size < data.size / 2 or odd * 50 > text.size:
         return "binary"
-    if not (text >= 0x80).any():
-        return None
     try:
         head[:-4].decode("utf-8")
         return None
     except UnicodeDecodeError as failed:
         if len(head) - failed.start < 8:
             return None
-    decoded = head[:-4].decode("gb18030", "replace")
-    foreign = [c for c in decoded if ord(c) >= 0x80]
+    foreign = [c for c in head[:-4].decode("gb18030", "replace") if ord(c) >= 0x80]
     chinese = sum(ord(c) in _CHINESE or 0x3000 <= ord(c) < 0x3040 or 0xFF00 <= ord(c) < 0xFFF0 for c in foreign)
     if foreign and chinese >= 0.8 * len(foreign):
         return "gb18030"
@@ -119,15 +114,12 @@ def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: b
     loose = [
         line
         for at, end in zip(log.starts[~headed].tolist(), log.ends[~headed].tolist(), strict=True)
-        if (line := log.text[at : min(end, at + 80)]) and not _trace_like(line)
+        if (line := log.text[at : min(end, at + 80)]) and not line.startswith(_OF_TRACES)
     ]
-    families = Counter[str]()
-    for each, count in layouts.items():
-        families[OF[each]] += count
+    families = Counter(OF[each] for each in layouts.elements())
     # A log with a few foreign lines stays a log; a quarter of them make it a paste, and so do two pieces that somebody fenced.
-    fences = sum(line.startswith(b"```") for line in loose)
     mixed = len(families) > 2 or (len(families) == 2 and min(families.values()) * 4 > families.total())
-    if mixed or fences > 2 or "chat" in layouts:
+    if mixed or sum(line.startswith(b"```") for line in loose) > 2 or "chat" in layouts:
         return "text"
     if len(loose) > headed.sum() and not headed[0] and not name.lower().endswith(".log"):
         return "text"
@@ -138,15 +130,11 @@ def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: b
     by_name = NAME_OF_SOURCE.search(name)
     if by_name and known and not log.matches.column("thread", np.flatnonzero(headed)).drop_null():
         return by_name.group(1).lower()
-    if NAME_OF_CLIENT.search(name) and known:
-        return "client"
-    return "app"
+    return "client" if NAME_OF_CLIENT.search(name) and known else "app"
 
 
-def _trace_like(line: bytes) -> bool:
-    return line[:1] in (b"\t", b" ") or line.startswith((b"Caused by", b"at ", b"For more information", b"..."))
-
-
+_OF_TRACES: Final = (b"\t", b" ", b"Caused by", b"at ", b"For more information", b"...")
+"""How lines of stack traces begin."""
 _THREADS: Final = (
     b"Thread_", b"Service", b"Scheduled", b"Netty", b"ShutdownHook", b"main", b"Selector", b"Entry",
     b"MemberStateMaintainer", b"QuorumAckChecker", b"Executor", b"Thread-", b"DLedger", b"Checker", b"Handler",
@@ -157,22 +145,20 @@ _THREADS: Final = (
 def _broker_source(log: _Lines, layouts: Counter[str], name: str) -> str:
     """Return the broker-side logger whose typical texts occur most in the lines, by file name if none do."""
     headed = np.flatnonzero(log.layouts != "")
-    score: Counter[str] = Counter()
+    by_name = NAME_OF_SOURCE.search(name)
+    named = by_name.group(1).lower() if by_name else ""
     markers = [(each.source, [marker.encode() for marker in each.markers]) for each in SOURCES]
     present = [(source, [m for m in each if m in log.text]) for source, each in markers]
+    score: Counter[str] = Counter()
     for begin, end in zip(log.matches.message[headed[:4000]].tolist(), log.ends[headed[:4000]].tolist(), strict=True):
         message = log.text[begin : min(end, begin + 2000)]
         score.update([source for source, each in present if any(m in message for m in each)][:1])
-    by_name = NAME_OF_SOURCE.search(name)
-    if score:
-        best, points = score.most_common(1)[0]
-        # A file name that also fits beats a narrow lead: several loggers print the same lines at start and stop.
-        named = by_name.group(1).lower() if by_name else ""
-        if named in score and score[named] * 3 >= points:
-            return named
-        return best if points * 2 >= headed.size / 10 or not named else named
-    if by_name:
-        return by_name.group(1).lower()
+    best, points = score.most_common(1)[0] if score else ("", 0)
+    # A file name that also fits beats a narrow lead: several loggers print the same lines at start and stop.
+    if named and (score[named] * 3 >= points or points * 2 < headed.size / 10):
+        return named
+    if best:
+        return best
     if layouts["stats"] + layouts["watermark"] > headed.size / 2:
         return "stats" if layouts["stats"] else "watermark"
     threads = Counter(log.matches.column("thread", headed[:4000]).drop_null().to_pylist())

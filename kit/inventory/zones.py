@@ -106,34 +106,23 @@ def sample(item: Item) -> list[Pair]:
 
 def _pair(line: bytes) -> Pair | None:
     """Return the time of a line with what it names, None if it has no time without a zone or names nothing."""
-    time = _LINE_TIME.search(line[:200])
-    if time is not None and time[7]:
-        return _behind(line, time)
-    at = printed_times.ms(*time.groups()[:6]) if time else None
-    if time is None or at is None:
+    times = list(islice(_LINE_TIME.finditer(line[:200]), 2))
+    zoned = times.pop(0) if times and times[0][7] else None
+    if not times or times[0][7] or (printed := printed_times.ms(*times[0].groups()[:6])) is None:
         return None
-    rest = line[time.end() : time.end() + 4000]
+    if zoned is not None:
+        # journald and a container's runtime print the same moment with its zone in front.
+        moment, zone = printed_times.ms(*zoned.groups()[:6]), zoned[7].decode()
+        east = printed_times.zone(zone) if zone[0] in "+-" else 0
+        return Pair(printed, (), (moment - east * 60_000,)) if moment is not None and isinstance(east, int) else None
+    rest = line[times[0].end() : times[0].end() + 4000]
     ids = list(dict.fromkeys(m.group().decode().upper() for m in _ID.finditer(rest)))[:4]
     if b"Instance" in rest:
         ids += [m.group().decode() for m in _CLIENT.finditer(rest)][:1]
     keys = (m.group().decode() for m in _KEY.finditer(rest) if any(48 <= c <= 57 for c in m.group()))
     names = ids or list(dict.fromkeys(keys))[:12]
     millis = tuple(int(m.group()) for m in _MILLIS.finditer(rest))[:4]
-    return Pair(at, tuple(names), millis) if names or millis else None
-
-
-def _behind(line: bytes, zoned: re.Match[bytes]) -> Pair | None:
-    """Return the time of a line behind that of journald or a container's runtime, which prints the same moment with its zone."""
-    own = _LINE_TIME.search(line[:200], zoned.end())
-    if own is None or own[7]:
-        return None
-    printed = printed_times.ms(*own.groups()[:6])
-    moment = printed_times.ms(*zoned.groups()[:6])
-    zone = zoned[7].decode()
-    east = printed_times.zone(zone) if zone[0] in "+-" else 0
-    if printed is None or moment is None or not isinstance(east, int):
-        return None
-    return Pair(printed, (), (moment - east * 60_000,))
+    return Pair(printed, tuple(names), millis) if names or millis else None
 
 
 def _sample_rows(item: Item) -> list[Pair]:
@@ -167,19 +156,13 @@ def infer(pairs: Iterable[Pair], moments: Moments) -> tuple[int | None, int]:
     """Return (minutes east, lines that show it); None if too few agree."""
     votes: dict[int, list[int]] = defaultdict(list)
     for pair in pairs:
-        known = [pair.printed - t for name in pair.names for t in moments.get(name, ())] or [
-            pair.printed - t for t in pair.millis
-        ]
-        near = [(abs(d - round(d / QUARTER) * QUARTER), d) for d in known if WEST - SLACK <= d <= EAST + SLACK]
-        if near:
-            off, difference = min(near)
-            if off <= SLACK:
-                votes[round(difference / QUARTER)].append(difference)
-    if not votes:
-        return None, 0
-    _, best = max(votes.items(), key=lambda kv: (len(kv[1]), -abs(kv[0])))
-    total = sum(map(len, votes.values()))
-    if len(best) * 2 <= total:
+        known = [at for name in pair.names for at in moments.get(name, ())] or pair.millis
+        differences = [d for at in known if WEST - SLACK <= (d := pair.printed - at) <= EAST + SLACK]
+        near = min(differences, key=lambda d: abs(d - round(d / QUARTER) * QUARTER), default=None)
+        if near is not None and abs(near - round(near / QUARTER) * QUARTER) <= SLACK:
+            votes[round(near / QUARTER)].append(near)
+    best = max(votes.items(), key=lambda kv: (len(kv[1]), -abs(kv[0])), default=(0, []))[1]
+    if len(best) * 2 <= sum(map(len, votes.values())):
         return None, 0
     return round(median(best) / QUARTER) * 15, len(best)
 
@@ -189,29 +172,27 @@ def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app
     wanted = [i for i in items if floating(i)]
     if tz_app:
         return {i.file: Zone(i.file, tz_app, "declared") for i in wanted}
-    samples: dict[str, list[Pair]] = {}
+    samples: dict[str, list[Pair]] = {item.file: [] for item in wanted}
     for item in wanted:
-        samples[item.file] = []
         with contextlib.suppress(Exception):  # the reader of its table reports what cannot be read
             samples[item.file] = sample(item)
     moments = look_up({name for pairs in samples.values() for pair in pairs for name in pair.names})
-    found: dict[str, Zone] = {}
+    shown = {file: infer(pairs, moments) for file, pairs in samples.items()}
+    zones = {file: Zone(file, text(east), "pairs", count) for file, (east, count) in shown.items() if east is not None}
+    everywhere = {zone.zone for zone in zones.values()}
     by_folder: dict[str, set[str | None]] = defaultdict(set)
-    for file, pairs in samples.items():
-        minutes, count = infer(pairs, moments)
-        if minutes is not None:
-            found[file] = Zone(file, text(minutes), "pairs", count)
-            by_folder[_folder(file)].add(found[file].zone)
-    everywhere = {zone.zone for zone in found.values()}
-    for file in [file for file in samples if file not in found]:
-        near = by_folder.get(_folder(file), set())
-        how = "folder" if len(near) == 1 else "others" if len(everywhere) == 1 else "none"
-        found[file] = Zone(file, None if how == "none" else next(iter(near if how == "folder" else everywhere)), how)
-    return found
+    for file, zone in zones.items():
+        by_folder[_folder(file)].add(zone.zone)
+    for file in [file for file in samples if file not in zones]:
+        # Rolled logs and tables are next to or below a host's log.
+        near = by_folder[_folder(file)]
+        how, found = ("folder", near) if len(near) == 1 else ("others", everywhere)
+        zones[file] = Zone(file, *found, how) if len(found) == 1 else Zone(file, None, "none")
+    return zones
 
 
 def _folder(file: str) -> str:
-    """Return the folder of one host, by file names: rolled logs and tables are next to or below its log."""
+    """Return the folder of one host, by file names."""
     return str(PurePosixPath(file).parent)
 
 

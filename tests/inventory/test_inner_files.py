@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import os
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from table import rows_of
+from packing import zip_of
 
 import kit
 from kit.evidence import archives
@@ -18,6 +17,14 @@ from kit.inventory import inner_files, inventory
 
 HEADER = ["order_id", "status", "created_at"]
 ROWS = [[f"ORD2026{n:04}", "PAID" if n % 3 else "CANCELLED", f"2026-11-20 23:36:{n:02}.140"] for n in range(30)]
+
+
+def take(folder: Path, files: dict[str, str | bytes]) -> inventory.Inventory:
+    """Return the inventory of these files."""
+    (folder / "e").mkdir(exist_ok=True)
+    for name, data in files.items():
+        (folder / "e" / name).write_bytes(data.encode() if isinstance(data, str) else data)
+    return inventory.take(folder / "e", folder / "w")
 
 
 def as_csv(path: Path) -> None:
@@ -62,26 +69,24 @@ def test_members_are_named_and_their_file_is_their_archive(tmp_path: Path) -> No
     assert inventory.take(tmp_path / "e", tmp_path / "w") == found
 
 
-GONE = {
-    "page.html": b"<!DOCTYPE html><html><script>[REJECTREQUEST]system busy</script><pre>2026-11-23 10:22:31 WARN x</pre>",
-    "notes.docx": "word/document.xml",
-    "orders.ods": "content.xml",
-    "orders.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
-}
-"""Forms that are not read: pages, documents, other workbooks."""
+def office(member: str) -> bytes:
+    return zip_of(
+        {"[Content_Types].xml": b"<Types/>", member: b"<w:t>2026-11-23 10:22:31 WARN [REJECTREQUEST]system busy</w:t>"}
+    )
 
 
-@pytest.mark.parametrize("name", GONE)
-def test_what_is_not_read_is_listed(name: str, tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    content = GONE[name]
-    if isinstance(content, str):
-        with zipfile.ZipFile(tmp_path / "e" / name, "w") as out:
-            out.writestr("[Content_Types].xml", "<Types/>")
-            out.writestr(content, "<w:t>2026-11-23 10:22:31 WARN [REJECTREQUEST]system busy</w:t>")
-    else:
-        (tmp_path / "e" / name).write_bytes(content)
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("page.html", b"<!DOCTYPE html><html><script>[REJECTREQUEST]system busy</script><pre>2026-11-23 10:22:31 WARN x</pre>"),
+        ("notes.docx", office("word/document.xml")),
+        ("orders.ods", office("content.xml")),
+        ("orders.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_what_is_not_read_is_listed(name: str, content: bytes, tmp_path: Path) -> None:
+    found = take(tmp_path, {name: content})
     assert (found.items, found.not_recognised) == ((), (name,))
 
 
@@ -97,24 +102,31 @@ def test_what_is_said_around_a_table_stays(tmp_path: Path) -> None:
     assert kinds["chat.txt"] in ("text", "log")
 
 
-def test_tables_that_are_no_evidence_are_left_out(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "a.md").write_text(
-        "| name | meaning |\n|---|---|\n| broker | keeps messages |\n| topic | a name |\n"
-    )
-    (tmp_path / "e" / "b.json").write_text('{"a": 1}\n{"a": 2}\n')
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert not [i.file for i in found.items if "#" in i.file]
-    assert not list((tmp_path / "w").rglob("*table 1*"))
+GROUPS = [{"group": f"stock-audit-{n}", "count": n, "consumeType": "CONSUME_PASSIVELY"} for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.md", "| name | meaning |\n|---|---|\n| broker | keeps messages |\n| topic | a name |\n"),
+        ("b.json", '{"a": 1}\n{"a": 2}\n'),
+        ("numbers.json", "".join(json.dumps({"a": n, "b": -n}) + "\n" for n in range(1000))),
+        # What the dashboard answers has groups and states, and nothing that happened.
+        ("groups.json", json.dumps({"status": 0, "data": GROUPS})),
+    ],
+)
+def test_tables_that_are_no_evidence_are_left_out(
+    name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inner_files, "_SAMPLE", 10)
+    found = take(tmp_path, {name: text})
+    assert not [i.file for i in found.items if "#" in i.file or i.kind in ("rows", "sends")]
+    assert not list((tmp_path / "w").rglob("*#*"))
 
 
 def test_damage_is_named(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "t.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
-    with zipfile.ZipFile(tmp_path / "e" / "t.xlsx", "w") as out:
-        out.writestr("[Content_Types].xml", "<Types/>")
-        out.writestr("xl/workbook.xml", "<workbook")
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    book = zip_of({"[Content_Types].xml": b"<Types/>", "xl/workbook.xml": b"<workbook"})
+    found = take(tmp_path, {"t.parquet": b"PAR1" + bytes(100) + b"PAR1", "t.xlsx": book})
     assert [(r.file, r.reason) for r in found.refused] == [("t.parquet", "broken"), ("t.xlsx", "broken")]
 
 
@@ -129,94 +141,11 @@ def test_large_unknown_files_are_not_hashed(tmp_path: Path, monkeypatch: pytest.
     assert hashed == ["t_order.csv"]
 
 
-CONFIG_MAP = rows_of(__file__, "config_map")
-
-
-def test_a_broker_conf_in_a_config_map(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    text = "---\n".join(CONFIG_MAP.format(name=name) for name in ("a", "b"))
-    (tmp_path / "e" / "cm.yaml").write_text(text)
-    items = {i.file: i for i in inventory.take(tmp_path / "e", tmp_path / "w").items}
-    assert [items[f"cm.yaml#broker-{n} broker.conf"].kind for n in "ab"] == ["broker_conf"] * 2
-    said = Path(items["cm.yaml#broker-b broker.conf"].path).read_text().splitlines()
-    assert said == ["# b", "brokerName=b", "maxMessageSize=65536", "listenPort=10911"]
-
-
-@pytest.mark.parametrize(
-    "text", ["kind: ConfigMap\ndata: {a: [", "kind: List\nitems: 7\n", "kind: ConfigMap\ndata: 3\n"]
-)
-def test_config_maps_without_files(text: str, tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "cm.yaml").write_text(text)
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert not found.refused and not [i for i in found.items if "#" in i.file]
-
-
-_LAUGHS = "\n".join(f"k{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}" for n in range(1, 26))
-_LISTS = "\n".join(f"- &a{n} {{kind: List, items: [*a{n - 1}, *a{n - 1}]}}" for n in range(1, 26))
-_DEEP = "[" * 90 + "]" * 90
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"kind: ConfigMap\nk0: &a0 {{x: 1}}\n{_LAUGHS}\n",
-        f"kind: List\nitems:\n- &a0 {{kind: List}}\n{_LISTS}\n",
-        f"kind: ConfigMap\ndata: {_DEEP}\n",
-        "kind: List\nitems: [" + "1," * 60_000 + "]\n",
-    ],
-)
-def test_what_would_never_be_read_to_its_end_is_refused(text: str, tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "cm.yaml").write_text(text)
-    (tmp_path / "e" / "ok.yaml").write_text(CONFIG_MAP.format(name="a"))
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert [(r.file, r.reason) for r in found.refused] == [("cm.yaml", "broken")]
-    assert "ok.yaml#broker-a broker.conf" in {i.file for i in found.items}
-
-
-def test_tags_are_no_orders(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    odd = "odd:\n- !!timestamp 7\n- !!binary '*'\n- !!python/object/apply:os.system [true]\n- 2026-99-99\n"
-    (tmp_path / "e" / "cm.yaml").write_text(odd + CONFIG_MAP.format(name="a"))
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert not found.refused and "cm.yaml#broker-a broker.conf" in {i.file for i in found.items}
-
-
-def test_answers_of_a_service_are_no_rows(tmp_path: Path) -> None:
-    """What the dashboard answers has groups and states, and nothing that happened."""
-    (tmp_path / "e").mkdir()
-    groups = [{"group": f"stock-audit-{n}", "count": n, "consumeType": "CONSUME_PASSIVELY"} for n in range(20)]
-    (tmp_path / "e" / "groups.json").write_text("".join(json.dumps(group) + "\n" for group in groups))
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert not [i for i in found.items if i.kind in ("rows", "sends")]
-
-
 def test_a_ledger_of_sends_with_messages_of_errors_stays_one(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    rows = [
-        [
-            f"ORD{n:05}",
-            f"2026-11-23 10:22:{n:02}",
-            "SEND_OK" if n else "MQBrokerException",
-            "" if n else "broker busy, start flow control",
-        ]
-        for n in range(30)
-    ]
-    with (tmp_path / "e" / "sends.csv").open("w", newline="") as out:
-        csv.writer(out).writerows([["key", "time", "result", "message"], *rows])
-    assert [(i.file, i.kind) for i in inventory.take(tmp_path / "e", tmp_path / "w").items] == [("sends.csv", "sends")]
-
-
-def test_what_its_first_rows_show_to_be_no_evidence_is_not_written_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(inner_files, "_SAMPLE", 10)
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "numbers.json").write_text("".join(json.dumps({"a": n, "b": -n}) + "\n" for n in range(1000)))
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert not [i for i in found.items if "#" in i.file]
-    assert not list((tmp_path / "w").rglob("*#rows*"))
+    results = [("SEND_OK", ""), *[("MQBrokerException", '"broker busy, start flow control"')] * 29]
+    rows = [f"ORD{n:05},2026-11-23 10:22:{n:02},{result},{text}" for n, (result, text) in enumerate(results)]
+    found = take(tmp_path, {"sends.csv": "\n".join(["key,time,result,message", *rows, ""])})
+    assert [(i.file, i.kind) for i in found.items] == [("sends.csv", "sends")]
 
 
 def test_of_a_long_table_the_first_rows_are_read_and_that_is_said(
@@ -236,10 +165,8 @@ def test_a_full_disk_is_named_and_nothing_stays(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(archives, "KEEP_FREE", 1 << 60)
     (tmp_path / "e").mkdir()
     as_json(tmp_path / "e" / "orders.json")
-    (tmp_path / "e" / "broker.log").write_text(
-        "2026-11-23 10:22:31 WARN main - putMessage message topic length too long 149\n"
-    )
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    log = "2026-11-23 10:22:31 WARN main - putMessage message topic length too long 149\n"
+    found = take(tmp_path, {"broker.log": log})
     assert [(r.file, r.reason) for r in found.refused] == [("orders.json", "space")]
     assert "broker.log" in {i.file for i in found.items}
     assert not list((tmp_path / "w").rglob("*#rows*"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from table import rows_of
 
 from kit.inventory.mentions import Text, search
 
@@ -25,10 +24,13 @@ def test_lines_are_physical_and_quoted_as_they_stand(tmp_path: Path) -> None:
     assert counts == {"a.log": 2}
 
 
-@pytest.mark.parametrize(("line", "hit"), rows_of(__file__, "a_key_stands_alone"))
-def test_a_key_stands_alone(tmp_path: Path, line: str, hit: bool) -> None:
+@pytest.mark.parametrize(
+    ("line", "hit"),
+    [("SO20260001", 0), ("xSO2026", 0), ("(SO2026)", 1), ("key=SO2026,", 1), ("SO2026", 1), ("order-SO2026:", 1)],
+)
+def test_a_key_stands_alone(tmp_path: Path, line: str, hit: int) -> None:
     found, _ = search([text(tmp_path / "a.log", line.encode())], ["SO2026"])
-    assert bool(found) is hit
+    assert len(found) == hit
 
 
 def test_a_line_counts_once_whatever_it_mentions(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""broker.conf (also in a ConfigMap), the JSON files of store/config, and the checkpoint file → tables `configs` and `offsets`.
+"""broker.conf, the JSON files of store/config, and the checkpoint file → tables `configs` and `offsets`.
 
 Values are as the broker reads them: `java.util.Properties` keeps a comment or a blank behind a value as part of it.
 """
@@ -12,9 +12,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-import yaml
-
-from kit.formats import plain_yaml
 from kit.formats.tables import store_json
 from kit.formats.values import columns_of, integer
 from kit.rocketmq.config import BROKER_SETTINGS
@@ -187,38 +184,3 @@ def broker_config_output(file: str, text: str) -> Iterator[dict[str, Any]]:
             subject = title[1] if title else None
         elif content[50:51] in ("=", " ") and (found := _PRINTED.match(content)):
             yield _setting(file, line, "getBrokerConfig", subject, found[1], found[2])
-
-
-# --- ConfigMaps ------------------------------------------------------------------------------------------------------
-
-LARGEST_CONFIG_MAP: Final = 1 << 20
-"""Bytes of a document that is read: Kubernetes keeps no larger ConfigMap."""
-_KIND: Final = re.compile(r"^\s*[\"']?kind[\"']?:\s*[\"']?(?:ConfigMap|List)\b", re.MULTILINE)
-
-
-def may_be_config_maps(head: str) -> bool:
-    """Return whether a text has the mark of a ConfigMap, or of a list of objects."""
-    return _KIND.search(head) is not None
-
-
-def config_map_files(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (name, content) of the files in all ConfigMaps of a YAML or JSON text, as `kubectl get configmap -o yaml` and Helm show them, named by map
-    and file; nothing behind what is damaged. Raise `plain_yaml.Endless`.
-    """
-    try:
-        for document in plain_yaml.documents(text):
-            yield from _files(document)
-    except yaml.YAMLError:
-        return
-
-
-def _files(found: Any) -> Iterator[tuple[str, str]]:
-    if not isinstance(found, dict):
-        return
-    items = found.get("items")
-    for item in items if isinstance(items, list) else ():
-        yield from _files(item)
-    data, about = found.get("data"), found.get("metadata")
-    if found.get("kind") == "ConfigMap" and isinstance(data, dict):
-        place = f"{about['name']} " if isinstance(about, dict) and isinstance(about.get("name"), str) else ""
-        yield from ((f"{place}{name}", content) for name, content in data.items() if isinstance(content, str))
