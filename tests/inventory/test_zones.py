@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import kit
-from kit.formats import printed_times
 from kit.inventory import spans, zones
 from kit.inventory.model import Item
 from kit.inventory.zones import Pair
@@ -18,22 +17,29 @@ MINUTE = 60_000
 ID = "0A140D151A0C0C387F4466B0BCE6{:04X}"
 
 
-@pytest.mark.parametrize("minutes", [0, 480, -420, 330, 345, 840])
-def test_offset_is_the_difference(minutes: int) -> None:
-    pairs = [Pair(T0 + minutes * MINUTE + late, (ID.format(n),)) for n, late in enumerate((5, 800, 3000, 90_000, -20))]
-    moments = {ID.format(n): (T0,) for n in range(5)}
-    assert zones.infer(pairs, moments) == (minutes, 5)
+EIGHT = T0 + 480 * MINUTE
 
 
-def test_epoch_in_the_line_itself() -> None:
-    assert zones.infer([Pair(T0 + 480 * MINUTE + 40, (), (T0,)), Pair(T0 + 480 * MINUTE, (), (T0 - 10,))], {}) == (
-        480,
-        2,
-    )
-
-
-def test_lines_printed_long_after_say_nothing() -> None:
-    assert zones.infer([Pair(T0 + 487 * MINUTE, ("A",))], {"A": (T0,)}) == (None, 0)
+@pytest.mark.parametrize(
+    ("pairs", "moments", "expected"),
+    [
+        ([Pair(EIGHT + 40, (), (T0,)), Pair(EIGHT, (), (T0 - 10,))], {}, (480, 2)),
+        # Printed long after.
+        ([Pair(T0 + 487 * MINUTE, ("A",))], {"A": (T0,)}, (None, 0)),
+        # No majority.
+        ([Pair(EIGHT, ("A",)), Pair(T0, ("A",))], {"A": (T0,)}, (None, 0)),
+        # A message looked at again hours later has copies stored then.
+        ([Pair(T0 + 127 * MINUTE + 7, ("A",))], {"A": (T0, T0 + 7 * MINUTE)}, (120, 1)),
+        *(
+            ([Pair(T0 + m * MINUTE + late, ("A",)) for late in (5, 800, 3000, 90_000, -20)], {"A": (T0,)}, (m, 5))
+            for m in (0, 480, -420, 330, 345, 840)
+        ),
+    ],
+)
+def test_the_zone_is_the_difference(
+    pairs: list[Pair], moments: dict[str, tuple[int, ...]], expected: tuple[int | None, int]
+) -> None:
+    assert zones.infer(pairs, moments) == expected
 
 
 def test_rows_of_a_table_in_no_order_of_time_begin_with_the_earlier(tmp_path: Path) -> None:
@@ -41,16 +47,6 @@ def test_rows_of_a_table_in_no_order_of_time_begin_with_the_earlier(tmp_path: Pa
     path.write_text("orders  broker-a  0  2026-11-20 22:34:52\norders  broker-a  3  2026-11-20 22:34:51\n")
     first, last = spans.printed(path, path.stat().st_size, dt.UTC)
     assert first and last and (first.second, last.second) == (51, 52)
-
-
-def test_no_majority_no_zone() -> None:
-    pairs = [Pair(T0 + 480 * MINUTE, ("A",)), Pair(T0, ("A",))]
-    assert zones.infer(pairs, {"A": (T0,)}) == (None, 0)
-
-
-def test_nearest_copy_counts() -> None:
-    """A message looked at again hours later has copies stored then."""
-    assert zones.infer([Pair(T0 + 127 * MINUTE + 7, ("A",))], {"A": (T0, T0 + 7 * MINUTE)}) == (120, 1)
 
 
 def item(path: Path, kind: str = "log", **detail: object) -> Item:
@@ -83,23 +79,6 @@ def test_business_keys_pair_too(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text("".join(f"2024-05-13 21:22:31 INFO order SO2024{n:04} paid\n" for n in range(5)))
     found = zones.settle([item(tmp_path / "a.log")], lambda _: {f"SO2024{n:04}": (T0,) for n in range(5)})
     assert found["a.log"].zone == "-05:00"
-
-
-@pytest.mark.parametrize(
-    ("zone", "expected"),
-    [("+08:00", "02:22:31"), ("Asia/Shanghai", "02:22:31"), (None, "10:22:31"), ("America/New_York", "14:22:31")],
-)
-def test_converter(zone: str | None, expected: str) -> None:
-    printed = int(dt.datetime(2024, 5, 14, 10, 22, 31, tzinfo=dt.UTC).timestamp() * 1000)
-    assert (
-        dt.datetime.fromtimestamp(printed_times.converter(zone)(printed) / 1000, dt.UTC).strftime("%H:%M:%S")
-        == expected
-    )
-
-
-def test_unknown_zone_raises() -> None:
-    with pytest.raises(ValueError, match="Mars"):
-        printed_times.converter("Mars/Olympus")
 
 
 def test_a_client_is_tied_by_its_first_heartbeat(tmp_path: Path) -> None:
