@@ -233,15 +233,13 @@ class _Packed:
 
     def _copy(self, target: Path, stream: Stream) -> tuple[int, Exception | None]:
         """Write `stream` with holes for zeros. Return its size, and what stopped it before its end. Raise `Refusal`."""
-        size = 0
+        size, damage = 0, None
         with target.open("wb") as file:
             while True:
                 try:
                     data = stream.read()
                 except Exception as error:
                     data, damage = b"", error
-                else:
-                    damage = None
                 if not data:
                     file.truncate(size)
                     return size, damage

@@ -187,7 +187,8 @@ def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app
         # Rolled logs and tables are next to or below a host's log.
         near = by_folder[_folder(file)]
         how, found = ("folder", near) if len(near) == 1 else ("others", everywhere)
-        zones[file] = Zone(file, *found, how) if len(found) == 1 else Zone(file, None, "none")
+        zone_of = next(iter(found)) if len(found) == 1 else None
+        zones[file] = Zone(file, zone_of, how if len(found) == 1 else "none")
     return zones
 
 
