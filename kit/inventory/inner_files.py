@@ -43,8 +43,9 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
         head = stream.read(recognise.HEAD)
     if exports.is_workbook(file.path, head):
         return _tables(file, spool, exports.of_workbook(file.path)), True
-    codec = delimited.encoding(head.lstrip(b"\0"))
-    if codec is None or (kind == "log" and file.bytes > len(head)):
+    is_long_log = kind == "log" and file.bytes > len(head)
+    codec = None if is_long_log else delimited.encoding(head.lstrip(b"\0"))
+    if codec is None:
         return [], False
     text = head.decode(codec, "replace")
     if kind != "log" and (objects := exports.of_json(file.path, text, codec)) is not None:

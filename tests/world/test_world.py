@@ -128,15 +128,6 @@ def test_everything_strange_at_once(incident: Path, undisturbed: dict[str, Any],
     check(evidence, made, tmp_path / "workspace", undisturbed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*QUICK, *SLOW])
-def test_one_at_a_time(name: str, incident: Path, undisturbed: dict[str, Any], tmp_path: Path) -> None:
-    evidence, made = beside(incident, tmp_path, [name])
-    began = effort.worked()
-    check(evidence, made, tmp_path / "workspace", undisturbed)
-    assert effort.worked() - began < 10 * SECONDS
-
-
 @pytest.mark.parametrize("name", [b"\xb6\xa9\xb5\xa5", b"\xff\xfe", b"a\nb", b"-rf", "订单".encode()])
 def test_a_strange_name_of_the_whole(name: bytes, tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path) + b"/" + name
@@ -179,12 +170,6 @@ def test_nothing_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileNotFoundError):
         kit.open_case("", tmp_path.parent / "workspace")
-
-
-def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    case = kit.open_case(tmp_path / "pipe", tmp_path / "workspace")
-    assert [(r.file, r.reason) for r in case.inventory.refused] == [("pipe", "special")]
 
 
 @pytest.mark.parametrize("name", [name for name in strange.ALL if strange.ALL[name].kind == "exports"])
