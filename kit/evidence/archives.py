@@ -1,6 +1,6 @@
-"""A path → its plain files, with archives unpacked into the cache: zip, tar, gzip, bzip2, xz, zstd, known by their first bytes.
+"""A path → its plain files, archives unpacked into the cache: zip, tar, gzip, bzip2, xz, zstd, by their first bytes.
 
-Nothing an archive declares is trusted: sizes are counted while reading, names never become paths unchecked, memory is bounded.
+Nothing an archive declares is trusted: sizes are counted, names never become paths unchecked, memory is bounded.
 Blocks of zeros cost no disk: a commitlog is mostly unwritten, and compresses ten thousand to one.
 """
 
@@ -126,7 +126,7 @@ class _Packed:
 
     @contextlib.contextmanager
     def _noting(self, name: str, *, is_member: bool = False) -> Iterator[None]:
-        """Note what stops the reading of a file; a member that must not be read ends its archive only if that is fatal."""
+        """Note what stops the reading of a file; what stops a member ends its archive only if it is fatal."""
         try:
             yield
         except Exception as error:
@@ -277,7 +277,7 @@ def _blocks(tar: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
 
 
 def _refused(name: str, error: Exception) -> Refused:
-    """Return why a packed file was not read to its end. Only errors of the system have a number: they may be temporary."""
+    """Return why a packed file was not read to its end. Errors of the system have a number: they may be temporary."""
     if isinstance(error, Refusal):
         return Refused(name, error.reason)
     if disk.is_full(error):

@@ -1,6 +1,6 @@
 """Bytes of a file in memory, at the positions they have in the file.
 
-A process that touches a mapped file where it was just truncated is killed by the system (SIGBUS). Bytes that were read stay.
+A process that touches a mapped file where it was just truncated is killed (SIGBUS). Bytes that were read stay.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _own = threading.local()
 
 @contextlib.contextmanager
 def lent(size: int) -> Iterator[Bytes]:
-    """Lend memory in which anything may be. A thread is lent the same again: new pages take as long as reading into them."""
+    """Lend memory in which anything may be; a thread is lent the same again: new pages take long."""
     kept = _own.__dict__.pop("held", None) if size <= KEEPS else None
     held = space(max(size, KEEPS)) if kept is None else kept
     try:
@@ -52,7 +52,7 @@ def lent(size: int) -> Iterator[Bytes]:
 
 
 def read(file: io.FileIO, buf: Bytes, start: int, stop: int, first: int = 0) -> None:
-    """Read the file's bytes from `start` to `stop` to the same places of `buf`, which begins at place `first`. Raise `Shrunk` where it ends before."""
+    """Read the bytes from `start` to `stop` to the same places of `buf`, which begins at `first`. Raise `Shrunk`."""
     into = buf.data
     while start < stop:
         count = os.preadv(file.fileno(), [into[start - first : min(start + CHUNK, stop) - first]], start)
@@ -70,7 +70,7 @@ def read_all(file: io.FileIO) -> Bytes:
 
 
 def mapped(file: io.FileIO, size: int) -> Bytes:
-    """Map a file that is too large for memory and not read in order; nothing is read before it is touched. Raise `Shrunk`."""
+    """Map a file that is too large for memory; nothing is read before it is touched. Raise `Shrunk`."""
     left = os.fstat(file.fileno()).st_size
     if left < size:
         raise Shrunk(left, size)

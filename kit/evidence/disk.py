@@ -25,9 +25,7 @@ _FULL: Final = re.compile(
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Return whether a full disk caused an error, however it was passed on; Spark reports it only as text, which evidence
-    may contain too, so the text counts only in Spark's own errors.
-    """
+    """Return whether a full disk caused an error. Spark says so as text, which counts in its own errors only."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -98,9 +96,9 @@ def unused(folder: Path) -> Iterator[bool]:
 
 @contextlib.contextmanager
 def temporary() -> Iterator[None]:
-    """Let everything this process writes for itself into the temporary directory be in one folder there, gone with the block.
+    """Let everything this process writes into the temporary directory be in one folder there, gone with the block.
 
-    It is locked as long as the process lives, which systemd-tmpfiles respects too; folders of killed processes are removed first.
+    It is locked as long as the process lives; folders of killed processes are removed first.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
@@ -118,7 +116,7 @@ def temporary() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked_folder(folder: Path, how: int) -> Iterator[None]:
-    """Lock a folder of this user. Raise `OSError` if a process holds it, or if it is no such folder, or was removed before it was locked."""
+    """Lock a folder of this user. Raise `OSError` if a process holds it, or if it is no such folder."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(handle, how | fcntl.LOCK_NB)

@@ -24,7 +24,7 @@ _ROOTS: Final = (Path(kit.__file__).resolve().parents[1], *(Path(each).resolve()
 
 @attrs.frozen
 class Failure:
-    """One fault. `what`: the slug of a cause or the name of a chart, notebook or command; `trace`: frames, without values."""
+    """One fault. `what`: a cause's slug, or a chart, notebook or command; `trace`: frames, without values."""
 
     what: str
     type: str

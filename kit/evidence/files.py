@@ -1,6 +1,6 @@
-"""A path → plain files, each with the name users see. Evidence is opened read-only; nothing is ever written next to it.
+"""A path → plain files, each with the name users see. Evidence is opened read-only; nothing is written next to it.
 
-Folders of any layout, archives by their first bytes (see `kit.evidence.archives`), single files. What cannot be read is `Refused` with a reason.
+What cannot be read is `Refused` with a reason.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Damaged(ValueError):
 
 
 _REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
-    (FileNotFoundError, "removed"), (Shrunk, "shrunk"), (Damaged, "broken"), (OSError, "unreadable"), (MemoryError, "memory"), (RecursionError, "recursion"), (UnicodeError, "encoding"),
+    (FileNotFoundError, "removed"), (Shrunk, "shrunk"), (Damaged, "broken"), (OSError, "unreadable"),
+    (MemoryError, "memory"), (RecursionError, "recursion"), (UnicodeError, "encoding"),
 )  # fmt: skip
 
 LARGEST: Final = 1 << 31
@@ -50,11 +51,10 @@ _PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
 
 @attrs.frozen
 class EvidenceFile:
-    """One plain file. `file`: the name users see; `path`: where its bytes are; `bytes`: its size as read; `packed`: unpacked into the workspace.
+    """One plain file. `file`: the name users see; `path`: where its bytes are; `packed`: unpacked into the workspace.
 
-    `sha256` is known for unpacked files, and is that of the file in the evidence: for a `.gz` log, of the packed bytes. `text_sha256` is
-    that of the bytes at `path`. `modified`: seconds since 1970 of the last change as the folder or the archive has it, None where it has none (a copy
-    made without its times has that of the copying).
+    `sha256` is known for unpacked files: that of a `.gz` log's packed bytes; `text_sha256`: of the bytes at `path`.
+    `modified`: seconds since 1970 of the last change, as the folder or the archive has it.
     """
 
     file: str
@@ -96,7 +96,7 @@ def readable_again(refused: Refused, path: Path | str, size: int = 0) -> bool:
 
 
 def refusal(file: str, error: Exception) -> Refused:
-    """Return why a file was not read. Raise `error` itself if the file is not the reason: no disk space, too many open files."""
+    """Return why a file was not read. Raise `error` itself if the machine is the reason: no disk space."""
     if isinstance(error, OSError) and error.errno in _NOT_THE_FILE:
         raise error
     reason = next((reason for kind, reason in _REASONS if isinstance(error, kind)), "fault")
@@ -170,7 +170,7 @@ def stretches(handle: int) -> Iterator[tuple[int, int]]:
 
 
 def is_hollow(file: io.FileIO) -> bool:
-    """Return whether a file of more than `LARGEST` bytes is mostly holes: reading zeros that nobody stored takes long."""
+    """Return whether a file of more than `LARGEST` bytes is mostly holes: zeros nobody stored take long to read."""
     size = os.fstat(file.fileno()).st_size
     return size > LARGEST and 2 * sum(end - begin for begin, end in stretches(file.fileno())) < size
 
@@ -187,7 +187,7 @@ def valid_text(name: str) -> str:
 
 
 def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refused]]:
-    """Return (name, path, stat) of the regular files below a folder, or of the one file, and what is not a regular file; in order of name."""
+    """Return (name, path, stat) of regular files below a folder, or of the one file, and what else there is, by name."""
     found: list[tuple[str, Path, os.stat_result]] = []
     refused: list[Refused] = []
     left = [(valid_text(root.name), root)]
@@ -210,7 +210,7 @@ def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refus
 
 
 def weight(root: Path) -> int:
-    """Estimate the unpacked size of evidence in bytes, from names and sizes alone: packed files count `PACKED` times."""
+    """Estimate the unpacked size of evidence in bytes from names and sizes: packed files count `PACKED` times."""
     return sum(
         min(info.st_size, info.st_blocks * 512) * (PACKED if path.suffix.lower() in _PACKED_NAMES else 1)
         for _, path, info in walk(root)[0]

@@ -1,7 +1,7 @@
-"""Evidence on object storage or another file system that pyarrow knows (`s3://`, `gs://`, `hdfs://`): copied into the cache, then read like a folder.
+"""Evidence on a file system that pyarrow knows (`s3://`, `gs://`, `hdfs://`): copied into the cache and read there.
 
-Only changed objects are copied again. Credentials, region and endpoint come from pyarrow's usual sources: the environment, the machine's role, the
-URI's own query (`s3://bucket/incident?endpoint_override=host:port&scheme=http`).
+Credentials, region and endpoint come from pyarrow's usual sources: the environment, the machine's role, the URI's query
+ (`s3://bucket/incident?endpoint_override=host:port&scheme=http`).
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ def without_credentials(uri: str) -> str:
 def fetch(uri: str, workspace: Path | str | None = None) -> Path:
     """Copy all objects below a URI into the cache; return the folder, or the file if the URI names one object.
 
-    An object whose copy has its size and is younger is not copied again. Raise `FileNotFoundError` if nothing is there, `ValueError` if
-    the file system is not available.
+    An object whose copy has its size and is younger is not copied again. Raise `FileNotFoundError`, `ValueError`.
     """
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem

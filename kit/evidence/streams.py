@@ -71,7 +71,7 @@ def blocks(file: IO[bytes]) -> Iterator[bytes]:
     return iter(lambda: file.read(BLOCK), b"")
 
 
-# --- compressions of one stream: each yields the text before damage, then raises ------------------------------------------
+# --- compressions of one stream: each yields the text before damage, then raises --------------------------------------
 
 
 def _gunzip(stream: Stream) -> Iterator[bytes]:

@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 @attrs.frozen
 class Unread:
-    """Where readers note the files they could not read. `folder`: of the table being built; None: the log of this process.
+    """Where readers note files they could not read. `folder`: of the table being built; None: the log of this process.
 
     `mode`: `FAILFAST` raises instead, as Spark's own readers do; `QUIET`: another reader of the same file notes it.
     """

@@ -1,6 +1,6 @@
 """The cache: unpacked members, Parquet tables and results, one folder for each evidence set, keyed by its content.
 
-Everything is written elsewhere and renamed into place, under a lock, so a command killed at any moment, or two at once, leave no partial table.
+Everything is written elsewhere and renamed into place, under a lock: commands killed or run at once leave nothing partial.
 It contains message bodies: folders are 0700 and files 0600, except if the workers of a cluster have to read them.
 """
 
@@ -51,7 +51,7 @@ class WorkspaceUnusable(ValueError):
 
 
 def usable(root: Path, lang: Lang = "en", *, shared: bool = False) -> None:
-    """Create the cache folder. Raise `WorkspaceUnusable` if it cannot be written. `shared`: by the workers of a cluster."""
+    """Create the cache folder. Raise `WorkspaceUnusable` if it cannot be written. `shared`: by workers of a cluster."""
     mode = 0o777 if shared else 0o700
     try:
         root.mkdir(mode=mode, parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def base(workspace: Path | str | None, evidence: Path) -> Path:
 
 @cache
 def code_hash(*packages: str) -> str:
-    """Return a digest of the kit's own code and data below these folders of the package: results of other code are not reused."""
+    """Return a digest of the kit's own code and data below these folders: results of other code are not reused."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for package in packages or (".",):
@@ -111,7 +111,7 @@ class Workspace:
     def for_evidence(
         cls, evidence: Path, workspace: Path | str | None, content_key: str, *, shared: bool = False
     ) -> Workspace:
-        """Return the workspace of evidence with this content, created if absent. It is not cleaned while the object exists."""
+        """Return the workspace of evidence with this content, created if absent; not cleaned while the object lives."""
         root = base(workspace, evidence)
         sweep(root)
         folder = root / "cases" / content_key[:32]
@@ -128,7 +128,7 @@ class Workspace:
 
     @contextlib.contextmanager
     def writing(self, name: str) -> Iterator[Path | None]:
-        """Yield an empty folder to write a table into, or None if it is complete already; the table appears completely or not at all."""
+        """Yield an empty folder for a table, None if it is complete already; it appears completely or not at all."""
         with disk.locked(self.folder / "locks" / f"{name.replace('/', '_')}.lock"):
             if self.table(name):
                 yield None
@@ -174,7 +174,7 @@ class Workspace:
             shutil.rmtree(self.tables / name, ignore_errors=True)
 
 
-# --- `workspace list` and `clean` -----------------------------------------------------------------------------------------
+# --- `workspace list` and `clean` -------------------------------------------------------------------------------------
 
 
 @attrs.frozen

@@ -1,9 +1,9 @@
 """Follow growing files of one kind step by step: which complete entries or records are new since the last step.
 
-A file is followed by content, not by name: device and inode find it again, hashes of its first bytes and of those before the
-place reached show that it is the same. So a log that was renamed or copied is continued where it was left, and one that
-was truncated starts again. A step is a range of each file, in a state that says where it began and ended, so that it can be read again
-after a crash. Packed files are not followed.
+A file is followed by content, not by name: device and inode find it again, hashes of its first bytes and of those
+before the place reached show that it is the same. So a log that was renamed or copied is continued where it was left, one
+that was truncated starts again. A state says where each step began and ended, so that it can be read again after a crash.
+Packed files are not followed.
 """
 
 from __future__ import annotations
@@ -47,14 +47,15 @@ _GLANCE: Final = 4096
 """A file that starts with this many bytes without a zero is no store."""
 _PACKED: Final = re.compile(r"\.(?:gz|zst|bz2|xz|zip|tar|tgz)$")
 _NEVER: Final = frozenset(
-    {"consumequeue", "batchconsumequeue", "consumequeue_ext", "index", "timerwheel", "timerlog", "abort", "lock", "checkpoint"}
+    {"consumequeue", "batchconsumequeue", "consumequeue_ext", "index", "timerwheel", "timerlog", "abort", "lock",
+     "checkpoint"}
 )  # fmt: skip
 
 
 class Place(msgspec.Struct, omit_defaults=True):
     """How far one file was read. `name` is relative to root number `root`.
 
-    `at`, `line`: bytes read and the number of the line that begins there; `begin`, `first`: the same before the last step;
+    `at`, `line`: bytes read, and the number of the line that begins there; `begin`, `first`: before the last step;
     `head` is the hash of the first `heads` bytes, `mark` that of the last `MARK` bytes before `at`; `gone`: when it was
     missed first, in seconds since 1970.
     """

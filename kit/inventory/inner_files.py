@@ -1,6 +1,6 @@
 """Tables inside files that are no archives: workbooks, lines of JSON, and what a database shell printed.
 
-They become members of their file, as if it were an archive: `rows.xlsx#Sheet1` is a CSV file whose line 1 is the header.
+They become members of their file, as of an archive: `rows.xlsx#Sheet1` is a CSV file whose line 1 is the header.
 Members are business rows and ledgers of sends; other tables are left out.
 """
 
@@ -36,7 +36,7 @@ Members = list[EvidenceFile | Refused]
 
 
 def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
-    """Return the files inside a file of this kind, written into `spool`, and whether it is nothing but their archive. Raise `OSError`, `Damaged`."""
+    """Return the tables in a file of this kind, written into `spool`, and whether there is nothing else in it."""
     if kind not in ("", "text", "log"):
         return [], False
     with open_readonly(file.path) as stream:
@@ -74,7 +74,7 @@ def _tables(file: EvidenceFile, spool: Path, rows: exports.Rows, most: int = MOS
 
 
 def _table(file: EvidenceFile, label: str, path: Path, rows: Iterator[list[str]]) -> Members:
-    """Write a table, unless its first rows show that it is none. Raise `OSError` when others would be left without disk space."""
+    """Write a table, unless its first rows show that it is none. Raise `OSError` where the disk is nearly full."""
     with path.open("w", encoding="utf-8", errors="replace", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerows(islice(rows, _SAMPLE))

@@ -37,7 +37,7 @@ LARGE: Final = 1 << 20
 class Inventory:
     """Everything found. `disagree`: pairs of commitlog files of one broker with different bytes for the same offsets.
 
-    `overlapping`: some copies of a commitlog overlap only in part, so a record may be in two files although neither is a replica.
+    `overlapping`: some copies of a commitlog overlap in part, so a record may be in two files, neither a replica.
     """
 
     root: str
@@ -76,8 +76,8 @@ def take(
 ) -> Inventory:
     """Recognise every file of the evidence at `path` (archives are unpacked into the workspace).
 
-    Evidence whose names, sizes and times are unchanged is not examined again. `hashes` False: large files of the commit log have no
-    SHA-256, which saves a reading of them. `shared`: workers of a cluster read the workspace. Raise `FileNotFoundError`, `WorkspaceInside`.
+    Evidence whose names, sizes and times are unchanged is not examined again. `hashes` False: large commitlogs have no
+    SHA-256, which saves a reading. `shared`: by workers of a cluster. Raise `FileNotFoundError`, `WorkspaceInside`.
     """
     root = Path(path)
     if not root.exists():

@@ -49,7 +49,7 @@ Found = tuple[list[Mention], dict[str, int]]
 
 
 def search(texts: Iterable[Text], words: Collection[str], most: int = MOST) -> Found:
-    """Return the lines with a word, at most `most` of a file (the first and the last), and how many such lines each file has.
+    """Return the lines with a word, at most `most` of a file (the first and the last), and how many each file has.
 
     Only whole words match: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
     """

@@ -13,9 +13,9 @@ STORES: Final = ("commitlog", "dledger")
 
 @attrs.frozen
 class Item:
-    """One file. `first`/`last`: span of its times in UTC, None if unknown; `zone`: of its floating times, e.g. "+08:00";
+    """One file. `first`/`last`: span of its times in UTC, None if unknown; `zone`: of its floating times ("+08:00");
 
-    `replica_of`: the file with the same content; `source`: of a log; `detail`: what its kind needs (base, columns, encoding, …).
+    `replica_of`: the file with the same content; `source`: of a log; `detail`: what its kind needs (base, …).
     """
 
     file: str
@@ -34,7 +34,7 @@ class Item:
 
     @property
     def content(self) -> str | None:
-        """What this content is told from another by: its SHA-256, or inode, size and times where nobody asked for that."""
+        """What tells this content from another: its SHA-256, or inode, size and times where nobody asked for that."""
         return self.sha256 or self.detail.get("same")
 
     @property

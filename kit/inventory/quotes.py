@@ -25,7 +25,7 @@ _BLOCK: Final = 128 << 10
 
 
 def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
-    """Return the lines at (file, line), in order. Raise `KeyError` for an unknown file, `IndexError` for a line after its end."""
+    """Return lines at (file, line), in order. Raise `KeyError` for a file, `IndexError` for a line behind its end."""
     wanted = list(places)
     by_file: dict[str, set[int]] = defaultdict(set)
     for file, line in wanted:
@@ -38,7 +38,7 @@ def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
 
 
 def around(found: Inventory, file: str, line: int, most: int) -> dict[int, str]:
-    """Return a line with up to `most` lines before and after it, by number. Raise as `lines` does for the line itself."""
+    """Return a line with up to `most` lines before and after it, by number. Raise as `lines` does for the line."""
     read = dict(_each(_item(found, file), list(range(max(1, line - most), line + most + 1))))
     if line not in read:
         raise IndexError(line)
@@ -46,7 +46,7 @@ def around(found: Inventory, file: str, line: int, most: int) -> dict[int, str]:
 
 
 def first_with(found: Inventory, file: str, text: str) -> int | None:
-    """Return the number of the first line with `text`, None if it is not within `MAX_SEARCH` bytes. Raise `KeyError` for an unknown file."""
+    """Return the number of the first line with `text`, None if not within `MAX_SEARCH` bytes. Raise `KeyError`."""
     item = _item(found, file)
     whole = raw(found, file, MAX_SEARCH).decode(item.detail.get("encoding") or "utf-8", "replace")
     at = whole.find(text)
@@ -60,7 +60,7 @@ def raw(found: Inventory, file: str, most: int) -> bytes:
 
 
 def commitlog(found: Inventory, file: str) -> File:
-    """Return a file of the commit log, ready for `record`. Raise `KeyError` for another file, `OSError` if it is gone meanwhile."""
+    """Return a file of the commit log, ready for `record`. Raise `KeyError` for another file, `OSError`."""
     from kit.formats.commitlog import segments  # its kernels take a moment to load
 
     item = _item(found, file)
@@ -70,7 +70,7 @@ def commitlog(found: Inventory, file: str) -> File:
 
 
 def record(log: File, physical_offset: int, columns: tuple[str, ...]) -> dict[str, Any]:
-    """Return some columns of one record as in `stored_messages`, read from the commit log itself. Raise `KeyError` for an offset without a record."""
+    """Return columns of one record as in `stored_messages`. Raise `KeyError` for an offset without a record."""
     from kit.formats.commitlog import segments
 
     at = physical_offset - log.base - log.head
@@ -109,7 +109,7 @@ def _each(item: Item, numbers: list[int]) -> Iterator[tuple[int, str]]:
 
 @lru_cache(maxsize=4096)
 def _feeds(path: str, *_: int) -> list[int]:
-    """Return how many line feeds there are before each block of a file. What else is given tells whether it is still the same."""
+    """Return how many line feeds are before each block of a file. What else is given tells whether it is the same."""
     with open_readonly(path) as stream:
         return [0, *accumulate(block.count(b"\n") for block in iter(lambda: stream.read(_BLOCK), b""))]
 

@@ -1,4 +1,4 @@
-"""Recognise files: by their bytes first, by name if bytes do not decide (an empty queue, a lock) or if nothing reads them."""
+"""Recognise files: by their bytes first, by name if bytes do not decide (an empty queue) or if nothing reads them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STEP: Final = 1 << 20
 _PLACES: Final = 32
 """Further places examined if a file's beginning is unknown: it may be damaged."""
 _ENTRY: Final = struct.Struct(">iiqqqiiii")
-"""io.openmessaging.storage.dledger.entry.DLedgerEntryCoder: magic, size, index, term, position, channel, two CRCs, size of the body."""
+"""openmessaging.storage.dledger.entry.DLedgerEntryCoder: magic, size, index, term, position, channel, CRCs, body size."""
 
 
 class _Kinds(msgspec.Struct, forbid_unknown_fields=True):
@@ -58,7 +58,7 @@ class Head:
 
     @cached_property
     def text(self) -> bytes:
-        """The data without zeros at its begin: copying and truncating a log that its program keeps writing leaves a hole."""
+        """The data without zeros in front: copying and truncating a log while it is written leaves a hole."""
         return self.data.lstrip(b"\0")
 
     @cached_property
@@ -96,7 +96,7 @@ def load() -> None:
 
 
 def recognise(file: EvidenceFile) -> tuple[str | None, dict[str, Any]]:
-    """Return (kind, detail) by the first rule that fits; kind None if none does. Raise `OSError` if the file cannot be read."""
+    """Return (kind, detail) by the first rule that fits; kind None if none does. Raise `OSError`."""
     with open_readonly(file.path) as stream:
         head = Head(file, stream.read(HEAD), stream.fileno())
         for rule in (*NAMED, *BINARY):
@@ -153,7 +153,7 @@ def _other_entries(head: Head) -> Kind | None:
 
 
 def _zeros(head: Head) -> Kind | None:
-    """Recognise a file that begins with zeros: by what is behind them, else by its path, since the store allocates files before it writes them."""
+    """Recognise a file of zeros by what is behind them, else by its path: stores allocate files before writing."""
     if any(head.data):
         return None
     if found := _deeper(head):
@@ -208,7 +208,7 @@ def _parquet(head: Head) -> Kind | None:
     return _kind(business_tables.sniff(head.file.path, head.data, head.file.bytes)) or ("rows", {"role": None})
 
 
-# --- texts --------------------------------------------------------------------------------------------------------------
+# --- texts ------------------------------------------------------------------------------------------------------------
 
 
 def _document(head: Head) -> Kind | None:
@@ -277,7 +277,7 @@ def _log_or_table(head: Head) -> Kind | None:
 
 
 def _quoted(text: bytes) -> dict[str, Any]:
-    """Return which outputs stand between other lines of a text: of mqadmin (`tables`), of a host's tools (`measured`)."""
+    """Return which outputs stand between lines of a text: of mqadmin (`tables`), of a host's tools (`measured`)."""
     from kit.formats.tables import host_heads, mqadmin
 
     found = {"tables": mqadmin.is_quoted(text), "measured": host_heads.quoted(text)}

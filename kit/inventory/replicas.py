@@ -1,4 +1,4 @@
-"""Which files are copies of others: equal ones, earlier copies of a log that grew, commitlog files with the same records."""
+"""Which files are copies of others: equal ones, earlier copies of a log that grew, commitlogs with the same records."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from kit.inventory.model import STORES, Item
 _GROWS: Final = ("log", "text", "mqadmin", "metrics", "rows", "sends")
 """Kinds of files whose earlier copy may be the beginning of a later one."""
 _ALIKE: Final = (
-    *_GROWS, "source_code", "document", "other_systems_log", "thread_dump", "store_json", "broker_conf", "checkpoint", "index",
-    "consumequeue",
+    *_GROWS, "source_code", "document", "other_systems_log", "thread_dump", "store_json", "broker_conf", "checkpoint",
+    "index", "consumequeue",
 )  # fmt: skip
 _CHUNK: Final = 1 << 20
 _HEAD: Final = 256

@@ -22,10 +22,10 @@ _CHINESE: Final = range(0x4E00, 0xA000)
 
 
 def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
-    """Return {"source", "layout", "encoding"} of a text log from its first bytes (up to `SAMPLE`), None if it is no log.
+    """Return {"source", "layout", "encoding"} of a text log from its first bytes (`SAMPLE`), None if it is no log.
 
-    `source` is the broker-side logger (`broker`, `store`, `transaction`, …), `client`, `app`, `mqadmin` or `text` (other text with log lines or
-    texts of RocketMQ). The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030` or `utf-16`.
+    `source` is the broker-side logger (`broker`, `store`, …), `client`, `app`, `mqadmin` or `text` (with log lines).
+    The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030` or `utf-16`.
     """
     from kit.formats.tables import host_heads, mqadmin
 
@@ -117,7 +117,7 @@ def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: b
         if (line := log.text[at : min(end, at + 80)]) and not line.startswith(_OF_TRACES)
     ]
     families = Counter(OF[each] for each in layouts.elements())
-    # A log with a few foreign lines stays a log; a quarter of them make it a paste, and so do two pieces that somebody fenced.
+    # A log with a few foreign lines stays a log; a quarter of them, or two fenced pieces, make it a paste.
     mixed = len(families) > 2 or (len(families) == 2 and min(families.values()) * 4 > families.total())
     if mixed or sum(line.startswith(b"```") for line in loose) > 2 or "chat" in layouts:
         return "text"

@@ -19,7 +19,7 @@ from kit.rocketmq.log_layouts import BROKER_SIDE
 Span = tuple[dt.datetime | None, dt.datetime | None]
 
 _REACH: Final = (1 << 16, 8 << 20)
-"""Bytes in which a record is looked for: first where most are small, then more than the largest message of a broker with default settings."""
+"""Bytes in which a record is looked for: most are small, none of a broker with default settings is larger."""
 _TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _EDGE: Final = 65536
 _STEP: Final = 1 << 20

@@ -1,9 +1,9 @@
-"""The zone of times without one: declared, else inferred from ids of records or of clients with a known time, else not known.
+"""The zone of times without one: declared, else inferred from ids with a known time, else not known.
 
-A line that names a message was printed about when it was stored: the difference between the printed time and the record's, rounded to a quarter of
-an hour, is the zone. Epoch milliseconds printed in the line itself serve the same purpose, and so does the id of a client, which its own log prints when it
-starts and the broker's log, in epoch milliseconds too, at its first heartbeat. A UNIQ_KEY alone shows nothing: it counts from the month's start in the same unknown zone.
-Where nothing ties a file its times stay the host's local time.
+A line that names a message was printed about when it was stored: the difference between the printed time and the
+record's, rounded to a quarter of an hour, is the zone. Epoch milliseconds in the line itself serve the same purpose, and so
+does the id of a client, which its own log prints when it starts and the broker's log, in epoch milliseconds too, at its first
+heartbeat. A UNIQ_KEY alone shows nothing: it counts from the month's start in the same unknown zone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MOST: Final = 300
 _LINE_TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(Z|[.,]\d+Z|[+-]\d\d:?\d\d)?")
 _ID: Final = re.compile(rb"\b[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?\b")
 _CLIENT: Final = re.compile(rb"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}@\d+(?:#\d+)?")
-"""The id of a client with its process: ClientConfig.buildMQClientId, printed where it is created. One with an instance name is the same after a restart."""
+"""The id of a client with its process (ClientConfig.buildMQClientId): one with an instance name survives a restart."""
 _CONNECTED: Final = rb"connected, group: [^\n]{0,2000}?clientId=%s,[^\n\]]{0,200}?lastUpdateTimestamp=(\d{13})"
 """broker/client/ClientChannelInfo.toString."""
 _KEY: Final = re.compile(rb"[A-Za-z0-9][\w\-:]{5,63}")
@@ -53,7 +53,7 @@ _MILLIS: Final = re.compile(rb"(?<![\w.])1[2-9]\d{11}(?![\w.])")
 
 @attrs.frozen
 class Pair:
-    """A printed time (ms as printed) and what determines its real time: ids, business keys, or epoch milliseconds in the line itself."""
+    """A printed time (ms as printed) and what determines its real time: ids, keys, or epoch milliseconds."""
 
     printed: int
     names: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Pair:
 
 @attrs.frozen
 class Zone:
-    """The zone of one file. `how`: declared, fixed, pairs, folder, others, none; `pairs`: number of lines that show it."""
+    """The zone of one file. `how`: declared, fixed, pairs, folder, others, none; `pairs`: lines that show it."""
 
     file: str
     zone: str | None
@@ -168,7 +168,7 @@ def infer(pairs: Iterable[Pair], moments: Moments) -> tuple[int | None, int]:
 
 
 def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app: str | None = None) -> dict[str, Zone]:
-    """Return the zone of every floating file. `look_up` returns the times of the records with one of these ids or keys."""
+    """Return the zone of every floating file. `look_up` returns the times of the records with one of these ids."""
     wanted = [i for i in items if floating(i)]
     if tz_app:
         return {i.file: Zone(i.file, tz_app, "declared") for i in wanted}
