@@ -47,7 +47,8 @@ class Shown(Progress):
     def end(self) -> None:
         with self._lock:
             self._finish()
-            self._bars.stop()
+            if self.is_live:  # elsewhere it would print an empty line
+                self._bars.stop()
 
     def _finish(self) -> None:
         if self._task is not None:
