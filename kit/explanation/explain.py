@@ -143,7 +143,7 @@ def _releases(text: str, problem: Problem) -> tuple[Sentence | str, ...]:
 
 def _printed_by(text: str) -> Sentence | None:
     """Return the class that prints a text and the releases in which it does."""
-    printed = upstream.find(text)
+    printed = upstream.printed(text)
     if printed is None:
         return None
     return TEXTS["printed_by"].say(cls=printed.classes, how=printed.how, releases=printed.releases)
@@ -162,7 +162,7 @@ def _event(text: str) -> Meaning | None:
         meaning, following = (TEXTS["passes"], TEXTS["on"]) if event.goes_on else (TEXTS["harmless"], TEXTS["nothing"])
         meaning = meaning.say(why=event.benign)
     since, until = event.printed_by.since, event.printed_by.until
-    released = f" {since or upstream.OLDEST}–{until or upstream.NEWEST}" if since or until else ""
+    released = f" {upstream.span(since, until)}" if since or until else ""
     title = event.slug.replace("-", " ").capitalize()
     return Meaning(title, (meaning,), following, (event.printed_by.source + released,), slug=event.slug)
 
@@ -226,9 +226,11 @@ def _default(name: str) -> Sentence | str:
 def releases_of(rows: Iterable[dict[str, Any]]) -> str | None:
     """Return the releases that print all of a paste's broker lines, None if that excludes no release."""
     printed = [
-        each for row in rows if (each := upstream.find(row["text"])) and each.classes.startswith(("broker/", "store/"))
+        each
+        for row in rows
+        if (each := upstream.printed(row["text"])) and each.classes.startswith(("broker/", "store/"))
     ]
-    first = max((each.since or upstream.OLDEST for each in printed), key=upstream.number, default=upstream.OLDEST)
-    last = min((each.until or upstream.NEWEST for each in printed), key=upstream.number, default=upstream.NEWEST)
-    narrowed = (first, last) != (upstream.OLDEST, upstream.NEWEST) and upstream.number(first) <= upstream.number(last)
-    return f"{first}–{last}" if narrowed else None
+    first = max((each.since for each in printed), key=upstream.number, default="")
+    last = min((each.until for each in printed if each.until), key=upstream.number, default="")
+    narrowed = bool(first or last) and (not last or upstream.number(first) <= upstream.number(last))
+    return upstream.span(first, last) if narrowed else None

@@ -23,6 +23,8 @@ _NAMED: Final = re.compile(
     r"(?:msg|message|uniq|unique|transaction|offset)[\w ]{0,12}(?:id|key)\W{0,4}$|(?:消息|(?<![A-Za-z])id)\W{0,4}$",
     re.IGNORECASE,
 )
+_UUID: Final = re.compile(r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$")
+"""A random UUID without dashes (RFC 4122: version 4), as traces have."""
 _DIGEST: Final = re.compile(r"(?:md5|sha-?\d*|digest|signature|trace-?id|\bTID|span|\bKEYS)\W{0,4}$", re.IGNORECASE)
 """In front of a digest or a business key."""
 MOST: Final = 500
@@ -81,7 +83,7 @@ def _meant(text: str, found: re.Match[str]) -> bool:
     before, after = text[max(0, found.start() - 40) : found.start()], text[found.end() : found.end() + 1]
     glued = before[-1:] in ("-", "_", ".", ":", "/", "=", "@") or after in ("-", "_", "/", "=", "@")
     glued = glued or bool(re.match(r"\.\w", text[found.end() :]))
-    return not glued or bool(_NAMED.search(before))
+    return bool(_NAMED.search(before)) or not (glued or _UUID.match(found[0]))
 
 
 def _pairs(pasted: Iterable[Line], first: dict[str, PastedId]) -> Iterable[tuple[str, str]]:

@@ -22,7 +22,15 @@ PLAIN: Final = 20
 _BEGINS: Final = re.compile(r"(?:^|[^\w\s,(]\s*|\b(?:WARN|ERROR|DESC|msg|Rocketmq)\w*\s+)$")
 _ENDS: Final = re.compile(r"\s*(?:$|[^\w\s]|[\w.$]+(?:Exception|Error)\b)")
 """What may come behind a whole message: nothing, a sign, or the exception that was logged with it."""
+_LEVEL: Final = re.compile(r"\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b")
 _LOUD: Final = re.compile(r"\b(?:WARN|ERR|FATAL)|\b[\w.]+(?:Exception|Error)\b|\b(?:warn|error|fatal)")
+
+
+def span(since: str, until: str) -> str:
+    """Return releases as "4.5.2–4.9.8"; older and newer ones than were read may print a text that has no bound there."""
+    if since and until:
+        return f"{since}–{until}"
+    return f"≤ {until}" if until else f"≥ {since}" if since else f"{OLDEST}–{NEWEST}"
 
 
 def number(release: str) -> tuple[int, ...]:
@@ -56,7 +64,7 @@ class FormatString:
 
     @property
     def releases(self) -> str:
-        return f"{self.since or OLDEST}–{self.until or NEWEST}"
+        return span(self.since, self.until)
 
     def in_line(self, line: str) -> bool:
         """Return whether the parts are in the line, in order; a short text only as a whole message."""
@@ -91,11 +99,18 @@ def find(line: str) -> FormatString | None:
     return max(matches, key=lambda each: each.weight, default=None)
 
 
+def printed(line: str) -> FormatString | None:
+    """Return the text that is in a line, None where the line has a level at which none of the releases read prints it."""
+    found = find(line)
+    level = _LEVEL.search(line[: line.find(found.pieces[0])]) if found else None
+    return found if found and (level is None or level[0] in found.how) else None
+
+
 def problem_of(line: str) -> Problem | None:
     """Return the problem that explains the remaining lines of a class, or of another project that a line shows a sign of."""
-    printed = find(line)
-    if printed is not None:
-        return BY_CLASS.get(printed.classes.partition(",")[0])
+    found = find(line)
+    if found is not None:
+        return BY_CLASS.get(found.classes.partition(",")[0])
     if not _LOUD.search(line):
         return None
     return next((each for each in PROBLEMS.values() if each.sign and re.search(each.sign, line)), None)

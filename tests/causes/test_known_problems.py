@@ -50,3 +50,13 @@ def test_a_broker_that_never_stored_a_message_has_no_disk_that_fills_up(tmp_path
     rest = line(0, "put_tps") * 300
     assert examined(tmp_path / "empty", store=rest + rounds("-1.0")) == {}
     assert examined(tmp_path / "full", store=rest + rounds("0.81")) == {"expired-files-not-deleted": "suspected"}
+
+
+def test_a_signature_that_cannot_be_calculated_is_no_wrong_secret(tmp_path: Path) -> None:
+    # acl/common/AclSigner throws it in the client, before anything is sent, or in the broker, before secrets are compared.
+    (tmp_path / "paste.txt").write_text(
+        "org.apache.rocketmq.acl.common.AclException: [10015:signature-failed] unable to calculate a request signature. error=Empty key\n"
+    )
+    found = kit.triage(kit.open_case(tmp_path / "paste.txt", tmp_path / "ws"))["findings"]
+    seen = {each["cause"]: each["verdict"] for each in found if each["verdict"] in ("confirmed", "suspected")}
+    assert seen == {"acl-signature-not-calculated": "confirmed"}
