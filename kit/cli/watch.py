@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import shlex
 import sys
 from pathlib import Path
@@ -93,8 +94,7 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
     return Watch(
         [path.resolve() for path in paths],
         run.load(folder, run.complain, lang),
-        "earliest" if since else "latest",
-        since.timestamp() if since else 0.0,
+        since.timestamp() if since else math.inf,
         lang,
         options=Options(*zones, events=True),
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -44,16 +43,20 @@ LINES: Final = 20_000
 _OFFSETS: Final = "consumerOffset.json"
 
 
+Samples = list[tuple[float, dict[int, tuple[int, int]]]]
+"""(time, {queue: (offset, end)})."""
+
+
 class Followed(msgspec.Struct):
-    """Offsets of one group in one topic: now, and as sampled. A sample is (time, {queue: (offset, end)}); `told`: the lag already counted as a sign."""
+    """Offsets of one group in one topic: now, and as sampled; `counted`: the lag already counted as a sign."""
 
     group: str
     topic: str
     offsets: dict[int, int] = {}
-    samples: list[tuple[float, dict[int, tuple[int, int]]]] = []
+    samples: Samples = []
     ref: Ref = Ref("")
     is_new: bool = False
-    told: int = 0
+    counted: int = 0
 
 
 @attrs.define
@@ -64,26 +67,23 @@ class Lags:
     groups: dict[str, Followed]
     ends: dict[tuple[str, int], int] = attrs.field(factory=dict)
     _changed: dict[Path, int] = attrs.field(factory=dict)
-    _begun: dict[Path, int] = attrs.field(factory=dict)
+    _used: dict[Path, int] = attrs.field(factory=dict)
 
     def look(self) -> None:
         """Read the ends of the queues and offsets that were saved since the last look."""
         queues: dict[tuple[str, int], tuple[int, Path, str]] = {}
-        with contextlib.suppress(OSError):
-            for name, path, info in walk(self.root)[0]:
-                known = consumequeue.place(name)
-                if known is not None and known[0] == "plain":
-                    key = (known[1], known[2])
-                    queues[key] = max(queues.get(key, (-1, path, name)), (known[3], path, name))
+        for name, path, info in walk(self.root)[0]:
+            place = consumequeue.place(name)
+            with contextlib.suppress(OSError):
+                if place is not None and place[0] == "plain":
+                    queues[place[1:3]] = max(queues.get(place[1:3], (-1, path, name)), (place[3], path, name))
                 elif path.name == _OFFSETS and self._changed.get(path) != info.st_mtime_ns and info.st_size <= MOST:
                     self._changed[path] = info.st_mtime_ns
                     self._offsets(name, path)
-        for key, (first, path, name) in queues.items():
+        for queue, (first, path, name) in queues.items():
             with contextlib.suppress(OSError), open_raw(path) as stream:
-                begun = self._begun.get(path, 0)
-                end = consumequeue.used(stream, name, begun if begun <= os.fstat(stream.fileno()).st_size else 0)
-                self._begun[path] = end
-                self.ends[key] = (first + end) // consumequeue.PLAIN.itemsize
+                end = self._used[path] = consumequeue.used(stream, name, self._used.get(path, 0))
+                self.ends[queue] = (first + end) // consumequeue.PLAIN.itemsize
 
     def _offsets(self, name: str, path: Path) -> None:
         with open_raw(path) as stream:
@@ -101,10 +101,9 @@ class Lags:
         )
         for row in has.slice(max(0, len(has) - LINES)).to_pylist():
             text = batch.column("message")[row].as_py() or ""
-            said = EVENTS[SAVED].compiled.search(text)
-            if said:
+            if match := EVENTS[SAVED].compiled.search(text):
                 ref = Ref(batch.column("file")[row].as_py(), line=batch.column("line")[row].as_py(), text=text[:300])
-                self._save(said["group"], said["topic"], integer(said["queue_id"]), integer(said["offset"]), ref)
+                self._save(match["group"], match["topic"], integer(match["queue_id"]), integer(match["offset"]), ref)
 
     def _save(self, group: str, topic: str, queue: int | None, offset: int | None, ref: Ref) -> None:
         own = topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX)) or topic in names.SYSTEM_TOPICS
@@ -121,34 +120,29 @@ class Lags:
         """Sample the saved offsets, and yield the signs in the samples."""
         for followed in self.groups.values():
             group, topic = followed.group, followed.topic
-            if not followed.is_new:
-                continue
+            offsets = followed.offsets if followed.is_new else {}
+            sample = {q: (at, self.ends[topic, q]) for q, at in offsets.items() if (topic, q) in self.ends}
             followed.is_new = False
-            known = {q: at for q, at in followed.offsets.items() if (topic, q) in self.ends}
-            sample = {q: (at, self.ends[topic, q]) for q, at in known.items()}
             if not sample:
                 continue
             followed.samples = [*(each for each in followed.samples if each[0] > now - KEPT), (now, sample)]
             values: dict[str, str | None] = {"group": group, "topic": topic, "thread": None}
             lag = grows(followed.samples)
             if lag is not None:
-                more, followed.told = max(1, lag - followed.told), lag
                 text = f"{group} {topic}: {_total(_since(followed.samples, GROWS)[0][1])} → {lag}"
-                yield Sign(LAG_GROWS, int(now), more, msgspec.structs.replace(followed.ref, text=text), values)
-            else:
-                followed.told = 0
+                ref = msgspec.structs.replace(followed.ref, text=text)
+                yield Sign(LAG_GROWS, int(now), max(1, lag - followed.counted), ref, values)
+            followed.counted = lag or 0
             for queue, offset in stalled(followed.samples):
                 text = f"{group} {topic} queue {queue}: {offset}, {sample[queue][1] - offset}"
+                ref = msgspec.structs.replace(followed.ref, text=text)
                 own = {**values, "queue_id": str(queue), "offset": str(offset)}
-                yield Sign(QUEUE_STANDS, int(now), 1, msgspec.structs.replace(followed.ref, text=text), own)
+                yield Sign(QUEUE_STANDS, int(now), 1, ref, own)
 
     def present(self) -> dict[tuple[str, str], int]:
         """Return the lag of each group and topic as last sampled."""
         every = [each for each in self.groups.values() if each.samples]
         return {(each.group, each.topic): _total(each.samples[-1][1]) for each in every}
-
-
-Samples = list[tuple[float, dict[int, tuple[int, int]]]]
 
 
 def _total(sample: dict[int, tuple[int, int]]) -> int:
@@ -164,12 +158,12 @@ def _since(samples: Samples, seconds: float) -> Samples:
 
 def grows(samples: Samples) -> int | None:
     """Return the lag if it has grown for `GROWS` seconds in every queue although offsets advanced, else None."""
-    held = _since(samples, GROWS)
-    (began, first), (ended, last) = held[0], held[-1]
-    if ended - began < GROWS or len(held) < SAMPLES or set(first) != set(last):
+    recent = _since(samples, GROWS)
+    (began, first), (ended, last) = recent[0], recent[-1]
+    if ended - began < GROWS or len(recent) < SAMPLES or set(first) != set(last):
         return None
-    lags = [_total(sample) for _, sample in held]
-    offsets = [sum(offset for offset, _ in sample.values()) for _, sample in held]
+    lags = [_total(sample) for _, sample in recent]
+    offsets = [sum(offset for offset, _ in sample.values()) for _, sample in recent]
     steady = all(b >= a for a, b in itertools.pairwise(lags))
     advance = all(b > a for a, b in itertools.pairwise(offsets))
     everywhere = all(last[q][1] - last[q][0] > first[q][1] - first[q][0] for q in last)
@@ -179,18 +173,18 @@ def grows(samples: Samples) -> int | None:
 
 
 def stalled(samples: Samples) -> list[tuple[int, int]]:
-    """Return (queue, offset) of queues that did not move for `STALLED_AFTER` seconds although they grew, while most others did.
+    """Return (queue, offset) of queues that grew and did not move for `STALLED_AFTER` seconds, while most others did.
 
     If half of the queues do not move, nobody pulls them, which is another problem.
     """
-    held = _since(samples, STALLED_AFTER)
-    (began, first), (ended, last) = held[0], held[-1]
-    if ended - began < STALLED_AFTER or len(held) < 4:
+    recent = _since(samples, STALLED_AFTER)
+    (began, first), (ended, last) = recent[0], recent[-1]
+    if ended - began < STALLED_AFTER or len(recent) < 4:
         return []
     still = [
         (q, at)
         for q, (at, end) in last.items()
-        if end > at and q in first and end > first[q][1] and all(q in s and s[q][0] == at for _, s in held)
+        if end > at and q in first and end > first[q][1] and all(q in s and s[q][0] == at for _, s in recent)
     ]
     moved = [q for q, (at, _) in last.items() if q in first and at > first[q][0]]
     return still if still and 2 * len(still) < len(last) and len(moved) > len(still) else []

@@ -1,7 +1,7 @@
-"""Where alerts go: JSON lines, a command's standard input, a folder with the evidence around them; and where figures go: Prometheus.
+"""Where alerts go: JSON lines, a command, a folder with the evidence around them; and where figures go: Prometheus.
 
-`rmq-kit cut` opens all evidence to choose from it; on a running broker's host that would read every cold page of its store. So only what the watch
-has just read is captured: the end of each log, the last records at their own offsets, and small files of settings and offsets.
+A capture is what the watch has just read, no cold page of a store: the end of each log, the last records at their own
+offsets, and small files of settings and offsets.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import IO, Any, Final
 
 from prometheus_client import CollectorRegistry, registry, start_http_server, write_to_textfile
@@ -24,8 +24,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from kit.evidence import disk
 from kit.evidence.files import open_raw, walk
+from kit.formats.logs.entries import line_feed
 from kit.i18n import printable
-from kit.inventory.following import Place
+from kit.inventory.model import STORES
 from kit.watch.loop import Watch
 
 Alert = dict[str, Any]
@@ -35,22 +36,14 @@ TAIL: Final = 1 << 20
 """Bytes at the end of an alerts file that are searched for alerts a killed process has already written."""
 HOOK_SECONDS: Final = 30
 """Seconds a hook may take; then it is killed, and the watch goes on."""
-MOST_SAID: Final = 2000
+MOST_PRINTED: Final = 2000
 """Bytes shown of what a hook prints."""
-
-
-def encoded(alert: Alert) -> str:
-    return json.dumps(alert, ensure_ascii=False)
 
 
 def lines(target: str) -> Outlet:
     """Return a function that appends alerts to a file, `-` for standard output. An alert already in the file is not added again."""
     if target == "-":
-
-        def say(alert: Alert) -> None:
-            print(encoded(alert), flush=True)
-
-        return say
+        return lambda alert: print(json.dumps(alert, ensure_ascii=False), flush=True)
     path = Path(target)
 
     def append(alert: Alert) -> None:
@@ -63,7 +56,7 @@ def lines(target: str) -> Outlet:
             whole = end[: end.rfind(b"\n") + 1]
             if f'"id": {json.dumps(alert["id"])}'.encode() in whole:
                 return
-            line = (b"" if whole == end else b"\n") + encoded(alert).encode() + b"\n"
+            line = (b"" if whole == end else b"\n") + json.dumps(alert, ensure_ascii=False).encode() + b"\n"
             if os.write(handle, line) < len(line):  # the disk is full now: what fitted is no alert
                 os.ftruncate(handle, size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), target)
@@ -77,48 +70,36 @@ def hook(command: Sequence[str], complain: Callable[[str], None]) -> Outlet:
     """Return a function that passes each alert to a command on standard input: without a shell, and never as an argument."""
 
     def run(alert: Alert) -> None:
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         try:
-            child = subprocess.Popen(
-                list(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            child = subprocess.Popen(list(command), start_new_session=True, **pipes)
         except OSError as error:
             complain(f"{command[0]}: {error.strerror or error}")
             return
-        said = bytearray()
-        reader = threading.Thread(target=_read, args=(child.stdout, said), daemon=True)
+        printed = bytearray()
+        reader = threading.Thread(target=_read, args=(child.stdout, printed), daemon=True)
         reader.start()
-        stop = threading.Timer(HOOK_SECONDS, lambda: _kill(child))
-        stop.start()
+        with contextlib.suppress(OSError), child.stdin as line:  # type: ignore[union-attr]  # it may not read it
+            line.write(json.dumps(alert, ensure_ascii=False).encode() + b"\n")
         try:
-            with contextlib.suppress(OSError), child.stdin as line:  # type: ignore[union-attr]
-                line.write(encoded(alert).encode() + b"\n")
+            code = child.wait(HOOK_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)  # with everything it started
             code = child.wait()
-        finally:
-            stop.cancel()
         reader.join(1)
-        if text := printable(bytes(said[:MOST_SAID]).decode(errors="replace").strip().replace("\n", " ")):
-            complain(f"{command[0]}: {text}{'…' if len(said) > MOST_SAID else ''}")
+        if text := printable(bytes(printed[:MOST_PRINTED]).decode(errors="replace").strip().replace("\n", " ")):
+            complain(f"{command[0]}: {text}{'…' if len(printed) > MOST_PRINTED else ''}")
         if code:
             complain(f"{command[0]}: {code}")
 
     return run
 
 
-def _read(stream: IO[bytes], said: bytearray) -> None:
+def _read(stream: IO[bytes], printed: bytearray) -> None:
     """Take what a hook prints, so that it never waits, and keep the beginning of it."""
     with contextlib.suppress(OSError, ValueError):
         while data := stream.read1(1 << 16):  # type: ignore[attr-defined]
-            said += data[: max(0, MOST_SAID + 1 - len(said))]
-
-
-def _kill(child: subprocess.Popen[bytes]) -> None:
-    """End a hook that takes too long, with everything it started."""
-    with contextlib.suppress(OSError):
-        os.killpg(child.pid, signal.SIGKILL)
+            printed += data[: max(0, MOST_PRINTED + 1 - len(printed))]
 
 
 # --- the evidence around an alert -------------------------------------------------------------------------------------
@@ -145,63 +126,36 @@ def capture(watch: Watch, name: str, into: Path) -> Path | None:
     if shutil.disk_usage(into).free < SPARE + STORE:
         return None
     disk.private(folder)
-    for root, path in enumerate(watch.roots):
-        target = folder / str(root) if len(watch.roots) > 1 else folder
-        _logs(path, _of(watch.kept.logs.values(), root), target)
-        _records(path, _of(watch.kept.stores.values(), root), target)
-        _settings(path, target)
+    for number, root in enumerate(watch.roots):
+        target = folder / str(number) if len(watch.roots) > 1 else folder
+        left = STORE
+        places = [each for each in watch.kept.places.values() if each.root == number and each.at and not each.gone]
+        for place in sorted(places, key=lambda each: each.name, reverse=True):
+            path = root if root.is_file() else root / place.name
+            if place.kind not in STORES:
+                _copy(path, target / place.name, max(0, place.at - LOG), place.at + LOG)
+            elif left > 0:
+                _copy(path, target / place.name, max(0, place.at - left), place.at, hole=True)
+                left -= place.at
+        for setting, path, info in walk(root)[0]:
+            if info.st_size <= SMALL and _SETTINGS.search(setting):
+                _copy(path, target / setting, 0, SMALL)
     return folder
 
 
-def _of(places: Iterable[Place], root: int) -> list[Place]:
-    return [place for place in places if place.root == root and not place.gone and place.at > 0]
-
-
-def _source(root: Path, place: Place) -> Path:
-    return root if root.is_file() else root / place.name
-
-
-def _logs(root: Path, places: Sequence[Place], target: Path) -> None:
-    for place in places:
-        with contextlib.suppress(OSError), open_raw(_source(root, place)) as stream:
-            end = os.fstat(stream.fileno()).st_size
-            start = max(0, min(place.at, end) - LOG)
-            data = os.pread(stream.fileno(), end - start if end - start < 2 * LOG else 2 * LOG, start)
-            _write(target, place.name, data[data.find(b"\n") + 1 :] if start else data)
-
-
-def _records(root: Path, places: Sequence[Place], target: Path) -> None:
-    left = STORE
-    for place in sorted(places, key=lambda each: each.name, reverse=True):
-        with contextlib.suppress(OSError), open_raw(_source(root, place)) as stream:
-            start = max(0, place.at - left)
-            left -= place.at - start
-            path = _file(target, place.name)
-            with path.open("wb") as out:
-                # The part before is a hole: records keep their positions.
-                out.truncate(os.fstat(stream.fileno()).st_size)
+def _copy(path: Path, target: Path, start: int, end: int, *, hole: bool = False) -> None:
+    """Copy bytes of a file: whole lines, or with a `hole` before them, so that records keep their positions."""
+    with contextlib.suppress(OSError), open_raw(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("wb") as out:
+            if hole:
+                out.truncate(size)
                 out.seek(start)
-                for at in range(start, place.at, 1 << 20):
-                    out.write(os.pread(stream.fileno(), min(1 << 20, place.at - at), at))
-        if left <= 0:
-            return
-
-
-def _settings(root: Path, target: Path) -> None:
-    for name, path, info in walk(root)[0]:
-        if info.st_size <= SMALL and _SETTINGS.search(name):
-            with contextlib.suppress(OSError), open_raw(path) as stream:
-                _write(target, name, stream.read(SMALL))
-
-
-def _file(target: Path, name: str) -> Path:
-    path = target / PurePosixPath(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-def _write(target: Path, name: str, data: bytes) -> None:
-    _file(target, name).write_bytes(data)
+            elif start:
+                start = line_feed(stream, start, size) + 1
+            for at in range(start, min(end, size), 1 << 20):
+                out.write(os.pread(stream.fileno(), min(1 << 20, end - at), at))
 
 
 # --- figures for Prometheus -------------------------------------------------------------------------------------------
@@ -219,33 +173,28 @@ class Collector(registry.Collector):
         self.watch = watch
 
     def collect(self) -> Iterator[Metric]:
-        """Yield each figure: its kind, name and meaning, and its values by label."""
+        """Yield each figure: its kind, name and meaning, its labels, and its values by label."""
         figures, episodes = self.watch.figures, list(self.watch.kept.episodes.open.values())
-        lags = sorted(figures.lag.items(), key=lambda each: -each[1])[:MOST_LAGS]
-        yield _labelled(
-            CounterMetricFamily, "signs", "Signs seen: known log texts, stages of records.", ["sign"], figures.signs
-        )
-        yield _labelled(CounterMetricFamily, "records", "Records read, by what they are.", ["stage"], figures.stages)
         rings = {(each.cause, each.severity, " ".join(each.key)): 1 for each in episodes}
-        yield _labelled(GaugeMetricFamily, "alert", "1 while an episode lasts.", ["cause", "severity", "place"], rings)
-        yield _labelled(
-            GaugeMetricFamily, "lag_messages", "Messages a group is behind.", ["group", "topic"], dict(lags)
-        )
-        yield _labelled(
-            GaugeMetricFamily, "disk_free_bytes", "Bytes free on the disk of a store.", ["path"], figures.free
-        )
-        if figures.full_in is not None:
-            yield GaugeMetricFamily(PREFIX + "disk_full_seconds", "Seconds until the disk is full.", figures.full_in)
-        yield CounterMetricFamily(PREFIX + "entries", "Log entries read.", figures.entries)
-        yield CounterMetricFamily(PREFIX + "read_bytes", "Bytes read.", figures.read)
-        yield GaugeMetricFamily(PREFIX + "step_seconds", "Seconds the last step took.", figures.seconds)
-
-
-def _labelled(kind: Any, name: str, meaning: str, labels: list[str], values: Mapping[Any, float]) -> Metric:
-    made = kind(PREFIX + name, meaning, labels=labels)
-    for key, value in list(values.items()):
-        made.add_metric([key] if isinstance(key, str) else list(key), value)
-    return made
+        lags = dict(sorted(figures.lag.items(), key=lambda each: -each[1])[:MOST_LAGS])
+        full = {} if figures.full_in is None else {(): figures.full_in}
+        counter, gauge = CounterMetricFamily, GaugeMetricFamily
+        rows: list[tuple[Any, str, str, list[str], Mapping[Any, float]]] = [
+            (counter, "signs", "Signs seen: known log texts, stages of records.", ["sign"], figures.signs),
+            (counter, "records", "Records read, by what they are.", ["stage"], figures.stages),
+            (gauge, "alert", "1 while an episode lasts.", ["cause", "severity", "place"], rings),
+            (gauge, "lag_messages", "Messages a group is behind.", ["group", "topic"], lags),
+            (gauge, "disk_free_bytes", "Bytes free on the disk of a store.", ["path"], figures.free),
+            (gauge, "disk_full_seconds", "Seconds until the disk is full.", [], full),
+            (counter, "entries", "Log entries read.", [], {(): figures.entries}),
+            (counter, "read_bytes", "Bytes read.", [], {(): figures.read}),
+            (gauge, "step_seconds", "Seconds the last step took.", [], {(): figures.seconds}),
+        ]
+        for kind, name, meaning, labels, values in rows:
+            metric = kind(PREFIX + name, meaning, labels=labels)
+            for key, value in list(values.items()):
+                metric.add_metric([key] if isinstance(key, str) else list(key), value)
+            yield metric
 
 
 def serve_figures(watch: Watch, port: int, address: str = LOOPBACK) -> int:

@@ -1,7 +1,7 @@
 """The watch as a process: it steps, stores its state and sends alerts until it is stopped.
 
-Its state folder holds places, episodes and unsent alerts, so that a new process continues where one was killed. It contains only what the kit wrote,
-by its marker; only one watch uses it at a time.
+Its state folder holds places, episodes and unsent alerts, so that a new process continues where one was killed; only
+one watch uses it at a time.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
-import json
 import os
 import signal
 import sys
@@ -23,7 +22,7 @@ from typing import Any, Final
 import msgspec
 import pyarrow as pa
 
-from kit.case.output import BUSY, FOREIGN, LINK, NOT_FOLDER, UNWRITABLE, OutputRefused
+from kit.case.output import BUSY, FOREIGN, LINK, UNWRITABLE, OutputRefused
 from kit.evidence import disk
 from kit.evidence.workspace import default_base
 from kit.i18n import Lang, labels, printable
@@ -32,7 +31,7 @@ from kit.watch.outlets import Outlet
 
 NICE: Final = 10
 RANKS: Final = ("warning", "critical")
-SAYS: Final = labels("watch")["run"]
+TEXTS: Final = labels("watch")["run"]
 MOST_LATE: Final = 1000
 """Most alerts kept for an outlet that cannot take them."""
 AT_ONCE: Final = 1000
@@ -54,26 +53,20 @@ def alone(folder: Path, lang: Lang = "en") -> Iterator[None]:
     """Create the folder and keep others out of it. Raise `OutputRefused` if it contains anything the kit did not write."""
     if folder.is_symlink():
         raise OutputRefused(LINK.say(path=str(folder)).render(lang))
-    if folder.exists() and not folder.is_dir():
-        raise OutputRefused(NOT_FOLDER.say(path=str(folder)).render(lang))
     try:
         disk.private(folder)
-        found = sorted(path.name for path in folder.iterdir())
-        marker = folder / MARKER
-        foreign = [name for name in found if name not in OWN and not name.startswith(f".{STATE}.")]
-        if foreign or (found and MARKER not in found):
-            raise OutputRefused(FOREIGN.say(path=str(folder), name=(foreign or found)[0]).render(lang))
-        file = open(marker, "a+", opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
+        names = sorted(path.name for path in folder.iterdir())
+        foreign = [name for name in names if name not in OWN and not name.startswith(f".{STATE}.")]
+        if foreign or (names and MARKER not in names):
+            raise OutputRefused(FOREIGN.say(path=str(folder), name=(foreign or names)[0]).render(lang))
+        handle = os.open(folder / MARKER, os.O_WRONLY | os.O_CREAT, 0o600)
     except OSError as error:
         raise OutputRefused(UNWRITABLE.say(path=str(folder), why=error.strerror or str(error)).render(lang)) from None
-    with file:
+    with open(handle, "w") as file:  # noqa: PTH123 - a handle
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise OutputRefused(BUSY.say(path=str(folder)).render(lang)) from None
-        file.truncate(0)
-        file.write(json.dumps({"written_by": "rmq-kit", "command": "watch", "pid": os.getpid()}))
-        file.flush()
         yield
 
 
@@ -85,7 +78,7 @@ def load(folder: Path, complain: Callable[[str], None] = lambda text: None, lang
     except FileNotFoundError:
         return Kept()
     except (OSError, msgspec.MsgspecError) as error:
-        complain(SAYS["damaged"].say(path=str(path), why=printable(str(error))[:200]).render(lang))
+        complain(TEXTS["damaged"].say(path=str(path), why=printable(str(error))[:200]).render(lang))
         return Kept()
 
 
@@ -124,7 +117,7 @@ def ends_on_signals() -> None:
 
 
 class Sender:
-    """Rings, and keeps the state. A place that cannot be written to (a full disk) is named once; the watch goes on with its state in memory."""
+    """Sends alerts, and stores the state. A place that cannot be written to is named once; the watch goes on in memory."""
 
     def __init__(self, watch: Watch, folder: Path, outlets: Sequence[Outlet], complain: Callable[[str], None]) -> None:
         self.watch, self.folder, self.outlets, self.complain = watch, folder, outlets, complain
@@ -143,19 +136,14 @@ class Sender:
         return alerts
 
     def send(self) -> None:
-        """Send unsent alerts. They are stored first, so that a process killed here sends them when it restarts; the
-        `id` shows a receiver that it got one twice.
-        """
-        waiting, self.watch.kept.untold = self.watch.kept.untold, []
-        due = self._late + [(outlet, alert) for alert in waiting for outlet in self.outlets]
-        self._late = [(outlet, alert) for outlet, alert in due if not self._rang(outlet, alert)][-MOST_LATE:]
-        if waiting:
-            self.watch.kept.untold = list({alert["id"]: alert for _, alert in self._late}.values())
+        """Send unsent alerts, which were stored first: a process killed here sends them again when it restarts."""
+        kept = self.watch.kept
+        due = self._late + [(outlet, alert) for alert in kept.untold for outlet in self.outlets]
+        self._late = [(outlet, alert) for outlet, alert in due if not self._done(partial(outlet, alert))][-MOST_LATE:]
+        if kept.untold:
+            kept.untold = list({alert["id"]: alert for _, alert in self._late}.values())
             self._save(durable=True)
-            self.watch.kept.untold = []
-
-    def _rang(self, outlet: Outlet, alert: dict[str, Any]) -> bool:
-        return self._done(partial(outlet, alert))
+            kept.untold = []
 
     def _save(self, *, durable: bool) -> None:
         self._done(partial(save, self.folder, self.watch.kept, durable=durable))
@@ -165,8 +153,8 @@ class Sender:
         try:
             act()
         except OSError as error:
-            said = SAYS["unwritten"].say(path=str(error.filename or self.folder), why=error.strerror or str(error))
-            if (text := said.render(self.watch.lang)) not in self._named:
+            why = TEXTS["unwritten"].say(path=str(error.filename or self.folder), why=error.strerror or str(error))
+            if (text := why.render(self.watch.lang)) not in self._named:
                 self._named.add(text)
                 self.complain(text)
             return False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
@@ -43,8 +44,9 @@ class Ref(msgspec.Struct, frozen=True):
 
 @attrs.frozen
 class Sign:
-    """`count` occurrences of a sign in one second (`at`, since 1970), the first of them at `ref`. `values` of the one
-    entry if a rule needs them; `beside`: other known texts in that entry.
+    """`count` occurrences of a sign in one second (`at`, since 1970), the first of them at `ref`.
+
+    `values` of the one entry if a rule needs them; `beside`: other known texts in that entry.
     """
 
     name: str
@@ -57,7 +59,7 @@ class Sign:
 
 @attrs.frozen
 class Behind:
-    """Catching up on entries written earlier: from `since` on they count at their own times; `drops`: older ones are ignored."""
+    """Catching up: entries from `since` on count at their own times; `drops`: older ones are ignored."""
 
     since: float
     drops: bool = False
@@ -65,68 +67,46 @@ class Behind:
 
 @cache
 def watched() -> dict[str, tuple[Rule, ...]]:
-    """Return the rules of each sign."""
-    found: dict[str, tuple[Rule, ...]] = {}
+    """Return the rules of each sign, also of those that others require."""
+    by_sign: dict[str, tuple[Rule, ...]] = {}
     for rule in rules():
-        found[rule.alert.sign] = (*found.get(rule.alert.sign, ()), rule)
-        if rule.alert.also:
-            found.setdefault(rule.alert.also, ())
-    return found
-
-
-@cache
-def valued() -> frozenset[str]:
-    """Return the signs whose entries are examined one by one."""
-    every = rules()
-    return frozenset(
-        {r.alert.sign for r in every if r.alert.needs_values} | {r.alert.also for r in every if r.alert.also}
-    )
+        for sign in filter(None, (rule.alert.sign, rule.alert.also)):
+            by_sign[sign] = (*by_sign.get(sign, ()), rule)
+    return by_sign
 
 
 def of_entries(batch: pa.RecordBatch, now: float, behind: Behind | None = None) -> Iterator[Sign]:
     """Yield the signs in log entries with the column `events`. `behind`: None if they are being written now."""
     events = batch.column("events")
     slugs = events.flatten()
-    if not len(slugs):
-        return
     parents = np.repeat(np.arange(batch.num_rows), np.diff(events.offsets.to_numpy()))
     seconds, counts_at_all = _seconds(batch.column("ts"), now, behind)
     for slug in pc.unique(slugs).to_pylist():
-        if slug not in watched():
-            continue
         rows = parents[pc.equal(slugs, slug).to_numpy(zero_copy_only=False)]
         rows = rows[counts_at_all[rows]]
-        if slug in valued():
+        if any(rule.alert.needs_values for rule in watched().get(slug, ())):
             yield from (_one(batch, slug, int(row), int(seconds[row])) for row in rows[:VALUED])
-            continue
-        for second, first, count in _by_second(rows, seconds):
-            yield Sign(slug, second, count, _line(batch, first))
+        elif slug in watched():
+            for second, first, count in _by_second(rows, seconds):
+                yield Sign(slug, second, count, _line(batch, first))
 
 
 def of_records(batch: pa.RecordBatch, now: float, behind: Behind | None = None) -> Iterator[Sign]:
-    """Yield the stages of records as signs."""
-    stage = pc.cast(batch.column("stage"), pa.string())
-    groups = pc.cast(batch.column("consumer_group"), pa.string())
+    """Yield the stages of records as signs, those of each consumer group by themselves."""
     seconds, counts_at_all = _seconds(batch.column("store_timestamp"), now, behind)
-    for name in pc.unique(stage).to_pylist():
-        sign = f"{STAGE}{name}"
-        if sign not in watched():
-            continue
-        rows = np.flatnonzero(pc.equal(stage, name).to_numpy(zero_copy_only=False) & counts_at_all)
-        by_group: dict[str | None, list[int]] = {}
-        for row, group in zip(rows.tolist(), groups.take(pa.array(rows)).to_pylist(), strict=True):
-            by_group.setdefault(group, []).append(row)
-        for group, mine in by_group.items():
-            for second, first, count in _by_second(np.array(mine), seconds):
-                yield Sign(sign, second, count, _record(batch, first), {"group": group, "thread": None})
+    stages, groups = (pc.cast(batch.column(name), pa.string()).to_pylist() for name in ("stage", "consumer_group"))
+    rows: dict[tuple[str, str | None], list[int]] = {}
+    for row, (stage, group) in enumerate(zip(stages, groups, strict=True)):
+        if counts_at_all[row] and f"{STAGE}{stage}" in watched():
+            rows.setdefault((f"{STAGE}{stage}", group), []).append(row)
+    for (sign, group), each in rows.items():
+        for second, first, count in _by_second(np.array(each), seconds):
+            yield Sign(sign, second, count, _record(batch, first), {"group": group, "thread": None})
 
 
 def _seconds(times: pa.Array, now: float, behind: Behind | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the second of each row, and whether the row counts: its own time if plausible, else the present."""
-    return _counting(np.asarray(pc.fill_null(pc.cast(times, pa.int64()), -1)) // 1_000_000, now, behind)
-
-
-def _counting(own: np.ndarray, now: float, behind: Behind | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the second of each row (its own time if plausible, else the present), and whether the row counts."""
+    own = np.asarray(pc.fill_null(pc.cast(times, pa.int64()), -1)) // 1_000_000
     everything = np.ones(len(own), bool)
     if behind is not None:
         fits = (own >= behind.since) & (own <= now + 1)
@@ -138,45 +118,31 @@ def _counting(own: np.ndarray, now: float, behind: Behind | None) -> tuple[np.nd
     return np.where(fits, own, int(now)), everything
 
 
-def _by_second(rows: np.ndarray, seconds: np.ndarray) -> Iterable[tuple[int, int, int]]:
+def _by_second(rows: np.ndarray, seconds: np.ndarray) -> Iterator[tuple[int, int, int]]:
     """Yield (second, first row in it, rows in it)."""
-    if not len(rows):
-        return
     different, first, counts = np.unique(seconds[rows], return_index=True, return_counts=True)
     for second, index, count in zip(different.tolist(), first.tolist(), counts.tolist(), strict=True):
         yield second, int(rows[index]), count
 
 
 def _line(batch: pa.RecordBatch, row: int) -> Ref:
-    return Ref(
-        batch.column("file")[row].as_py(),
-        line=batch.column("line")[row].as_py(),
-        text=(batch.column("message")[row].as_py() or "")[:TEXT],
-    )
+    file, line, text = (batch.column(name)[row].as_py() for name in ("file", "line", "message"))
+    return Ref(file, line=line, text=(text or "")[:TEXT])
 
 
 def _record(batch: pa.RecordBatch, row: int) -> Ref:
     names = ("file", "physical_offset", "topic", "queue_id", "uniq_key")
-    return _ref_of_record({name: batch.column(name)[row].as_py() for name in names})
-
-
-def _ref_of_record(said: Mapping[str, Any]) -> Ref:
-    text = f"{said['topic']} queue {said['queue_id']} UNIQ_KEY={said['uniq_key']}"
-    return Ref(said["file"], physical_offset=said["physical_offset"], text=text[:TEXT])
+    file, offset, topic, queue, uniq_key = (batch.column(name)[row].as_py() for name in names)
+    return Ref(file, physical_offset=offset, text=f"{topic} queue {queue} UNIQ_KEY={uniq_key}"[:TEXT])
 
 
 def _one(batch: pa.RecordBatch, slug: str, row: int, second: int) -> Sign:
     """Return the sign in one entry with the values of its text."""
-    text = "\n".join(filter(None, (batch.column(name)[row].as_py() for name in ("message", "trace"))))
-    values: dict[str, str | None] = {
-        "thread": batch.column("thread")[row].as_py(),
-        "file": batch.column("file")[row].as_py(),
-    }
-    found = EVENTS[slug].compiled.search(text) if slug in EVENTS else None
-    for name, value in (found.groupdict() if found else {}).items():
-        # In patterns with alternatives, `group_2` is the group of the second.
-        plain = name.rstrip("0123456789").rstrip("_") if name[-1].isdigit() and "_" in name else name
-        values[plain] = values.get(plain) or value
+    message, trace, thread, file = (batch.column(name)[row].as_py() for name in ("message", "trace", "thread", "file"))
+    values: dict[str, str | None] = {"thread": thread, "file": file}
+    match = EVENTS[slug].compiled.search("\n".join(filter(None, (message, trace)))) if slug in EVENTS else None
     for name in EVENTS[slug].groups if slug in EVENTS else ():
-        values.setdefault(name, None)
+        # In patterns with alternatives, `group_2` is the group of the second.
+        plain = re.sub(r"_\d+$", "", name)
+        values[plain] = values.get(plain) or (match[name] if match else None)
     return Sign(slug, second, 1, _line(batch, row), values, frozenset(batch.column("events")[row].as_py()))

@@ -13,114 +13,90 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from kit.i18n import Lang, T, labels, printable
+from kit.i18n import Lang, labels, printable
 from kit.watch.loop import Figures, Watch
 
-SAYS: Final = labels("watch")["view"]
-
+TEXTS: Final = labels("watch")["view"]
 PRINT_EVERY: Final = 10.0
 """Seconds between two lines where the output is not a terminal."""
+STAGES: Final = {"half": ("half", "check-back"), "leaked": ("leaked",), "dead": ("dlq",), "retries": ("retry",)}
+"""Rows of the table: the stages of records that they count."""
+SIGNS: Final = {
+    "put_back": ("put-back-failed", "message-size-exceeded"),
+    "unanswered": ("check-channel-null", "producer-table-empty"),
+    "discarded": ("check-discard",),
+    "refused": ("flow-control",),
+}
+"""Rows of the table: the signs that they count."""
 
 
-def _signs(*names: str) -> Callable[[Figures], int]:
-    return lambda figures: sum(figures.signs[name] for name in names)
-
-
-def _stages(*names: str) -> Callable[[Figures], int]:
-    return lambda figures: sum(figures.stages[name] for name in names)
-
-
-ROWS: Final[tuple[tuple[T, Callable[[Figures], int]], ...]] = (
-    (SAYS["half"], _stages("half", "check-back")),
-    (SAYS["leaked"], _stages("leaked")),
-    (SAYS["put_back"], _signs("put-back-failed", "message-size-exceeded")),
-    (SAYS["unanswered"], _signs("check-channel-null", "producer-table-empty")),
-    (SAYS["discarded"], _signs("check-discard")),
-    (SAYS["dead"], _stages("dlq")),
-    (SAYS["refused"], _signs("flow-control")),
-    (SAYS["retries"], _stages("retry")),
-    (SAYS["lag"], lambda figures: max(figures.lag.values(), default=0)),
-    (SAYS["problems"], lambda figures: sum(n for name, n in figures.signs.items() if name.startswith("problem:"))),
-    (SAYS["read"], lambda figures: figures.read >> 20),
-    (SAYS["unread"], lambda figures: len(figures.unread)),
-    (SAYS["skipped"], lambda figures: figures.skipped.total()),
-)
+def numbers(figures: Figures) -> dict[str, int]:
+    """Return what is counted, by the name of its heading."""
+    return {
+        **{name: sum(figures.stages[each] for each in stages) for name, stages in STAGES.items()},
+        **{name: sum(figures.signs[each] for each in signs) for name, signs in SIGNS.items()},
+        "lag": max(figures.lag.values(), default=0),
+        "problems": sum(n for name, n in figures.signs.items() if name.startswith("problem:")),
+        "read": figures.read >> 20,
+        "unread": len(figures.unread),
+        "skipped": figures.skipped.total(),
+    }
 
 
 def alert_line(alert: dict[str, Any], lang: Lang) -> str:
     """Return an alert as one line."""
     places = [f"{ref['file']}:{ref.get('line', ref.get('physical_offset'))}" for ref in alert["evidence"]]
-    values = {"severity": alert["severity"], "cause": alert["cause"], "summary": alert["summary"]}
-    return printable(SAYS["alert"].say(time=alert["time"][11:19], where=" ".join(places), **values).render(lang))
+    values = {name: alert[name] for name in ("severity", "cause", "summary")}
+    return printable(TEXTS["alert"].say(time=alert["time"][11:19], where=" ".join(places), **values).render(lang))
 
 
-class View:
-    """The figures now and at the previous line."""
+def line(watch: Watch, lang: Lang) -> str:
+    """Return the current figures."""
+    counts = {**numbers(watch.figures), "open": len(watch.kept.episodes.open)}
+    moment = dt.datetime.fromtimestamp(watch.clock(), dt.UTC).strftime("%H:%M:%S")
+    parts = [f"{TEXTS[name].in_(lang)} {n:,}" for name, n in counts.items() if n or name == "open"]
+    return f"{moment} " + " · ".join(parts)
 
-    def __init__(self, watch: Watch, lang: Lang) -> None:
-        self.watch, self.lang = watch, lang
-        self.before = [0] * len(ROWS)
-        self.last: list[str] = []
 
-    def line(self) -> str:
-        """Return the current figures, with what is new since the previous line."""
-        now = [value(self.watch.figures) for _, value in ROWS]
-        parts = [
-            f"{name.in_(self.lang)} {count:,}" + (f" (+{count - old:,})" if count > old else "")
-            for (name, _), count, old in zip(ROWS, now, self.before, strict=True)
-            if count
-        ]
-        self.before = now
-        alerts = f"{SAYS['open'].in_(self.lang)} {len(self.watch.kept.episodes.open)}"
-        moment = dt.datetime.fromtimestamp(self.watch.clock(), dt.UTC).strftime("%H:%M:%S")
-        return f"{moment} " + " · ".join([*parts, alerts])
-
-    def draw(self) -> Panel:
-        table = Table.grid(padding=(0, 2))
-        table.add_column()
-        table.add_column(justify="right")
-        for name, value in ROWS:
-            table.add_row(name.in_(self.lang), f"{value(self.watch.figures):,}")
-        episodes = [
-            Text(printable(f"{each.severity} {each.cause} {' '.join(each.key)}"), overflow="ellipsis", no_wrap=True)
-            for each in self.watch.kept.episodes.open.values()
-        ]
-        told = [Text(text, overflow="ellipsis", no_wrap=True) for text in self.last[-5:]]
-        return Panel(Group(table, *episodes[:10], *told), title=SAYS["title"].in_(self.lang))
+def panel(watch: Watch, lang: Lang, last: list[str]) -> Panel:
+    """Return the table of a terminal with open episodes and the last alerts."""
+    table = Table.grid(padding=(0, 2))
+    for name, count in numbers(watch.figures).items():
+        table.add_row(TEXTS[name].in_(lang), f"{count:,}")
+    episodes = [f"{each.severity} {each.cause} {' '.join(each.key)}" for each in watch.kept.episodes.open.values()]
+    notes = [Text(printable(text), overflow="ellipsis", no_wrap=True) for text in (*episodes[:10], *last)]
+    return Panel(Group(table, *notes), title=TEXTS["title"].in_(lang))
 
 
 @contextmanager
 def showing(
     watch: Watch, lang: Lang, console: Console | None = None
 ) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
-    """Yield a function to call after each step with its alerts: it redraws a table on a terminal, else prints a line every `PRINT_EVERY` seconds to stderr."""
+    """Yield a function to call after each step with its alerts: it redraws a table on a terminal, else prints lines to stderr."""
     screen = console or Console(stderr=True)
-    view = View(watch, lang)
     if screen.is_terminal:
-        with Live(view.draw(), console=screen, refresh_per_second=2) as drawn:
+        last: list[str] = []
+        with Live(panel(watch, lang, last), console=screen, refresh_per_second=2) as live:
 
             def redraw(alerts: list[dict[str, Any]]) -> None:
-                view.last += [alert_line(alert, lang) for alert in alerts]
-                view.last = view.last[-20:]
-                drawn.update(view.draw())
+                last[:] = [*last, *(alert_line(alert, lang) for alert in alerts)][-5:]
+                live.update(panel(watch, lang, last))
 
             yield redraw
         return
     printed = -PRINT_EVERY
     named: set[str] = set()
 
-    def tell(alerts: list[dict[str, Any]]) -> None:
+    def show(alerts: list[dict[str, Any]]) -> None:
         nonlocal printed
-        for name, refused in watch.figures.unread.items():
-            if name not in named:
-                named.add(name)
-                screen.print(
-                    Text(printable(SAYS["not_read"].say(file=name, why=refused.say(lang)).render(lang))), soft_wrap=True
-                )
-        for alert in alerts:
-            screen.print(Text(alert_line(alert, lang)), soft_wrap=True)
+        unread = [(name, refused) for name, refused in watch.figures.unread.items() if name not in named]
+        named.update(watch.figures.unread)
+        texts = [TEXTS["not_read"].say(file=name, why=refused.say(lang)).render(lang) for name, refused in unread]
+        texts += [alert_line(alert, lang) for alert in alerts]
         if watch.clock() - printed >= PRINT_EVERY:
             printed = watch.clock()
-            screen.print(Text(view.line()), soft_wrap=True)
+            texts.append(line(watch, lang))
+        for text in texts:
+            screen.print(Text(printable(text)), soft_wrap=True)
 
-    yield tell
+    yield show

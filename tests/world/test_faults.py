@@ -89,7 +89,7 @@ def test_a_watch_that_is_stopped_while_it_reads_blames_no_file(tmp_path: Path, m
         raise run.Stopped
 
     strange.put(tmp_path / "x.log", strange.LOG)
-    watch = loop.Watch([tmp_path], start="earliest")
+    watch = loop.Watch([tmp_path], since=0.0)
     monkeypatch.setattr(loop, "log_entries", lambda *_: map(stopped, [0]))
     with pytest.raises(run.Stopped):
         watch.step()

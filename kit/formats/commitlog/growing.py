@@ -60,24 +60,19 @@ def records_end(stream: io.FileIO, file: File, begin: int, most: int, *, is_last
     return at
 
 
-def written(stream: io.FileIO, length: int) -> int:
-    """Return a place behind everything written to a file that is written from its beginning on and zero behind that.
+def present_end(stream: io.FileIO, file: File) -> int:
+    """Return where the records of a file end now, without reading the file from its beginning.
 
-    The first unwritten page is found by bisection: some fourteen pages of a 1 GiB file are read, none of them cold.
+    It is zero behind its records: bisection reads some fourteen pages of 1 GiB, none of them cold.
     """
-    low, high = 0, (length + PAGE - 1) // PAGE
+    low, high = 0, (file.length + PAGE - 1) // PAGE
     while low < high:
         middle = (low + high) // 2
         if any(os.pread(stream.fileno(), PAGE, middle * PAGE)):
             low = middle + 1
         else:
             high = middle
-    return min(length, low * PAGE)
-
-
-def present_end(stream: io.FileIO, file: File) -> int:
-    """Return where the records of a file end now, without reading the file from its beginning."""
-    end = written(stream, file.length)
+    end = min(file.length, low * PAGE)
     start = max(0, end - BACK)
     buf = buffers.space(end)
     buffers.read(stream, buf, start, end)
@@ -89,6 +84,8 @@ def base_of(stream: io.FileIO) -> tuple[int, int] | None:
     """Return (physical offset of the first byte, bytes of an entry's header: 0 or DLedger's) as the first records of
     a file say it, None where there is no record yet.
     """
+    if not any(os.pread(stream.fileno(), 64, 0)):
+        return None
     head = buffers.space(min(STEP, os.fstat(stream.fileno()).st_size))
     buffers.read(stream, head, 0, len(head))
     votes, base, entries = records.layout(head, len(head), VOTES)
