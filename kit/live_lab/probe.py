@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -10,13 +11,12 @@ from typing import Final
 
 import attrs
 
+from kit.evidence.files import open_raw, walk
+from kit.formats.queues import consumequeue
 from kit.rocketmq import names
 
-UNIT: Final = 20
-"""Bytes of a consume queue entry: offset (8), size (4), tags code (8)."""
 TROUBLE: Final = re.compile(rb" (?:WARN|ERROR) ")
 ERROR: Final = re.compile(rb" ERROR ")
-CHUNK: Final = 4 << 20
 LINE: Final = 160
 
 
@@ -79,67 +79,32 @@ class Probe:
         )
 
     def _follow(self, path: Path, name: str) -> None:
-        """Count the warnings and errors written since the last look. Beyond `CHUNK` bytes the rest is extrapolated; rolled files are left out."""
-        try:
-            state = path.stat()
+        """Count the warnings and errors written since the last look; rolled files are left out."""
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            state = os.fstat(file.fileno())
             inode, at = self._at.get(path, (state.st_ino, 0))
-            if inode != state.st_ino or state.st_size < at:
-                at = 0
-            fresh = state.st_size - at
-            if not fresh:
-                return
-            with path.open("rb") as file:
-                file.seek(at)
-                data = file.read(CHUNK)
-        except OSError:
-            return
-        self._at[path] = (state.st_ino, state.st_size)
-        scale = max(1.0, fresh / max(1, len(data)))
-        errors, all_ = len(ERROR.findall(data)), len(TROUBLE.findall(data))
-        self._errors[name] = self._errors.get(name, 0) + round(errors * scale)
-        if name != "client":
-            self._warnings += round((all_ - errors) * scale)
-        if all_:
-            line = next(line for line in reversed(data.splitlines()) if TROUBLE.search(line))
-            self._last = f"{path.name}: {line.decode('utf-8', 'replace').strip()[:LINE]}"
+            file.seek(at if inode == state.st_ino and state.st_size >= at else 0)
+            lines = [line for line in file.read().splitlines() if TROUBLE.search(line)]
+            self._at[path] = (state.st_ino, file.tell())
+            errors = sum(ERROR.search(line) is not None for line in lines)
+            self._errors[name] = self._errors.get(name, 0) + errors
+            self._warnings += len(lines) - errors if name != "client" else 0
+            if lines:
+                self._last = f"{path.name}: {lines[-1].decode('utf-8', 'replace').strip()[:LINE]}"
 
 
 def entries(queue: Path) -> int:
-    """Return how many entries a consume queue folder has, by searching its last file for the first empty one."""
-    try:
-        files = sorted(path for path in queue.iterdir() if path.name.isdecimal())
-        if not files:
-            return 0
+    """Return how many entries a consume queue folder has."""
+    with contextlib.suppress(OSError):
         # A file may be created in advance, still empty.
-        for path in reversed(files):
-            filled = _filled(path)
-            if filled or path == files[0]:
-                return int(path.name) // UNIT + filled
-    except OSError:
-        pass
+        for path in sorted((path for path in queue.iterdir() if path.name.isdecimal()), reverse=True):
+            with open_raw(path) as stream:
+                used = consumequeue.used(stream, str(path))
+            if used or int(path.name) == 0:
+                return (int(path.name) + used) // consumequeue.PLAIN.itemsize
     return 0
-
-
-def _filled(path: Path) -> int:
-    low, high = 0, path.stat().st_size // UNIT
-    with path.open("rb") as file:
-        while low < high:
-            middle = (low + high) // 2
-            file.seek(middle * UNIT + 8)
-            if int.from_bytes(file.read(4), "big") > 0:
-                low = middle + 1
-            else:
-                high = middle
-    return low
 
 
 def on_disk(folder: Path) -> int:
     """Return the bytes a folder takes on disk; mapped files are larger than their written part."""
-    total = 0
-    for root, _, files in os.walk(folder):
-        for name in files:
-            try:
-                total += (Path(root) / name).lstat().st_blocks * 512
-            except OSError:
-                continue
-    return total
+    return sum(info.st_blocks * 512 for _, _, info in walk(folder)[0])

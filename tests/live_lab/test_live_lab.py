@@ -138,21 +138,12 @@ def test_the_probe_counts_what_has_come_since(tmp_path: Path) -> None:
     assert probe.read().errors == 4
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_view_shows_growth_and_takes_log_lines_as_text(lang: Any) -> None:
-    view = watch.View(find("half-topic-blowup"), lang)
+def test_the_view_takes_log_lines_as_text() -> None:
     shown = Console(file=io.StringIO(), width=120, force_terminal=False)
-    shown.print(view.draw())
-    for second, half in enumerate((4, 8, 16, 40)):
-        view.add("traffic", reading(float(second), half, "store.log: [bold]not markup[/bold] \x1b[31m"))
-    shown.print(view.draw())
+    last = reading(3.0, 40, "store.log: [bold]not markup[/bold] \x1b[31m")
+    shown.print(watch.panel(find("half-topic-blowup"), "en", "traffic", last, []))
     text = shown.file.getvalue()  # type: ignore[attr-defined]
     assert "40" in text and "[bold]not markup[/bold]" in text and "\x1b[31m" not in text
-    assert view.doubling() == 1.0
-    view.add("traffic", attrs.evolve(reading(4.0, 90), real=80))
-    assert view.doubling() is None
-    view.readings.pop()
-    assert "40" in view.plain()
 
 
 def test_without_a_terminal_there_are_plain_lines_now_and_then() -> None:
@@ -196,12 +187,11 @@ def test_wrong_usage_is_one_line_and_code_2(
     assert len([line for line in done.output.splitlines() if not line.startswith(find("healthy").title.en)]) == 1
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_a_missing_tool_is_named(lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    done = CliRunner().invoke(cli, ["lab", "run", "healthy", "--lang", lang])
+    done = CliRunner().invoke(cli, ["lab", "run", "healthy"])
     assert done.exit_code == 2 and "java" in done.output and not list(tmp_path.iterdir())
 
 
@@ -226,30 +216,17 @@ def test_nothing_of_the_environment_leads_a_process_elsewhere(tmp_path: Path, mo
 
 @pytest.mark.seconds
 def test_the_notebook_says_how_to_make_what_is_not_there(tmp_path: Path) -> None:
-    chosen = {
-        "lang": "zh",
-        "interactive": False,
-        "workspace": str(tmp_path / "workspace"),
-        "evidence": "",
-        "fixed": "nowhere",
-    }
+    chosen = {"lang": "zh", "interactive": False, "workspace": str(tmp_path / "w"), "evidence": "", "fixed": "nowhere"}
     told = notebooks.story(notebooks.execute([NOTEBOOK], tmp_path / "empty", chosen)[0])
     assert told.failed is None
     assert comparison.SAYS["how"].in_("zh") in str(told.blocks)
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_growth_is_drawn_side_by_side(lang: Any) -> None:
-    rows = [
-        (side, kind, n, (n + 1) ** 2)
-        for side in ("without", "with")
-        for kind in ("half", "schedule", "business")
-        for n in range(5)
-    ]
-    chart = drawing.growth(pd.DataFrame(rows, columns=pd.Index(["side", "kind", "seconds", "records"])), lang)
+def test_growth_is_drawn_side_by_side() -> None:
+    sides, kinds = ("without", "with"), ("half", "schedule", "business")
+    rows = [(side, kind, n, (n + 1) ** 2) for side in sides for kind in kinds for n in range(5)]
+    chart = drawing.growth(pd.DataFrame(rows, columns=pd.Index(["side", "kind", "seconds", "records"])), "en")
     assert len(chart.figure.data) == 6 and "25" in chart.reading and len(chart.table) == 6
-    nothing = drawing.growth(pd.DataFrame({"side": [], "kind": [], "seconds": [], "records": []}), lang)
-    assert "0" in nothing.reading and nothing.table.empty
 
 
 def left(folder: Path) -> list[str]:
