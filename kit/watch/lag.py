@@ -38,8 +38,6 @@ KEPT: Final = 1.5 * GROWS
 GROUPS: Final = 500
 MOST: Final = 16 << 20
 """Bytes of an offsets file that are read."""
-LINES: Final = 20_000
-"""Most printed offsets of one batch that are used."""
 _OFFSETS: Final = "consumerOffset.json"
 
 
@@ -99,7 +97,7 @@ class Lags:
         has = pc.list_parent_indices(batch.column("events")).filter(
             pc.equal(pc.list_flatten(batch.column("events")), SAVED)
         )
-        for row in has.slice(max(0, len(has) - LINES)).to_pylist():
+        for row in has.to_pylist():
             text = batch.column("message")[row].as_py() or ""
             if match := EVENTS[SAVED].compiled.search(text):
                 ref = Ref(batch.column("file")[row].as_py(), line=batch.column("line")[row].as_py(), text=text[:300])

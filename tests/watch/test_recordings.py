@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import struct
@@ -100,11 +101,7 @@ def decided(name: str, growing: Replay) -> float:
     pattern, times = re.compile(said.text.encode()), []
     for write in growing.writes:
         if Path(write.name).match(said.files) or write.name.endswith((".txt", ".gz")):
-            data = write.data
-            if write.name.endswith(".gz"):
-                import gzip
-
-                data = gzip.decompress(data)
+            data = gzip.decompress(write.data) if write.name.endswith(".gz") else write.data
             times += [write.at] * len(pattern.findall(data))
     assert len(times) >= said.nth, name
     lasting = [at for at in times if at >= times[0] + said.lasts]
@@ -152,14 +149,11 @@ def resolves(alert: dict[str, Any], folder: Path) -> None:
             assert data[at + 4 : at + 8] == b"\xda\xa3\x20\xa7"
 
 
-@pytest.mark.parametrize("name", ["healthy", "subscription-restart"])
+QUIET = ("healthy", "subscription-restart", "healthy-5", "healthy-traced", "consumer-backlog-drained")
+
+
+@pytest.mark.parametrize("name", [QUIET[0], *(pytest.param(name, marks=pytest.mark.slow) for name in QUIET[1:])])
 def test_nothing_rings_where_all_is_well(name: str, tmp_path: Path) -> None:
-    assert watched(name, tmp_path)[0] == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["healthy-5", "healthy-traced", "consumer-backlog-drained"])
-def test_nothing_rings_on_other_recordings(name: str, tmp_path: Path) -> None:
     assert watched(name, tmp_path)[0] == []
 
 
