@@ -41,6 +41,7 @@ MARK: Final = 64
 _IGNORED: Final = re.compile(
     r"\.(?:gz|zst|bz2|xz|zip|tar|tgz)$"
     r"|(?:^|/)(?:consumequeue|batchconsumequeue|consumequeue_ext|index|timerwheel|timerlog|abort|lock|checkpoint)/"
+    r"|(?:^|/)config/[^/]+\.json(?:\.bak)?$"  # rewritten every few seconds
 )
 
 

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -132,7 +132,7 @@ class Processes:
 
     def stop(self) -> None:
         """End everything that still runs, even if Ctrl-C is pressed again."""
-        with _undisturbed():
+        with handling(signal.SIG_IGN, signal.SIGINT, signal.SIGTERM):
             self.end(*reversed(self._hosts))
         self._hosts.clear()
 
@@ -187,14 +187,12 @@ def _signal(host: Host, number: signal.Signals) -> None:
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Hold back Ctrl-C while processes are ended; only the main thread may."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+def handling(handler: Any, *numbers: signal.Signals) -> Iterator[None]:
+    """Handle signals while the block runs; only the main thread may."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, handler) for number in numbers} if is_main else {}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from kit.i18n import T
 from kit.live_lab import cluster, jars
 from kit.live_lab.jars import LabError
 from kit.live_lab.probe import Probe, Reading
-from kit.live_lab.processes import ENDED, Host, Processes, pause
+from kit.live_lab.processes import ENDED, Host, Processes, handling, pause
 from kit.live_lab.scenario import App, Scenario
 from kit.rocketmq.versions import Version
 
@@ -72,7 +72,8 @@ def run(
     began = time.monotonic()
     folder = out.resolve() / RUN
     folder.mkdir(parents=True)
-    with _ended_like_ctrl_c(), Processes(java, WHOLE) as processes:
+    # A termination is handled like Ctrl-C, so that the processes are ended.
+    with handling(signal.default_int_handler, signal.SIGTERM), Processes(java, WHOLE) as processes:
         topics = sorted({app.settings["topic"] for app in scenario.apps})
         lab = cluster.start(processes, releases[0], folder, scenario.config, topics)
         live = _Live(processes, lab, scenario, folder, paths[1])
@@ -256,20 +257,3 @@ def _about(done: Done) -> dict[str, Any]:
     end = {name: value for name, value in attrs.asdict(done.reading).items() if name != "last"}
     how = {"over": done.over, "seconds": round(done.seconds, 1)}
     return {"scenario": done.scenario.name, **releases, **how, "at_the_end": end}
-
-
-@contextlib.contextmanager
-def _ended_like_ctrl_c() -> Iterator[None]:
-    """Handle a termination of the lab like Ctrl-C, so that its processes are ended."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
