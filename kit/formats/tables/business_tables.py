@@ -266,7 +266,7 @@ class _Column:
         self.distinct = len(self.counts)
         self.repeats = self.distinct < self.n
         self.hex = self.share(lambda v: bool(HEX.match(v.split(",")[0])))
-        self.times = self.share(lambda v: printed_times.when(v) is not None)
+        self.times = self.share(lambda v: bool(printed_times.when(v) or delimited.BEYOND.match(v)))
         self.ints = self.share(lambda v: integer(v) is not None)
         self.spaced = any(" " in v for v in self.values[:2000])
 

@@ -140,8 +140,15 @@ def names_of(path: Path, how: Dialect | None) -> tuple[str, ...]:
     return tuple(name or f"c{i}" for i, name in enumerate(header, 1))
 
 
+BEYOND: Final = re.compile(r"[0-9]{5,}-[0-9]{2}-|<value out of range")
+"""How Arrow prints a time behind the year 9999, or before the year 0."""
+
+
 def _texts(column: pa.Array) -> list[str | None]:
     """Return a column of Parquet as texts, as Arrow prints its values."""
+    if pa.types.is_timestamp(column.type) and column.type.tz:  # of these Arrow prints those out of its range wrongly
+        utc = column.cast(pa.timestamp(column.type.unit)).cast(pa.string())
+        return [None if at is None else f"{at}Z" for at in utc.to_pylist()]
     try:
         return column.cast(pa.string()).to_pylist()
     except pa.ArrowException:  # lists, maps, bytes that are no text

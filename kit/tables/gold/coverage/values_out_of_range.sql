@@ -10,7 +10,7 @@ with unknown as (
   select file, ts_text as printed from metrics where ts is null
 ), out_of_range as (
   select file from unknown
-  where printed rlike '^\\W?[0-9]{4}[-/.年][0-9]|^-?[0-9]([.][0-9]+)?[eE][+]?[0-9]+$|^-?[0-9]{14,}$|^-?[0-9]+ (s|ms|us|ns)$'
+  where printed rlike '^\\W?[0-9]{4,}[-/.年][0-9]|^-?[0-9]([.][0-9]+)?[eE][+]?[0-9]+$|^-?[0-9]{14,}$|^<value out of range'
   union all
   select file from offsets where queue_id is null and kind <> 'checkpoint'
   union all
