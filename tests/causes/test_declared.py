@@ -49,6 +49,7 @@ ROWS: list[tuple[str, Mapping[str, str], list[Record], str, dict[str, int | None
     ("retry-lost", {"store.log": STATS}, NOT_LOST, "ruled_out", {"retries_dropped": 0, "retries_unconsumable": 0}, 0),
     ("broker-not-available", {"app.log": SLAVE}, [], "confirmed", {"answers": 1, "forbidden": 0, "lines": 0}, 0),
     ("broker-not-available", {"app.log": SLAVE.replace("0.20", "0.95")}, [], "insufficient_evidence", {"answers": None, "forbidden": None, "lines": None}, 1),
+    ("broker-not-available", {"app.log": SLAVE.replace("CL:  0.20 CQ:  0.20 INDEX:  0.20, ", "")}, [], "insufficient_evidence", {"answers": None, "forbidden": None, "lines": None}, 1),
     ("broker-not-available", {"store.log": STATS}, [], "insufficient_evidence", {"answers": None, "forbidden": None, "lines": None}, 1),
 ]  # fmt: skip
 

@@ -26,7 +26,7 @@ def observe(facts: Facts) -> Observed:
     values: dict[str, Any] = {
         "marks": marks, "refused": refused, "limit": str(LIMIT), "most": round(100 * LIMIT),
         "happened": marks or refused,
-        "looked": stored or ledger.knows_kinds, "marked_full": marks if stored else None,
+        "looked": stored or (ledger.knows_kinds and not answers(facts, "unknown")[0]), "marked_full": marks if stored else None,
         "refused_answers": refused if ledger.whole or refused else None,
         "highest_ratio": answers(facts, "room")[1] if ratio is None else ratio,
     }  # fmt: skip

@@ -1,13 +1,13 @@
 -- One row for each of the first three entries in which a store marks its disk full (state marked), or a broker answers code 14 and prints a disk
--- used to 0.90 or more (full) or less, or nothing (room): state, n (entries of that state), highest (ratio, of that state), ts, file, line, message,
--- trace. At most 9. DefaultMessageStore.CleanCommitLogService (its clean-up at diskMaxUsedSpaceRatio marks nothing), SendMessageProcessor
+-- used to 0.90 or more (full), less (room), or nothing that was measured (unknown): state, n (entries of that state), highest (ratio, of that state), ts, file, line, message,
+-- trace. At most 12. DefaultMessageStore.CleanCommitLogService (its clean-up at diskMaxUsedSpaceRatio marks nothing), SendMessageProcessor
 -- (diskSpaceWarningLevelRatio 0.90).
 with printed as (
   select file, line, ts, event, greatest(try_cast(values['commitlog'] as double), try_cast(values['consumequeue'] as double)) as ratio
   from events where event in ('disk-full', 'service-not-available')
 ), states as (
   select p.file, p.line, p.ts, p.ratio,
-    case when p.event = 'service-not-available' and p.ratio >= 0.9 then 'full' when p.event = 'service-not-available' then 'room' else 'marked' end
+    case when p.event <> 'service-not-available' then 'marked' when p.ratio >= 0.9 then 'full' when p.ratio >= 0 then 'room' else 'unknown' end
       as state
   from printed p join entries e on e.file = p.file and e.line = p.line
   where p.event = 'service-not-available' or contains(e.message, 'mark disk full')
