@@ -19,11 +19,13 @@ Hosts = frozenset[str]
 
 
 class Broker(NamedTuple):
-    """A broker in the evidence. `root`: the folder above `commitlog`, or of its configuration; `name`: brokerName, else the root; `stored`: it has a commitlog."""
+    """A broker in the evidence. `root`: the folder above `commitlog`, or of its configuration; `name`: brokerName, else the
+    root; `slave`: None without a configuration of its own; `stored`: it has a commitlog.
+    """
 
     root: str
     name: str
-    slave: bool
+    slave: bool | None
     stored: bool
 
 
@@ -54,7 +56,8 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         nearest = max((_near(file, root) for file in configured), default=0)
         # A single store belongs to any configuration there is; one of several only to a configuration next to it.
         near = [v for file, v in configured.items() if _near(file, root) == nearest and (nearest or len(roots) == 1)]
-        slave = any(v.get("brokerRole") == "SLAVE" or v.get("brokerId", "0") not in ("0", "") for v in near)
+        roles = [v.get("brokerRole") == "SLAVE" or v.get("brokerId", "0") not in ("0", "") for v in near]
+        slave = any(roles) if roles else None
         names = {v["brokerName"] for v in near if v.get("brokerName")}
         if len(names) != 1:
             # The only name in mqadmin outputs.

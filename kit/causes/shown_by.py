@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import attrs
 
+from kit.analysis import brokers
 from kit.analysis.access import reach
 from kit.analysis.consumers import members, positions
 from kit.analysis.messages import lookups
@@ -40,6 +41,7 @@ def _client_of(role: str) -> Callable[[Facts], bool]:
 PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
     "commitlog": lambda facts: facts.has("messages"),
     "configuration": lambda facts: facts.has("configs"),
+    "broker's configuration": lambda facts: all(broker.slave is not None for broker in brokers.all_of(facts)),
     "offsets": lambda facts: not positions.every(facts).empty,
     "connections": lambda facts: bool(members.connections(facts)),
     "deliveries": lambda facts: facts.has("rows") or facts.has_source("app"),

@@ -10,6 +10,7 @@ from busy_evidence import A, B, sent, traffic, write_log, write_store
 import kit
 from kit import causes
 from kit.case.case import Case
+from kit.causes import shown_by
 from kit.rocketmq import ids
 
 CONF = "brokerName=broker-a\nbrokerId={number}\nbrokerRole={role}\nflushDiskType=ASYNC_FLUSH\n"
@@ -75,6 +76,14 @@ def test_without_a_ledger_or_a_lost_master_it_is_open(behind: int, tmp_path: Pat
 def test_the_store_of_a_master_is_no_replica(tmp_path: Path) -> None:
     found = causes.examine(evidence(tmp_path / "e", behind=4, role="ASYNC_MASTER", cluster=False).facts, "replica-loss")
     assert (found.verdict, found.figures["acknowledged_missing"]) == ("ruled_out", None)
+
+
+def test_a_store_without_its_configuration_may_be_a_replica(tmp_path: Path) -> None:
+    write_store(tmp_path / "e" / "store" / "commitlog", [sent(f"K{n}", n * 10, n * 10 + 1) for n in range(10)])
+    facts = kit.open_case(tmp_path / "e", tmp_path / "ws").facts
+    found = shown_by.weighed(facts, causes.examine(facts, "replica-loss"))
+    assert found.verdict == "insufficient_evidence"
+    assert [missing.command.split()[1] for missing in found.missing] == ["getBrokerConfig"]
 
 
 def test_a_lost_master_alone_says_nothing_of_offsets(tmp_path: Path) -> None:

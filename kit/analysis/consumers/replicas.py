@@ -182,5 +182,5 @@ def _without_master(facts: Facts) -> tuple[Ref, ...]:
 def master_stored(facts: Facts) -> bool:
     """Return whether the store of a slave's master is in the evidence: one with records of the same broker."""
     hosts, stored = copied(facts), brokers.addresses(facts)
-    masters = [b.root for b in brokers.all_of(facts) if b.stored and not b.slave]
+    masters = [b.root for b in brokers.all_of(facts) if b.stored and b.slave is False]
     return any(not hosts or hosts & stored.get(root, set()) for root in masters)
