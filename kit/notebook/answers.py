@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
@@ -99,7 +98,7 @@ COMMON: Final = (
     "records", "originals", "ops", "transactions", "leaked_records", "events", "entries", "deliveries", "rows", "sends", "offsets", "configs", "metrics"
 )  # fmt: skip
 READ: Final = labels("notebook")["answers read"]
-"""What a row is of the tables that are read, not asked for: they have no text that says so."""
+"""What a row is of the tables that notebooks name."""
 TEXTS: Final = labels("notebook")["answers"]
 EXPLAINED: Final = labels("notebook")["explained"]
 
@@ -141,16 +140,11 @@ def queries(case: Case, name: str, cause: str = "") -> Text:
 
 
 def views(case: Case, names: Sequence[str], lang: Lang) -> Table:
-    """Return tables with their columns and, for those with a text, the first sentence of it."""
+    """Return tables with their columns and what a row of each is, where notebooks name them."""
     rows = []
     for name in names:
-        try:
-            lines = [line.strip('-# "') for line in case.query(name).splitlines()]
-            said = next((line for line in lines if line.lower().startswith(("one row", "every", "the "))), "")
-        except KeyError:
-            said = READ.get(name, T("")).in_(lang)
-        row = re.sub("^One row (?:per|for each) ", "", said.split(":")[0]).removesuffix(".")
-        rows.append((name, ", ".join(case.sql(f"select * from {name} limit 0").columns), row))
+        columns = ", ".join(case.sql(f"select * from {name} limit 0").columns)
+        rows.append((name, columns, READ.get(name, T("")).in_(lang)))
     names_ = ("view", "columns", "row")
     return Table(pd.DataFrame(rows, columns=pd.Index(names_)), "", {name: TEXTS[name] for name in names_}, lang)
 

@@ -34,6 +34,7 @@ R = TypeVar("R")
 
 TEXTS: Final = labels("notebook")["inquiry"]
 HEADS: Final = labels("notebook")["inquiry heads"]
+MISSING: Final = labels("notebook")["missing heads"]
 HOLDS: Final = {True: ("✓", "holds"), False: ("✗", "fails"), None: ("?", "open")}
 
 
@@ -233,9 +234,9 @@ class Inquiry:
     def missing(self) -> Table | answers.Answer:
         """Return what to collect next, each command once."""
         rows = {m["command"]: m for f in self.findings["findings"] for m in f["missing"]}
-        frame = pd.DataFrame(rows.values(), columns=pd.Index(["artefact", "why", "command"]))
+        frame = pd.DataFrame(rows.values(), columns=pd.Index(list(MISSING)))
         return (
-            Table(frame, TEXTS["missing"], lang=self.lang)
+            Table(frame, TEXTS["missing"], MISSING, self.lang)
             if rows
             else answers.sentence(TEXTS["none_missing"], self.lang)
         )

@@ -70,8 +70,9 @@ def said(rows: pd.DataFrame) -> Said:
 
 @stop
 def reached(rows: pd.DataFrame) -> Said:
-    never = rows.loc[(rows["failed"] > 0) & (rows["reached"] == 0), "address"]
-    return ("all", {}) if never.empty else ("never", {"addresses": sorted(set(map(str, never)))})
+    by = rows.groupby("address")["reached"].sum()
+    never = sorted(map(str, by.index[by == 0]))
+    return ("never", {"addresses": never}) if never else ("all", {})
 
 
 @stop

@@ -9,14 +9,17 @@ from kit.notebook.walks import Said, always, stop, walk
 LATE = 1000
 """Milliseconds from the row to the end of the transaction from which on a check has ended it."""
 WORDS = walk(__name__).words
+ALONE = {"message only": "message_without_row", "row only": "row_without_message"}
 
 drawn = always(__name__, "drawn")
 
 
 @stop
 def symptom(rows: pd.DataFrame) -> Said:
-    alone = rows[rows["found"].isin(["message only", "row only"])]
-    each = [f"{row['producer_group']}: {row['transactions']} × {row['found']}" for row in alone.to_dict("records")]
+    each = [
+        WORDS["each"].say(n=row["transactions"], what=WORDS[ALONE[row["found"]]], group=row["producer_group"])
+        for row in rows[rows["found"].isin(ALONE)].to_dict("records")
+    ]
     return ("differ", {"services": each}) if each else ("same", {})
 
 
@@ -41,7 +44,8 @@ def disagree(rows: pd.DataFrame) -> Said:
 def story(rows: pd.DataFrame) -> Said:
     row = rows["what"].astype(str).str.contains("row").any()
     answers = rows.loc[rows["what"] == "answer", "text"]
-    answer = WORDS["plain"] if answers.empty else str(answers.iloc[-1])
+    said, check, _ = ("" if answers.empty else str(answers.iloc[-1])).partition(" to a check")
+    answer = WORDS["to_check"].say(answer=said) if check else said or WORDS["plain"]
     return "story", {"row": WORDS["row" if row else "no_row"], "answer": answer}
 
 
