@@ -48,7 +48,7 @@ _IGNORED: Final = re.compile(
 class Place(msgspec.Struct, omit_defaults=True):
     """How far one file was read, and what its readers need to know. `name` is relative to root number `root`.
 
-    `size`: its bytes in the last step; `at`, `line`: bytes read, and the number of the line that begins there; `begin`,
+    `size`: its bytes in the last step that read it; `at`, `line`: bytes read, and the number of the line that begins there; `begin`,
     `first`: the same before this step; `head`: the hash of the first `heads` bytes, `mark`: of the last `MARK` bytes
     before `at`; `sniffed`: its size when it was recognised; `kind` is empty if nothing follows it; `base`,
     `entry_head`: of a commit log (`File`); `skipped`: bytes that are no lines (zeros, lines longer than a step);
@@ -101,7 +101,7 @@ def step(roots: Sequence[Path], before: State, now: float, *, most: int, since: 
         key = f"{info.st_dev}:{info.st_ino}"
         with contextlib.suppress(OSError), open_raw(path) as stream:
             place = _place(stream, info.st_size, key, before) or Place(name)
-            # What has come since the last step is not quiet yet; of a new file only its last change is known.
+            # What has come since the last step is not quiet yet; where none was read, only the last change is known.
             quiet = now - info.st_mtime if place.size in (0, info.st_size) else 0.0
             place = msgspec.structs.replace(
                 place, name=name, root=root, size=info.st_size, begin=place.at, first=place.line, gone=0.0
@@ -113,7 +113,7 @@ def step(roots: Sequence[Path], before: State, now: float, *, most: int, since: 
             if not place.kind:
                 continue
             if info.st_mtime < since:
-                place = _at_end(stream, place, is_last=is_last)
+                place = msgspec.structs.replace(_at_end(stream, place, is_last=is_last), size=0)
             elif left[is_log] > 0 and is_log:
                 place = _log_read(stream, place, quiet, left[True])
             elif left[is_log] > 0:

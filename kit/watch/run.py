@@ -74,7 +74,10 @@ def load(folder: Path, complain: Callable[[str], None] = lambda text: None, lang
     """Return the stored state; a damaged one (or one of another version) is said, and replaced by a new one."""
     path = folder / STATE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Kept)
+        kept = msgspec.json.decode(path.read_bytes(), type=Kept)
+        for place in kept.places.values():  # of what grew since that process only the last change is known
+            place.size = 0
+        return kept
     except FileNotFoundError:
         return Kept()
     except (OSError, msgspec.MsgspecError) as error:
