@@ -121,11 +121,6 @@ def as_lines(path: Path, table: Table) -> None:
     path.with_suffix(".json").write_text("".join(json.dumps(dict(zip(header, r, strict=True))) + "\n" for r in rows))
 
 
-def as_array(path: Path, table: Table) -> None:
-    header, rows = table
-    path.with_suffix(".json").write_text(json.dumps([dict(zip(header, row, strict=True)) for row in rows]))
-
-
 def as_parquet(path: Path, table: Table) -> None:
     pd.DataFrame(table[1], columns=table[0]).to_parquet(path.with_suffix(".parquet"))
 
@@ -144,7 +139,7 @@ def as_records(path: Path, table: Table) -> None:
 
 
 @pytest.mark.recordings
-@pytest.mark.parametrize("save", [as_lines, as_array, as_parquet, as_box, as_records])
+@pytest.mark.parametrize("save", [as_lines, as_parquet, as_box, as_records])
 def test_rows(save: Callable[[Path, Table], None], tmp_path: Path) -> None:
     evidence = recorded.unpack("transaction-consistency", tmp_path)
     for path in list(evidence.rglob("t_*.csv")):
