@@ -164,7 +164,10 @@ def _link_known(cases: Path, folder: Path, wanted: set[str]) -> None:
 
     A part is named after the bytes it is read from and the code that reads them (`kit.spark.sources.part_name`).
     """
-    for done in sorted(cases.glob(f"*/tables/*/{DONE}")):
+    if not wanted:
+        return
+    table = folder.name.split("-")[0]  # behind it stands the key
+    for done in sorted(cases.glob(f"*/tables/{table}-*/{DONE}")):
         for part in wanted.intersection(path.name for path in done.parent.iterdir()) if not notes(done.parent) else ():
             if not (folder / part).exists():
                 try:
