@@ -1,6 +1,7 @@
 """`python -m kit` and `rmq-kit`."""
 
 import atexit
+import gc
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ def main() -> NoReturn:
         signal.getsignal(signal.SIGINT) is signal.default_int_handler
     ):  # else it was started to run on, in the background
         signal.signal(signal.SIGINT, Interrupts())
+    gc.set_threshold(50_000, 20, 100)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
         from kit.cli.main import main as run

@@ -59,8 +59,6 @@ def triage(
     from kit.evidence import disk
 
     case = open_case(evidence, out, **chosen)
-    from kit.report import terminal
-
     with output.into(out, "triage", case.lang) if out else contextlib.nullcontext() as folder:
         findings = kit.triage(case)
         if folder:
@@ -71,6 +69,8 @@ def triage(
             if case.failures:
                 bug_report.write(folder, case)
     case.progress.end()
+    from kit.report import terminal  # and with it the charts' table
+
     answer(terminal.verdicts(findings, case.lang, verbose=verbose), findings, json_file)
     leave(case, out, condition=_meets(findings, fail_on))
 
@@ -87,10 +87,6 @@ PASTE: Final = 64 << 10
 
 def _first_answer(evidence: Path | str, lang: Lang) -> str:
     """Return what the lines of a paste mean, "" if the evidence is something else or nothing in it is known."""
-    from kit.explanation.explain import explain
-    from kit.explanation.pasted_lines import decoded
-    from kit.explanation.shown import blocks
-
     raw = b""
     with contextlib.suppress(OSError):
         if isinstance(evidence, Path) and evidence.is_file() and evidence.stat().st_size <= PASTE:
@@ -98,6 +94,10 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
     # A store or an archive: bytes that do not occur in text.
     if not raw or (b"\0" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff"))):
         return ""
+    from kit.explanation.explain import explain
+    from kit.explanation.pasted_lines import decoded
+    from kit.explanation.shown import blocks
+
     rows = [row for row in explain(decoded(raw), lang) if row["slug"] or row["kind"] != "log" or row["versions"]]
     return blocks(rows, lang) if rows else ""
 

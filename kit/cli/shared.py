@@ -190,11 +190,11 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     try:
         case = meta["case"] = kit.open_case(evidence, chosen.pop("workspace", None), **chosen)
         case.eager, case.hashes, case.progress = eager, hashes, progress
-        if eager:  # what examines the case is imported while its files are looked at
-            Thread(target=importlib.import_module, args=("kit.causes.triage",), daemon=True).start()
         if meta.get("pasted") == evidence:
             case.name = STDIO
         recognised = case.found.recognised
+        if eager and case.found.of_kind("commitlog", "dledger"):  # read while what examines the case is imported
+            Thread(target=_read_ahead, args=(case,), daemon=True).start()
     except FileNotFoundError as error:
         raise Refusal(printable(error.strerror or str(error))) from None
     except ws.WorkspaceUnusable as error:
@@ -206,6 +206,11 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
         first = next(iter(case.found.refused), None)
         raise Refusal(f"{line} ({printable(f'{first.file}: {first.say(case.lang)}')})" if first else line)
     return case
+
+
+def _read_ahead(case: Case) -> None:
+    with contextlib.suppress(Exception):  # who needs the records gets the error again
+        case.folder("messages")
 
 
 def java(master: str | None, remote: str | None, lang: Lang) -> None:
