@@ -30,17 +30,17 @@ with stored as (
   select o.store_host, unix_millis(o.store_timestamp) as stored, unix_millis(o.born_timestamp) + c.skew as born, c.since
   from originals o join client_clocks c on c.born_host = o.born_host and c.hour = unix_millis(o.store_timestamp) div 3600000
   where unix_millis(o.store_timestamp) - unix_millis(o.born_timestamp) - c.skew >= 150
-), ends as (
-  select store_host, end_ms, bin from holes union all select store_host, end_ms, bin + 1 as bin from holes
 ), waits as (
-  select e.store_host, e.end_ms, count(*) as waiters, min(l.born) as since
-  from ends e join late l on l.store_host = e.store_host and l.stored div 200 = e.bin
-  where l.stored >= e.end_ms and l.born <= e.end_ms - 150 and l.since < e.end_ms
-  group by e.store_host, e.end_ms
+  -- Who waited for a hole's end is stored in its last bin or the next one.
+  select h.store_host, h.start_ms, h.end_ms, h.rate, count(l.born) as waiters, min(l.born) as since
+  from (select store_host, start_ms, end_ms, rate, explode(array(bin, bin + 1)) as bin from holes) h
+  left join late l on l.store_host = h.store_host and l.stored div 200 = h.bin and l.stored >= h.end_ms
+    and l.born <= h.end_ms - 150 and l.since < h.end_ms
+  group by h.store_host, h.start_ms, h.end_ms, h.rate
 ), judged as (
-  select h.store_host, greatest(h.start_ms, coalesce(w.since, h.start_ms)) as start_ms, h.end_ms, h.rate, coalesce(w.waiters, 0) as waiters,
-    coalesce(w.waiters >= 3 or h.end_ms - h.start_ms between 1000 and 60000, false) and w.waiters is not null as proven
-  from holes h left join waits w on w.store_host = h.store_host and w.end_ms = h.end_ms
+  select store_host, greatest(start_ms, coalesce(since, start_ms)) as start_ms, end_ms, rate, waiters,
+    waiters >= 3 or waiters > 0 and end_ms - start_ms between 1000 and 60000 as proven
+  from waits
 ), bursts as (
   select store_host, start_ms, end_ms, waiters, rate, proven,
     lag(proven) over (partition by store_host order by end_ms) and lead(proven) over (partition by store_host order by end_ms)
