@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator
 from contextvars import ContextVar
 from functools import cache
-from importlib import resources
 from typing import Any, Final, Literal
 
 import attrs
-import msgspec
+
+from kit import data
 
 Lang = Literal["en", "zh"]
 LANGS: Final[tuple[Lang, ...]] = ("en", "zh")
@@ -177,5 +177,4 @@ LIST_SEPARATOR: Final[dict[str, str]] = {"en": ", ", "zh": "、"}
 @cache
 def labels(room: str) -> dict[str, dict[str, T]]:
     """Return the headings and other fixed texts of a room, `kit/ROOM/labels.yaml`: {group: {name: sentence}}."""
-    text = resources.files("kit").joinpath(room, "labels.yaml").read_bytes()
-    return msgspec.yaml.decode(text, type=dict[str, dict[str, T]])
+    return data.read(f"{room}/labels.yaml", dict[str, dict[str, T]])

@@ -30,7 +30,7 @@ from kit.inventory import zones as known_zones
 from kit.spark import sessions
 from kit.tables import frames, queries
 from kit.tables.facts import Facts
-from kit.tables.runner import TableFailed, Tables, answer, local
+from kit.tables.runner import TableFailed, Tables, collect, local
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -322,7 +322,7 @@ class Case:
 
     def answers(self, text: str, /, **values: Any) -> list[dict[str, Any]]:
         """Return the few rows that answer a query, as dicts of plain values like `fact_rows`."""
-        return frames.rows(answer(self.sql(text, **values)))
+        return frames.rows(collect(self.sql(text, **values)))
 
     def ask(self, question: str, /, **values: Any) -> list[dict[str, Any]]:
         """Return the answer to one of `kit/tables/questions`, as `answers` does."""

@@ -11,12 +11,12 @@ import datetime as dt
 import shlex
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib import resources
 from typing import Final, Literal
 
 import attrs
 import msgspec
 
+from kit import data
 from kit.analysis import brokers, setup
 from kit.analysis.consumers import members, positions
 from kit.causes.findings import Finding, Missing
@@ -53,9 +53,7 @@ class Artefact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def artefacts() -> Mapping[str, Artefact]:
     """Return every artefact of `collect.yaml` by its name."""
-    return msgspec.yaml.decode(
-        resources.files(__package__).joinpath("collect.yaml").read_bytes(), type=dict[str, Artefact]
-    )
+    return data.read("causes/collect.yaml", dict[str, Artefact])
 
 
 def ask(

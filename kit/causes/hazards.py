@@ -7,12 +7,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib import resources
 from typing import Any, Final, Literal
 
 import attrs
 import msgspec
 
+from kit import data
 from kit.analysis.consumers import admin_output, consumer_logs, members
 from kit.analysis.deployment import Deployment, Place
 from kit.formats import printed_times
@@ -72,9 +72,7 @@ class HazardTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def texts() -> Mapping[str, HazardTexts]:
     """Return what is said of each hazard, by slug."""
-    return msgspec.yaml.decode(
-        resources.files(__package__).joinpath("hazards.yaml").read_bytes(), type=dict[str, HazardTexts]
-    )
+    return data.read("causes/hazards.yaml", dict[str, HazardTexts])
 
 
 def hazard(slug: str, place: Place | Sentence, **values: Any) -> Hazard:

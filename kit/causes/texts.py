@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import importlib.util
 from functools import cache, cached_property
-from importlib import resources
 from typing import Any, Literal
 
 import msgspec
 
+from kit import data
 from kit.causes.findings import Finding, Kind, Remedy, Role
 from kit.i18n import Filled, Sentence, T
 from kit.tables.facts import Facts
@@ -217,9 +217,8 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def read(folder: str, slug: str) -> Cause:
     """Return what `<folder>/<slug>.yaml` declares."""
-    text = resources.files("kit.causes").joinpath(folder, f"{slug}.yaml").read_bytes()
     kind: dict[str, Any] = {"kind": "root_cause"} if folder == "root_causes" else {}
-    return msgspec.structs.replace(msgspec.yaml.decode(text, type=Cause), slug=slug, **kind)
+    return msgspec.structs.replace(data.read(f"causes/{folder}/{slug}.yaml", Cause), slug=slug, **kind)
 
 
 def texts_of(module: str) -> Cause:

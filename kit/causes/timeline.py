@@ -8,12 +8,12 @@ import datetime as dt
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any, Final
 
 import msgspec
 import pandas as pd
 
+from kit import data
 from kit.analysis import noise, refs, setup
 from kit.analysis.sends import busy, times
 from kit.causes.findings import Finding
@@ -45,7 +45,7 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def texts() -> Texts:
-    return msgspec.yaml.decode(resources.files(__package__).joinpath("timeline.yaml").read_bytes(), type=Texts)
+    return data.read("causes/timeline.yaml", Texts)
 
 
 def table(facts: Facts, findings: Sequence[Finding]) -> pd.DataFrame:

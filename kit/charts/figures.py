@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import cache
-from importlib import resources
 from typing import Any, Final, Literal
 
 import msgspec
@@ -15,6 +14,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kit import data
 from kit.charts.safe_text import escape
 
 MAX_POINTS: Final = 5000
@@ -82,8 +82,7 @@ class Drawing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def drawings() -> dict[str, Drawing]:
     """Return what is declared in `drawings.yaml`, by the name of the chart."""
-    text = resources.files("kit.charts").joinpath("drawings.yaml").read_bytes()
-    return msgspec.yaml.decode(text, type=dict[str, Drawing])
+    return data.read("charts/drawings.yaml", dict[str, Drawing])
 
 
 def build(

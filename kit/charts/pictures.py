@@ -6,14 +6,13 @@ The first column is the place (a time or a label), the last one the number, a te
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 from typing import Final
 
 import attrs
-import msgspec
 import pandas as pd
 import plotly.graph_objects as go
 
+from kit import data
 from kit.charts import LABELS, Chart, Declared, escape, figure
 from kit.charts.figures import BLUE, GREY, PALETTE, VERMILLION, Drawing, add_arrow, build
 from kit.i18n import Lang, Sentence, T
@@ -160,8 +159,7 @@ class Diagram:
 
 @cache
 def diagrams() -> dict[str, Diagram]:
-    text = resources.files("kit.charts").joinpath("diagrams.yaml").read_bytes()
-    return msgspec.yaml.decode(text, type=dict[str, Diagram])
+    return data.read("charts/diagrams.yaml", dict[str, Diagram])
 
 
 def diagram(name: str, frame: pd.DataFrame, lang: Lang = "en") -> Chart:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import resources
 
-import msgspec
+from kit import data
 
 
 @cache
 def _rows() -> dict[str, dict[str, str]]:
-    rows = resources.files("kit.formats").joinpath("patterns.yaml").read_bytes()
-    return msgspec.yaml.decode(rows, type=dict[str, dict[str, str]])
+    return data.read("formats/patterns.yaml", dict[str, dict[str, str]])
 
 
 def forms(reader: str) -> dict[str, str]:

@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from importlib import resources
 from itertools import islice
 from typing import Any, Final
 
-import msgspec
 import pyarrow as pa
+
+from kit import data
 
 TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
 TYPES: Final[dict[str, pa.DataType]] = {
@@ -38,8 +38,7 @@ _NUMBER: Final = re.compile(r"\s*[+-]?[0-9]{1,40}(?:\.[0-9]{0,40})?(?:[eE][+-]?[
 
 @cache
 def _tables() -> dict[str, dict[str, str]]:
-    rows = resources.files("kit.formats").joinpath("columns.yaml").read_bytes()
-    return msgspec.yaml.decode(rows, type=dict[str, dict[str, str]])
+    return data.read("formats/columns.yaml", dict[str, dict[str, str]])
 
 
 def columns_of(table: str) -> pa.Schema:

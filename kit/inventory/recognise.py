@@ -7,13 +7,13 @@ import re
 import struct
 from collections.abc import Callable
 from functools import cached_property
-from importlib import resources
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 import attrs
 import msgspec
 
+from kit import data
 from kit.evidence.files import EvidenceFile, open_readonly, stretches
 from kit.formats.commitlog import records
 from kit.formats.queues import consumequeue, index
@@ -38,7 +38,7 @@ class _Kinds(msgspec.Struct, forbid_unknown_fields=True):
     heads: dict[str, str]
 
 
-_KINDS: Final = msgspec.yaml.decode(resources.files("kit.inventory").joinpath("kinds.yaml").read_bytes(), type=_Kinds)
+_KINDS: Final = data.read("inventory/kinds.yaml", _Kinds)
 _NOT_READ: Final = [(kind, re.compile(path), re.compile(begin.encode())) for kind, path, begin in _KINDS.not_read]
 _NAMES: Final = {name: re.compile(form) for name, form in (_KINDS.names | _KINDS.texts).items()}
 _HEADS: Final = {name: re.compile(form.encode()) for name, form in _KINDS.heads.items()}

@@ -15,7 +15,7 @@ from kit.charts import Chart, Table, Undrawn, clean, undrawn
 from kit.i18n import Lang, Sentence, T, labels, rendered
 from kit.notebook.walks import NOTHING, Stop
 from kit.tables import frames
-from kit.tables.runner import answer
+from kit.tables.runner import collect
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -62,7 +62,7 @@ def answer(
     lang: Lang,
 ) -> Answer:
     """Return what a stop shows; see `Inquiry.answer`."""
-    frame = rows if isinstance(rows, pd.DataFrame) else frames.to_pandas(answer(rows.limit(MOST)))
+    frame = rows if isinstance(rows, pd.DataFrame) else frames.to_pandas(collect(rows.limit(MOST)))
     said = rendered(so.of(case, frame) if so else "", lang)
     if frame.empty:
         return Answer(frame, (), said or NOTHING.in_(lang))

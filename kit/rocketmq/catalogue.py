@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 from ahocorasick_rs import AhoCorasick
 
+from kit import data
 from kit.i18n import T
 from kit.rocketmq.data import FOLDER, Row
 
@@ -230,7 +231,7 @@ def _rows() -> Iterator[Event | Problem]:
     """Yield the rows of every file. Raise `ValueError`, which names file and slug, for what is no row."""
     files = [file for file in FOLDER.joinpath("texts").iterdir() if file.name.endswith(".yaml")]
     for file in sorted(files, key=lambda file: file.name):
-        for row in msgspec.yaml.decode(file.read_bytes()):
+        for row in data.read(f"rocketmq/texts/{file.name}", list[dict[str, Any]]):
             kind: type[Event] | type[Problem] = Problem if "title" in row else Event
             try:
                 yield msgspec.convert(row, kind)

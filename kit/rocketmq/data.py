@@ -8,6 +8,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from kit import data
+
 Read = TypeVar("Read")
 
 FOLDER: Final[Traversable] = resources.files("kit.rocketmq")
@@ -19,4 +21,4 @@ class Row(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
 
 def facts(name: str, kind: type[Read]) -> Read:
     """Return a file of `facts`. Raise `msgspec.ValidationError`, which names the place, for what is not of this kind."""
-    return msgspec.yaml.decode(FOLDER.joinpath("facts", name).read_bytes(), type=kind)
+    return data.read(f"rocketmq/facts/{name}", kind)

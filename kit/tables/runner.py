@@ -176,7 +176,7 @@ class Tables:
             if query.fold is not None:
                 _write(path, frames.to_arrow(query.fold(self._case.facts), query.columns))
             else:
-                _write(path, answer(self._asked(query)))
+                _write(path, collect(self._asked(query)))
         with pa.OSFile(str(path)) as file:
             self._results[name] = pa.ipc.open_file(file).read_all()
 
@@ -204,7 +204,7 @@ def local(spark: SparkSession, table: pa.Table) -> DataFrame:
     return spark.createDataFrame(table if len(table) else [], schema)
 
 
-def answer(frame: DataFrame) -> pa.Table:
+def collect(frame: DataFrame) -> pa.Table:
     """Return all rows of a DataFrame, with plain types (`plain`)."""
     # `toArrow` of PySpark's client has the whole question planned once more, for its columns, before it asks for the rows.
     ask = getattr(frame, "_to_table", None)

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import msgspec
 import pandas as pd
 
+from kit import data
 from kit.i18n import Sentence, T
 
 if TYPE_CHECKING:
@@ -88,14 +88,10 @@ def always(module: str, name: str) -> Stop:
 @functools.cache
 def walk(module: str) -> Walk:
     """Return the sentences of a walk, by its module's name."""
-    return msgspec.yaml.decode(_read(module.rpartition(".")[2]), type=Walk)
+    return data.read(f"notebook/walks/{module.rpartition('.')[2]}.yaml", Walk)
 
 
 @functools.cache
 def files() -> dict[str, T]:
     """Return the files that would answer a question, by their names in the walks."""
-    return msgspec.yaml.decode(_read("files"), type=dict[str, T])
-
-
-def _read(name: str) -> bytes:
-    return resources.files("kit.notebook.walks").joinpath(f"{name}.yaml").read_bytes()
+    return data.read("notebook/walks/files.yaml", dict[str, T])

@@ -1,0 +1,52 @@
+"""The kit's YAML files, read again from beside the compiled modules."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from kit import data
+
+ROWS = b"day: 2019-03-01\ncount: 1\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(data, "KIT", tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sys, "pycache_prefix", None)
+    (tmp_path / "rows.yaml").write_bytes(ROWS)
+    return tmp_path
+
+
+def read() -> dict[str, dt.date | int]:
+    return data.read("rows.yaml", dict[str, dt.date | int])
+
+
+def test_the_second_reading_gives_the_same(folder: Path) -> None:
+    assert read() == read() == {"day": dt.date(2019, 3, 1), "count": 1}
+    assert [path.suffix for path in (folder / "__pycache__").iterdir()] == [".msgpack"]
+
+
+def test_a_changed_file_is_read_anew(folder: Path) -> None:
+    read()
+    (folder / "rows.yaml").write_bytes(ROWS.replace(b"1\n", b"2\n"))
+    os.utime(folder / "rows.yaml", ns=(1, 1))
+    assert read()["count"] == 2
+
+
+@pytest.mark.parametrize("kept", [b"", b"\x93\x01", b"\xc1", b"\x01"])
+def test_a_damaged_copy_is_not_used(folder: Path, kept: bytes) -> None:
+    read()
+    (copy,) = (folder / "__pycache__").iterdir()
+    copy.write_bytes(kept)
+    assert read()["count"] == 1
+
+
+def test_nothing_is_kept_where_nothing_can_be_written(folder: Path) -> None:
+    (folder / "__pycache__").write_text("not a folder")
+    assert read()["count"] == 1
