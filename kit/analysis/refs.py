@@ -28,6 +28,10 @@ class Seen:
     def __bool__(self) -> bool:
         return self.count > 0
 
+    @property
+    def window(self) -> tuple[dt.datetime, dt.datetime] | None:
+        return (self.first, self.last) if self.first and self.last else None
+
 
 def seen(facts: Facts, *slugs: str, outside: Collection[str] = ()) -> Seen:
     """Return where any of these known texts (slugs of the catalogue) occurs, without files in the folders `outside`."""
@@ -53,11 +57,16 @@ def quote(facts: Facts, where: Seen, most: int = 3) -> tuple[Ref, ...]:
     return facts.refs(where.places[:most])
 
 
-def lines(facts: Facts, rows: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
-    """Quote the lines of the first rows of a frame with `file` and `line`."""
-    return facts.refs(
-        (str(row["file"]), int(row["line"])) for row in rows[["file", "line"]].head(most).to_dict("records")
-    )
+def span(first: pd.Series[Any], last: pd.Series[Any]) -> tuple[dt.datetime, dt.datetime] | None:
+    """Return the earliest and the latest of some times, None without any."""
+    begin, end = first.min(), last.max()
+    return None if pd.isna(begin) or pd.isna(end) else (begin.to_pydatetime(), end.to_pydatetime())
+
+
+def lines(facts: Facts, rows: pd.DataFrame, most: int = 3, which: str = "") -> tuple[Ref, ...]:
+    """Quote the lines of the first rows of a frame with `file` and `line`; `which` begins the names of both."""
+    first = rows.head(most)
+    return facts.refs((str(f), int(n)) for f, n in zip(first[f"{which}file"], first[f"{which}line"], strict=True))
 
 
 def earliest(facts: Facts, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:

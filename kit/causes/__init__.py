@@ -1,5 +1,5 @@
-"""Causes, neighbours and hazards: one YAML each, `<slug>.yaml` in `root_causes/` or `neighbours/`, and a module
-beside it where counting is not enough.
+"""Causes, neighbours and hazards: one YAML each, `<slug>.yaml` in `root_causes/` or `neighbours/`, and a function
+in a module beside it where counting is not enough.
 
 How to add one: docs/adding-a-cause.md.
 """

@@ -146,7 +146,7 @@ def _count(facts: Facts, name: str, value: Value, observed: Observed) -> tuple[A
     if not value.fact:
         seen = refs.seen(facts, *value.texts)
         observed.values[name], observed.quotes[name] = seen.count, refs.quote(facts, seen, value.quotes)
-        return (seen.first, seen.last) if seen.first and seen.last else None
+        return seen.window
     rows = (
         facts(value.fact) if not value.texts or refs.seen(facts, *value.texts) else pd.DataFrame(columns=[*value.where])
     )
@@ -165,9 +165,3 @@ def _quoted(facts: Facts, rows: pd.DataFrame, value: Value) -> tuple[Ref, ...]:
     if value.within:
         return refs.earliest(facts, rows, value.quotes, within=value.within)
     return refs.lines(facts, rows, value.quotes)
-
-
-def span(first: pd.Series[Any], last: pd.Series[Any]) -> tuple[Any, Any] | None:
-    """Return the earliest and the latest of some times, None without any."""
-    begin, end = first.min(), last.max()
-    return None if pd.isna(begin) or pd.isna(end) else (begin.to_pydatetime(), end.to_pydatetime())

@@ -194,11 +194,11 @@ def _has(fault: str, version: Version | None) -> bool:
 
 
 def _unreadable(seen: Deployment) -> Iterable[Hazard]:
-    from kit.causes.neighbours import dlq_unreadable
+    from kit.causes.neighbours import deliveries
 
-    for row in dlq_unreadable.closed(seen.rows):
+    for row in deliveries.unreadable(seen.rows):
         topic, place = row["subject"], Place(row["file"], row["line"])
-        values = {"command": dlq_unreadable.COMMAND, "word": collect_next.word(topic)}
+        values = {"command": deliveries.COMMAND, "word": collect_next.word(topic)}
         yield hazard("dlq-unreadable", place, topic=topic, perm=row["value"], **values)
 
 

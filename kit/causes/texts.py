@@ -5,7 +5,7 @@ A module reads its own with `TEXTS = texts_of(__name__)` and says `TEXTS.say("le
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 from functools import cache, cached_property
 from typing import Any, Literal
 
@@ -164,6 +164,8 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: T
     slug: str = ""
     kind: Kind = "neighbour"
+    module: str = ""
+    """The module of neighbours whose function of this name observes it; a root cause has a module of its own."""
     none: T | None = None
     """The summary where nothing was found."""
     says: dict[str, T] = {}
@@ -205,12 +207,13 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def examine(self, facts: Facts) -> Finding:
         """Examine it: what its module observes, said as it declares."""
         # Imported here: what only reads the sentences needs no tables.
-        folder = "root_causes" if self.kind == "root_cause" else "neighbours"
-        name = f"kit.causes.{folder}.{self.slug.replace('-', '_')}"
-        module = importlib.import_module(name) if importlib.util.find_spec(name) else None
-        observed = module.observe(facts) if module else None
         from kit.causes import declared
 
+        observed, name = None, self.slug.replace("-", "_")
+        if self.kind == "root_cause":
+            observed = importlib.import_module(f"kit.causes.root_causes.{name}").observe(facts)
+        elif self.module:
+            observed = getattr(importlib.import_module(f"kit.causes.neighbours.{self.module}"), name)(facts)
         return declared.finding(facts, self, observed)
 
 

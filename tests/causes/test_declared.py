@@ -84,11 +84,16 @@ def words_of(cause: causes.Cause) -> Iterator[str]:
         yield from (word.removeprefix("not ") for every in shown_by.alternatives(text) for word in every if word)
 
 
+def source(cause: causes.Cause) -> str:
+    """Return the module that observes a cause, nothing if its declaration is all there is."""
+    name = cause.module or cause.slug.replace("-", "_")
+    return "".join(path.read_text("utf-8") for path in Path(causes.__file__).parent.glob(f"*s/{name}.py"))
+
+
 @pytest.mark.parametrize("cause", EVERY, ids=lambda cause: cause.slug)
 def test_words_and_names_of_a_declaration_are_there(cause: causes.Cause) -> None:
     """A word is evidence, a verdict, a declared value, or one that the module or a table it reads gives."""
-    kit_ = Path(causes.__file__).parents[1]
-    module = "".join(path.read_text("utf-8") for path in kit_.glob(f"causes/*/{cause.slug.replace('-', '_')}.py"))
+    kit_, module = Path(causes.__file__).parents[1], source(cause)
     tables = "".join(
         path.read_text("utf-8") for path in kit_.glob("tables/gold/**/*.*") if path.suffix in (".sql", ".py")
     )
@@ -107,8 +112,7 @@ def test_words_and_names_of_a_declaration_are_there(cause: causes.Cause) -> None
 
 @pytest.mark.parametrize("cause", EVERY, ids=lambda cause: cause.slug)
 def test_everything_a_declaration_has_is_said(cause: causes.Cause) -> None:
-    folder = Path(causes.__file__).parent
-    module = "".join(path.read_text("utf-8") for path in folder.glob(f"*/{cause.slug.replace('-', '_')}.py"))
+    module = source(cause)
     named = {name for s in cause.steps for name in (*s.holds, *s.refuted, *s.maybe, s.open)} | {
         *cause.summary,
         *SAID.findall(module),

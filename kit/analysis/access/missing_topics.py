@@ -23,7 +23,7 @@ NORMAL: Final = (names.RETRY_PREFIX, names.DLQ_PREFIX, "TBW102", "%SYS%", "rmq_s
 @memo
 def unknown(facts: Facts) -> list[SimpleNamespace]:
     """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first: topic, sends
-    (entries of those), groups (that subscribe), entries (all), exists, like (an existing one), places, first, last.
+    (entries of those), groups (that subscribe), entries (all), exists, like (an existing one), places, window (None without times).
     """
     if not refs.seen(facts, "topic-unknown-to-consumer", "no-route"):
         return []
@@ -47,8 +47,7 @@ def _topic(topic: str, rows: list[dict[str, Any]], exist: frozenset[str]) -> Sim
         topic=topic, sends=max(sends.values()), groups=sorted({r["consumer_group"] for r in rows} - {None}),
         entries=sum(r["n"] for r in rows), exists=topic in exist, like=next(iter(like), None),
         places=[(r["file"], r["line"]) for r in rows],
-        first=min((r["first"] for r in rows if r["first"]), default=None),
-        last=max((r["last"] for r in rows if r["last"]), default=None),
+        window=refs.of_rows(rows).window,
     )  # fmt: skip
 
 

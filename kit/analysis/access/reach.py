@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ipaddress
 from pathlib import PurePosixPath
-from types import SimpleNamespace
 from typing import Any, Final
 
 from kit.analysis import refs
@@ -21,15 +20,11 @@ from kit.tables.facts import Facts, memo
 
 PORT: Final = 10911
 NAME_SERVER_PORT: Final = 9876
+NOT_OF_USERS: Final = (names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP)
 
 Row = dict[str, Any]
-Tried = SimpleNamespace
-"""An address tried by the clients of a log: file, source, address, failed, reached (entries), line (of the first
-failure), reached_line, first, last."""
-Advertised = SimpleNamespace
-"""An address that a broker registers: address, and the file and line that show it."""
-Own = SimpleNamespace
-"""An address of a host: a row of `host_addresses`."""
+Place = tuple[str, int]
+"""A file and a line."""
 
 
 def host(address: str) -> str:
@@ -49,12 +44,15 @@ def _ip(text: str) -> Any:
         return None
 
 
-def known_as(address: str) -> str | None:
-    """Return why an address is not reachable from other hosts: loopback, link-local; None for any other."""
+def is_loopback(address: str) -> bool:
     ip = _ip(host(address))
-    if ip is None:
-        return "loopback" if host(address).lower() == "localhost" else None
-    return "loopback" if ip.is_loopback else "link-local" if ip.is_link_local else None
+    return host(address).lower() == "localhost" if ip is None else ip.is_loopback
+
+
+def is_own_hosts_only(address: str) -> bool:
+    """Return whether an address is of no use to other hosts: loopback, link-local."""
+    ip = _ip(host(address))
+    return is_loopback(address) or (ip is not None and ip.is_link_local)
 
 
 def is_docker_default(address: str) -> bool:
@@ -63,60 +61,54 @@ def is_docker_default(address: str) -> bool:
     return ip is not None and ip in DOCKER_BRIDGE
 
 
+def own_addresses(facts: Facts) -> list[Row]:
+    """Return the rows of `host_addresses` that `ip addr` and `ifconfig` outputs list."""
+    rows = facts.rows("host_addresses")
+    return [row for row in rows if row["origin"] == "addresses" and _ip(row["address"]) is not None]
+
+
+def _statements(facts: Facts, event: str) -> list[Row]:
+    return [row for row in facts.rows("reach_statements") if row["event"] == event]
+
+
 @memo
-def own_addresses(facts: Facts) -> list[Own]:
-    """Return the addresses that `ip addr` and `ifconfig` outputs list, without IPv6 link-local ones."""
-    rows = (row for row in facts.rows("host_addresses") if row["origin"] == "addresses")
-    return [Own(**row) for row in rows if _ip(row["address"]) is not None]
-
-
-def _statements(facts: Facts, *events: str) -> list[Row]:
-    return [row for row in facts.rows("reach_statements") if row["event"] in events]
-
-
-@memo
-def tried(facts: Facts) -> list[Tried]:
-    """Return the broker addresses that were tried according to the logs of clients and applications, without those of
+def tried(facts: Facts) -> list[Row]:
+    """Return the rows of `reach_statements` about broker addresses that clients and applications tried, without those of
     mqadmin, brokers, and name servers.
 
-    If a connect failed, also the addresses that answered the senders (`source` sends).
+    If a connect failed, also the addresses whose brokers answered the senders (`source` sends).
     """
     rows = sorted(_statements(facts, "connect"), key=lambda row: (row["file"], row["address"]))
     if not rows:
         return []
-    servers, tools = name_servers(facts), _tools(facts)
-    brokers = {host(a.address) for a in advertised(facts)}
-    found = []
-    for row in rows:
-        address = row["address"]
-        name_server = address in servers or row["name_server"]
-        unlike = host(address) not in brokers and port(address) in (NAME_SERVER_PORT, None)
-        if row["source"] not in BROKER_SIDE and row["file"] not in tools and not name_server and not unlike:
-            found.append(Tried(**row | {"line": row["failed_line"]}))
-    return found + (_answered(facts) if any(one.failed for one in found) else [])
+    servers, tools, brokers = name_servers(facts), _tools(facts), set(map(host, advertised(facts)))
+    rows = [
+        row
+        for row in rows
+        if row["source"] not in BROKER_SIDE and row["file"] not in tools
+        if not row["name_server"] and row["address"] not in servers
+        if host(row["address"]) in brokers or port(row["address"]) not in (NAME_SERVER_PORT, None)
+    ]
+    return rows + (_answered(facts) if any(row["failed"] for row in rows) else [])
 
 
-def _answered(facts: Facts) -> list[Tried]:
+def _answered(facts: Facts) -> list[Row]:
     """Return the addresses whose brokers answered SEND_OK, by the offset ids in send ledgers."""
-    none: Row = {"source": "sends", "failed": 0, "line": None, "first": None, "last": None}
+    none: Row = {"source": "sends", "failed": 0, "failed_line": None, "first": None, "last": None}
     return [
-        Tried(file=row["file"], address=place[0], reached=row["n"], reached_line=row["line"], **none)
+        none | {"file": row["file"], "address": place[0], "reached": row["n"], "reached_line": row["line"]}
         for row in facts.rows("answered_hosts")
         if (place := ids.tried(row["offset_msg_id"] or ""))
     ]
 
 
-def inner_of_failed_lists(facts: Facts) -> tuple[str, int, str, int] | None:
-    """Return (address, lines, file, line) of a loopback or container address that gave no list of a group's members."""
-    rows = [
-        (str(row["address"]), row["n"], row["file"], row["line"])
-        for row in _statements(facts, "consumer-list-failed")
-        if known_as(str(row["address"])) or is_docker_default(str(row["address"]))
-    ]
-    return min(rows, key=lambda row: (-row[1], row[2], row[3]), default=None)
+def inner_of_failed_lists(facts: Facts) -> Row | None:
+    """Return the statement about a loopback or container address that most often gave no list of a group's members."""
+    rows = (row | {"address": str(row["address"])} for row in _statements(facts, "consumer-list-failed"))
+    inner = [row for row in rows if is_own_hosts_only(row["address"]) or is_docker_default(row["address"])]
+    return min(inner, key=lambda row: (-row["n"], row["file"], row["line"]), default=None)
 
 
-@memo
 def name_servers(facts: Facts) -> frozenset[str]:
     """Return the addresses of name servers that configurations and mqadmin commands name."""
     return frozenset(row["address"] for row in facts.rows("reach_addresses") if row["kind"] == "name server")
@@ -138,41 +130,40 @@ def _folder(file: str) -> str:
     return str(PurePosixPath(file).parent)
 
 
-@memo
-def advertised(facts: Facts) -> list[Advertised]:
-    """Return the addresses that clients get, with their first lines: clusterList, routes, registrations, brokerIP1."""
-    return [Advertised(**row) for row in facts.rows("reach_addresses") if row["kind"] == "advertised"]
+def advertised(facts: Facts) -> dict[str, Place]:
+    """Return the addresses that clients get, each with the first line that shows it: clusterList, routes,
+    registrations, brokerIP1.
+    """
+    rows = facts.rows("reach_addresses")
+    return {row["address"]: (row["file"], row["line"]) for row in rows if row["kind"] == "advertised"}
 
 
-def reachable_instead(facts: Facts, address: str) -> tuple[str, Own, tuple[str, int] | None] | None:
-    """Return (ip:port, the address of the host, where it listens) of an address of the same host that others can reach;
-    None if nothing shows one.
+def reachable_instead(facts: Facts, address: str) -> tuple[str, Row, tuple[Place, ...]] | None:
+    """Return (ip:port, its row of `own_addresses`, the lines that show it) of an address of the same host that others
+    can reach; None if nothing shows one.
 
     The host is known by its output of `ip addr`, which lists the advertised address. Of several addresses the one in a
     network of name servers or clients is returned.
     """
     own, number = own_addresses(facts), port(address) or PORT
-    files = {o.file for o in own if o.address == host(address) or known_as(address)}
-    peers = [ip for peer in (*map(host, name_servers(facts)), *client_hosts(facts)) if (ip := _ip(peer))]
+    files = {o["file"] for o in own if o["address"] == host(address) or is_own_hosts_only(address)}
+    peers = (*map(host, name_servers(facts)), *sorted({name.partition("@")[0] for name in clients(facts).values()}))
+    near = [ip for peer in peers if (ip := _ip(peer))]
     sockets = [row for row in facts.rows("host_addresses") if row["origin"] == "sockets" and row["port"] == number]
 
-    def is_far(own: Own) -> bool:
-        network = ipaddress.ip_network(f"{own.address}/{min(own.prefix or 24, 32)}", strict=False)
-        return not any(peer in network for peer in peers)
+    def is_far(own: Row) -> bool:
+        network = ipaddress.ip_network(f"{own['address']}/{min(own['prefix'] or 24, 32)}", strict=False)
+        return not any(peer in network for peer in near)
 
-    others = [
-        o
-        for o in own
-        if o.file in files and not o.only_the_host and o.address != host(address) and ":" not in o.address
-    ]
-    for candidate in sorted(others, key=is_far):
-        listens = [(s["file"], s["line"]) for s in sockets if s["address"] in ("0.0.0.0", "::", candidate.address)]
+    others = [o for o in own if o["file"] in files and not o["only_the_host"] and ":" not in o["address"]]
+    for other in sorted((o for o in others if o["address"] != host(address)), key=is_far):
+        listens = [s for s in sockets if s["address"] in ("0.0.0.0", "::", other["address"])]
         if listens or not sockets:
-            return f"{candidate.address}:{number}", candidate, next(iter(listens), None)
+            places = tuple((row["file"], row["line"]) for row in (other, *listens[:1]))
+            return f"{other['address']}:{number}", other, places
     return None
 
 
-@memo
 def clients(facts: Facts) -> dict[str, str]:
     """Return {log file: client id} of the clients created according to logs; the first one of a file."""
     rows = reversed(_statements(facts, "client-created"))
@@ -196,8 +187,7 @@ def every_client(facts: Facts) -> bool:
     Without that side nobody knows how many clients there are.
     """
     logged = {row["client_id"] for row in _statements(facts, "client-created")}
-    own = (names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP)
-    connected = {row["client_id"] for row in facts.rows("clients_connected") if row["group"] not in own}
+    connected = {row["client_id"] for row in facts.rows("clients_connected") if row["group"] not in NOT_OF_USERS}
     if connected:
         return connected <= logged
     hosts = facts.rows("record_names") if facts.has("messages") else []
@@ -206,19 +196,7 @@ def every_client(facts: Facts) -> bool:
     return bool(senders) and senders <= {str(name).partition("@")[0] for name in logged}
 
 
-def client_hosts(facts: Facts) -> list[str]:
-    """Return the addresses in the ids of clients (clientIP@instanceName)."""
-    return sorted({name.partition("@")[0] for name in clients(facts).values()})
-
-
-@memo
-def stored_by_clients(facts: Facts) -> bool:
-    """Return whether any message of a client is stored or answered SEND_OK: then a client reached a broker."""
-    return facts.has("messages") or bool(facts.rows("answered_hosts"))
-
-
-@memo
 def cut_off(facts: Facts) -> frozenset[str]:
     """Return the folders (hosts) whose clients tried brokers and never reached one: they timed out connecting."""
-    failed = {_folder(one.file) for one in tried(facts) if one.failed}
-    return frozenset(failed - {_folder(one.file) for one in tried(facts) if one.reached})
+    failed, reached = ({_folder(row["file"]) for row in tried(facts) if row[how]} for how in ("failed", "reached"))
+    return frozenset(failed - reached)

@@ -308,6 +308,12 @@ def _own_names(text: str | None) -> str:
     return "\x02".join(sorted(named - names.PROPERTIES))
 
 
+def distinct(failed: pd.DataFrame) -> int:
+    """Count failed sends, each once: by key, else by UNIQ_KEY, else by the place that tells of it."""
+    place = failed["file"].astype(str) + failed["line"].astype(str)
+    return int(failed["key"].fillna(failed["uniq_key"]).fillna(place).nunique())
+
+
 def copy_refs(copies: pd.DataFrame) -> tuple[Ref, ...]:
     """Quote the first four records that are stored twice."""
     return tuple(

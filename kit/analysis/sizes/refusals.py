@@ -26,15 +26,9 @@ def for_size(rows: pd.DataFrame, writer: str | None) -> pd.DataFrame:
     return rows[rows["event"].isin(SIZE) & (rows["writer"].isna() if writer is None else rows["writer"] == writer)]
 
 
-def window(rows: pd.DataFrame) -> tuple[Any, Any] | None:
-    """Return the first and last time (naive UTC), None if the lines have none."""
-    first, last = rows["first"].min(), rows["last"].max()
-    return None if pd.isna(first) or pd.isna(last) else (first.to_pydatetime(), last.to_pydatetime())
-
-
 def rate(rows: pd.DataFrame) -> float | None:
     """Return refusals per second from the first to the last, None without times; printed seconds are whole ones."""
-    span = window(rows)
+    span = refs.span(rows["first"], rows["last"])
     return round(int(rows["count"].sum()) / ((span[1] - span[0]).total_seconds() + 1), 1) if span else None
 
 
@@ -90,11 +84,12 @@ def rejects(facts: Facts) -> Rejects:
         answers = answers.iloc[0:0]
     by_broker, by_client = max(int(store["count"].sum()), _sends(answers)), _sends(own)
     reports = (store, answers[answers["attempt"]], answers[~answers["attempt"]])
+    times = pd.concat([each[["first", "last"]] for each in (store, answers, own)])
     return Rejects(
         by_broker=by_broker if by_broker or producer or facts.has_source("store") else None,
         by_client=by_client if by_client or producer or facts.has_source("app") else None,
         largest=int(store["total"].max()) if store["total"].notna().any() else None,
-        window=window(pd.concat([each[["first", "last"]] for each in (store, answers, own)])),
+        window=refs.span(times["first"], times["last"]),
         broker_refs=tuple(ref for each in reports for ref in refs.lines(facts, each, 1)),
         client_refs=refs.lines(facts, own), sized=bool(by_client or len(store)),
     )  # fmt: skip

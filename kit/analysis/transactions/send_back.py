@@ -36,8 +36,7 @@ class SendBack(NamedTuple):
     printed_length: int | None = None
     printed: refs.Seen = refs.Seen()
     groups: tuple[str, ...] = ()
-    first: dt.datetime | None = None
-    last: dt.datetime | None = None
+    window: tuple[dt.datetime, dt.datetime] | None = None
     refs: tuple[Ref, ...] = ()
     resent_refs: tuple[Ref, ...] = ()
     reason_refs: tuple[Ref, ...] = ()
@@ -67,8 +66,8 @@ def examine(facts: Facts) -> SendBack:
         refusals=refused.count or (too_long.count if by_name else 0),
         printed_length=printed if printed > store_limit(facts) else None, printed=too_long,
         resent_failed=again.count, reason=reason, retry_topic_length=length,
-        groups=tuple(group for group, _ in groups.most_common()), first=refused.first or too_long.first,
-        last=refused.last or too_long.last, refs=quoted or (names_quoted if reason else ()),
+        groups=tuple(group for group, _ in groups.most_common()), window=refused.window or too_long.window,
+        refs=quoted or (names_quoted if reason else ()),
         resent_refs=refs.quote(facts, again, 2),
         reason_refs=(by_name and names_quoted) or (quoted[:1] if reason else ()),
     )  # fmt: skip

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import pandas as pd
 
 from kit.analysis import refs
@@ -22,136 +21,112 @@ VIP = ":10909"
 """common/MixAll.brokerVIPChannel: the port of a broker less 2, used with vipChannelEnabled."""
 
 
-@attrs.frozen
-class Target:
-    """The address that clients failed to reach, with the files whose clients tried it."""
-
-    address: str
-    tried: tuple[reach.Tried, ...]
-    advertised: reach.Advertised | None
-    reached: tuple[reach.Tried, ...]
-
-    @property
-    def failed(self) -> int:
-        return sum(t.failed for t in self.tried)
-
-
 def observe(facts: Facts) -> Observed:
     """Find the advertised address that clients never reached, and the address of the host that they could."""
-    target, logs = _target(facts), reach.client_logs(facts)
-    late = refs.seen(facts, "client-call-timeout")
-    never = target if target and not target.reached else None
-    observed = Observed(
-        {"client_logs": logs, "never": never is not None, "address": target.address if target else None}
-    )
+    address, logs = _address(facts), reach.client_logs(facts)
+    tried = [row for row in reach.tried(facts) if row["address"] == address]
+    reached = next((row for row in tried if row["reached"]), None)
+    never = address if reached is None else None
+    observed = Observed({"client_logs": logs, "never": never is not None, "address": address})
     if never is not None:
-        _never(facts, observed, never)
+        _never(facts, observed, never, [row for row in tried if row["failed"]])
     else:
         observed.values |= dict.fromkeys(("failed_sends", "clients"), 0 if logs else None)
-    if target is not None and target.reached:
-        good = target.reached[0]
+    if reached is not None:
         observed.values["reached"] = True
-        observed.quotes["connects-failed"] = facts.refs([(good.file, good.reached_line or 0)])
+        observed.quotes["connects-failed"] = facts.refs([(reached["file"], reached["reached_line"] or 0)])
+    late = refs.seen(facts, "client-call-timeout")
     if late and (never or not _any_answer(facts)):
         observed.values["timed_out"] = late.count
         observed.quotes["call-timeout"] = refs.quote(facts, late, 2)
-    if target is None and (inner := reach.inner_of_failed_lists(facts)):
-        observed.values |= {"inner": inner[0], "list": inner[1]}
-        observed.quotes["list"] = [facts.ref(inner[2], inner[3])]
+    if address is None and (inner := reach.inner_of_failed_lists(facts)):
+        observed.values |= {"inner": inner["address"], "list": inner["n"]}
+        observed.quotes["list"] = [facts.ref(inner["file"], inner["line"])]
     return observed
 
 
-def _never(facts: Facts, observed: Observed, target: Target) -> None:
+def _address(facts: Facts) -> str | None:
+    """Return the address with the most failed connects, those first that nobody reached, then advertised ones."""
+    if not (rows := reach.tried(facts)):
+        return None
+    tried = pd.DataFrame(rows, columns=["address", "failed", "reached"]).groupby("address", as_index=False).sum()
+    tried["other"] = [_advertised(facts, address) is None for address in tried["address"]]
+    # Clients connect to name servers and others too: if advertised addresses are known, only those count.
+    tried = tried[(tried["failed"] > 0) & ~(tried["other"] & bool(reach.advertised(facts)))]
+    tried = tried.assign(reached=tried["reached"] > 0, failed=-tried["failed"])
+    return next(iter(tried.sort_values(["reached", "other", "failed", "address"])["address"]), None)
+
+
+def _advertised(facts: Facts, address: str) -> reach.Place | None:
+    """Return the line that shows that an address is advertised, or another port of its host."""
+    known = reach.advertised(facts)
+    return known.get(address) or {reach.host(each): place for each, place in known.items()}.get(reach.host(address))
+
+
+def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Row]) -> None:
     """Add what is known of an address that no client reached, and the figures."""
-    address, place, only = target.address, target.advertised, _only_failures(facts)
-    instead = reach.reachable_instead(facts, address)
-    own = [o for o in reach.own_addresses(facts) if o.address == reach.host(address)]
-    bridge = next((o for o in own if o.only_the_host), None)
-    loopback = reach.known_as(address) == "loopback"
-    ledger, names = sends.ledger(facts), reach.clients(facts)
-    alone = refs.seen(facts, "no-consumer-list")
-    clients = {names.get(t.file, t.file) for t in target.tried if t.source == "client"} or {
-        t.file for t in target.tried
-    }
-    shown = facts.refs([(place.file, place.line)]) if place else ()
-    where = facts.refs([(instead[1].file, instead[1].line), *([instead[2]] if instead[2] else [])]) if instead else ()
-    at_host = facts.refs((o.file, o.line) for o in ([bridge] if bridge else own[:1]))
-    tried = facts.refs((t.file, t.line) for t in target.tried[:3] if t.line is not None)
+    place, instead, ledger = _advertised(facts, address), reach.reachable_instead(facts, address), sends.ledger(facts)
+    # Applications print no connect that succeeds.
+    only = facts.has_source("app") and not reach.client_logs(facts) and not lookups.is_paste(facts)
+    own = [row for row in reach.own_addresses(facts) if row["address"] == reach.host(address)]
+    bridges, loopback = [row for row in own if row["only_the_host"]][:1], reach.is_loopback(address)
+    names, alone = reach.clients(facts), refs.seen(facts, "no-consumer-list")
+    by_client = [row for row in failed if row["source"] == "client"]
+    tried = facts.refs((row["file"], row["failed_line"]) for row in failed[:3] if row["failed_line"] is not None)
+    shown = facts.refs([place]) if place else ()
+    at_host = [(row["file"], row["line"]) for row in bridges or own[:1]] if bridges or not instead else []
+    differs = [place] if loopback and place else [] if loopback else [*at_host, *(instead[2] if instead else ())]
     observed.values |= {
-        "count": target.failed, "only_failures": only, "advertised": address, "advertised_here": place is not None,
-        "loopback": loopback,
-        "interface": bridge.interface if bridge and not loopback else None, "instead": instead[0] if instead else None,
-        "on_host": own and not loopback, "no_other": own and not (loopback or bridge or instead),
-        "docker": reach.is_docker_default(address),
-        "selected": alone.count, "vip": address.endswith(VIP), "clients": len(clients),
+        "count": sum(row["failed"] for row in failed), "only_failures": only, "advertised": address,
+        "advertised_here": place is not None, "loopback": loopback,
+        "interface": bridges[0]["interface"] if bridges and not loopback else None,
+        "instead": instead[0] if instead else None, "on_host": own and not loopback,
+        "no_other": own and not (loopback or bridges or instead), "docker": reach.is_docker_default(address),
+        "selected": alone.count, "vip": address.endswith(VIP),
+        "clients": len({names.get(row["file"], row["file"]) for row in by_client} or {row["file"] for row in failed}),
         "failed_sends": None if ledger.source is None else _failed_sends(ledger),
     }  # fmt: skip
     observed.quotes |= {
         "connects-seen": tried, "advertised": shown, "docker-network": tried[:1], "loopback": shown,
-        "no-consumer-list": refs.quote(facts, alone, 1),
-        "address-differs": shown if loopback else where if instead and not bridge else (*at_host, *where),
+        "no-consumer-list": refs.quote(facts, alone, 1), "address-differs": facts.refs(differs),
         "connects-failed": () if only else tried,
     }  # fmt: skip
-    times = [at for t in target.tried for at in (t.first, t.last) if at is not None]
+    times = [at for row in failed for at in (row["first"], row["last"]) if at is not None]
     observed.window = (min(times), max(times)) if times else None
-    observed.tables = {"reach_addresses": _table(facts, target, instead), "reach_connects": _connects(facts)}
+    observed.tables = {"reach_addresses": _table(facts, observed, instead), "reach_connects": _connects(facts)}
 
 
 def _failed_sends(ledger: sends.Ledger) -> int:
     """Count the sends that reached no broker: a refused one got an answer, a stored one arrived."""
     stored = pd.to_numeric(ledger.failed["originals"]) > 0
-    rows = ledger.failed[~ledger.failed["kind"].isin(attempts.REFUSALS) & ~stored]
-    place = rows["file"].astype(str) + rows["line"].astype(str)
-    return int(rows["key"].fillna(rows["uniq_key"]).fillna(place).nunique())
-
-
-def _target(facts: Facts) -> Target | None:
-    """Return the address with the most failed connects, those first that nobody reached, then advertised ones."""
-    by_address: dict[str, list[reach.Tried]] = {}
-    for one in reach.tried(facts):
-        by_address.setdefault(one.address, []).append(one)
-    known = {a.address: a for a in reach.advertised(facts)}
-    hosts = {reach.host(a): one for a, one in known.items()}
-    found = []
-    for address, tried in by_address.items():
-        bad = tuple(t for t in tried if t.failed)
-        advertised = known.get(address) or hosts.get(reach.host(address))
-        # Clients connect to name servers and others too: if advertised addresses are known, only those count.
-        if bad and (advertised is not None or not known):
-            found.append(Target(address, bad, advertised, tuple(t for t in tried if t.reached)))
-    return min(found, key=lambda c: (bool(c.reached), c.advertised is None, -c.failed, c.address), default=None)
-
-
-def _only_failures(facts: Facts) -> bool:
-    """Return whether only applications' logs tell of connects: they print no success."""
-    return facts.has_source("app") and not reach.client_logs(facts) and not lookups.is_paste(facts)
+    return sends.distinct(ledger.failed[~ledger.failed["kind"].isin(attempts.REFUSALS) & ~stored])
 
 
 def _any_answer(facts: Facts) -> bool:
     """Return whether anything shows that a client reached a broker."""
     answered = refs.seen(facts, "client-wait-timeout", "flow-control", "send-result")
-    return bool(answered) or any(t.reached for t in reach.tried(facts)) or reach.stored_by_clients(facts)
+    reached = bool(answered) or any(row["reached"] for row in reach.tried(facts))
+    return reached or facts.has("messages") or bool(facts.rows("answered_hosts"))
 
 
-def _table(facts: Facts, target: Target, instead: Any) -> pd.DataFrame:
+def _table(facts: Facts, observed: Observed, instead: Any) -> pd.DataFrame:
     """Return one row for each address of a broker or its host."""
-    own_addresses, advertised = reach.own_addresses(facts), reach.host(target.address)
-    interface = next((own.interface for own in own_addresses if own.address == advertised), None)
-    reached = sum(t.reached for t in target.reached)
-    rows: list[tuple[Any, ...]] = [(target.address, interface, "advertised", target.failed, reached, None)]
-    number = reach.port(target.address) or reach.PORT
-    for own in own_addresses:
-        if own.address != advertised:
-            role = "only the host" if own.only_the_host else "other"
-            role = "reachable" if instead is not None and own is instead[1] else role
-            rows.append((f"{own.address}:{number}", own.interface, role, 0, 0, own.file))
+    address = str(observed.values["advertised"])
+    own, ip, number = reach.own_addresses(facts), reach.host(address), reach.port(address) or reach.PORT
+    interface = next((row["interface"] for row in own if row["address"] == ip), None)
+    rows: list[tuple[Any, ...]] = [(address, interface, "advertised", observed.values["count"], 0, None)]
+    for row in own:
+        if row["address"] != ip:
+            role = "only the host" if row["only_the_host"] else "other"
+            role = "reachable" if instead is not None and row is instead[1] else role
+            rows.append((f"{row['address']}:{number}", row["interface"], role, 0, 0, row["file"]))
     names = ["address", "interface", "role", "failed", "reached", "file"]
     return pd.DataFrame(rows, columns=pd.Index(names))
 
 
 def _connects(facts: Facts) -> pd.DataFrame:
     """Return connects of clients by client and address: client, address, failed, reached."""
-    names = reach.clients(facts)
-    rows = [(names.get(t.file, t.file), t.address, t.failed, t.reached, t.first, t.last) for t in reach.tried(facts)]
-    frame = pd.DataFrame(rows, columns=pd.Index(["client", "address", "failed", "reached", "first", "last"]))
-    return frame.assign(first=pd.to_datetime(frame["first"]), last=pd.to_datetime(frame["last"]))
+    columns = ["file", "address", "failed", "reached", "first", "last"]
+    frame = pd.DataFrame(reach.tried(facts), columns=pd.Index(columns)).rename(columns={"file": "client"})
+    names, times = reach.clients(facts), {name: pd.to_datetime(frame[name]) for name in ("first", "last")}
+    return frame.assign(client=frame["client"].map(lambda file: names.get(file, file)), **times)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from kit.analysis import brokers, refs, setup
 from kit.analysis.transactions import send_back
-from kit.causes.declared import Observed, span
+from kit.causes.declared import Observed
 from kit.causes.findings import Moment
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref
@@ -134,7 +134,7 @@ def _measure(facts: Facts, counts: pd.DataFrame, observed: Observed) -> None:
     if growth["from_the_beginning"].all():
         observed.values["doubling_seconds"] = doubling_seconds(growth)
         observed.moments = _doublings(growth)
-    observed.window = span(counts["first"], counts["last"])
+    observed.window = refs.span(counts["first"], counts["last"])
     observed.tables = {
         "half_topic_growth": growth.drop(columns="from_the_beginning"),
         "half_topic_flow": facts("leak_flow"),

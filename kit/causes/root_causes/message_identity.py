@@ -13,7 +13,7 @@ import pandas as pd
 from kit.analysis import refs, setup
 from kit.analysis.messages import lookups
 from kit.analysis.messages.trace import lives
-from kit.causes.declared import Observed, span
+from kit.causes.declared import Observed
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
@@ -58,7 +58,7 @@ def observe(facts: Facts) -> Observed:
         },
     )  # fmt: skip
     if effect:
-        observed.window = span(same["first_time"], same["time"]) if len(same) else None
+        observed.window = refs.span(same["first_time"], same["time"]) if len(same) else None
         observed.tables = _tables(facts, same, wrong)
     return observed
 

@@ -103,7 +103,7 @@ def _refused(facts: Facts, observed: Observed, named: pd.DataFrame, failed: pd.D
         *refs.lines(facts, failed, 2),
         *_quote(facts, records[:1]),
     )
-    observed.window = refusals.window(lines)
+    observed.window = refs.span(lines["first"], lines["last"])
 
 
 def _queue(facts: Facts, observed: Observed) -> None:

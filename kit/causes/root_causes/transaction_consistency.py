@@ -15,7 +15,7 @@ from kit.analysis import refs
 from kit.analysis.messages import lookups
 from kit.analysis.sizes import limits
 from kit.analysis.transactions import totals
-from kit.causes.declared import Observed, span
+from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
 from kit.i18n import Sentence
 from kit.inventory.references import Ref
@@ -117,7 +117,7 @@ def _repairs(observed: Observed, wrong: pd.DataFrame) -> None:
         set(_reason(wrong[wrong["cause"].notna()])),
         _counts(wrong),
     )
-    observed.window = span(wrong["stored"], wrong["stored"])
+    observed.window = refs.span(wrong["stored"], wrong["stored"])
     observed.quotes["discarded-rows"] = _ends(left)[:1] if len(left) else ()
     observed.values |= dict.fromkeys(reasons, True) | {
         "given_up": len(left), "all_rows": counts["rows"], "all_messages": counts["messages"], "repairs": True,

@@ -1,0 +1,130 @@
+"""Neighbours about sends: time-outs, duplicates of a retry, refusals for size, a full disk."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+
+from kit.analysis import refs
+from kit.analysis.sends import attempts, sends, times
+from kit.analysis.sizes import limits, refusals
+from kit.causes.declared import Observed
+from kit.inventory.references import Ref
+from kit.tables.facts import Facts
+
+FULL: Final = 0.90
+
+
+def client_timeout(facts: Facts) -> Observed:
+    """Count the sends that timed out waiting for their answer, or whose call ran out of time, and what became of them.
+
+    Whether such a send is stored is open. An application's log prints the end of a send, not its attempts.
+    """
+    ledger, by_kind = sends.ledger(facts), attempts.by_kind(facts)
+    tries = (by_kind or {}).get("CLIENT_TIMEOUT", 0)
+    rows = ledger.of_kind("CLIENT_TIMEOUT")
+    count = (ledger.errors_by_kind or {}).get("CLIENT_TIMEOUT", len(rows))
+    happened = bool(count or tries)
+    outcome = (ledger.outcome_by_kind or {}).get("CLIENT_TIMEOUT") if happened else None
+    late = refs.seen(facts, "late-response-stored")
+    quoted = attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) or refs.lines(facts, rows, 2)
+    return Observed(
+        {
+            **(outcome or {}), "outcome": outcome, "happened": happened, "timed_out_sends": count, "tries": tries,
+            "late": late.count,
+            "late_answers": None if by_kind is None else late.count, "attempts_known": by_kind is not None,
+            "knows_kinds": ledger.knows_kinds,
+        },
+        {"timed-out": quoted, "late-answers": refs.quote(facts, late, 2), "stored-all-the-same": ()},
+        actors=attempts.brokers(facts) if happened else (),
+    )  # fmt: skip
+
+
+def producer_retry_duplicate(facts: Facts) -> Observed:
+    """Count the messages that a client's retry of a timed-out send stored more than once."""
+    rows = sends.repeated(facts) if facts.has("messages") else None
+    if rows is None or rows.empty:
+        return Observed()
+    rows = rows.sort_values(["uniq_key", "store_timestamp", "offset_msg_id"], ignore_index=True)
+    by_message = rows.groupby("uniq_key")
+    born = by_message["born_timestamp"]
+    tries = (attempts.by_kind(facts) or {}).get("CLIENT_TIMEOUT", 0)
+    return Observed(
+        {
+            "messages": rows["uniq_key"].nunique(),
+            "copies": len(rows),
+            "on_several_brokers": int((by_message["store_host"].nunique() > 1).sum()),
+            "apart": int((born.max() - born.min()).max().total_seconds() * 1000),
+            "attempts": tries,
+            "tries": tries and sends.ledger(facts).source,
+        },
+        {
+            "stored-twice": sends.copy_refs(rows),
+            "timed-out": attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if tries else (),
+        },
+        refs.span(rows["store_timestamp"], rows["store_timestamp"]),
+        actors=sorted(set(rows["topic"].dropna())),
+        tables={"retry_duplicates": rows.drop(columns=["body_crc", "body_size"])},
+    )
+
+
+def client_oversize_reject(facts: Facts) -> Observed:
+    """Count the sends that were refused at once for their size: by the client's own limit, or the broker's answer 13.
+
+    The client looks at the raw body (client/Validators.checkMessage), the broker at the record or the stored body
+    (store/CommitLog, store/MessageExtEncoder); neither is retried.
+    """
+    rejects, known = refusals.rejects(facts), limits.limits(facts)
+    broker, client = rejects.by_broker, rejects.by_client
+    happened = bool(broker or client)
+    return Observed(
+        {
+            "broker": broker, "client": client, "happened": happened,
+            "looked": broker is not None or client is not None,
+            "sized": happened and rejects.sized, "largest_refused_record": rejects.largest,
+            "printed_limit": known.limit if broker and known.how == "total" else None,  # 4.9.4+ print the limit itself
+        },
+        {
+            "refused-at-once": (*rejects.broker_refs, *rejects.client_refs)[:4] if happened else (),
+            "limits": (known.where,) if known.where else (),
+        },
+        rejects.window if happened else None,
+    )  # fmt: skip
+
+
+def disk_full(facts: Facts) -> Observed:
+    """Count the log entries and the answers that say that a disk was full, so that the broker took no messages.
+
+    What `df` shows supports it only: it was printed at some other time, and older releases count reserved blocks as
+    free.
+    """
+    marks, _, marked = _disk_answers(facts, "marked")
+    refused, ratio, full = _disk_answers(facts, "full")
+    ledger, stored = sends.ledger(facts), facts.has_source("store")
+    unknown = _disk_answers(facts, "unknown")[0]
+    values: dict[str, Any] = {
+        "marks": marks, "refused": refused, "limit": str(FULL), "most": round(100 * FULL),
+        "happened": marks or refused, "looked": stored or (ledger.knows_kinds and not unknown),
+        "marked_full": marks if stored else None, "refused_answers": refused if ledger.whole or refused else None,
+        "highest_ratio": _disk_answers(facts, "room")[1] if ratio is None else ratio,
+    }  # fmt: skip
+    measured = times.full_disks(facts, 100 * FULL)
+    for worst in measured.head(1).to_dict("records"):
+        mount, percent = str(worst["subject"]), round(worst["value"])
+        values |= {"mount": mount, "percent": percent, "of_store": times.store_paths(facts)}
+    return Observed(values, {"marked-full": (*marked, *full), "df": refs.lines(facts, measured, 1)})
+
+
+def _disk_answers(facts: Facts, state: str) -> tuple[int, float | None, tuple[Ref, ...]]:
+    """Return how many entries of `disk_answers` have a state, their highest ratio, and the first two."""
+    if not refs.seen(facts, "disk-full", "service-not-available"):
+        return 0, None, ()
+    rows = facts("disk_answers")
+    rows = rows[rows["state"] == state]
+    if rows.empty:
+        return 0, None, ()
+    highest = rows["highest"].iloc[0]
+    within = None if state == "marked" else "service not available now"
+    quoted = refs.earliest(facts, rows, 2, within=within)
+    return int(rows["n"].iloc[0]), None if pd.isna(highest) else float(highest), quoted

@@ -1,0 +1,194 @@
+"""Neighbours about transactions: checks that reach nobody or the wrong application, discards, double commits."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+
+from kit.analysis import brokers, refs, setup
+from kit.analysis.transactions import totals
+from kit.causes.declared import Observed
+from kit.causes.texts import read
+from kit.formats.values import integer
+from kit.inventory.references import Ref
+from kit.rocketmq.versions import rule
+from kit.tables.facts import Facts
+
+DISCARD: Final = read("neighbours", "check-unknown-until-discard")
+TWICE: Final = read("neighbours", "duplicate-commit")
+ANSWERS: Final = ("check-answer-commit", "check-answer-rollback", "check-answer-pending")
+
+
+def check_unknown_until_discard(facts: Facts) -> Observed:
+    """Count the discarded transactions that producers had answered UNKNOW until the limit.
+
+    Source: broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard,
+    broker/processor/EndTransactionProcessor (reference §4.6, §6.5).
+    """
+    limit = setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts))
+    values: dict[str, Any] = {"check_limit": integer(limit.value), "limit": limit.value, "limit_known": limit.known}
+    if limit.known:
+        values["known"] = DISCARD[f"known-{limit.known}"]
+    if not facts.has("messages"):
+        return _printed_discards(facts, values)
+    count = totals.summary(facts).states()["discarded"]
+    if not count:
+        return Observed({**values, "discarded": count, "answered_unknown": 0 if count == 0 else None})
+    every = facts("discarded_transactions")
+    rows = every[every["unknown"] > 0]
+    values |= {
+        "discarded": count, "answered_unknown": len(rows), "unknown": len(rows), "answers": int(rows["unknown"].sum()),
+        "thrown": int(rows["thrown"].sum()),
+    }  # fmt: skip
+    quotes = {
+        "discarded": refs.transactions(every, "discarded: KEYS={key}, UNIQ_KEY={uniq_key}", 2),
+        "answered-unknown": refs.lines(facts, rows, 2, "log_"),
+        "listener-threw": refs.lines(facts, rows[rows["thrown"]], 2, "first_"),
+    }
+    if not len(rows):
+        return Observed(values, quotes)
+    table = {"unknown_until_discard": rows.drop(columns=["first_file", "first_line"])}
+    groups = sorted(set(rows["producer_group"].dropna()))
+    return Observed(values, quotes, refs.span(rows["stored"], rows["time"]), actors=groups, tables=table)
+
+
+def _printed_discards(facts: Facts, values: dict[str, Any]) -> Observed:
+    """Count by the log alone; copies of a leaked message belong to another cause."""
+    rows = facts.rows("printed_discards") if refs.seen(facts, "check-discard") else []
+    row = next((row for row in rows if not row["leaked"]), None)
+    if row is None:
+        return Observed(values)
+    unknown = row["unknown_messages"]
+    return Observed(
+        {
+            **values, "printed": True, "discarded": row["messages"] or None, "named": row["messages"],
+            "lines": row["lines"],
+            "unknown": unknown, "answers": row["unknowns"], "answered_unknown": unknown or None,
+        },
+        {
+            "discarded": facts.refs([(row["file"], row["line"])]),
+            "answered-unknown": facts.refs([(row["unknown_file"], row["unknown_line"])]) if unknown else (),
+        },
+        (row["first"], row["last"]) if unknown and row["first"] else None,
+    )  # fmt: skip
+
+
+def duplicate_commit(facts: Facts) -> Observed:
+    """Count the transactions that were committed by the producer's answer and by a check, by how it happened.
+
+    Two ways there, told apart by offsets: the commit came after a check had renewed the half message (a slow local
+    transaction), or before, but its op record was not written yet (batched op records, 5.1.0+). Source:
+    broker/processor/EndTransactionProcessor, broker/transaction/queue/TransactionalMessageServiceImpl (reference §4.4).
+    """
+    count = totals.summary(facts).total("committed_twice") if facts.has("messages") else 0
+    if not count:
+        return Observed()
+    rows = facts("committed_twice")
+    late, early = (rows[rows["way"] == way] for way in ("late_commit", "late_op"))
+    timeout = setup.setting(facts, "transactionTimeOut", brokers.half_addresses(facts))
+    return Observed(
+        {
+            "committed_twice": count, "late_commits": len(late), "late_op_records": len(early), "value": timeout.value,
+            "known": TWICE[f"known-{timeout.known}".lower()],
+        },
+        {"committed-twice": _both(rows), "late-commit": _both(late), "late-op": _both(early)},
+        refs.span(rows["first_time"], rows["second_time"]),
+        actors=sorted(set(rows["topic"].dropna())),
+        tables={"committed_twice": rows},
+    )  # fmt: skip
+
+
+def _both(rows: pd.DataFrame) -> list[Ref]:
+    """Quote both commits of the first two transactions."""
+    text = "{} commit: KEYS={{key}}, UNIQ_KEY={{uniq_key}}, topic={{topic}}"
+    first, second = (refs.transactions(rows, text.format(n), 2, f"{n}_") for n in ("first", "second"))
+    return [ref for pair in zip(first, second, strict=True) for ref in pair]
+
+
+def undecodable_half_message(facts: Facts) -> Observed:
+    """Count the copies of compressed half messages that a check put back uncompressed, the flag still set: it cannot
+    read them again.
+    """
+    versions = list(setup.broker_versions(facts))
+    faulty = not versions or any(rule("decompressesOnPutBack", version) for version in versions)
+    # Only copies that a check renewed can be broken; most stores have none.
+    renewed = facts.has("messages") and totals.summary(facts).total("renewed") and faulty
+    rows = facts("unreadable_copies") if renewed else None
+    if rows is None or rows.empty:
+        return Observed()
+    errors, again = refs.seen(facts, "check-round-error"), rows[rows["again"]]
+    return Observed(
+        {
+            "copies": len(rows), "messages": rows["uniq_key"].nunique(), "errors": errors.count, "again": len(again),
+            "broken": errors.count + len(again), "versions": versions,
+        },
+        {
+            "other-body": refs.records_at(facts, rows, 2),
+            "rounds-broken": refs.records_at(facts, again, 2) if len(again) else refs.quote(facts, errors, 2),
+        },
+    )  # fmt: skip
+
+
+def producer_offline(facts: Facts) -> Observed:
+    """Count the checks that reached nobody because no producer of their group was connected.
+
+    A null channel without either line is a producer flooded with checks, which is connected. Source:
+    broker/transaction/AbstractTransactionalMessageCheckListener, broker/client/ProducerManager.getAvailableChannel
+    (reference §6.5).
+    """
+    null = refs.seen(facts, "check-channel-null")
+    empty = refs.seen(facts, "producer-table-empty", "producer-list-empty")
+    left = refs.seen(facts, "producer-unregistered", "producer-group-unregistered", "producer-channel-removed")
+    looked = facts.has_source("transaction") or facts.has_source("broker")
+    groups = [row["producer_group"] for row in facts.rows("offline_groups")] if empty else []
+    checks = null.count or empty.count
+    states = totals.summary(facts).states() if checks and facts.has("messages") else {}
+    rows = facts.rows("unreached_checks") if null and not empty else []
+    # Producers of the same groups were answering while most checks found no channel.
+    busy = next((row for row in rows if row["in_traffic"] * 2 > row["lines"]), None)
+    offline = facts.refs([(busy["file"], busy["line"])]) if busy else refs.quote(facts, empty)
+    return Observed(
+        {
+            **(busy or {}), "checks": checks, "nulls": null.count, "empty": empty.count, "left": left.count,
+            "groups": groups,
+            "unreached_checks": checks if looked else None, "discarded": states.get("discarded"),
+            "pending": states.get("pending"),
+        },
+        {
+            "checks-unanswered": refs.quote(facts, null or empty),
+            "no-connection": offline,
+            "producer-left": refs.quote(facts, left, 2),
+        },
+        (null or empty).window if empty else None,
+        actors=groups,
+    )  # fmt: skip
+
+
+def shared_producer_group(facts: Facts) -> Observed:
+    """Count the checks that were answered by hosts of another application, which does not know the orders.
+
+    Instances of one application answer for each other all the time; only the disagreement shows it. Source:
+    broker/client/ProducerManager.getAvailableChannel picks any channel of the group (reference §6.5).
+    """
+    rows = facts("foreign_answers") if facts.has("messages") and refs.seen(facts, *ANSWERS) else None
+    if rows is None or rows.empty:
+        return Observed()
+    wrong = rows[rows["wrong"]]
+    groups = sorted(set(wrong["producer_group"].dropna()))
+    hosts = rows[["born_host", "address"]].map(lambda address: str(address).rsplit(":", 1)[0])
+    half = refs.transactions(rows, "half: KEYS={key}, UNIQ_KEY={uniq_key}, bornHost={born_host}", 1, "half_")
+    return Observed(
+        {
+            "foreign_answers": len(rows),
+            "wrong_answers": len(wrong),
+            # Other hosts that only ever commit are instances of the same application.
+            "only_commits": (rows["said"] == "COMMIT").all(),
+            "hosts": sorted({f"{born} → {answering}" for born, answering in hosts.itertuples(index=False)})[:5],
+            "groups": groups,
+        },
+        {"foreign-answers": refs.lines(facts, rows, 2) + half, "wrong-answers": refs.lines(facts, wrong, 2)},
+        refs.span(wrong["ts"], wrong["ts"]),
+        actors=groups,
+        tables={"foreign_answers": rows},
+    )
