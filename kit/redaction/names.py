@@ -24,12 +24,12 @@ from kit.analysis import setup
 from kit.case.tables import AS_MAP
 from kit.evidence import disk
 from kit.evidence import workspace as ws
-from kit.formats.commitlog.schema import TEXT, promoted
+from kit.formats.commitlog.schema import TEXT
 from kit.redaction import ordinary
-from kit.redaction.forms import GONE, HOSTS, MENTIONED, NUMBERED, SPELLED, WORD, split_name
-from kit.redaction.ids import COLONS, DASHED, HEX, QUAD, host
+from kit.redaction.forms import COLONS, DASHED, HEX, HOSTS, MENTIONED, NUMBERED, QUAD, SPELLED, WORD, split_name
 from kit.redaction.ordinary import is_ambiguous, is_ordinary
-from kit.redaction.redactor import Redactor
+from kit.redaction.pseudonyms import host
+from kit.redaction.redactor import GONE, Redactor
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -45,8 +45,9 @@ LONG: Final = 60
 LISTED: Final = "; "
 
 _WHERE: Final = msgspec.yaml.decode(
-    resources.files("kit.redaction").joinpath("names.yaml").read_bytes(), type=dict[str, dict[str, str]]
+    resources.files("kit.redaction").joinpath("names.yaml").read_bytes(), type=list[tuple[str, str]]
 )
+"""(kind of name, what is selected)."""
 _NUMBER: Final = re.compile(r"[-+]?\d{1,6}%?|[-+]?[\d,]*\.\d+%?|1\d{9}|1\d{12}|")
 """Amounts and counts, and times as seconds or milliseconds since 1970; longer numbers are accounts and telephones."""
 _CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -155,41 +156,22 @@ def _made_of(stem: str, known: Mapping[str, str]) -> bool:
 
 def _tables(case: Case) -> Iterator[tuple[Any, str]]:
     """Yield the names that the tables of a case hold, by kind."""
-    yield from ((name, "topic") for name in _distinct(case, "messages", "topic"))
-    for name, kind in _WHERE["properties"].items():
-        yield from ((value, kind) for value in _distinct(case, "messages", promoted(name)))
-    for row in _rows(case, "configs", "origin", "subject", "name", "value"):
-        if what := _WHERE["subjects"].get(row["origin"]):
-            yield row["subject"], what
-        if what := _WHERE["settings"].get(row["name"]):
-            yield row["value"], what
-        elif re.search(r"(?i)addr|domain|dLegerPeers|dledgerPeers", row["name"] or ""):
-            yield from ((host, "host") for host in _hosts(row["value"] or ""))
-    for row in _rows(case, "offsets", "topic", "group"):
-        yield row["topic"], "topic"
-        yield row["group"], "group"
-    for row in _rows(case, "admin", "name", "value"):
-        if what := _WHERE["admin"].get(row["name"]):
-            yield row["value"], what
+    for kind, query in _WHERE:
+        values = _each(case.sql(f"select distinct {query}"))
+        if kind == "hosts":
+            yield from ((host, "host") for value in values for host in _hosts(value))
+        elif kind == "cell":
+            yield from ((cell, "value") for cell in values if _names_somebody(cell))
+        else:
+            yield from ((value, kind) for value in values)
     for client in setup.clients(case.facts):
         yield client["group"], "group"
         yield client["client_id"], "client"
-    yield from ((keys, "key") for keys in _distinct(case, "messages", "keys"))
     yield from ((value, "value") for value in _own_properties(case))
-    for table in ("rows", "sends"):
-        yield from ((cell, "value") for cell in _inner(case, table, "cells") if _names_somebody(cell))
-        for column in ("key", "uniq_key"):
-            yield from ((key, "key") for key in _distinct(case, table, column))
     for item in case.found.of_kind("rows", "sends"):
         for column in item.detail.get("other_keys") or ():
-            yield from ((key, "key") for key in _distinct(case, item.kind, "cells", column))
-
-
-def _distinct(case: Case, table: str, column: str, inner: str | None = None) -> Iterator[str]:
-    """Yield the different values of a text column, or of one key of a map: a hundred million keys are never held at once."""
-    value = f"try_element_at({column}, :inner)" if inner is not None else column
-    values = {} if inner is None else {"inner": inner}
-    yield from _each(case.sql(f"select distinct {value} as value from {ALL.get(table, table)}", **values))
+            keys = case.sql(f"select distinct try_element_at(cells, :column) from {item.kind}", column=column)
+            yield from ((key, "key") for key in _each(keys))
 
 
 def _own_properties(case: Case) -> Iterator[str]:
@@ -200,29 +182,15 @@ def _own_properties(case: Case) -> Iterator[str]:
     yield from _each(every.where(~F.col("name").isin(sorted(names.PROPERTIES))).select("value").distinct())
 
 
-def _inner(case: Case, table: str, column: str) -> Iterator[str]:
-    """Yield the different values of a column of maps, whatever their keys."""
-    yield from _each(case.sql(f"select distinct value from (select explode({column}) as (name, value) from {table})"))
-
-
 def _each(frame: DataFrame) -> Iterator[str]:
-    """Yield the texts of the only column, without those that are empty."""
+    """Yield the texts of the only column, without those that are empty: a hundred million keys are never held at once."""
     yield from (row[0] for row in frame.toLocalIterator() if row[0])
-
-
-ALL: Final = {"messages": "stored_messages", "logs": "all_entries"}
-"""Tables whose every row counts, whatever its time."""
 
 
 def _names_somebody(cell: str) -> bool:
     """Return whether a cell needs a pseudonym in any text: no number, no time, no constant such as `SEND_OK`, no ordinary word."""
     bare = cell.strip()
     return not (is_plain(bare) or is_ambiguous(bare) or _CONSTANT.fullmatch(bare) or bare.startswith(ordinary.VENDORS))
-
-
-def _rows(case: Case, table: str, *columns: str) -> list[dict[str, Any]]:
-    asked = case.sql(f"select distinct {', '.join(f'`{name}`' for name in columns)} from {ALL.get(table, table)}")
-    return [row.asDict() for row in asked.collect()]
 
 
 def _hosts(value: str) -> Iterator[str]:
@@ -234,7 +202,8 @@ def _hosts(value: str) -> Iterator[str]:
 
 def _hosts_of_records(case: Case) -> Iterator[str]:
     for column in ("born_host", "store_host"):
-        yield from (host.rpartition(":")[0].strip("[]/") for host in _distinct(case, "messages", column))
+        hosts = _each(case.sql(f"select distinct {column} from stored_messages"))
+        yield from (host.rpartition(":")[0].strip("[]/") for host in hosts)
 
 
 def _quoted_rows(case: Case, texts: set[str]) -> Iterator[str]:
@@ -261,7 +230,7 @@ def mentioned(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
             if name and not is_ordinary(name) and not name.isdigit() and "." not in name:
                 kind = next((kind for kind in _MENTIONED_KINDS if kind in hit["what"].lower()), "group")
                 yield name, "client" if kind == "instance" else kind
-        called = [hit[1] for form in HOSTS for hit in form.finditer(text)]
+        called = [hit[1] for form in HOSTS.values() for hit in form.finditer(text)]
         called += [word for hit in MENTIONED["command"].finditer(text) for word in _destinations(hit[1])]
         yield from ((name, "host") for each in called if _is_host(name := each.rstrip(".")))
         yield from ((hit.group(), "host") for hit in MENTIONED["generated"].finditer(text))

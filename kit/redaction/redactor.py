@@ -16,8 +16,9 @@ import pandas as pd
 
 from kit.redaction import forms as rf
 from kit.redaction import ordinary
-from kit.redaction.ids import HEX, Addresses, Pseudonyms, Secret, parsed
 from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
+from kit.redaction.pseudonyms import Pseudonyms, parsed
+from kit.rocketmq import names as own
 
 KEPT_FIELDS: Final = frozenset([
     "cause", "kind", "verdict", "role", "sha256", "root_causes", "explained_by", "schema", "kit_version",
@@ -26,6 +27,8 @@ KEPT_FIELDS: Final = frozenset([
 """Fields of the kit's own making: nothing of an evidence gets into them."""
 HOMES: Final = ("home", "Users", "user")
 """Folders whose entries are people."""
+GONE: Final = "[redacted]"
+_NO_VALUE: Final = ("", "true", "false", "null")
 
 
 class Redactor:
@@ -44,26 +47,22 @@ class Redactor:
         `exact`: paths that are replaced as whole strings. Names that are also something else (`ordinary.is_ambiguous`)
         are replaced only where a name is expected.
         """
-        self._secret = Secret(salt)
-        self.addresses = Addresses(self._secret, [ip for text in addresses if (ip := parsed(text))])
-        self._pseudonyms = Pseudonyms(self._secret, names or ())
-        self.coin, self.is_pseudonym = self._pseudonyms.of, self._pseudonyms.is_one
-        ips = self.addresses
-        self._acts: dict[str | None, Callable[[str], str | None]] = {
-            **dict.fromkeys(("body", "json", "said", "element"), rf.without_body),
-            **dict.fromkeys(("pem", "bearer", "jwt", "vendor", "tag", "secret"), rf.without_secret),
-            **dict.fromkeys(("phone", "identity", "social", "card", "wide"), self._number),
-            **dict.fromkeys(("person", "account"), self._person),
-            **dict.fromkeys(("quad", "colons"), ips.text),
-            **dict.fromkeys(("url", "absolute", "windows"), self._web),
-            "properties": lambda said: rf.properties(said, self._key, self.coin, self.text),
-            "dashed": ips.dashed,
-            "mac": ips.mac_text,
+        self._pseudonyms = Pseudonyms(salt, names or (), [ip for text in addresses if (ip := parsed(text))])
+        self.coin, self.is_pseudonym = self._pseudonyms.name, self._pseudonyms.is_one
+        self._replacements: dict[str, Callable[[str], str | None]] = {
+            "redacted": lambda said: GONE,
+            "quoted": lambda said: rf.QUOTED.sub(lambda hit: f"{hit[1]}{GONE}{hit[2] or ''}", said, count=1),
+            "value": self._number,
+            "address": self._pseudonyms.address_text,
+            "dashed": self._pseudonyms.dashed,
+            "mac": self._pseudonyms.mac,
             "mail": lambda said: self.coin(said, "client"),
+            "web": lambda said: None if said.startswith(PUBLIC) else self.path(said),
+            "properties": self._properties,
             "dotted": self._dotted,
-            "path": lambda said: None,
+            "pieces": lambda said: None,
         }
-        """What becomes of each form of `forms.yaml`."""
+        """What a form of `forms.yaml` becomes; None: it is searched for shorter forms."""
         self.names: dict[str, str] = {}
         self._shapes: dict[str, list[tuple[int, int]]] = {}
         for name, kind in sorted((names or {}).items()):
@@ -78,17 +77,9 @@ class Redactor:
     def _learn(self, name: str, new: str) -> None:
         """Enter a name under its first word; one without a letter or digit in it is found only as a whole cell."""
         self.names[name] = new
-        word = rf.WORD.search(name)
-        if word:
-            shapes = self._shapes.setdefault(word.group(), [])
-            shape = (word.start(), len(name))
-            if shape not in shapes:
-                shapes.append(shape)
-                shapes.sort(key=lambda s: -s[1])
-
-    def _number(self, said: str) -> str | None:
-        """Return the pseudonym of a personal number, which looks like a number too."""
-        return None if self.is_pseudonym(said) else self.names.get(said) or self.coin(said, "value")
+        if word := rf.WORD.search(name):
+            shapes = {*self._shapes.get(word.group(), ()), (word.start(), len(name))}
+            self._shapes[word.group()] = sorted(shapes, key=lambda shape: (-shape[1], shape[0]))
 
     # --- texts -----------------------------------------------------------------------------------------------------------
 
@@ -110,25 +101,15 @@ class Redactor:
             if rf.PLACES["name_field"].search(field) and text in self.names:
                 return self.names[text]
         whole = rf.without_cut_word(text)
-        pieces = (piece for part in rf.SPELLED.split(whole) for piece in self._pieces(part, rf.FORMS))
+        pieces = (piece for part in rf.SPELLED.split(whole) for piece in self._pieces(part, rf.ANY))
         return "".join(new if new is not None else old for old, new in pieces)
 
-    def _key(self, token: str) -> str:
-        """Return the replacement of a token where a key is expected: ids stay ids, harmless words stay."""
-        if token in self.names:
-            return self.names[token]
-        if HEX.fullmatch(token) and len(token) in (32, 34, 56):
-            return self.addresses.hex_run(token)
-        if token in ("null", "true", "false") or is_ordinary(token) or (token.isascii() and not rf.WORD.search(token)):
-            return token
-        return self.coin(token, "key")
-
-    def _pieces(self, text: str, forms: rf.Form) -> Iterator[tuple[str, str | None]]:
+    def _pieces(self, text: str, forms: rf.Pattern) -> Iterator[tuple[str, str | None]]:
         """Yield the text in pieces (original, replacement); None where a piece stays."""
         done = at = 0
         while (hit := forms.search(text, at)) is not None:
             start, end, new = self._form(text, hit, done)
-            if new is None and hit.lastgroup not in ("word", None):
+            if new is None and hit.lastgroup != "word":
                 plain = (rf.PLAIN if hit.lastgroup != "dotted" else rf.WORDS).search(text, hit.start())
                 hit = plain if plain is not None else hit
                 start, end, new = self._form(text, hit, done)
@@ -143,7 +124,7 @@ class Redactor:
 
     def _form(self, text: str, hit: re.Match[str], done: int) -> tuple[int, int, str | None]:
         """Return where a match begins and ends, and its replacement (None: it stays)."""
-        start, end, form, said = hit.start(), hit.end(), hit.lastgroup, hit.group()
+        start, end, form, said = hit.start(), hit.end(), str(hit.lastgroup), hit.group()
         if form == "path" and (bare := said.rstrip(".,:")) in self.exact:
             return start, start + len(bare), self.exact[bare]
         named = self._name_at(text, start + (form == "absolute"), done)
@@ -151,40 +132,26 @@ class Redactor:
             return named
         if form == "word":
             return self._word(text, start, end)
+        if form == "phone" and rf.PLACES["position_before"].search(text, max(0, start - 24), start):
+            return start, end, None
         if form == "colons":
             said = said.rstrip(".")
             end = start + len(said)
-        elif form == "phone" and rf.is_position(text, start):
-            return start, end, None
-        return start, end, self._acts[form](said)
-
-    def _web(self, said: str) -> str | None:
-        return None if said.startswith(PUBLIC) else self.path(said)
-
-    def _dotted(self, said: str) -> str | None:
-        """Return a package or a host with dots replaced, part by part."""
-        if said.startswith(ordinary.VENDORS) or said.rpartition(".")[2] in ordinary.EXTENSIONS:
-            return None
-        return ".".join(
-            part if part in ordinary.LABELS else self.names.get(part) or self.coin(part, "app")
-            for part in said.split(".")
-        )
-
-    def _person(self, said: str) -> str | None:
-        head, value = rf.split_person(said)
-        return None if (new := self._number(value)) is None else head + new
+        head = hit[f"head_{form}"]
+        new = self._replacements[rf.FORMS[form].becomes](said[len(head) :])
+        return start, end, None if new is None else head + new
 
     def _word(self, text: str, start: int, end: int) -> tuple[int, int, str | None]:
         """Replace one word: a key by its place, an id by its form."""
         before = text[max(0, start - 60) : start]
         if before[-1:] in tuple("=\"'[ :：号为是") and rf.PLACES["key_before"].search(before):
-            token = re.compile(r"""[^\s,;\])}'"&<|\\，。；、）】]+""").match(text, start)
+            token = rf.KEY.match(text, start)
             if token and not rf.QUADS.search(token.group()):
                 return start, token.end(), self._key(token.group())
         said = text[start:end]
-        if said.isdigit() and (decimal := self.addresses.decimal(said)) is not None:
+        if said.isdigit() and (decimal := self._pseudonyms.decimal(said)) is not None:
             return start, end, decimal
-        new = HEX.sub(lambda run: self.addresses.hex_run(run.group()), said) if end - start >= 8 else said
+        new = rf.HEX.sub(lambda run: self._pseudonyms.hex_run(run.group()), said)
         return start, end, None if new == said else new
 
     def _name_at(self, text: str, start: int, done: int) -> tuple[int, int, str] | None:
@@ -205,10 +172,54 @@ class Redactor:
         if not is_ambiguous(name):
             return True
         before, after = text[max(0, begin - 60) : begin], text[begin + len(name) : begin + len(name) + 1]
+        if rf.PLACES["key_before"].search(before):
+            return True
         if name.isdigit():
             alone = (not before or before[-1] in " \t\"'[(") and (not after or after in " \t\"'])|,")
-            return bool(rf.PLACES["key_before"].search(before)) or (len(name) >= 5 and alone)
-        return bool(rf.PLACES["name_before"].search(before) or rf.PLACES["key_before"].search(before))
+            return len(name) >= 5 and alone
+        return bool(rf.PLACES["name_before"].search(before))
+
+    # --- what the forms become -------------------------------------------------------------------------------------------
+
+    def _key(self, token: str) -> str:
+        """Return the replacement of a token where a key is expected: ids stay ids, harmless words stay."""
+        if token in self.names:
+            return self.names[token]
+        if rf.HEX.fullmatch(token) and len(token) in (32, 34, 56):
+            return self._pseudonyms.hex_run(token)
+        if token in _NO_VALUE or is_ordinary(token) or (token.isascii() and not rf.WORD.search(token)):
+            return token
+        return self.coin(token, "key")
+
+    def _number(self, said: str) -> str | None:
+        """Return the pseudonym of a personal number or name; that of a number looks like a number too."""
+        return None if self.is_pseudonym(said) else self.names.get(said) or self.coin(said, "value")
+
+    def _properties(self, said: str) -> str:
+        """Return printed message properties: those of RocketMQ keep their values, but for keys and names; a user's own get pseudonyms."""
+        head, _, inner = said.partition("{")
+        return head + "{" + ", ".join(map(self._property, inner.split(", ")))
+
+    def _property(self, part: str) -> str:
+        name, sign, value = part.partition("=")
+        if not sign:
+            return self.coin(part, "value") if part.strip() else part
+        if name in (own.KEYS, "__SHARDINGKEY"):
+            new = " ".join(self._key(token) for token in value.split(" "))
+        elif name in own.PROPERTIES:
+            new = self.text(value)
+        else:
+            new = value if value in _NO_VALUE else self.coin(value, "value")
+        return f"{name}={new}"
+
+    def _dotted(self, said: str) -> str | None:
+        """Return a package or a host with dots replaced, part by part."""
+        if said.startswith(ordinary.VENDORS) or said.rpartition(".")[2] in ordinary.EXTENSIONS:
+            return None
+        return ".".join(
+            part if part in ordinary.LABELS else self.names.get(part) or self.coin(part, "app")
+            for part in said.split(".")
+        )
 
     # --- paths -----------------------------------------------------------------------------------------------------------
 
@@ -228,7 +239,7 @@ class Redactor:
         is_folder = not home and (part.isdigit() or part in ordinary.FOLDERS)
         if is_folder or not part.strip(".~!") or (len(part) < SHORT and not whole):
             return part
-        if re.fullmatch(rf"{rf.SCHEMES}|[A-Za-z]:?", part) and whole and not home:
+        if rf.SCHEME.fullmatch(part) and whole and not home:
             return part
         if part in self.names:
             return self.names[part]

@@ -1,0 +1,178 @@
+"""Pseudonyms: of names, as long as the name and unique; of addresses in any form: dotted, with colons, or in hex at the start of message ids.
+
+An IPv4 address becomes one of 100.64.0.0/10, an IPv6 address one of 2001:db8::/32, a MAC address one that is locally administered: none of them is
+a real one. Ports, process ids, offsets, times and counters of an id stay the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import itertools
+import random
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from kit.redaction.forms import QUAD
+from kit.redaction.ordinary import SHORT
+from kit.rocketmq.ids import Address
+
+SPACES: Final = {4: (int(ipaddress.IPv4Address("100.64.0.0")), 22), 6: (int(ipaddress.IPv6Address("2001:db8::")), 96)}
+"""By the version of an address: the first pseudonym, and bits below it."""
+DIGEST: Final = 64
+"""Hex digits of a SHA-256: what identifies an evidence file is no id."""
+_ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def parsed(text: str) -> Address | None:
+    """Parse an address; leading zeros are read as decimal."""
+    try:
+        return ipaddress.ip_address(
+            ".".join(str(int(part)) for part in text.split(".")) if QUAD.fullmatch(text) else text
+        )
+    except ValueError:
+        return None
+
+
+def host(text: str) -> tuple[Address | None, str]:
+    """Return an address and the port behind it, "" for none: Java prints `/fd00:0:0:0:0:0:0:1:9876`."""
+    bare, colon, port = text.rpartition(":")
+    ip = parsed(text)
+    if ip is None and ":" in bare and port.isdigit():
+        return parsed(bare), colon + port
+    return ip, ""
+
+
+def says_nothing(ip: Address) -> bool:
+    """Return whether every host has this address: loopback, unspecified, broadcast and netmasks."""
+    return ip.is_loopback or ip.is_unspecified or (ip.version == 4 and ip.packed[0] == 255)
+
+
+class Pseudonyms:
+    """The pseudonyms of one report. Without the salt nobody can find a name by trying.
+
+    `names`, `addresses`: originals, none of which is ever given out as a pseudonym.
+    """
+
+    def __init__(self, salt: bytes, names: Iterable[str], addresses: Iterable[Address]) -> None:
+        self._salt = salt
+        known = sorted({ip for ip in addresses if not says_nothing(ip)}, key=lambda ip: (ip.version, ip))
+        self._originals: set[Any] = {*names, *known}
+        self._by_original: dict[Any, Any] = {}
+        self._given: set[Any] = set()
+        for ip in known:
+            self.address(ip)
+        self._hex = {ip.packed.hex().upper() for ip in known}
+        self._decimal = {str(int(ip)): ip for ip in known if ip.version == 4}
+
+    def _of(self, original: Any, create: Callable[[int], Any]) -> Any:
+        """Return the pseudonym of an original; on first use the first that `create` returns and nothing has."""
+        if original not in self._by_original:
+            attempts = (create(attempt) for attempt in itertools.count())
+            avoided = (self._given, self._originals, (original,))
+            new = next(each for each in attempts if not any(each in some for some in avoided))
+            self._given.add(new)
+            self._by_original[original] = new
+        return self._by_original[original]
+
+    def is_one(self, text: str) -> bool:
+        """Return whether a text is one of these pseudonyms."""
+        return text in self._given
+
+    def _number(self, kind: str, text: str, attempt: int = 0) -> int:
+        """Return 256 bits that depend only on the salt and the text."""
+        said = f"{kind}\0{attempt}\0{text}".encode("utf-8", "surrogatepass")
+        return int.from_bytes(hmac.digest(self._salt, said, hashlib.sha256), "big")
+
+    # --- names -----------------------------------------------------------------------------------------------------------
+
+    def name(self, name: str, kind: str = "key") -> str:
+        """Return the pseudonym of a name: as long as the name, from four characters on, and beginning with its kind where there is room."""
+        size = len(name) if len(name) > SHORT else 6
+        is_number = name.isascii() and name.isdigit() and size == len(name)
+        stem = f"{kind}-" if size >= len(kind) + 7 else kind[0]
+
+        def create(attempt: int) -> str:
+            if is_number:
+                digit = "123456789"[self._number("digit", name, attempt) % 9]
+                return digit + self._letters(name, size - 1, attempt, "0123456789")
+            return stem + self._letters(name, size - len(stem), attempt)
+
+        return str(self._of(name, create))
+
+    def _letters(self, text: str, size: int, attempt: int, alphabet: str = _ALPHABET) -> str:
+        return "".join(random.Random(self._number("letters", text, attempt)).choices(alphabet, k=size))
+
+    # --- addresses -------------------------------------------------------------------------------------------------------
+
+    def address(self, ip: Address) -> Address:
+        """Return the pseudonym of an address; those that say nothing, and pseudonyms, stay."""
+        if says_nothing(ip) or ip in self._given:
+            return ip
+        first, bits = SPACES[ip.version]
+        number = self._number
+        new: Address = self._of(ip, lambda attempt: type(ip)(first + number("address", str(ip), attempt) % (1 << bits)))
+        return new
+
+    def address_text(self, text: str) -> str | None:
+        """Return an address in its usual form replaced, None where the text is not an address."""
+        ip, port = host(text)
+        if ip is None:
+            return None
+        mapped = getattr(ip, "ipv4_mapped", None)
+        if mapped is not None:
+            return f"::ffff:{self.address(mapped)}{port}"
+        new = self.address(ip)
+        return text if new == ip else f"{new}{port}"
+
+    def dashed(self, text: str) -> str | None:
+        """Return the address in a host name such as `ip-10-1-2-3` replaced, None where it is not one."""
+        sign = "-" if "-" in text else "_"
+        new = self.address_text(text.replace(sign, "."))
+        return None if new is None or new == text.replace(sign, ".") else new.replace(".", sign)
+
+    def decimal(self, number: str) -> str | None:
+        """Return a known address written as one number replaced, None for any other number."""
+        ip = self._decimal.get(number)
+        return None if ip is None else str(int(self.address(ip)))
+
+    def _mac(self, raw: bytes) -> bytes:
+        """Return six other bytes, marked as locally administered."""
+        return b"\x02" + self._number("mac", raw.hex()).to_bytes(32, "big")[:5]
+
+    def mac(self, text: str) -> str:
+        """Return a MAC address with its separators and case kept."""
+        new = self._mac(bytes.fromhex(re.sub("[:.-]", "", text))).hex(*(".", 2) if "." in text else text[2])
+        return new if text == text.lower() else new.upper()
+
+    def hex_run(self, run: str) -> str:
+        """Return a run of hex digits with the address in it replaced: at the head of an id, or any known one in a run of another length."""
+        size = len(run)
+        if size == DIGEST:
+            return run
+        if size == 56 or (size == 32 and run.upper() in self._hex):
+            return self._swap(run, 0, 32)
+        if size == 32:
+            return self._swap(run, 0, 8)
+        if size == 34 and run.startswith("01"):
+            return run[:2] + _cased(self._mac(bytes.fromhex(run[2:14])).hex(), run) + run[14:]
+        # A number of decimal digits only is a time or an offset, unless it is exactly as long as an address.
+        if run.isdigit() and size != 8:
+            return run
+        at = 0
+        while at + 8 <= size:
+            width = next((w for w in (32, 8) if run[at : at + w].upper() in self._hex), None)
+            if width:
+                run = self._swap(run, at, width)
+            at += width or 1
+        return run
+
+    def _swap(self, run: str, at: int, width: int) -> str:
+        ip = ipaddress.ip_address(bytes.fromhex(run[at : at + width]))
+        return run[:at] + _cased(self.address(ip).packed.hex(), run) + run[at + width :]
+
+
+def _cased(new: str, like: str) -> str:
+    return new if any(c.islower() for c in like) else new.upper()
