@@ -107,7 +107,7 @@ def of_clients(facts: Facts) -> Iterable[Hazard]:
         return
     by_id: dict[str, list[consumer_logs.Statement]] = {}
     for said in consumer_logs.of(facts, "client-created"):
-        by_id.setdefault(said.values.get("client_id", ""), []).append(said)
+        by_id.setdefault(said.client_id or "", []).append(said)
     for client_id, lines in sorted(by_id.items()):
         place = Place(lines[0].file, lines[0].line)
         places = sorted({said.place for said in lines})

@@ -4,66 +4,21 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Iterable
 from pathlib import PurePosixPath
+from types import SimpleNamespace
 from typing import Any, Final
-
-import attrs
 
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts, memo
 
-VALUES: Final = (
-    "group", "topic", "broker", "queue_id", "client_id", "address", "set", "clients", "data", "old", "new",
-    "queue_offset", "uniq_key", "msg_id",
-)  # fmt: skip
 _SUBSCRIBED: Final = re.compile(r"topic=(?P<topic>[^,]*), subString=(?P<expression>.*?), tagsSet=")
 _QUEUE: Final = re.compile(r"topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,\]]*), queueId=(?P<queue_id>\d+)")
 
-
-@attrs.frozen
-class Statement:
-    """A row of `consumer_statements`. `values`: its values by name; `lowest`, `highest`: the range of each number.
-
-    `place`: the folder of its file, one host or process in the usual layout of evidence.
-    """
-
-    event: str
-    file: str
-    place: str
-    count: int
-    line: int
-    last_line: int
-    first: dt.datetime | None
-    last: dt.datetime | None
-    values: dict[str, str]
-    lowest: dict[str, int]
-    highest: dict[str, int]
-
-    @property
-    def group(self) -> str | None:
-        return self.values.get("group")
-
-    @property
-    def queue(self) -> tuple[str, str, int] | None:
-        """The queue it is about, as (topic, broker, queue id)."""
-        if self.values.get("queue_id") is None or self.values.get("topic") is None:
-            return None
-        return self.values["topic"], self.values.get("broker", ""), int(self.values["queue_id"])
-
-    def ref(self, facts: Facts, *, last: bool = False) -> Ref:
-        return facts.ref(self.file, self.last_line if last else self.line)
-
-
-def _statement(row: dict[str, Any]) -> Statement:
-    own = {name: row[name] for name in ("event", "file", "line", "last_line", "first", "last")}
-    known = {name: value for name, value in row.items() if value is not None}
-    lowest, highest = (
-        {name.removeprefix(end): value for name, value in known.items() if name.startswith(end)}
-        for end in ("low_", "high_")
-    )
-    values: dict[str, str] = {name: known[name] for name in VALUES if name in known}
-    place = str(PurePosixPath(row["file"]).parent)
-    return Statement(**own, place=place, count=row["n"], values=values, lowest=lowest, highest=highest)
+Statement = SimpleNamespace
+"""A row of `consumer_statements` with `place`, the folder of its file (one host or process in the usual layout of
+evidence), and `queue`, the one it is about as (topic, broker, queue id), else None.
+"""
 
 
 @memo
@@ -75,9 +30,31 @@ def every(facts: Facts) -> list[Statement]:
     return [_statement(row | {"group": row["group"] or groups.get(row["client_id"])}) for row in rows]
 
 
+def _statement(row: dict[str, Any]) -> Statement:
+    known = row["queue_id"] is not None and row["topic"] is not None
+    queue = (row["topic"], row["broker"] or "", int(row["queue_id"])) if known else None
+    return Statement(**row, place=str(PurePosixPath(row["file"]).parent), queue=queue)
+
+
 def of(facts: Facts, *slugs: str, group: str | None = None) -> list[Statement]:
     """Return the statements of these events, of one group if given, in order of time, file and line."""
     return [s for s in every(facts) if s.event in slugs and group in (None, s.group)]
+
+
+def concerning(facts: Facts, group: str | None, *slugs: str) -> list[Statement]:
+    """Return the statements of these events that name this group (None: any) or no group."""
+    return [s for s in of(facts, *slugs) if group is None or s.group in (group, None)]
+
+
+def at_one_message(statement: Statement) -> bool:
+    """Return whether pulls of a queue were held back several times at the same first message."""
+    least = statement.low_min_offset
+    return bool(statement.n > 1 and least is not None and least == statement.high_min_offset)
+
+
+def quote(facts: Facts, statements: Iterable[Statement]) -> tuple[Ref, ...]:
+    """Quote the first line of each statement."""
+    return facts.refs((s.file, s.line) for s in statements)
 
 
 def last_time(facts: Facts) -> dt.datetime | None:
@@ -85,12 +62,12 @@ def last_time(facts: Facts) -> dt.datetime | None:
     return max((s.last for s in every(facts) if s.last is not None), default=None)
 
 
-def subscriptions(data: str) -> dict[str, dict[str, str]]:
+def subscriptions(data: str | None) -> dict[str, dict[str, str]]:
     """Return {group: {topic: expression}} of a printed HeartbeatData or ConsumerData (common/protocol/heartbeat)."""
-    parts = (part.partition(",") for part in data.split("ConsumerData [groupName=")[1:])
+    parts = (part.partition(",") for part in (data or "").split("ConsumerData [groupName=")[1:])
     return {group: {m["topic"]: m["expression"] for m in _SUBSCRIBED.finditer(rest)} for group, _, rest in parts}
 
 
-def queues(text: str) -> frozenset[tuple[str, str, int]]:
+def queues(text: str | None) -> frozenset[tuple[str, str, int]]:
     """Return the queues of a printed set of MessageQueue, as (topic, broker, queue id)."""
-    return frozenset((m["topic"], m["broker"], int(m["queue_id"])) for m in _QUEUE.finditer(text))
+    return frozenset((m["topic"], m["broker"], int(m["queue_id"])) for m in _QUEUE.finditer(text or ""))

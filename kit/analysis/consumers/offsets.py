@@ -91,8 +91,8 @@ def unseen_starts(facts: Facts) -> list[SimpleNamespace]:
         policy = start_policy(facts, group) if names.of_users(group) else None
         if policy is None or policy[0] == FROM_FIRST:
             continue
-        data = [s.values.get("data", "") for s in consumer_logs.of(facts, "consumer-registered", group=group)]
-        topics = {topic for text in data for topic in consumer_logs.subscriptions(text).get(group, ())}
+        registered = consumer_logs.of(facts, "consumer-registered", group=group)
+        topics = {topic for said in registered for topic in consumer_logs.subscriptions(said.data).get(group, ())}
         own = sorted(topic for topic in topics if not topic.startswith(names.RETRY_PREFIX))
         first = {topic: min(first_stored(facts, topic).values(), default=0) for topic in own}
         topic = max(own, key=lambda name: first[name], default="")

@@ -167,10 +167,11 @@ def _nobodys(facts: Facts, group: str, record: Row) -> bool:
     in it was ever handled while others advanced.
     """
     topic, queue = record["topic"], record["queue_id"]
-    if members.unowned(facts, group, topic, queue):
-        return True
+    owned = members.owned(facts, group, topic, queue)
+    if owned is not None:
+        return not owned
     pair = next((p for p in lag.pairs(facts) if (p.group, p.topic) == (group, topic)), None)
-    if pair is None or members.owned(facts, group, topic, queue):
+    if pair is None:
         return False
     idle = {q.queue_id for q in (*pair.untouched, *(q for q in pair.queues if q.stands and q.never_handled))}
     return queue in idle and any(q.advanced > 0 for q in pair.queues)

@@ -33,6 +33,14 @@ def every(facts: Facts) -> pd.DataFrame:
     return facts("known_positions") if known else frames.to_pandas(frames.to_arrow([], COLUMNS))
 
 
+def looks(facts: Facts, group: str | None = None, topic: str | None = None) -> pd.DataFrame:
+    """Return the first positions with a known end, to be shown: those of one topic of a group, if given."""
+    rows = every(facts)
+    if group is not None:
+        rows = rows[(rows["group"] == group) & (rows["topic"] == topic)]
+    return rows.loc[rows["end"].notna(), ["time", "source", *KEYS, "offset", "end", "lag", "file", "line"]].head(5_000)
+
+
 @fold(
     "time timestamp, source string, file string, line bigint, group string, topic string, broker string, "
     "queue_id bigint, offset bigint, end bigint, sure boolean, own boolean, slave boolean, collected timestamp",

@@ -27,19 +27,21 @@ def observe(facts: Facts) -> Observed:
     pairs = lag.pairs(facts)
     growing = sorted((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name))
     worst = growing[0] if growing else None
-    groups = [said.group for said in _held_back(facts, None) if said.group]
-    group = worst.group if worst else max(sorted(set(groups)), key=groups.count, default=None)
+    groups = sorted(said.group for said in _held_back(facts, None) if said.group)
+    group = worst.group if worst else max(groups, key=groups.count, default=None)
     threads = stacks.of_group(facts, group, frozenset(consumption.places(facts, group))) if group else []
     best = _best(stacks.shared(facts, threads))
     once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
     behind = worst or once
+    moved = [p for p in pairs if p.growth_per_second is not None]
+    fastest = worst or max(moved, key=lambda p: (abs(p.growth_per_second), p.name), default=None)
     observed = Observed(
         {
-            "group": group or (once.group if once else None),
+            "group": group or (once and once.group),
             "all_known": bool(pairs) and all(p.backlog_known for p in pairs),
             "worst": worst and worst.name, "once": once and once.name, "lags": {p.name: p.lag for p in pairs} or None,
-            "lag_per_queue": {p.name: p.per_queue for p in pairs} or None, "growth_per_second": _growth(pairs, worst),
-            "no_dump": not stacks.consuming(facts),
+            "lag_per_queue": {p.name: p.per_queue for p in pairs} or None,
+            "growth_per_second": fastest and fastest.growth_per_second, "no_dump": not stacks.consuming(facts),
         },
         actors=(behind.group, behind.topic) if behind else (),
         tables=_tables(facts) if pairs else {},
@@ -55,9 +57,7 @@ def observe(facts: Facts) -> Observed:
         observed.quotes["lags-everywhere"] = lag.refs(facts, once.group, once.topic, most=1)
     _listener(facts, observed, group, worst, best)
     shown = best if worst else _best(stacks.shared(facts, stacks.consuming(facts)))
-    observed.values |= {
-        "listener_frame": shown.frame if shown else None, "listener_threads": shown.threads if shown else None,
-    }  # fmt: skip
+    observed.values |= {"listener_frame": shown and shown.frame, "listener_threads": shown and shown.threads}
     _statistics(facts, observed, worst.group if worst else None)
     if not pairs:
         _totals(facts, observed)
@@ -85,15 +85,14 @@ def _listener(
 ) -> None:
     """Add why the group is slow: the frame its threads share, the listener's time, or that its pulls are held back."""
     held = _held_back(facts, group)
-    lines = tuple(said.ref(facts) for said in held[:2])
-    quoted: tuple[Ref, ...] = lines
+    lines = quoted = consumer_logs.quote(facts, held[:2])
     if best is not None and group:
         observed.values |= {"best": best.frame, "serial": best.monitor, "threads": best.threads, "of": best.of}
         quoted = (*best.refs, *lines)
     elif worst is not None and (slow := _slow(facts, worst)):
         observed.values |= slow[0]
         quoted = (slow[1], *lines)
-    observed.values |= {"held": sum(said.count for said in held), "held_group": group}
+    observed.values |= {"held": sum(said.n for said in held), "held_group": group}
     observed.values["cache_full"] = held and all(said.event == "receive-held-back" for said in held)
     observed.quotes["slow-listener"] = quoted
 
@@ -102,15 +101,15 @@ def _statistics(facts: Facts, observed: Observed, group: str | None) -> None:
     """Add how far behind pulls were, if stats.log shows it: of the lagging group, else of any."""
     far: dict[tuple[str, str], list[consumer_logs.Statement]] = defaultdict(list)
     for said in consumer_logs.of(facts, "group-falls-behind", group=group):
-        if said.group and said.highest.get("behind_ms", 0) >= FAR and not said.values["topic"].startswith("%"):
-            far[said.group, said.values["topic"]].append(said)
+        if said.group and (said.high_behind_ms or 0) >= FAR and not said.topic.startswith("%"):
+            far[said.group, said.topic].append(said)
     if far:
         (group, topic), lines = max(far.items(), key=lambda each: (len(each[1]), each[0]))
         observed.values |= {
             "far_group": group, "far_topic": topic, "far_queues": len({said.queue for said in lines}),
-            "seconds": max(said.highest["behind_ms"] for said in lines) // 1000,
+            "seconds": max(said.high_behind_ms for said in lines) // 1000,
         }  # fmt: skip
-        observed.quotes["statistics"] = [said.ref(facts) for said in lines[:2]]
+        observed.quotes["statistics"] = consumer_logs.quote(facts, lines[:2])
 
 
 def _totals(facts: Facts, observed: Observed) -> None:
@@ -130,40 +129,27 @@ def _slow(facts: Facts, worst: lag.Pair) -> tuple[dict[str, Any], Ref] | None:
     """Return the numbers and the line if the listener's time in consumerStatus is too long for the rate of arrival."""
     seconds = max(q.seconds for q in worst.queues)
     arrived = sum(q.arrived for q in worst.queues) / seconds if seconds else 0.0
-    infos = {
-        info["client_id"]: info
-        for info in admin_output.running(facts)
-        if info["group"] == worst.group and worst.topic in info["rt"]
-    }
-    known = [
-        (info, *info["rt"][worst.topic], integer(info["properties"].get("PROP_THREADPOOL_CORE_SIZE")))
+    running = (i for i in admin_output.running(facts) if i["group"] == worst.group and worst.topic in i["rt"])
+    infos = {info["client_id"]: info for info in running}
+    known: list[tuple[Any, ...]] = [
+        (*info["rt"][worst.topic], integer(info["properties"].get("PROP_THREADPOOL_CORE_SIZE")), info["file"])
         for info in infos.values()
     ]
-    if not known or any(not ms or not threads for _, ms, _, threads in known):
+    if not known or not all(ms and threads for ms, _, threads, _ in known):
         return None
-    most = sum(1000 * (threads or 0) / ms for _, ms, _, threads in known)
+    most = sum(1000 * threads / ms for ms, _, threads, _ in known)
     if most >= arrived:
         return None
-    info, ms, line, _ = max(known, key=lambda k: k[1])
+    ms, line, _, file = max(known, key=lambda each: each[0])
     rates = {"most": round(most, 1), "arrived": round(arrived, 1)}
-    return {"ms": ms, "all_threads": sum(k[3] or 0 for k in known), **rates}, facts.ref(info["file"], line)
+    return {"ms": ms, "all_threads": sum(each[2] for each in known), **rates}, facts.ref(file, line)
 
 
 def _held_back(facts: Facts, group: str | None) -> list[consumer_logs.Statement]:
     """Return the pulls held back, without those of a single stuck queue."""
-    said = [
-        s
-        for s in consumer_logs.of(facts, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
-        if group is None or s.group in (group, None)
-    ]
-    still = [
-        s
-        for s in said
-        if s.count > 1
-        and s.lowest.get("min_offset") is not None
-        and s.lowest["min_offset"] == s.highest.get("min_offset")
-    ]
-    return [] if still and len({s.queue for s in said}) == 1 else said
+    held = consumer_logs.concerning(facts, group, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
+    still = any(map(consumer_logs.at_one_message, held))
+    return [] if still and len({said.queue for said in held}) == 1 else held
 
 
 def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:
@@ -171,16 +157,6 @@ def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:
     return max(shared, key=lambda s: (s.threads, s.dump), default=None)
 
 
-def _growth(pairs: list[lag.Pair], worst: lag.Pair | None) -> float | None:
-    """Return by how many messages a second the lag of the slowest group changes."""
-    moved = [p for p in pairs if p.growth_per_second is not None]
-    largest = worst or max(moved, key=lambda p: (abs(p.growth_per_second or 0), p.name), default=None)
-    return largest.growth_per_second if largest else None
-
-
 def _tables(facts: Facts) -> dict[str, Any]:
-    every = positions.every(facts)
-    columns = ["time", "source", "group", "topic", "broker", "queue_id", "offset", "end", "lag", "file", "line"]
-    tables = {"consumer_lag": every.loc[every["end"].notna(), columns].head(5_000)}
-    frames = stacks.table(facts)
+    tables, frames = {"consumer_lag": positions.looks(facts)}, stacks.table(facts)
     return tables | ({"consuming_threads": frames} if len(frames) else {})

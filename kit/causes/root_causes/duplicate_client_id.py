@@ -9,6 +9,7 @@ first one's share. A client id is clientIP@instanceName (client/ClientConfig.bui
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any, Final
 
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
@@ -21,9 +22,6 @@ from kit.rocketmq import names
 from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
-Shares = tuple[consumer_logs.Statement, consumer_logs.Statement]
-Queues = dict[str, list[int]]
-"""Queues by topic."""
 STREAM = 5
 """Number of lines of offsets going back, from two addresses in one queue, above which it is no hand-over and no
 reset.
@@ -33,12 +31,14 @@ reset.
 def observe(facts: Facts) -> Observed:
     """Find the client id that is used twice, the queues that have several owners and those that have none."""
     twice, back, shares = members.simultaneous(facts), _back_lines(facts), _same_shares(facts)
-    listed, quoted = _listed(facts) or ({}, None)
-    group = next(iter(sorted(twice, key=lambda g: (-len(twice[g]), g))), None)
-    turning = max(sorted(back), key=lambda g: sum(s.count for s in back[g]), default=None)
+    listed, quoted = _listed(facts) or ({}, ())
+    group = min(twice, key=lambda g: (-len(twice[g]), g), default=None)
+    turning = max(sorted(back), key=lambda g: sum(s.n for s in back[g]), default=None)
     named = group or listed.get("listed_group") or turning or (shares[0][0].group if shares else None)
     observed = Observed(
-        {"group": named, "asked": named or untouched.group(facts), **listed}, steps=untouched.steps(facts, named)
+        {"group": named, "asked": named or untouched.group(facts), **listed},
+        {"one-id-two-connections": quoted},
+        steps=untouched.steps(facts, named),
     )
     pairs = twice.get(named or "", [])
     if group:
@@ -46,56 +46,66 @@ def observe(facts: Facts) -> Observed:
         first, second = max(twice[group], key=lambda pair: pair[0].listed)
         same = {c.address for pair in twice[group] for c in pair if c.client_id == first.client_id}
         observed.values |= {"twice": first.client_id, "same": len(same), "addresses": sorted(same)}
-        quoted = first.ref(facts), second.ref(facts)
-    observed.quotes["one-id-two-connections"] = quoted or ()
-    if pair := next(((a, b) for a, b in shares if a.group == named), None):
-        observed.values |= {"share_id": pair[0].values.get("client_id"), "share_topic": pair[0].values.get("topic")}
-        observed.quotes["same-share"] = [said.ref(facts) for said in pair]
+        observed.quotes["one-id-two-connections"] = facts.refs((c.file, c.line) for c in (first, second))
+    if pair := next((pair for pair in shares if pair[0].group == named), None):
+        observed.values |= {"share_id": pair[0].client_id, "share_topic": pair[0].topic}
+        observed.quotes["same-share"] = consumer_logs.quote(facts, pair)
     if lines := back.get(named or ""):
-        addresses = sorted({s.values["address"] for s in lines})
-        observed.values |= {"back": sum(s.count for s in lines), "back_addresses": addresses}
-        observed.quotes["offsets-go-back"] = [
-            next(s for s in lines if s.values["address"] == address).ref(facts) for address in addresses[:2]
-        ]
+        by_address = {s.address: s for s in reversed(lines)}
+        addresses = sorted(by_address)
+        observed.values |= {"back": sum(s.n for s in lines), "back_addresses": addresses}
+        observed.quotes["offsets-go-back"] = consumer_logs.quote(facts, [by_address[a] for a in addresses[:2]])
     if named:
-        _owners(facts, observed, named, pairs)
+        _owners(facts, observed, named, pairs, lines or [])
     return observed
 
 
-def _owners(facts: Facts, observed: Observed, group: str, pairs: list[members.Pair]) -> None:
+def _owners(
+    facts: Facts, observed: Observed, group: str, pairs: list[members.Pair], back: list[consumer_logs.Statement]
+) -> None:
     """Add which queues of the group several processes pull, and which nobody; and what both of them handled."""
-    several, nobody = _shares(facts, group)
+    owners = {q: places for q, places in members.holders_at_end(facts, group).items() if not _is_retry(q[0])}
     doubled = consumption.by_several(facts, group)
+    queues = {(topic, queue_id) for (topic, _, queue_id), places in owners.items() if len(places) > 1}
+    queues |= {(s.queue[0], s.queue[2]) for s in back if s.queue}
     if doubled and doubled[0]:
-        for topic, queues in doubled[2].items():
-            several[topic] = sorted({*several.get(topic, []), *queues})
+        queues |= {(topic, queue_id) for topic, ids in doubled[2].items() for queue_id in ids}
+    idle = _of_nobody(facts, group, {(topic, queue_id) for topic, _, queue_id in owners})
+    several, nobody = _by_topic(queues), _by_topic((topic, q.queue_id) for topic, q in idle)
     ids = sorted({c.client_id for pair in pairs for c in pair})
-    waiting = [
-        q for p in lag.pairs(facts) if p.group == group for q in p.queues if q.queue_id in nobody.get(p.topic, [])
-    ]
     observed.values |= {
         "client_ids": ids or None, "count": len({c.address for pair in pairs for c in pair}),
-        "queues_of_several": several or None,
-        "queues_of_nobody": nobody or None, "several": _words(several), "nobody": _words(nobody),
-        "handled_twice": doubled[0] if doubled else None,
-        "waiting": sum(q.last_lag for q in waiting),
+        "queues_of_several": several or None, "queues_of_nobody": nobody or None,
+        "several": _words(several), "nobody": _words(nobody),
+        "handled_twice": doubled[0] if doubled else None, "waiting": sum(q.last_lag for _, q in idle),
     }  # fmt: skip
     name = "shares" if several and nobody else "shares_several" if several else "shares_nobody"
     observed.values["shares"] = TEXTS.say(name, **observed.values)
     observed.quotes["handled-twice"] = doubled[1] if doubled else ()
-    observed.quotes["shares-wrong"] = _share_refs(facts, group, several, nobody)
+    refs = [ref for topic, ids in several.items() for ref in _pulls(facts, group, topic, ids[0])]
+    refs += [ref for topic, ids in nobody.items() for ref in lag.refs(facts, group, topic, ids[0])]
+    observed.quotes["shares-wrong"] = list(dict.fromkeys(refs)) or consumer_logs.quote(facts, back[:2])
     observed.window = members.window([c.first for pair in pairs for c in pair], facts)
     observed.tables = {"queue_owners": members.table(facts, group)}
 
 
-def _share_refs(facts: Facts, group: str, several: Queues, nobody: Queues) -> list[Ref]:
-    refs: list[Ref] = []
-    for topic, queues in several.items():
-        at = [h for h in members.holdings(facts) if h.group == group and h.queue[0] == topic and h.last is None]
-        refs += [h.ref for h in at if h.queue[2] == queues[0]][:2]
-    for topic, queues in nobody.items():
-        refs += lag.refs(facts, group, topic, queues[0])
-    return list(dict.fromkeys(refs)) or [s.ref(facts) for s in _back_lines(facts).get(group, [])[:2]]
+def _of_nobody(facts: Facts, group: str, owned: set[tuple[str, int]]) -> list[tuple[str, lag.Course]]:
+    """Return (topic, queue) of those nobody pulls, without the retry topic: idle while others of the topic go on."""
+    return [
+        (pair.topic, q)
+        for pair in lag.pairs(facts)
+        if pair.group == group and not _is_retry(pair.topic)
+        for q in pair.queues
+        if q.last_lag > 0 and (q.stands or (q.never_handled and q.looks == 1 and q.last_lag > lag.LEAST))
+        if any(other.advanced > 0 or not other.last_lag for other in pair.queues if other is not q)
+        if (pair.topic, q.queue_id) not in owned
+    ]
+
+
+def _pulls(facts: Facts, group: str, topic: str, queue_id: int) -> list[Ref]:
+    """Quote where two processes began to pull a queue that they held to the end."""
+    at = [h for h in members.holdings(facts) if h.group == group and h.last is None]
+    return [h.ref for h in at if (h.queue[0], h.queue[2]) == (topic, queue_id)][:2]
 
 
 def _listed(facts: Facts) -> tuple[dict[str, Any], tuple[Ref, Ref]] | None:
@@ -103,9 +113,8 @@ def _listed(facts: Facts) -> tuple[dict[str, Any], tuple[Ref, Ref]] | None:
     seen: dict[tuple[str, str, str], dict[str, Any]] = {}
     for block in admin_output.admin_blocks(facts):
         command, group = block["command"], block.get("-g")
-        if not block.get("#ClientId") or not (
-            command == "consumerStatus" or (command == "consumerConnection" and not group)
-        ):
+        listed = command == "consumerStatus" or (command == "consumerConnection" and not group)
+        if not listed or not block.get("#ClientId"):
             continue
         before = seen.setdefault((block["file"], command, block["#ClientId"]), block)
         refs = facts.ref(before["file"], before["line"]), facts.ref(block["file"], block["line"])
@@ -122,61 +131,36 @@ def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
     """Return, by group, the lines of offsets going back in a queue that two addresses write."""
     by_queue: dict[tuple[str, Any], list[consumer_logs.Statement]] = defaultdict(list)
     for said in consumer_logs.of(facts, "consumer-offset-back"):
-        if said.group and names.of_users(said.group) and said.values.get("address"):
+        if said.group and names.of_users(said.group) and said.address:
             by_queue[said.group, said.queue].append(said)
-    found: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
+    by_group: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
     for (group, _), lines in by_queue.items():
-        if len({s.values["address"] for s in lines}) > 1:
-            found[group] += lines
-    return {group: lines for group, lines in found.items() if sum(s.count for s in lines) >= STREAM}
+        if len({s.address for s in lines}) > 1:
+            by_group[group] += lines
+    return {group: lines for group, lines in by_group.items() if sum(s.n for s in lines) >= STREAM}
 
 
-def _same_shares(facts: Facts) -> list[Shares]:
+def _same_shares(facts: Facts) -> list[members.Pair]:
     """Return pairs of rebalance results with one client id, several clients, and the same queues."""
     by_share: dict[Any, list[consumer_logs.Statement]] = defaultdict(list)
     for said in consumer_logs.of(facts, "queues-assigned", "queues-assigned-go"):
-        topic, several = said.values.get("topic", ""), (integer(said.values.get("clients")) or 2) > 1
-        queues = consumer_logs.queues(said.values.get("set", ""))
-        if (
-            said.group
-            and names.of_users(said.group)
-            and not topic.startswith(names.RETRY_PREFIX)
-            and several
-            and queues
-        ):
-            by_share[said.group, said.values.get("client_id"), topic, queues].append(said)
-    pairs = []
-    for lines in by_share.values():
-        second = next((s for s in lines if s.place != lines[0].place), None)
-        if second is not None:
-            pairs.append((lines[0], second))
-    return pairs
+        queues, several = consumer_logs.queues(said.set), (integer(said.clients) or 2) > 1
+        if said.group and names.of_users(said.group) and not _is_retry(said.topic or "") and several and queues:
+            by_share[said.group, said.client_id, said.topic, queues].append(said)
+    seconds = ((lines[0], next((s for s in lines if s.place != lines[0].place), None)) for lines in by_share.values())
+    return [(first, second) for first, second in seconds if second is not None]
 
 
-def _shares(facts: Facts, group: str) -> tuple[Queues, Queues]:
-    """Return ({topic: queues with several owners}, {topic: queues with none}) of a group, without its retry topic."""
-    several: dict[str, set[int]] = defaultdict(set)
-    nobody: dict[str, set[int]] = defaultdict(set)
-    held = members.holders_at_end(facts, group)
-    owners = {queue: places for queue, places in held.items() if not queue[0].startswith(names.RETRY_PREFIX)}
-    for queue, places in owners.items():
-        if len(places) > 1:
-            several[queue[0]].add(queue[2])
-    for said in _back_lines(facts).get(group, []):
-        if said.queue:
-            several[said.queue[0]].add(said.queue[2])
-    for pair in lag.pairs(facts):
-        if pair.group != group or pair.topic.startswith(names.RETRY_PREFIX):
-            continue
-        owned = {queue[2] for queue in owners if queue[0] == pair.topic}
-        for course in pair.queues:
-            idle = course.last_lag > 0 and (
-                course.stands or (course.never_handled and course.looks == 1 and course.last_lag > lag.LEAST)
-            )
-            others_go = any(q.advanced > 0 or not q.last_lag for q in pair.queues if q is not course)
-            if idle and others_go and course.queue_id not in owned:
-                nobody[pair.topic].add(course.queue_id)
-    return ({t: sorted(q) for t, q in sorted(several.items())}, {t: sorted(q) for t, q in sorted(nobody.items())})
+def _is_retry(topic: str) -> bool:
+    return topic.startswith(names.RETRY_PREFIX)
+
+
+def _by_topic(queues: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    """Return {topic: queue ids}, both in order."""
+    by_topic: dict[str, list[int]] = {}
+    for topic, queue_id in sorted(set(queues)):
+        by_topic.setdefault(topic, []).append(queue_id)
+    return by_topic
 
 
 def _words(queues: dict[str, list[int]]) -> str:

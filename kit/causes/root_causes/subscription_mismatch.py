@@ -8,7 +8,7 @@ rolling restart prints the same lines and is no sign of it.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any, Final
 
 import pandas as pd
@@ -16,6 +16,7 @@ import pandas as pd
 from kit.analysis import noise
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
+from kit.analysis.consumers.consumption import Topic
 from kit.causes import untouched_queues as untouched
 from kit.causes.declared import Observed
 from kit.rocketmq import names
@@ -32,8 +33,9 @@ STARTS: Final = PASSING["subscription-missing"].start_events
 def observe(facts: Facts) -> Observed:
     """Find the clients of a group that subscribe differently, and what became of the messages."""
     different, flaps = members.differing(facts), _flapping(facts)
-    group = next(iter(sorted(different, key=lambda g: (-len(_effect_queues(facts, g, different[g])), g))), None)
-    named = group or next(iter(sorted(flaps, key=lambda g: -flaps[g][0])), None)
+    idle = {group: _idle_queues(facts, group, _topics(pairs)) for group, pairs in different.items()}
+    group = min(different, key=lambda g: (-sum(len(queues) for _, queues in idle[g]), g), default=None)
+    named = group or max(flaps, key=lambda g: flaps[g][0], default=None)
     pairs = different[group] if group else []
     rows = consumption.unhandled(facts, group, _topics(pairs)) if group else []
     warned = [b for b in admin_output.admin_blocks(facts) if "Different subscription" in (b.get("WARN") or "")]
@@ -49,16 +51,18 @@ def observe(facts: Facts) -> Observed:
     )  # fmt: skip
     if group:
         _different(facts, observed, group, pairs, rows)
+        if not any(t.behind for t in rows):
+            _waiting(facts, observed, group, idle[group])
     if named in flaps:
         count, what, lines = flaps[named]
         observed.values |= {"flaps": count, "what": what}
-        observed.quotes["subscription-flaps"] = [s.ref(facts) for s in lines[:3]]
+        observed.quotes["subscription-flaps"] = consumer_logs.quote(facts, lines[:3])
     _refused(facts, observed, named)
     return observed
 
 
-def _different(facts: Facts, observed: Observed, group: str, pairs: list[Any], rows: list[consumption.Topic]) -> None:
-    """Add which clients subscribe differently, and the effect."""
+def _different(facts: Facts, observed: Observed, group: str, pairs: list[members.Pair], rows: list[Topic]) -> None:
+    """Add which clients subscribe differently, and the messages in front of and behind the group's offset."""
     # Prefer a pair whose difference lasts: files of one consumerStatus call before lines of a log.
     one, other = max(pairs, key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair)))
     clients = {s.client_id: s.topics for pair in pairs for s in pair}
@@ -77,124 +81,107 @@ def _different(facts: Facts, observed: Observed, group: str, pairs: list[Any], r
     observed.quotes["messages-unhandled"] = [ref for t in gone for ref in t.records][:3]
     if gone:
         observed.values["topics"] = [t.topic for t in gone]
-    else:
-        _idle_queues(facts, observed, group, _topics(pairs))
     observed.tables = _tables(facts, group, rows)
     observed.window = members.window([s.first for pair in pairs for s in pair], facts)
 
 
-def _idle_queues(facts: Facts, observed: Observed, group: str, topics: tuple[str, ...]) -> None:
+def _waiting(facts: Facts, observed: Observed, group: str, idle: list[tuple[lag.Pair, list[lag.Course]]]) -> None:
     """Add the queues of a topic that make no progress while others do, if there are any."""
-    for pair in lag.pairs(facts):
-        idle = [q for q in pair.queues if _idle(q)] if pair.group == group and pair.topic in topics else []
-        if idle and len(idle) < len(pair.queues):
-            queues = [q.queue_id for q in idle]
-            waiting = sum(q.last_lag for q in idle)
-            observed.values |= {"queues": queues, "idle_topic": pair.topic, "waiting": waiting}
-            refs = [ref for queue in (queues[0], queues[-1]) for ref in lag.refs(facts, group, pair.topic, queue)]
-            observed.quotes["messages-unhandled"] = dict.fromkeys(refs)
-            return
+    pair, queues = next(((p, q) for p, q in idle if len(q) < len(p.queues)), (None, []))
+    if pair is not None:
+        named = [q.queue_id for q in queues]
+        waiting = sum(q.last_lag for q in queues)
+        observed.values |= {"queues": named, "idle_topic": pair.topic, "waiting": waiting}
+        refs = [ref for queue in (named[0], named[-1]) for ref in lag.refs(facts, group, pair.topic, queue)]
+        observed.quotes["messages-unhandled"] = dict.fromkeys(refs)
+
+
+def _idle_queues(facts: Facts, group: str, topics: tuple[str, ...]) -> list[tuple[lag.Pair, list[lag.Course]]]:
+    """Return those of some topics in which messages wait in queues that did not move, or of which nothing was ever
+    handled, with these queues.
+    """
+    idle = [
+        (pair, [
+            q for q in pair.queues
+            if q.last_lag > 0 and (q.stands or (q.looks == 1 and q.never_handled and q.last_lag > lag.SMALL))
+        ])
+        for pair in lag.pairs(facts) if pair.group == group and pair.topic in topics
+    ]  # fmt: skip
+    return [(pair, queues) for pair, queues in idle if queues]
 
 
 def _refused(facts: Facts, observed: Observed, group: str | None) -> None:
     """Add the pulls that the broker refused because the subscription of the group lacks the topic."""
-    said = [
-        s
-        for s in consumer_logs.of(facts, "subscription-missing")
-        if (group is None or s.group in (group, None)) and not s.values.get("topic", "").startswith("%RETRY%")
-    ]
-    count = sum(s.count for s in said)
+    refused = consumer_logs.concerning(facts, group, "subscription-missing")
+    refused = [s for s in refused if not (s.topic or "").startswith(names.RETRY_PREFIX)]
+    count = sum(s.n for s in refused)
     # A start prints a few of these lines: on their own they count only if they go on, or in a chosen excerpt.
     on = "subscription-missing" in noise.going_on(facts) or (count >= PICKED and not quoting.seen(facts, *STARTS))
     if count >= FLAPS and (group is not None or on):
         observed.values |= {
             "refused": count,
             # The answer a client prints names neither its group nor the topic.
-            "refused_group": next((s.group for s in said if s.group), None),
-            "refused_topics": sorted({s.values["topic"] for s in said if s.values.get("topic")}),
+            "refused_group": next((s.group for s in refused if s.group), None),
+            "refused_topics": sorted({s.topic for s in refused if s.topic}),
         }
-        observed.quotes["pulls-refused"] = [s.ref(facts) for s in said[:2]]
+        observed.quotes["pulls-refused"] = consumer_logs.quote(facts, refused[:2])
 
 
-def _topics(pairs: list[tuple[members.Subscription, members.Subscription]]) -> tuple[str, ...]:
+def _topics(pairs: list[members.Pair]) -> tuple[str, ...]:
     """Return the topics whose subscription differs between clients."""
-    found = set()
-    for one, other in pairs:
-        found |= {topic for topic in {*one.topics, *other.topics} if one.topics.get(topic) != other.topics.get(topic)}
-    return tuple(sorted(found))
+    topics = {topic for one, other in pairs for topic, _ in one.topics.items() ^ other.topics.items()}
+    return tuple(sorted(topics))
 
 
 def _all_alike(facts: Facts) -> bool:
     """Return whether the subscriptions of all connected clients are known and equal."""
-    by_group: dict[str, set[str]] = defaultdict(set)
-    for each in members.subscriptions(facts):
-        by_group[each.group].add(each.client_id)
-    connected: dict[str, set[str]] = defaultdict(set)
-    for connection in members.connections(facts):
-        connected[connection.group].add(connection.client_id)
-    several = bool(connected) or any(len(clients) > 1 for clients in by_group.values())
+    known = {(s.group, s.client_id) for s in members.subscriptions(facts)}
+    connected = {(c.group, c.client_id) for c in members.connections(facts)}
     # The only client with a log here may not be the only one of its group.
-    return several and all(clients <= by_group.get(group, set()) for group, clients in connected.items())
+    several = len({group for group, _ in known}) < len(known)
+    return connected <= known and (bool(connected) or several)
 
 
 def _words(topics: dict[str, str]) -> str:
     return ", ".join(f"{topic} ({expression})" for topic, expression in topics.items())
 
 
-def _effect_queues(
-    facts: Facts, group: str, pairs: list[tuple[members.Subscription, members.Subscription]]
-) -> list[lag.Course]:
-    """Return the queues of topics with differing subscriptions that do not move although messages wait in them."""
-    own = [pair for pair in lag.pairs(facts) if pair.group == group and pair.topic in _topics(pairs)]
-    return [queue for pair in own for queue in pair.queues if _idle(queue)]
-
-
-def _idle(queue: lag.Course) -> bool:
-    """Return whether messages wait in a queue that did not move, or of which nothing was ever handled."""
-    return queue.last_lag > 0 and (
-        queue.stands or (queue.looks == 1 and queue.never_handled and queue.last_lag > lag.SMALL)
-    )
-
-
 def _flapping(facts: Facts) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
     """Return, by group, (lines, what comes and goes, statements) of a subscription that returns."""
-    found: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]] = {}
     by_group: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
     for said in consumer_logs.of(facts, "subscription-replaced", "subscription-removed", "subscription-added"):
-        if said.group and names.of_users(said.group) and not said.values.get("topic", "").startswith("%RETRY%"):
+        if said.group and names.of_users(said.group) and not (said.topic or "").startswith(names.RETRY_PREFIX):
             by_group[said.group].append(said)
+    flapping = {}
     for group, lines in by_group.items():
         removed = [s for s in lines if s.event == "subscription-removed"]
-        again = {
-            s.values["topic"] for s in removed if sum(r.values["topic"] == s.values["topic"] for r in removed) >= FLAPS
-        }
-        again |= {a.values["topic"] for a in removed if any(b.values["topic"] != a.values["topic"] for b in removed)}
-        moves = [s for s in lines if s.event == "subscription-replaced" and s.values.get("old") != s.values.get("new")]
-        pairs = {(s.values.get("topic"), s.values.get("old"), s.values.get("new")) for s in moves}
-        back = [s for s in moves if (s.values.get("topic"), s.values.get("new"), s.values.get("old")) in pairs]
+        times = Counter(s.topic for s in removed if s.topic)
+        again = set(times) if len(times) > 1 else {topic for topic, n in times.items() if n >= FLAPS}
+        moves = [s for s in lines if s.event == "subscription-replaced" and s.old != s.new]
+        pairs = {(s.topic, s.old, s.new) for s in moves}
+        back = [s for s in moves if (s.topic, s.new, s.old) in pairs]
         if again:
-            found[group] = (sum(s.count for s in removed), sorted(again), removed)
+            flapping[group] = sum(s.n for s in removed), sorted(again), removed
         elif back:
-            words = sorted({s.values["old"] for s in back} | {s.values["new"] for s in back})
-            found[group] = (sum(s.count for s in back), words, back)
-    return found
+            flapping[group] = sum(s.n for s in back), sorted({s.old for s in back} | {s.new for s in back}), back
+    return flapping
 
 
-def _tables(facts: Facts, group: str, found: list[consumption.Topic]) -> dict[str, Any]:
-    rows = [
+def _tables(facts: Facts, group: str, rows: list[Topic]) -> dict[str, Any]:
+    subscribed = [
         (s.client_id, topic, expression, s.first, s.ref.file, s.ref.line)
         for s in members.subscriptions(facts)
         if s.group == group
         for topic, expression in s.topics.items()
     ]
     columns = ["client_id", "topic", "expression", "first", "file", "line"]
-    subscriptions = pd.DataFrame(rows, columns=columns).drop_duplicates(["client_id", "topic", "expression"])
+    subscriptions = pd.DataFrame(subscribed, columns=columns).drop_duplicates(["client_id", "topic", "expression"])
     counted = [
-        (t.topic, t.stored, None if t.nobody is None else (t.stored or 0) - t.nobody, t.behind, t.front) for t in found
+        (t.topic, t.stored, None if t.nobody is None else (t.stored or 0) - t.nobody, t.behind, t.front) for t in rows
     ]
-    handled_rows = pd.DataFrame(counted, columns=["topic", "stored", "handled", "behind", "front"]).convert_dtypes()
+    handled = pd.DataFrame(counted, columns=["topic", "stored", "handled", "behind", "front"]).convert_dtypes()
     return {
         "group_subscriptions": subscriptions.head(5_000),
-        "handled_against_stored": handled_rows,
+        "handled_against_stored": handled,
         "mismatch_queue_owners": members.table(facts, group),
     }
