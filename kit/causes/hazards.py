@@ -140,9 +140,9 @@ def _ages(facts: Facts) -> Iterable[tuple[str, str, float, Place]]:
     one zone, so they are compared with each other, not with a clock.
     """
     times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
-    for block in admin_output.admin_blocks(facts):
+    for block in admin_output.blocks_of(facts, "consumerProgress"):
         last, diff = printed_times.when(block.get("#LastTime")), integer(block.get("#Diff"))
-        if block["command"] == "consumerProgress" and last is not None and diff is not None and block.get("-g"):
+        if last is not None and diff is not None and block.get("-g"):
             named = (block["-g"], block.get("#Topic", ""), block["file"])
             times.setdefault(named, []).append((last.ms, diff, block["line"]))
     for (group, topic, file), rows in sorted(times.items()):

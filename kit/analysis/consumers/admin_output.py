@@ -45,6 +45,11 @@ def admin_blocks(facts: Facts) -> list[Block]:
     return [b for b in blocks.values() if "#Consumer Offset" not in b or all(b.get(name) for name in _OF_QUEUE)]
 
 
+def blocks_of(facts: Facts, command: str) -> list[Block]:
+    """Return those of one command."""
+    return [block for block in admin_blocks(facts) if block["command"] == command]
+
+
 @memo
 def running(facts: Facts) -> list[Block]:
     """Return the running info files (consumerStatus -s): file, time, client_id, group, properties, and of their tables
@@ -52,9 +57,8 @@ def running(facts: Facts) -> list[Block]:
     `subscriptions` {topic: (expression, line)}, `queues` (rows with the fields of ProcessQueueInfo), `rt` {topic: (ms
     per message, line)}, as the listener took them.
     """
-    of_clients = [block for block in admin_blocks(facts) if block["command"] == "consumerRunningInfo"]
     infos = []
-    for file, group in groupby(of_clients, lambda block: block["file"]):
+    for file, group in groupby(blocks_of(facts, "consumerRunningInfo"), lambda block: block["file"]):
         rows: dict[str | None, list[Block]] = {}
         for block in group:
             rows.setdefault(next((name for name in _TABLES if name in block), None), []).append(block)

@@ -179,8 +179,7 @@ def connections(facts: Facts) -> list[Connection]:
             group=b["-g"], client_id=b["#ClientId"], address=b.get("#ClientAddr", ""), first=b["time"], last=b["time"],
             file=b["file"], line=b["line"], listed=True,
         )
-        for b in admin_output.admin_blocks(facts)
-        if b["command"] == "consumerConnection" and b.get("#ClientId") and b.get("-g")
+        for b in admin_output.blocks_of(facts, "consumerConnection") if b.get("#ClientId") and b.get("-g")
     ]  # fmt: skip
     gone: dict[tuple[str, str], list[dt.datetime]] = defaultdict(list)
     for said in consumer_logs.of(facts, "consumer-disconnected"):  # in order of time

@@ -45,7 +45,11 @@ def created(facts: Facts) -> dict[str, dt.datetime]:
 @memo
 def copies(facts: Facts) -> list[Row]:
     """Return the offsets of groups in copies of consumerOffset.json and consumerProgress outputs."""
-    return [row for row in facts.rows("known_positions") if row["offset"] is not None]
+    return [row for row in _positions(facts) if row["offset"] is not None]
+
+
+def _positions(facts: Facts) -> list[Row]:
+    return [] if positions.every(facts).empty else facts.rows("known_positions")
 
 
 def admin_queues(facts: Facts) -> list[Row]:
@@ -262,7 +266,7 @@ def _is_new(facts: Facts, group: str, topic: str, at: dt.datetime) -> bool:
     """Return whether a group had no offset of a topic before `at`: it was just created, or an earlier copy lacks it."""
     if (born := created(facts).get(group)) is not None:
         return abs(at - born) < SOON
-    rows = [row for row in facts.rows("known_positions") if row["source"] == "copy"]
+    rows = [row for row in _positions(facts) if row["source"] == "copy"]
     times = {row["file"]: row["time"] for row in rows}
     # A copy in which no group has an offset yet has no positions.
     for item in facts.files.of_kind("store_json") if positions.stamps(facts)[0] else ():

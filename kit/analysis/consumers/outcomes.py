@@ -6,16 +6,16 @@ From subscriptions, offsets, queue owners, jumps of offsets, ledgers and the end
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-import attrs
 import pandas as pd
 
 from kit.analysis import brokers
 from kit.analysis.consumers import consumption, lag, members, positions, replicas
-from kit.i18n import Sentence, labels
+from kit.i18n import labels
 from kit.inventory.references import Ref
 from kit.rocketmq import names, stages
 from kit.tables.facts import Facts, memo
@@ -25,34 +25,34 @@ VISIBLE: Final = (stages.ORIGINAL, stages.COMMIT, stages.DUE, stages.RETRY)
 """Stages in which a copy can be consumed."""
 MOST: Final = 200
 """Copies of which it is told."""
+PLACE: Final = ("topic", "queue_id", "queue_offset", "offset_msg_id")
+"""Where a copy is."""
 _TAGS: Final = re.compile(r"[^'\"=<>()]*")
 Row = dict[str, Any]
 
 
-@attrs.frozen
-class Outcome:
-    """What became of one copy in one group (None where it is of none). `fate`: the beginning of a key of `WHY`."""
-
-    fate: str
-    why: Sentence
-    group: str | None = None
-    topic: str | None = None
-    queue_id: int | None = None
-    queue_offset: int | None = None
-    offset_msg_id: str | None = None
-    evidence: tuple[Ref, ...] = ()
-
-
-def of(facts: Facts, records: Sequence[Row], deliveries: Sequence[Row], sent: Sequence[str]) -> list[Outcome]:
+def of(facts: Facts, records: Sequence[Row], deliveries: Sequence[Row], sent: Sequence[str]) -> list[Row]:
     """Return what became of the copies (rows with the columns of the records) of a message, and of sends of it that
-    left no copy.
+    left no copy: group (None where it is of none), the columns of `PLACE`, fate, text (why), evidence.
 
     `deliveries`: its rows in ledgers (file, line, uniq_key, offset_msg_id, success); `sent`: its UNIQ_KEYs or keys.
     """
     if not records:
         return [*_without_record(facts, sent), *_handled_elsewhere(facts, deliveries)]
     visible = [r for r in records if r["stage"] in VISIBLE and not names.is_system_topic(r["topic"])]
-    return [_in_group(facts, r, group, deliveries) for r in visible[:MOST] for group in groups(facts, r["topic"])]
+    return [
+        _outcome(*_judged(facts, r, group, deliveries), group, **{name: r[name] for name in PLACE})
+        for r in visible[:MOST]
+        for group in groups(facts, r["topic"])
+    ]
+
+
+def _outcome(says: str, refs: Iterable[Ref], values: Row, group: str | None = None, **place: Any) -> Row:
+    """Return what became of one copy in a group; `says`: a key of `WHY`, which begins with the fate."""
+    why = WHY[says].say(**{"group": group, "queue": place.get("queue_id"), **values})
+    fate = next((fate for fate in ("skipped", "filtered") if says.startswith(fate)), says)
+    where = {"group": group, **dict.fromkeys(PLACE), **place}
+    return where | {"fate": fate, "text": why, "evidence": [ref.as_dict() for ref in refs]}
 
 
 def groups(facts: Facts, topic: str) -> list[str]:
@@ -68,14 +68,6 @@ def _pairs(facts: Facts) -> set[tuple[str, str]]:
     every = positions.every(facts)
     subscribed = {(topic, s.group) for s in members.subscriptions(facts) for topic in s.topics}
     return subscribed | set(zip(every["topic"], every["group"], strict=True))
-
-
-def _in_group(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) -> Outcome:
-    says, refs, values = _judged(facts, record, group, deliveries)
-    fate = next((fate for fate in ("skipped", "filtered") if says.startswith(fate)), says)
-    why = WHY[says].say(**{"group": group, "queue": record["queue_id"], **values})
-    place = {name: record[name] for name in ("topic", "queue_id", "queue_offset", "offset_msg_id")}
-    return Outcome(fate, why, group, **place, evidence=tuple(refs))
 
 
 def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) -> tuple[str, Iterable[Ref], Row]:
@@ -94,12 +86,10 @@ def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) ->
     values = {"offset": at}
     stuck = any((s.group, s.topic, s.queue_id, s.offset) == (group, topic, queue, at) for s in lag.stuck(facts))
     looks = lag.refs(facts, group, topic, queue) if stuck else ()
+    if own and stuck and offset == at:
+        return "holds-queue", (*refs, *looks), values
     if own:
-        return (
-            ("holds-queue", (*refs, *looks), values)
-            if stuck and offset == at
-            else ("failed", refs, {"count": len(own)})
-        )
+        return "failed", refs, {"count": len(own)}
     if offset < at:
         complete = bool(consumption.ledgers(facts, group))
         return _passed(facts, record, group, complete) or ("not-handled" if complete else "passed", ref, values)
@@ -107,11 +97,9 @@ def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) ->
         return "queue-of-nobody", ref, values
     if stuck:
         return "holds-queue" if offset == at else "behind-stuck", looks, values
-    return (
-        ("later", ref, values)
-        if end is not None and offset >= end
-        else ("not-reached", ref, values | {"before": offset - at})
-    )
+    if end is not None and offset >= end:
+        return "later", ref, values
+    return "not-reached", ref, {"offset": at, "before": offset - at}
 
 
 def _passed(facts: Facts, record: Row, group: str, complete: bool) -> tuple[str, Iterable[Ref], Row] | None:
@@ -197,45 +185,43 @@ def _beside(facts: Facts, row: Row, among: Iterable[str]) -> list[str]:
 # --- without a record -------------------------------------------------------------------------------------------------
 
 
-def _without_record(facts: Facts, sent: Sequence[str]) -> Iterable[Outcome]:
+def _without_record(facts: Facts, sent: Sequence[str]) -> Iterable[Row]:
     """Yield the fate of a message that no store has, by senders' ledgers: deleted since, or lost with its master."""
-    rows = facts.answers("acknowledged_sends", names=list(sent)) if facts.has("sends") and sent else []
-    for row in rows:
+    for row in facts.answers("acknowledged_sends", names=list(sent)) if facts.has("sends") and sent else ():
         place = replicas.of_id(row["offset_msg_id"])
         end = replicas.ends(facts).get(place[0]) if place else None
         if place is None or end is None:
             continue
         ref, copy = facts.ref(row["file"], row["line"]), row["offset_msg_id"]
         if place[1] >= end["end"] and replicas.slaves(facts) and not replicas.master_stored(facts):
-            why = WHY["lost-with-master"].say(end=end["end"])
-            yield Outcome("lost-with-master", why, offset_msg_id=copy, evidence=(ref, replicas.last_record(end)))
+            evidence = (ref, replicas.last_record(end))
+            yield _outcome("lost-with-master", evidence, {"end": end["end"]}, offset_msg_id=copy)
         elif place[1] < end["begin"]:
-            yield Outcome("deleted", WHY["deleted"].say(begin=end["begin"]), offset_msg_id=copy, evidence=(ref,))
+            yield _outcome("deleted", (ref,), {"begin": end["begin"]}, offset_msg_id=copy)
             yield from _jumped_over(facts, copy, ref)
 
 
-def _jumped_over(facts: Facts, copy: str, ref: Ref) -> Iterable[Outcome]:
+def _jumped_over(facts: Facts, copy: str, ref: Ref) -> Iterable[Row]:
     """Yield the groups whose offset jumped over deleted messages, where it can only have been in one topic."""
-    jumped = [m for m in facts.rows("offset_moves") if m["kind"] == "deleted-before-consumed"]
     topics = {topic for topic, _ in _pairs(facts) if not topic.startswith(names.RETRY_PREFIX)}
-    for group in sorted({m["group"] for m in jumped if topics == {m["topic"]}}):
+    moves = [m for m in facts.rows("offset_moves") if m["kind"] == "deleted-before-consumed" and topics == {m["topic"]}]
+    for group in sorted({m["group"] for m in moves}):
         if consumption.ledgers(facts, group) and not facts.answers("deliveries_in_group", group=group, copy=copy):
-            moves = [m for m in jumped if m["group"] == group]
-            line = facts.ref(moves[0]["file"], moves[0]["line"])
-            queues = sorted({m["queue_id"] for m in moves} - {None})
-            why = WHY["skipped-deleted"].say(group=group, queues=queues)
-            yield Outcome("skipped", why, group, moves[0]["topic"], offset_msg_id=copy, evidence=(ref, line))
+            own = [m for m in moves if m["group"] == group]
+            line = facts.ref(own[0]["file"], own[0]["line"])
+            queues = sorted({m["queue_id"] for m in own} - {None})
+            place = {"topic": own[0]["topic"], "offset_msg_id": copy}
+            yield _outcome("skipped-deleted", (ref, line), {"queues": queues}, group, **place)
 
 
-def _handled_elsewhere(facts: Facts, deliveries: Sequence[Row]) -> Iterable[Outcome]:
+def _handled_elsewhere(facts: Facts, deliveries: Sequence[Row]) -> Iterable[Row]:
     """Yield the groups whose ledgers have a message that no store has any longer."""
-    by_group: dict[str, list[Row]] = {}
+    by_group: dict[str, list[Row]] = defaultdict(list)
     every = {group for _, group in _pairs(facts)}
     for row in deliveries:
         here = _beside(facts, row, every)
         if len(here) == 1 and row["success"] is not False:
-            by_group.setdefault(here[0], []).append(row)
+            by_group[here[0]].append(row)
     for group, rows in sorted(by_group.items()):
         refs = facts.refs((r["file"], r["line"]) for r in rows[:2])
-        why = WHY["consumed"].say(group=group, count=len(rows))
-        yield Outcome("consumed", why, group, offset_msg_id=rows[0]["offset_msg_id"], evidence=refs)
+        yield _outcome("consumed", refs, {"count": len(rows)}, group, offset_msg_id=rows[0]["offset_msg_id"])

@@ -81,11 +81,8 @@ def _copies(facts: Facts) -> list[dict[str, Any]]:
 
 def _printed(facts: Facts) -> list[dict[str, Any]]:
     """Return the positions in consumerProgress outputs."""
-    rows = [
-        b
-        for b in admin_output.admin_blocks(facts)
-        if b["command"] == "consumerProgress" and "#Consumer Offset" in b and "#Broker Offset" in b
-    ]
+    blocks = admin_output.blocks_of(facts, "consumerProgress")
+    rows = [b for b in blocks if "#Consumer Offset" in b and "#Broker Offset" in b]
     # Without the command line the group's own retry topic names it.
     of_file = {b["file"]: group for b in rows if (group := b["#Topic"].removeprefix(names.RETRY_PREFIX)) != b["#Topic"]}
     return [

@@ -6,8 +6,7 @@ the broker and the physical offset of its record: an acknowledged one at or afte
 
 from __future__ import annotations
 
-import datetime as dt
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pandas as pd
 
@@ -23,14 +22,6 @@ SLAVES_OWN: Final = (
 )  # fmt: skip
 """Lines of store/ha/HAClient, of broker/slave/SlaveSynchronize, and of pulls that only a slave leaves uncorrected."""
 Row = dict[str, Any]
-
-
-class Ledger(NamedTuple):
-    """Acknowledged sends against the replica, those `missing` there, and when the `latest` of these was sent."""
-
-    acknowledged: int
-    missing: int
-    latest: dt.datetime | None
 
 
 def slaves(facts: Facts) -> list[brokers.Broker]:
@@ -55,11 +46,6 @@ def last_record(row: Row) -> Ref:
     return Ref(row["file"], f"{place}, end={row['end']}, storeTimestamp={at}", physical_offset=row["last_offset"])
 
 
-def cut_short(facts: Facts, last: Row) -> bool:
-    """Return whether a copy (row of `store_ends`) ends inside a record: the store itself may have what follows."""
-    return any(row["file"] == last["file"] for row in facts.rows("cut_files"))
-
-
 def copied(facts: Facts) -> set[str]:
     """Return the addresses of the masters whose records are in the stores of slaves."""
     roots = {slave.root for slave in slaves(facts)}
@@ -67,15 +53,15 @@ def copied(facts: Facts) -> set[str]:
     return {host for root in roots for host in stores.get(root, ())}
 
 
-@memo
-def ledger(facts: Facts) -> Ledger | None:
-    """Return the acknowledged sends of ledgers against the stores; None without a slave, a ledger or a store."""
-    slave = bool(slaves(facts)) or told_by_a_slave(facts)
-    if not slave or not facts.has("sends") or not replica_ends(facts):
+def ledger(facts: Facts) -> Row | None:
+    """Return how many sends were acknowledged by ledgers, how many of them are missing in the stores, and when the
+    latest of these was sent; None without a slave, a ledger or a store.
+    """
+    if not has_slave(facts) or not facts.has("sends") or not replica_ends(facts):
         return None
     rows = facts.rows("replica_seconds")
     latest = max((row["last_missing"] for row in rows if row["last_missing"] is not None), default=None)
-    return Ledger(sum(r["acknowledged"] for r in rows), sum(r["missing"] for r in rows), latest)
+    return {name: sum(row[name] for row in rows) for name in ("acknowledged", "missing")} | {"latest": latest}
 
 
 def seconds(facts: Facts) -> pd.DataFrame:
@@ -83,11 +69,6 @@ def seconds(facts: Facts) -> pd.DataFrame:
     rows = facts("replica_seconds").dropna(subset=["second"]).astype({"acknowledged": "int64", "missing": "int64"})
     both = rows.assign(on_replica=rows["acknowledged"] - rows["missing"])
     return both[["second", "acknowledged", "on_replica", "missing"]].reset_index(drop=True)
-
-
-def answers(facts: Facts) -> dict[str, int]:
-    """Return {SendStatus: sends answered with it}."""
-    return {row["status"]: row["sends"] for row in facts.rows("send_answers")} if facts.has("sends") else {}
 
 
 def of_id(text: str | None) -> tuple[str, int] | None:
@@ -115,13 +96,9 @@ def reported(facts: Facts) -> Row | None:
         return None
     behind = rows[0]["behind"] if rows[0]["one_host"] else None
     master = of_id(rows[0]["offset_msg_id"])
-    asked = {block.get("-b") for block in _blocks(facts, "brokerStatus")}
+    asked = {block.get("-b") for block in admin_output.blocks_of(facts, "brokerStatus")}
     whole = behind == 0 and master is not None and asked.isdisjoint({None, master[0]})
     return rows[0] | {"behind": behind, "whole": whole}
-
-
-def _blocks(facts: Facts, command: str) -> list[Row]:
-    return [block for block in admin_output.admin_blocks(facts) if block["command"] == command]
 
 
 # --- the master -------------------------------------------------------------------------------------------------------
@@ -130,19 +107,17 @@ def _blocks(facts: Facts, command: str) -> list[Row]:
 @memo
 def master_gone(facts: Facts) -> tuple[Ref, ...]:
     """Quote what shows that the master is gone: the name server, clusterList without a broker 0, its slave."""
-    masters = {b["#Addr"] for b in _blocks(facts, "clusterList") if b.get("#BID") == "0" and "#Addr" in b}
+    blocks = admin_output.blocks_of(facts, "clusterList")
+    masters = {b["#Addr"] for b in blocks if b.get("#BID") == "0" and "#Addr" in b}
     lost = facts.rows("replica_statements") if refs.seen(facts, "broker-lost") else []
+    lost = [row for row in lost if row["event"] == "broker-lost"]
     masters |= ends(facts).keys() if lost else set()
-    places = [
-        (row["file"], row["line"])
-        for row in lost
-        if row["event"] == "broker-lost" and (row["broker_id"] == "0" or row["address"] in masters)
-    ]
+    places = [(row["file"], row["line"]) for row in lost if row["broker_id"] == "0" or row["address"] in masters]
     broken = _broken(facts)
-    found = [*_without_master(facts), *facts.refs(places[:1]), *broken]
+    signs = [*_without_master(facts), *facts.refs(places[:1]), *broken]
     for slug in (*(["ha-closed"] if broken else []), "ha-connect-failed", "slave-sync-failed"):
-        found += refs.quote(facts, refs.seen(facts, slug), 1)
-    return tuple(found[:4])
+        signs += refs.quote(facts, refs.seen(facts, slug), 1)
+    return tuple(signs[:4])
 
 
 @memo
@@ -162,19 +137,18 @@ def ended(facts: Facts) -> tuple[Ref, ...]:
     return tuple(ref for slug in slugs for ref in refs.quote(facts, refs.seen(facts, slug), 1))
 
 
-def told_by_a_slave(facts: Facts) -> bool:
-    """Return whether the evidence has lines that only a slave writes, or a broker without a master in a list."""
-    return bool(refs.seen(facts, *SLAVES_OWN)) or bool(_without_master(facts))
+def has_slave(facts: Facts) -> bool:
+    """Return whether the evidence is of a slave: its store or configuration, lines that only a slave writes, or a list
+    with a broker without a master.
+    """
+    return bool(slaves(facts) or refs.seen(facts, *SLAVES_OWN) or _without_master(facts))
 
 
 def _without_master(facts: Facts) -> tuple[Ref, ...]:
     """Quote the first row of each clusterList output in which a broker has slaves and no master."""
-    blocks = [block for block in _blocks(facts, "clusterList") if block.get("#BID")]
-    rows = [(b["file"], b.get("#Broker Name"), b["#BID"], b["line"]) for b in blocks]
-    headed = {(file, name) for file, name, number, _ in rows if number == "0"}
-    alone = {
-        file: line for file, name, number, line in reversed(rows) if number.isdecimal() and (file, name) not in headed
-    }
+    rows = [b for b in admin_output.blocks_of(facts, "clusterList") if (b.get("#BID") or "").isdecimal()]
+    headed = {(b["file"], b.get("#Broker Name")) for b in rows if b["#BID"] == "0"}
+    alone = {b["file"]: b["line"] for b in reversed(rows) if (b["file"], b.get("#Broker Name")) not in headed}
     return facts.refs(sorted(alone.items()))
 
 

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 TOLD: Final = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
-OUTCOME: Final = ("group", "topic", "queue_id", "queue_offset", "offset_msg_id", "fate")
-CONSUMED: Final = (stages.ORIGINAL, stages.COMMIT, stages.DUE, stages.RETRY)
-"""Stages of copies that are delivered."""
 
 
 def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public name of the argument
@@ -98,18 +95,13 @@ class _Life:
         """Return what became of the message in each group."""
         own = [r for r in self.records if r["uniq_key"] in (None, *self.keys)]
         try:
-            every = outcomes.of(self.facts, own, self.handled, [*self.keys, self.wanted])
+            return outcomes.of(self.facts, own, self.handled, [*self.keys, self.wanted])
         except Exception as error:
             # The journey is worth showing without it; the bug report says what broke.
             if disk.is_full(error):
                 raise
             failures.append(Failure.of("consumers", error))
-            every = []
-        return [
-            {name: getattr(one, name) for name in OUTCOME}
-            | {"text": one.why, "evidence": [ref.as_dict() for ref in one.evidence]}
-            for one in every
-        ]
+            return []
 
     def _gaps(self) -> Iterator[Row]:
         if not self.records:
@@ -129,7 +121,7 @@ class _Life:
     def _never_handled(self, end: dt.datetime | None) -> Iterator[Row]:
         """Name copies in topics whose consumers wrote down their deliveries, but not this one."""
         seen = {row["offset_msg_id"] for row in self.handled}
-        visible = [r for r in self.records if r["stage"] in CONSUMED and r["offset_msg_id"] not in seen]
+        visible = [r for r in self.records if r["stage"] in outcomes.VISIBLE and r["offset_msg_id"] not in seen]
         covered = {row["topic"] for row in self.facts.rows("delivery_counts") if not row["logged"]} if visible else ()
         for record in visible:
             stored = record["store_timestamp"]

@@ -116,8 +116,8 @@ def _totals(facts: Facts, observed: Observed) -> None:
     """Add which group lags most in total, from a consumerProgress of all groups: without queues, at one moment."""
     rows = [
         (integer(block.get("#Diff Total")) or 0, block)
-        for block in admin_output.admin_blocks(facts)
-        if block["command"] == "consumerProgress" and names.of_users(block.get("#Group") or "")
+        for block in admin_output.blocks_of(facts, "consumerProgress")
+        if names.of_users(block.get("#Group") or "")
     ]
     most, row = max(rows, key=lambda each: each[0], default=(0, {}))
     if most >= MUCH:

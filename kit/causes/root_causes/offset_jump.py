@@ -125,7 +125,7 @@ def _hints(facts: Facts, observed: Observed, kind: str | None) -> None:
 
 def _without_jump(facts: Facts, observed: Observed) -> None:
     """Add signs that count only where no jump is shown."""
-    if rows := facts.rows("smaller_offsets"):
+    if rows := facts.rows("smaller_offsets") if offsets.copies(facts) else []:
         group, topic, queues, messages = (rows[0][name] for name in ("group", "topic", "queues", "messages"))
         observed.values |= {"smaller_group": group, "smaller_topic": topic, "smaller_queues": queues}
         observed.values["smaller_messages"] = messages
