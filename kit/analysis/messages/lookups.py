@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import attrs
 import pandas as pd
@@ -84,6 +84,7 @@ class Lookup:
 
 
 def _misread(text: str) -> str | None:
+    """Return the address that an id reads as when taken for an offset id."""
     place = ids.tried(text)
     return place and place[0]
 
@@ -138,22 +139,23 @@ def lookups(facts: Facts) -> list[Lookup]:
         said = [known[one.upper()] for one in each.ids if one.upper() in known]
         if said:
             each.wrong = any(kind != wanted for kind in said)
-        elif each.address and wanted == "offset":
+        elif wanted == "offset" and (prefix := ids.host_prefix(each.address)):
             # Only the error is left: the address it tried is that of a producer, taken out of one of its UNIQ_KEYs.
-            each.wrong = _is_producers(facts, each.address) or None
+            of_host = facts.answers("records_of_host", prefix=prefix, size=len(prefix) + 16)
+            each.wrong = bool(of_host[0]["n"]) or None
     return _once(every)
 
 
 def _once(every: list[Lookup]) -> list[Lookup]:
     """Leave out failures without a command that report a command already listed: a tool prints and logs the same exception."""
     listed = [one for one in every if one.command]
-    told = {one.address or _misread(i) for one in listed for i in (one.ids or ("",))}
-    told |= {i.upper() for one in listed for i in one.ids}
+    known = {one.address or _misread(i) for one in listed for i in (one.ids or ("",))}
+    known |= {i.upper() for one in listed for i in one.ids}
     for one in (each for each in every if not each.command):
         marks = {one.address, *(i.upper() for i in one.ids)} - {None}
-        if marks and not marks & told:
+        if marks and not marks & known:
             listed.append(one)
-            told |= marks
+            known |= marks
     return sorted(listed, key=lambda one: (one.file, one.line))
 
 
@@ -161,22 +163,15 @@ def kinds(facts: Facts, texts: set[str]) -> dict[str, ids.Kind]:
     """Return {id: kind} of well-formed ids that a look-up or an application's log names: as a record has it, else
     by form if that is more than possible. gRPC ids count as UNIQ_KEYs.
     """
-    known: dict[str, ids.Kind] = {
-        row["id"]: row["kind"] for row in (facts.rows("known_ids") if texts else ()) if row["id"] in texts
-    }
+    rows = facts.rows("known_ids") if texts else []
+    known: dict[str, ids.Kind] = {row["id"]: row["kind"] for row in rows if row["id"] in texts}
     unknown = sorted(texts - set(known))
-    hosts = set(facts("store_extent")["store_host"].dropna()) if unknown else set()
+    hosts = {row["store_host"] for row in facts.rows("store_extent")} - {None} if unknown else set()
     for text in unknown:
         kind, sure = ids.classify(text, hosts)
         if sure != "possible":
             known[text] = "uniq" if kind == "grpc" else kind
     return known
-
-
-def _is_producers(facts: Facts, address: str) -> bool:
-    """Return whether some UNIQ_KEY of the records reads as this address when taken for an offset id."""
-    prefix = ids.host_prefix(address)
-    return bool(prefix and facts.answers("records_of_host", prefix=prefix, size=len(prefix) + 16)[0]["n"])
 
 
 def ref(facts: Facts, lookup: Lookup) -> tuple[Ref, ...]:
@@ -207,29 +202,18 @@ def _text(facts: Facts) -> tuple[str, str]:
     return file, decoded(facts.raw(file, LARGEST))
 
 
-class Mixed(NamedTuple):
-    """Ids of both kinds that a paste compares. `paired`: two of them certainly belong to one message."""
-
-    offset_ids: int
-    uniq_keys: int
-    paired: bool
-    refs: tuple[Ref, ...]
-
-
-@memo
-def mixed(facts: Facts) -> Mixed | None:
+def mixed(facts: Facts) -> context.Mixed | None:
     """Return the ids of a paste that compares both kinds; None for other evidence."""
-    found = context.mixed(_text(facts)[1])
-    return None if found is None else Mixed(found.offset_ids, found.uniq_keys, found.paired, _quoted(facts, found.at))
+    return context.mixed(_text(facts)[1])
 
 
 @memo
 def overtaken(facts: Facts) -> tuple[Ref, ...]:
     """Return the lines of a paste in which a check arrives during the local transaction; () for other evidence."""
-    return _quoted(facts, context.overtaken(_text(facts)[1]))
+    return quoted(facts, context.overtaken(_text(facts)[1]))
 
 
-def _quoted(facts: Facts, numbers: Iterable[int]) -> tuple[Ref, ...]:
+def quoted(facts: Facts, numbers: Iterable[int]) -> tuple[Ref, ...]:
     """Quote lines of a paste, in full."""
     file, text = _text(facts)
     raw = text.split("\n")

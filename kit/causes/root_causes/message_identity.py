@@ -54,7 +54,7 @@ def observe(facts: Facts) -> Observed:
             "several-offset-ids": ()
             if copies is None
             else refs.records_at(facts, copies[copies["uniq_key"] == same["uniq_key"].iloc[0]], 4),
-            "pasted-ids": pasted.refs if pasted else (),
+            "pasted-ids": lookups.quoted(facts, pasted.at) if pasted else (),
         },
     )  # fmt: skip
     if effect:
@@ -74,28 +74,26 @@ def _dedup_lines(facts: Facts) -> pd.DataFrame | None:
 
 def _twice_refs(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
     """Quote the two deliveries of the first messages, and the records delivered."""
-    quoted: list[Ref] = []
-    rows: list[dict[str, Any]] = [{str(k): v for k, v in row.items()} for row in frame.head(2).to_dict("records")]
-    for row in rows:
-        for file, line in ((row["first_file"], int(row["first_line"])), (row["file"], int(row["line"]))):
-            item = facts.files.get(file)
-            if item is not None and (item.kind not in ("rows", "sends") or item.detail.get("dialect")):
-                quoted.append(facts.ref(file, line))
+    rows = frame.head(2)
+    sides = [rows[["first_file", "first_line"]], rows[["file", "line"]]]
+    places = [place for pair in zip(*(side.itertuples(index=False) for side in sides), strict=True) for place in pair]
+    quoted = facts.refs((file, int(line)) for file, line in places if _has_lines(facts, file))
     place = ["record_file", "physical_offset", "store_timestamp"]
-    firsts = frame[[f"first_{name}" for name in place]].set_axis(place, axis=1)
-    records = pd.concat([firsts.head(2), frame[place].head(2)]).rename(columns={"record_file": "file"})
+    firsts = rows[[f"first_{name}" for name in place]].set_axis(place, axis=1)
+    records = pd.concat([firsts, rows[place]]).rename(columns={"record_file": "file"})
     return (*quoted, *refs.records_at(facts, records.drop_duplicates(), 4))
+
+
+def _has_lines(facts: Facts, file: str) -> bool:
+    """Return whether a file is text: a table may be Parquet."""
+    item = facts.files.get(file)
+    return item is not None and (item.kind not in ("rows", "sends") or bool(item.detail.get("dialect")))
 
 
 def _tables(facts: Facts, twice: pd.DataFrame, wrong: list[lookups.Lookup]) -> dict[str, Any]:
     columns = ["file", "line", "command", "ids", "found", "reason", "address"]
-    tables: dict[str, Any] = {
-        "identity_lookups": pd.DataFrame(
-            [(o.file, o.line, o.command, ",".join(o.ids), o.found, o.reason, o.address) for o in wrong],
-            columns=pd.Index(columns),
-        ),
-        "identity_twice": twice,
-    }
+    rows = [(o.file, o.line, o.command, ",".join(o.ids), o.found, o.reason, o.address) for o in wrong]
+    tables = {"identity_lookups": pd.DataFrame(rows, columns=columns), "identity_twice": twice}
     if not facts.has("messages"):
         return tables
     tables |= {
@@ -104,28 +102,22 @@ def _tables(facts: Facts, twice: pd.DataFrame, wrong: list[lookups.Lookup]) -> d
         "identity_funnel": facts("retry_funnel"),
         "identity_never_came": facts("not_arrived"),
     }
-    examples = [one for o in wrong for one in o.ids][:1]
-    if len(twice):
-        examples = list(twice["uniq_key"].head(3))
-    return tables | _examples(facts, examples, tables["identity_journeys"])
+    concerned = list(twice["uniq_key"].head(3)) if len(twice) else [one for o in wrong for one in o.ids][:1]
+    return tables | _examples(facts, concerned, tables["identity_journeys"])
 
 
 def _examples(facts: Facts, keys: list[str], journeys: pd.DataFrame) -> dict[str, Any]:
     """Return the lineage of a few messages: those concerned, and the one with the most records."""
-    longest = journeys["example"].iloc[int(journeys["path"].str.count(">").argmax())] if len(journeys) else None
-    wanted = list(dict.fromkeys([*keys, *([longest] if longest else [])]))
+    longest = [journeys["example"].iloc[int(journeys["path"].str.count(">").argmax())]] if len(journeys) else []
+    wanted = list(dict.fromkeys([*keys, *filter(None, longest)]))
     records, deliveries = lives(facts, wanted)
     client = next(iter(reversed(setup.client_versions(facts))), None)
     calls = [
         lookups.on_message([r for r in records if r["id"] == key], client, facts.lang).assign(message=key)
         for key in wanted
     ]
+    rows = [{"row": "copy"} | r for r in records] + [{"row": "delivery"} | d for d in deliveries]
     return {
-        "identity_lives": pd.DataFrame(
-            [
-                *({"row": "copy", **{k: v for k, v in r.items() if k != "properties"}} for r in records),
-                *({"row": "delivery", **d} for d in deliveries),
-            ]
-        ),
+        "identity_lives": pd.DataFrame(rows).drop(columns="properties", errors="ignore"),
         "identity_calls": pd.concat(calls, ignore_index=True) if calls else pd.DataFrame(),
     }
