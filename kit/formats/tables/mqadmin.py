@@ -12,7 +12,7 @@ import datetime as dt
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -38,21 +38,25 @@ Cell = tuple[int, str, str | None]
 """(block, name, value)."""
 Field = tuple[int, str | None, int, str, str | None]
 """(line, command, block, name, value)."""
-NEXT, SAME = "next", "same"
-
 LINES: Final = patterns("mqadmin")
 HEADS: Final = byte_patterns("mqadmin_heads")
 _PREAMBLE: Final = (
     "RocketMQLog:WARN ", "OpenJDK 64-Bit", "Java HotSpot", "SLF4J:", "Picked up ", "For more information, please visit the url",
 )  # fmt: skip
-_TABLE_ROWS: Final = (
-    ("subscription", None), ("status_row", "consumerStatus"), ("connection_row", "consumerConnection"), ("connected", "consumerConnection"),
+COMMAND, SAME, NEXT, ROW, BROKER = "command", "same", "next", "row", "broker"
+"""Where the fields of a line belong: to the command as a whole, the block of the line before, a new one, a row of a table without a head (as
+releases before 4.8.0 print them: each group is a column), the first or the last broker's block."""
+_BEFORE_ROWS: Final = (
+    ("detail", ROW, None), ("subscription", ROW, None), ("failed", COMMAND, None), ("cause", COMMAND, None),
+    ("total", COMMAND, None),
 )  # fmt: skip
-"""Rows of tables without a head, as releases before 4.8.0 print them: each group is a column. With the command whose row it is, if it shows that."""
-_FORMS: Final = (
-    ("warning", SAME, None), ("broker", NEXT, "getBrokerConfig"), ("message", NEXT, None), ("decoded_id", SAME, "decodeMessageId"),
+_OUTSIDE: Final = (
+    ("status_row", ROW, "consumerStatus"), ("connection_row", ROW, "consumerConnection"),
+    ("connected", ROW, "consumerConnection"), ("track", NEXT, None), ("warning", SAME, None),
+    ("broker", NEXT, "getBrokerConfig"), ("message", NEXT, None), ("decoded_id", SAME, "decodeMessageId"),
+    ("created_topic", COMMAND, "updateTopic"), ("created", COMMAND, None), ("pairs", NEXT, None),
 )  # fmt: skip
-"""Lines outside tables: each group is a field of a new block, or of that of the line before; and the command whose line it is."""
+"""Forms of lines, in this order: name, where its fields belong, the command whose line it is."""
 _RESETS: Final = ("rollback consumer offset by specified", "reset consumer offset by specified")
 
 
@@ -90,8 +94,7 @@ def parse(raw: bytes) -> Iterator[Field]:
 
 
 def _lines(raw: bytes) -> list[str]:
-    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-    return raw.decode(encoding, "backslashreplace").removeprefix("\ufeff").split("\n")
+    return raw.decode("utf-8", "backslashreplace").removeprefix("\ufeff").split("\n")
 
 
 def _route(lines: list[str]) -> tuple[list[Field], range]:
@@ -141,77 +144,56 @@ class State:
         if section := LINES["section"].match(text):
             self.command, self.section, self.columns = "consumerRunningInfo", section["name"], []
             return []
-        if self.section and (own := self._running_info(text)) is not None:
-            return own
+        if self.section == "Consumer jstack":
+            return []
+        if self.section == "Consumer Properties":
+            return self._first_form((("property", COMMAND, None),), text) or []
         if text.startswith("#"):
             self.columns, self.apart = [(m.start(), m.group().strip()) for m in LINES["column"].finditer(text)], False
             joined = " ".join(name for _, name in self.columns)
             self.command = self.command or next((command for head, command in TABLES if joined.startswith(head)), None)
             return []
-        if failed := LINES["failed"].match(text):
-            self.columns, named = [], failed["command"]
-            self.command = self.command or (named[:1].lower() + named[1:] if named else None)
-            return [(0, "failed", failed["what"])]
-        if cause := LINES["cause"].match(text):
-            return [(0, name, value) for name, value in cause.groupdict().items()]
-        if total := LINES["total"].match(text):
-            self.columns = []
-            return [(0, total["name"], total["value"])]
+        if cells := self._first_form(_BEFORE_ROWS, text):
+            return cells
         if self.apart and (len(self.columns) < _WIDE or len(LINES["cell"].findall(text)) != len(self.columns)):
             self.columns = []
         if row := _row(text, self.columns):
             self.apart = False
-            return self._next(row)
-        return self._outside(text)
+            self.block += 1
+            return [(self.block, name, value) for name, value in row]
+        return self._reset(text) or self._first_form(_OUTSIDE, text) or self._setting(text) or self._labelled(text)
 
-    def _next(self, row: list[tuple[str, str | None]]) -> list[Cell]:
-        self.block += 1
-        return [(self.block, name, value) for name, value in row]
+    def _first_form(self, forms: Iterable[tuple[str, str, str | None]], text: str) -> list[Cell]:
+        """Return the fields of a line by the first form that it has, nothing if it has none."""
+        for name, place, command in forms:
+            if not (matches := list(LINES[name].finditer(text))):
+                continue
+            printed = matches[0].groupdict().get("command") or ""
+            self.command = self.command or command or printed[:1].lower() + printed[1:] or None
+            if place == COMMAND:
+                self.columns = []
+            cells: list[Cell] = []
+            for match in matches:
+                self.block += place in (NEXT, ROW)
+                block = {COMMAND: 0, BROKER: max(self.block, 1)}.get(place, self.block)
+                cells += [(block, *field) for field in _fields(match, "#" if place == ROW else "")]
+            return cells
+        return []
 
-    def _running_info(self, text: str) -> list[Cell] | None:
-        """Return the cells of a line of a running info file: none for a line of its frame, None for the row of a table."""
-        if self.section == "Consumer jstack":
+    def _reset(self, text: str) -> list[Cell]:
+        if not any(begin in text for begin in _RESETS):
             return []
-        if self.section == "Consumer Properties":
-            found = LINES["property"].match(text)
-            return [(0, found["name"], found["value"])] if found else []
-        if found := LINES["detail"].match(text):
-            return self._next([*_columns(found)[:3], *LINES["info"].findall(found["info"])])
-        found = LINES["subscription"].match(text)
-        return self._next(_columns(found)) if found else None
+        self.command = self.command or "resetOffsetByTime"
+        named = LINES["reset"].findall(text)
+        return [(0, name if name == "timestamp(long)" else name.partition("(")[0], value) for name, value in named]
 
-    def _outside(self, text: str) -> list[Cell]:
-        """Return the fields of a line that is in no table."""
-        for name, command in _TABLE_ROWS:
-            if found := LINES[name].match(text):
-                self.command = self.command or command
-                return self._next(_columns(found))
-        if any(begin in text for begin in _RESETS):
-            self.command = self.command or "resetOffsetByTime"
-            said = ((name, value) for name, value in LINES["reset"].findall(text))
-            return [(0, n if n == "timestamp(long)" else n.partition("(")[0], value) for n, value in said]
-        if tracks := list(LINES["track"].finditer(text)):
-            return [cell for track in tracks for cell in self._next(list(track.groupdict().items()))]
-        for name, block, command in _FORMS:
-            if found := LINES[name].match(text):
-                self.command = self.command or command
-                self.block += block == NEXT
-                return [(self.block, name, value) for name, value in found.groupdict().items()]
-        if created := LINES["created"].match(text):
-            self.command = self.command or ("updateTopic" if created["name"] == "create topic" else None)
-            return [(0, created["name"], created["value"])]
-        if pairs := LINES["pairs"].match(text):
-            # A value may contain commas and brackets.
-            named = (pair.partition("=") for pair in re.split(r", (?=\w+=)", pairs["fields"]))
-            return self._next([(name, value) for name, _, value in named])
-        if self.command in (None, "getBrokerConfig") and (config := LINES["config"].match(text)):
-            return [(max(self.block, 1), config["name"], config["value"] or "")]
-        is_status = self.command == "brokerStatus" or (self.command is None and LINES["status_key"].search(text))
-        if is_status and (status := LINES["status"].match(text)):
-            self.command = "brokerStatus"
-            name = f"{status['address']} {status['name']}" if status["address"] else status["name"]
-            return [(max(self.block, 1), name, status["value"].rstrip())]
-        return self._labelled(text)
+    def _setting(self, text: str) -> list[Cell]:
+        """Return a line of a broker's settings or of its state."""
+        if self.command in (None, "getBrokerConfig") and (cells := self._first_form((("config", BROKER, None),), text)):
+            return cells
+        if self.command == "brokerStatus" or (self.command is None and LINES["status_key"].search(text)):
+            return self._first_form((("status", BROKER, "brokerStatus"),), text)
+        return []
 
     def _labelled(self, text: str) -> list[Cell]:
         """Return a line of a block of labels, which begins with the first of them again."""
@@ -227,9 +209,17 @@ class State:
         return [(self.block, name, label["value"] or "")]
 
 
-def _columns(found: re.Match[str]) -> list[tuple[str, str | None]]:
-    """Return the groups of a row as columns: `#Broker Name` of `Broker_Name`."""
-    return [(f"#{name.replace('_', ' ')}", value) for name, value in found.groupdict().items()]
+def _fields(found: re.Match[str], mark: str) -> list[tuple[str, str | None]]:
+    """Return what a line says: a name and its value, each other group (`#Broker Name` of `Broker_Name`), `a=1, b=2`."""
+    groups = found.groupdict()
+    groups.pop("command", None)
+    pairs = groups.pop("fields", None)
+    if "value" in groups:
+        return [(" ".join(groups["name"].split()), groups["value"] or "")]
+    fields = [(mark + name.replace("_", " " if mark else "_"), value) for name, value in groups.items()]
+    # A value may contain commas and brackets.
+    split = (pair.partition("=") for pair in re.split(r", (?=\w+=)", pairs)) if pairs is not None else ()
+    return [*fields, *((name, value) for name, _, value in split)]
 
 
 def _arguments(rest: str) -> list[tuple[str, str]]:
