@@ -130,7 +130,7 @@ def wide(head: bytes) -> str | None:
     Recognised by its byte order mark, or by zeros in every other byte, if its characters are printable.
     """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16" if _is_text(head, "utf-16", 0.2) else None
+        return "utf-16" if _is_text(head, "utf-16", 0) else None
     zeros = [head[first::2].count(0) for first in (0, 1)]
     if len(head) < _WIDE_LEAST or min(zeros) * 20 > max(zeros) or max(zeros) * 10 < len(head):
         return None

@@ -118,9 +118,6 @@ def _is_whole(data: bytes, start: int, end: int) -> bool:
 def _windows(text: Text) -> Iterator[bytes]:
     """Yield a file in windows that end with a line. It is read, not mapped: a log may be truncated while it is read."""
     with open_readonly(text.path) as stream:
-        if text.encoding == "utf-16":
-            yield stream.read().decode("utf-16", "replace").encode()
-            return
         held = b""
         while data := stream.read(WINDOW):
             lines, feed, rest = data.rpartition(b"\n")
@@ -132,6 +129,5 @@ def _windows(text: Text) -> Iterator[bytes]:
 
 
 def _quoted(text: Text, line: int, data: bytes, word: str) -> Mention:
-    encoding = "utf-8" if text.encoding in (None, "utf-16") else text.encoding
-    shown = data[: 4 * MAX_TEXT].decode(encoding, "replace").rstrip("\r\n")
+    shown = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")
     return Mention(text.file, line, shown[:MAX_TEXT], word)

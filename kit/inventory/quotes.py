@@ -95,10 +95,6 @@ def _each(item: Item, numbers: list[int]) -> Iterator[tuple[int, str]]:
         return
     encoding = item.detail.get("encoding") or (item.detail.get("dialect") or {}).get("encoding") or "utf-8"
     with open_readonly(item.path) as stream:
-        if encoding == "utf-16":
-            text = stream.read().decode("utf-16", "replace").split("\n")
-            yield from ((number, text[number - 1].rstrip("\r")) for number in numbers if 0 < number <= len(text))
-            return
         info = os.fstat(stream.fileno())
         feeds = _feeds(item.path, info.st_ino, info.st_size, info.st_mtime_ns)
         for number in numbers:

@@ -11,11 +11,11 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 import attrs
-import msgspec
 
 from kit import data
 from kit.evidence.files import EvidenceFile, open_readonly, stretches
 from kit.formats.commitlog import records
+from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables, configs, delimited
 from kit.inventory.model import Item
@@ -29,19 +29,10 @@ _ENTRY: Final = struct.Struct(">iiqqqiiii")
 """openmessaging.storage.dledger.entry.DLedgerEntryCoder: magic, size, index, term, position, channel, CRCs, body size."""
 
 
-class _Kinds(msgspec.Struct, forbid_unknown_fields=True):
-    """`kinds.yaml`. `not_read`: kind, path, how it begins."""
-
-    not_read: tuple[tuple[str, str, str], ...]
-    names: dict[str, str]
-    texts: dict[str, str]
-    heads: dict[str, str]
-
-
-_KINDS: Final = data.read("inventory/kinds.yaml", _Kinds)
-_NOT_READ: Final = [(kind, re.compile(path), re.compile(begin.encode())) for kind, path, begin in _KINDS.not_read]
-_NAMES: Final = {name: re.compile(form) for name, form in (_KINDS.names | _KINDS.texts).items()}
-_HEADS: Final = {name: re.compile(form.encode()) for name, form in _KINDS.heads.items()}
+_KINDS: Final = data.read("inventory/kinds.yaml", list[tuple[str, str, str]])
+_NOT_READ: Final = [(kind, re.compile(path), re.compile(begin.encode())) for kind, path, begin in _KINDS]
+_NAMES: Final = patterns("file_names")
+_HEADS: Final = byte_patterns("file_heads")
 
 
 @attrs.define(slots=False)

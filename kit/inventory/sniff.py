@@ -25,25 +25,18 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     """Return {"source", "layout", "encoding"} of a text log from its first bytes (`SAMPLE`), None if it is no log.
 
     `source` is the broker-side logger (`broker`, `store`, …), `client`, `app`, `mqadmin` or `text` (with log lines).
-    The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030` or `utf-16`.
+    The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030`.
     """
     from kit.formats.tables import host_heads, mqadmin
 
     head = head[:SAMPLE].lstrip(b"\0")
     encoding = encoding_of(head)
-    if encoding == "utf-16":
-        text = head.decode("utf-16", "replace").encode()
-    elif encoding == "binary":
+    if encoding == "binary" or not head.strip() or host_heads.sniff(head):
         return None
-    else:
-        text = head
-    if not text.strip() or host_heads.sniff(text):
-        return None
-    if mqadmin.sniff(text):
+    if mqadmin.sniff(head):
         return {"source": "mqadmin", "layout": "mqadmin", "encoding": encoding}
-    if len(head) < SAMPLE:
-        text = source_code.tidied(text)
-    log = _Lines(text, "text", whole=len(head) < SAMPLE)
+    whole = len(head) < SAMPLE
+    log = _Lines(source_code.tidied(head) if whole else head, "text", whole=whole)
     layouts = Counter(log.layouts[log.layouts != ""].tolist())
     found = known_texts().find(log.text, log.starts, log.ends, np.arange(log.starts.size))[1]
     known = bool(catalogue.own(found).any())
@@ -88,9 +81,7 @@ def seconds_twice(head: bytes) -> bool | None:
 
 
 def encoding_of(head: bytes) -> str | None:
-    """Return None for UTF-8 (or nearly), `gb18030`, `utf-16`, or `binary`."""
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
+    """Return None for UTF-8 (or nearly), `gb18030` or `binary`; UTF-16 is converted when a file is opened."""
     data = np.frombuffer(head, np.uint8)
     text = data[data != 0]
     odd = np.count_nonzero((text < 9) | ((text > 13) & (text < 32) & (text != 27)) | (text == 127))

@@ -129,7 +129,7 @@ def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
             source, encoding = seen.get("source") or "text", encoding or seen.get("encoding")
         encoding = encoding or (e if (e := encoding_of(head)) != "binary" else None)
         one = Piece(file.file, file.path, 0, size, 0, source, encoding, file.zone_minutes, seconds_twice(head))
-        if size <= chunk or source == "mqadmin" or encoding == "utf-16":
+        if size <= chunk or source == "mqadmin":
             yield one
             return
         before = 0

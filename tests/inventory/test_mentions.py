@@ -45,16 +45,11 @@ def test_of_a_loop_the_first_and_last_lines_are_kept(tmp_path: Path) -> None:
 
 
 def test_other_encodings_short_keys_and_empty_files(tmp_path: Path) -> None:
-    wide = tmp_path / "wide.log"
-    wide.write_text(f"one\ntwo {UNIQ}\n", encoding="utf-16")
-    files = [
-        Text("wide.log", str(wide), "utf-16"),
-        text(tmp_path / "empty.log", b""),
-        text(tmp_path / "s.log", b"k7 k7"),
-    ]
-    found, counts = search(files, [UNIQ, "k7"])
-    assert counts == {"wide.log": 1}
-    assert found[0].line == 2
+    (tmp_path / "gbk.log").write_text(f"一\n二 {UNIQ}\n", encoding="gb18030")
+    gbk = Text("gbk.log", str(tmp_path / "gbk.log"), "gb18030")
+    found, counts = search([gbk, text(tmp_path / "empty.log", b""), text(tmp_path / "s.log", b"k7 k7")], [UNIQ, "k7"])
+    assert counts == {"gbk.log": 1}
+    assert (found[0].line, found[0].text) == (2, f"二 {UNIQ}")
 
 
 def test_a_word_is_found_across_windows_and_in_long_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

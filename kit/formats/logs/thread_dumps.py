@@ -64,10 +64,8 @@ def parse(text: str) -> list[Thread]:
 
 def read(name: str, raw: bytes, zone: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
     """Yield the rows (`SCHEMA`) of one file. `zone(ms as printed)` gives ms since 1970."""
-    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-    rows = [
-        _row(name, thread, zone) for thread in parse(raw.decode(encoding, "backslashreplace").removeprefix("\ufeff"))
-    ]
+    text = raw.decode("utf-8", "backslashreplace").removeprefix("\ufeff")
+    rows = [_row(name, thread, zone) for thread in parse(text)]
     if rows:
         yield pa.RecordBatch.from_pylist(rows, SCHEMA)
 

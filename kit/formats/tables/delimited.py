@@ -49,9 +49,8 @@ _UNSEEN: Final = "\r\n\t\f\x1b\x01\x02\u00a0\u202f\u3000\u200b\ufeff"
 
 def encoding(head: bytes) -> str | None:
     """Return the codec of a text's first bytes, None if they are not text. The last character may be incomplete."""
-    for bom, name in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
-        if head.startswith(bom):
-            return name
+    if head.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
     if b"\0" in head:
         return None
     for name in ("utf-8", "gb18030"):
