@@ -84,14 +84,16 @@ def text(value: str) -> str:
     return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
 
 
+_UNFIT: Final = (pa.ArrowException, OverflowError, ValueError, TypeError)
+
+
 def batch(rows: Sequence[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
     """Return rows as a batch; a value that its column cannot hold becomes null."""
     try:
         return pa.RecordBatch.from_pylist(list(rows), schema)
-    except (pa.ArrowException, OverflowError, ValueError, TypeError):
-        return pa.RecordBatch.from_arrays(
-            [_column([row.get(field.name) for row in rows], field.type) for field in schema], schema=schema
-        )
+    except _UNFIT:
+        columns = [pa.array([_fitting(row.get(each.name), each.type) for row in rows], each.type) for each in schema]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def batches(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -101,18 +103,11 @@ def batches(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.Re
         yield batch(part, schema)
 
 
-def _column(values: list[Any], kind: pa.DataType) -> pa.Array:
-    try:
-        return pa.array(values, kind)
-    except (pa.ArrowException, OverflowError, ValueError, TypeError):
-        return pa.array([_fitting(value, kind) for value in values], kind)
-
-
 def _fitting(value: Any, kind: pa.DataType) -> Any:
     value = _text(value)
     try:
         pa.scalar(value, kind)
-    except (pa.ArrowException, OverflowError, ValueError, TypeError):
+    except _UNFIT:
         return None
     return value
 

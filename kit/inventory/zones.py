@@ -21,7 +21,7 @@ import attrs
 
 from kit.evidence.files import open_readonly
 from kit.formats import printed_times
-from kit.formats.tables import delimited
+from kit.formats.tables import business_tables
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
@@ -126,12 +126,8 @@ def _pair(line: bytes) -> Pair | None:
 
 
 def _sample_rows(item: Item) -> list[Pair]:
-    dialect = delimited.Dialect.of(item.detail.get("dialect"))
-    names = delimited.names_of(Path(item.path), dialect)
-    at = {field: names.index(name) for field, name in item.detail["columns"].items() if name in names}
     pairs = []
-    for _, row in delimited.rows(Path(item.path), dialect, MOST):
-        cells = {field: (row[i] or "").strip() for field, i in at.items() if i < len(row)}
+    for _, _, cells in business_tables.fields(Path(item.path), item.detail, MOST):
         time = printed_times.when(cells.get("time"), month_first=item.detail.get("month_first", False))
         if time and time.floating:
             named = [cells.get(field) for field in ("uniq_key", "offset_msg_id", "key")]

@@ -65,7 +65,10 @@ def spans(
                 until = limit if end == file.used else min(at + WINDOW, limit)
                 buf = room[: end - begin]
                 buffers.read(stream, buf, begin, end, begin)
-            found, lost, behind = _walked(buf, file, begin, at, until, starts, sizes, marks, gaps)
+            found, lost, behind = walk.walk(
+                buf, at - begin, until - begin, file.length - begin, file.base + begin, file.head, BATCH_BYTES,
+                starts, sizes, marks, gaps,
+            )  # fmt: skip
             if lost and end < file.used:
                 # This may be a record that ends beyond the window, and the next record may be far away.
                 if reach == NEAR:
@@ -81,18 +84,11 @@ def spans(
                 [(int(a) + begin, int(b) + begin, walk.REASONS[why]) for a, b, why in gaps[:lost]],
                 file.base + begin,
             )
-            at = behind
+            at = behind + begin
             until = max(until, at)
         if stop == file.used < file.length:
             none = starts[:0]
             yield buf, none, none, marks[:0], [(file.used, file.length, "zero_tail")], file.base + begin
-
-
-def _walked(buf: records.Bytes, file: File, begin: int, at: int, until: int, *into: np.ndarray) -> tuple[int, int, int]:
-    """Walk on from `at` in bytes that begin at `begin` of the file; return (records, gaps, position reached)."""
-    length, base = file.length - begin, file.base + begin
-    found, lost, behind = walk.walk(buf, at - begin, until - begin, length, base, file.head, BATCH_BYTES, *into)
-    return found, lost, behind + begin
 
 
 def _border(stream: io.FileIO, file: File, split: int, room: records.Bytes) -> int:

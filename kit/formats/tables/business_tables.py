@@ -25,11 +25,16 @@ ROWS: Final = columns_of("rows")
 SENDS: Final = columns_of("sends")
 _RECORDS: Final = {"physical_offset", "store_size"}
 """Columns of records of a store, as `decode` writes them: no business rows."""
+Fields = tuple[int, list[tuple[str, str]], dict[str, str | None]]
+
+
+def _dialect(head: bytes, size: int) -> delimited.Dialect | None:
+    return None if head.startswith(delimited.PARQUET) else delimited.dialect(head, whole=size <= len(head))
 
 
 def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
     """Return {"kind": "rows" | "sends", "role", "columns": {field: name}, "dialect", …} of a table, else None."""
-    how = None if head.startswith(delimited.PARQUET) else delimited.dialect(head, whole=size <= len(head))
+    how = _dialect(head, size)
     if how is None and not head.startswith(delimited.PARQUET):
         return None
     try:
@@ -48,7 +53,7 @@ def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
         "columns": {field: names[i] for field, i in found.at.items() if i < len(names)},
         "other_keys": [names[i] for i in found.keys],
         "month_first": found.month_first,
-        "dialect": None if how is None else attrs.asdict(how),
+        "dialect": how and attrs.asdict(how),
     }
 
 
@@ -66,9 +71,8 @@ def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, st
     if "dialect" not in detail:
         with open_readonly(path) as stream:
             head = stream.read(delimited.SAMPLE)
-        how = None if head.startswith(delimited.PARQUET) else delimited.dialect(head, whole=size <= len(head))
-        dialect = None if how is None else attrs.asdict(how)
-        detail = {**detail, "dialect": dialect, "columns": {}, "month_first": False, "role": None}
+        how = _dialect(head, size)
+        detail = {"dialect": how and attrs.asdict(how), "columns": {}, "month_first": False, "role": None} | detail
     names = delimited.names_of(path, delimited.Dialect.of(detail["dialect"]))
     columns = {field: name for field, name in chosen.items() if field != "role"}
     if missing := sorted(set(columns.values()) - set(names)):
@@ -80,15 +84,11 @@ def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, st
 
 def read(path: Path, file: str, detail: dict[str, Any], zone: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
     """Yield batches of `ROWS` or `SENDS`. `zone`: ms as printed → ms since 1970, for times without a zone."""
-    how = delimited.Dialect.of(detail["dialect"])
-    names = delimited.names_of(path, how)
-    at = {field: names.index(name) for field, name in detail["columns"].items() if name in names}
-    named = _send if detail["role"] == "sends" else _business
-    found = ((line, _unfold(row, len(names))) for line, row in delimited.rows(path, how))
 
     def rows() -> Iterator[dict[str, Any]]:
-        for line, row in found:
-            cells = {field: (row[i] or "").strip() or None for field, i in at.items() if i < len(row)}
+        for line, named, cells in fields(path, detail):
+            time, outcome = _time(cells.get("time"), detail.get("month_first", False), zone), cells.get("outcome")
+            # Each table takes the columns that it has.
             yield {
                 "file": file,
                 "line": line,
@@ -96,22 +96,30 @@ def read(path: Path, file: str, detail: dict[str, Any], zone: Callable[[int], in
                 "key": cells.get("key"),
                 "uniq_key": _id(cells.get("uniq_key")),
                 "offset_msg_id": _id(cells.get("offset_msg_id")),
-                "cells": [(name, value) for name, value in zip(names, row, strict=False) if value is not None],
-                **named(cells, _time(cells.get("time"), detail.get("month_first", False), zone)),
+                "cells": named,
+                "time": time,
+                "time_text": cells.get("time"),
+                "status": cells.get("status") or outcome,
+                "reconsume_times": truncated(cells.get("reconsume_times"), 32),
+                "start": time,
+                "start_text": cells.get("time"),
+                "cost_ms": truncated(cells.get("cost_ms")),
+                "outcome": outcome,
+                "error": cells.get("error"),
             }
 
     yield from batches(rows(), SENDS if detail["role"] == "sends" else ROWS)
 
 
-def _send(cells: dict[str, str | None], time: int | None) -> dict[str, Any]:
-    numbers = {"start": time, "start_text": cells.get("time"), "cost_ms": truncated(cells.get("cost_ms"))}
-    return numbers | {"outcome": cells.get("outcome"), "error": cells.get("error")}
-
-
-def _business(cells: dict[str, str | None], time: int | None) -> dict[str, Any]:
-    status = cells.get("status") or cells.get("outcome")
-    retries = truncated(cells.get("reconsume_times"), 32)
-    return {"time": time, "time_text": cells.get("time"), "status": status, "reconsume_times": retries}
+def fields(path: Path, detail: dict[str, Any], limit: int | None = None) -> Iterator[Fields]:
+    """Yield each row of a table: its line, its cells by the name of their column, and by field those that mean one."""
+    how = delimited.Dialect.of(detail["dialect"])
+    names = delimited.names_of(path, how)
+    at = {field: names.index(name) for field, name in detail["columns"].items() if name in names}
+    for line, row in delimited.rows(path, how, limit):
+        cells = _unfold(row, len(names))
+        named = [(name, value) for name, value in zip(names, cells, strict=False) if value is not None]
+        yield line, named, {field: (cells[i] or "").strip() or None for field, i in at.items() if i < len(cells)}
 
 
 def _time(printed: str | None, month_first: bool, zone: Callable[[int], int]) -> int | None:

@@ -124,9 +124,7 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
         fields = zip(_CHECKPOINT, struct.unpack(">5q", data[:40]), strict=True) if len(data) >= 40 else ()
         found: Iterable[Offset] = (("checkpoint", field, None, None, value, None) for field, value in fields if value)
     elif detail["name"] in _OFFSETS:
-        text = data.decode("utf-8-sig", "replace")
-        table = store_json.parse_json(text).get("offsetTable") or {}
-        found = (_local if detail["name"] == "localOffset" else _saved)(file, text, table)
+        found = _stored(file, data.decode("utf-8-sig", "replace"), is_local=detail["name"] == "localOffset")
     else:
         found = ()
     backup = kind != "checkpoint" and detail["backup"]
@@ -141,31 +139,32 @@ Offset = tuple[str, str, str | None, Any, Any, int | None]
 """(kind, topic, group, queue id, value, line)."""
 
 
-def _saved(file: str, text: str, table: dict[str, Any]) -> Iterator[Offset]:
-    """Yield the offsets that a broker stores for groups, and for the levels of delayed messages."""
+def _stored(file: str, text: str, *, is_local: bool) -> Iterator[Offset]:
+    """Yield the offsets in a file: of groups and of the levels of delayed messages, as a broker stores them; of a
+    broadcasting client (`is_local`), in `…/.rocketmq_offsets/CLIENT ID/GROUP/offsets.json` (client/consumer/store/LocalFileOffsetStore).
+    """
     lines, at = store_json.Lines(text), 0
-    for key, value in table.items():
-        at = max(at, lines.find(key, at))
-        topic, is_group, group = key.partition("@")
-        if isinstance(value, dict):
-            yield from (("consumer", topic, group, queue, offset, lines.of(at)) for queue, offset in value.items())
+    for key, value in (store_json.parse_json(text).get("offsetTable") or {}).items():
+        # Keys of a client are objects, with quotes of their own or without.
+        at = max(at, text.find(key, at), text.find(json.dumps(key), at)) if is_local else max(at, lines.find(key, at))
+        line, (topic, is_group, group) = lines.of(at), key.partition("@")
+        if is_local:
+            queue = store_json.parse_json(key)
+            yield (
+                "local",
+                queue.get("topic"),
+                PurePosixPath(file).parent.name or None,
+                queue.get("queueId"),
+                value,
+                line,
+            )
+        elif isinstance(value, dict):
+            yield from (("consumer", topic, group, queue, offset, line) for queue, offset in value.items())
         elif is_group:  # lmqConsumerOffset: one queue each
-            yield "consumer", topic, group, 0, value, lines.of(at)
+            yield "consumer", topic, group, 0, value, line
         else:
             level = integer(key, 32)
-            yield "delay", "SCHEDULE_TOPIC_XXXX", None, None if level is None else level - 1, value, lines.of(at)
-
-
-def _local(file: str, text: str, table: dict[str, Any]) -> Iterator[Offset]:
-    """Yield the offsets that a broadcasting client stores itself: `…/.rocketmq_offsets/CLIENT ID/GROUP/offsets.json`
-    (client/consumer/store/LocalFileOffsetStore).
-    """
-    group = PurePosixPath(file).parent.name or None
-    lines, at = store_json.Lines(text), 0
-    for key, value in table.items():
-        queue = store_json.parse_json(key)
-        at = max(at, text.find(key, at), text.find(json.dumps(key), at))
-        yield "local", queue.get("topic"), group, queue.get("queueId"), value, lines.of(at)
+            yield "delay", "SCHEDULE_TOPIC_XXXX", None, None if level is None else level - 1, value, line
 
 
 DUMPED: Final = r"^[a-z]\w{2,60}=[^ ]?"

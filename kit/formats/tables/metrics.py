@@ -125,20 +125,18 @@ def _row(at: int, time: str | None, subject: str | None, names: list[str], cells
 def _iostat(lines: Lines) -> Reader:
     time: str | None = None
     names: list[str] = []
-    cpu: list[str] = []
+    is_cpu = False
     for at, line in lines:
         cells = line.split()
         if not cells:
-            names, cpu = [], []
+            names = []
         elif LINES["date_time"].match(line.strip()):
             time = line.strip()
-        elif cells[0] == "avg-cpu:":
-            cpu = cells[1:]
-        elif cpu:
-            yield from _row(at, time, "cpu", cpu, cells)
-            cpu = []
-        elif cells[0].rstrip(":") == "Device":
-            names = cells[1:]
+        elif cells[0] == "avg-cpu:" or cells[0].rstrip(":") == "Device":
+            names, is_cpu = cells[1:], cells[0] == "avg-cpu:"
+        elif names and is_cpu:
+            yield from _row(at, time, "cpu", names, cells)
+            names = []
         elif names and len(cells) == len(names) + 1:
             yield from _row(at, time, cells[0], names, cells[1:])
 
