@@ -100,26 +100,23 @@ def step(roots: Sequence[Path], before: State, now: float, *, most: int, since: 
     for root, name, path, info in sorted(files, key=lambda each: (each[3].st_mtime, each[1])):
         key = f"{info.st_dev}:{info.st_ino}"
         with contextlib.suppress(OSError), open_raw(path) as stream:
-            place = _place(stream, info.st_size, key, before) or Place(name)
+            known = _place(stream, info.st_size, key, before) or Place(name)
             # What has come since the last step is not quiet yet; where none was read, only the last change is known.
-            quiet = now - info.st_mtime if place.size in (0, info.st_size) else 0.0
+            quiet = now - info.st_mtime if known.size in (0, info.st_size) else 0.0
             place = msgspec.structs.replace(
-                place, name=name, root=root, size=info.st_size, begin=place.at, first=place.line, gone=0.0
+                known, name=name, root=root, size=info.st_size, begin=known.at, first=known.line, gone=0.0
             )
-            place = after[key] = _recognised(
-                stream, EvidenceFile(name, path, info.st_size, modified=info.st_mtime), place
-            )
-            is_log, is_last = place.kind in LOGS, last[root, name.rpartition("/")[0]] == name
-            if not place.kind:
-                continue
-            if info.st_mtime < since:
-                place = msgspec.structs.replace(_at_end(stream, place, is_last=is_last), size=0)
-            elif left[is_log] > 0 and is_log:
-                place = _log_read(stream, place, quiet, left[True])
-            elif left[is_log] > 0:
-                place = _records_read(stream, place, left[False], is_last=is_last)
-            left[is_log] -= place.at - place.begin
+            _recognise(stream, EvidenceFile(name, path, info.st_size, modified=info.st_mtime), place)
             after[key] = place
+            is_log, is_last = place.kind in LOGS, last[root, name.rpartition("/")[0]] == name
+            if place.kind and info.st_mtime < since:
+                _pass_over(stream, place, is_last=is_last)
+            elif place.kind and left[is_log] > 0 and is_log:
+                _read_log(stream, place, quiet, left[True])
+            elif place.kind and left[is_log] > 0:
+                end = growing.records_end(stream, _store(stream, place), place.at, left[False], is_last=is_last)
+                _move(stream, place, end)
+            left[is_log] -= place.at - place.begin
     for key, place in before.items():
         if key not in after and place.at and now - (place.gone or now) < FORGET:
             after[key] = msgspec.structs.replace(place, gone=place.gone or now)
@@ -167,15 +164,15 @@ def _place(stream: io.FileIO, size: int, key: str, before: State) -> Place | Non
     return max(same, key=lambda place: place.at, default=None)
 
 
-def _recognised(stream: io.FileIO, file: EvidenceFile, place: Place) -> Place:
-    """Return `place` with kind and details of its file; determined again while its first bytes are still arriving."""
+def _recognise(stream: io.FileIO, file: EvidenceFile, place: Place) -> None:
+    """Note kind and details of a file; determined again while its first bytes are still arriving."""
     from kit.inventory import recognise
     from kit.inventory.sniff import SAMPLE, seconds_twice
 
     if place.sniffed and (place.sniffed >= recognise.HEAD or file.bytes < 2 * place.sniffed):
-        return place
+        return
     kind, detail = recognise.recognise(file)
-    place = msgspec.structs.replace(place, sniffed=file.bytes)
+    place.sniffed = file.bytes
     if not place.at:
         place.heads = min(HEAD, file.bytes)
         place.head = _digest(stream, place.heads, 0)
@@ -184,59 +181,55 @@ def _recognised(stream: io.FileIO, file: EvidenceFile, place: Place) -> Place:
         place.seconds_twice = seconds_twice(os.pread(stream.fileno(), SAMPLE, first_data(stream, 0)))
     if kind in LOGS or kind in STORES:
         place.kind = kind
-    return place
 
 
-def _moved(stream: io.FileIO, place: Place, end: int, line: int = 1) -> Place:
-    """Return `place` moved to `end`, with the hashes of what is before it."""
-    if end <= place.at:
-        return place
-    heads, size = min(HEAD, end), min(MARK, end)
-    head, mark = _digest(stream, heads, 0), _digest(stream, size, end - size)
-    return msgspec.structs.replace(place, at=end, line=line, heads=heads, head=head, mark=mark)
+def _move(stream: io.FileIO, place: Place, end: int, line: int = 1) -> None:
+    """Move a place to `end`, with the hashes of what is before it."""
+    if end > place.at:
+        heads, size = min(HEAD, end), min(MARK, end)
+        head, mark = _digest(stream, heads, 0), _digest(stream, size, end - size)
+        place.at, place.line, place.heads, place.head, place.mark = end, line, heads, head, mark
 
 
-def _at_end(stream: io.FileIO, place: Place, *, is_last: bool) -> Place:
-    """Return the place after everything in a file, as if it had been read."""
+def _skip(stream: io.FileIO, place: Place, end: int) -> None:
+    """Move a place to `end` with nothing to read before it."""
+    size = end - place.at
+    _move(stream, place, end, place.line)
+    place.begin, place.skipped = end, place.skipped + size
+
+
+def _pass_over(stream: io.FileIO, place: Place, *, is_last: bool) -> None:
+    """Move a place behind everything in a file, as if it had been read."""
     if place.kind in LOGS:
         end = entries.line_end(stream, 0, _size(stream))
-        place = _moved(stream, place, end, line=1 + entries.count_lines(stream, 0, end))
+        _move(stream, place, end, 1 + entries.count_lines(stream, 0, end))
     else:
-        place, file = _store(stream, place)
-        place = _moved(stream, place, growing.present_end(stream, file) if is_last else file.length)
-    return msgspec.structs.replace(place, begin=place.at, first=place.line)
+        file = _store(stream, place)
+        _move(stream, place, growing.present_end(stream, file) if is_last else file.length)
+    place.begin, place.first, place.size = place.at, place.line, 0
 
 
-def _records_read(stream: io.FileIO, place: Place, most: int, *, is_last: bool) -> Place:
-    place, file = _store(stream, place)
-    return _moved(stream, place, growing.records_end(stream, file, place.at, most, is_last=is_last))
-
-
-def _store(stream: io.FileIO, place: Place) -> tuple[Place, File]:
-    """Return a store, and its place with what its first records say about it."""
+def _store(stream: io.FileIO, place: Place) -> File:
+    """Return a store; its place notes what its first records say about it."""
     if not place.at:
-        base, head = growing.base_of(stream) or (f.first_offset(PurePosixPath(place.name).name) or 0, 0)
-        place = msgspec.structs.replace(place, base=base, entry_head=head)
+        place.base, place.entry_head = growing.base_of(stream) or (
+            f.first_offset(PurePosixPath(place.name).name) or 0,
+            0,
+        )
     length = _size(stream)
-    return place, File(place.name, "", length, length, place.base, place.entry_head)
+    return File(place.name, "", length, length, place.base, place.entry_head)
 
 
-def _log_read(stream: io.FileIO, place: Place, quiet: float, most: int) -> Place:
-    """Return the place after the complete entries of a log that did not change for `quiet` seconds."""
+def _read_log(stream: io.FileIO, place: Place, quiet: float, most: int) -> None:
+    """Move a place behind the complete entries of a log that did not change for `quiet` seconds."""
     if (data := first_data(stream, place.at)) > place.at:
         # A log that is copied and truncated while it is written has a hole where its text was.
-        place = _skipped(stream, place, data)
-    size = _size(stream)
+        _skip(stream, place, data)
     end = _entries_end(stream, place, quiet, most)
-    if end == place.at and size - end > most:
-        return _skipped(stream, place, end + most)
-    return _moved(stream, place, end, line=place.line + entries.count_lines(stream, place.at, end))
-
-
-def _skipped(stream: io.FileIO, place: Place, end: int) -> Place:
-    """Return a place moved to `end` with nothing to read before it."""
-    skipped = place.skipped + end - place.at
-    return msgspec.structs.replace(_moved(stream, place, end, line=place.line), begin=end, skipped=skipped)
+    if end == place.at and _size(stream) - end > most:
+        _skip(stream, place, end + most)
+    else:
+        _move(stream, place, end, place.line + entries.count_lines(stream, place.at, end))
 
 
 def _entries_end(stream: io.FileIO, place: Place, quiet: float, most: int) -> int:

@@ -95,7 +95,11 @@ def _lines(
     number = 1
     for data in _windows(text):
         matches = automaton.find_matches_as_indexes(data, overlapping=True)
-        whole = sorted((start, words[word]) for word, start, end in matches if _is_whole(data, start, end))
+        whole = sorted(
+            (start, words[word])
+            for word, start, end in matches
+            if not data[start - 1 : start].isalnum() and not data[end : end + 1].isalnum()
+        )
         counted = at = 0
         while at < len(whole):
             begin = data.rfind(b"\n", 0, whole[at][0]) + 1
@@ -109,10 +113,6 @@ def _lines(
             counted = begin
             yield number, data[begin:end], named
         number += data.count(b"\n", counted)
-
-
-def _is_whole(data: bytes, start: int, end: int) -> bool:
-    return not data[start - 1 : start].isalnum() and not data[end : end + 1].isalnum()
 
 
 def _windows(text: Text) -> Iterator[bytes]:

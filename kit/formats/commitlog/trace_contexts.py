@@ -17,20 +17,18 @@ from kit.formats.commitlog.schema import TRACES, File
 from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq import binary_format as f
 
-FIELDS: Final = {
-    name: tuple(fields.split())
-    for name, fields in {
-        "Pub": "type time region group topic msg_id tags keys store_host body_length cost_ms msg_type offset_msg_id success client_host",
-        "SubBefore": "type time region group request_id msg_id retry_times keys client_host",
-        "SubAfter": "type request_id msg_id cost_ms success keys context_code time group",
-        "EndTransaction": "type time region group topic msg_id tags keys store_host msg_type transaction_id state from_check",
-        "Recall": "type time region group topic msg_id success",
-    }.items()
+_LAYOUTS: Final = {
+    "Pub": "type time region group topic msg_id tags keys store_host body_length cost_ms msg_type | offset_msg_id success client_host",
+    "SubBefore": "type time region group request_id msg_id retry_times keys | client_host",
+    "SubAfter": "type request_id msg_id cost_ms success keys | context_code time group",
+    "EndTransaction": "type time region group topic msg_id tags keys store_host msg_type transaction_id state from_check",
+    "Recall": "type time region group topic msg_id success",
 }
-_LEAST: Final = {"Pub": 12, "SubBefore": 8, "SubAfter": 6, "EndTransaction": 13, "Recall": 7}
+"""What is behind `|` came with later releases."""
+FIELDS: Final = {name: tuple(layout.replace("| ", "").split()) for name, layout in _LAYOUTS.items()}
+_LEAST: Final = {name: len(layout.partition("|")[0].split()) for name, layout in _LAYOUTS.items()}
 _GLUED: Final = re.compile(rf"(-?\d+)({'|'.join(FIELDS)})")
 _TYPES: Final = {field.name: field.type for field in TRACES}
-_LAST_MS: Final = NANO_LAST_MS
 
 
 def contexts(text: str) -> Iterator[dict[str, Any]]:
@@ -77,7 +75,7 @@ def _value(name: str, text: str) -> Any:
     if kind == pa.string():
         return text
     number = int(text)
-    most = _LAST_MS if name == "time" else (2**31 - 1 if kind == pa.int32() else 2**63 - 1)
+    most = NANO_LAST_MS if name == "time" else (2**31 - 1 if kind == pa.int32() else 2**63 - 1)
     if not -most <= number <= most or (name == "time" and number < 0):
         raise ValueError(text)
     return number * 1000 if name == "time" else number

@@ -63,14 +63,7 @@ def _lines(path: str | Path, origin: str | None) -> Iterator[tuple[int, str]]:
 # --- times -----------------------------------------------------------------------------------------------------------
 
 LINES: Final = patterns("metrics")
-_DAY: Final = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +"
-_MONTH: Final = rf"(?P<month>{'|'.join(MONTHS)})"
-_REST: Final = r"(?P<clock>\d\d:\d\d:\d\d)(?P<half> [AP]M)?(?: (?P<zone>[A-Z]{2,5}|[+-]\d\d(?:\d\d)?))?"
-_DATE: Final = (
-    re.compile(rf"^{_DAY}{_MONTH} +(?P<day>\d{{1,2}}) {_REST} (?P<year>\d{{4}})$"),
-    re.compile(rf"^{_DAY}(?P<day>\d{{1,2}}) {_MONTH} (?P<year>\d{{4}}) {_REST}$"),
-)
-"""What `date` prints in the locales C and en."""
+_DATES: Final = (LINES["date"], LINES["date_en"])
 
 
 def time_of(line: str) -> str | None:
@@ -78,13 +71,13 @@ def time_of(line: str) -> str | None:
     line = line.strip()
     if alone := LINES["alone"].match(line):
         return alone[1].replace("_", " ")
-    return line if any(rule.match(line) for rule in _DATE) else None
+    return line if any(rule.match(line) for rule in _DATES) else None
 
 
 def moment(text: str, zone: Callable[[int], int]) -> int | None:
     """Return a printed date and time as ms since 1970 UTC, None if it is incomplete. Of the abbreviations of zones only UTC and GMT name one."""
     text = text.strip()
-    if found := next((found for rule in _DATE if (found := rule.match(text))), None):
+    if found := next((found for rule in _DATES if (found := rule.match(text))), None):
         named = found["zone"] or ""
         offset = "Z" if named in ("UTC", "GMT") else f"{named}00"[:5] if named[:1] in ("+", "-") else ""
         month = MONTHS.index(found["month"]) + 1
