@@ -178,15 +178,13 @@ def _big(name: str, found: Inventory, options: Mapping[str, Any], part: Path) ->
     """Return what reads a big table, cut as its data source cuts it."""
     source, said = _source(name, found, options, part)
     kind = next(each for each in data_sources() if each.name() == source)
-    reader: Any = kind(said).reader(None)  # type: ignore[arg-type]
-    parts = reader.partitions()
+    opened: Any = kind(said)
+    parts = opened.tasks()
     needed = options.get("needed")
     if needed is not None:
         parts = [attrs.evolve(each, ranges=tuple(at for at in each.ranges if at[0].file in needed)) for each in parts]
         parts = [each for each in parts if each.ranges]
-    # Columns that are dictionary-coded already are cheaper to hand over.
-    read = getattr(reader, "rows", reader.read)
-    return [Task(partial(read, each), part_name(said, each)) for each in parts]
+    return [Task(partial(opened.rows, each), part_name(said, each)) for each in parts]
 
 
 def _source(name: str, found: Inventory, options: Mapping[str, Any], part: Path) -> tuple[str, dict[str, str]]:

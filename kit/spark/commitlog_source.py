@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 import pyarrow as pa
 from attrs import evolve, frozen
 from pyspark.sql.datasource import (
-    DataSourceReader,
     EqualTo,
     Filter,
     GreaterThan,
@@ -28,7 +27,7 @@ from pyspark.sql.datasource import (
 from kit.evidence.unread import Unread
 from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, TRACES, File, Wanted, schema
 from kit.rocketmq import names
-from kit.spark.sources import Source, files_of, plain
+from kit.spark.sources import Reader, Source, files_of
 
 CHUNK: Final = 64 << 20
 """How many bytes of a file one task reads at most; smaller files share a task."""
@@ -97,17 +96,28 @@ class CommitLogDataSource(Source):
     >>> spark.read.format("rocketmq.commitlog").option("columns", "topic,store_timestamp").load("store/") # doctest: +SKIP
     """
 
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq.commitlog"
+    format = "rocketmq.commitlog"
 
     def fields(self) -> pa.Schema:
         return SKIPPED if self._skipped() else schema(self._columns())
 
-    def reader(self, schema: Any) -> CommitLogReader:
-        return CommitLogReader(self.options, self._skipped(), self._wanted())
+    def reader(self, schema: Any) -> Reader:
+        return Reader(self) if self._skipped() else FilteredReader(self)
 
-    def _wanted(self) -> Wanted:
+    def tasks(self) -> Sequence[InputPartition]:
+        return tasks(files_of(self.options, *_KINDS), Unread.of(self.options))
+
+    def rows(self, task: Chunk) -> Iterator[pa.RecordBatch]:
+        from kit.formats.commitlog.segments import messages, skipped
+
+        unread = Unread.of(self.options)
+        read = skipped if self._skipped() else partial(messages, wanted=self.wanted)
+        for file, start, stop in task.ranges:
+            yield from unread.through(file.file, partial(read, file, start, stop))
+
+    @cached_property
+    def wanted(self) -> Wanted:
+        """What is built of `messages`; a filter that is pushed down narrows it."""
         topics = _listed(self.options.get("body_topics"))
         return Wanted(self._columns(), body_topics=frozenset(topics) if topics else None)
 
@@ -130,34 +140,16 @@ def _listed(option: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (option or "").split(",") if name.strip())
 
 
-class CommitLogReader(DataSourceReader):
-    """Reads the chunks. Filters only save work: Spark applies them again."""
+class FilteredReader(Reader):
+    """Builds less of `messages` where a filter is understood. Filters only save work: Spark applies them again."""
 
-    def __init__(self, options: Any, skipped: bool, wanted: Wanted) -> None:
-        """Keep what was asked for."""
-        self.options, self.skipped, self.wanted = options, skipped, wanted
+    source: CommitLogDataSource
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
-        """Build less where a filter is understood, and hand all filters back."""
-        if not self.skipped:
-            for item in filters:
-                self.wanted = narrow(self.wanted, item)
+        """Take note of the filters, and hand all of them back."""
+        for item in filters:
+            self.source.wanted = narrow(self.source.wanted, item)
         return filters
-
-    def partitions(self) -> Sequence[InputPartition]:
-        return tasks(files_of(self.options, *_KINDS), Unread.of(self.options))
-
-    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        return map(plain, self.rows(partition))
-
-    def rows(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        """Yield the rows with columns of few values dictionary-coded, which Spark cannot take."""
-        from kit.formats.commitlog.segments import messages, skipped
-
-        unread = Unread.of(self.options)
-        for file, start, stop in partition.ranges:
-            read = partial(skipped if self.skipped else partial(messages, wanted=self.wanted), file, start, stop)
-            yield from unread.through(file.file, read)
 
 
 def narrow(wanted: Wanted, item: Filter) -> Wanted:
@@ -192,31 +184,18 @@ class TraceDataSource(Source):
     Options: `files` as for `rocketmq.commitlog`; `topics` (comma list) if traces are in topics of their own.
     """
 
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq.trace"
+    format = "rocketmq.trace"
 
     def fields(self) -> pa.Schema:
         return TRACES
 
-    def reader(self, schema: Any) -> TraceReader:
-        return TraceReader(self.options)
-
-
-class TraceReader(DataSourceReader):
-    """Reads the chunks of the commit log."""
-
-    def __init__(self, options: Any) -> None:
-        """Keep what was asked for."""
-        self.options = options
-        self.topics = frozenset((names.TRACE_TOPIC, *_listed(options.get("topics"))))
-
-    def partitions(self) -> Sequence[InputPartition]:
+    def tasks(self) -> Sequence[InputPartition]:
         return tasks(files_of(self.options, *_KINDS), Unread.of(self.options))
 
-    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+    def rows(self, task: Chunk) -> Iterator[pa.RecordBatch]:
         from kit.formats.commitlog.trace_contexts import trace_rows
 
+        topics = frozenset((names.TRACE_TOPIC, *_listed(self.options.get("topics"))))
         unread = Unread.of(self.options)
-        for file, start, stop in partition.ranges:
-            yield from unread.through(file.file, partial(trace_rows, file, start, stop, self.topics))
+        for file, start, stop in task.ranges:
+            yield from unread.through(file.file, partial(trace_rows, file, start, stop, topics))

@@ -11,17 +11,23 @@ from typing import Any, Final
 import attrs
 import msgspec
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, InputPartition
-from pyspark.sql.types import StructType
+from pyspark.sql.datasource import InputPartition
 
 from kit.evidence.files import open_raw
 from kit.evidence.unread import Unread
 from kit.formats.logs.schema import LogFile, Options, Piece
 from kit.formats.printed_times import zone
-from kit.spark.sources import Source, plain
+from kit.spark.sources import Source
 
 CHUNK: Final = 64 << 20
 """How many bytes of a big file one partition reads; small files share partitions of up to half of this."""
+
+
+@attrs.frozen
+class Pieces(InputPartition):
+    """What one task reads."""
+
+    pieces: tuple[Piece, ...]
 
 
 class LogDataSource(Source):
@@ -43,44 +49,21 @@ class LogDataSource(Source):
     >>> spark.read.format("rocketmq.log").option("events", "true").load("transaction.log")   # doctest: +SKIP
     """
 
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq.log"
+    format = "rocketmq.log"
 
     def fields(self) -> pa.Schema:
         return _options(self.options).schema
 
-    def reader(self, schema: StructType) -> DataSourceReader:
-        return _Reader(dict(self.options))
-
-
-@attrs.frozen
-class _Partition(InputPartition):
-    """What one task reads."""
-
-    pieces: tuple[Piece, ...]
-
-
-class _Reader(DataSourceReader):
-    def __init__(self, options: dict[str, str]) -> None:
-        self.options = options
-
-    def partitions(self) -> Sequence[InputPartition]:
+    def tasks(self) -> Sequence[InputPartition]:
         planned = self.options.get("pieces")
         groups = json.loads(planned) if planned else plan(self._files(), Unread.of(self.options))
-        return [_Partition(tuple(Piece(**piece) for piece in group)) for group in groups]
+        return [Pieces(tuple(Piece(**piece) for piece in group)) for group in groups]
 
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
-        if not isinstance(partition, _Partition):
-            return iter(())  # Without any partition Spark asks for the whole, as None.
-        return map(plain, self.rows(partition))
-
-    def rows(self, partition: _Partition) -> Iterator[pa.RecordBatch]:
-        """Yield the rows with columns of few values dictionary-coded, which Spark cannot take."""
+    def rows(self, task: Pieces) -> Iterator[pa.RecordBatch]:
         from kit.formats.logs.entries import batches  # late: planning needs no reader
 
         options, unread = _options(self.options), Unread.of(self.options)
-        for piece in partition.pieces:
+        for piece in task.pieces:
             yield from unread.through(piece.file, partial(batches, piece, options))
 
     def _files(self) -> list[LogFile]:

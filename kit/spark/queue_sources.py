@@ -1,13 +1,12 @@
-"""The Spark data sources `rocketmq.consumequeue` and `rocketmq.index`."""
+"""The Spark data sources `rocketmq.consumequeue` and `rocketmq.index`: whole files, several a task."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.datasource import InputPartition
 
 from kit.evidence.unread import Unread
 from kit.formats.queues import consumequeue, index
@@ -19,29 +18,15 @@ class ConsumeQueueDataSource(Source):
     `rocketmq.commitlog`.
     """
 
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq.consumequeue"
+    format = "rocketmq.consumequeue"
 
     def fields(self) -> pa.Schema:
         return consumequeue.SCHEMA
 
-    def reader(self, schema: Any) -> ConsumeQueueReader:
-        return ConsumeQueueReader(self.options)
-
-
-class ConsumeQueueReader(DataSourceReader):
-    """Reads whole files, several per task."""
-
-    def __init__(self, options: Any) -> None:
-        """Keep what was asked for."""
-        self.options = options
-
-    def partitions(self) -> Sequence[InputPartition]:
+    def tasks(self) -> Sequence[InputPartition]:
         return share(files_of(self.options, "consumequeue"), Unread.of(self.options))
 
-    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        task: Files = partition
+    def rows(self, task: Files) -> Iterator[pa.RecordBatch]:
         unread = Unread.of(self.options)
         for file, path in task.items:
             yield from unread.through(file, partial(consumequeue.units, file, path))
@@ -54,30 +39,19 @@ class IndexDataSource(Source):
     Option `files` as for `rocketmq.commitlog`.
     """
 
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq.index"
+    format = "rocketmq.index"
 
     def fields(self) -> pa.Schema:
-        return index.HEADERS if self.options.get("table") == "headers" else index.ENTRIES
+        return index.HEADERS if self._headers() else index.ENTRIES
 
-    def reader(self, schema: Any) -> IndexReader:
-        return IndexReader(self.options)
-
-
-class IndexReader(DataSourceReader):
-    """Reads whole files, several per task."""
-
-    def __init__(self, options: Any) -> None:
-        """Keep what was asked for."""
-        self.options = options
-
-    def partitions(self) -> Sequence[InputPartition]:
+    def tasks(self) -> Sequence[InputPartition]:
         return share(files_of(self.options, "index"), Unread.of(self.options))
 
-    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        task: Files = partition
-        rows = index.headers if self.options.get("table") == "headers" else index.entries
+    def rows(self, task: Files) -> Iterator[pa.RecordBatch]:
+        read = index.headers if self._headers() else index.entries
         unread = Unread.of(self.options)
         for file, path in task.items:
-            yield from unread.through(file, partial(rows, file, path))
+            yield from unread.through(file, partial(read, file, path))
+
+    def _headers(self) -> bool:
+        return self.options.get("table") == "headers"

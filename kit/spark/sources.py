@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import attrs
 import pyarrow as pa
 from attrs import frozen
-from pyspark.sql.datasource import DataSource, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_type
 
 from kit.evidence.unread import Unread
@@ -58,13 +58,47 @@ def _by_content(value: Any, digests: dict[str, str]) -> Any:
 
 
 class Source(DataSource):
-    """A format of the kit. Apache Spark takes its columns as SQL text; `fields` are the Arrow columns behind it."""
+    """A format of the kit: its columns as Arrow (`fields`), what its tasks read, and the rows of a task.
+
+    `rows` may be dictionary-coded, which is cheaper to hand on and which Spark cannot take.
+    """
+
+    format: ClassVar[str]
+
+    @classmethod
+    def name(cls) -> str:
+        return cls.format
 
     def fields(self) -> pa.Schema:
         raise NotImplementedError
 
+    def tasks(self) -> Sequence[InputPartition]:
+        raise NotImplementedError
+
+    def rows(self, task: Any) -> Iterator[pa.RecordBatch]:
+        raise NotImplementedError
+
     def schema(self) -> Any:
+        """Return the columns as SQL text: Apache Spark takes no Arrow schema."""
         return ddl(self.fields())
+
+    def reader(self, schema: Any) -> Reader:
+        return Reader(self)
+
+
+class Reader(DataSourceReader):
+    """Reads a source task by task."""
+
+    def __init__(self, source: Source) -> None:
+        """Keep what is read."""
+        self.source = source
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return self.source.tasks()
+
+    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        # Of a source without any task Spark asks for the whole, as None.
+        return iter(()) if partition is None else map(plain, self.source.rows(partition))
 
 
 class Embedded(DataSource):
