@@ -8,6 +8,7 @@ that time (if none is known, what to run next time).
 from __future__ import annotations
 
 import datetime as dt
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -37,6 +38,8 @@ ONE_TOPIC: Final = " --topic TOPIC"
 OF_GROUP: Final = " -g GROUP"
 BETWEEN: Final = "BETWEEN … AND …"
 WINDOW: Final = " --since … --until …"
+LEFT_OUT: Final = {WINDOW: "", ONE_TOPIC: ""}
+"""Options that a command does without where their values are not known."""
 NEXT_TIME: Final = "iostat -dxt 1 60 > iostat.txt; vmstat -t 1 60 > vmstat.txt"
 SAR: Final = "for f in {files}; do S_TIME_FORMAT=ISO LC_ALL=C sar -A -f $f; done > sar.txt 2>/dev/null"
 """sysstat's file of a day: /var/log/sa on Red Hat, /var/log/sysstat on Debian; DD is the day of the month."""
@@ -61,24 +64,16 @@ def ask(
 ) -> Missing:
     """Request an artefact, of one group or topic if they are known; `command`: another one, as it should be typed."""
     each = artefacts()[name]
-    return Missing(each.what, why, _of_group(_of_topic(command or each.command, topic), group), each.side)
+    return Missing(each.what, why, filled(command or each.command, naming(topic, group)), each.side)
 
 
 def unseen_files(facts: Facts, why: Sentence) -> list[Missing]:
-    """Request the files that are missing between others of a commit log, if any."""
-    return [
-        ask(
-            "commitlog",
-            SAYS["unseen"].say(start=hidden["start"], end=hidden["end"], host=hidden["store_host"], why=why),
-        )
-        for hidden in [each for each in brokers.stretches(facts) if each["large"]][:1]
-    ]
-
-
-def _of_topic(command: str, topic: str | None) -> str:
-    if topic is None:
-        return command
-    return command.replace(OF_TOPIC, f" -t {word(topic)}").replace(ONE_TOPIC, f" --topic {word(topic)}")
+    """Request the first of the large stretches that are missing in a commit log, if any."""
+    hidden = next((each for each in brokers.stretches(facts) if each["large"]), None)
+    if hidden is None:
+        return []
+    place = {"start": hidden["start"], "end": hidden["end"], "host": hidden["store_host"]}
+    return [ask("commitlog", SAYS["unseen"].say(**place, why=why))]
 
 
 def word(text: str) -> str:
@@ -89,28 +84,23 @@ def word(text: str) -> str:
 def placed(facts: Facts, findings: Iterable[Finding]) -> None:
     """Add hosts and time to each request and fill in its command, as far as the evidence shows them."""
     every = list(findings)
+    commands = [m.command for finding in every for m in finding.missing]
+    if not commands:
+        return
     found = [f for f in every if f.window is not None and f.verdict in ("confirmed", "suspected")]
     # Times of two clocks are not compared.
     found = [f for f in found if not f.local] or found
     windows = [f.window for f in found if f.window is not None]
     around = (min(w[0] for w in windows), max(w[1] for w in windows)) if windows else None
     local = bool(found) and found[0].local
-    known = (
-        {"broker": _hosts(facts, "store_host"), "client": _hosts(facts, "born_host")}
-        if any(f.missing for f in every)
-        else {}
-    )
-    names = _names(facts, known.get("broker", [])) if known else {}
-    topic = _topic(facts) if known else None
-    group = _group_of(facts) if any(OF_GROUP in m.command for f in every for m in f.missing) else None
+    hosts = {"broker": _hosts(facts, "store_host"), "client": _hosts(facts, "born_host")}
+    group = _group_of(facts) if any(OF_GROUP in command for command in commands) else None
+    names = LEFT_OUT | _addresses(facts, hosts["broker"]) | naming(_topic(facts), group)
     for finding in every:
         window, floats = widened(finding.window or around), finding.local if finding.window else local
+        values = names | times(window, local=floats)
         finding.missing = [
-            attrs.evolve(
-                m,
-                where=_where(known.get(m.side or "", []), window, floats),
-                command=filled(_of_group(_of_topic(m.command, topic), group), names, window, local=floats),
-            )
+            attrs.evolve(m, where=_where(hosts.get(m.side or "", []), window, floats), command=filled(m.command, values))
             for m in finding.missing
         ]
 
@@ -123,45 +113,46 @@ def widened(window: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime
         return None
 
 
-def filled(
-    command: str, names: Mapping[str, str], window: tuple[dt.datetime, dt.datetime] | None, *, local: bool = False
-) -> str:
-    """Return a command with its placeholders replaced where the value is known (`names`: placeholder → value, quoted
-    here), and with the time of `window`, if any: UTC, or the local time of a zone that is not known, for which any
+def filled(command: str, values: Mapping[str, str]) -> str:
+    """Return a command with the placeholders replaced that `values` has."""
+    return re.sub("|".join(map(re.escape, values)), lambda place: values[place[0]], command) if values else command
+
+
+def naming(topic: str | None, group: str | None) -> dict[str, str]:
+    """Return what stands in a command for a topic and a group, if they are known."""
+    topics = {} if topic is None else {OF_TOPIC: f" -t {word(topic)}", ONE_TOPIC: f" --topic {word(topic)}"}
+    return topics if group is None else topics | {OF_GROUP: f" -g {word(group)}"}
+
+
+def times(window: tuple[dt.datetime, dt.datetime] | None, *, local: bool = False) -> dict[str, str]:
+    """Return what stands in a command for a time: UTC, or the local time of a zone that is not known, for which any
     zone is allowed.
     """
-    if window is not None:
-        start, end = window
-        days = sorted({f"{at:%d}" for at in (start, end)})
-        kept = " ".join(f"/var/log/sa/sa{day} /var/log/sysstat/sa{day}" for day in days)
-        command = command.replace(NEXT_TIME, SAR.format(files=kept))
-        clock = "local time" if local else "UTC"
-        between = f"BETWEEN '{start:%Y-%m-%d %H:%M}' AND '{end:%Y-%m-%d %H:%M}' /* {clock} */"
-        command = command.replace(BETWEEN, between)
-        if local:
-            start, end = start - EAST, end + WEST
-        command = command.replace(WINDOW, f" --since {start:%Y-%m-%dT%H:%M}Z --until {end:%Y-%m-%dT%H:%M}Z")
-    command = command.replace(WINDOW, "").replace(ONE_TOPIC, "")
-    for placeholder, value in names.items():
-        command = command.replace(placeholder, word(value))
-    return command
-
-
-def _names(facts: Facts, hosts: list[str]) -> dict[str, str]:
-    """Return the value of each placeholder that this evidence shows."""
-    found = {"~/store": _said(facts, "storePathRootDir"), "NAMESRV:9876": _said(facts, "namesrvAddr")}
-    if len(hosts) == 1:
-        found |= {"BROKER_HOST": hosts[0], "BROKER:10911": f"{hosts[0]}:{_said(facts, 'listenPort') or 10911}"}
-    return {placeholder: value for placeholder, value in found.items() if value}
+    if window is None:
+        return {}
+    start, end = window
+    days = sorted({f"{at:%d}" for at in window})
+    kept = " ".join(f"/var/log/sa/sa{day} /var/log/sysstat/sa{day}" for day in days)
+    clock = "local time" if local else "UTC"
+    first, last = (start - EAST, end + WEST) if local else window
+    return {
+        NEXT_TIME: SAR.format(files=kept),
+        BETWEEN: f"BETWEEN '{start:%Y-%m-%d %H:%M}' AND '{end:%Y-%m-%d %H:%M}' /* {clock} */",
+        WINDOW: f" --since {first:%Y-%m-%dT%H:%M}Z --until {last:%Y-%m-%dT%H:%M}Z",
+    }
 
 
 def addressed(facts: Facts, command: str) -> str:
     """Return a command with the addresses that the evidence shows."""
-    return filled(command, _names(facts, _hosts(facts, "store_host")), None)
+    return filled(command, _addresses(facts, _hosts(facts, "store_host")))
 
 
-def _of_group(command: str, group: str | None) -> str:
-    return command if group is None else command.replace(OF_GROUP, f" -g {word(group)}")
+def _addresses(facts: Facts, hosts: list[str]) -> dict[str, str]:
+    """Return the folder of the store and the addresses that this evidence shows, by placeholder."""
+    found = {"~/store": _said(facts, "storePathRootDir"), "NAMESRV:9876": _said(facts, "namesrvAddr")}
+    if len(hosts) == 1:
+        found |= {"BROKER_HOST": hosts[0], "BROKER:10911": f"{hosts[0]}:{_said(facts, 'listenPort') or 10911}"}
+    return {placeholder: word(value) for placeholder, value in found.items() if value}
 
 
 def _group_of(facts: Facts) -> str | None:
@@ -173,12 +164,10 @@ def _group_of(facts: Facts) -> str | None:
 
 def _topic(facts: Facts) -> str | None:
     """Return the only user topic with records here, None where there are several or none."""
-    topics = [topic for topic in _of_records(facts, "topic") if not _own(topic)]
+    own = (rocketmq.RETRY_PREFIX, rocketmq.DLQ_PREFIX)
+    every = [topic for topic in _of_records(facts, "topic") if not topic.startswith(own)]
+    topics = [topic for topic in every if not rocketmq.is_system_topic(topic)]
     return topics[0] if len(topics) == 1 else None
-
-
-def _own(topic: str) -> bool:
-    return rocketmq.is_system_topic(topic) or topic.startswith((rocketmq.RETRY_PREFIX, rocketmq.DLQ_PREFIX))
 
 
 def _said(facts: Facts, name: str) -> str | None:

@@ -8,6 +8,7 @@ of the module beside it gives the values. docs/adding-a-cause.md adds one.
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -39,6 +40,16 @@ class Observed:
     """The remedies and their order, where it is not that of the YAML."""
     missing: list[Missing] = attrs.field(factory=list)
     """Requests behind the declared ones."""
+
+
+def examine(facts: Facts, cause: Cause) -> Finding:
+    """Examine a cause: what its module observes, said as it declares."""
+    observed, name = None, cause.slug.replace("-", "_")
+    if cause.kind == "root_cause":
+        observed = importlib.import_module(f"kit.causes.root_causes.{name}").observe(facts)
+    elif cause.module:
+        observed = getattr(importlib.import_module(f"kit.causes.neighbours.{cause.module}"), name)(facts)
+    return finding(facts, cause, observed)
 
 
 def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Finding:

@@ -158,35 +158,32 @@ def _group(group: Group, brokers: tuple[Version, ...]) -> Hazard | None:
 
 
 def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
-    limit, unit = int(rule("brokerRetryTopicMax", version)), str(rule("brokerTopicUnit", version))
-    length = _length(names.retry_topic(group.name), unit)
-    if length <= limit - NEAR:
+    values = _measured(group, names.retry_topic(group.name), "brokerRetryTopicMax", version)
+    if values["length"] <= values["limit"] - NEAR:
         return None
-    values = {"group": group.name, "length": length, "unit": SAYS[unit], "limit": limit}
-    slug, most = "retry-topic-too-long" if length > limit else "retry-topic-near-limit", limit - len(names.RETRY_PREFIX)
-    found = hazard(slug, group.place, most=most, **values)
-    if length > limit and _has("fallback-keeps-tran-msg", group.client) and _has("schedule-into-half", version):
-        found = attrs.evolve(
-            found, cause="half-topic-blowup", becomes=SAYS["retry_leaks"].say(client=str(group.client))
-        )
+    too_long = values["length"] > values["limit"]
+    found = hazard("retry-topic-too-long" if too_long else "retry-topic-near-limit", group.place, **values)
+    if too_long and _has("fallback-keeps-tran-msg", group.client) and _has("schedule-into-half", version):
+        leaks = SAYS["retry_leaks"].say(client=str(group.client))
+        found = attrs.evolve(found, cause="half-topic-blowup", becomes=leaks)
     if not sure:
-        newer = int(rule("brokerRetryTopicMax", versions.NEWEST)) - len(names.RETRY_PREFIX)
-        found = attrs.evolve(found, instead=SAYS["unknown_release"].say(most=most, unit=SAYS[unit], newer=newer))
+        newest = _measured(group, names.retry_topic(group.name), "brokerRetryTopicMax", versions.NEWEST)
+        found = attrs.evolve(found, instead=SAYS["unknown_release"].say(newer=newest["most"], **values))
     return found
 
 
 def _letters(group: Group, version: Version) -> Hazard | None:
     """From 5.1.0 a retry topic may be longer than a dead letter topic (broker/util/HookUtils.checkBeforePutMessage)."""
-    limit, unit = int(rule("brokerTopicMax", version)), str(rule("brokerTopicUnit", version))
-    length = _length(names.dlq_topic(group.name), unit)
-    if length <= limit:
-        return None
-    values = {"group": group.name, "length": length, "unit": SAYS[unit], "limit": limit}
-    return hazard("dlq-topic-too-long", group.place, most=limit - len(names.DLQ_PREFIX), **values)
+    values = _measured(group, names.dlq_topic(group.name), "brokerTopicMax", version)
+    return hazard("dlq-topic-too-long", group.place, **values) if values["length"] > values["limit"] else None
 
 
-def _length(topic: str, unit: str) -> int:
-    return len(topic.encode()) if unit == "bytes" else len(topic)
+def _measured(group: Group, topic: str, limit: str, version: Version) -> dict[str, Any]:
+    """Return how long a topic of a group is, and how long it and the group's name may be by the rule `limit`."""
+    allowed, unit = int(rule(limit, version)), str(rule("brokerTopicUnit", version))
+    length = len(topic.encode()) if unit == "bytes" else len(topic)
+    most = allowed - (len(topic) - len(group.name))
+    return {"group": group.name, "length": length, "unit": SAYS[unit], "limit": allowed, "most": most}
 
 
 def _has(fault: str, version: Version | None) -> bool:

@@ -13,6 +13,7 @@ from typing import Final
 
 from kit.analysis import noise, refs, setup
 from kit.analysis.messages import lookups
+from kit.causes import release_advice
 from kit.causes.findings import Finding, Remedy, Role, Step, supporting
 from kit.causes.texts import Figure
 from kit.i18n import Sentence, labels
@@ -102,18 +103,9 @@ def _with_remedy(finding: Finding, problem: Problem) -> Finding:
 
 def _faulty(facts: Facts, problem: Problem) -> Version | None:
     """Return a broker release of the evidence that has the fault, None if none is known to."""
-    if not problem.fault.since and not problem.fault.until:
-        return None
-    for text in setup.broker_versions(facts):
-        version = Version.parse(text)
-        if _within(problem, version):
-            return version
-    return None
-
-
-def _within(problem: Problem, version: Version) -> bool:
-    early = problem.fault.since and version < Version.parse(problem.fault.since)
-    return not early and not (problem.fault.until and version > Version.parse(problem.fault.until))
+    depends = problem.fault.since or problem.fault.until
+    named = map(Version.parse, setup.broker_versions(facts)) if depends else ()
+    return next((version for version in named if release_advice.has(version, problem)), None)
 
 
 def _releases(problem: Problem) -> Sentence:

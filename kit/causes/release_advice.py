@@ -51,27 +51,20 @@ def advise(releases: Mapping[str, Iterable[Version]], found: Collection[str] = (
                 fixed = str(fix.fixed) if fix.fixed else None
                 fits = not set(found).isdisjoint(fix.leads_to)
                 every.append(Advice(fix.slug, side, version, fix.symptom, fixed, fix.reference, fits))
-            every += [
-                _of_problem(problem, side, version, found)
-                for problem in PROBLEMS.values()
-                if _has(problem, side, version)
-            ]
+            for problem in PROBLEMS.values():
+                fault, source = problem.fault, problem.printed_by.source
+                # Without a last release it does not depend on releases.
+                if fault.until and source.startswith("client/") == (side == "client") and has(version, problem):
+                    fixed = fault.fixed or f"> {fault.until}"
+                    fits = not {problem.slug, problem.seen.cause}.isdisjoint(found)
+                    every.append(Advice(problem.slug, side, version, problem.title, fixed, source, fits))
     return tuple(sorted(every, key=lambda each: not each.fits))
 
 
-def _has(problem: Problem, side: str, version: Version) -> bool:
-    """Return whether a release has a known problem; a problem without a last release does not depend on releases."""
-    if not problem.fault.until or problem.printed_by.source.startswith("client/") != (side == "client"):
-        return False
-    return Version.parse(problem.fault.since or upstream.OLDEST) <= version <= Version.parse(problem.fault.until)
-
-
-def _of_problem(problem: Problem, side: str, version: Version, found: Collection[str]) -> Advice:
-    fixed, fits = (
-        problem.fault.fixed or f"> {problem.fault.until}",
-        not {problem.slug, problem.seen.cause}.isdisjoint(found),
-    )
-    return Advice(problem.slug, side, version, problem.title, fixed, problem.printed_by.source, fits)
+def has(version: Version, problem: Problem) -> bool:
+    """Return whether a release is within the first and the last one that are known to have a problem."""
+    first, last = problem.fault.since or upstream.OLDEST, problem.fault.until
+    return Version.parse(first) <= version and (not last or version <= Version.parse(last))
 
 
 def of_case(facts: Facts) -> dict[str, tuple[Version, ...]]:

@@ -5,7 +5,6 @@ A module reads its own with `TEXTS = texts_of(__name__)` and says `TEXTS.say("le
 
 from __future__ import annotations
 
-import importlib
 from functools import cache, cached_property
 from typing import Any, Literal
 
@@ -14,7 +13,6 @@ import msgspec
 from kit import data
 from kit.causes.findings import Finding, Kind, Remedy, Role
 from kit.i18n import Filled, Sentence, T
-from kit.tables.facts import Facts
 
 Severity = Literal["notice", "warning", "critical"]
 
@@ -203,18 +201,6 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         finding = Finding(self.slug, self.kind, self.title, summary or self.none or self.title)
         finding.actor_figures = tuple(name for name, each in self.figures.items() if each.actor)
         return finding
-
-    def examine(self, facts: Facts) -> Finding:
-        """Examine it: what its module observes, said as it declares."""
-        # Imported here: what only reads the sentences needs no tables.
-        from kit.causes import declared
-
-        observed, name = None, self.slug.replace("-", "_")
-        if self.kind == "root_cause":
-            observed = importlib.import_module(f"kit.causes.root_causes.{name}").observe(facts)
-        elif self.module:
-            observed = getattr(importlib.import_module(f"kit.causes.neighbours.{self.module}"), name)(facts)
-        return declared.finding(facts, self, observed)
 
 
 @cache

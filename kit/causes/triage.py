@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import kit
 from kit import causes
 from kit.case import bug_report
-from kit.causes import Cause, collect_next, consequences, known_problems, results, shown_by, timeline
+from kit.causes import Cause, collect_next, consequences, declared, known_problems, results, shown_by, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk
 from kit.evidence.failure import Failure
@@ -82,7 +82,7 @@ def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
         case.check_cancelled()
         try:
-            return _sayable(_on_its_clock(case, shown_by.weighed(case.facts, cause.examine(case.facts))))
+            return _sayable(_on_its_clock(case, shown_by.weighed(case.facts, declared.examine(case.facts, cause))))
         except Exception as error:
             case.check_cancelled()  # a cancelled cause did not fail
             failure = _failure(cause.slug, error)

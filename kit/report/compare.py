@@ -34,10 +34,7 @@ class Change:
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """Return the differences, in the order of causes in `after`. Raise ValueError for what is no findings.json."""
-    for name, findings in (("before", before), ("after", after)):
-        if not is_findings(findings):
-            raise ValueError(TEXTS["not_findings"].say(name=name).render())
+    """Return the differences of two findings.json (`is_findings`), in the order of causes in `after`."""
     sides = (before, after)
     old, new = ({f["cause"]: f for f in side["findings"]} for side in sides)
     titles = {slug: f.get("title") or slug for slug, f in (*old.items(), *new.items())}

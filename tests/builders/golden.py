@@ -75,12 +75,12 @@ def of_cause(case: Case, slug: str) -> dict[str, Any] | None:
     What explains it is then not known.
     """
     from kit import causes
-    from kit.causes import known_problems, shown_by
+    from kit.causes import declared, known_problems, shown_by
     from kit.causes.triage import plain
 
     known = {cause.slug: cause for cause in causes.discover()}
     if slug in known:
-        return finding(plain(shown_by.weighed(case.facts, known[slug].examine(case.facts)).as_dict()))
+        return finding(plain(shown_by.weighed(case.facts, declared.examine(case.facts, known[slug])).as_dict()))
     return next((finding(plain(f.as_dict())) for f in known_problems.examine(case.facts) if f.cause == slug), None)
 
 

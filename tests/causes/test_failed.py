@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 import kit
 from kit import causes
-from kit.causes import known_problems, results
+from kit.causes import declared, known_problems, results
 from kit.causes.findings import Finding, Step
 from kit.causes.texts import Cause
 from kit.cli.main import cli
@@ -40,8 +40,8 @@ def quiet(slug: str, kind: str = "neighbour") -> Any:
     """A cause that needs no Spark and finds nothing."""
     title = T("Quiet")
     finding = Finding(slug, kind, title, title, [Step(T("A claim"), "deciding", False, id="claim")])  # type: ignore[arg-type]
-    declared = msgspec.structs.asdict(Cause(title=title, slug=slug, kind=kind))  # type: ignore[arg-type]
-    return SimpleNamespace(**declared, examine=lambda case: finding)
+    texts = msgspec.structs.asdict(Cause(title=title, slug=slug, kind=kind))  # type: ignore[arg-type]
+    return SimpleNamespace(**texts, examine=lambda case: finding)
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +51,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
         "broker-busy": quiet("broker-busy", "root_cause")
     }
     monkeypatch.setattr(causes, "discover", lambda: tuple(three.values()))
+    monkeypatch.setattr(declared, "examine", lambda facts, cause: cause.examine(facts))
     monkeypatch.setattr(known_problems, "examine", lambda case: [])
     monkeypatch.setattr("kit.causes.timeline.table", lambda case, findings: pd.DataFrame())
     monkeypatch.setattr("kit.cli.shared.java", lambda *_: None)
