@@ -11,7 +11,6 @@ import datetime as dt
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Final, Literal
 
 import attrs
@@ -53,17 +52,14 @@ class Artefact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     side: Literal["broker", "client"] | None = None
 
 
-@cache
-def artefacts() -> Mapping[str, Artefact]:
-    """Return every artefact of `collect.yaml` by its name."""
-    return data.read("causes/collect.yaml", dict[str, Artefact])
+ARTEFACTS: Final = data.read("causes/collect.yaml", dict[str, Artefact])
 
 
 def ask(
     name: str, why: Sentence, *, group: str | None = None, topic: str | None = None, command: str | None = None
 ) -> Missing:
     """Request an artefact, of one group or topic if they are known; `command`: another one, as it should be typed."""
-    each = artefacts()[name]
+    each = ARTEFACTS[name]
     return Missing(each.what, why, filled(command or each.command, naming(topic, group)), each.side)
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Any, Final, Literal
 
 import attrs
@@ -69,15 +68,12 @@ class HazardTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     grade: Grade = "hazard"
 
 
-@cache
-def texts() -> Mapping[str, HazardTexts]:
-    """Return what is said of each hazard, by slug."""
-    return data.read("causes/hazards.yaml", dict[str, HazardTexts])
+ROWS: Final = data.read("causes/hazards.yaml", dict[str, HazardTexts])
 
 
 def hazard(slug: str, place: Place | Sentence, **values: Any) -> Hazard:
     """Return the hazard of a row, the placeholders of its sentences filled."""
-    row = texts()[slug]
+    row = ROWS[slug]
     what, becomes, instead = (each.say(**values) for each in (row.what, row.becomes, row.set))
     return Hazard(slug, what, place, row.cause, becomes, instead, row.grade)
 

@@ -95,9 +95,8 @@ def _any(facts: Facts, sets: Alternatives) -> bool:
 
 def wanted(facts: Facts, cause: str, step: str, why: Sentence) -> list[Missing]:
     """Return the requests for what would show a step: of the alternative that lacks least."""
-    artefacts = collect_next.artefacts()
     lacking = [
-        [name for each in every if not PRESENT[each](facts) and (name := REQUESTED_AS.get(each, each)) in artefacts]
+        [name for each in every if not PRESENT[each](facts) and (name := REQUESTED_AS.get(each, each)) in collect_next.ARTEFACTS]
         for every in table().get((cause, step), ())
     ]
     return [collect_next.ask(name, why) for name in min(lacking, key=len, default=[])]

@@ -7,7 +7,6 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -36,16 +35,8 @@ class Lane(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     what: T
 
 
-class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Known texts on the timeline, by slug: `timeline.yaml`."""
-
-    moments: dict[str, Lane]
-    spans: dict[str, Lane]
-
-
-@cache
-def texts() -> Texts:
-    return data.read("causes/timeline.yaml", Texts)
+TEXTS: Final = data.read("causes/timeline.yaml", dict[str, dict[str, Lane]])
+"""Known texts on the timeline, by slug: `moments` and `spans`."""
 
 
 def table(facts: Facts, findings: Sequence[Finding]) -> pd.DataFrame:
@@ -107,7 +98,7 @@ def _each(facts: Facts) -> list[tuple[Any, ...]]:
     return [
         _row(row["ts"], each.lane, each.what, Ref(row["file"], "", line=row["line"]))
         for row in facts.rows("first_moments")
-        for each in [texts().moments[row["event"]]]
+        for each in [TEXTS["moments"][row["event"]]]
     ]
 
 
@@ -124,7 +115,7 @@ def _upgrades(facts: Facts) -> list[tuple[Any, ...]]:
 
 def _spans(facts: Facts) -> list[tuple[Any, ...]]:
     rows = []
-    for slug, each in texts().spans.items():
+    for slug, each in TEXTS["spans"].items():
         seen = refs.seen(facts, slug)
         if seen.first is None:
             continue

@@ -66,4 +66,4 @@ def test_names_of_the_evidence_are_filled_in_and_quoted(tmp_path: Path) -> None:
 def test_every_request_of_the_causes_is_a_row() -> None:
     sources = (path.read_text(encoding="utf-8") for path in Path(causes.__file__).parent.rglob("*.py"))
     named = {name for text in sources for name in re.findall(r'collect_next\.ask\(\s*"([^"]+)"', text)}
-    assert named and named <= set(collect_next.artefacts())
+    assert named and named <= set(collect_next.ARTEFACTS)

@@ -104,7 +104,7 @@ def test_words_and_names_of_a_declaration_are_there(cause: causes.Cause) -> None
         word for word in unknown if not word.endswith(" log") and not re.search(rf"\b{word}\b", module + tables)
     } == set()
     assert {word for word in shown_by.PRESENT if f'"{word}":' in module} == set(), "a value hides evidence of that name"
-    assert {want.artefact for want in cause.missing} <= set(collect_next.artefacts())
+    assert {want.artefact for want in cause.missing} <= set(collect_next.ARTEFACTS)
     assert {
         slug for slug, step in shown_by.table() if slug == cause.slug and step not in {s.id for s in cause.steps}
     } == set()

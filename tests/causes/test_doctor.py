@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -12,7 +13,7 @@ from click.testing import CliRunner, Result
 from table import rows_of
 
 import kit
-from kit.analysis.deployment import Group, Place
+from kit.analysis.deployment import Deployment, Group, Place
 from kit.causes import doctor
 from kit.causes.doctor import Checkup
 from kit.causes.hazards import Hazard
@@ -39,59 +40,26 @@ def named(found: Checkup) -> dict[str, Hazard]:
     return {hazard.slug: hazard for hazard in found.hazards}
 
 
-def grades(found: Checkup) -> dict[str, str]:
-    return {hazard.slug: hazard.grade for hazard in found.hazards}
-
-
-def group(length: int, *brokers: str, client: str | None = None) -> Hazard | None:
-    told = Group("g" * length, HERE, Version.parse(client) if client else None)
-    return doctor._group(told, tuple(Version.parse(b) for b in brokers))
-
-
 def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(cli, ["doctor", *map(str, arguments)])
 
 
-@pytest.mark.parametrize(("length", "broker", "slug"), rows_of(__file__, "group_names_by_length_and_release"))
-def test_group_names_by_length_and_release(length: int, broker: str, slug: str | None) -> None:
-    found = group(length, broker)
-    assert (found and found.slug) == slug
+@pytest.mark.parametrize("row", rows_of(__file__, "groups"), ids=str)
+def test_group_names_by_length_and_release(row: dict[str, Any]) -> None:
+    named = "组" * row["length"] if row.get("chinese") else "g" * row["length"]
+    releases = tuple(map(Version.parse, row.get("brokers", ())))
+    client = Version.parse(row["client"]) if "client" in row else None
+    seen = Deployment((), (Group(named, HERE, client),), (), releases)
+    found = doctor.checkup(seen).hazards
+    assert [(each.slug, each.cause) for each in found] == [tuple(each) for each in row["found"]]
+    said = " ".join(f"{each.what.render()} {each.instead.render()}" for each in found)
+    assert [number for number in row.get("says", ()) if str(number) not in said] == []
 
 
-def test_a_long_group_leaks_with_an_old_client_on_an_old_broker_only() -> None:
-    assert {(b, c): group(142, b, client=c).cause for b in ("4.6.0", "4.6.1") for c in ("4.5.2", "4.6.1")} == {  # type: ignore[union-attr]
-        ("4.6.0", "4.5.2"): "half-topic-blowup",
-        ("4.6.0", "4.6.1"): "retry-topic-too-long",
-        ("4.6.1", "4.5.2"): "retry-topic-too-long",
-        ("4.6.1", "4.6.1"): "retry-topic-too-long",
-    }
-    found = group(142, "4.6.0", client="4.5.2")
-    assert found is not None
-    assert "149" in found.what.render()  # 7 + 142
-    assert "127" in found.what.render()
-    assert "120" in found.instead.render()
-
-
-def test_without_a_release_the_strict_limit_counts_and_both_are_told() -> None:
-    found = group(121)
-    assert found is not None
-    assert found.slug == "retry-topic-too-long"
-    assert "120" in found.instead.render()
-    assert "248" in found.instead.render()
-
-
-def test_of_several_brokers_the_strictest_counts() -> None:
-    found = group(130, "5.1.4", "4.6.1")
-    assert found is not None
-    assert found.slug == "retry-topic-too-long"
-
-
-def test_bytes_count_from_5_0_0() -> None:
-    told = Group("组" * 41, HERE)  # 7 + 41 characters, 7 + 123 bytes
-    assert doctor._group(told, (Version.parse("4.9.8"),)) is None
-    found = doctor._group(told, (Version.parse("5.0.0"),))
-    assert found is not None
-    assert found.slug == "retry-topic-too-long"
+@pytest.mark.parametrize(("lines", "slug", "cause"), rows_of(__file__, "settings_and_limits"))
+def test_settings_that_contradict_each_other(lines: list[str], slug: str, cause: str, tmp_path: Path) -> None:
+    found = examined(conf(tmp_path / "e", *lines), "4.6.0").hazards
+    assert [(each.slug, each.cause) for each in found if each.grade == "hazard"] == [(slug, cause)]
 
 
 def test_groups_stand_in_configuration_files_with_their_lines(tmp_path: Path) -> None:
@@ -99,12 +67,8 @@ def test_groups_stand_in_configuration_files_with_their_lines(tmp_path: Path) ->
     long = "g" * 130
     table = {"subscriptionGroupTable": {"short": {"groupName": "short"}, long: {"groupName": long}}}
     (folder / "subscriptionGroup.json").write_text(json.dumps(table, indent=1))
-    table = {
-        "topicConfigTable": {
-            "%DLQ%short": {"perm": 2, "topicName": "%DLQ%short"},
-            "orders": {"perm": 2, "topicName": "orders"},
-        }
-    }
+    topics = {name: {"perm": 2, "topicName": name} for name in ("%DLQ%short", "orders")}
+    table = {"topicConfigTable": topics}
     (folder / "topics.json").write_text(json.dumps(table, indent=1))
     found = named(examined(folder))
     line = (folder / "subscriptionGroup.json").read_text().split("\n").index(f'  "{long}": {{') + 1
@@ -147,7 +111,7 @@ def test_immunity_against_the_time_files_are_kept(tmp_path: Path) -> None:
     }  # fmt: skip
     assert told["259200"].hazards[0].where("en") == "commitlog/0@4711"
     late = attrs.evolve(seen, immunity={"60": record}, broker_versions=(Version.parse("5.1.1"),))
-    assert grades(doctor.checkup(late)) == {"late-commit-refused": "note"}
+    assert [(h.slug, h.grade) for h in doctor.checkup(late).hazards] == [("late-commit-refused", "note")]
 
 
 @pytest.mark.parametrize(("limit", "slugs"), [(131072, {"limit-below-client"}), (60000, set())])
@@ -216,7 +180,3 @@ def test_exit_codes(tmp_path: Path) -> None:
     assert (done.exit_code, "subscriptionGroup.json" in done.stderr) == (3, True)
     assert sorted(p.name for p in (tmp_path / "e").iterdir()) == ["broker.conf", "subscriptionGroup.json"]
 
-
-def hazards(found: Checkup) -> set[str]:
-    """Return what somebody set wrongly; what a release ships with is a note."""
-    return {slug for slug, grade in grades(found).items() if grade == "hazard"}

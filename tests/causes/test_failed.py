@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 import kit
 from kit import causes
+from kit.case.case import Case
 from kit.causes import declared, known_problems, results
 from kit.causes.findings import Finding, Step
 from kit.causes.texts import Cause
@@ -65,6 +66,14 @@ def fail(error: Exception) -> Any:
     return examine
 
 
+def triaged(evidence: Path, **examined: Any) -> tuple[Case, dict[str, Any]]:
+    """Triage with these causes examined so: their names with `_`."""
+    for cause in causes.discover():
+        cause.examine = examined.get(cause.slug.replace("-", "_"), cause.examine)  # type: ignore[attr-defined]
+    case = kit.open_case(evidence, evidence.parent / "ws")
+    return case, kit.triage(case)
+
+
 ERRORS = [
     RecursionError("maximum recursion depth exceeded"),
     MemoryError(),
@@ -74,15 +83,11 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
-def test_all_others_answer(
-    evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
-    with monkeypatch.context() as broken:
-        broken.setattr(asked["disk-full"], "examine", fail(error))
-        case = kit.open_case(evidence, evidence.parent / "ws")
-        found = kit.triage(case)
+def test_all_others_answer(evidence: Path, error: Exception) -> None:
+    fine = {cause.slug: cause.examine for cause in causes.discover()}  # type: ignore[attr-defined]
+    case, found = triaged(evidence, disk_full=fail(error))
     by_cause = {f["cause"]: f for f in found["findings"]}
-    assert set(by_cause) == {c.slug for c in causes.discover()}
+    assert set(by_cause) == set(fine)
     failed = by_cause.pop("disk-full")
     assert failed["verdict"] == "failed" and failed["error"]["type"] == type(error).__name__
     assert failed["error"]["where"].startswith("kit/causes/triage.py:")
@@ -90,15 +95,14 @@ def test_all_others_answer(
     assert all(f["verdict"] != "failed" and "error" not in f for f in by_cause.values())
     json.dumps(found, ensure_ascii=False).encode()
     said = (case.workspace.folder / "bug-report.txt").read_text()
-    assert type(error).__name__ in said and "disk-full" in said and f"rmq-kit {kit.__version__}" in said
-    assert "messages: 10 rows" in said and "pyspark" in said
-    assert SECRET not in said and "Li Na" not in said and str(evidence) not in said
-    assert "failed" not in {f["verdict"] for f in kit.triage(case)["findings"]}, "not kept"
+    wanted = (type(error).__name__, "disk-full", f"rmq-kit {kit.__version__}", "messages: 10 rows", "pyspark")
+    assert all(text in said for text in wanted) and not any(text in said for text in (SECRET, "Li Na", str(evidence)))
+    _, again = triaged(evidence, disk_full=fine["disk-full"])
+    assert "failed" not in {f["verdict"] for f in again["findings"]}, "not kept"
 
 
-def test_the_page_says_so(evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asked["disk-full"], "examine", fail(ERRORS[0]))
-    found = kit.triage(kit.open_case(evidence, evidence.parent / "ws"))
+def test_the_page_says_so(evidence: Path) -> None:
+    _, found = triaged(evidence, disk_full=fail(ERRORS[0]))
     for lang in ("en", "zh"):
         page = html.render(found, {}, [], lang)
         assert '<p class="banner">' in page and "RecursionError" in page and "bug-report.txt" in page
@@ -106,22 +110,13 @@ def test_the_page_says_so(evidence: Path, asked: dict[str, Any], monkeypatch: py
     assert "points to a known fault" not in html.render(found, {}, [], "en")
 
 
-def test_a_sentence_or_figure_that_cannot_be_written(
-    evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sentence_or_figure_that_cannot_be_written(evidence: Path) -> None:
     title = T("The broker's disk was full")
-    monkeypatch.setattr(
-        asked["disk-full"], "examine", lambda case: Finding("disk-full", "neighbour", T("{left_out} x").say(), title)
-    )
-    monkeypatch.setattr(
-        asked["dead-letter"],
-        "examine",
-        lambda case: Finding("dead-letter", "neighbour", title, title, figures={"x": object()}),
-    )
-    verdicts = {
-        f["cause"]: f["verdict"] for f in kit.triage(kit.open_case(evidence, evidence.parent / "ws"))["findings"]
-    }
-    assert {c for c, v in verdicts.items() if v == "failed"} == {"disk-full", "dead-letter"}
+    sentence = Finding("disk-full", "neighbour", T("{left_out} x").say(), title)
+    figure = Finding("dead-letter", "neighbour", title, title, figures={"x": object()})
+    _, found = triaged(evidence, disk_full=lambda _: sentence, dead_letter=lambda _: figure)
+    failed = {f["cause"] for f in found["findings"] if f["verdict"] == "failed"}
+    assert failed == {"disk-full", "dead-letter"}
 
 
 class Lazy:
@@ -132,21 +127,11 @@ class Lazy:
         raise ArithmeticError("[CAST_INVALID_INPUT]")
 
 
-def test_a_table_that_cannot_be_kept(evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    real = asked["disk-full"].examine
-
-    def examine(case: Any) -> Finding:
-        finding = real(case)
-        finding.tables = {
-            "odd": pd.DataFrame({"x": [1, "a", {"b": 1}], "y": [object(), None, 3]}),
-            "lazy": Lazy(),
-            "fine": pd.DataFrame({"x": [1]}),
-        }
-        return finding
-
-    monkeypatch.setattr(asked["disk-full"], "examine", examine)
-    case = kit.open_case(evidence, evidence.parent / "ws")
-    found = kit.triage(case)
+def test_a_table_that_cannot_be_kept(evidence: Path) -> None:
+    odd = pd.DataFrame({"x": [1, "a", {"b": 1}], "y": [object(), None, 3]})
+    tables = {"odd": odd, "lazy": Lazy(), "fine": pd.DataFrame({"x": [1]})}
+    title = T("Quiet")
+    case, found = triaged(evidence, disk_full=lambda _: Finding("disk-full", "neighbour", title, title, tables=tables))
     assert "failed" not in {f["verdict"] for f in found["findings"]}
     assert {"fine", "odd"} <= set(results.names(case)) and "lazy" not in results.names(case)
     assert [f.what for f in case.failures] == ["disk-full: lazy"]
@@ -155,7 +140,7 @@ def test_a_table_that_cannot_be_kept(evidence: Path, asked: dict[str, Any], monk
 
 @pytest.mark.seconds
 def test_commands_end_with_1(evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asked["disk-full"], "examine", fail(ERRORS[3]))
+    asked["disk-full"].examine = fail(ERRORS[3])
     out, at = evidence.parent / "out", ["--workspace", str(evidence.parent / "ws")]
     done = CliRunner().invoke(cli, ["triage", str(evidence), "--out", str(out), *at])
     assert done.exit_code == 1 and "Traceback" not in done.output and "disk-full" in done.stderr
