@@ -98,23 +98,21 @@ def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observ
                 quoted = observed.quotes.get(text.id)
                 if quoted is None:
                     quoted = [ref for word in words(needs) for ref in observed.quotes.get(word, ())]
-                return [Step(claim.say(**observed.values), text.role, holds, [*quoted][: text.quotes], text.id)]
+                said, quotes = claim.say(**observed.values), [*quoted][: text.quotes]
+                return [Step(said, text.role, holds, quotes, text.id, text.shown_by)]
     if not text.open and not text.claim:
         return []
-    if text.absent:
-        absent = conditions(text.absent)
-    else:
-        listed = text.role == "deciding" and (cause.slug, text.id) in shown_by.table()
-        absent = listed and shown_by.would_show(conditions.facts, cause.slug, text.id)
+    would_show = text.absent or (text.shown_by if text.role == "deciding" else "")
+    absent = bool(would_show) and conditions(would_show)
     claim = text.claim or cause[text.open]
-    return [Step(claim.say(**observed.values), text.role, False if absent else None, (), text.id)]
+    return [Step(claim.say(**observed.values), text.role, False if absent else None, (), text.id, text.shown_by)]
 
 
 @attrs.frozen
 class Conditions:
     """Reads `a + not b | c`.
 
-    A word is a value that is there and not 0; `x known`, a value that is not null; evidence of `shown_by.tsv`;
+    A word is a value that is there and not 0; `x known`, a value that is not null; evidence of `shown_by.PRESENT`;
     `client log`, a log of that source; a verdict; `found` (confirmed or suspected); a step that `holds`, is `refuted`
     or `unknown` (`put-back-refused unknown`); `always`.
     """

@@ -37,6 +37,8 @@ class Step:
     evidence: tuple[Ref, ...] = attrs.field(default=(), converter=_refs)
     id: str = ""
     """The name notebooks and tests use for this step: `leak-begins`, `put-back-refused`."""
+    shown_by: str = ""
+    """The evidence in which it would be seen (`shown_by.PRESENT`), where its absence shows that it did not happen."""
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
         return {
@@ -192,16 +194,6 @@ class Finding:
             "missing": [m.as_dict(lang) for m in self.missing],
             "remedies": [r.as_dict(lang) | {"action": self._naming(r.action, lang, r.actors)} for r in self.remedies],
         }
-
-
-def holds(happened: object, looked: object) -> bool | None:
-    """Return `holds` of a step: True if it happened, False if it would have been seen and was not, else None."""
-    return True if happened else False if looked else None
-
-
-def deciding(id_: str, claim: Sentence, holds: bool | None, evidence: Iterable[Ref] = ()) -> Step:
-    """Return a deciding step: shown true, shown false, or not known."""
-    return Step(claim, "deciding", holds, evidence, id_)
 
 
 def supporting(id_: str, claim: Sentence, shown: object, evidence: Iterable[Ref] = ()) -> Step:

@@ -1,5 +1,4 @@
-"""Which evidence would show a step: `shown_by.tsv`, a row for each step that is shown false where nothing of it is
-seen.
+"""Which evidence would show a step: `shown_by` of the steps that are shown false where nothing of them is seen.
 
 The absence of something shows that it did not happen only in evidence in which it would be seen. Without that
 evidence the step is not known, and `wanted` requests it.
@@ -7,10 +6,7 @@ evidence the step is not known, and `wanted` requests it.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping
-from functools import cache
-from importlib import resources
 from typing import Any, Final
 
 import attrs
@@ -22,7 +18,7 @@ from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Step
-from kit.i18n import Sentence, labels
+from kit.i18n import labels
 from kit.tables.facts import Facts
 
 Alternatives = tuple[tuple[str, ...], ...]
@@ -61,45 +57,26 @@ REQUESTED_AS: Final = {"answers to sends": "sends", "client logs": "producer's c
 """What to request (`collect.yaml`) where it has another name; a look-up that nobody made cannot be requested."""
 
 
-@cache
-def table() -> Mapping[tuple[str, str], Alternatives]:
-    """Return {(cause, step): what would show it}."""
-    text = resources.files(__package__).joinpath("shown_by.tsv").read_text(encoding="utf-8")
-    rows: list[dict[str, Any]] = list(csv.DictReader(text.splitlines(), delimiter="\t"))
-    return {(row["cause"], row["step"]): alternatives(row["shown by"]) for row in rows}
-
-
-def would_show(facts: Facts, cause: str, step: str) -> bool:
-    """Return whether this step would be seen in this evidence; True for a step that the table does not have."""
-    sets = table().get((cause, step))
-    return sets is None or _any(facts, sets)
-
-
-def lacks_other_clients(facts: Facts, cause: str, step: str) -> bool:
-    """Return whether the logs of clients that are here would show a step, if they were of every client."""
-    return ("client logs",) in table().get((cause, step), ()) and reach.client_logs(facts)
-
-
 def has(facts: Facts, evidence: str) -> bool:
-    """Return whether the evidence has one of some sets of artefacts, written as in the table."""
-    return _any(facts, alternatives(evidence))
+    """Return whether the evidence has one of some sets of artefacts: `commitlog + store.log | broker.log`."""
+    return any(all(PRESENT[each](facts) for each in every) for every in alternatives(evidence))
 
 
 def alternatives(evidence: str) -> Alternatives:
     return tuple(tuple(each.split(" + ")) for each in evidence.split(" | "))
 
 
-def _any(facts: Facts, sets: Alternatives) -> bool:
-    return any(all(PRESENT[each](facts) for each in every) for every in sets)
-
-
-def wanted(facts: Facts, cause: str, step: str, why: Sentence) -> list[Missing]:
+def _wanted(facts: Facts, step: Step) -> list[Missing]:
     """Return the requests for what would show a step: of the alternative that lacks least."""
+    sets, requests = alternatives(step.shown_by), collect_next.ARTEFACTS
+    # Logs of some clients are here, and of all of them they would show it.
+    others = ("client logs",) in sets and reach.client_logs(facts)
+    why = (SAYS["want_others"] if others else SAYS["want_shown"]).say(claim=step.claim)
     lacking = [
-        [name for each in every if not PRESENT[each](facts) and (name := REQUESTED_AS.get(each, each)) in collect_next.ARTEFACTS]
-        for every in table().get((cause, step), ())
+        [name for each in every if not PRESENT[each](facts) and (name := REQUESTED_AS.get(each, each)) in requests]
+        for every in sets
     ]
-    return [collect_next.ask(name, why) for name in min(lacking, key=len, default=[])]
+    return [collect_next.ask(name, why) for name in min(lacking, key=len)]
 
 
 # --- what evidence cannot show by what it lacks --------------------------------------------------------------------
@@ -140,21 +117,14 @@ def _without_absence(facts: Facts, finding: Finding) -> Finding:
     if not absent:
         return finding
     chosen = _excerpt(facts) and not any(step.holds for step in finding.steps)
-    unsure = absent if chosen else [s for s in absent if not would_show(facts, finding.cause, s.id)]
+    unsure = absent if chosen else [s for s in absent if s.shown_by and not has(facts, s.shown_by)]
     if not unsure:
         return finding
     finding.steps = [attrs.evolve(step, holds=None) if step in unsure else step for step in finding.steps]
     if not any(step.holds is not None for step in finding.steps):
         finding.figures = {name: _unknown(value) for name, value in finding.figures.items()}
-    if finding.missing:
-        return finding
-    if chosen:
-        finding.missing = [collect_next.ask("whole logs", SAYS["want"])]
-    else:
-        first = unsure[0]
-        others = lacks_other_clients(facts, finding.cause, first.id)
-        why = (SAYS["want_others"] if others else SAYS["want_shown"]).say(claim=first.claim)
-        finding.missing = wanted(facts, finding.cause, first.id, why)
+    if not finding.missing:
+        finding.missing = [collect_next.ask("whole logs", SAYS["want"])] if chosen else _wanted(facts, unsure[0])
     return finding
 
 

@@ -129,7 +129,7 @@ class StepText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A step: sentences of `says` and the conditions under which they are said; the first that applies is the claim.
 
     `holds`: it is shown; `refuted`: it is shown false; `maybe`: neither; else `open`, which is false where the
-    evidence would show the step (`shown_by.tsv`) or `absent` applies. Without any of them there is no such step.
+    evidence would show the step (`shown_by`) or `absent` applies. Without any of them there is no such step.
     `claim` and `needs`: one sentence for all, and when it holds.
     """
 
@@ -142,6 +142,7 @@ class StepText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     maybe: dict[str, str] = {}
     open: str = ""
     absent: str = ""
+    shown_by: str = ""
     quotes: int = 12
 
 
