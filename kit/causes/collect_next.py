@@ -96,7 +96,9 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
         window, floats = widened(finding.window or around), finding.local if finding.window else local
         values = names | times(window, local=floats)
         finding.missing = [
-            attrs.evolve(m, where=_where(hosts.get(m.side or "", []), window, floats), command=filled(m.command, values))
+            attrs.evolve(
+                m, where=_where(hosts.get(m.side or "", []), window, floats), command=filled(m.command, values)
+            )
             for m in finding.missing
         ]
 
