@@ -8,6 +8,7 @@ be exhausted, a replica can be slow, or there was simply too much to do (referen
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 import attrs
@@ -16,7 +17,7 @@ import pandas as pd
 from kit.analysis import refs, setup
 from kit.analysis.sends import attempts, sends, times
 from kit.analysis.sends.sends import Ledger
-from kit.i18n import Sentence, T, labels
+from kit.i18n import Sentence, labels
 from kit.inventory.references import Ref
 from kit.rocketmq import versions
 from kit.tables.facts import Facts
@@ -44,6 +45,8 @@ SLOW: Final = (
     ("flush", "flush-slow", "flush"),
 )
 """Slow appends and flushes in store.log (over 500 ms): explanation, known text, sentence."""
+PAGE_CACHE: Final = ("REJECTREQUEST", "PCBUSY_CLEAN_QUEUE", "PC_SYNCHRONIZED")
+"""Refusals while an append holds the lock for too long."""
 SAYS: Final = labels("analysis")["busy"]
 ADVICE: Final = labels("analysis")["settings"]
 
@@ -56,9 +59,6 @@ class Why:
     said: Sentence
     share: float | None
     evidence: tuple[Ref, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"why": self.slug, "share": None if self.share is None else round(self.share, 3)}
 
 
 def frame(whys: list[Why]) -> pd.DataFrame:
@@ -91,90 +91,83 @@ def _standing(facts: Facts, stalled: list[Any]) -> pd.DataFrame:
     return gaps[(gaps["seconds"] >= HOLE) | pd.Series(with_stall, index=gaps.index, dtype=bool)]
 
 
-def _stood(facts: Facts, stalled: list[Any], stood: pd.DataFrame, under_way: pd.DataFrame) -> list[Why]:
-    windows = [(times.ms(s.start), times.ms(s.end)) for s in (*stalled, *stood.itertuples())]
+def _stood(facts: Facts, stalled: list[Any], stood: pd.DataFrame, under_way: pd.DataFrame) -> Iterator[Why]:
+    covered = times.share(under_way, [(times.ms(s.start), times.ms(s.end)) for s in (*stalled, *stood.itertuples())])
     seconds = round(sum(s.stood for s in stalled), 1)
-    if not len(stood):
-        hung = SAYS["hung"].say(count=len(stalled), seconds=seconds)
-        return [Why("stall", hung, times.share(under_way, windows))] if stalled else []
-    # The second of the block before a gap and that behind it are not part of the standstill.
-    seconds = seconds or round(float((stood["seconds"] - 1).sum()), 1)
-    paused = SAYS["stood"].say(count=sum(s.pauses for s in stalled) or len(stood), seconds=seconds)
-    # Both sides of each gap, which has the line behind it.
-    longest = stood.sort_values("seconds", ascending=False).head(3)
-    places = zip(longest["file"], longest["line"].astype(int), strict=True)
-    quoted = facts.refs((str(file), n) for file, line in places for n in (line - 1, line) if n)
-    return [Why("process-stood-still", paused, times.share(under_way, windows), quoted)]
+    if len(stood):
+        # The second of the block before a gap and that behind it are not part of the standstill.
+        seconds = seconds or round(float((stood["seconds"] - 1).sum()), 1)
+        paused = SAYS["stood"].say(count=sum(s.pauses for s in stalled) or len(stood), seconds=seconds)
+        # Both sides of each gap, which has the line behind it.
+        longest = stood.sort_values("seconds", ascending=False).head(3)
+        places = zip(longest["file"], longest["line"].astype(int), strict=True)
+        quoted = facts.refs((str(file), n) for file, line in places for n in (line - 1, line) if n)
+        yield Why("process-stood-still", paused, covered, quoted)
+    elif stalled:
+        yield Why("stall", SAYS["hung"].say(count=len(stalled), seconds=seconds), covered)
 
 
-def _gc(facts: Facts, under_way: pd.DataFrame) -> list[Why]:
+def _gc(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
     metrics = times.host_metrics(facts, "pause_ms", "stopped_ms")
     long = metrics[metrics["value"] >= LONG_GC].sort_values("value", ascending=False)
-    if long.empty:
-        return []
-    timed = long[long["ts"].notna()]
-    # A collection is printed when it is over.
-    windows = [(times.ms(end) - pause, times.ms(end)) for end, pause in zip(timed["ts"], timed["value"], strict=True)]
-    said = SAYS["gc"].say(ms=round(float(long["value"].max())))
-    return [Why("gc", said, times.share(under_way, windows) if windows else None, refs.lines(facts, long, 2))]
+    if len(long):
+        timed = long[long["ts"].notna()]
+        # A collection is printed when it is over.
+        ends = [(times.ms(end), pause) for end, pause in zip(timed["ts"], timed["value"], strict=True)]
+        covered = times.share(under_way, [(end - pause, end) for end, pause in ends]) if ends else None
+        yield Why("gc", SAYS["gc"].say(ms=round(float(long["value"].max()))), covered, refs.lines(facts, long, 2))
 
 
-def _appends(facts: Facts, under_way: pd.DataFrame) -> list[Why]:
-    whys = []
+def _appends(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
     for slug, event, text in SLOW:
-        if not (where := refs.seen(facts, event)):
-            continue
-        slow = facts("slow_writes").query("event == @event")
-        # Whole seconds, written when the append or flush was over.
-        ends = [(times.ms(end), took) for end, took in zip(slow["ts"], slow["cost_ms"], strict=True)]
-        said = SAYS[text].say(count=where.count, ms=int(slow["cost_ms"].max()) if len(slow) else None)
-        covered = times.share(under_way, [(end - took, end + 1000) for end, took in ends])
-        whys.append(Why(slug, said, covered, refs.quote(facts, where, 2)))
-    return whys
+        if where := refs.seen(facts, event):
+            slow = facts("slow_writes").query("event == @event")
+            # Whole seconds, written when the append or flush was over.
+            ends = [(times.ms(end), took) for end, took in zip(slow["ts"], slow["cost_ms"], strict=True)]
+            said = SAYS[text].say(count=where.count, ms=int(slow["cost_ms"].max()) if len(slow) else None)
+            covered = times.share(under_way, [(end - took, end + 1000) for end, took in ends])
+            yield Why(slug, said, covered, refs.quote(facts, where, 2))
 
 
-def _waits(facts: Facts, under_way: pd.DataFrame) -> list[Why]:
-    """Return the waits for memory outside the page cache, and for a slave."""
-    whys = []
+def _waits(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
+    """Yield the waits for memory outside the page cache, and for a slave."""
     if short := refs.seen(facts, "transient-pool-short"):
-        whys.append(Why("transient-pool", SAYS["pool"].say(), None, refs.quote(facts, short, 2)))
+        yield Why("transient-pool", SAYS["pool"].say(), None, refs.quote(facts, short, 2))
     if waited := refs.seen(facts, "slave-wait-failed", "replicas-not-enough"):
-        windows = [(times.ms(waited.first), times.ms(waited.last))] if waited.first and waited.last else []
+        windows = [(times.ms(waited.window[0]), times.ms(waited.window[1]))] if waited.window else []
         said = SAYS["replica"].say(count=waited.count)
-        whys.append(Why("replication", said, times.share(under_way, windows), refs.quote(facts, waited, 2)))
-    return whys
+        yield Why("replication", said, times.share(under_way, windows), refs.quote(facts, waited, 2))
 
 
-def _half_topic(facts: Facts) -> list[Why]:
+def _half_topic(facts: Facts) -> Iterator[Why]:
     """Load caused by the broker's own fault: a half topic that feeds itself wrote most of what was stored meanwhile."""
     leaked = facts("half_topic_load") if facts.has("messages") and times.window(facts) else pd.DataFrame()
-    if leaked.empty or (part := leaked["leaked"].iloc[0] / leaked["stored"].iloc[0]) < LEAST:
-        return []
-    said = SAYS["fed-itself"].say(percent=round(100 * part))
-    return [Why("half-topic", said, None, refs.records_at(facts, leaked, 2))]
+    if len(leaked) and (part := leaked["leaked"].iloc[0] / leaked["stored"].iloc[0]) >= LEAST:
+        said = SAYS["fed-itself"].say(percent=round(100 * part))
+        yield Why("half-topic", said, None, refs.records_at(facts, leaked, 2))
 
 
-def _host(facts: Facts) -> list[Why]:
+def _host(facts: Facts) -> Iterator[Why]:
     """Co-located load: a device that writes much more than the broker stores; a host without CPU or disk time left."""
     if not facts.has("metrics"):
-        return []
-    whys = _foreign_writes(facts)
+        return
+    yield from _foreign_writes(facts)
     util, processors = times.host_metrics(facts, "%util").dropna(subset="ts"), facts("processors").dropna(subset="ts")
-    cpu = float(processors["busy"].max()) if len(processors) else None
-    disk = float(util["value"].max()) if len(util) else None
-    waiting = float(processors["waiting"].max()) if len(processors) else 0.0
+    cpu, disk, waiting = (
+        float(rows[name].max()) if len(rows) else None
+        for rows, name in ((processors, "busy"), (util, "value"), (processors, "waiting"))
+    )
     if max(cpu or 0, disk or 0) >= FULL:
-        full = (disk or 0) >= FULL
-        worst = util.sort_values("value", ascending=False) if full else processors.sort_values("busy", ascending=False)
+        rows, name = (util, "value") if (disk or 0) >= FULL else (processors, "busy")
         said = SAYS["host"].say(cpu=None if cpu is None else round(cpu), util=None if disk is None else round(disk))
-        whys.append(Why("host", said, None, _measured(facts, worst, 1)))
-    elif waiting >= WAITS:
-        worst = processors.sort_values("waiting", ascending=False)
-        whys.append(Why("host", SAYS["waited"].say(wait=round(waiting)), None, _measured(facts, worst, 1)))
-    return whys
+    elif waiting is not None and waiting >= WAITS:
+        rows, name, said = processors, "waiting", SAYS["waited"].say(wait=round(waiting))
+    else:
+        return
+    yield Why("host", said, None, _measured(facts, rows.sort_values(name, ascending=False), 1))
 
 
-def _foreign_writes(facts: Facts) -> list[Why]:
+def _foreign_writes(facts: Facts) -> Iterator[Why]:
     for row in facts.rows("device_writes") if facts.has("messages") else ():
         step = (row["last"] - row["first"]).total_seconds() / max(row["n"] - 1, 1)
         written = row["rate"] * 1024 * step
@@ -182,8 +175,7 @@ def _foreign_writes(facts: Facts) -> list[Why]:
             writes = times.host_metrics(facts, "wkB/s").query("subject == @row['device']").dropna(subset="ts")
             worst = _measured(facts, writes.sort_values("value", ascending=False), 2)
             said = SAYS["others"].say(device=row["device"], times=round(written / row["stored"]))
-            return [Why("co-located-load", said, None, worst)]
-    return []
+            yield Why("co-located-load", said, None, worst)
 
 
 def _measured(facts: Facts, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
@@ -203,48 +195,49 @@ def audit(facts: Facts, ledger: Ledger, stalls: list[Any]) -> pd.DataFrame:
     """Return the settings that matter: setting, value, known, changed (failed sends, null if unknown), reason, reason_zh."""
     # Of several brokers the settings of that count which stalled.
     hosts = frozenset(stall.store_host for stall in stalls)
-    rows: list[tuple[Any, ...]] = []
-
-    def value(name: str) -> str | None:
-        return setup.setting(facts, name, hosts).value
-
-    def add(name: str, text: T, changed: int | None = None, **values: Any) -> None:
-        setting = setup.setting(facts, name, hosts)
-        said = text.say(value=setting.value, **values)
-        rows.append((name, setting.value, setting.known, changed, said.render("en"), said.render("zh")))
-
+    role, flush, dledger, reentrant = (
+        setup.setting(facts, name, hosts).value
+        for name in ("brokerRole", "flushDiskType", "enableDLegerCommitLog", "useReentrantLockWhenPutMessage")
+    )
+    errors, stored = ledger.errors_by_kind, ledger.outcome_by_kind
     periods = printed_periods(attempts.entries(facts))
     spared = int((periods < LONGER_WAIT).sum()) if len(periods) else None
-    add("waitTimeMillsInSendQueue", ADVICE["wait"], spared, longer=LONGER_WAIT, spared=spared, count=len(periods))
     short, locked = _in_short_stalls(ledger, stalls, LONGER_LOCK)
-    add("osPageCacheBusyTimeOutMills", ADVICE["lock"], short, longer=LONGER_LOCK, spared=short, count=locked)
-    add("sendMessageThreadPoolNums", ADVICE["threads"], reentrant=value("useReentrantLockWhenPutMessage"))
-    role, flush = value("brokerRole"), value("flushDiskType")
-    add("transientStorePoolEnable", ADVICE["pool"], role=role, dledger=value("enableDLegerCommitLog") or "false")
-    waits = flush == "SYNC_FLUSH" or role == "SYNC_MASTER"
     not_ok = sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None
+    waits = flush == "SYNC_FLUSH" or role == "SYNC_MASTER"
     why = ADVICE["flush-waits" if waits else "flush-free"].say(count=not_ok)
-    add("flushDiskType", ADVICE["flush"], not_ok, flush=flush, role=role, why=why)
-    add("brokerFastFailureEnable", ADVICE["fast-fail"])
-    for name, known, value_, changed, said in _of_clients(facts, ledger):
-        rows.append((name, value_, known, changed, said.render("en"), said.render("zh")))
-    return pd.DataFrame(rows, columns=pd.Index(["setting", "value", "known", "changed", "reason", "reason_zh"]))
-
-
-def _of_clients(facts: Facts, ledger: Ledger) -> list[tuple[str, str | None, str | None, int | None, Sentence]]:
-    clients, errors = setup.client_versions(facts), ledger.errors_by_kind
+    advised: dict[str, tuple[str, int | None, dict[str, Any]]] = {
+        "waitTimeMillsInSendQueue": ("wait", spared, {"longer": LONGER_WAIT, "spared": spared, "count": len(periods)}),
+        "osPageCacheBusyTimeOutMills": ("lock", short, {"longer": LONGER_LOCK, "spared": short, "count": locked}),
+        "sendMessageThreadPoolNums": ("threads", None, {"reentrant": reentrant}),
+        "transientStorePoolEnable": ("pool", None, {"role": role, "dledger": dledger or "false"}),
+        "flushDiskType": ("flush", not_ok, {"flush": flush, "role": role, "why": why}),
+        "brokerFastFailureEnable": ("fast-fail", None, {}),
+    }
+    rows = []
+    for name, (text, changed, values) in advised.items():
+        setting = setup.setting(facts, name, hosts)
+        rows.append((name, setting.value, setting.known, changed, ADVICE[text].say(value=setting.value, **values)))
+    clients, timeout = setup.client_versions(facts), versions.rule("sendMsgTimeout", versions.OLDEST)
     busy = None if errors is None else sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
+    late = None if errors is None else errors.get("CLIENT_TIMEOUT", 0)
+    kept = None if stored is None else stored.get("CLIENT_TIMEOUT", {}).get("stored", 0)
     retry = ADVICE["retry"].say(value=list(clients) or None, count=busy)
-    timed = None if errors is None else errors.get("CLIENT_TIMEOUT", 0)
-    outcome = ledger.outcome_by_kind
-    stored = None if outcome is None else outcome.get("CLIENT_TIMEOUT", {}).get("stored", 0)
-    timeout = versions.rule("sendMsgTimeout", versions.OLDEST)
-    late = ADVICE["timeout"].say(value=timeout, count=timed, stored=stored)
     changed = 0 if attempts.busy_is_retried(facts) else busy
-    return [
-        ("retryResponseCodes", "evidence" if clients else None, ", ".join(clients) or None, changed, retry),
-        ("sendMsgTimeout", "default", str(timeout), timed, late),
+    rows += [
+        ("retryResponseCodes", ", ".join(clients) or None, "evidence" if clients else None, changed, retry),
+        (
+            "sendMsgTimeout",
+            str(timeout),
+            "default",
+            late,
+            ADVICE["timeout"].say(value=timeout, count=late, stored=kept),
+        ),
     ]
+    return pd.DataFrame(
+        [(*row, said.render("en"), said.render("zh")) for *row, said in rows],
+        columns=pd.Index(["setting", "value", "known", "changed", "reason", "reason_zh"]),
+    )
 
 
 def printed_periods(entries: pd.DataFrame) -> pd.Series:
@@ -256,7 +249,7 @@ def printed_periods(entries: pd.DataFrame) -> pd.Series:
 
 def _in_short_stalls(ledger: Ledger, stalls: list[Any], limit: int) -> tuple[int | None, int]:
     """Return how many page-cache refusals were in stalls below `limit` ms (None: unknown), and how many there are."""
-    refused = ledger.failed[ledger.failed["kind"].isin(["REJECTREQUEST", "PCBUSY_CLEAN_QUEUE", "PC_SYNCHRONIZED"])]
+    refused = ledger.failed[ledger.failed["kind"].isin(PAGE_CACHE)]
     if not stalls or refused["ts"].isna().any():
         return None, len(refused)
     short = [(times.ms(s.start), times.ms(s.end)) for s in stalls if s.stood / s.pauses * 1000 < limit]

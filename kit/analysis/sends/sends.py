@@ -73,10 +73,6 @@ class Ledger:
         """Return the failed sends that are known to be of one kind."""
         return self.failed[self.failed["kind"] == kind]
 
-    @property
-    def lost_rows(self) -> pd.DataFrame:
-        return self.failed[self.failed["originals"] == 0].drop(columns=["originals", "brokers"])
-
 
 @fold(
     "identity string, key string, uniq_key string, kind string, outcome string, source string, file string, ts double, cost_ms bigint, "

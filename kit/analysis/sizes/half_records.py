@@ -7,16 +7,12 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.analysis import refs
 from kit.analysis.sizes import limits, refusals
 from kit.analysis.sizes.limits import Limits
-from kit.inventory.references import Ref
 from kit.rocketmq import binary_format, names, rewrites, size
 from kit.rocketmq.versions import OLDEST, Version
 from kit.tables.facts import Facts, memo
 
-KEY: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
-"""How consumerOffset.json names the position of the check: broker/offset/ConsumerOffsetManager."""
 TOPICS: Final = ("topic", "half_records", "overhead", "properties", "refused", "safe_body")
 RISK: Final = ("uniq_key", "state", "topic", "queue_offset", "offset_msg_id", "store_size", "next_size", "last_size")
 COLUMNS: Final = (
@@ -82,22 +78,6 @@ def looping(facts: Facts) -> tuple[list[dict[str, Any]], int | None]:
     return stored, len(ids) or len(stored) or None
 
 
-def saved(facts: Facts) -> list[tuple[str, int]]:
-    """Return (file, next half offset to be checked) from the newest offset files, in order of file."""
-    return sorted((row["file"], row["offset"]) for row in facts.rows("half_queue") if row["line"] == "saved")
-
-
-def saved_refs(facts: Facts) -> tuple[Ref, ...]:
-    """Quote the line of each offset file with the position of the check."""
-    return tuple(ref for file, _ in saved(facts) if (ref := refs.first_with(facts, file, KEY)))
-
-
-def timeline(facts: Facts) -> pd.DataFrame:
-    """Return the half queue over time: columns ts, offset, line: `checked` (where a round of checks began), `stored` (end of the queue)."""
-    rows = facts("half_queue")
-    return rows.loc[rows["line"] != "saved", ["ts", "offset", "line"]].reset_index(drop=True)
-
-
 def start(half: Any, known: Limits, safe_body: int | None) -> pd.DataFrame:
     """Return the one row of `COLUMNS` from a half record, none if limit or release are unknown.
 
@@ -118,12 +98,8 @@ def start(half: Any, known: Limits, safe_body: int | None) -> pd.DataFrame:
     counted = stored.get(names.CHECK_TIMES)
     written = half.store_size - (len(names.CHECK_TIMES) + len(counted) + 2 if counted else 0)
     extra = written - next(row["bytes"] for row in rows if row["stage"] == "prepared")
-    properties = json.dumps(own, ensure_ascii=False, sort_keys=True)
     values = {
-        "topic": half.real_topic,
-        "body": half.body_size,
-        "properties": properties,
-        "extra": extra,
-        "safe_body": safe_body,
-    }
+        "topic": half.real_topic, "body": half.body_size, "extra": extra, "safe_body": safe_body,
+        "properties": json.dumps(own, ensure_ascii=False, sort_keys=True),
+    }  # fmt: skip
     return pd.DataFrame([how | values], columns=columns)

@@ -61,8 +61,9 @@ def observe(facts: Facts) -> Observed:
     lines = attempts.timed_out_sends(facts, cut_off)
     late = ledger.of_kind("CLIENT_TIMEOUT")
     late = late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)]
-    # Its counters do not tell a refused pull from a refused send.
-    counted = None if attempts.refused_pull_count(facts) else _counted(facts)
+    # What the broker counts (broker_traffic.log, 5.1.0+) does not tell a refused pull from a refused send.
+    counts = refs.seen(facts, "response-codes") and not attempts.refused_pull_count(facts)
+    counted = facts.rows("busy_answers")[0]["busy"] if counts else None
     timed_out = lines.count or len(late)
     happened = bool(refused or timed_out or slow or stalls or counted)
     whys = busy.explain(facts, ledger, stalls) if happened else []
@@ -71,18 +72,24 @@ def observe(facts: Facts) -> Observed:
     late_refs = attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if timed_out else ()
     late_refs = late_refs or refs.quote(facts, lines, 2) or refs.lines(facts, late, 2)
     stood = round(sum(s.stood for s in stalls), 1)
+    named = set(attempts.entries(facts)["kind"].dropna()) if refused else set()
+    kinds = [kind for kind in attempts.REFUSALS if kind in named]
     # With signs of a stall or time-outs the absence of a refusal shows nothing.
     would_show = ledger.knows_kinds and not (timed_out or stalls or counted)
     observed = Observed(
         {
-            "refused": refused.count, "kinds": _kinds(facts) or None if refused else None, "would_show": would_show,
+            "refused": refused.count, "kinds": kinds or None, "would_show": would_show,
             "pauses": sum(s.pauses for s in stalls), "stood": stood, "waiters": sum(s.waiters for s in stalls),
-            "stalls": len(stalls),
-            "stall_count": len(stalls), "stall_times": [_stall(s) for s in stalls], "timed_out": timed_out,
-            "timed_out_lines": lines.count,
+            "stalls": len(stalls), "stall_count": len(stalls),
+            "stall_times": [
+                {"start": f"{s.start.isoformat(timespec='milliseconds')}Z", "seconds": s.seconds, "pauses": s.pauses}
+                for s in stalls
+            ],
+            "timed_out": timed_out, "timed_out_lines": lines.count,
             "slow": slow.count, "counted_by_broker": counted, "left_open": left_open[0]["n"] if left_open else 0,
             "attempts_by_kind": attempts.by_kind(facts),
-            "why": whys[0].said if whys else TEXTS["not_shown"], "explanations": [w.as_dict() for w in whys],
+            "why": whys[0].said if whys else TEXTS["not_shown"],
+            "explanations": [{"why": w.slug, "share": None if w.share is None else round(w.share, 3)} for w in whys],
             "ledger": facts.has("sends"), "producer_log": attempts.has_producer_log(facts),
             "over_time": facts.has("metrics") and (facts("measured_origins")["origin"] != "df").any(),
             **_outcome(ledger),
@@ -97,12 +104,14 @@ def observe(facts: Facts) -> Observed:
             "counted": refs.quote(facts, refs.seen(facts, "response-codes"), 1) if counted else (),
             "left-open": [Ref(r["half_file"], OPEN.format_map(r), physical_offset=r["half_offset"]) for r in left_open],
         },
-        steps=_why(whys, bool(refused or slow)),
-        proposed=_proposed(ledger, whys) if refused else (),
+        steps=_explanations(whys, bool(refused or slow)),
     )  # fmt: skip
     observed.values |= _limits(facts, stalls)
-    if observed.proposed and (observed.values["longest"] or 0) < observed.values["timeout"] and stalls:
-        observed.proposed = [*observed.proposed, "limits"]
+    waited = bool(stalls) and observed.values["longest"] < observed.values["timeout"]
+    # How to stop losing messages now, then the remedy of each explanation, the best shown first.
+    fixes = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"]
+    proposed = ["resend", *(["lost"] if ledger.lost else []), *fixes, *(["limits"] if waited else [])]
+    observed.proposed = proposed if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), times.window(facts)
         observed.tables, observed.moments = _tables(facts, ledger, stalls, whys), _moments(ledger, stalls)
@@ -113,26 +122,13 @@ def observe(facts: Facts) -> Observed:
     return observed
 
 
-def _counted(facts: Facts) -> int | None:
-    """Return how many responses with code 2 the broker counted (broker_traffic.log, 5.1.0+), None without."""
-    return facts.rows("busy_answers")[0]["busy"] if refs.seen(facts, "response-codes") else None
-
-
-def _kinds(facts: Facts) -> list[str]:
-    """Return the kinds of refusal the logs name."""
-    named = set(attempts.entries(facts)["kind"].dropna())
-    return [kind for kind in attempts.REFUSALS if kind in named]
-
-
 def _slow_lines(facts: Facts) -> refs.Seen:
     """Return slow writes that are a sign of flow control: several, a very long one, or pasted ones."""
     if lookups.is_paste(facts):
         return refs.seen(facts, *SLOW, *PASTED)
-    found = refs.seen(facts, *SLOW)
-    timed = refs.seen(facts, *SLOW_TIMED).count
-    if found and timed == found.count < SEVERAL and not (facts("slow_writes")["cost_ms"] >= PAGE_CACHE_BUSY).any():
-        return refs.Seen()
-    return found
+    slow = refs.seen(facts, *SLOW)
+    few = slow and refs.seen(facts, *SLOW_TIMED).count == slow.count < SEVERAL
+    return refs.Seen() if few and not (facts("slow_writes")["cost_ms"] >= PAGE_CACHE_BUSY).any() else slow
 
 
 def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
@@ -157,12 +153,6 @@ def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
     return {**values, "outcome": outcome}
 
 
-def _proposed(ledger: sends.Ledger, whys: list[busy.Why]) -> list[str]:
-    """Return how to stop losing messages now, then the remedy of each explanation, the best shown first."""
-    fixes = dict.fromkeys(FIXES[why.slug] for why in whys if why.slug in FIXES)
-    return ["resend", *(["lost"] if ledger.lost else []), *(fixes or ["find"])]
-
-
 def _limits(facts: Facts, stalls: list[Any]) -> dict[str, Any]:
     """Return how long a stall was, how long clients wait, and how many refusals a longer wait would have spared."""
     longest = max((s.stood / s.pauses if s.pauses > 1 else s.seconds for s in stalls), default=None)
@@ -175,7 +165,7 @@ def _limits(facts: Facts, stalls: list[Any]) -> dict[str, Any]:
     return {"longest": longest, "timeout": timeout, "spared": spared}
 
 
-def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
+def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
     """Return a step for each explanation, the best shown first; it supports where there is something to explain."""
     if refused and not whys:
         return [supporting("why-1", TEXTS["why_not"], None)]
@@ -187,22 +177,16 @@ def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
     return steps
 
 
-def _stall(row: Any) -> dict[str, Any]:
-    start = row.start.isoformat(timespec="milliseconds") + "Z"
-    return {"start": start, "seconds": row.seconds, "pauses": row.pauses}
-
-
 def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any], whys: list[busy.Why]) -> dict[str, Any]:
     outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
+    rows = pd.DataFrame([s._asdict() for s in stalls], columns=pd.Index(STALLS))
     tables: dict[str, Any] = {
-        "busy_stalls": pd.DataFrame([s._asdict() for s in stalls], columns=pd.Index(STALLS)).rename(
-            columns={"stood": "stood_seconds"}
-        ),
+        "busy_stalls": rows.rename(columns={"stood": "stood_seconds"}),
         "busy_outcome": pd.DataFrame(outcome, columns=pd.Index(["kind", "stored", "lost"])),
         "busy_failed": ledger.failed.head(5000),
         "busy_why": busy.frame(whys),
         "busy_config": busy.audit(facts, ledger, stalls),
-        "lost": ledger.lost_rows,
+        "lost": ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers"]),
         "duplicated": ledger.duplicated,
     }
     return tables | (times.charted(facts) if times.window(facts) else {})
@@ -211,10 +195,10 @@ def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any], whys: list[bu
 def _moments(ledger: sends.Ledger, stalls: list[Any]) -> list[Moment]:
     """Return the longest stalls, the first and last lost send, and the first failed one that is stored all the same."""
     longest = sorted(stalls, key=lambda s: -s.stood)[:LONGEST]
-    found = []
-    for stall in longest:
-        claim = TEXTS.say("stood", seconds=round(stall.stood, 1), waiters=stall.waiters)
-        found.append(Moment(stall.start, claim, until=stall.end))
+    moments = [
+        Moment(stall.start, TEXTS.say("stood", seconds=round(stall.stood, 1), waiters=stall.waiters), until=stall.end)
+        for stall in longest
+    ]
     timed = ledger.failed[ledger.failed["ts"].notna()].sort_values("ts", kind="stable")
     originals = pd.to_numeric(timed["originals"], errors="coerce")
     lost, kept = timed[originals == 0], timed[originals > 0]
@@ -223,5 +207,5 @@ def _moments(ledger: sends.Ledger, stalls: list[Any]) -> list[Moment]:
         for row in rows.to_dict("records"):
             at = dt.datetime.fromtimestamp(float(row["ts"]) / 1000, dt.UTC)
             place = None if pd.isna(row["line"]) else Ref(str(row["file"]), "", line=int(row["line"]))
-            found.append(Moment(at, said.say(key=str(row["key"])), place, decides=True))
-    return found
+            moments.append(Moment(at, said.say(key=str(row["key"])), place, decides=True))
+    return moments

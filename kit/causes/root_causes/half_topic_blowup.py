@@ -7,9 +7,7 @@ broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor
 
 from __future__ import annotations
 
-import itertools
-import statistics
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
@@ -68,49 +66,50 @@ def _of_store(facts: Facts, observed: Observed) -> None:
     if counts.empty:
         observed.values |= dict.fromkeys(("half", "leaked_messages", "leaked_half_records"), 0)
         return
-    places = facts("leak_places")
-    half, discarded = counts[counts["place"] == "half"], counts[counts["place"] == "discarded"]
-    stored = counts[counts["place"] != "discarded"]
-    committed, checks = stored["committed"].astype(bool), half["max_check_times"].dropna()
-    values: dict[str, Any] = {
-        "half": int(half["records"].sum()), "committed": int(stored[committed]["records"].sum()),
-        "commits": int(counts["commits"].sum()),
-        "put_back": int(stored[~committed]["records"].sum()), "discarded": int(discarded["records"].sum()),
-        "of_commits": int(counts[counts["committed"].astype(bool)]["records"].sum()),
-        "leaked_messages": int(half["of_place"].max()) if len(half) else 0,
-        "max_check_times": int(checks.max()) if len(checks) else None,
-    }  # fmt: skip
-    waiting = values["half"] or values["put_back"]
+    place, of_commit, places = counts["place"], counts["committed"].astype(bool), facts("leak_places")
+    half, committed, put_back, discarded = (
+        int(counts.loc[which, "records"].sum())
+        for which in (
+            place == "half",
+            of_commit & (place != "discarded"),
+            ~of_commit & (place != "discarded"),
+            place == "discarded",
+        )
+    )
+    checks, waiting = counts.loc[place == "half", "max_check_times"].dropna(), half or put_back
+    answered = facts("leak_answers") if half else pd.DataFrame()
+    records = {str(role): int(n) for role, n in places.groupby("role")["records"].max().items()}
+    arrived, limit = (
+        records.get("arrived", 0),
+        setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts)),
+    )
 
     def quoted(role: str, most: int = 3) -> tuple[Ref, ...]:
         return refs.records_at(facts, places[places["role"] == role], most)
 
-    def records(role: str) -> int:
-        return int(places.loc[places["role"] == role, "records"].max()) if (places["role"] == role).any() else 0
-
-    arrived, limit = records("arrived"), setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts))
-    answered = facts.rows("leak_answers") if values["half"] else []
-    observed.values |= values | {
-        "leaked_half_records": values["half"], "leaked": waiting or values["committed"], "waiting": waiting,
-        "prevented": values["committed"] + values["put_back"] + values["discarded"],
-        "resent": records("resent") if waiting else 0,
-        "twins": waiting and (places["role"] == "twin").any(), "committed": waiting and values["committed"],
+    observed.values |= {
+        "half": half, "leaked_half_records": half, "leaked": waiting or committed, "waiting": waiting,
+        "leaked_messages": int(counts.loc[place == "half", "of_place"].max()) if half else 0,
+        "commits": int(counts["commits"].sum()), "of_commits": int(counts.loc[of_commit, "records"].sum()),
+        "prevented": committed + put_back + discarded, "put_back": put_back, "discarded": discarded,
+        "committed": waiting and committed, "twins": waiting and "twin" in records,
+        "max_check_times": int(checks.max()) if len(checks) else None,
+        "resent": records.get("resent", 0) if waiting else 0,
         "committed_printed": 0 if waiting else refs.seen(facts, "leaked-commit-printed").count,
-        "answers": answered[0]["answers"] if answered else 0,
+        "answers": int(answered["answers"].sum()) if len(answered) else 0,
         # Each copy has two records: one that waits for its delay, perhaps in a missing file, one where it arrives.
-        "arrived": arrived, "copies": max(arrived, values["discarded"] - arrived),
-        "check_max": limit.value,
+        "arrived": arrived, "copies": max(arrived, discarded - arrived), "check_max": limit.value,
     }  # fmt: skip
     printed = refs.seen(facts, "leaked-half-printed")
     if observed.values["leaked"]:
         observed.quotes["leaked"] = quoted("leaked", 2) + refs.quote(facts, printed, 1)
     observed.quotes |= {
         "sent-anew": quoted("resent"),
-        "diverted-again": quoted("committed") if values["committed"] else quoted("twin", 2),
-        "answered-commit": facts.refs([(answered[0]["file"], answered[0]["line"])]) if answered else (),
+        "diverted-again": quoted("committed") if committed else quoted("twin", 2),
+        "answered-commit": refs.lines(facts, answered) if len(answered) else (),
         "bounded": quoted("discarded", 1) + refs.quote(facts, refs.seen(facts, "check-discard"), 1),
     }
-    if values["half"]:
+    if half:
         _measure(facts, counts, observed)
 
 
@@ -133,38 +132,31 @@ def _measure(facts: Facts, counts: pd.DataFrame, observed: Observed) -> None:
     growth = facts("leak_growth")
     if growth["from_the_beginning"].all():
         observed.values["doubling_seconds"] = doubling_seconds(growth)
-        observed.moments = _doublings(growth)
+        marked = growth[growth["doubling"]][["seq", "store_timestamp"]]
+        observed.moments = [
+            Moment(at.to_pydatetime(), TEXTS.say("doubled", records=int(seq)))
+            for seq, at in marked.itertuples(index=False)
+        ]
     observed.window = refs.span(counts["first"], counts["last"])
+    # How many leaked records each fix would have prevented.
+    everything, twice = observed.values["prevented"], observed.values["of_commits"]
     observed.tables = {
         "half_topic_growth": growth.drop(columns="from_the_beginning"),
         "half_topic_flow": facts("leak_flow"),
         "half_topic_timeline": facts("leak_timelines"),
-        "half_topic_fixes": _fixes(observed.values),
+        "half_topic_fixes": pd.DataFrame(
+            [
+                ("rollback-unknown-topic", twice, everything - twice, False),
+                ("client-4.6.1", everything, 0, False),
+                ("split-tags", everything, 0, True),
+            ],
+            columns=pd.Index(["fix", "prevented", "left", "retries_delivered"]),
+        ),
         "half_topic_counts": counts.drop(columns="of_place"),
     }
 
 
 def doubling_seconds(growth: pd.DataFrame) -> float | None:
     """Return the median time between two doublings of the leaked half records; None below three of them."""
-    marks = growth.loc[growth["doubling"], "store_timestamp"]
-    terms = [(b - a).total_seconds() for a, b in itertools.pairwise(marks)]
-    return round(statistics.median(terms), 3) if len(terms) >= 3 else None
-
-
-def _doublings(growth: pd.DataFrame) -> list[Moment]:
-    """Return the times at which the number of leaked half records had doubled."""
-    marked = growth[growth["doubling"]][["seq", "store_timestamp"]]
-    return [
-        Moment(at.to_pydatetime(), TEXTS.say("doubled", records=int(seq))) for seq, at in marked.itertuples(index=False)
-    ]
-
-
-def _fixes(values: dict[str, Any]) -> pd.DataFrame:
-    """Return how many leaked records each fix would have prevented: fix, prevented, left, retries_delivered."""
-    everything, twice = values["prevented"], values["of_commits"]
-    fixes = [
-        ("rollback-unknown-topic", twice, everything - twice, False),
-        ("client-4.6.1", everything, 0, False),
-        ("split-tags", everything, 0, True),
-    ]
-    return pd.DataFrame(fixes, columns=pd.Index(["fix", "prevented", "left", "retries_delivered"]))
+    terms = growth.loc[growth["doubling"], "store_timestamp"].diff().dt.total_seconds().dropna()
+    return round(float(terms.median()), 3) if len(terms) >= 3 else None

@@ -22,6 +22,8 @@ from kit.rocketmq import names, record_fields, size
 from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
+CHECKED: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
+"""How consumerOffset.json names the position of the check: broker/offset/ConsumerOffsetManager."""
 SHOWN = 5
 """Most looping records that are examined one by one."""
 
@@ -107,11 +109,14 @@ def _refused(facts: Facts, observed: Observed, named: pd.DataFrame, failed: pd.D
 
 
 def _queue(facts: Facts, observed: Observed) -> None:
-    """Add where the half queue stands, if its saved offset does not pass the record."""
-    at = facts.rows("half_waiting")[0]
-    before = [value for _, value in half_records.saved(facts) if value <= at["stuck"]]
-    observed.values |= {"saved": max(before, default=None), "offset": at["stuck"], "waiting": at["waiting"]}
-    observed.quotes["queue-stands"] = half_records.saved_refs(facts) if before else ()
+    """Add where the half queue stands, if the saved offset of the check does not pass the record."""
+    at, saved = facts.rows("half_waiting")[0], facts("half_queue").query("line == 'saved'").sort_values("file")
+    before = saved[saved["offset"] <= at["stuck"]]
+    observed.values |= {
+        "saved": int(before["offset"].max()) if len(before) else None, "offset": at["stuck"], "waiting": at["waiting"],
+    }  # fmt: skip
+    quoted = (refs.first_with(facts, str(file), CHECKED) for file in saved["file"]) if len(before) else ()
+    observed.quotes["queue-stands"] = tuple(filter(None, quoted))
 
 
 def _volume(facts: Facts, observed: Observed, rows: pd.DataFrame) -> None:
@@ -137,10 +142,12 @@ def _more(limit: int | None, over: list[Any], risk: pd.DataFrame | None) -> int 
 def _tables(
     facts: Facts, known: limits.Limits, risk: pd.DataFrame | None, topics: pd.DataFrame, records: list[Any]
 ) -> dict[str, Any]:
+    queue = facts("half_queue")
     tables = {
         "size_refusals": facts("size_refusals"),
         "size_near_limit": facts("half_near_limit"),
-        "size_half_queue": half_records.timeline(facts),
+        # Where rounds of checks began, and the end of the queue.
+        "size_half_queue": queue.loc[queue["line"] != "saved", ["ts", "offset", "line"]].reset_index(drop=True),
     }
     first = next(iter(records), None)
     if risk is not None:
