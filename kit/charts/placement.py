@@ -36,53 +36,42 @@ def what_if(
 
     `only`: the failures of each placement that are drawn.
     """
-    rows = [row for row in placement.table(given) if only is None or row["failure"] in only[row["placement"]]]
-    failures = list(dict.fromkeys(row["failure"] for row in rows))
-    cells = {(row["placement"], row["failure"]): row for row in rows}
-    places = list(placement.PLACEMENTS)
-    order = list(MARKS)
-    worst = [[cells.get((place, failure), {}).get("worst") for place in places] for failure in failures]
-    texts = [[f"{MARKS[w][0]} {placement.OUTCOMES[w].render(lang)}" if w else "" for w in line] for line in worst]
-    hover = [
-        [_shortest(cells[place, failure], lang) if (place, failure) in cells else "" for place in places]
-        for failure in failures
-    ]
-    scale = [[(i + side) / len(order), MARKS[outcome][1]] for i, outcome in enumerate(order) for side in (0, 1)]
-    chart = figure(
-        go.Heatmap(
-            z=[[order.index(w) if w else None for w in line] for line in worst],
-            x=[WHAT_IF.columns[p].render(lang) for p in places],
-            y=[placement.FAILURES[f].render(lang) for f in failures],
-            text=texts,
-            texttemplate="%{text}",
-            textfont={"size": 12, "color": INKED},
-            customdata=hover,
-            hovertemplate="%{y}<br>%{x}<br>%{customdata}<extra></extra>",
-            colorscale=scale,
-            zmin=-0.5,
-            zmax=len(order) - 0.5,
-            showscale=False,
-            xgap=3,
-            ygap=3,
-        ),
-        height=140 + 26 * len(failures),
+    rows = pd.DataFrame(
+        row for row in placement.table(given) if only is None or row["failure"] in only[row["placement"]]
     )
+    order = list(MARKS)
+    rows["text"] = [f"{MARKS[worst][0]} {placement.OUTCOMES[worst].render(lang)}" for worst in rows["worst"]]
+    rows["paths"] = [_shortest(outcomes, lang) for outcomes in rows["outcomes"]]
+    rows["colour"] = rows["worst"].map(order.index)
+    failures, places = rows["failure"].unique(), list(placement.PLACEMENTS)
+    names = [placement.FAILURES[failure].render(lang) for failure in failures]
+
+    def cells(column: str) -> pd.DataFrame:
+        """Return a column as lines of failures; what is not drawn is missing."""
+        return rows.pivot(index="failure", columns="placement", values=column).reindex(index=failures, columns=places)
+
+    texts = cells("text").fillna("")
+    scale = [[(i + side) / len(order), MARKS[outcome][1]] for i, outcome in enumerate(order) for side in (0, 1)]
+    heatmap = go.Heatmap(
+        x=[WHAT_IF.columns[place].render(lang) for place in places], y=names, z=cells("colour").to_numpy(object).tolist(),
+        text=texts, texttemplate="%{text}", textfont={"size": 12, "color": INKED},
+        customdata=cells("paths").fillna(""), hovertemplate="%{y}<br>%{x}<br>%{customdata}<extra></extra>",
+        colorscale=scale, zmin=-0.5, zmax=len(order) - 0.5, showscale=False, xgap=3, ygap=3,
+    )  # fmt: skip
+    chart = figure(heatmap, height=140 + 26 * len(failures))
     chart.update_yaxes(autorange="reversed", gridcolor="rgba(0,0,0,0)")
     chart.update_xaxes(side="top", gridcolor="rgba(0,0,0,0)")
-    table = pd.DataFrame(texts, columns=[str(place) for place in places])
-    table.insert(0, "failure", [placement.FAILURES[f].render(lang) for f in failures])
-    broken = {
-        place: sum(row["worst"] in placement.BROKEN for row in rows if row["placement"] == place) for place in places
-    }
+    table = texts.reset_index(drop=True)
+    table.insert(0, "failure", names)
+    broken = rows["worst"].isin(placement.BROKEN).groupby(rows["placement"]).sum().reindex(places, fill_value=0)
     reading = WHAT_IF["reading"].say(failures=len(failures), **broken)
     return WHAT_IF.chart(table, lang, reading, chart)
 
 
-def _shortest(row: dict[str, Any], lang: Lang) -> str:
-    paths = {placement.OUTCOMES[outcome]: placement.describe(path) for outcome, path in row["outcomes"].items()}
-    return "<br>".join(
-        f"{outcome.render(lang)}: {' → '.join(step.render(lang) for step in steps)}" for outcome, steps in paths.items()
-    )
+def _shortest(outcomes: Mapping[Outcome, Sequence[str]], lang: Lang) -> str:
+    """Return the shortest path to each outcome as lines of a hover text."""
+    paths = {outcome: " → ".join(placement.STEPS[step].render(lang) for step in path) for outcome, path in outcomes.items()}
+    return "<br>".join(f"{placement.OUTCOMES[outcome].render(lang)}: {path}" for outcome, path in paths.items())
 
 
 def explore(lang: Lang = "en", interactive: bool = True) -> Any:

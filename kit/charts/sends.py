@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
@@ -19,7 +20,6 @@ OUTCOME = Declared.of("failed sends")
 REPLAY = Declared.of("replay")
 WHYS = Declared.of("explanations")
 CONFIG = Declared.of("settings")
-COMPARED = Declared.of("replays compared")
 REPLICA = Declared.of("replica")
 KINDS: Final = figures.drawings()["kinds of errors"].looks
 """Colour and pattern of each kind of error."""
@@ -128,25 +128,6 @@ def _replayed(arrivals: pd.DataFrame, stalls: pd.DataFrame, timeout: float, retr
     return what_if(at, stalls[["start_ms", "end_ms"]].to_numpy("float64"), timeout, retries, wait, each)
 
 
-def compare(
-    frame: pd.DataFrame, pauses: pd.DataFrame, recorded: pd.DataFrame, waits: Sequence[int], lang: Lang = "en"
-) -> Chart:
-    """Chart what was recorded (kind, stored, lost) beside a replay under each limit."""
-    parts = [_recorded(recorded).assign(limit=COMPARED["recorded"].in_(lang))] if len(recorded) else []
-    for wait in waits if len(frame) and len(pauses) else ():
-        label = COMPARED["waiting"].say(wait=wait).render(lang)
-        parts.append(_replayed(frame, pauses, 3000, 0, wait).query("outcome != 'stored'").assign(limit=label))
-    return COMPARED.chart(pd.concat(parts, ignore_index=True), lang) if parts else COMPARED.nothing(lang)
-
-
-def _recorded(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Return recorded outcomes in the words of a replay."""
-    late = {"stored": "timed out but stored", "lost": "timed out and refused"}
-    rows = outcomes.melt("kind", list(late), "end", "sends")
-    rows["outcome"] = rows["end"].map(late).where(rows["kind"] == "CLIENT_TIMEOUT", "refused")
-    return rows.groupby("outcome", sort=False)["sends"].sum().reset_index()
-
-
 def why(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show the ranked explanations. `frame`: rank, why, said_en, said_zh, share."""
     share: list[Any] = [None if pd.isna(part) else f"{part:.0%}" for part in frame["share"]]
@@ -159,9 +140,8 @@ def config(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     return CONFIG.table(frame.assign(reason=reason, changed=frame["changed"].astype("Int64")), lang)
 
 
-def path(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Draw where sends failed. `frame`: `hop` (sent, stored, REJECTREQUEST, cleaned, CLIENT_TIMEOUT), `records`."""
-    return pictures.diagram("send path", frame, lang)
+path = functools.partial(pictures.diagram, "send path")
+"""Draws where sends failed: hop (sent, stored, REJECTREQUEST, cleaned, CLIENT_TIMEOUT), records."""
 
 
 def explore(replay: Callable[..., Chart], wait: int, interactive: bool = True) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any, Final
 
@@ -152,6 +153,5 @@ def half_queue(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     return QUEUE.chart(ordered, lang, said, chart)
 
 
-def loop(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Draw why the check does not get on. `frame`: `hop` (accepted, read, refused, waiting), `records`."""
-    return pictures.diagram("check loop", frame, lang)
+loop = functools.partial(pictures.diagram, "check loop")
+"""Draws why the check does not get on: hop (accepted, read, refused, waiting), records."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable
 from typing import Any, Final
 
@@ -159,12 +160,8 @@ def rounds(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     return ROUNDS.chart(frame.assign(ratio=ratio), lang, "", chart)
 
 
-def loop(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Draw the loop: each hop with the property that makes it happen and how often it did here.
-
-    `frame`: hop (`refused`, `re-sent`, `due`, `put back`, `commit`, `discarded`), records (null: not known).
-    """
-    return pictures.diagram("half topic loop", frame, lang)
+loop = functools.partial(pictures.diagram, "half topic loop")
+"""Draws each hop (`refused`, `re-sent`, `due`, `put back`, `commit`, `discarded`) with the property that makes it happen and its records."""
 
 
 # --- every transaction ------------------------------------------------------------------------------------------------
@@ -189,6 +186,5 @@ def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     return WRONG.table(frame.assign(evidence=places), lang)
 
 
-def path(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Draw the ways of a transaction with their counts. `frame`: `hop`, `records`."""
-    return pictures.diagram("transaction path", frame, lang)
+path = functools.partial(pictures.diagram, "transaction path")
+"""Draws the ways of a transaction with their counts: hop, records."""

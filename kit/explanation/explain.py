@@ -15,7 +15,7 @@ import attrs
 from kit.explanation import context, outputs, pasted_ids
 from kit.explanation.pasted_lines import lines
 from kit.i18n import Lang, Sentence, labels, rendered
-from kit.rocketmq import answers, catalogue, mqadmin_tables, upstream
+from kit.rocketmq import answers, catalogue, upstream
 from kit.rocketmq.catalogue import PROBLEMS, Problem
 from kit.rocketmq.config import PARAMETERS, default_of
 from kit.rocketmq.versions import RULES
@@ -114,7 +114,7 @@ def _of_line(text: str, problems: Sequence[Problem]) -> Meaning | None:
 
 
 def _table(command: str) -> Meaning:
-    meaning = mqadmin_tables.MEANINGS.get(command, TEXTS["table_is"])
+    meaning = answers.MQADMIN_MEANINGS.get(command, TEXTS["table_is"])
     return Meaning(TEXTS["table"].say(command=command), (meaning,), versions=("tools/command",), slug="mqadmin-table")
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from kit.explanation.pasted_lines import Line
 from kit.formats.tables import host_heads
 from kit.i18n import labels
-from kit.rocketmq.mqadmin_tables import PAIRS, TABLES
+from kit.rocketmq.answers import MQADMIN_HEADS, MQADMIN_PAIRS
 
 TEXTS: Final = labels("explanation")["host output"]
 NEXT: Final = labels("explanation")["host output next"]
@@ -58,7 +58,7 @@ def of_mqadmin(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
     last, inside = 0, ""
     for line in lines:
         command = _command(line.text)
-        if command and not (command == PAIRS and inside == PAIRS):
+        if command and not (command == MQADMIN_PAIRS and inside == MQADMIN_PAIRS):
             commands[line.number] = inside = command
         elif command or _TOTAL.match(line.text) or (inside and line.number - last <= 1 and _ROW.match(line.text)):
             rows.add(line.number)
@@ -70,8 +70,8 @@ def of_mqadmin(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
 
 def _command(text: str) -> str | None:
     if _PAIR.match(text):
-        return PAIRS
+        return MQADMIN_PAIRS
     if not _HEAD.match(text):
         return None
     joined = " ".join(text.split())
-    return next((command for start, command in TABLES if joined.startswith(start)), None)
+    return next((command for start, command in MQADMIN_HEADS if joined.startswith(start)), None)

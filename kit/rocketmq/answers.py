@@ -1,14 +1,12 @@
-"""What answers mean: response codes and send statuses (`facts/answers.yaml`).
-
-common/protocol/ResponseCode, remoting/protocol/RemotingSysResponseCode, client/producer/SendStatus; for gRPC clients apache.rocketmq.v2.Code.
-"""
+"""What RocketMQ answers: what codes mean, which id a call returns, and the tables that mqadmin prints."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from kit.i18n import T
 from kit.rocketmq.data import Row, facts
+from kit.rocketmq.versions import Version, within
 
 
 class Answer(Row, frozen=True):
@@ -22,9 +20,48 @@ class Answer(Row, frozen=True):
 
 _EVERY: Final = facts("answers.yaml", dict[str, dict[int, Answer]])
 CODES: Final = _EVERY["remoting"]
-"""Response code → what it means."""
+"""Response code → what it means: common/protocol/ResponseCode, remoting/protocol/RemotingSysResponseCode."""
 STATUSES: Final[dict[str, int]] = {"FLUSH_DISK_TIMEOUT": 10, "SLAVE_NOT_AVAILABLE": 11, "FLUSH_SLAVE_TIMEOUT": 12}
 """Send status (client/producer/SendStatus) → the response code it comes from."""
 GRPC_CODES: Final = _EVERY["grpc"]
 """Code of apache.rocketmq.v2.Code → what it means."""
 GRPC_NAMES: Final = {answer.name: code for code, answer in GRPC_CODES.items()}
+
+
+class ReturnedId(Row, frozen=True, kw_only=True):
+    """Which id a call returns: a message has one UNIQ_KEY and as many offset ids as copies, each API calls one of them "message id".
+
+    `stages`: of which copy, the newest (empty: of the message); `since`, `until`: of which clients; `transactional`: only of transactional messages
+    (True), only of others (False); `upstream`: the class below `org/apache/rocketmq` that determines it.
+    """
+
+    call: str
+    side: Literal["producer", "listener", "consumer", "mqadmin", "log"]
+    which: Literal["uniq", "offset", "none"]
+    upstream: str
+    says: T
+    stages: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+    transactional: bool | None = None
+
+    def holds(self, client: str | Version | None) -> bool:
+        """Return whether it applies to a client of this version; an unknown version counts as the newest."""
+        return self.until is None if client is None else within(client, self.since, self.until)
+
+
+ID_CALLS: Final = facts("id_calls.yaml", tuple[ReturnedId, ...])
+
+
+class _Tables(Row, frozen=True):
+    heads: tuple[tuple[str, str], ...]
+    meanings: dict[str, T]
+
+
+_PRINTED: Final = facts("mqadmin_tables.yaml", _Tables)
+MQADMIN_HEADS: Final = _PRINTED.heads
+"""How the head of a table begins, with one blank between its words, and the command that prints it; the longer ones first."""
+MQADMIN_MEANINGS: Final = _PRINTED.meanings
+"""Command → what its table shows."""
+MQADMIN_PAIRS: Final = "getSyncStateSet"
+"""Prints one name and value a line: tools/command/ha/GetSyncStateSetSubCommand."""

@@ -16,7 +16,7 @@ from ahocorasick_rs import AhoCorasick
 
 from kit import data
 from kit.i18n import T
-from kit.rocketmq.data import FOLDER, Row
+from kit.rocketmq.data import FOLDER, Row, facts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,22 +30,7 @@ GAP: Final = r"[^\n]{0,400}?"
 PROBLEM: Final = "problem:"
 """Stands in front of the slug of a known problem among the texts of an entry."""
 
-PIECES: Final = {
-    # common/protocol/header/EndTransactionRequestHeader.toString: with quotes in 4.x, without in 5.x.
-    "HEADER": (
-        r"EndTransactionRequestHeader\{producerGroup='?(?P<group>[^',]*)'?, tranStateTableOffset=(?P<state_offset>\d+), "
-        r"commitLogOffset=(?P<commit_log_offset>\d+), commitOrRollback=(?P<decision>\d+), fromTransactionCheck=(?P<from_check>\w+), "
-        r"msgId='?(?P<msg_id>[^',}]*)'?, transactionId='?(?P<transaction_id>[^',}]*)'?"
-    ),
-    "QUEUE": r"MessageQueue \[topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,\]]*), queueId=(?P<queue_id>-?\d+)\]",
-    # common/message/MessageExt.toString: `brokerName=` from 4.7.0.
-    "MESSAGE_EXT": (
-        r"MessageExt \[(?:brokerName=(?P<broker>[^,\]]*), )?queueId=(?P<queue_id>-?\d+), storeSize=(?P<store_size>\d+), queueOffset=(?P<queue_offset>-?\d+), "
-        r"sysFlag=(?P<sys_flag>\d+), bornTimestamp=(?P<born_timestamp>\d+), bornHost=(?P<born_host>[^,]*), storeTimestamp=(?P<store_timestamp>\d+), "
-        r"storeHost=(?P<store_host>[^,]*), msgId=(?P<msg_id>\w*), commitLogOffset=(?P<commit_log_offset>\d+), bodyCRC=(?P<body_crc>-?\d+), "
-        r"reconsumeTimes=(?P<reconsume_times>\d+), preparedTransactionOffset=(?P<prepared_offset>\d+), toString\(\)=Message\{topic='(?P<topic>[^']*)'"
-    ),
-}
+PIECES: Final = facts("shared_patterns.yaml", dict[str, str])
 """What several patterns share, as `{{NAME}}`."""
 
 BROKER_STARTS: Final = ("broker-boot", "store-shutdown", "store-last-shutdown")

@@ -16,7 +16,7 @@ import attrs
 
 from kit.i18n import T
 from kit.rocketmq.data import Row, facts
-from kit.rocketmq.versions import RULES, Version, rule
+from kit.rocketmq.versions import RULES, Version, rule, within
 
 Source = Literal["set", "default", "unknown"]
 
@@ -109,9 +109,7 @@ def ignored(name: str, version: Version | None) -> bool:
     parameter = PARAMETERS.get(name)
     if parameter is None or version is None:
         return False
-    early = parameter.since is not None and version < Version.parse(parameter.since)
-    late = parameter.until is not None and version > Version.parse(parameter.until)
-    return early or late or not parameter.read
+    return not parameter.read or not within(version, parameter.since, parameter.until)
 
 
 def typed(name: str, text: str) -> Any:

@@ -80,7 +80,6 @@ INSTANCE_ID: Final = "INSTANCE_ID"
 CLUSTER: Final = "CLUSTER"
 MSG_REGION: Final = "MSG_REGION"
 TRACE_ON: Final = "TRACE_ON"
-CRC32: Final = "__CRC32#"
 
 DEFAULT_REGION: Final = "DefaultRegion"
 DEFAULT_CLUSTER: Final = "DefaultCluster"
@@ -105,14 +104,6 @@ PROPERTY_SEPARATOR: Final = "\x02"
 TRANSACTION_MASK: Final = 0xC
 TRANSACTION_PREPARED: Final = 0x4
 TRANSACTION_COMMIT: Final = 0x8
-
-# --- broker threads that write records
-WRITERS: Final = {
-    "TransactionalMessageCheckService": "put_back", "SendMessageThread": "send", "EndTransactionThread": "commit", "ScheduleMessage": "schedule",
-}  # fmt: skip
-"""What a broker thread writes, by part of its name: broker/BrokerController, broker/transaction/TransactionalMessageCheckService,
-store/schedule/ScheduleMessageService. `send`: consumers' send-backs as well.
-"""
 
 # --- topic permission bits: common/constant/PermName ------------------------------------------------------------------
 PERM_READ: Final = 4

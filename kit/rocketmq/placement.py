@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from kit.i18n import Sentence, T
+from kit.i18n import T
 from kit.rocketmq.data import facts
 
 Placement = Literal["first", "middle", "last"]
@@ -321,7 +321,7 @@ def paths(placement: Placement, failure: str, given: Assumptions | None = None) 
 def table(given: Assumptions | None = None, failures: Sequence[str] = tuple(FAILURES)) -> list[dict[str, Any]]:
     """Return one row for each placement and failure: `placement`, `failure`, `worst`, `outcomes` {outcome: shortest path}.
 
-    A path is a tuple of keys of `STEPS`; `describe` turns it into sentences.
+    A path is a tuple of keys of `STEPS`.
     """
     rows = []
     for placement in PLACEMENTS:
@@ -339,8 +339,3 @@ def safe(placement: Placement, given: Assumptions = PUBLISHED_ASSUMPTIONS) -> bo
     """Return whether no path of the published failures leaves a row without a message or a message without a row."""
     ends = (end for failure in DOCUMENTED[placement] for end in paths(placement, failure, given))
     return not any(end.outcome in BROKEN for end in ends)
-
-
-def describe(path: Sequence[str]) -> list[Sentence]:
-    """Return the transitions of a path as sentences."""
-    return [STEPS[step] for step in path]

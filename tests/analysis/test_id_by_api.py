@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from kit.analysis.messages import lookups
 from kit.rocketmq import stages
-from kit.rocketmq.id_calls import CALLS
+from kit.rocketmq.answers import ID_CALLS
 
 STAGES = {value for name, value in vars(stages).items() if name.isupper() and isinstance(value, str)} | {"origin"}
 UNIQ, HOST = "0A140D1500000C387F4466D0DB3F0003", "0A140D0B00002A9F"
@@ -22,7 +22,7 @@ def answers(*records: dict[str, str | None], client: str | None = None) -> dict[
 
 
 def test_every_row_names_its_source_and_speaks_both_languages() -> None:
-    for call in CALLS:
+    for call in ID_CALLS:
         assert PurePosixPath(call.upstream.split(" ")[0]).parts[0] in (
             "client", "common", "broker", "tools", "apache",
         ), call  # fmt: skip

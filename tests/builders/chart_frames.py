@@ -125,7 +125,6 @@ CHARTS: dict[str, tuple[Draw, pd.DataFrame]] = {
     "outcome": (sends.outcome, OUTCOME),
     "replica": (sends.replica, REPLICA),
     "replay": (lambda frame, lang: sends.replay(frame, PAUSES, lang=lang), ARRIVALS),
-    "compare": (lambda frame, lang: sends.compare(frame, PAUSES, OUTCOME[: len(frame)], [200, 1000], lang), ARRIVALS),
     "send path": (sends.path, HOPS),
     "fields": (sizes.fields, stages()),
     "near": (sizes.near_limit, NEAR),

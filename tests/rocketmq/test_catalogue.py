@@ -16,7 +16,7 @@ from table import rows_of
 from kit.causes import discover
 from kit.formats.logs.known_texts import confirmed, known_texts
 from kit.i18n import T
-from kit.rocketmq import answers, catalogue, config, id_calls, mqadmin_tables, upstream, versions
+from kit.rocketmq import answers, catalogue, config, upstream, versions
 from kit.rocketmq.catalogue import (
     BENIGN,
     EVENTS,
@@ -59,8 +59,8 @@ def test_a_row_says_what_an_operator_needs(row: Event | Problem) -> None:
 
 def test_facts_are_told_in_both_languages() -> None:
     codes = {**answers.CODES, **answers.GRPC_CODES}
-    rows = [*codes.values(), *config.PARAMETERS.values(), *versions.FIXED, *id_calls.CALLS]
-    sentences = [*mqadmin_tables.MEANINGS.values(), *(sentence for row in rows for sentence in _sentences(row))]
+    rows = [*codes.values(), *config.PARAMETERS.values(), *versions.FIXED, *answers.ID_CALLS]
+    sentences = [*answers.MQADMIN_MEANINGS.values(), *(sentence for row in rows for sentence in _sentences(row))]
     assert len(sentences) > 300 and all(sentence.en and sentence.zh for sentence in sentences)
     assert {answer.problem for answer in codes.values()} <= {"", *PROBLEMS}
 

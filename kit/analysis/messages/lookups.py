@@ -21,7 +21,7 @@ from kit.explanation.pasted_lines import decoded
 from kit.i18n import Lang
 from kit.inventory.references import Ref
 from kit.rocketmq import ids, stages
-from kit.rocketmq.id_calls import CALLS
+from kit.rocketmq.answers import ID_CALLS
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts, memo
 
@@ -235,7 +235,7 @@ def on_message(
     origin = next((r["origin_message_id"] for r in records if r.get("origin_message_id")), None)
     uniq = next((r["uniq_key"] for r in records if r["uniq_key"]), None)
     rows = []
-    for one in CALLS:
+    for one in ID_CALLS:
         if not one.holds(client) or one.transactional not in (None, transactional):
             continue
         copy = next((records[at] for at in reversed(range(len(records))) if plain[at] in one.stages), None)

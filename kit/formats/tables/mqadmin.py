@@ -24,7 +24,7 @@ from kit.evidence.files import open_readonly
 from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.tables.store_json import parse_json
 from kit.formats.values import batches, columns_of
-from kit.rocketmq.mqadmin_tables import TABLES
+from kit.rocketmq.answers import MQADMIN_HEADS
 
 SCHEMA: Final = columns_of("admin")
 LIMIT: Final = 16 << 20
@@ -151,7 +151,7 @@ class State:
         if text.startswith("#"):
             self.columns, self.apart = [(m.start(), m.group().strip()) for m in LINES["column"].finditer(text)], False
             joined = " ".join(name for _, name in self.columns)
-            self.command = self.command or next((command for head, command in TABLES if joined.startswith(head)), None)
+            self.command = self.command or next((command for head, command in MQADMIN_HEADS if joined.startswith(head)), None)
             return []
         if cells := self._first_form(_BEFORE_ROWS, text):
             return cells
@@ -258,7 +258,7 @@ def _row(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str | Non
 # --- quoted in other texts: between log lines, in a question, in a mail ------------------------------------------------
 
 _MARKS: Final = r"[ \t>|]{0,12}"
-_HEADS: Final = "|".join(head.replace(" ", " +") if " #" in head else f"{head} +#" for head, _ in TABLES)
+_HEADS: Final = "|".join(head.replace(" ", " +") if " #" in head else f"{head} +#" for head, _ in MQADMIN_HEADS)
 _TABLE: Final = re.compile(rf"^{_MARKS}(?:{_HEADS})|{LINES['connected'].pattern}".encode(), re.MULTILINE)
 
 
