@@ -118,11 +118,6 @@ class KnownText(Row, frozen=True, kw_only=True):
         """The longest literal piece of each text."""
         return tuple(max(text.split(ANY), key=len) for text in self.texts)
 
-    @property
-    def conditions(self) -> list[tuple[str, bool]]:
-        """What must be so beside that a needle is found: regular expressions for RE2, and whether an entry must match."""
-        raise NotImplementedError
-
 
 class Event(KnownText, frozen=True, kw_only=True):
     """A text that is found in logs. `values`: a regular expression with `(?P<name>…)` groups that takes the values out of it, and nothing that RE2
@@ -154,6 +149,7 @@ class Event(KnownText, frozen=True, kw_only=True):
 
     @property
     def conditions(self) -> list[tuple[str, bool]]:
+        """What must be so beside that a needle is found: regular expressions for RE2, and whether an entry must match."""
         return [(self.confirm, True)] if self.confirm else []
 
 
@@ -191,7 +187,6 @@ class Problem(KnownText, frozen=True, kw_only=True):
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """Matches where one of the texts is."""
         return re.compile(self._expression)
 
     @property

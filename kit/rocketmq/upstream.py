@@ -17,11 +17,6 @@ from kit.rocketmq.data import FOLDER
 
 OLDEST: Final = "4.3.0"
 NEWEST: Final = "5.3.3"
-PLAIN: Final = 20
-"""Characters up to which a text may be ordinary English: it counts only where a message begins, and whole."""
-_BEGINS: Final = re.compile(r"(?:^|[^\w\s,(]\s*|\b(?:WARN|ERROR|DESC|msg|Rocketmq)\w*\s+)$")
-_ENDS: Final = re.compile(r"\s*(?:$|[^\w\s]|[\w.$]+(?:Exception|Error)\b)")
-"""What may come behind a whole message: nothing, a sign, or the exception that was logged with it."""
 _LEVEL: Final = re.compile(r"\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b")
 _LOUD: Final = re.compile(r"\b(?:WARN|ERR|FATAL)|\b[\w.]+(?:Exception|Error)\b|\b(?:warn|error|fatal)")
 
@@ -40,7 +35,9 @@ def number(release: str) -> tuple[int, ...]:
 
 @attrs.define(frozen=True, slots=False)
 class FormatString:
-    """One text. `classes`: those that print it, `module/Class`, one that a problem explains first; `how`: WARN, ERROR or both; `since`, `until`: "" = no bound in 4.3.0 to 5.3.3."""
+    """One text. `classes`: those that print it, `module/Class`, one that a problem explains first; `how`: WARN, ERROR or both; `since`, `until`: "" for
+    no bound in 4.3.0 to 5.3.3.
+    """
 
     classes: str
     how: str
@@ -53,32 +50,19 @@ class FormatString:
         """The literal parts between the values, those that are more than blanks and signs."""
         return tuple(piece for piece in self.text.split(ANY) if len(piece.strip()) > 1)
 
-    @cached_property
-    def longest(self) -> str:
-        return max(self.pieces, key=len)
-
-    @cached_property
-    def weight(self) -> int:
-        """Characters of text: of several format strings in a line the one with most is meant."""
-        return sum(map(len, self.pieces))
-
     @property
     def releases(self) -> str:
         return span(self.since, self.until)
 
     def in_line(self, line: str) -> bool:
-        """Return whether the parts are in the line, in order; a short text only as a whole message."""
-        first = line.find(self.pieces[0])
-        if self.weight <= PLAIN and self.text.startswith(self.pieces[0]) and not _BEGINS.search(line[: max(first, 0)]):
-            return False
+        """Return whether the parts are in the line, in order."""
         at = 0
         for piece in self.pieces:
             start = line.find(piece, at)
             if start < 0:
                 return False
             at = start + len(piece)
-        whole = self.weight > PLAIN or not self.text.endswith(self.pieces[-1])
-        return whole or bool(_ENDS.match(line, at))
+        return True
 
 
 @cache
@@ -89,28 +73,28 @@ def format_strings() -> tuple[FormatString, ...]:
 
 @cache
 def _search() -> AhoCorasick:
-    return AhoCorasick([each.longest for each in format_strings()])
+    return AhoCorasick([max(each.pieces, key=len) for each in format_strings()])
 
 
 def find(line: str) -> FormatString | None:
     """Return the text that is in a line, that with most characters."""
     numbers = {number for number, _, _ in _search().find_matches_as_indexes(line, overlapping=True)}
-    matches = (each for each in map(format_strings().__getitem__, sorted(numbers)) if each.in_line(line))
-    return max(matches, key=lambda each: each.weight, default=None)
+    matches = [each for each in map(format_strings().__getitem__, sorted(numbers)) if each.in_line(line)]
+    return max(matches, key=lambda each: sum(map(len, each.pieces)), default=None)
 
 
 def printed(line: str) -> FormatString | None:
     """Return the text that is in a line, None where the line has a level at which none of the releases read prints it."""
-    found = find(line)
-    level = _LEVEL.search(line[: line.find(found.pieces[0])]) if found else None
-    return found if found and (level is None or level[0] in found.how) else None
+    text = find(line)
+    level = _LEVEL.search(line[: line.find(text.pieces[0])]) if text else None
+    return text if text and (level is None or level[0] in text.how) else None
 
 
 def problem_of(line: str) -> Problem | None:
     """Return the problem that explains the remaining lines of a class, or of another project that a line shows a sign of."""
-    found = find(line)
-    if found is not None:
-        return BY_CLASS.get(found.classes.partition(",")[0])
+    text = find(line)
+    if text is not None:
+        return BY_CLASS.get(text.classes.partition(",")[0])
     if not _LOUD.search(line):
         return None
     return next((each for each in PROBLEMS.values() if each.sign and re.search(each.sign, line)), None)

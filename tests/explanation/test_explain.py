@@ -22,7 +22,6 @@ from kit.explanation import context
 from kit.explanation.explain import explain, releases_of
 from kit.explanation.pasted_lines import lines, plain
 from kit.explanation.shown import blocks
-from kit.rocketmq import upstream
 from kit.rocketmq.catalogue import BENIGN, EVENTS
 
 ROWS = msgspec.yaml.decode((Path(__file__).parent / "lines.yaml").read_bytes())
@@ -151,13 +150,6 @@ def test_what_a_line_says(case: dict[str, Any]) -> None:
     assert len(rows) == 1 or "\n" in case["text"]
     assert {name: first[name] for name in ("kind", "slug") if name in case}.items() <= case.items()
     assert all(case[name] in first[name] for name in ("title", "meaning") if name in case)
-
-
-@pytest.mark.parametrize(("line", "printed"), rows_of(__file__, "a_short_text_is_the_whole_message"))
-def test_a_short_text_is_the_whole_message(line: str, printed: bool) -> None:
-    """proxy/ChannelManager logs `Unexpected exception` and nothing behind it but the exception."""
-    text = upstream.find(line)
-    assert (text is not None and text.text == "Unexpected exception") is printed
 
 
 @pytest.mark.parametrize(("text", "decoded"), rows_of(__file__, "small_letters_inside_a_longer_word_are_no_id"))
