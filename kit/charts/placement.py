@@ -70,7 +70,9 @@ def what_if(
 
 def _shortest(outcomes: Mapping[Outcome, Sequence[str]], lang: Lang) -> str:
     """Return the shortest path to each outcome as lines of a hover text."""
-    paths = {outcome: " → ".join(placement.STEPS[step].render(lang) for step in path) for outcome, path in outcomes.items()}
+    paths = {
+        outcome: " → ".join(placement.STEPS[step].render(lang) for step in path) for outcome, path in outcomes.items()
+    }
     return "<br>".join(f"{placement.OUTCOMES[outcome].render(lang)}: {path}" for outcome, path in paths.items())
 
 

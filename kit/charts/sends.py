@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kit.charts import Chart, Declared, Table, escape, figures, pictures
 from kit.i18n import Lang
-from kit.rocketmq.busy_replay import what_if
 
 AXIS = Declared.of("busy axis")
 OUTCOME = Declared.of("failed sends")
@@ -34,6 +34,7 @@ PANELS: Final = {
 """Height in pixels and lines of each panel, from the top; failed sends are bars."""
 BETWEEN: Final = 40
 MOST_SHADES: Final = 60
+REPLAYED: Final = ("stored", "refused", "timed out but stored", "timed out and refused")
 
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -111,7 +112,8 @@ def replay(
     """Replay arrivals (at_ms, sends) against pauses (start_ms, end_ms) under other limits."""
     if arrivals.empty or stalls.empty:
         return REPLAY.nothing(lang)
-    frame = _replayed(arrivals, stalls, timeout, retries, wait)
+    at, each = arrivals["at_ms"].to_numpy("float64"), arrivals["sends"].to_numpy("int64")
+    frame = replayed(at, stalls[["start_ms", "end_ms"]].to_numpy("float64"), timeout, retries, wait, each)
     total, good = frame["sends"].sum(), frame.loc[frame["outcome"] == "stored", "sends"].sum()
     said = {
         "timeout": int(timeout),
@@ -123,9 +125,33 @@ def replay(
     return REPLAY.chart(frame, lang, said)
 
 
-def _replayed(arrivals: pd.DataFrame, stalls: pd.DataFrame, timeout: float, retries: int, wait: float) -> pd.DataFrame:
-    at, each = arrivals["at_ms"].to_numpy("float64"), arrivals["sends"].to_numpy("int64")
-    return what_if(at, stalls[["start_ms", "end_ms"]].to_numpy("float64"), timeout, retries, wait, each)
+def replayed(
+    arrivals: np.ndarray, pauses: np.ndarray, timeout: float, retries: int, wait: float, sends: np.ndarray | None = None
+) -> pd.DataFrame:
+    """Replay arrivals against a broker that stalls now and then; return outcome (`REPLAYED`) and sends. Arithmetic only.
+
+    `arrivals`: times in ms at which messages are sent, `sends` of them each time (default one); `pauses`: rows (start, end) in ms, sorted, without
+    overlap; `timeout`: sendMsgTimeout for all attempts, ms; `retries`: how often SYSTEM_BUSY is sent again (0 before client 5.3.0); `wait`:
+    waitTimeMillsInSendQueue, ms. A request that reaches a stalled broker waits for the end of the pause; then it is refused if it waited `wait` ms
+    or longer, else stored. A client that has waited `timeout` ms times out; its request is stored or refused all the same. A refused attempt is
+    sent again at once.
+    """
+    starts, ends = pauses[:, 0], pauses[:, 1]
+    weight = np.ones(len(arrivals), dtype="int64") if sends is None else sends
+    outcome = np.zeros(len(arrivals), dtype="int8")
+    now = arrivals.astype("float64").copy()
+    open_ = np.ones(len(arrivals), dtype=bool)
+    for _ in range(retries + 1):
+        at = np.searchsorted(starts, now, side="right") - 1
+        inside = open_ & (at >= 0) & (now < ends[np.maximum(at, 0)])
+        waited = np.where(inside, ends[np.maximum(at, 0)] - now, 0.0)
+        refused = inside & (waited >= wait)
+        late = open_ & (now + waited - arrivals >= timeout)
+        outcome[open_ & ~late] = refused[open_ & ~late]
+        outcome[late] = 2 + refused[late]
+        open_ &= refused & ~late
+        now = np.where(open_, now + waited, now)
+    return pd.DataFrame({"outcome": REPLAYED, "sends": [int(weight[outcome == n].sum()) for n in range(len(REPLAYED))]})
 
 
 def why(frame: pd.DataFrame, lang: Lang = "en") -> Table:

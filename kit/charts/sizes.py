@@ -11,7 +11,7 @@ import pandas as pd
 from kit.charts import LABELS, Chart, Declared, Table, pictures
 from kit.charts.figures import GREY, ORANGE, VERMILLION
 from kit.i18n import Lang
-from kit.rocketmq import names, record_fields, rewrites, size
+from kit.rocketmq import names, record_fields, size
 
 FIELDS = Declared.of("record fields")
 ROOM = Declared.of("room left")
@@ -71,7 +71,7 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
     given = frame.iloc[0].to_dict()
     body = int(given["body"]) if body is None else body
     properties = json.loads(given["properties"])
-    spec = rewrites.table(
+    spec = size.rewrites(
         body, str(given["topic"]), properties, broker=str(given["broker"]),
         limit=int(given["limit"]), producer_group=str(given["producer_group"]), check_max=int(given["check_max"]),
         dledger=bool(given["dledger"]), cluster=str(given["cluster"]), v6=bool(given["v6"]),

@@ -83,7 +83,7 @@ def size(
 ) -> None:
     """Compute the stored size of a message, now and after each rewrite, and the largest safe body."""
     from kit.report import console
-    from kit.rocketmq import rewrites
+    from kit.rocketmq import size as sizes
     from kit.rocketmq.versions import NEWEST, OLDEST, Version
 
     pairs = [item.partition("=") for item in (*properties, *more)]
@@ -97,7 +97,7 @@ def size(
         raise Refusal(TEXTS["too_old"].say(version=str(old), oldest=str(OLDEST)).render(lang))
     common = {name: value for name, value in chosen.items() if value is not None}
     producer_group = set_.pop("PGROUP", None)
-    spec = rewrites.table(
+    spec = sizes.rewrites(
         body, topic, set_, broker=release or NEWEST, client=sender, producer_group=producer_group or "", **common
     )
     given = {"broker": release is not None, "client": sender is not None, "group": producer_group is not None}

@@ -70,7 +70,7 @@ def _id(row: dict[str, Any], lang: Lang) -> str:
 
 
 def size(spec: Mapping[str, Any], lang: Lang, *, broker: bool, client: bool, group: bool) -> str:
-    """Return `kit.rocketmq.rewrites.table` as text; `broker`, `client`, `group`: whether it was given, not assumed."""
+    """Return `kit.rocketmq.size.rewrites` as text; `broker`, `client`, `group`: whether it was given, not assumed."""
     version, limit = spec["broker"], spec["limit"]
     what = MEASURED[spec["rule"]].say(limit=limit, more=limit + 65536)
     said = [

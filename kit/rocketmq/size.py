@@ -8,10 +8,11 @@ it: `prepared`, `put_back`, `committed`, `sent_back`, `dead_lettered`, …
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import attrs
 
+from kit.i18n import T, labels
 from kit.rocketmq import binary_format, names
 from kit.rocketmq.versions import NEWEST, Version, rule
 
@@ -23,6 +24,10 @@ TOTAL_SLACK: Final = 65536
 """What 4.9.5+ allows a record beyond the body limit."""
 COMPRESS_FROM: Final = 4096
 """Body bytes from which a producer compresses: client/impl/producer/DefaultMQProducer.compressMsgBodyOverHowmuch."""
+
+STAGES: Final = labels("rocketmq")["rewrites"]
+LONGEST_GROUP: Final = "g" * 120
+"""The longest consumer group whose retry topic every broker accepts: 127 − len("%RETRY%")."""
 
 Refusal = Literal["total", "body", "properties", "topic", "dledger"]
 
@@ -230,3 +235,63 @@ def max_message_size(stored: int) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if zlib_bound(middle) <= stored else (low, middle - 1)
     return low if low >= COMPRESS_FROM else max(0, min(stored, COMPRESS_FROM - 1))
+
+
+# --- every rewrite of one message ---------------------------------------------------------------------------------------
+
+
+def rewrites(
+    body: int, topic: str, properties: Mapping[str, str] | None = None, *, broker: str | Version = NEWEST, client: str | Version | None = None,
+    limit: int | None = None, dledger: bool = False, group: str = LONGEST_GROUP, producer_group: str = "", check_max: int | None = None,
+    cluster: str = names.DEFAULT_CLUSTER, v6: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """Follow a message of `body` stored bytes through every rewrite.
+
+    Return `rows` (stage, text, topic, bytes, growth over the first copy of its kind, refused: reasons, limit), and what is safe: `safe_stored_body`
+    (every put-back fits), `safe_plain_body` (a plain send fits), `max_message_size` (raw body for setMaxMessageSize on a transaction producer), None if
+    no body is; and the `rule`, `limit`, `check_max`, `broker` used.
+    """
+    version = Version.parse(broker)
+    limit = rule("maxMessageSize", version) if limit is None else limit
+    last = rule("transactionCheckMax", version) if check_max is None else check_max
+    common: dict[str, Any] = {"broker": version, "client": client, "cluster": cluster}
+    common |= dict.fromkeys(("v6_key", "born_v6", "store_v6"), v6)
+    plain = sent(topic, body, properties, **common)
+    of_transaction = {**(properties or {}), names.TRAN_MSG: "true", names.PGROUP: producer_group}
+    half = prepared(sent(topic, body, of_transaction, transaction=True, **common), 0, version)
+    final = put_back(half, last)
+    waiting, final_commit = sent_back(plain, group, 0), committed(final)
+    steps: list[tuple[str, T | Any, Record, Record]] = [
+        ("sent", STAGES["sent"], plain, plain),
+        ("scheduled", STAGES["scheduled"], scheduled(plain, 18), plain),
+        ("prepared", STAGES["prepared"], half, half),
+        *[
+            ("put_back", STAGES["put_back"].say(name=f"{names.CHECK_TIMES}={n}"), put_back(half, n), half)
+            for n in sorted({1, min(10, last), last})
+        ],
+        ("put_back_immune", STAGES["put_back_immune"], put_back(half, last, first_offset=10**9), half),
+        ("committed", STAGES["committed"], final_commit, half),
+        ("committed_retry", STAGES["committed_retry"], delivered(sent_back(final_commit, group, 0)), half),
+        ("sent_back", STAGES["sent_back"], waiting, plain),
+        ("retry", STAGES["retry"], delivered(waiting), plain),
+        ("dead_lettered", STAGES["dead_lettered"], dead_lettered(delivered(waiting), group, version), plain),
+    ]
+    rows = [
+        {"stage": slug, "text": text, "topic": each.topic, "bytes": each.size, "growth": each.size - first.size,
+         "refused": refusals(each, version, limit, dledger=dledger), "limit": limit}
+        for slug, text, each, first in steps
+    ]  # fmt: skip
+    safe = _safe(final, version, limit, dledger=dledger)
+    return {
+        "rows": rows, "broker": str(version), "rule": size_rule(version, dledger=dledger), "limit": limit, "check_max": last,
+        "safe_stored_body": safe, "safe_plain_body": _safe(plain, version, limit, dledger=dledger),
+        "max_message_size": None if safe is None else max_message_size(safe),
+    }  # fmt: skip
+
+
+def _safe(record: Record, broker: Version, limit: int, *, dledger: bool) -> int | None:
+    """Return the largest body of such a record, None if it is refused whatever its body."""
+    if {"properties", "topic"} & set(refusals(record, broker, limit, dledger=dledger)):
+        return None
+    most = safe_stored_body(record.size - record.body, broker, limit, dledger=dledger)
+    return most if most >= 0 else None

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recorded import BIG, SMALL, commitlog, label, truth
 from table import rows_of
 
-from kit.rocketmq import names, rewrites, size
+from kit.rocketmq import names, size
 from kit.rocketmq.versions import rule
 
 
@@ -215,7 +215,7 @@ def test_properties_and_topic_limits():
     st.integers(1, 20),
 )
 def test_the_safe_body_is_the_largest_whose_put_backs_all_fit(extra, broker, limit, dledger, check_max):
-    got = rewrites.table(
+    got = size.rewrites(
         0, "topic", {"k": "v" * extra}, broker=broker, limit=limit, dledger=dledger, check_max=check_max
     )
 
@@ -238,7 +238,7 @@ def test_no_body_is_safe_where_the_put_back_exceeds_the_properties():
             "5.3.3",
         )
         room = extra - size.properties_length(half.properties)
-        got = rewrites.table(0, "t", {"k": "v" * room}, broker="5.3.3", check_max=1)
+        got = size.rewrites(0, "t", {"k": "v" * room}, broker="5.3.3", check_max=1)
         assert (got["safe_stored_body"] is not None) == safe
         assert (got["max_message_size"] is not None) == safe
 

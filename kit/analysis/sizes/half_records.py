@@ -9,7 +9,7 @@ import pandas as pd
 
 from kit.analysis.sizes import limits, refusals
 from kit.analysis.sizes.limits import Limits
-from kit.rocketmq import binary_format, names, rewrites, size
+from kit.rocketmq import binary_format, names, size
 from kit.rocketmq.versions import OLDEST, Version
 from kit.tables.facts import Facts, memo
 
@@ -94,7 +94,7 @@ def start(half: Any, known: Limits, safe_body: int | None) -> pd.DataFrame:
         "check_max": known.check_max, "cluster": stored.get(names.CLUSTER) or names.DEFAULT_CLUSTER,
         "v6": bool(half.sys_flag & binary_format.BORN_HOST_V6), "broker": known.version,
     }  # fmt: skip
-    rows = rewrites.table(half.body_size, half.real_topic, own, **how)["rows"]
+    rows = size.rewrites(half.body_size, half.real_topic, own, **how)["rows"]
     counted = stored.get(names.CHECK_TIMES)
     written = half.store_size - (len(names.CHECK_TIMES) + len(counted) + 2 if counted else 0)
     extra = written - next(row["bytes"] for row in rows if row["stage"] == "prepared")

@@ -151,7 +151,9 @@ class State:
         if text.startswith("#"):
             self.columns, self.apart = [(m.start(), m.group().strip()) for m in LINES["column"].finditer(text)], False
             joined = " ".join(name for _, name in self.columns)
-            self.command = self.command or next((command for head, command in MQADMIN_HEADS if joined.startswith(head)), None)
+            self.command = self.command or next(
+                (command for head, command in MQADMIN_HEADS if joined.startswith(head)), None
+            )
             return []
         if cells := self._first_form(_BEFORE_ROWS, text):
             return cells

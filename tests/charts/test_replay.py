@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kit.rocketmq.busy_replay import what_if
+from kit.charts.sends import replayed
 
 PAUSES = np.array([[1000.0, 2000.0], [5000.0, 9000.0]])
 ARRIVALS = np.array([0.0, 1100, 1950, 3000, 5500, 8900])
@@ -22,9 +22,9 @@ ARRIVALS = np.array([0.0, 1100, 1950, 3000, 5500, 8900])
     ],
 )  # fmt: skip
 def test_a_limit(timeout: float, retries: int, wait: float, sends: tuple[int, ...]) -> None:
-    assert tuple(what_if(ARRIVALS, PAUSES, timeout, retries, wait)["sends"]) == sends
+    assert tuple(replayed(ARRIVALS, PAUSES, timeout, retries, wait)["sends"]) == sends
 
 
 def test_moments_count_as_often_as_messages_were_sent_in_them() -> None:
-    many = what_if(ARRIVALS, PAUSES, 10_000, 0, 200, np.array([1, 10, 1, 1, 100, 1]))
+    many = replayed(ARRIVALS, PAUSES, 10_000, 0, 200, np.array([1, 10, 1, 1, 100, 1]))
     assert tuple(many["sends"]) == (4, 110, 0, 0)
