@@ -54,24 +54,31 @@ def test_every_recorded_id(name):
     assert seen > (50_000 if name in BIG else 100)
 
 
-def test_uniq_key_fields():
-    info = ids.decode("0A140D151A0C0C387F4466B0BCE60000", dt.datetime(2026, 11, 20, tzinfo=UTC), zones=[CST])
-    assert (str(info.ip), info.pid, info.loader, info.millis, info.counter) == (
-        "10.20.13.21", 0x1A0C, 0x0C387F44, 0x66B0BCE6, 0,
-    )  # fmt: skip
-    assert info.times[0].at == dt.datetime(2026, 11, 20, 14, 34, 18, 726000, tzinfo=UTC)
-
-
-def test_offset_id_ipv6():
-    text = ids.encode_offset_id("fd20:114::21", 10911, 0x26A)
-    assert text == "FD200114000000000000000000000021" + "00002A9F" + "000000000000026A"
-    assert ids.decode(text).host == "[fd20:114::21]:10911"
-
-
-def test_grpc_id():
-    info = ids.decode("0156F7E71C361B21BC024CCDBE00000000")
-    assert (info.kind, info.mac, info.pid, info.counter) == ("grpc", "56:F7:E7:1C:36:1B", 0x21BC, 0)
-    assert info.times[0].at == dt.datetime(2021, 1, 1, tzinfo=UTC) + dt.timedelta(seconds=0x024CCDBE)
+@pytest.mark.parametrize(
+    ("text", "fields", "sent"),
+    [
+        (
+            "0A140D151A0C0C387F4466B0BCE60000",
+            {"kind": "uniq", "ip": "10.20.13.21", "pid": 0x1A0C, "loader": 0x0C387F44, "millis": 0x66B0BCE6, "counter": 0},
+            dt.datetime(2026, 11, 20, 14, 34, 18, 726000, tzinfo=UTC),
+        ),
+        (
+            "0156F7E71C361B21BC024CCDBE00000000",
+            {"kind": "grpc", "mac": "56:F7:E7:1C:36:1B", "pid": 0x21BC, "counter": 0},
+            dt.datetime(2021, 1, 1, tzinfo=UTC) + dt.timedelta(seconds=0x024CCDBE),
+        ),
+        (
+            "FD200114000000000000000000000021" + "00002A9F" + "000000000000026A",
+            {"kind": "offset", "host": "[fd20:114::21]:10911", "offset": 0x26A},
+            None,
+        ),
+        (' "0a140d0b00002a9f000000000000026a" ', {"kind": "offset", "text": "0A140D0B00002A9F000000000000026A"}, None),
+    ],
+)  # fmt: skip
+def test_the_fields_of_each_kind(text, fields, sent):
+    info = ids.decode(text, dt.datetime(2026, 11, 20, tzinfo=UTC), zones=[CST])
+    assert {name: getattr(info, name) if name != "ip" else str(info.ip) for name in fields} == fields
+    assert [each.at for each in info.times] == ([sent] if sent else [])
 
 
 @pytest.mark.parametrize(
@@ -94,21 +101,6 @@ def test_garbage_is_one_helpful_sentence(text, says):
     assert "十六进制" in caught.value.sentence.render("zh")
 
 
-def test_blanks_quotes_and_lower_case_are_accepted():
-    assert ids.decode(' "0a140d0b00002a9f000000000000026a" ').text == "0A140D0B00002A9F000000000000026A"
-
-
-addresses = st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)).map(str)
-
-
-@given(addresses, st.integers(1, 65535), st.integers(0, ids.OFFSET_LIMIT - 1))
-def test_offset_ids_round_trip(host, port, offset):
-    text = ids.encode_offset_id(host, port, offset)
-    info = ids.decode(text)
-    assert (info.kind, info.port, info.offset) == ("offset", port, offset)
-    assert encode(info) == text
-
-
 RAW = st.binary(min_size=16, max_size=16)
 
 
@@ -129,38 +121,39 @@ def test_any_text_is_decoded_or_refused(text):
         assert bad.sentence.render("zh")
 
 
-def test_store_hosts_settle_the_kind():
-    low_port = ids.encode_offset_id("10.0.0.1", 80, 5)
-    assert ids.classify(low_port) == ("offset", "possible")
-    assert ids.classify(low_port, {"10.0.0.1:80"}) == ("offset", "certain")
-    beyond = ids.encode_offset_id("10.0.0.1", 10911, ids.OFFSET_LIMIT + 1)
-    assert ids.classify(beyond)[0] == "uniq"
-    assert ids.classify(beyond, {"10.0.0.1:10911"}) == ("offset", "certain")
-    v6 = ids.encode_offset_id("fd20::1", 10911, 7)
-    assert ids.classify(v6, {"[fd20::1]:10911"}) == ("offset", "certain")
-
-
-def test_uniq_key_with_pid_0000_is_no_offset_id():
-    assert ids.classify("0A14101500000C387F4466B662A40000") == ("uniq", "certain")
-
-
-def test_pid_rule_by_client():
-    high = ids.decode(uniq_key("10.0.0.9", 2, 0x5FFD2B27, 0, 0), client="4.6.1")
-    assert ids.SAYS["pid_high"] in [getattr(note, "text", note) for note in high.notes]
+V6 = ids.encode_offset_id("fd20::1", 10911, 7)
+LOW_PORT, BEYOND = (ids.encode_offset_id("10.0.0.1", *at) for at in ((80, 5), (10911, ids.OFFSET_LIMIT + 1)))
 
 
 @pytest.mark.parametrize(
-    ("ip", "note"),
+    ("text", "hosts", "kind"),
     [
-        ("127.0.0.1", ids.SAYS["loopback"]),
-        ("0.12.7.9", ids.SAYS["made_up"]),
-        ("233.1.2.3", ids.SAYS["made_up"]),
-        ("fd20::2", ids.SAYS["ipv6_key"]),
+        (LOW_PORT, None, ("offset", "possible")),
+        (LOW_PORT, {"10.0.0.1:80"}, ("offset", "certain")),
+        (BEYOND, None, ("uniq", "certain")),
+        (BEYOND, {"10.0.0.1:10911"}, ("offset", "certain")),
+        (V6, {"[fd20::1]:10911"}, ("offset", "certain")),
+        # A pid of 0 is no port.
+        ("0A14101500000C387F4466B662A40000", None, ("uniq", "certain")),
     ],
 )
-def test_address_forms_are_explained(ip, note):
-    info = ids.decode(uniq_key(ip, 4711, 0x5FFD2B27, 0, 0))
-    assert note in [getattr(said, "text", said) for said in info.notes]
+def test_store_hosts_settle_the_kind(text, hosts, kind):
+    assert ids.classify(text, hosts) == kind
+
+
+@pytest.mark.parametrize(
+    ("ip", "client", "note"),
+    [
+        ("127.0.0.1", None, "loopback"),
+        ("0.12.7.9", None, "made_up"),
+        ("233.1.2.3", None, "made_up"),
+        ("fd20::2", None, "ipv6_key"),
+        ("10.0.0.9", "4.6.1", "pid_high"),
+    ],
+)
+def test_what_is_odd_about_an_id_is_explained(ip, client, note):
+    info = ids.decode(uniq_key(ip, 2, 0x5FFD2B27, 0, 0), client=client)
+    assert ids.SAYS[note] in [getattr(said, "text", said) for said in info.notes]
 
 
 def test_where_a_query_by_offset_id_connects():

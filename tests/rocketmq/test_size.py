@@ -3,6 +3,7 @@ reference, section 6."""
 
 from __future__ import annotations
 
+import random
 import struct
 import zlib
 from collections import Counter, defaultdict
@@ -161,21 +162,17 @@ def test_formula():
     assert size.Record("主题", 5, {"K": "值"}).size == 91 + 6 + 5 + 1 + 3 + 2
 
 
-def test_first_put_back_adds_26_and_the_tenth_one_more():
-    half = size.prepared(size.sent("T", 100, broker="4.6.0", transaction=True), 3, "4.6.0")
-    for count, grown in [(1, 26), (9, 26), (10, 27), (15, 27)]:
-        assert size.put_back(half, count).size - half.size == grown == size.growth(count)
-    assert size.growth(15, times=9) == 1
-    assert size.committed(half).size == half.size + len("T") - 24
-
-
-def test_growth_within_the_immunity_age():
-    # Recorded: 651 → 708 with queue offset 21.
-    assert size.growth(1, first_offset=21) == 708 - 651
-    half = size.prepared(
-        size.sent("T", 100, {names.CHECK_IMMUNITY: "12"}, broker="4.9.4", transaction=True), 0, "4.9.4"
-    )
-    assert size.put_back(half, 15, 123456).size - half.size == size.growth(15, first_offset=123456)
+@pytest.mark.parametrize(
+    ("check_max", "times", "first_offset", "grown"),
+    [(1, None, None, 26), (9, None, None, 26), (10, None, None, 27), (15, None, None, 27), (15, 9, None, 1), (1, None, 21, 708 - 651)],
+)  # fmt: skip
+def test_growth_of_put_backs(check_max, times, first_offset, grown):
+    """The last one is recorded: 651 → 708 bytes within the immunity age, with queue offset 21."""
+    assert size.growth(check_max, times, first_offset) == grown
+    own = {names.CHECK_IMMUNITY: "12"} if first_offset else {}
+    half = size.prepared(size.sent("T", 100, own, broker="4.6.0", transaction=True), 3, "4.6.0")
+    before = size.put_back(half, times) if times else half
+    assert size.put_back(before, check_max, first_offset).size - before.size == grown
 
 
 @pytest.mark.parametrize(
@@ -195,16 +192,20 @@ def test_recorded_refusal_of_a_put_back():
     assert size.refusals(size.put_back(half), "4.6.0", 65_536) == ["total"]
 
 
-def test_properties_and_topic_limits():
-    at_limit = size.Record("T", 0, "x" * 32_767)
-    assert size.refusals(at_limit) == []
-    assert size.refusals(size.Record("T", 0, "x" * 32_768)) == ["properties"]
-    retry = names.retry_topic("g" * 142)
-    assert size.topic_too_long(retry, "4.6.0")
-    assert not size.topic_too_long(retry, "5.1.0")
-    assert size.topic_too_long("g" * 149, "5.1.0")
-    assert not size.topic_too_long("主" * 127, "4.9.8")
-    assert size.topic_too_long("主" * 127, "5.0.0")
+@pytest.mark.parametrize(
+    ("topic", "broker", "too_long"),
+    [
+        (names.retry_topic("g" * 142), "4.6.0", True), (names.retry_topic("g" * 142), "5.1.0", False), ("g" * 149, "5.1.0", True),
+        ("主" * 127, "4.9.8", False), ("主" * 127, "5.0.0", True),
+    ],
+)  # fmt: skip
+def test_the_limit_of_a_topic(topic, broker, too_long):
+    assert size.topic_too_long(topic, broker) is too_long
+
+
+@pytest.mark.parametrize(("length", "refused"), [(32_767, []), (32_768, ["properties"])])
+def test_the_limit_of_properties(length, refused):
+    assert size.refusals(size.Record("T", 0, "x" * length)) == refused
 
 
 @given(
@@ -255,11 +256,8 @@ def test_max_message_size_never_grows_beyond_what_is_safe(stored_bytes):
 
 
 def test_zlib_bound_holds_for_noise():
-    import random
-
     noise = random.Random(1).randbytes(70_000)
-    for length in (4096, 16_384, 65_510, 70_000):
-        assert len(zlib.compress(noise[:length], 5)) <= size.zlib_bound(length)
+    assert all(len(zlib.compress(noise[:n], 5)) <= size.zlib_bound(n) for n in (4096, 16_384, 65_510, 70_000))
 
 
 def test_a_client_string_stays_as_it_is_before_4_6_0():
