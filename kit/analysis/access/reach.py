@@ -68,7 +68,8 @@ def own_addresses(facts: Facts) -> list[Row]:
 
 
 def _statements(facts: Facts, event: str) -> list[Row]:
-    return [row for row in facts.rows("reach_statements") if row["event"] == event]
+    texts = ("client-connect", "client-connect-failed") if event == "connect" else (event,)
+    return [row for row in facts.rows("reach_statements") if row["event"] == event] if refs.seen(facts, *texts) else []
 
 
 @memo

@@ -21,6 +21,7 @@ Windows = list[tuple[float, float]]
 """Spans of time: (start, end) in ms since 1970."""
 AFTER: Final = 1000
 """ms behind a stall in which what queued up in it is still refused or answered."""
+METRICS: Final = ("file", "line", "ts", "origin", "subject", "name", "value")
 STORES: Final = ("storePathCommitLog", "storePathRootDir")
 NO_STORE: Final = ("/boot", "/dev", "/proc", "/run", "/snap", "/sys", "/media", "/cdrom", "/mnt/cdrom")
 """Mount points that hold no store; images mounted there are always full."""
@@ -80,7 +81,7 @@ def charted(facts: Facts) -> dict[str, pd.DataFrame]:
 
 def host_metrics(facts: Facts, *names: str) -> pd.DataFrame:
     """Return the host metrics of these names (the columns of the table `host_metrics`)."""
-    metrics = facts("host_metrics")
+    metrics = facts("host_metrics") if facts.files.of_metrics() else pd.DataFrame(columns=pd.Index(METRICS))
     return metrics[metrics["name"].isin(names)].reset_index(drop=True)
 
 
@@ -98,14 +99,10 @@ def full_disks(facts: Facts, percent: float) -> pd.DataFrame:
     (common/UtilAll.getDiskPartitionSpaceUsedPercent); older releases count the blocks that are reserved for root as free.
     """
     used = host_metrics(facts, "use%")
-    above = {
-        path: [m for m in set(used["subject"]) if PurePosixPath(path).is_relative_to(m)] for path in store_paths(facts)
-    }
-    mounts = {max(each, key=len) for each in above.values() if each}
-    stores = {
-        mount
-        for mount in set(used["subject"])
-        if (mount in mounts if above else not any(PurePosixPath(mount).is_relative_to(each) for each in NO_STORE))
-    }
+    mounts, paths = set(used["subject"]), store_paths(facts)
+    above = [[mount for mount in mounts if PurePosixPath(path).is_relative_to(mount)] for path in paths]
+    stores = {max(each, key=len) for each in above if each}
+    if not paths:
+        stores = {m for m in mounts if not any(PurePosixPath(m).is_relative_to(each) for each in NO_STORE)}
     full = used[used["subject"].isin(stores) & (used["value"] > percent)]
     return full.sort_values("value", ascending=False, kind="stable")

@@ -91,7 +91,7 @@ def observe(facts: Facts) -> Observed:
             "why": whys[0].said if whys else TEXTS["not_shown"],
             "explanations": [{"why": w.slug, "share": None if w.share is None else round(w.share, 3)} for w in whys],
             "ledger": facts.has("sends"), "producer_log": attempts.has_producer_log(facts),
-            "over_time": facts.has("metrics") and (facts("measured_origins")["origin"] != "df").any(),
+            "over_time": refused and facts.has("metrics") and (facts("measured_origins")["origin"] != "df").any(),
             **_outcome(ledger),
         },
         {

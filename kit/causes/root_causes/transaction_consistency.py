@@ -121,15 +121,17 @@ def _disagree(facts: Facts, observed: Observed, finished: pd.DataFrame, caused: 
 def _repairs(observed: Observed, wrong: pd.DataFrame) -> None:
     """Add what is to be repaired, rows of discarded transactions with it."""
     left, reasons = wrong[wrong["state"] == "discarded"], _reasons(wrong[wrong["cause"].notna()])
+    counts = _counts(wrong)
     groups = {
-        f"groups_of_{name}": tuple(wrong.loc[wrong["kind"] == kind, "producer_group"].value_counts().index)
+        name: tuple(wrong.loc[wrong["kind"] == kind, "producer_group"].value_counts().index)
         for name, kind in KINDS.items()
     }
     observed.window = refs.span(wrong["stored"], wrong["stored"])
     observed.quotes["discarded-rows"] = _ends(left)[:1]
-    observed.values |= dict.fromkeys(reasons, True) | groups | {
+    observed.values |= dict.fromkeys(reasons, True) | {
         "given_up": len(left), "repairs": True, "no_reason": not reasons,
-        **{f"all_{name}": count for name, count in _counts(wrong).items()},
+        "all_rows": counts["rows"], "all_messages": counts["messages"],
+        "groups_of_rows": groups["rows"], "groups_of_messages": groups["messages"],
     }  # fmt: skip
 
 
