@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -94,6 +95,19 @@ class Bench:
 
         given = attrs.evolve(PUBLISHED_ASSUMPTIONS, looks_at_status=True)
         return attrs.evolve(what_if(given, self.lang, DOCUMENTED), reading="")
+
+    def answer(self, query: str, known: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the first row that answers a query over the tables of the case and the result tables of its causes (`result_NAME`,
+        with `nth` for their order); {} where such a table is empty or a value `:name` is not `known`.
+        """
+        case, values = self.spark_case(), {name: known.get(name) for name in re.findall(r":(\w+)", query)}
+        for name in re.findall(r"\bresult_(\w+)", query):
+            frame = self.table(name)
+            if frame.empty:
+                return {}
+            rows = case.session.createDataFrame(frame.assign(nth=range(len(frame))))
+            rows.createOrReplaceTempView(f"result_{name}")
+        return {} if None in values.values() else next(iter(case.answers(query, **values)), {})
 
     # --- to look at ------------------------------------------------------------------------------------------------------
 

@@ -46,11 +46,12 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class Lab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One training lab. `figures`: fact → cause.figure."""
+    """One training lab. `figures`: fact → cause.figure; `facts`: queries, each column of whose first row is a fact (`Bench.answer`)."""
 
     number: int
     title: T
     figures: dict[str, str] = {}
+    facts: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
 
 
