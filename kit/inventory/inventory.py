@@ -207,7 +207,9 @@ def _look(file: EvidenceFile, hashes: bool) -> Item | Refused:
         spared = file.bytes >= LARGE and (not kind or (not hashes and kind in STORES))
         sha = file.sha256 or (None if spared else sha256(file.path))
         if sha is None:
-            detail["same"] = _identity(file.path) if kind else str(file.bytes)
+            info = file.path.stat()
+            identity = f"{info.st_dev}:{info.st_ino}:{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}"
+            detail["same"] = identity if kind else str(file.bytes)
         if file.text_sha256 and file.text_sha256 != file.sha256:
             detail["text_sha256"] = file.text_sha256
         first, last = spans.of(file, kind, detail)
@@ -228,12 +230,6 @@ def _moment(seconds: float | None) -> dt.datetime | None:
     return None if seconds is None or known is None else dt.datetime.fromtimestamp(seconds, dt.UTC)
 
 
-def _identity(path: Path) -> str:
-    """Return what stays the same while a file does. Raise `OSError`."""
-    info = path.stat()
-    return f"{info.st_dev}:{info.st_ino}:{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}"
-
-
 def sha256(path: Path) -> str:
     """Return the digest of a file, read completely. Raise `OSError`."""
     with open_readonly(path) as stream:
@@ -248,14 +244,12 @@ def log_files(path: Path | str) -> list[LogFile]:
 def as_log_files(found: Inventory) -> list[LogFile]:
     from kit.formats.logs.schema import LogFile
 
-    texts = found.of_kind(*TEXTS, replicas=False)
-    return [LogFile(i.file, i.path, i.source, i.detail.get("encoding"), _minutes(i.zone)) for i in texts]
-
-
-def _minutes(zone: str | None) -> int | None:
-    """Return the minutes east of "+08:00", None for an IANA name or None."""
-    known = printed_times.zone(zone)
-    return known if isinstance(known, int) else None
+    files = []
+    for item in found.of_kind(*TEXTS, replicas=False):
+        east = printed_times.zone(item.zone)
+        minutes = east if isinstance(east, int) else None  # else an IANA name, or none
+        files.append(LogFile(item.file, item.path, item.source, item.detail.get("encoding"), minutes))
+    return files
 
 
 def with_columns(found: Inventory, override: str) -> Inventory:

@@ -93,7 +93,8 @@ def _stores(items: list[Item], originals: dict[str, str]) -> tuple[list[tuple[st
             if same and (low, high) == (item.base, _end(item)):
                 originals[item.file] = other.file
                 break
-            disagrees = same is False and _one_host(item, other)
+            host = item.detail.get("store_host")
+            disagrees = same is False and bool(host) and host == other.detail.get("store_host")
             if disagrees:
                 disagree.append((item.file, other.file))
             overlapping = overlapping or bool(same) or disagrees
@@ -102,7 +103,3 @@ def _stores(items: list[Item], originals: dict[str, str]) -> tuple[list[tuple[st
 
 def _end(item: Item) -> int:
     return (item.base or 0) + int(item.detail["used"])
-
-
-def _one_host(item: Item, other: Item) -> bool:
-    return bool(item.detail.get("store_host")) and item.detail["store_host"] == other.detail.get("store_host")

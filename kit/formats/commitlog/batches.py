@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
@@ -109,13 +109,13 @@ def _zstd(body: bytes, most: int) -> tuple[bytes, bool]:
     # highest usual level takes).
     stream = zstandard.ZstdDecompressor(max_window_size=max(8 << 20, 1 << (most - 1).bit_length())).decompressobj()
     parts: list[bytes] = []
-    held = 0
+    size = 0
     # It returns everything its input unpacks to, and 4 bytes can stand for 128 KiB: it is fed a little at a time.
     for at in range(0, len(body), 512):
-        if stream.eof or held > most:
+        if stream.eof or size > most:
             break
         parts.append(stream.decompress(body[at : at + 512]))
-        held += len(parts[-1])
+        size += len(parts[-1])
     return b"".join(parts), stream.eof
 
 
@@ -184,12 +184,12 @@ class Rows:
         """Keep these rows, in this order."""
         # As whole numbers: NumPy copies records of many fields one field at a time.
         self.records = self.records.view(np.int32).reshape(len(self), -1)[rows].reshape(-1).view(c.RECORD)
-        known = self.__dict__
-        known.pop("text", None)
-        if "topic" in known:
-            self.topic = known["topic"].take(pa.array(rows))
-        if "_values" in known:
-            codes, untidy, *places = known["_values"]
+        cached = self.__dict__
+        cached.pop("text", None)
+        if "topic" in cached:
+            self.topic = cached["topic"].take(pa.array(rows))
+        if "_values" in cached:
+            codes, untidy, *places = cached["_values"]
             self._values = (np.take(codes, rows, axis=1), untidy[rows], *places)
 
     def in_topics(self, topics: frozenset[str]) -> np.ndarray:
@@ -270,11 +270,6 @@ class Rows:
         """Return the body of a record as the application wrote it, and 0; or None, and the mark of the reason."""
         one = self.records[row]
         return unpack(self.buf[one["body"] : one["body"] + one["body_size"]].tobytes(), int(one["body_codec"]))
-
-    def stored_bodies(self, topics: frozenset[str]) -> pa.Array:
-        """Build the stored bodies of the records in these topics; all other records get null."""
-        sizes = np.where(self.in_topics(topics), self.records["body_size"], -1)
-        return binary(self.buf, self.records["body"], sizes)
 
     def _property(self, name: str) -> pa.Array:
         """Build the column of a well-known property: a plain text where each record has another."""
@@ -402,10 +397,12 @@ def batch(rows: Rows, wanted: Wanted, file: str) -> Iterator[pa.RecordBatch]:
             arrays[name] = rows.array(name)
     if "problem" in wanted.columns:
         rows.check(arrays)
-    parts: Iterator[tuple[int, int, pa.Array | None]] = iter([(0, len(rows), None)])
-    if "body" in wanted.columns:
-        topics = wanted.body_topics
-        parts = rows.bodies() if topics is None else iter([(0, len(rows), rows.stored_bodies(topics))])
+    parts: Iterable[tuple[int, int, pa.Array | None]] = ((0, len(rows), None),)
+    if "body" in wanted.columns and wanted.body_topics is None:
+        parts = rows.bodies()
+    elif "body" in wanted.columns and wanted.body_topics is not None:
+        sizes = np.where(rows.in_topics(wanted.body_topics), rows.records["body_size"], -1)
+        parts = ((0, len(rows), binary(rows.buf, rows.records["body"], sizes)),)
     for first, last, body in parts:
         piece = {name: array.slice(first, last - first) for name, array in arrays.items()} | {"body": body}
         if "problem" in wanted.columns:

@@ -38,13 +38,8 @@ _OBJECT: Final = 0x1E
 _TIMED: Final = ("{time}", "{seconds}", "(?P<ts>{date}[ T]")
 
 
-@attrs.frozen
-class _Row:
-    """A compiled row."""
-
-    number: int
-    layout: Layout
-    regex: str
+_Row = tuple[int, str]
+"""The number of a row of `LAYOUTS`, and its compiled form."""
 
 
 @cache
@@ -52,15 +47,14 @@ def _rows(files: Files) -> tuple[list[_Row], list[_Row]]:
     """Return the rows for lines that begin with an ISO time, and all others."""
     valid = [(number, row) for number, row in enumerate(LAYOUTS) if row.regex and files in row.files]
     timed = [(number, row) for number, row in valid if row.regex.startswith(_TIMED)]
-    plain = [_row(*each) for each in timed]
     zoned = [_row(*each, time="{zoned}") for each in timed if "{time}" in each[1].regex]
-    first, last = ([row for row in plain if row.layout.outside is outside] for outside in (True, False))
+    first, last = ([_row(*each) for each in timed if each[1].outside is outside] for outside in (True, False))
     return [*first, *zoned, *last], [_row(*each) for each in valid if each not in timed]
 
 
 def _row(number: int, layout: Layout, time: str = "{time}") -> _Row:
     prefix, _, rest = _filled(layout.regex.replace("{time}", time)).partition("…")
-    return _Row(number, layout, f"^(?P<prefix>{prefix}){rest}")
+    return number, f"^(?P<prefix>{prefix}){rest}"
 
 
 @attrs.define
@@ -85,12 +79,11 @@ class Matches:
         chosen = place[lines]
         return pa.concat_arrays(values).take(pa.array(chosen, mask=chosen < 0))
 
-    def add(self, row: _Row, lines: np.ndarray, begins: np.ndarray, parts: pa.StructArray) -> None:
-        if not row.layout.entry:
-            return
-        self.row[lines] = row.number
-        self.message[lines] = begins + np.asarray(pc.binary_length(parts.field("prefix")))
-        self._parts.append((lines, parts))
+    def add(self, row: int, lines: np.ndarray, begins: np.ndarray, parts: pa.StructArray) -> None:
+        if LAYOUTS[row].entry:
+            self.row[lines] = row
+            self.message[lines] = begins + np.asarray(pc.binary_length(parts.field("prefix")))
+            self._parts.append((lines, parts))
 
 
 def ranges(text: bytes, begins: np.ndarray, ends: np.ndarray) -> pa.BinaryArray:
@@ -124,7 +117,7 @@ def classify(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) ->
     at = np.asarray(pc.find_substring_regex(heads, PLACES["inside"]))
     begins = starts[lines] + at
     begins += (at >= 0) & ~np.isin(buf[begins], np.frombuffer(b"0123456789[", np.uint8))
-    for mask, rows in ((quoted, timed), (~quoted, [row for row in timed if row.layout.outside])):
+    for mask, rows in ((quoted, timed), (~quoted, [row for row in timed if LAYOUTS[row[0]].outside])):
         mask &= (at >= 0) & (at < _FIRST_INSIDE) & (buf[starts[lines]] != _OBJECT)
         inside = lines[mask]
         _match(found, rows, text, inside, _behind_runtime(text, buf, inside, begins[mask], ends), ends)
@@ -166,11 +159,10 @@ def _match(
 ) -> None:
     """Match lines from `begins` on with rows in their order."""
     heads = _heads(text, lines, begins, ends)
-    for row in rows:
+    for row, regex in rows:
         if not lines.size:
             return
-        fits = np.asarray(pc.match_substring_regex(heads, row.regex))
-        if not fits.any():
-            continue
-        found.add(row, lines[fits], begins[fits], pc.extract_regex(heads.filter(pa.array(fits)), row.regex))
-        heads, lines, begins = heads.filter(pa.array(~fits)), lines[~fits], begins[~fits]
+        fits = np.asarray(pc.match_substring_regex(heads, regex))
+        if fits.any():
+            found.add(row, lines[fits], begins[fits], pc.extract_regex(heads.filter(pa.array(fits)), regex))
+            heads, lines, begins = heads.filter(pa.array(~fits)), lines[~fits], begins[~fits]

@@ -56,10 +56,10 @@ def sniff(head: bytes) -> bool:
 
 def parse(text: str) -> list[Thread]:
     """Return the threads of every dump in a text, whatever surrounds them; broken or unknown lines are skipped."""
-    reader = _Reader()
+    dumps = _Dumps()
     for number, line in enumerate(text.split("\n"), 1):
-        reader.take(number, line.rstrip("\r"))
-    return reader.threads
+        dumps.take(number, line.rstrip("\r"))
+    return dumps.threads
 
 
 def read(name: str, raw: bytes, zone: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
@@ -79,74 +79,73 @@ def _row(name: str, thread: Thread, zone: Callable[[int], int]) -> dict[str, Any
     return row
 
 
-class _Reader:
-    """The state of the reader: the current dump and thread, and whether it is in a deadlock report."""
+@attrs.define
+class _Dumps:
+    """What was read so far: the threads, the last one of which may go on, and where in a dump the last line was."""
 
-    def __init__(self) -> None:
-        self.threads: list[Thread] = []
-        self._dump = -1
-        self._date_line = -9
-        self._time: tuple[dt.datetime | None, bool] = (None, False)
-        self._thread: Thread | None = None
-        self._deadlock = False
-        self._status = False
+    threads: list[Thread] = attrs.field(factory=list)
+    number: int = -1
+    date_line: int = -9
+    time: tuple[dt.datetime | None, bool] = (None, False)
+    part: str = ""
+    """`threads`, `deadlock` (the report below them) or `status` (RocketMQ's own form)."""
+    is_inside: bool = False
 
     def take(self, number: int, line: str) -> None:
         if date := LINES["date"].match(line):  # `dump_to_file` has no title: pid, time, release, then threads
-            self._date_line, self._time = number, (dt.datetime.fromisoformat(f"{date[1]} {date[2]}"), bool(date[3]))
+            self.date_line, self.time = number, (dt.datetime.fromisoformat(f"{date[1]} {date[2]}"), bool(date[3]))
         elif LINES["title"].search(line):
-            self._begin(timed=number - self._date_line <= 2)
+            self.begin(timed=number - self.date_line <= 2)
         elif LINES["deadlock"].match(line):
-            self._deadlock, self._thread = True, None
-        elif self._deadlock and (found := LINES["deadlocked"].match(line)):
-            named = [each for each in self.threads if each.dump == self._dump and each.thread == found["name"]]
+            self.part, self.is_inside = "deadlock", False
+        elif self.part == "deadlock" and (match := LINES["deadlocked"].match(line)):
+            named = [each for each in self.threads if each.dump == self.number and each.thread == match["name"]]
             for thread in named[-1:]:
                 thread.deadlocked = True
-        elif found := LINES["status"].match(line):
-            if not self._status:
-                self._begin(timed=False)
-            self._start(number, found)
-            self._status = True
-        elif found := LINES["info"].match(line) or LINES["thread"].match(line) or LINES["dumped"].match(line):
-            self._start(number, found)
-        elif self._thread is not None:
-            (self._status_line if self._status else self._detail)(number, line, self._thread)
+        elif match := LINES["status"].match(line):
+            if self.part != "status":
+                self.begin(timed=False)
+            self.add(number, match, "status")
+        elif match := LINES["info"].match(line) or LINES["thread"].match(line) or LINES["dumped"].match(line):
+            self.add(number, match, "status" if self.part == "status" else "threads")
+        elif self.is_inside:
+            (_status_line if self.part == "status" else _detail)(number, line, self.threads[-1])
 
-    def _begin(self, *, timed: bool) -> None:
-        self._dump += 1
-        self._time = self._time if timed else (None, False)
-        self._thread, self._deadlock, self._status = None, False, False
+    def begin(self, *, timed: bool) -> None:
+        self.number += 1
+        self.time = self.time if timed else (None, False)
+        self.part, self.is_inside = "threads", False
 
-    def _start(self, number: int, found: re.Match[str]) -> None:
-        if self._dump < 0:
-            self._begin(timed=True)
-        self._deadlock = False
-        told = found.groupdict()
-        self._thread = Thread(number, self._dump, *self._time, told["name"], told.get("state"))
-        self._thread.waiting_for, self._thread.waiting_class = told.get("at"), told.get("class")
-        self.threads.append(self._thread)
+    def add(self, number: int, match: re.Match[str], part: str) -> None:
+        if self.number < 0:
+            self.begin(timed=True)
+        groups = match.groupdict()
+        thread = Thread(number, self.number, *self.time, groups["name"], groups.get("state"))
+        thread.waiting_for, thread.waiting_class = groups.get("at"), groups.get("class")
+        self.threads.append(thread)
+        self.part, self.is_inside = part, True
 
-    @staticmethod
-    def _status_line(number: int, line: str, thread: Thread) -> None:
-        if line.startswith(thread.thread) and (frame := line[len(thread.thread) :].strip()):
-            thread.add(number, frame)
-        elif thread.frames and not thread.frames[-1].endswith(")") and line.strip():
-            # A terminal broke the line: every frame ends with its source in brackets.
-            thread.frames[-1] = _plain(thread.frames[-1] + line.rstrip())
 
-    @staticmethod
-    def _detail(number: int, line: str, thread: Thread) -> None:
-        if found := LINES["state"].match(line):
-            thread.state = found["state"]
-        elif found := LINES["frame"].match(line) or LINES["bare"].match(line):
-            thread.add(number, found["frame"])
-        elif found := LINES["owned"].match(line):
-            thread.locked.append(found["at"])
-        elif (found := LINES["lock"].match(line)) and found["what"] == "locked":
-            # Object.wait() releases the monitor it shows as locked further down.
-            thread.locked += [found["at"]] if found["at"] != thread.waiting_for else []
-        elif found and found["what"] != "eliminated" and thread.waiting_for is None:
-            thread.waiting_for, thread.waiting_class = found["at"], found["class"]
+def _status_line(number: int, line: str, thread: Thread) -> None:
+    if line.startswith(thread.thread) and (frame := line[len(thread.thread) :].strip()):
+        thread.add(number, frame)
+    elif thread.frames and not thread.frames[-1].endswith(")") and line.strip():
+        # A terminal broke the line: every frame ends with its source in brackets.
+        thread.frames[-1] = _plain(thread.frames[-1] + line.rstrip())
+
+
+def _detail(number: int, line: str, thread: Thread) -> None:
+    if match := LINES["state"].match(line):
+        thread.state = match["state"]
+    elif match := LINES["frame"].match(line) or LINES["bare"].match(line):
+        thread.add(number, match["frame"])
+    elif match := LINES["owned"].match(line):
+        thread.locked.append(match["at"])
+    elif (match := LINES["lock"].match(line)) and match["what"] == "locked":
+        # Object.wait() releases the monitor it shows as locked further down.
+        thread.locked += [match["at"]] if match["at"] != thread.waiting_for else []
+    elif match and match["what"] != "eliminated" and thread.waiting_for is None:
+        thread.waiting_for, thread.waiting_class = match["at"], match["class"]
 
 
 def _plain(frame: str) -> str:

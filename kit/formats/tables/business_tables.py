@@ -291,6 +291,7 @@ class _Column:
 
     @property
     def small_counts(self) -> float:
+        """Return how much a column looks like numbers of attempts."""
         if self.ints < 1 or self.hints("key") or self.hints("status"):
             return 0.0
         # Only some of the values were looked at: among thousands one may be `N/A`.
