@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 
+import attrs
 import pytest
 from table import rows_of
 
@@ -11,50 +13,21 @@ from kit.formats.logs import thread_dumps
 
 JDK8 = rows_of(__file__, "jdk8")
 JDK17 = rows_of(__file__, "jdk17")
-DUMP_TO_FILE = rows_of(__file__, "dump_to_file")
-STATUS = rows_of(__file__, "status")
 
 
-def test_a_dump_of_java_8_gives_states_frames_locks_and_its_deadlock() -> None:
-    first, vm = thread_dumps.parse(JDK8)
-    assert (first.thread, first.state, first.line) == ("ConsumeMessageThread_1", "BLOCKED", 4)
-    assert first.frames[0] == "com.shop.Account.move(Account.java:12)" and first.frame_lines == [6, 9]
-    assert (first.waiting_for, first.waiting_class) == ("0x00000000f1", "java.lang.Object")
-    assert first.locked == ["0x00000000f2", "0x00000000f3"]
-    assert first.deadlocked and not vm.deadlocked
-    assert first.time == dt.datetime(2026, 11, 22, 7, 8, 20)  # noqa: DTZ001 - as printed
-
-
-def test_modules_are_taken_out_of_frames() -> None:
-    consuming, main = thread_dumps.parse(JDK17)
-    assert consuming.frames == [
-        "java.net.Socket$SocketInputStream.read(Socket.java:966)",
-        "com.shop.Client.read(Client.java:5)",
-    ]
-    assert main.thread == "main" and main.frames == ["java.lang.Thread.sleep(Native Method)"]
-
-
-def test_dump_to_file_has_virtual_threads_and_a_time_in_utc() -> None:
-    consuming, virtual = thread_dumps.parse(DUMP_TO_FILE)
-    assert consuming.frames[1] == "com.shop.Client.read(Client.java:5)" and consuming.utc
-    assert virtual.thread == "" and virtual.frames == ["java.lang.VirtualThread.park(VirtualThread.java:582)"]
-
-
-def test_the_stacks_of_consumer_status_are_threads_too() -> None:
-    consuming, main = thread_dumps.parse(STATUS)
-    assert (consuming.thread, consuming.state, consuming.line) == ("ConsumeMessageThread_points_3", "RUNNABLE", 2)
-    assert consuming.frames[1] == "com.shop.Client.read(Client.java:5)" and consuming.frame_lines == [3, 4]
-    assert main.state == "TIMED_WAITING" and main.time is None
+@pytest.mark.parametrize("given", rows_of(__file__, "threads"), ids=lambda given: given["dump"])
+def test_threads_of_a_dump(given: dict[str, Any]) -> None:
+    text = rows_of(__file__, given["dump"])
+    assert thread_dumps.sniff(text.encode()) is given["is_dump"]
+    for thread, expected in zip(thread_dumps.parse(text), given["threads"], strict=True):
+        frames = dict(zip(("first_frame", "second_frame"), thread.frames, strict=False))
+        found = attrs.asdict(thread) | frames | {"time": thread.time and str(thread.time)}
+        assert {name: found[name] for name in expected} == expected
 
 
 def test_two_dumps_in_one_output_are_told_apart() -> None:
     both = thread_dumps.parse("some line of the application\n" + JDK17 + JDK8)
     assert [t.dump for t in both] == [0, 0, 1, 1]
-
-
-@pytest.mark.parametrize(("text", "is_dump"), [(JDK8, True), (JDK17, True), (DUMP_TO_FILE, True), (STATUS, False)])
-def test_what_a_dump_begins_with(text: str, is_dump: bool) -> None:
-    assert thread_dumps.sniff(text.encode()) is is_dump
 
 
 def test_a_log_with_a_dump_far_inside_stays_a_log() -> None:

@@ -14,13 +14,9 @@ from kit.explanation.explain import explain
 from kit.formats.printed_times import converter
 from kit.formats.tables import host_heads, metrics
 
-IOSTAT = rows_of(__file__, "iostat")
 VMSTAT = rows_of(__file__, "vmstat")
 SAR = rows_of(__file__, "sar")
-GC_8 = rows_of(__file__, "gc_8")
-GC_17 = rows_of(__file__, "gc_17")
 DF = rows_of(__file__, "df_output")
-G = 2**30
 
 
 def rows(tmp_path: Path, text: str, zone: str | None = None) -> list[dict[str, Any]]:
@@ -39,47 +35,16 @@ def utc(text: str) -> dt.datetime:
     return dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC)
 
 
-def test_iostat_with_several_reports(tmp_path: Path) -> None:
-    found = values(tmp_path, IOSTAT, "Asia/Shanghai")
-    assert found[5, "cpu", "%user"] == (utc("2026-11-20 15:19:28"), 18.6)
-    assert found[8, "vda", "w_await"] == (utc("2026-11-20 15:19:28"), 2.79)
-    assert found[9, "nvme0n1", "%util"][1] == 0.0
-    assert found[13, "cpu", "%idle"] == (utc("2026-11-20 15:19:29"), 1.49)
-    assert len(found) == 6 + 4 + 4 + 6
+@pytest.mark.parametrize("given", rows_of(__file__, "read"), ids=lambda given: given["output"])
+def test_values_of_an_output(tmp_path: Path, given: dict[str, Any]) -> None:
+    found = values(tmp_path, rows_of(__file__, given["output"]), given.get("zone"))
+    for line, subject, name, time, value in given["values"]:
+        assert found[line, subject, name] == (time and utc(time), pytest.approx(value))
+    assert len(found) == given.get("count", len(found))
 
 
-def test_vmstat_with_and_without_timestamps(tmp_path: Path) -> None:
-    found = values(tmp_path, VMSTAT, "+08:00")
-    assert found[3, None, "bo"] == (utc("2026-11-20 15:19:28"), 4754.0)
-    assert found[3, None, "st"][1] == 0.0
-    assert len(found) == 17
-    bare = values(tmp_path, VMSTAT.replace(" 2026-11-20 23:19:28", ""))
-    assert bare[3, None, "cs"] == (None, 5201.0)
-
-
-def test_sar_without_its_averages(tmp_path: Path) -> None:
-    found = values(tmp_path, SAR, "+08:00")
-    assert found[4, "all", "%user"] == (utc("2026-11-20 15:51:01"), 12.5)
-    assert found[8, None, "bwrtn/s"] == (utc("2026-11-20 15:51:01"), 118.92)
-    assert not [key for key in found if key[0] == 5]
-
-
-def test_gc_of_jdk_8(tmp_path: Path) -> None:
-    found = values(tmp_path, GC_8)
-    ts, pause = found[2, "GC (Allocation Failure)", "pause_ms"]
-    assert ts == utc("2024-05-14 02:22:31.123")
-    assert pause == pytest.approx(12.3456)
-    assert found[2, "GC (Allocation Failure)", "after_bytes"][1] == 12345 * 1024
-    assert found[3, "safepoint", "stopped_ms"] == (utc("2024-05-14 02:22:32.123"), 500.0)
-
-
-def test_gc_of_jdk_17(tmp_path: Path) -> None:
-    found = values(tmp_path, GC_17)
-    assert found[1, "Pause Young (Normal) (G1 Evacuation Pause)", "pause_ms"] == (utc("2024-05-14 02:22:31.123"), 3.456)
-    assert found[1, "Pause Young (Normal) (G1 Evacuation Pause)", "before_bytes"][1] == 24 * 2**20
-    assert found[2, "Pause Full (System.gc())", "pause_ms"] == (None, 30.5)
-    assert found[2, "Pause Full (System.gc())", "uptime_s"][1] == 1.5
-    assert found[3, "safepoint G1CollectForAllocation", "stopped_ms"][1] == pytest.approx(4.002)
+def test_vmstat_without_timestamps(tmp_path: Path) -> None:
+    assert values(tmp_path, VMSTAT.replace(" 2026-11-20 23:19:28", ""))[3, None, "cs"] == (None, 5201.0)
 
 
 @pytest.mark.parametrize(("text", "expected"), rows_of(__file__, "printed_times_become_instants_or_nothing"))
