@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -103,29 +104,22 @@ def temporary() -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
             root = Path(tempfile.gettempdir())
-            for left in [path for path in root.iterdir() if _TEMPORARY.fullmatch(path.name)]:
-                with contextlib.suppress(OSError), _locked_folder(left, fcntl.LOCK_EX):
-                    shutil.rmtree(left, ignore_errors=True)
+            for left in [path for path in root.iterdir() if _TEMPORARY.fullmatch(path.name) and _is_private(path)]:
+                with contextlib.suppress(OSError), unused(left) as is_left:
+                    if is_left:
+                        shutil.rmtree(left, ignore_errors=True)
             own = Path(tempfile.mkdtemp(prefix="rmq-kit-run-", dir=root))
             stack.callback(shutil.rmtree, own, ignore_errors=True)
-            stack.enter_context(_locked_folder(own, fcntl.LOCK_SH))
+            stack.enter_context(hold(own))
             stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
             tempfile.tempdir = str(own)
         yield
 
 
-@contextlib.contextmanager
-def _locked_folder(folder: Path, how: int) -> Iterator[None]:
-    """Lock a folder of this user. Raise `OSError` if a process holds it, or if it is no such folder."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(handle, how | fcntl.LOCK_NB)
-        about = os.fstat(handle)
-        if about.st_uid != os.geteuid() or about.st_mode & 0o077 or not about.st_nlink:
-            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(folder))
-        yield
-    finally:
-        os.close(handle)
+def _is_private(path: Path) -> bool:
+    """Return whether it is a folder of this user that nobody else may write: no link, nobody else's."""
+    about = path.lstat()
+    return stat.S_ISDIR(about.st_mode) and about.st_uid == os.geteuid() and not about.st_mode & 0o077
 
 
 def write_text(path: Path, text: str, *, private: bool = False) -> None:

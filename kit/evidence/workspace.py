@@ -129,7 +129,7 @@ class Workspace:
     @contextlib.contextmanager
     def writing(self, name: str) -> Iterator[Path | None]:
         """Yield an empty folder for a table, None if it is complete already; it appears completely or not at all."""
-        with disk.locked(self.folder / "locks" / f"{name.replace('/', '_')}.lock"):
+        with self._locked(name):
             if self.table(name):
                 yield None
                 return
@@ -137,13 +137,12 @@ class Workspace:
             own = f"{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
             part = self.folder / "tmp" / f"{name.replace('/', '_')}-{own}"
             try:
-                for made in (part.parent, part, self.tables):
-                    made.mkdir(mode=0o777 if self.shared else 0o700, exist_ok=True)
+                for folder in (part.parent, part, self.tables, final.parent):
+                    folder.mkdir(mode=0o777 if self.shared else 0o700, exist_ok=True)
                 yield part
                 (part / DONE).touch()
                 if not self.shared:
                     disk.seal(part)
-                final.parent.mkdir(mode=0o777 if self.shared else 0o700, exist_ok=True)
                 if final.exists():
                     shutil.rmtree(final)
                 part.rename(final)
@@ -170,8 +169,11 @@ class Workspace:
 
     def forget(self, name: str) -> None:
         """Remove a table, so that it is built again the next time."""
-        with disk.locked(self.folder / "locks" / f"{name.replace('/', '_')}.lock"):
+        with self._locked(name):
             shutil.rmtree(self.tables / name, ignore_errors=True)
+
+    def _locked(self, name: str) -> contextlib.AbstractContextManager[None]:
+        return disk.locked(self.folder / "locks" / f"{name.replace('/', '_')}.lock")
 
 
 # --- `workspace list` and `clean` -------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shlex
 import socket
@@ -68,17 +67,12 @@ def test_a_temporary_folder_is_gone_with_its_process_and_with_the_next_after_a_k
         strange.put(tmp_path / name / "pasted.txt", strange.LOG)
     (tmp_path / names[0]).chmod(0o1700)  # as Jupyter leaves the folder of a kernel's ports
     (tmp_path / "rmq-kit-run-a_link_1").symlink_to(tmp_path / "rmq-kit-0")
-    held = os.open(tmp_path / "rmq-kit-run-in_use_1", os.O_RDONLY)
-    fcntl.flock(held, fcntl.LOCK_SH)
-    try:
+    with disk.hold(tmp_path / "rmq-kit-run-in_use_1"), disk.temporary():
+        own = Path(tempfile.gettempdir())
+        assert own.parent == tmp_path and own.stat().st_mode & 0o777 == 0o700
+        strange.put(own / "x", "x")
         with disk.temporary():
-            own = Path(tempfile.gettempdir())
-            assert own.parent == tmp_path and own.stat().st_mode & 0o777 == 0o700
-            strange.put(own / "x", "x")
-            with disk.temporary():
-                assert own.exists()
-    finally:
-        os.close(held)
+            assert own.exists()
     assert tempfile.gettempdir() == str(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names[1:], "rmq-kit-run-a_link_1"])
     assert all((tmp_path / name / "pasted.txt").exists() for name in names[1:])
