@@ -31,25 +31,17 @@ def frame(lang: Lang = "en", only: Collection[str] | None = None) -> pd.DataFram
 
 def page() -> str:
     """Return docs/look-alikes.md: one table a language."""
-    parts = []
-    for number, lang in enumerate(LANGS, 1):
-        lines = [
-            f"{'#' * number} {SAYS['head'].in_(lang)}",
-            "",
-            SAYS["about"].in_(lang),
-            "",
-            "| " + " | ".join(name.in_(lang) for name in COLUMNS.values()) + " |",
-        ]
-        lines += [
-            "|---" * len(COLUMNS) + "|",
-            *(f"| `{cause}` | `{other}` | {_escaped(apart)} |" for cause, other, apart in rows(lang)),
-        ]
-        parts.append("\n".join(lines) + "\n")
-    return "\n".join(parts)
+    return "\n".join(_part(number, lang) for number, lang in enumerate(LANGS, 1))
 
 
-def _escaped(text: str) -> str:
-    return text.replace("|", r"\|")
+def _part(level: int, lang: Lang) -> str:
+    heads = " | ".join(name.in_(lang) for name in COLUMNS.values())
+    texts = [f"{'#' * level} {SAYS['head'].in_(lang)}", SAYS["about"].in_(lang), f"| {heads} |"]
+    lines = ["\n\n".join(texts), "|---" * len(COLUMNS) + "|"]
+    for cause, other, apart in rows(lang):
+        said = apart.replace("|", r"\|")
+        lines.append(f"| `{cause}` | `{other}` | {said} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

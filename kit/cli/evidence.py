@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from kit.cli.shared import (
-    FORMATS,
     PATH,
     STDIO,
     Evidence,
     answer,
-    into,
+    exported,
     json_option,
     leave,
     nothing_matches,
@@ -139,9 +138,8 @@ def written(case: Case, rows: list[tuple[str, Any]], out: Path) -> None:
 
 @click.command()
 @click.argument("evidence", type=Evidence())
-@into
+@exported
 @click.option("--body", is_flag=True, help="with the decompressed bodies")
-@click.option("--format", "form", type=FORMATS, default="parquet", show_default=True)
 @options
 def decode(evidence: Path, out: Path, body: bool, form: str, **chosen: Any) -> None:
     """Decode the commitlog into OUT/messages and OUT/skipped."""
@@ -156,8 +154,7 @@ def decode(evidence: Path, out: Path, body: bool, form: str, **chosen: Any) -> N
 
 @click.command()
 @click.argument("evidence", type=Evidence())
-@into
-@click.option("--format", "form", type=FORMATS, default="parquet", show_default=True)
+@exported
 @options
 def logs(evidence: Path, out: Path, form: str, **chosen: Any) -> None:
     """Write every text log into OUT/logs."""
@@ -218,19 +215,12 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     help="only the records and log lines of this message (UNIQ_KEY, offset id or business key); may be repeated",
 )
 @options
-def cut(
-    evidence: Path,
-    out: Path,
-    topic: str | None,
-    ids: tuple[str, ...],
-    since: str | None,
-    until: str | None,
-    **chosen: Any,
-) -> None:
+def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **chosen: Any) -> None:
     """Write a smaller evidence folder; commitlog records stay unchanged, at their own offsets."""
     from kit.case.options import instant
     from kit.collection import cut as cutting
 
+    since, until = chosen.pop("since"), chosen.pop("until")
     case = open_case(evidence, out, **chosen)
     with user_errors(ValueError):
         kept = cutting.cut(case, out, cutting.Wish(instant(since), instant(until), topic, ids))

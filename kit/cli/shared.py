@@ -18,7 +18,7 @@ import click
 
 from kit.cli import BUG, CONDITION, DAMAGED, NOTHING_MATCHES
 from kit.evidence.remote import is_remote
-from kit.i18n import Sentence, labels, printable
+from kit.i18n import Sentence, T, labels, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +34,6 @@ LIMITS = ((resource.RLIMIT_AS, "ulimit -v", 4 << 20, 1024), (resource.RLIMIT_NOF
 """Limits that an engine needs: (which, how a shell calls it, the least in the shell's unit, its unit in bytes)."""
 DECLARABLE = frozenset({"lang", "tz_broker", "tz_app", "workspace", "master", "remote"})
 PATH = click.Path(path_type=Path)
-FORMATS = click.Choice(["parquet", "jsonl", "csv"])
-into = click.option("--out", type=PATH, required=True)
 
 
 class Refusal(click.ClickException):
@@ -109,6 +107,16 @@ def declared() -> dict[str, Any]:
     return {name: value for name, value in values.items() if name in DECLARABLE}
 
 
+OPTIONS: Final = {
+    "--tz-broker": ("RMQ_KIT_TZ_BROKER", "zone of the broker's host, for log layouts without one"),
+    "--tz-app": ("RMQ_KIT_TZ_APP", "zone of client and application logs and tables, e.g. Asia/Shanghai or +08:00"),
+    "--since": (None, "ISO time; earlier records and lines are ignored"),
+    "--until": (None, "ISO time; later records and lines are ignored"),
+    "--rows": (None, "FILE:key=…,time=…,status=… names the columns of a table"),
+    "--master": (None, "Spark master URL"),
+    "--remote": (None, "Spark Connect URL"),
+}
+"""Options of every command on evidence: the variable of the environment that declares it, what it is."""
 in_language = click.option(
     "--lang",
     type=click.Choice(["en", "zh"]),
@@ -120,6 +128,13 @@ in_language = click.option(
 at_workspace = click.option(
     "--workspace", type=PATH, envvar="RMQ_KIT_WORKSPACE", help="folder of the cache (default: the user's cache folder)"
 )
+
+
+def exported(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of commands that write the evidence itself for other programs."""
+    formats = click.Choice(["parquet", "jsonl", "csv"])
+    command = click.option("--format", "form", type=formats, default="parquet", show_default=True)(command)
+    return click.option("--out", type=PATH, required=True)(command)
 
 
 def json_option(text: str) -> Callable[..., Any]:
@@ -147,21 +162,7 @@ def nothing_matches(sentence: Sentence, lang: Lang) -> NoReturn:
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that every command on evidence takes."""
-    for name, variable, text in reversed(
-        (
-            ("--tz-broker", "RMQ_KIT_TZ_BROKER", "zone of the broker's host, for log layouts without one"),
-            (
-                "--tz-app",
-                "RMQ_KIT_TZ_APP",
-                "zone of client and application logs and tables, e.g. Asia/Shanghai or +08:00",
-            ),
-            ("--since", None, "ISO time; earlier records and lines are ignored"),
-            ("--until", None, "ISO time; later records and lines are ignored"),
-            ("--rows", None, "FILE:key=…,time=…,status=… names the columns of a table"),
-            ("--master", None, "Spark master URL"),
-            ("--remote", None, "Spark Connect URL"),
-        )
-    ):
+    for name, (variable, text) in reversed(OPTIONS.items()):
         command = click.option(name, envvar=variable, help=text, multiple=name == "--rows")(command)
     return in_language(at_workspace(command))
 
@@ -231,12 +232,13 @@ def java(master: str | None, remote: str | None, lang: Lang) -> None:
         raise Refusal(missing.sentence.render(lang)) from None
 
 
-def outside(evidence: Path | str, out: Path | None) -> None:
+def outside(evidence: Path | str, out: Path | None, refusal: T = TEXTS["out_inside"], lang: Lang = "en") -> None:
+    """Refuse to write into the evidence."""
     if out is None or isinstance(evidence, str) or str(out) == STDIO:
         return
     here, there = evidence.resolve(), out.resolve()
-    if there == here or (here.is_dir() and here in there.parents):
-        raise Refusal(TEXTS["out_inside"].say(path=printable(str(out))).render())
+    if here == there or here in there.parents:
+        raise Refusal(refusal.say(path=printable(str(out))).render(lang))
 
 
 def say(case: Case, text: Any) -> None:

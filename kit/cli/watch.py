@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 
 from kit.cli import CONDITION
-from kit.cli.shared import PATH, Refusal, in_language, user_errors
+from kit.cli.shared import PATH, Refusal, in_language, outside, user_errors
 from kit.i18n import Lang, labels, printable
 
 TEXTS: Final = labels("cli")["watch"]
@@ -65,7 +65,8 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
             raise Refusal(TEXTS["no_path"].say(path=printable(str(path))).render(lang))
     folder = chosen["state"] or run.default(paths)
     for place in (folder, chosen["capture"], _file(chosen["alerts"]), _file(chosen["prometheus"])):
-        _outside(place, paths, lang)
+        for path in paths:
+            outside(path, place, TEXTS["inside"], lang)
     if (alerts := _file(chosen["alerts"])) is not None and alerts.is_symlink():
         raise Refusal(TEXTS["a_link"].say(path=printable(str(alerts))).render(lang))
     run.gently()
@@ -136,17 +137,6 @@ def _metrics(sender: Any, target: str, lang: Lang) -> None:
 
 def _file(target: str | None) -> Path | None:
     return None if not target or target == "-" or target.rpartition(":")[2].isdigit() else Path(target)
-
-
-def _outside(place: Path | None, paths: tuple[Path, ...], lang: Lang) -> None:
-    """Refuse to write into a watched folder."""
-    if place is None:
-        return
-    there = place.resolve()
-    for path in paths:
-        here = path.resolve()
-        if there == here or here in there.parents:
-            raise Refusal(TEXTS["inside"].say(path=printable(str(place))).render(lang))
 
 
 COMMANDS = (watch,)

@@ -52,8 +52,8 @@ def write(folder: str | Path, lang: Lang = "en") -> Path:
 def page(history: History, folder: Path) -> str:
     """Return the page; links are relative to `folder`."""
     lang = history.lang
-    css = html.template_text("report.css") + _text("gallery.css")
-    script = _text("gallery.js")
+    css = html.template_text("report.css") + html.template_text("gallery.css", "kit.incidents")
+    script = html.template_text("gallery.js", "kit.incidents")
     return _ENV.get_template("gallery.html.j2").render(
         lang_tag="zh-CN" if lang == "zh" else "en",
         words={name: text.in_(lang) for name, text in WORDS.items()},
@@ -102,7 +102,3 @@ def _ours(path: Path) -> bool:
             return MARK in file.read(4096)
     except OSError:
         return False
-
-
-def _text(name: str) -> str:
-    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")

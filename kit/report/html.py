@@ -305,8 +305,8 @@ def command(findings: Mapping[str, Any], options: Mapping[str, Any], lang: Lang,
     return " ".join(words)
 
 
-def template_text(name: str) -> str:
-    return resources.files("kit.report").joinpath("templates", name).read_text(encoding="utf-8")
+def template_text(name: str, package: str = "kit.report") -> str:
+    return resources.files(package).joinpath("templates", name).read_text(encoding="utf-8")
 
 
 @cache

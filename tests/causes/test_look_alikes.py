@@ -21,24 +21,8 @@ def test_every_cause_names_its_look_alikes() -> None:
             assert apart.in_("zh") == apart.en or any("\u4e00" <= c <= "\u9fff" for c in apart.in_("zh"))
 
 
-def test_root_causes_come_first_and_can_be_chosen() -> None:
-    assert look_alikes.rows()[0][0] in {c.slug for c in discover() if c.kind == "root_cause"}
-    assert {cause for cause, _, _ in look_alikes.rows("zh", ["disk-full"])} == {"disk-full"}
-    assert list(look_alikes.frame().columns) == ["cause", "looks_like", "apart"]
-
-
 def test_causes_that_begin_first_are_there() -> None:
     assert set(triage.LONGEST) <= {cause.slug for cause in discover()}
-
-
-def test_documented_pairs_are_there() -> None:
-    """The neighbours that the documented cases take for the cause, or the cause for them."""
-    pairs = {(cause, other) for cause, other, _ in look_alikes.rows()}
-    assert {
-        ("half-topic-blowup", "send-back-refused"), ("message-size-mismatch", "client-oversize-reject"),
-        ("message-identity", "producer-retry-duplicate"), ("broker-busy", "client-timeout"),
-        ("transaction-consistency", "shared-producer-group"), ("duplicate-commit", "producer-retry-duplicate"),
-    } <= pairs  # fmt: skip
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -37,18 +37,6 @@ def run(*args: str, text: str | None = None, **env: str) -> Result:
     return CliRunner().invoke(main.cli, args, input=text, env=env)
 
 
-def test_words_that_are_no_file_are_explained() -> None:
-    said = run("explain", "putMessage", "message topic length too long", "149")
-    assert said.exit_code == 0 and "too long" in said.stdout
-    assert json.loads(run("explain", LINE, "--json", "-").stdout)[0]["slug"] == "name-too-long"
-
-
-def test_a_file_and_standard_input_are_explained(tmp_path: Path) -> None:
-    path = tmp_path / "paste.txt"
-    path.write_text(LINE)
-    assert run("explain", str(path)).stdout == run("explain", "-", text=LINE).stdout == run("explain", text=LINE).stdout
-
-
 def test_settings_declared_once_hold_for_every_command(tmp_path: Path) -> None:
     chinese = run("explain", LINE, "--lang", "zh").stdout
     assert run("explain", LINE, RMQ_KIT_LANG="zh").stdout == chinese

@@ -34,19 +34,6 @@ SENT = (
 NO_ROUTE = "org.apache.rocketmq.client.exception.MQClientException: No route info of this topic: orders"
 
 
-def one(text: str) -> dict[str, Any]:
-    (row,) = explain(text)
-    assert set(row) == KEYS
-    return row
-
-
-@pytest.mark.parametrize("line", rows_of(__file__, "what_stands_around_a_line_does_not_hide_it"))
-def test_what_stands_around_a_line_does_not_hide_it(line: str) -> None:
-    row = one(line)
-    assert (row["kind"], row["slug"], row["line"]) == ("log", "topic-no-route", 1)
-    assert NO_ROUTE in row["text"] and "\x1b" not in row["text"]
-
-
 @pytest.mark.parametrize(
     "line", ["connect to <10.20.30.40:10911> failed", "wait response on the channel <broker-a:10911> timeout"]
 )
@@ -81,17 +68,12 @@ def test_a_printed_message_is_paired_with_the_offset_id_of_its_place() -> None:
     assert OFFSET in ids[UNIQ] and UNIQ in ids[OFFSET]
 
 
-@pytest.mark.parametrize("name", ["md5=", "KEYS="])
-def test_digests_and_business_keys_are_no_ids(name: str) -> None:
-    assert all(row["kind"] != "id" for row in explain(f"{name}0a14101500000c387f4466b662a40000, WAIT=true"))
-
-
-def test_releases_that_print_a_line_are_named_and_narrowed() -> None:
+def test_the_releases_of_a_paste_are_narrowed_by_its_logs() -> None:
+    """UNKNOWN_ERROR: a remark of SendMessageProcessor in every release, a WARN of ReplyMessageProcessor since 4.8.0."""
     old = "2020-01-01 10:00:00 WARN x - putMessage message topic length too long 149"
     new = "2020-01-01 10:00:00 WARN x - slave[1.1.1.1] request offset=9 greater than local commitLog offset=7."
-    assert "releases ≤ 4.9.8" in one(old)["versions"]
-    assert "4.9.3–4.9.8" in one(new)["versions"]
     assert releases_of(explain(f"{old}\n{new}")) == "4.9.3–4.9.8"
+    assert releases_of(explain("MQBrokerException: CODE: 1  DESC: UNKNOWN_ERROR")) is None
 
 
 def test_every_known_text_is_explained() -> None:
@@ -142,34 +124,23 @@ def test_line_ends_inside_a_string_end_a_line() -> None:
 
 @pytest.mark.parametrize("case", ROWS, ids=lambda case: case["text"][:40])
 def test_what_a_line_says(case: dict[str, Any]) -> None:
-    rows = [row for row in explain(case["text"]) if row["kind"] != "id"]
-    if case.get("nothing"):
-        assert rows == []
+    every = explain(case["text"])
+    assert all(set(row) == KEYS for row in every)
+    ids, rows = ([row for row in every if (row["kind"] == "id") is wanted] for wanted in (True, False))
+    assert len(ids) == case.get("ids", len(ids))
+    if case.get("nothing") or not rows:
+        assert rows == [] and {"nothing", "ids"} & case.keys()
         return
     first = rows[0]
     assert len(rows) == 1 or "\n" in case["text"]
     assert {name: first[name] for name in ("kind", "slug") if name in case}.items() <= case.items()
-    assert all(case[name] in first[name] for name in ("title", "meaning") if name in case)
-
-
-@pytest.mark.parametrize(("text", "decoded"), rows_of(__file__, "small_letters_inside_a_longer_word_are_no_id"))
-def test_small_letters_inside_a_longer_word_are_no_id(text: str, decoded: bool) -> None:
-    assert any(row["kind"] == "id" for row in explain(text)) is decoded
+    assert all(case[name] in first[name] for name in ("title", "meaning", "versions") if name in case)
+    assert case.get("shown", "") in first["text"] and "\x1b" not in first["text"]
 
 
 def test_addresses_given_as_name_servers() -> None:
     said = "NAMESRV_ADDR: 'a:9876;b:9876'\n-Drocketmq.namesrv.addr=c:9876\nbrokerIP1=d:2"
     assert context.name_servers(list(lines(said))) == {"a:9876", "b:9876", "c:9876"}
-
-
-@pytest.mark.parametrize(("line", "slug"), rows_of(__file__, "other_projects_by_what_their_logging_prints"))
-def test_other_projects_by_what_their_logging_prints(line: str, slug: str | None) -> None:
-    assert one(line)["slug"] == slug
-
-
-def test_the_releases_of_an_answer_are_not_those_of_a_log() -> None:
-    """UNKNOWN_ERROR: a remark of SendMessageProcessor in every release, a WARN of ReplyMessageProcessor since 4.8.0."""
-    assert releases_of(explain("MQBrokerException: CODE: 1  DESC: UNKNOWN_ERROR")) is None
 
 
 def test_tables_of_mqadmin_between_other_lines() -> None:
@@ -183,13 +154,6 @@ def test_tables_of_mqadmin_between_other_lines() -> None:
     )
     rows = [(row["line"], row["slug"]) for row in explain(paste)]
     assert rows == [(1, None), (3, "mqadmin-command"), (4, "mqadmin-table"), (11, "mqadmin-table"), (15, None)]
-
-
-@pytest.mark.parametrize(("owner", "known"), [("com.alibaba.cloud.stream.binder.rocketmq.Binder", True), ("com.example.orders.Service", False)])  # fmt: skip
-def test_spring_boot_names_the_caller_two_lines_below(owner: str, known: bool) -> None:
-    """org.springframework.boot.diagnostics.analyzer.NoSuchMethodFailureAnalyzer."""
-    paste = f"An attempt was made to call a method that does not exist. The attempt was made from the following location:\n\n    {owner}.create(Binder.java:172)\n\nThe following method did not exist:\n"
-    assert ("client-library-mismatch" in [row["slug"] for row in explain(paste)]) == known
 
 
 @pytest.mark.parametrize(("text", "times"), rows_of(__file__, "times_that_a_kernel_prints"))
