@@ -97,13 +97,14 @@ class Remedy:
 
 @attrs.frozen
 class Moment:
-    """Something that happened, for the timeline: `at`, or from `at` until `until` (naive: UTC)."""
+    """Something that happened, for the timeline: `at`, or from `at` until `until` (naive: UTC); `count`: entries."""
 
     at: dt.datetime
     what: Sentence
     ref: Ref | None = None
     until: dt.datetime | None = None
     decides: bool = False
+    count: int | None = None
 
 
 def _window(span: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime, dt.datetime] | None:
@@ -113,7 +114,7 @@ def _window(span: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime, 
 
 @attrs.define
 class Finding:
-    """The result of one cause on one case. `tables`: name → small pandas frame (or Spark frame) behind the charts."""
+    """The result of one cause on one case. `tables`: name → small pandas frame behind the charts."""
 
     cause: str
     kind: Kind

@@ -79,22 +79,18 @@ def hazard(slug: str, place: Place | Sentence, **values: Any) -> Hazard:
 
 
 def of_causes(facts: Facts, kept: Mapping[str, Any] | None) -> Iterable[Hazard]:
-    """Return a shared producer group if `kept`, findings.json of a triage, or the evidence shows one."""
-    if kept is not None:
-        finding = next((f for f in kept["findings"] if f["cause"] == "shared-producer-group"), None)
-    elif facts.files.of_kind("commitlog", "dledger") and facts.has_source("transaction"):
+    """Yield a shared producer group if `kept`, findings.json of a triage, or the evidence shows one."""
+    slug = "shared-producer-group"
+    findings = kept["findings"] if kept is not None else []
+    if kept is None and facts.files.of_kind("commitlog", "dledger") and facts.has_source("transaction"):
         from kit import causes
 
-        finding = causes.examine(facts, "shared-producer-group").as_dict(facts.lang)
-    else:
-        finding = None
-    return [] if finding is None or finding["verdict"] != "confirmed" else [_shared(finding)]
-
-
-def _shared(finding: dict[str, Any]) -> Hazard:
-    refs = [ref for step in finding["steps"] for ref in step["evidence"]]
-    place = Place(refs[0]["file"], refs[0].get("line"), refs[0].get("physical_offset")) if refs else SAYS["no_place"]
-    return hazard("shared-producer-group", place, summary=finding["summary"])
+        findings = [causes.examine(facts, slug).as_dict(facts.lang)]
+    for finding in findings:
+        if finding["cause"] == slug and finding["verdict"] == "confirmed":
+            ref = next((ref for step in finding["steps"] for ref in step["evidence"]), None)
+            place = Place(ref["file"], ref.get("line"), ref.get("physical_offset")) if ref else SAYS["no_place"]
+            yield hazard(slug, place, summary=finding["summary"])
 
 
 def of_clients(facts: Facts) -> Iterable[Hazard]:
@@ -117,15 +113,12 @@ def of_clients(facts: Facts) -> Iterable[Hazard]:
         yield hazard("different-subscriptions", place, group=group, one=_words(one), other=_words(other))
 
 
-def near_deletion(facts: Facts, seen: Deployment) -> list[Hazard]:
-    """Return the groups whose next message is older than half of fileReservedTime."""
+def near_deletion(facts: Facts, seen: Deployment) -> Iterable[Hazard]:
+    """Yield the groups whose next message is older than half of fileReservedTime."""
     kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
-    found = []
     for group, topic, hours, place in _ages(facts) if kept else ():
         if kept and hours >= NEAR * kept:
-            said = {"group": group, "topic": topic, "hours": round(hours, 1), "kept": int(kept)}
-            found.append(hazard("near-deletion", place, **said))
-    return found
+            yield hazard("near-deletion", place, group=group, topic=topic, hours=round(hours, 1), kept=int(kept))
 
 
 def _ages(facts: Facts) -> Iterable[tuple[str, str, float, Place]]:

@@ -18,11 +18,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kit.causes.findings import Finding
-from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.evidence.failure import Failure
 from kit.i18n import LANGS, Lang
-from kit.spark.sessions import uri
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -70,75 +68,41 @@ def save(
 
     `shared`: tables that belong to no single cause. If something failed, the results are kept for this run only.
     """
-    try:
-        if not case.failures:
-            _save(case, key(case), findings, documents, shared or {})
-            case.run = None
-            return
-    except _TableFailed:
-        pass
-    run = case.run = os.environ.get(ws.RUN) or secrets.token_hex(8)
-    name = f"{key(case)}{ws.RUN_ONLY}{run}"
-    case.workspace.forget(name)
-    _save(case, name, findings, documents, shared or {})
-    atexit.register(case.workspace.forget, name)
-
-
-class _TableFailed(Exception):
-    """A result table could not be stored."""
-
-
-def _save(
-    case: Case,
-    key: str,
-    findings: Sequence[Finding],
-    documents: dict[Lang, dict[str, Any]],
-    shared: Mapping[str, pd.DataFrame],
-) -> None:
-    with case.workspace.writing(key) as part:
+    tables = {name: _parquet(frame) for name, frame in (shared or {}).items()}
+    for finding in findings:
+        for name, frame in finding.tables.items():
+            try:
+                tables[name if name not in tables else f"{finding.cause}_{name}"] = _parquet(frame)
+            except Exception as error:
+                case.failures.append(Failure.of(f"{finding.cause}: {name}", error))
+    name, case.run = key(case), None
+    if case.failures:
+        case.run = os.environ.get(ws.RUN) or secrets.token_hex(8)
+        name = f"{name}{ws.RUN_ONLY}{case.run}"
+        case.workspace.forget(name)
+        atexit.register(case.workspace.forget, name)
+    with case.workspace.writing(name) as part:
         if part is None:
             return
         for lang in LANGS:
             text = json.dumps(documents[lang], ensure_ascii=False, indent=1)
             (part / f"findings-{lang}.json").write_text(text, encoding="utf-8")
         (part / "tables").mkdir()
-        for name, frame in shared.items():
-            _write(frame, part / "tables" / f"{_safe(name)}.parquet")
-        taken: set[str] = set(shared)
-        for finding in findings:
-            for name, frame in finding.tables.items():
-                unique = name if name not in taken else f"{finding.cause}_{name}"
-                taken.add(unique)
-                try:
-                    _write(frame, part / "tables" / f"{_safe(unique)}.parquet")
-                except Exception as error:
-                    _table_failed(case, f"{finding.cause}: {name}", error)
-        if case.failures and ws.RUN_ONLY not in key:
-            raise _TableFailed
-
-
-def _table_failed(case: Case, what: str, error: Exception) -> None:
-    if disk.is_full(error):
-        raise error
-    if what not in {failure.what for failure in case.failures}:
-        case.failures.append(Failure.of(what, error))
+        for name, content in tables.items():
+            (part / "tables" / f"{_safe(name)}.parquet").write_bytes(content)
 
 
 def _safe(name: str) -> str:
     return re.sub(r"[^\w.-]", "_", name)
 
 
-def _write(frame: Any, path: Path) -> None:
-    if isinstance(frame, pd.DataFrame):
-        plain = frame.copy()
-        for column in plain.select_dtypes("object").columns:
-            # A mixed column (numbers and texts of a comparison) has no Parquet type.
-            kinds = {type(v) for v in plain[column].dropna()}
-            if len(kinds) > 1:
-                plain[column] = [None if v is None else str(v) for v in plain[column]]
-        plain.to_parquet(path, index=False)
-    else:
-        frame.write.parquet(uri(path))
+def _parquet(frame: pd.DataFrame) -> bytes:
+    plain = frame.copy()
+    for column in plain.select_dtypes("object").columns:
+        # A mixed column (numbers and texts of a comparison) has no Parquet type.
+        if len({type(v) for v in plain[column].dropna()}) > 1:
+            plain[column] = [None if v is None else str(v) for v in plain[column]]
+    return plain.to_parquet(index=False)
 
 
 def names(case: Case) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -15,9 +15,9 @@ import pandas as pd
 from kit import data
 from kit.analysis import noise, refs, setup
 from kit.analysis.sends import busy, times
-from kit.causes.findings import Finding
+from kit.causes.findings import Finding, Moment
 from kit.formats.printed_times import utc
-from kit.i18n import Sentence, T, labels
+from kit.i18n import T, labels
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
@@ -46,8 +46,15 @@ def table(facts: Facts, findings: Sequence[Finding]) -> pd.DataFrame:
     happened; `count`: entries, null for single moments; `decides`: whether a verdict rests on it.
     """
     found = [f for f in findings if f.verdict in ("confirmed", "suspected")]
-    rows = [*_of_findings(facts, found), *_each(facts), *_upgrades(facts), *_spans(facts)]
-    rows += [*_going_on(facts), *_pauses(facts)]
+    sources = (
+        _of_findings(facts, found),
+        _of_operators(facts),
+        _upgrades(facts),
+        _spans(facts),
+        _going_on(facts),
+        _pauses(facts),
+    )
+    rows = [_row(lane, moment) for lane, moment in itertools.chain(*sources)]
     frame = typed(pd.DataFrame(rows, columns=pd.Index(COLUMNS)))
     return frame.sort_values(["at", "lane", "en", "file", "line"], kind="stable", ignore_index=True).drop_duplicates(
         ["at", "lane", "en"], ignore_index=True
@@ -62,97 +69,80 @@ def typed(frame: pd.DataFrame) -> pd.DataFrame:
     return full.astype({"count": "Int64", "line": "Int64", "physical_offset": "Int64", "decides": bool})
 
 
-def _row(
-    at: dt.datetime,
-    lane: str,
-    what: Sentence,
-    ref: Ref | None = None,
-    *,
-    until: dt.datetime | None = None,
-    count: int | None = None,
-    decides: bool = False,
-) -> tuple[Any, ...]:
+def _row(lane: str, moment: Moment) -> tuple[Any, ...]:
+    ref, said = moment.ref, (moment.what.render("en"), moment.what.render("zh"))
     place = (ref.file, ref.line, ref.physical_offset) if ref else (None, None, None)
-    return utc(at), until and utc(until), lane, what.render("en"), what.render("zh"), count, *place, decides
+    return utc(moment.at), moment.until and utc(moment.until), lane, *said, moment.count, *place, moment.decides
 
 
-def _of_findings(facts: Facts, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
-    """Return windows, steps (at the earliest time of their evidence) and moments of the causes found."""
-    held = [(f, step) for f in found for step in f.steps if step.holds]
-    times = times_of(facts, (ref.as_dict() for _, step in held for ref in step.evidence))
-    rows = []
+Moments = Iterator[tuple[str, Moment]]
+"""Each with its lane."""
+
+
+def _of_findings(facts: Facts, found: Sequence[Finding]) -> Moments:
+    """Yield windows, steps (at the earliest time of their evidence) and moments of the causes found."""
+    shown = [(f, step) for f in found for step in f.steps if step.holds]
+    times = times_of(facts, (ref.as_dict() for _, step in shown for ref in step.evidence))
     for finding in found:
         for sentence, at in zip((SAYS["first"], SAYS["last"]), finding.window or (), strict=False):
-            rows.append(_row(at, finding.cause, sentence.say(title=finding.title)))
-        rows += [_row(m.at, finding.cause, m.what, m.ref, until=m.until, decides=m.decides) for m in finding.moments]
-    for finding, step in held:
+            yield finding.cause, Moment(at, sentence.say(title=finding.title))
+        yield from ((finding.cause, moment) for moment in finding.moments)
+    for finding, step in shown:
         timed = [(times[place], ref) for ref in step.evidence if (place := _place(ref.as_dict())) in times]
         if timed:
             at, ref = min(timed, key=lambda both: both[0])
-            rows.append(_row(at, finding.cause, step.claim, ref, decides=step.role == "deciding"))
-    return rows
+            yield finding.cause, Moment(at, step.claim, ref, decides=step.role == "deciding")
 
 
-def _each(facts: Facts) -> list[tuple[Any, ...]]:
-    """Return what somebody did: starts, stops, changes. The first entries of each kind."""
-    return [
-        _row(row["ts"], each.lane, each.what, Ref(row["file"], "", line=row["line"]))
-        for row in facts.rows("first_moments")
-        for each in [TEXTS["moments"][row["event"]]]
-    ]
+def _of_operators(facts: Facts) -> Moments:
+    """Yield what somebody did: starts, stops, changes. The first entries of each kind."""
+    for row in facts.rows("first_moments"):
+        each = TEXTS["moments"][row["event"]]
+        yield each.lane, Moment(row["ts"], each.what, Ref(row["file"], "", line=row["line"]))
 
 
-def _upgrades(facts: Facts) -> list[tuple[Any, ...]]:
-    """Return the starts of brokers with another release than before."""
-    rows = []
+def _upgrades(facts: Facts) -> Moments:
+    """Yield the starts of brokers with another release than before."""
     for starts in setup.upgrades(facts).values():
         for before, after in itertools.pairwise(starts):
             if before.version != after.version:
                 said = SAYS["upgraded"].say(broker=after.broker, old=str(before.version), new=str(after.version))
-                rows.append(_row(after.at, "deployment", said, after.ref))
-    return rows
+                yield "deployment", Moment(after.at, said, after.ref)
 
 
-def _spans(facts: Facts) -> list[tuple[Any, ...]]:
-    rows = []
+def _spans(facts: Facts) -> Moments:
     for slug, each in TEXTS["spans"].items():
         seen = refs.seen(facts, slug)
-        if seen.first is None:
-            continue
-        file, line = seen.places[0]
-        said = SAYS["span"].say(what=each.what, count=seen.count)
-        rows.append(_row(seen.first, each.lane, said, Ref(file, "", line=line), until=seen.last, count=seen.count))
-    return rows
+        if seen.first is not None:
+            file, line = seen.places[0]
+            said = SAYS["span"].say(what=each.what, count=seen.count)
+            yield each.lane, Moment(seen.first, said, Ref(file, "", line=line), seen.last, count=seen.count)
 
 
-def _going_on(facts: Facts) -> list[tuple[Any, ...]]:
-    """Return texts that are harmless around a start or stop but go on here without one."""
-    rows = []
+def _going_on(facts: Facts) -> Moments:
+    """Yield texts that are harmless around a start or stop but go on here without one."""
     for judged in noise.going_on(facts).values():
         if judged.first and judged.place:
             ref = Ref(judged.place[0], "", line=judged.place[1])
-            said_so = SAYS["going_on"].say(what=judged.text.title)
-            rows.append(_row(judged.first, judged.text.lane, said_so, ref, until=judged.last, count=judged.outside))
-    return rows
+            said = SAYS["going_on"].say(what=judged.text.title)
+            yield judged.text.lane, Moment(judged.first, said, ref, judged.last, count=judged.outside)
 
 
 DAY: Final = 86_400_000
 """Milliseconds; no pause is longer."""
 
 
-def _pauses(facts: Facts) -> list[tuple[Any, ...]]:
-    """Return the longest pauses of the JVM that its log prints."""
+def _pauses(facts: Facts) -> Moments:
+    """Yield the longest pauses of the JVM that its log prints."""
     metrics = times.host_metrics(facts, "pause_ms", "stopped_ms")
     long = metrics[metrics["value"].between(busy.LONG_GC, DAY) & metrics["ts"].notna()]
     longest = long.sort_values(["value", "file", "line"], ascending=[False, True, True]).head(LONG_PAUSE)
-    rows = []
     for pause in longest.to_dict("records"):
         # A pause is printed when it ends.
         end = pd.Timestamp(pause["ts"]).to_pydatetime()
         start = end - dt.timedelta(milliseconds=float(pause["value"]))
         place = Ref(str(pause["file"]), "", line=int(pause["line"]))
-        rows.append(_row(start, "host", SAYS["pause"].say(ms=round(pause["value"])), place, until=end))
-    return rows
+        yield "host", Moment(start, SAYS["pause"].say(ms=round(pause["value"])), place, end)
 
 
 Place = tuple[str, int | None, int | None]
