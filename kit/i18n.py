@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import re
+import string
 from collections.abc import Iterator
 from contextvars import ContextVar
 from functools import cache
@@ -30,7 +31,7 @@ class Filled:
 
     def render(self, lang: Lang = "en") -> str:
         """Return the sentence in `lang`; values that are sentences themselves are rendered too."""
-        return self.text.in_(lang).format_map(_Readable(self.values, lang))
+        return _Sentences(lang).vformat(self.text.in_(lang), (), self.values)
 
 
 @attrs.frozen
@@ -100,38 +101,23 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
-class _Readable(dict[str, Any]):
-    """Values as a reader expects them, worked out for the placeholders that a sentence has."""
+class _Sentences(string.Formatter):
+    """Fills the placeholders of one sentence as a reader expects it."""
 
-    def __init__(self, values: dict[str, Any], lang: Lang) -> None:
-        super().__init__(values)
+    def __init__(self, lang: Lang) -> None:
         self.lang = lang
         self.timed = False
         """Whether the sentence has a time already."""
 
-    def __getitem__(self, name: str) -> str:
-        value = super().__getitem__(name)
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Return the value; for `{count:line|lines}` not itself but the word that fits the number."""
+        one, bar, many = format_spec.partition("|")
+        if bar:
+            return one if value == 1 else many
         if isinstance(value, dt.datetime):
-            text = _time(value, self.lang, also_utc=not self.timed)
-            self.timed = True
-            return text
-        return _Word(_plain(value, self.lang), value == 1)
-
-
-class _Word(str):
-    """A value in a sentence; as `{count:line|lines}` not itself but the word that fits the number."""
-
-    __slots__ = ("one",)
-    one: bool
-
-    def __new__(cls, text: str, one: bool) -> _Word:
-        made = super().__new__(cls, text)
-        made.one = one
-        return made
-
-    def __format__(self, words: str) -> str:
-        one, bar, many = words.partition("|")
-        return (one if self.one else many) if bar else super().__format__(words)
+            first, self.timed = not self.timed, True
+            return _time(value, self.lang, also_utc=first)
+        return format(_plain(value, self.lang), format_spec)
 
 
 def _plain(value: Any, lang: Lang) -> str:

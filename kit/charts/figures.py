@@ -241,9 +241,9 @@ def _times(values: Any) -> bool:
     return hasattr(first, "isoformat") or isinstance(first, np.datetime64)
 
 
-def log_counts(largest: float, space: float = 0.35) -> dict[str, Any]:
+def log_counts(largest: float) -> dict[str, Any]:
     """Return a logarithmic axis of counts from 1, with space for labels beyond the largest."""
-    top = math.log10(max(largest, 10)) + space
+    top = math.log10(max(largest, 10)) + 0.35
     return {"type": "log", "range": [-0.1, top], "dtick": 1, "exponentformat": "none", "tickformat": ",d"}
 
 

@@ -7,9 +7,9 @@ its values are taken out. A row with a `title` is a `Problem`: it is explained, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 from ahocorasick_rs import AhoCorasick
@@ -17,10 +17,6 @@ from ahocorasick_rs import AhoCorasick
 from kit import data
 from kit.i18n import T
 from kit.rocketmq.data import FOLDER, Row, facts
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
 
 Verdict = Literal["confirmed", "suspected"]
 
@@ -118,6 +114,11 @@ class KnownText(Row, frozen=True, kw_only=True):
         """The longest literal piece of each text."""
         return tuple(max(text.split(ANY), key=len) for text in self.texts)
 
+    @property
+    def own(self) -> bool:
+        """Whether its texts are RocketMQ's alone; those of the operating system are not."""
+        return True
+
 
 class Event(KnownText, frozen=True, kw_only=True):
     """A text that is found in logs. `values`: a regular expression with `(?P<name>…)` groups that takes the values out of it, and nothing that RE2
@@ -177,6 +178,10 @@ class Problem(KnownText, frozen=True, kw_only=True):
     fault: Fault = Fault()
 
     @property
+    def own(self) -> bool:
+        return not self.printed_by.logs
+
+    @property
     def reported(self) -> bool:
         """Return whether its texts, seen often and long enough, make a finding of its own."""
         return self.seen.verdict is not None and not self.seen.cause and not self.seen.passing
@@ -228,34 +233,11 @@ PASSING: Final = {event.slug: event.goes_on for event in EVENTS.values() if even
 """Texts that every start or stop brings and that are a symptom where they go on."""
 BENIGN: Final = {event.slug: event.benign for event in EVENTS.values() if event.benign is not None}
 """Texts that sound like trouble and are normal, with the reason: they count for no cause and are shown so that nobody follows them."""
+IN_LOGS: Final[tuple[Event | Problem, ...]] = (*EVENTS.values(), *SEARCHED)
+"""What is looked for in every log; a group of texts is known by its place here."""
+SLUGS: Final = (*EVENTS, *(PROBLEM + problem.slug for problem in SEARCHED))
+"""What an entry says it holds: the slugs of `IN_LOGS`."""
 BY_CLASS: Final = {cls: problem for problem in PROBLEMS.values() for cls in problem.classes}
-
-
-@cache
-def slugs() -> pa.StringArray:
-    """Return the slugs in the order of `literals`: events, then `problem:` + known problems."""
-    import pyarrow as pa
-
-    return pa.array([*EVENTS, *(PROBLEM + each.slug for each in SEARCHED)], pa.string())
-
-
-def literals() -> tuple[tuple[str, ...], ...]:
-    """Return the literal texts of each group: those of all events, then those of all known problems."""
-    return tuple(row.needles for row in (*EVENTS.values(), *SEARCHED))
-
-
-def own(groups: np.ndarray) -> np.ndarray:
-    """Return for each group found whether its texts are RocketMQ's alone; those of the operating system are not."""
-    import numpy as np
-
-    foreign = [len(EVENTS) + number for number, each in enumerate(SEARCHED) if each.printed_by.logs]
-    return ~np.isin(groups, foreign)
-
-
-def conditions(groups: Iterable[int]) -> Iterator[tuple[int, list[tuple[str, bool]]]]:
-    """Yield the second conditions of those groups that have one: regular expressions (RE2), and whether an entry must match."""
-    rows = (*EVENTS.values(), *SEARCHED)
-    yield from ((group, rows[group].conditions) for group in groups if rows[group].conditions)
 
 
 @cache

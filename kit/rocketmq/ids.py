@@ -26,7 +26,6 @@ from typing import Any, Final, Literal
 import attrs
 
 from kit.i18n import Sentence, labels
-from kit.rocketmq.versions import Version, rule
 
 Kind = Literal["offset", "uniq", "grpc"]
 Surety = Literal["certain", "likely", "possible"]
@@ -98,12 +97,11 @@ def decode(
     *,
     zones: Iterable[dt.tzinfo] = ZONES,
     store_hosts: Collection[str] | None = None,
-    client: str | Version | None = None,
 ) -> IdInfo:
     """Decode an id of any kind; raise `BadId` with one sentence otherwise.
 
     `near`: a time near the message, which selects the month of a UNIQ_KEY (None: no times). `zones`: what the producer's
-    zone may be. `store_hosts` (`ip:port`): settles the kind. `client`: version of the producer, for the pid rule.
+    zone may be. `store_hosts` (`ip:port`): settles the kind.
     """
     raw, text = _bytes(text)
     if len(raw) == 17:
@@ -115,7 +113,7 @@ def decode(
     pid, loader, millis, counter = struct.unpack(">HIIH", raw[-12:])
     times = candidates(millis, near, zones) if near else ()
     info = IdInfo(text, kind, sure, why, ip=ip, pid=pid, loader=loader, millis=millis, counter=counter, times=times)
-    return attrs.evolve(info, notes=tuple(_notes(info, near, client)))
+    return attrs.evolve(info, notes=tuple(_notes(info, near)))
 
 
 def classify(text: str, store_hosts: Collection[str] | None = None) -> tuple[Kind, Surety]:
@@ -216,7 +214,7 @@ def _uniq_surety(raw: bytes) -> Surety:
     return "certain" if loader == JDK17_LOADER or (ip.is_private and not ip.is_unspecified) else "likely"
 
 
-def _notes(info: IdInfo, near: dt.datetime | None, client: str | Version | None) -> Iterable[Sentence]:
+def _notes(info: IdInfo, near: dt.datetime | None) -> Iterable[Sentence]:
     ip, times = info.ip, info.times
     if ip is not None and ip.version == 4 and (ip.packed[0] == 0 or ip.packed[0] >= 224):
         yield SAYS["made_up"].say(ip=str(ip))
@@ -224,9 +222,7 @@ def _notes(info: IdInfo, near: dt.datetime | None, client: str | Version | None)
         yield SAYS["loopback"]
     if ip is not None and ip.version == 6:
         yield SAYS["ipv6_key"]
-    if client and rule("uniqKeyPid", client) == "high":
-        yield SAYS["pid_high"].say(client=str(client))
-    elif info.pid == 0:
+    if info.pid == 0:
         yield SAYS["pid_zero"]
     if info.loader == JDK17_LOADER:
         yield SAYS["loader_same"]

@@ -58,11 +58,6 @@ class Version:
         except ValueError:
             return None
 
-    @property
-    def number(self) -> int:
-        """The MQVersion ordinal."""
-        return FIRST_ORDINAL + 20 * ((self.major - 4) * 10 + self.minor - 3) + 2 * self.patch
-
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}"
 
@@ -119,17 +114,13 @@ class Fix(Row, frozen=True, kw_only=True):
 
 
 class _Releases(Row, frozen=True):
-    ordinals: dict[int, str]
     rules: dict[str, Rule]
     faults: tuple[Fix, ...]
 
 
 _EVERY: Final = facts("releases.yaml", _Releases)
-VERSION_NUMBERS: Final = _EVERY.ordinals
-"""Ordinal of common/MQVersion.Version → release."""
 RULES: Final = _EVERY.rules
 FIXED: Final = _EVERY.faults
-RELEASES: Final = tuple(Version.parse(text) for text in VERSION_NUMBERS.values())
 
 
 def rule(name: str, version: str | int | Version | None) -> Any:

@@ -14,7 +14,7 @@ import kit
 from kit.analysis import noise
 from kit.causes import known_problems, timeline
 from kit.formats.logs.known_texts import known_texts
-from kit.rocketmq.catalogue import BENIGN, slugs
+from kit.rocketmq.catalogue import BENIGN, SLUGS
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -57,7 +57,7 @@ def quiet(folder: Path) -> Path:
 def test_the_lines_of_the_reference_are_known() -> None:
     every = [(slug, text) for slug, texts in lines(STORE, TRANSACTION, BROKER, POP).items() for text in texts]
     assert {slug for slug, _ in every} <= set(BENIGN)
-    known = [{slugs()[number].as_py() for number in known_texts().within(text)} for _, text in every]
+    known = [{SLUGS[number] for number in known_texts().within(text)} for _, text in every]
     assert [text for (slug, text), found in zip(every, known, strict=True) if slug not in found] == []
 
 

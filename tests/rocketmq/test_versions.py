@@ -6,7 +6,10 @@ import pytest
 from table import rows_of
 
 from kit.rocketmq import names, versions
-from kit.rocketmq.versions import FIXED, RELEASES, RULES, VERSION_NUMBERS, Version, rule
+from kit.rocketmq.versions import FIXED, RULES, Version, rule
+
+ORDINALS = rows_of(__file__, "ordinals")
+RELEASES = [Version.parse(text) for text in ORDINALS.values()]
 
 
 @pytest.mark.parametrize("text", ["4.6.1", "V4_6_1", "rocketmq-all-4.6.1-bin-release", 335, "335", " 4.6.1 ", 334])
@@ -25,13 +28,11 @@ def test_no_version_is_one_helpful_sentence(text):
 
 
 def test_ordinals_follow_the_enum():
-    for number, text in VERSION_NUMBERS.items():
-        assert str(Version.parse(number)) == text
-        assert Version.parse(text).number == number
+    assert {number: str(Version.parse(number)) for number in ORDINALS} == ORDINALS
 
 
 def test_releases_are_in_order():
-    assert list(RELEASES) == sorted(RELEASES)
+    assert sorted(RELEASES) == RELEASES
     assert Version.parse("4.9.8") < Version.parse("5.0.0") < Version.parse("5.3.10")
 
 

@@ -41,6 +41,7 @@ status and details (grpc/_channel.py, grpc/aio/_call.py)."""
 
 _GMT8: Final = 480
 _ALL_SLUGS: Final = pa.array(SLUGS, pa.string())
+_EVENTS: Final = pa.array(catalogue.SLUGS, pa.string())
 _UNKNOWN, _MQADMIN = SLUGS.index("unknown"), SLUGS.index("mqadmin")
 # Of each row, and at the end (index -1) of lines without a layout:
 _SLUG: Final = np.array([*(SLUGS.index(row.layout) for row in LAYOUTS), _UNKNOWN], np.int32)
@@ -293,7 +294,7 @@ def _batch(entries: _Entries, line: int, piece: Piece, options: Options) -> pa.R
     if options.events:
         entry, event = entries.events()
         counts = np.append(0, np.cumsum(np.bincount(entry, minlength=heads.size))).astype(np.int32)
-        columns.append(pa.ListArray.from_arrays(pa.array(counts), catalogue.slugs().take(pa.array(event))))
+        columns.append(pa.ListArray.from_arrays(pa.array(counts), _EVENTS.take(pa.array(event))))
         columns.append(pa.array(entries.window.origins[heads], pa.int64()))
     return pa.RecordBatch.from_arrays(columns, names=options.schema.names)
 

@@ -55,7 +55,7 @@ class Texts:
 @cache
 def known_texts() -> Texts:
     """Return the texts of all events and known problems."""
-    return Texts(catalogue.literals())
+    return Texts([row.needles for row in catalogue.IN_LOGS])
 
 
 def confirmed(entry: np.ndarray, event: np.ndarray, texts: Callable[[np.ndarray, bool], pa.Array]) -> np.ndarray:
@@ -64,10 +64,13 @@ def confirmed(entry: np.ndarray, event: np.ndarray, texts: Callable[[np.ndarray,
     `texts` returns message and trace of entries, with their prefix if asked: known problems may depend on the thread.
     """
     keep = np.ones(entry.size, bool)
-    for number, rows in catalogue.conditions(np.unique(event).tolist()):
+    for number in np.unique(event).tolist():
+        conditions = catalogue.IN_LOGS[number].conditions
+        if not conditions:
+            continue
         at = np.flatnonzero(event == number)
         searched = texts(entry[at], number >= len(catalogue.EVENTS))
-        for pattern, wanted in rows:
+        for pattern, wanted in conditions:
             keep[at] &= _matched(searched, pattern) == wanted
     return keep
 
