@@ -64,7 +64,7 @@ def of_record(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart:
     """Chart the bytes left to the limit at each rewrite of a message with a body of `body` bytes (None: its own).
 
-    `frame`: the row of `kit.analysis.sizes.half_records.start`; if it is empty, a sentence instead of a chart.
+    `frame`: the row of `size_what_if`; if it is empty, a sentence instead of a chart.
     """
     if frame.empty:
         return ROOM.nothing(lang, body="–")

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
+from collections.abc import Iterable
+from itertools import groupby
 from pathlib import PurePosixPath
+from types import SimpleNamespace
 from typing import Any, Final
 
 from kit.analysis import refs, setup
-from kit.analysis.access import missing_topics, reach
+from kit.analysis.access import reach
 from kit.analysis.sends import sends
 from kit.causes import shown_by
 from kit.causes.declared import Observed
 from kit.causes.texts import read
+from kit.inventory.references import Ref
+from kit.rocketmq import names
 from kit.rocketmq.catalogue import PROBLEM
 from kit.rocketmq.log_layouts import BROKER_SIDE
-from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 ACL: Final = read("neighbours", "acl-denied")
 QUOTED: Final = {
     "wrong-secret": "ignature failed", "unknown-user": "Exception: ", "no-right": "ermission ", "other": "Exception: ",
 }  # fmt: skip
 """Reasons of a refusal, and what is in the line of an entry that gives it."""
+ALIKE: Final = 0.75
+"""difflib's ratio from which on a name is worth a hint: one or two letters of ten."""
+NORMAL: Final = (names.RETRY_PREFIX, names.DLQ_PREFIX, "TBW102", "%SYS%", "rmq_sys_")
+"""Topics that a healthy start asks for before they exist (reference: operators' incidents §7)."""
 
 
 def acl_denied(facts: Facts) -> Observed:
@@ -48,7 +59,7 @@ def acl_denied(facts: Facts) -> Observed:
             "in_broker": sum(refs.count(facts, "access-denied", s) for s in ("remoting", "broker", "broker_default")),
             "no_list": alone.count,
             "acl_on": setting.value == "true" and setting.where is not None,
-            **{why: names or " " for why, names in reasons.items()},
+            **{why: named or " " for why, named in reasons.items()},
         },
         {
             "denied": [
@@ -59,7 +70,7 @@ def acl_denied(facts: Facts) -> Observed:
             "acl-on": (setting.where,) if setting.where else (),
         },
         seen.window,
-        actors=[name for names in reasons.values() for name in names],
+        actors=[name for named in reasons.values() for name in named],
     )
 
 
@@ -93,7 +104,7 @@ def topic_missing(facts: Facts) -> Observed:
     Every healthy start asks for the retry topic and TBW102; a topic that exists and has lost its route is another
     fault (reference: operators' incidents §7).
     """
-    topics = missing_topics.unknown(facts)
+    topics = _unknown(facts)
     values: dict[str, Any] = {"looked": reach.client_logs(facts)}
     if values["looked"] or topics:
         absent = [each for each in topics if not each.exists]
@@ -104,10 +115,10 @@ def topic_missing(facts: Facts) -> Observed:
         return Observed(values)
     worst = topics[0]
     values |= {"topic": worst.topic, "exists": worst.exists}
-    quoted = missing_topics.quote(facts, worst)
+    quoted = _quote(facts, worst)
     if worst.exists:
         return Observed(values, {"no-route": quoted})
-    known, used = bool(missing_topics.existing(facts)), bool(worst.sends or worst.groups)
+    known, used = bool(_existing(facts)), bool(worst.sends or worst.groups)
     unreached = refs.seen(facts, PROBLEM + "namesrv-unreachable") if used and not known else None
     setting = setup.setting(facts, "autoCreateTopicEnable")
     values |= {
@@ -131,9 +142,9 @@ def route_missing(facts: Facts) -> Observed:
     another name server than the client asks (client/impl/producer/DefaultMQProducerImpl.sendDefaultImpl,
     namesrv/routeinfo/RouteInfoManager).
     """
-    unknown = [each for each in missing_topics.unknown(facts) if each.sends]
+    unknown = [each for each in _unknown(facts) if each.sends]
     existing = [each for each in unknown if each.exists]
-    unsure = bool(unknown) and not missing_topics.existing(facts)  # the topic may exist or not
+    unsure = bool(unknown) and not _existing(facts)  # the topic may exist or not
     looked = not unsure and shown_by.has(facts, "client logs | answers to sends")
     if not existing:
         topic = unknown[0].topic if unsure else None
@@ -141,6 +152,56 @@ def route_missing(facts: Facts) -> Observed:
     worst, topics = existing[0], {each.topic: each.sends for each in existing}
     return Observed(
         {"failed_sends": sum(topics.values()), "topics": topics, "topic": worst.topic, "sends": worst.sends},
-        {"no-route": missing_topics.quote(facts, worst)},
+        {"no-route": _quote(facts, worst)},
         worst.window,
     )
+
+
+@memo
+def _unknown(facts: Facts) -> list[SimpleNamespace]:
+    """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first: topic, sends
+    (entries of those), groups (that subscribe), entries (all), exists, like (an existing one), places, window (None without times).
+    """
+    if not refs.seen(facts, "topic-unknown-to-consumer", "no-route"):
+        return []
+    rows = [row for row in facts.rows("unknown_topics") if not row["topic"].startswith(NORMAL)]
+    rows.sort(key=lambda row: (row["topic"], not row["by_send"], row["event"], row["file"], row["line"]))
+    exist = _existing(facts) if rows else frozenset()
+    topics = [_topic(topic, list(of_topic), exist) for topic, of_topic in groupby(rows, lambda row: row["topic"])]
+    return sorted(topics, key=lambda u: (u.exists, -u.sends, -len(u.groups), u.topic))
+
+
+def _topic(topic: str, rows: list[dict[str, Any]], exist: frozenset[str]) -> SimpleNamespace:
+    # An application's exception and its client's warning report one send: the fuller log counts.
+    sends: dict[str, int] = {"": 0}
+    for row in rows:
+        sent = row["source"] != "mqadmin" and (row["by_send"] or row["source"] in ("app", "text"))
+        # Only the client's own dispatcher of traces sends to that topic.
+        if sent and row["event"] == "no-route" and topic != names.TRACE_TOPIC:
+            sends[row["source"] or ""] = sends.get(row["source"] or "", 0) + row["n"]
+    like = [] if topic in exist else difflib.get_close_matches(topic, sorted(exist), 1, ALIKE)
+    return SimpleNamespace(
+        topic=topic, sends=max(sends.values()), groups=sorted({r["consumer_group"] for r in rows} - {None}),
+        entries=sum(r["n"] for r in rows), exists=topic in exist, like=next(iter(like), None),
+        places=[(r["file"], r["line"]) for r in rows],
+        window=refs.of_rows(rows).window,
+    )  # fmt: skip
+
+
+def _existing(facts: Facts) -> frozenset[str]:
+    """Return the topics that exist, as far as the evidence knows."""
+    return frozenset(row["topic"] for row in facts.rows("known_topics"))
+
+
+def _quote(facts: Facts, topic: SimpleNamespace) -> tuple[Ref, ...]:
+    """Quote three entries that report a missing topic: the line that names it."""
+    return tuple(ref for file, line in topic.places[:3] for ref in _naming(facts, file, line, topic.topic))
+
+
+def _naming(facts: Facts, file: str, line: int, topic: str) -> Iterable[Ref]:
+    with contextlib.suppress(IndexError):
+        for number in range(line, line + 3):
+            ref = facts.ref(file, number)
+            if topic in ref.text and ("oute" in ref.text or "not exist" in ref.text):
+                yield ref
+                return
