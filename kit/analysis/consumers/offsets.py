@@ -91,7 +91,7 @@ def unseen_starts(facts: Facts) -> list[SimpleNamespace]:
     (`ConsumerManageProcessor.queryConsumerOffset`).
     """
     found = []
-    for group in sorted(created(facts).keys() - {row["group"] for row in lines(facts, "pull-started")}):
+    for group in sorted(_unprinted(facts)):
         policy = start_policy(facts, group) if names.of_users(group) else None
         if policy is None or policy[0] == FROM_FIRST:
             continue
@@ -103,6 +103,17 @@ def unseen_starts(facts: Facts) -> list[SimpleNamespace]:
         skips = first.get(topic) or None
         found.append(SimpleNamespace(group=group, policy=policy[0], ref=policy[1], topic=topic, skips=skips))
     return found
+
+
+def _unprinted(facts: Facts) -> set[str]:
+    """Return the new groups of which no client log shows the first pulls: clients of 5.0.0 and later print none."""
+    return created(facts).keys() - {row["group"] for row in lines(facts, "pull-started")}
+
+
+def late_starts(facts: Facts) -> list[Row]:
+    """Return the table `late_starts`, where no copy of offsets and no new group says more."""
+    known = copies(facts) or created(facts) or not lines(facts, "pull-started")
+    return [] if known else facts.rows("late_starts")
 
 
 def start_policy(facts: Facts, group: str) -> tuple[str, Ref] | None:
@@ -258,7 +269,7 @@ def _first_starts(facts: Facts) -> Iterator[Row]:
         late = row["offset"] > 0 and not topic.startswith(names.RETRY_PREFIX)
         if late and _is_new(facts, group, topic, row["first"]):
             yield _move("first-start", row, 0, row["offset"], exact=True)
-    for row in facts.rows("ledger_starts") if facts.has("rows") and created(facts) else ():
+    for row in facts.rows("ledger_starts") if facts.has("rows") and _unprinted(facts) else ():
         yield _move("first-start", row, 0, row["offset"], exact=True)
 
 

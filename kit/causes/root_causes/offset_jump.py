@@ -91,7 +91,7 @@ def _would_show(facts: Facts) -> bool:
     """
     if facts.has_source("broker"):
         return not offsets.unseen_starts(facts)
-    return bool(refs.seen(facts, "pull-started")) and not facts.rows("late_starts")
+    return bool(refs.seen(facts, "pull-started")) and not offsets.late_starts(facts)
 
 
 def _quoted(facts: Facts, rows: list[Row], most: int = 2) -> Any:
@@ -138,6 +138,6 @@ def _without_jump(facts: Facts, observed: Observed) -> None:
             "new_first": new.skips,
         }
         observed.quotes["new_group"] = [new.ref]
-    if late := facts.rows("late_starts") if refs.seen(facts, "pull-started") else []:
+    if late := offsets.late_starts(facts):
         observed.values |= {"late_queues": len(late), "late_group": late[0]["group"], "late_topic": late[0]["topic"]}
         observed.quotes["late_queues"] = _quoted(facts, late)

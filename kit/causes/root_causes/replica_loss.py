@@ -21,9 +21,10 @@ NOT_ON_A_SLAVE: Final = ("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 
 def observe(facts: Facts) -> Observed:
     """Count the acknowledged messages that the surviving replica lacks."""
-    compared, ends, gone = replicas.ledger(facts), replicas.replica_ends(facts), replicas.master_gone(facts)
-    slave, stored = replicas.has_slave(facts), bool(ends)
+    compared, slave, gone = replicas.ledger(facts), replicas.has_slave(facts), replicas.master_gone(facts)
     applies = slave or bool(gone)
+    ends = replicas.replica_ends(facts) if applies else []
+    stored = bool(ends or (not applies and facts.has("messages") and facts.rows("store_extent")))
     last = max(ends, key=lambda row: row["end"], default=None)
     # Where a copy ends inside a record, the store itself may have what follows.
     cut_short = last is not None and any(row["file"] == last["file"] for row in facts.rows("cut_files"))

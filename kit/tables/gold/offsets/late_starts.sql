@@ -1,6 +1,6 @@
 -- One row per queue whose first pull is behind its beginning and that nothing explains: group, topic, file, line; in a paste, or beside a
 -- queue of the same group that begins at 0. As many rows as queues. A whole log begins with the start of its client; a few lines out of one do
--- not. Copies of offsets and new groups (`offset_moves`) say more.
+-- not. Asked only without copies of offsets and new groups, which say more (`offset_moves`).
 with firsts as (
   select *, row_number() over (partition by `group`, topic, broker, queue_id order by first nulls last, file, line) as nth
   from offset_statements
@@ -10,12 +10,8 @@ with firsts as (
   select *, min(offset) over (partition by `group`) = 0 as from_zero from firsts where nth = 1
 ), clients as (
   select count(*) as clients from known_texts where event in ('client-started', 'client-created')
-), explained as (
-  select count(*) as explained from offset_statements where event = 'group-created' and `group` is not null and first is not null
-), copied as (
-  select count(*) as copied from known_positions where offset is not null
 )
 select s.`group`, s.topic, s.file, s.line
-from starts s cross join clients cross join explained cross join copied
-where s.offset > 0 and explained = 0 and copied = 0 and (clients = 0 or s.source = 'text' or s.from_zero)
+from starts s cross join clients
+where s.offset > 0 and (clients = 0 or s.source = 'text' or s.from_zero)
 order by s.first nulls last, s.file, s.line
