@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+import pytest
+
 from kit.analysis.messages import copies
 from kit.rocketmq import names, stages
 
@@ -12,103 +14,85 @@ START = dt.datetime(2024, 5, 14, 2, tzinfo=dt.UTC)
 HOST = "0A140D0B00002A9F"
 KEY = "0A140D1500000C387F4466D0DB3F0003"
 GROUP = "points"
+UNKNOWN = ("real_topic", "check_times", "delay_level", "origin_message_id", "due", "consumer_group", "link")
+RETRY, DLQ = names.retry_topic(GROUP), names.dlq_topic(GROUP)
 
 
 def record(n: int, stage: str, topic: str, **more: Any) -> dict[str, Any]:
-    base = {
-        "uniq_key": KEY,
-        "file": "f",
-        "physical_offset": n,
-        "offset_msg_id": f"{HOST}{n:016X}",
-        "topic": topic,
-        "stage": stage,
-        "sys_flag": 0,
-        "store_timestamp": START + dt.timedelta(seconds=n),
-        "store_host": "h",
-        "reconsume_times": 0,
-        "prepared_transaction_offset": 0,
-        "queue_offset": n,
-        "born_host": "p",
-        "real_topic": None,
-        "check_times": None,
-        "delay_level": None,
-        "origin_message_id": None,
-        "resent": False,
-        "due": None,
-        "consumer_group": None,
-        "link": None,
-    }
-    return base | more
+    return dict.fromkeys(UNKNOWN) | {
+        "uniq_key": KEY, "file": "f", "physical_offset": n, "offset_msg_id": f"{HOST}{n:016X}", "topic": topic,
+        "stage": stage, "sys_flag": 0, "store_timestamp": START + dt.timedelta(seconds=n), "store_host": "h",
+        "reconsume_times": 0, "prepared_transaction_offset": 0, "queue_offset": n, "born_host": "p", "resent": False,
+    } | more  # fmt: skip
 
 
-def life() -> list[dict[str, Any]]:
-    retry, dlq = names.retry_topic(GROUP), names.dlq_topic(GROUP)
-    first = f"{HOST}{3:016X}"
-    back = {"consumer_group": GROUP, "origin_message_id": first}
-    return [
-        record(1, stages.HALF, names.HALF_TOPIC, real_topic="orders"),
-        record(2, stages.CHECK_BACK, names.HALF_TOPIC, real_topic="orders", check_times=1),
-        record(3, stages.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=2),
-        record(4, stages.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=1, real_topic=retry, delay_level=3, **back),
-        record(5, stages.RETRY, retry, reconsume_times=1, real_topic=retry, **back),
-        record(6, stages.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=2, real_topic=dlq, delay_level=4, **back),
-        record(7, stages.DLQ, dlq, reconsume_times=2, **back),
-    ]
+BACK = {"consumer_group": GROUP, "origin_message_id": f"{HOST}{3:016X}"}
+LIFE = [
+    record(1, stages.HALF, names.HALF_TOPIC, real_topic="orders"),
+    record(2, stages.CHECK_BACK, names.HALF_TOPIC, real_topic="orders", check_times=1),
+    record(3, stages.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=2),
+    record(4, stages.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=1, real_topic=RETRY, delay_level=3, **BACK),
+    record(5, stages.RETRY, RETRY, reconsume_times=1, real_topic=RETRY, **BACK),
+    record(6, stages.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=2, real_topic=DLQ, delay_level=4, **BACK),
+    record(7, stages.DLQ, DLQ, reconsume_times=2, **BACK),
+]
+FIRST, *_ = LIFE
+WAITING = [*LIFE[:3], LIFE[3] | {"due": START + dt.timedelta(seconds=14)}]
+KEYLESS = [*LIFE[:4], LIFE[4] | {"uniq_key": None, "link": names.ORIGIN_MESSAGE_ID}, *LIFE[5:]]
 
 
-def op(n: int) -> dict[str, Any]:
-    return {"half_offset_msg_id": f"{HOST}{n:016X}"}
-
-
-def kinds(records: list[dict[str, Any]], ops: list[dict[str, Any]] = (), end: dt.datetime | None = None) -> list[str]:
-    return [gap["kind"] for gap in copies.gaps(copies.with_lineage(records), list(ops), end)]
+def without(*numbers: int, **changed: Any) -> list[dict[str, Any]]:
+    return [r | changed for r in LIFE if r["physical_offset"] not in numbers]
 
 
 def test_each_copy_names_the_one_it_was_written_from() -> None:
-    told = copies.with_lineage(life())
-    assert [r["copied_from"] and int(r["copied_from"][-16:], 16) for r in told] == [None, 1, 2, 3, 4, 5, 6]
-    why = [r["why"].render("en") for r in told]
+    records = copies.with_lineage(LIFE)
+    assert [r["copied_from"] and int(r["copied_from"][-16:], 16) for r in records] == [None, 1, 2, 3, 4, 5, 6]
+    why = [r["why"].render("en") for r in records]
     assert all("new offset id" in text for text in why[1:]) and "new offset id" not in why[0]
     assert "Check 1" in why[1] and "offset 2" in why[2] and "retry 1" in why[4].lower() and "gave it up" in why[6]
-    assert all(any("\u4e00" <= c <= "\u9fff" for c in r["why"].render("zh")) for r in told)
+    assert all(any("\u4e00" <= c <= "\u9fff" for c in r["why"].render("zh")) for r in records)
 
 
-def test_a_whole_life_has_no_gap() -> None:
-    assert kinds(life(), [op(1), op(2)]) == []
+GAPS: list[tuple[list[dict[str, Any]], list[int], int | None, list[str]]] = [
+    # records, half records that op records ended, the evidence's last second, what is missing
+    (LIFE, [1, 2], None, []),
+    (without(2), [1], None, ["half-missing"]),
+    (without(1, 2, 3), [], None, ["first-missing"]),
+    (without(3, 4), [1], None, ["origin-missing"]),
+    (without(3, 4, origin_message_id=None), [1], None, ["source-missing"]),
+    (LIFE[:1], [], None, ["pending"]),
+    (LIFE[:1], [1], None, []),
+    (LIFE[:3], [1], None, ["op-missing"]),
+    ([FIRST, record(2, stages.CHECK_BACK, names.HALF_TOPIC, check_times=3)], [], None, ["check-missing", "pending"]),
+    # What waits is late only if the evidence outlasts it.
+    (WAITING, [2], 60, ["due-missing"]),
+    (WAITING, [2], 10, ["not-due"]),
+]
 
 
-def test_a_missing_link_is_named_and_the_rest_still_told() -> None:
-    records = life()
-    assert kinds([r for r in records if r["physical_offset"] != 2], [op(1)]) == ["half-missing"]
-    assert kinds([r for r in records if r["physical_offset"] > 3]) == ["first-missing"]
-    assert kinds([r for r in records if r["physical_offset"] not in (3, 4)], [op(1)]) == ["origin-missing"]
-    bare = [r | {"origin_message_id": None} for r in records if r["physical_offset"] not in (3, 4)]
-    assert kinds(bare, [op(1)]) == ["source-missing"]
-    lost = [
-        r | ({"uniq_key": None, "link": names.ORIGIN_MESSAGE_ID} if r["physical_offset"] == 5 else {}) for r in records
-    ]
-    assert "uniq-missing" in kinds(lost, [op(2)])
+def kinds(records: list[dict[str, Any]], ended: list[int], last: int | None) -> list[str]:
+    ops = [{"half_offset_msg_id": f"{HOST}{n:016X}"} for n in ended]
+    end = None if last is None else START + dt.timedelta(seconds=last)
+    return [gap["kind"] for gap in copies.gaps(copies.with_lineage(records), ops, end)]
 
 
-def test_transactions_that_never_ended() -> None:
-    assert kinds(life()[:1]) == ["pending"]
-    assert kinds(life()[:1], [op(1)]) == []
-    assert kinds(life()[:3], [op(1)]) == ["op-missing"]
-    assert kinds([*life()[:1], record(2, stages.CHECK_BACK, names.HALF_TOPIC, check_times=3)]) == [
-        "check-missing",
-        "pending",
-    ]
+@pytest.mark.parametrize(("records", "ended", "last", "missing"), GAPS)
+def test_what_is_missing(records: list[dict[str, Any]], ended: list[int], last: int | None, missing: list[str]) -> None:
+    assert kinds(records, ended, last) == missing
 
 
-def test_what_waits_is_late_only_when_the_evidence_outlasts_it() -> None:
-    waiting = [*life()[:3], life()[3] | {"due": START + dt.timedelta(seconds=14)}]
-    assert kinds(waiting, [op(2)], START + dt.timedelta(seconds=60)) == ["due-missing"]
-    assert kinds(waiting, [op(2)], START + dt.timedelta(seconds=10)) == ["not-due"]
+def test_a_copy_that_lost_its_key_is_named() -> None:
+    assert "uniq-missing" in kinds(KEYLESS, [2], None)
 
 
-def test_a_second_send_and_a_second_commit_are_told_apart() -> None:
-    twice = [record(1, stages.ORIGINAL, "orders"), record(2, stages.ORIGINAL, "orders")]
-    assert "sent the same message again" in copies.with_lineage(twice)[1]["why"].render("en")
-    assert "new offset id" in copies.with_lineage(twice)[1]["why"].render("en")
-    commits = [*life()[:3], record(9, stages.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=1)]
-    assert "second time" in copies.with_lineage(commits)[-1]["why"].render("en")
+@pytest.mark.parametrize(
+    ("records", "says"),
+    [
+        ([record(1, stages.ORIGINAL, "t"), record(2, stages.ORIGINAL, "t")], "sent the same message again"),
+        ([*LIFE[:3], record(9, stages.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=1)], "second time"),
+    ],
+)
+def test_a_second_send_and_a_second_commit_are_told_apart(records: list[dict[str, Any]], says: str) -> None:
+    why = copies.with_lineage(records)[-1]["why"].render("en")
+    assert says in why and "new offset id" in why
