@@ -58,9 +58,7 @@ def _topic(facts: Facts, group: str, topic: str) -> Topic:
 
 def last_positions(facts: Facts, group: str, topic: str) -> pd.DataFrame:
     """Return the last known position of each queue of a group's topic: the columns of `positions.every`."""
-    every = positions.every(facts)
-    looks = every[(every["group"] == group) & (every["topic"] == topic)]
-    return looks.drop_duplicates(positions.KEYS, keep="last")
+    return positions.of_topic(facts, group, topic).drop_duplicates(positions.KEYS, keep="last")
 
 
 def by_several(facts: Facts, group: str) -> tuple[int, tuple[Ref, ...], dict[str, set[int]]] | None:

@@ -102,8 +102,7 @@ def stuck(facts: Facts) -> list[Stuck]:
 
 def refs(facts: Facts, group: str, topic: str, queue_id: int | None = None, most: int = 2) -> tuple[Ref, ...]:
     """Quote the first and the last line with a group's offset in a topic (or in one of its queues)."""
-    every = positions.every(facts)
-    looks = every[(every["group"] == group) & (every["topic"] == topic) & every["end"].notna() & every["line"].notna()]
+    looks = positions.of_topic(facts, group, topic).dropna(subset=["end", "line"])
     if queue_id is not None:
         looks = looks[looks["queue_id"] == queue_id]
     ends = looks.iloc[[0, -1]] if most > 1 and len(looks) else looks.tail(1)

@@ -192,25 +192,25 @@ def _began_there(facts: Facts, row: Row, offset: int) -> bool:
 
 def _requests(facts: Facts) -> dict[tuple[str, str], Row]:
     """Return {(group, topic): reset}: `at` of its earliest line, `timestamp` (ms since 1970, -1: the end); in time."""
-    found: dict[tuple[str, str], Row] = {}
+    requests: dict[tuple[str, str], Row] = {}
     for row in (*lines(facts, *RESETS), *_commands(facts)):
         if row["group"] and row["topic"]:
-            request = found.setdefault((row["group"], row["topic"]), {"at": None, "timestamp": None})
+            request = requests.setdefault((row["group"], row["topic"]), {"at": None, "timestamp": None})
             request["at"] = request["at"] or row["first"]
             request["timestamp"] = request["timestamp"] if row["timestamp"] is None else row["timestamp"]
-    return dict(sorted(found.items(), key=lambda each: (each[1]["at"] or NEVER, each[0])))
+    return dict(sorted(requests.items(), key=lambda each: (each[1]["at"] or NEVER, each[0])))
 
 
 def _commands(facts: Facts) -> list[Row]:
     """Return the queues in outputs of resetOffsetByTime and skipAccumulatedMessage: `admin_queues` with timestamp."""
     asked = {row["file"]: row for row in lines(facts, "offset-reset-command")}
-    found = []
+    rows = []
     for row in admin_queues(facts):
         line = asked.get(row["file"], {})
-        group, topic = (row[name] or line.get(name) for name in ("group", "topic"))
-        if row["reset_to"] is not None and row["broker"] and group and topic:
-            found.append(row | {"group": group, "topic": topic, "timestamp": line.get("timestamp"), "first": None})
-    return found
+        place = {name: row[name] or line.get(name) for name in ("group", "topic")}
+        if row["reset_to"] is not None and row["broker"] and all(place.values()):
+            rows.append(row | place | {"timestamp": line.get("timestamp"), "first": None})
+    return rows
 
 
 def _resets(facts: Facts, asked: dict[tuple[str, str], Row]) -> Iterator[Row]:
@@ -234,26 +234,22 @@ def _reset_queues(facts: Facts, group: str, topic: str, at: dt.datetime | None) 
     """Return {queue: its move}, of the best source: a client's commit, a correction, the command, the next pull."""
 
     def within(slug: str) -> list[Row]:
-        near = [
-            row
-            for row in lines(facts, slug, group=group, topic=topic)
-            if at is None or row["first"] is None or at - BEFORE <= row["first"] <= at + TAKES_EFFECT
-        ]
-        return [row for row in near if row["queue_id"] is not None]
+        rows = [r for r in lines(facts, slug, group=group, topic=topic) if r["queue_id"] is not None]
+        if at is None:
+            return rows
+        return [r for r in rows if r["first"] is None or at - BEFORE <= r["first"] <= at + TAKES_EFFECT]
 
-    found: dict[int, Row] = {}
-    for row in within("pull-started"):
-        found.setdefault(row["queue_id"], _move("", row, None, row["offset"]))
-    for row in _commands(facts):
-        if (row["group"], row["topic"]) == (group, topic):
-            found[row["queue_id"]] = _move("", row, row["offset"], row["reset_to"], exact=row["offset"] is not None)
-    for row in within("pull-offset-illegal"):
-        if not _is_too_small(row):
-            found[row["queue_id"]] = _move("", row, row["offset"], row["next"])
+    commands = [row for row in _commands(facts) if (row["group"], row["topic"]) == (group, topic)]
+    moves = [
+        *(_move("", row, None, row["offset"]) for row in reversed(within("pull-started"))),
+        *(_move("", r, r["offset"], r["reset_to"], exact=r["offset"] is not None) for r in commands),
+        *(_move("", r, r["offset"], r["next"]) for r in within("pull-offset-illegal") if not _is_too_small(r)),
+    ]
+    by_queue = {move["queue_id"]: move for move in moves}
     for row in reversed(within("consumer-offset-back")):
-        if row["requested"] == found.get(row["queue_id"], {"end": row["requested"]})["end"]:
-            found[row["queue_id"]] = _move("", row, row["stored"], row["requested"], exact=True)
-    return found
+        if row["requested"] == by_queue.get(row["queue_id"], {"end": row["requested"]})["end"]:
+            by_queue[row["queue_id"]] = _move("", row, row["stored"], row["requested"], exact=True)
+    return by_queue
 
 
 def _first_starts(facts: Facts) -> Iterator[Row]:

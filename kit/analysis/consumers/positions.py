@@ -33,11 +33,14 @@ def every(facts: Facts) -> pd.DataFrame:
     return facts("known_positions") if known else frames.to_pandas(frames.to_arrow([], COLUMNS))
 
 
-def looks(facts: Facts, group: str | None = None, topic: str | None = None) -> pd.DataFrame:
-    """Return the first positions with a known end, to be shown: those of one topic of a group, if given."""
+def of_topic(facts: Facts, group: str, topic: str) -> pd.DataFrame:
+    """Return the positions of one group in one topic, in order of time."""
     rows = every(facts)
-    if group is not None:
-        rows = rows[(rows["group"] == group) & (rows["topic"] == topic)]
+    return rows[(rows["group"] == group) & (rows["topic"] == topic)]
+
+
+def shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the first positions with a known end, as a finding shows them."""
     return rows.loc[rows["end"].notna(), ["time", "source", *KEYS, "offset", "end", "lag", "file", "line"]].head(5_000)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
@@ -53,13 +53,11 @@ def of(facts: Facts, ids: Sequence[str]) -> dict[str, list[Record]]:
     for row in rows:
         of_key[row["uniq_key"]].append(row)
     of_copy = {row["offset_msg_id"]: row for row in rows}
-    return {
-        each: _with_linked(
-            facts,
-            [row for key in keys[each] for row in of_key[key]] + [of_copy[n] for n in loose[each] if n in of_copy],
-        )
+    own = {
+        each: [row for key in keys[each] for row in of_key[key]] + [of_copy[n] for n in loose[each] if n in of_copy]
         for each in ids
     }
+    return {each: _with_linked(facts, rows) for each, rows in own.items()}
 
 
 def _named(facts: Facts, ids: Sequence[str]) -> dict[str, list[Name]]:
@@ -151,7 +149,7 @@ class _Earlier:
         self.half: Record | None = None
         self.waits: dict[tuple[Any, int], Record] = {}
         self.visible: dict[int, Record] = {}
-        self.counts: Counter[tuple[str, str]] = Counter()
+        self.seen: set[tuple[str, str | None]] = set()
 
     def add(self, record: Record) -> None:
         stage = record["stage"]
@@ -161,41 +159,39 @@ class _Earlier:
             self.waits[record.get("real_topic"), record["reconsume_times"]] = record
         elif stage not in (stages.HALF, stages.CHECK_BACK):
             self.visible[record["reconsume_times"]] = record
-        self.counts[stage, record["topic"]] += 1
+        self.seen |= {(stage, record["topic"]), (stage, None)}
 
     def source(self, record: Record, ids: set[str]) -> str | None:
         """Return the offset id of the record this one was written from: the latest one that the hop could have read."""
         stage, times = record["stage"], record["reconsume_times"]
-        found: Record | None = None
         if stage == stages.COMMIT:
             return half_id(record) if half_id(record) in ids else None
+        read: Record | None = None
         if stage in (stages.CHECK_BACK, stages.DISCARDED):
-            found = self.half
+            read = self.half
         elif stage in (stages.DUE, stages.RETRY, stages.DLQ, stages.LEAKED):
-            found = self.waits.get((record["topic"], times))
-        if found is None and (stage in (stages.RETRY, stages.DLQ) or (stage == stages.SCHEDULE and _back(record))):
+            read = self.waits.get((record["topic"], times))
+        if read is None and (stage in (stages.RETRY, stages.DLQ) or (stage == stages.SCHEDULE and _back(record))):
             # The latest copy that a consumer was given before this retry.
             given = [each for n, each in self.visible.items() if n < times]
-            found = max(given, key=store_order, default=None)
-        return found["offset_msg_id"] if found else None
+            read = max(given, key=store_order, default=None)
+        return read["offset_msg_id"] if read else None
 
     def reason(self, record: Record) -> str:
         """Return the name of the sentence that says what wrote a record."""
-        stage = str(record["stage"])
-        again = any(n for (earlier, _), n in self.counts.items() if earlier == stage)
+        stage, target = str(record["stage"]), record.get("real_topic") or ""
+        if stage == stages.SCHEDULE and record.get("resent"):
+            return "resent"
+        if stage == stages.SCHEDULE and target.startswith((names.DLQ_PREFIX, names.RETRY_PREFIX)):
+            return "to-dlq" if target.startswith(names.DLQ_PREFIX) else "sent-back"
         if stage == stages.SCHEDULE:
-            target = record.get("real_topic") or ""
-            if record.get("resent"):
-                return "resent"
-            if target.startswith((names.DLQ_PREFIX, names.RETRY_PREFIX)):
-                return "to-dlq" if target.startswith(names.DLQ_PREFIX) else "sent-back"
-            return "again" if again else "delayed"
+            return "again" if (stage, None) in self.seen else "delayed"
         if stage in (stages.ORIGINAL, stages.HALF):
-            return "again" if self.counts[stage, record["topic"]] else stage
+            return "again" if (stage, record["topic"]) in self.seen else stage
         if stage == stages.CHECK_BACK:
             return "check-back" if record.get("check_times") is not None else "immunity"
         if stage == stages.COMMIT:
-            return "commit-again" if again else "commit"
+            return "commit-again" if (stage, None) in self.seen else "commit"
         prepared = (record["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
         return "retry-prepared" if stage == stages.RETRY and prepared else stage
 
@@ -217,7 +213,7 @@ def with_lineage(records: list[Record]) -> list[Record]:
         earlier = everything if key is None else of_key[key]
         source = earlier.source(record, ids) or (None if key is None else keyless.source(record, ids))
         why = WHY[earlier.reason(record)].say(**_values(record))
-        why = WHY["last"].say(why=why, more=WHY["new-id"]) if earlier.counts else why
+        why = WHY["last"].say(why=why, more=WHY["new-id"]) if earlier.seen else why
         done.append({**record, "copied_from": source, "why": why})
         everything.add(record)
         (keyless if key is None else of_key[key]).add(record)

@@ -158,5 +158,5 @@ def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:
 
 
 def _tables(facts: Facts) -> dict[str, Any]:
-    tables, frames = {"consumer_lag": positions.looks(facts)}, stacks.table(facts)
+    tables, frames = {"consumer_lag": positions.shown(positions.every(facts))}, stacks.table(facts)
     return tables | ({"consuming_threads": frames} if len(frames) else {})

@@ -68,7 +68,7 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
         },
         (queue.first, queue.last) if stands else None,
         actors=(queue.group, queue.topic),
-        tables={"stuck_queue": positions.looks(facts, queue.group, queue.topic)},
+        tables={"stuck_queue": positions.shown(positions.of_topic(facts, queue.group, queue.topic))},
     )
     observed.values |= message | {
         "stuck_queue": True, "stands": stands, "record": len(at), "expired": sum(s.n for s in expired),
