@@ -145,16 +145,15 @@ def example(facts: Facts) -> str | None:
     return None if longest is None else str(longest["example"])
 
 
-def lives(facts: Facts, keys: Sequence[str]) -> tuple[list[Row], list[Row]]:
-    """Return (records, deliveries) of messages of `identity_records`, as in `trace` without texts and op records; each row has `id`, the UNIQ_KEY."""
-    rows = [copies.completed(row) for row in facts.rows("identity_records") if row["uniq_key"] in set(keys)]
-    records = [
-        {"id": key, **_shown(row, facts.lang)}
-        for key in keys
-        for row in copies.with_lineage([row for row in rows if row["uniq_key"] == key])
-    ]
+def lives(facts: Facts, keys: Sequence[str]) -> list[Row]:
+    """Return the copies and deliveries of messages of `identity_records`, as in `trace`; `row`: `copy` or `delivery`;
+    `id`: the UNIQ_KEY.
+    """
+    rows = [copies.completed(row) for row in facts.rows("identity_records")]
+    records = [r for key in keys for r in copies.with_lineage([row for row in rows if row["uniq_key"] == key])]
     handled = [_delivery(row) for row in facts.rows("identity_deliveries") if row["uniq_key"] in set(keys)]
-    return records, [{"id": row["uniq_key"], **_shown(row, facts.lang)} for row in handled]
+    of_kind = [("copy", row) for row in records] + [("delivery", row) for row in handled]
+    return [{"row": kind, "id": row["uniq_key"], **_shown(row, facts.lang)} for kind, row in of_kind]
 
 
 def _keys_elsewhere(facts: Facts, wanted: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from kit.analysis import refs, setup
+from kit.analysis import refs
 from kit.analysis.messages import lookups
 from kit.analysis.messages.trace import lives
 from kit.causes.declared import Observed
@@ -94,30 +94,13 @@ def _tables(facts: Facts, twice: pd.DataFrame, wrong: list[lookups.Lookup]) -> d
     columns = ["file", "line", "command", "ids", "found", "reason", "address"]
     rows = [(o.file, o.line, o.command, ",".join(o.ids), o.found, o.reason, o.address) for o in wrong]
     tables = {"identity_lookups": pd.DataFrame(rows, columns=columns), "identity_twice": twice}
-    if not facts.has("messages"):
-        return tables
-    tables |= {
-        "identity_copies": facts("message_stages"),
-        "identity_journeys": facts("journeys").head(200),
-        "identity_funnel": facts("retry_funnel"),
-        "identity_never_came": facts("not_arrived"),
-    }
-    concerned = list(twice["uniq_key"].head(3)) if len(twice) else [one for o in wrong for one in o.ids][:1]
-    return tables | _examples(facts, concerned, tables["identity_journeys"])
-
-
-def _examples(facts: Facts, keys: list[str], journeys: pd.DataFrame) -> dict[str, Any]:
-    """Return the lineage of a few messages: those concerned, and the one with the most records."""
-    longest = [journeys["example"].iloc[int(journeys["path"].str.count(">").argmax())]] if len(journeys) else []
-    wanted = list(dict.fromkeys([*keys, *filter(None, longest)]))
-    records, deliveries = lives(facts, wanted)
-    client = next(iter(reversed(setup.client_versions(facts))), None)
-    calls = [
-        lookups.on_message([r for r in records if r["id"] == key], client, facts.lang).assign(message=key)
-        for key in wanted
-    ]
-    rows = [{"row": "copy"} | r for r in records] + [{"row": "delivery"} | d for d in deliveries]
-    return {
-        "identity_lives": pd.DataFrame(rows).drop(columns="properties", errors="ignore"),
-        "identity_calls": pd.concat(calls, ignore_index=True) if calls else pd.DataFrame(),
-    }
+    if facts.has("messages"):
+        concerned = list(twice["uniq_key"].head(3)) if len(twice) else [one for o in wrong for one in o.ids][:1]
+        # The message with the longest journey shows best what ids do.
+        journeys = facts("journeys")
+        hops = journeys["path"].str.count(">")
+        concerned += list(journeys["example"][hops == hops.max()].head(1))
+        examples = list(dict.fromkeys(filter(None, concerned)))
+        lived = pd.DataFrame(lives(facts, examples)).drop(columns="properties", errors="ignore")
+        tables |= {"identity_funnel": facts("retry_funnel"), "identity_lives": lived}
+    return tables
