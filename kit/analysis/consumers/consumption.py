@@ -33,9 +33,7 @@ def ledgers(facts: Facts, group: str) -> list[str]:
 
 
 def unhandled(facts: Facts, group: str, topics: tuple[str, ...]) -> list[Topic]:
-    """Count the messages of these topics that nobody of the group handled, by the last known offsets: topic, stored,
-    nobody, behind (the offset), front (of it), None where that is unknown, and some `records`.
-    """
+    """Count the messages of these topics that nobody of the group handled, by the last known offsets: topic, nobody, behind (the offset), front (of it), None where that is unknown, and some `records`."""
     return [_topic(facts, group, topic) for topic in topics]
 
 
@@ -43,17 +41,16 @@ def _topic(facts: Facts, group: str, topic: str) -> Topic:
     last = last_positions(facts, group, topic)
     front = None if last.empty or last["lag"].isna().any() else int(last["lag"].sum())
     if not facts.has("messages") or last.empty:
-        return Topic(topic=topic, stored=None, nobody=front or None, behind=None, front=front, records=())
-    stored = sum(row["records"] for row in facts.rows("stored_queues") if row["topic"] == topic)
+        return Topic(topic=topic, nobody=front or None, behind=None, front=front, records=())
     if not ledgers(facts, group) or last["broker"].nunique() > 1:
         # Of several brokers, a record does not say which one's offset it lies behind.
-        return Topic(topic=topic, stored=stored, nobody=None, behind=None, front=front, records=())
+        return Topic(topic=topic, nobody=None, behind=None, front=front, records=())
     rows = facts("unhandled")
     rows = rows[(rows["group"] == group) & (rows["topic"] == topic)]
     passed, ahead = rows[rows["passed"]], rows[~rows["passed"]]
     behind, front = (int(part["messages"].max()) if len(part) else 0 for part in (passed, ahead))
     records = (*quoting.records_at(facts, passed, SHOWN), *quoting.records_at(facts, ahead, SHOWN))[:SHOWN]
-    return Topic(topic=topic, stored=stored, nobody=behind + front, behind=behind, front=front, records=records)
+    return Topic(topic=topic, nobody=behind + front, behind=behind, front=front, records=records)
 
 
 def last_positions(facts: Facts, group: str, topic: str) -> pd.DataFrame:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Any, Final
 
-import pandas as pd
-
 from kit.analysis import noise
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
@@ -81,7 +79,6 @@ def _different(facts: Facts, observed: Observed, group: str, pairs: list[members
     observed.quotes["messages-unhandled"] = [ref for t in gone for ref in t.records][:3]
     if gone:
         observed.values["topics"] = [t.topic for t in gone]
-    observed.tables = _tables(facts, group, rows)
     observed.window = members.window([s.first for pair in pairs for s in pair], facts)
 
 
@@ -165,23 +162,3 @@ def _flapping(facts: Facts) -> dict[str, tuple[int, list[str], list[consumer_log
         elif back:
             flapping[group] = sum(s.n for s in back), sorted({s.old for s in back} | {s.new for s in back}), back
     return flapping
-
-
-def _tables(facts: Facts, group: str, rows: list[Topic]) -> dict[str, Any]:
-    subscribed = [
-        (s.client_id, topic, expression, s.first, s.ref.file, s.ref.line)
-        for s in members.subscriptions(facts)
-        if s.group == group
-        for topic, expression in s.topics.items()
-    ]
-    columns = ["client_id", "topic", "expression", "first", "file", "line"]
-    subscriptions = pd.DataFrame(subscribed, columns=columns).drop_duplicates(["client_id", "topic", "expression"])
-    counted = [
-        (t.topic, t.stored, None if t.nobody is None else (t.stored or 0) - t.nobody, t.behind, t.front) for t in rows
-    ]
-    handled = pd.DataFrame(counted, columns=["topic", "stored", "handled", "behind", "front"]).convert_dtypes()
-    return {
-        "group_subscriptions": subscriptions.head(5_000),
-        "handled_against_stored": handled,
-        "mismatch_queue_owners": members.table(facts, group),
-    }
