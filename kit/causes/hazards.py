@@ -110,7 +110,7 @@ def of_clients(facts: Facts) -> Iterable[Hazard]:
     for group, pairs in sorted(members.differing(facts).items()):
         one, other = pairs[0]
         place = Place(one.ref.file, one.ref.line)
-        yield hazard("different-subscriptions", place, group=group, one=_words(one), other=_words(other))
+        yield hazard("different-subscriptions", place, group=group, one=members.words(one), other=members.words(other))
 
 
 def near_deletion(facts: Facts, seen: Deployment) -> Iterable[Hazard]:
@@ -140,7 +140,3 @@ def _ages(facts: Facts) -> Iterable[tuple[str, str, float, Place]]:
         if waiting:
             behind, line = max(waiting)
             yield group, topic, behind / 3_600_000, Place(file, line)
-
-
-def _words(subscription: members.Subscription) -> str:
-    return ", ".join(f"{topic} ({expression})" for topic, expression in subscription.topics.items())

@@ -33,7 +33,9 @@ def ledgers(facts: Facts, group: str) -> list[str]:
 
 
 def unhandled(facts: Facts, group: str, topics: tuple[str, ...]) -> list[Topic]:
-    """Count the messages of these topics that nobody of the group handled, by the last known offsets: topic, nobody, behind (the offset), front (of it), None where that is unknown, and some `records`."""
+    """Count the messages of these topics that nobody of the group handled, by the last known offsets: topic, nobody,
+    behind (the offset), front (of it), None where that is unknown, and some `records`.
+    """
     return [_topic(facts, group, topic) for topic in topics]
 
 

@@ -93,6 +93,11 @@ def differing(facts: Facts) -> dict[str, list[Pair]]:
     return dict(pairs)
 
 
+def words(subscription: Subscription) -> str:
+    """Return what a client subscribes to as one text."""
+    return ", ".join(f"{topic} ({expression})" for topic, expression in subscription.topics.items())
+
+
 def _overlap(a: Subscription, b: Subscription) -> bool:
     if a.first is None or b.first is None:
         return True

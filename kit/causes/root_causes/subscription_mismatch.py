@@ -9,7 +9,7 @@ rolling restart prints the same lines and is no sign of it.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import Any, Final
+from typing import Final
 
 from kit.analysis import noise
 from kit.analysis import refs as quoting
@@ -67,7 +67,7 @@ def _different(facts: Facts, observed: Observed, group: str, pairs: list[members
     by_topics = any(set(a.topics) != set(b.topics) for a, b in pairs)
     nobody = {t.topic: t.nobody if t.nobody is not None else t.front if by_topics and t.front else None for t in rows}
     observed.values |= {
-        "one": one.client_id, "other": other.client_id, "first": _words(one.topics), "second": _words(other.topics),
+        "one": one.client_id, "other": other.client_id, "first": members.words(one), "second": members.words(other),
         "subscriptions": dict(sorted(clients.items())) or None, "handled_by_nobody": nobody or None,
         "behind_the_offset": {t.topic: t.behind for t in rows} or None,
         "in_front_of_the_offset": {t.topic: t.front for t in rows} or None,
@@ -137,10 +137,6 @@ def _all_alike(facts: Facts) -> bool:
     # The only client with a log here may not be the only one of its group.
     several = len({group for group, _ in known}) < len(known)
     return connected <= known and (bool(connected) or several)
-
-
-def _words(topics: dict[str, str]) -> str:
-    return ", ".join(f"{topic} ({expression})" for topic, expression in topics.items())
 
 
 def _flapping(facts: Facts) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
