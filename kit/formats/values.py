@@ -23,9 +23,8 @@ TYPES: Final[dict[str, pa.DataType]] = {
 TEXTS: Final = pa.dictionary(pa.int32(), pa.string())
 """Texts with few different values."""
 
-FIRST_MS: Final = -62_135_596_800_000
 LAST_MS: Final = 253_402_300_799_999
-"""The first and last ms of the years 1 to 9999 (UTC): what both Python and Spark can show."""
+"""The last ms of the year 9999 (UTC): what both Python and Spark can show."""
 NANO_FIRST_MS: Final = -9_214_560_000_000
 NANO_LAST_MS: Final = 9_214_646_399_999
 """The years 1678 to 2261: what pandas can count in nanoseconds, with some months to spare for arithmetic."""
@@ -46,10 +45,9 @@ def columns_of(table: str) -> pa.Schema:
     return pa.schema([(name, TYPES[kind]) for name, kind in _tables()[table].items()])
 
 
-def instant(ms: float | None, *, nanoseconds: bool = True) -> int | None:
-    """Return ms since 1970 where `nanoseconds` can hold them (else: where the years 1 to 9999 can), None for any other number."""
-    first, last = (NANO_FIRST_MS, NANO_LAST_MS) if nanoseconds else (FIRST_MS, LAST_MS)
-    return int(ms) if ms is not None and first <= ms <= last else None
+def instant(ms: float | None) -> int | None:
+    """Return ms since 1970 where nanoseconds can hold them, None for any other number."""
+    return int(ms) if ms is not None and NANO_FIRST_MS <= ms <= NANO_LAST_MS else None
 
 
 def integer(value: Any, bits: int = 64) -> int | None:

@@ -36,7 +36,7 @@ Members = list[EvidenceFile | Refused]
 
 
 def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
-    """Return the tables in a file of this kind, written into `spool`, and whether there is nothing else in it."""
+    """Return the tables in a file of this kind, written into `spool`, and whether the file holds nothing else."""
     if kind not in ("", "text", "log"):
         return [], False
     with open_readonly(file.path) as stream:
@@ -56,7 +56,7 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
 def _tables(file: EvidenceFile, spool: Path, rows: exports.Rows, most: int = MOST) -> Members:
     """Write each table as CSV, and return those that are rows or sends; nothing stays of them after an error.
 
-    Behind a table that is too long nothing is looked at.
+    Tables after one that is too long are not read.
     """
     members: Members = []
     taken: set[str] = set()
@@ -74,7 +74,7 @@ def _tables(file: EvidenceFile, spool: Path, rows: exports.Rows, most: int = MOS
 
 
 def _table(file: EvidenceFile, label: str, path: Path, rows: Iterator[list[str]]) -> Members:
-    """Write a table, unless its first rows show that it is none. Raise `OSError` where the disk is nearly full."""
+    """Write a table if its first rows are those of one. Raise `OSError` where the disk is nearly full."""
     with path.open("w", encoding="utf-8", errors="replace", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerows(islice(rows, _SAMPLE))

@@ -33,8 +33,8 @@ def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
     read = {file: dict(_each(_item(found, file), sorted(numbers))) for file, numbers in by_file.items()}
     try:
         return [read[file][line] for file, line in wanted]
-    except KeyError as missing:
-        raise IndexError(*missing.args) from None
+    except KeyError as error:
+        raise IndexError(*error.args) from None
 
 
 def around(found: Inventory, file: str, line: int, most: int) -> dict[int, str]:

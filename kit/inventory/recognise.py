@@ -111,7 +111,7 @@ def _kind(found: dict[str, Any] | None) -> Kind | None:
 def _marker(head: Head) -> Kind | None:
     name, size = head.path.name, head.file.bytes
     if name in ("abort", "abort.bak") and size <= 20:
-        return "abort", {"pid": head.data.decode("ascii", "replace").strip() or None, "left_over": name != "abort"}
+        return "abort", {}
     if name == "lock" and size <= 8:
         return "lock", {}
     return ("empty", {}) if not size else None

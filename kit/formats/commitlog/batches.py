@@ -146,7 +146,7 @@ def unpack(body: bytes, codec: int) -> tuple[bytes | None, int]:
 
 _NAMES: Final = (rocketmq.KEYS, rocketmq.UNIQ_KEY, rocketmq.TAGS, *PROMOTED)
 _PLAIN: Final = 2
-"""How many of them have another value in each record."""
+"""How many of them, the first ones, have a value of its own in nearly every record."""
 _NTH: Final = {promoted(name): n for n, name in enumerate(_NAMES)}
 _HASHES: Final = np.array([c.name_hash(name.encode()) for name in _NAMES], np.uint64)
 _TRACES: Final = tuple(f"{kind}{chr(f.TRACE_FIELD)}".encode() for kind in rocketmq.TRACE_TYPES)
@@ -272,7 +272,7 @@ class Rows:
         return unpack(self.buf[one["body"] : one["body"] + one["body_size"]].tobytes(), int(one["body_codec"]))
 
     def _property(self, name: str) -> pa.Array:
-        """Build the column of a well-known property: a plain text where each record has another."""
+        """Build the column of a well-known property: plain where nearly every record has a value of its own, else coded."""
         nth = _NTH[name]
         codes, at, sizes, counts = (self._values[i][nth] for i in (0, 2, 3, 4))
         if nth >= _PLAIN:

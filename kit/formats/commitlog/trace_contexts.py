@@ -89,10 +89,8 @@ def trace_rows(file: File, start: int, stop: int, topics: frozenset[str]) -> Ite
         out: list[dict[str, Any]] = []
         for row in range(len(rows)):
             body, _ = rows.body(row)
-            found = [{"problem": "body"}] if body is None else contexts(body.decode("utf-8", "replace"))
-            out += [
-                {**one, "file": file.file, "physical_offset": int(rows.records["physical_offset"][row])}
-                for one in found
-            ]
+            place = {"file": file.file, "physical_offset": int(rows.records["physical_offset"][row])}
+            each = [{"problem": "body"}] if body is None else contexts(body.decode("utf-8", "replace"))
+            out += [context | place for context in each]
         for first in range(0, len(out), segments.BATCH_ROWS):
             yield pa.RecordBatch.from_pylist(out[first : first + segments.BATCH_ROWS], schema=TRACES)

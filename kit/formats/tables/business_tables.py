@@ -44,15 +44,15 @@ def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
         if how is None:
             raise error if isinstance(error, OSError) and error.errno else Damaged(str(error)) from error
         return None
-    found = None if {*names} >= _RECORDS else guess(names, sample)
-    if found is None:
+    columns = None if {*names} >= _RECORDS else guess(names, sample)
+    if columns is None:
         return None
     return {
-        "kind": "sends" if found.role == "sends" else "rows",
-        "role": found.role,
-        "columns": {field: names[i] for field, i in found.at.items() if i < len(names)},
-        "other_keys": [names[i] for i in found.keys],
-        "month_first": found.month_first,
+        "kind": "sends" if columns.role == "sends" else "rows",
+        "role": columns.role,
+        "columns": {field: names[i] for field, i in columns.at.items() if i < len(names)},
+        "other_keys": [names[i] for i in columns.keys],
+        "month_first": columns.month_first,
         "dialect": how and attrs.asdict(how),
     }
 
@@ -257,8 +257,8 @@ def _exported(at: dict[str, int], columns: list[_Column]) -> bool:
     """
     if any(column.seen(CELLS["sent"]) for column in columns):
         return False
-    told = [columns[at[field]] for field in ("outcome", "error") if field in at]
-    if any(column.share(lambda v: bool(CELLS["log_line"].match(v))) > 0.5 for column in told):
+    outcomes = [columns[at[field]] for field in ("outcome", "error") if field in at]
+    if any(column.share(lambda v: bool(CELLS["log_line"].match(v))) > 0.5 for column in outcomes):
         return True
     return not {"key", "uniq_key", "offset_msg_id", "cost_ms"} & at.keys()
 
@@ -286,8 +286,7 @@ class _Column:
         return any(pattern.search(v) for v in self.counts)
 
     def hints(self, field: str) -> bool:
-        found = _NAMES.get(field)
-        return bool(found and found.search(self.name))
+        return field in _NAMES and bool(_NAMES[field].search(self.name))
 
     @property
     def small_counts(self) -> float:
