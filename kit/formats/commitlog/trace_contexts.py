@@ -14,17 +14,11 @@ import pyarrow as pa
 
 from kit.formats.commitlog import batches, segments
 from kit.formats.commitlog.schema import TRACES, File
+from kit.formats.patterns import forms
 from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq import binary_format as f
 
-_LAYOUTS: Final = {
-    "Pub": "type time region group topic msg_id tags keys store_host body_length cost_ms msg_type | offset_msg_id success client_host",
-    "SubBefore": "type time region group request_id msg_id retry_times keys | client_host",
-    "SubAfter": "type request_id msg_id cost_ms success keys | context_code time group",
-    "EndTransaction": "type time region group topic msg_id tags keys store_host msg_type transaction_id state from_check",
-    "Recall": "type time region group topic msg_id success",
-}
-"""What is behind `|` came with later releases."""
+_LAYOUTS: Final = forms("trace_contexts")
 FIELDS: Final = {name: tuple(layout.replace("| ", "").split()) for name, layout in _LAYOUTS.items()}
 _LEAST: Final = {name: len(layout.partition("|")[0].split()) for name, layout in _LAYOUTS.items()}
 _GLUED: Final = re.compile(rf"(-?\d+)({'|'.join(FIELDS)})")

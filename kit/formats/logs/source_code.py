@@ -7,42 +7,22 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from kit.formats.patterns import patterns
 from kit.rocketmq import copied_lines
 
-LINE: Final = re.compile(
-    r"""^[ \t}]*(?:
-    (?:import|package)[ ](?:static[ ])?[\w.*]+;?\s*$
-    |(?:\w+\.)*\w*log(?:ger)?\w*\.(?:trace|debug|info|warn(?:ing)?|error|fatal)f?\(  # log.warn(  LOG_ERROR.error(  rlog.Error(
-    |LOG_\w+\(
-    |(?:raise[ ]|(?:throw[ ])?new[ ])\w+\(
-    |(?:public|private|protected|static|final|return|throw|if|else|for|while|switch|try|catch|case)\b.*[;{(+,:]\s*$
-    |(?:[\w.]+\.)?\w+\(.*\)\s*;\s*$                 # a call
-    |\+[ ]*"                                        # a string that goes on
-    |"(?:[^"\\]|\\.)*"[ ]*(?:\+|\)+;)
-    |"(?:[^"\\]|\\.)*(?:\{\}|%[sd])(?:[^"\\]|\\.)*",
-    )""",
-    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
-)
-"""A line of a program, in most languages."""
-_LIKE: Final = re.compile(r"^\s*(?:[@*}#/.&|?:+]|(?:and|class|def|from|import|not|or|self)\b|.*[;:{},()\[\\]\s*$)")
-"""A line that is probably one: by its first or last character."""
-_FRAME: Final = re.compile(r"^\s*at ")
-_SCRIPT: Final = re.compile(r"#!\s?/|@echo\b|rem\s|@rem\s|<\?php", re.IGNORECASE)
-_NAME: Final = re.compile(
-    r"\.(?:bat|cc?|cmd|cpp|cs|go|gradle|groovy|h|hpp|java|jsx?|kt|lua|php|proto|ps1|py|rb|rs|scala|sh|swift|tsx?|vue)$",
-    re.IGNORECASE,
-)
+_FORMS: Final = patterns("source_code")
+LINE: Final = _FORMS["line"]
 LEAST: Final = 0.5
 
 
 def is_program(text: str, name: str) -> bool:
     """Return whether a file is a script, or source code by both its name and most of its lines."""
-    if _SCRIPT.match(text.lstrip("\ufeff \t\r\n")):
+    if _FORMS["script"].match(text.lstrip("\ufeff \t\r\n")):
         return True
-    if not _NAME.search(name):
+    if not _FORMS["name"].search(name):
         return False
     lines = [line for line in text.split("\n") if line.strip()]
-    like = sum(1 for line in lines if _LIKE.match(line) and not _FRAME.match(line))
+    like = sum(1 for line in lines if _FORMS["like"].match(line) and not _FORMS["frame"].match(line))
     return like > LEAST * len(lines) and any(map(LINE.match, lines))
 
 

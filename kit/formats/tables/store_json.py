@@ -8,20 +8,9 @@ import re
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-TABLES: Final = {
-    "topicConfigTable": "topics",
-    "subscriptionGroupTable": "subscriptionGroup",
-    "offsetTable": "consumerOffset",
-    "filterDataByTopic": "consumerFilter",
-    "topicQueueMappingInfoMap": "topicQueueMapping",
-    "messageRequestModeMap": "messageRequestMode",
-    "timingCount": "timermetrics",
-    "transactionCount": "transactionMetrics",
-    "brokerConfigs": "exportConfigs",
-    "evaluateReport": "exportMetrics",
-    "queueOffsetMap": "position-checkpoint",
-    "forbiddenTable": "subscriptionGroup",
-}
+from kit.formats.patterns import forms
+
+TABLES: Final = forms("store_tables")
 _KEY: Final = re.compile(r'"(\w{3,40})"\s*:')
 _INT_KEY: Final = re.compile(r"([{,]\s*)(-?\d+)(\s*:)")
 """fastjson writes integer keys without quotes (`ConsumerOffsetSerializeWrapper`); names of topics and groups are quoted, so this is safe."""
