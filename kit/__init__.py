@@ -2,7 +2,7 @@
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - a checkout runs with whatever `python3` is, and the next import would be a traceback
+if sys.version_info < (3, 11):  # noqa: UP036 - a checkout runs with whatever `python3` is
     sys.stderr.write("rmq-kit needs Python 3.11 or newer, this is " + sys.version.split()[0] + ".\n")
     sys.exit(2)
 

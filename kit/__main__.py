@@ -12,7 +12,7 @@ from kit.interrupts import Interrupts
 
 
 def main() -> NoReturn:
-    """Run the command line; an interrupt ends it in one line from the first import on, SIGTERM after what it wrote for itself is removed."""
+    """Run the command line; an interrupt ends it in one line from the first import on, SIGTERM after it cleaned up."""
     if (
         signal.getsignal(signal.SIGINT) is signal.default_int_handler
     ):  # else it was started to run on, in the background
@@ -33,7 +33,7 @@ def main() -> NoReturn:
 
 
 def leave(code: str | int | None) -> NoReturn:
-    """End the process without taking Python apart first: a query that an interrupt left in a thread of the engine would call it, and abort."""
+    """End the process without taking Python apart: a query left in a thread of the engine would call it, and abort."""
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         try:

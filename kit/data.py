@@ -17,12 +17,12 @@ KIT: Final = Path(__file__).parent
 
 
 def read(name: str, kind: type[Read]) -> Read:
-    """Return the rows of `kit/<name>`. Raise `msgspec.ValidationError`, which names the place, for what is not of this kind."""
+    """Return the rows of `kit/<name>`. Raise `msgspec.ValidationError`, which names the place."""
     return msgspec.convert(_plain(KIT / name), kind)
 
 
 def _plain(path: Path) -> Any:
-    """Return what a YAML file says, from beside its folder's compiled modules if it was read before: YAML takes a quarter of a second in all."""
+    """Return what a YAML file says; kept beside the compiled modules, for reading all takes a quarter of a second."""
     compiled = Path(cache_from_source(str(path))).with_suffix(".msgpack")
     now = path.stat()
     change = [now.st_mtime_ns, now.st_size]

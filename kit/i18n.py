@@ -36,7 +36,7 @@ class Filled:
 
 @attrs.frozen
 class T:
-    """A sentence with `{name}` placeholders, `{name:word|words}` for what agrees with a number; in YAML `{en: …, zh: …}`."""
+    """A sentence with `{name}` placeholders, `{name:word|words}` for what agrees with a number."""
 
     en: str
     zh: str = ""
@@ -59,8 +59,9 @@ CATALOGUE: Final[list[T]] = []
 
 Clock = Literal["local"] | dt.tzinfo | None
 CLOCK: Final[ContextVar[Clock]] = ContextVar("CLOCK", default=None)
-"""None: times are UTC. A zone: times are in it, the first of a sentence in UTC too. `local`: no zone is known, so that sentences say local time wherever
-they would say UTC."""
+"""None: times are UTC. A zone: times are in it, the first of a sentence in UTC too. `local`: no zone is known, so that
+sentences say local time wherever they would say UTC.
+"""
 LOCAL: Final[dict[Lang, str]] = {"en": "local time, zone unknown", "zh": "本地时间，时区未知"}
 _UTC: Final = re.compile(r"\bUTC\b", re.ASCII)
 
@@ -140,7 +141,7 @@ def _plain(value: Any, lang: Lang) -> str:
 
 
 def _time(at: dt.datetime, lang: Lang, *, also_utc: bool = True) -> str:
-    """Return a time (naive: UTC, as facts have them) by the clock: in UTC, or `2026-11-20 22:34:20 +08:00 (14:34:20 UTC)`."""
+    """Return a time (naive: UTC) by the clock: in UTC, or `2026-11-20 22:34:20 +08:00 (14:34:20 UTC)`."""
     utc = (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
     own = own_time(utc)
     if own is None:

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Final
 
 LOCKING: Final = ("grpc", "threading", "concurrent", "logging", "contextlib", "importlib")
-"""Packages whose functions take a lock in one statement and release it in another: an exception between the two leaves it taken."""
+"""Packages that take a lock in one statement and release it in another: an exception between leaves it taken."""
 PATIENCE: Final = 5.0
 """Seconds an interrupt waits for a better point."""
 PAUSE: Final = 0.01
@@ -19,8 +19,8 @@ PAUSE: Final = 0.01
 
 
 class Interrupts:
-    """A handler of SIGINT that calls `stop` and raises `KeyboardInterrupt`, a little later where it would leave a lock taken:
-    the next query, or the end of the process, would wait for that lock for ever.
+    """A handler of SIGINT that calls `stop` and raises `KeyboardInterrupt`, a little later where it would leave a lock
+    taken: the next query, or the end of the process, would wait for that lock for ever.
     """
 
     def __init__(self, stop: Callable[[], object] = lambda: None) -> None:

@@ -1,4 +1,4 @@
-"""One evidence set: its files, its tables, each built on first use and then kept in the workspace, and the session that serves them."""
+"""One evidence set: its files, its tables, built on first use and kept in the workspace, and their session."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _table(name: str, holds: str) -> Any:
 
 
 class Case:
-    """One evidence set: its files, its tables as Parquet (`folder`) and as DataFrames. Figures count `records`, not `messages`."""
+    """One evidence set: its files, its tables as Parquet (`folder`) and as DataFrames; figures count `records`."""
 
     def __init__(self, path: Path, workspace: Path | None, lang: Lang, options: Options) -> None:
         self.path = path
@@ -71,7 +71,7 @@ class Case:
         self._spark: Future[SparkSession] | None = None
         self._lock = threading.RLock()
         self._settling = threading.RLock()
-        """Held while zones are settled, which waits for the table of messages: what makes that one must not ask for zones."""
+        """Held while zones are settled, which waits for `messages`: what makes that table must not ask for zones."""
         self._base = workspace
         self._building: dict[str, threading.Lock] = {}
         self._broken: dict[str, Exception] = {}
@@ -86,7 +86,7 @@ class Case:
         held = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(6))
         return f"{self.name}: {len(self.found.items)} files ({held}{', …' if len(kinds) > 6 else ''})\nAsk: case.sql('select …'), case.facts(table), case.query(table), kit.triage(case), kit.trace(case, id)."
 
-    # --- files of the evidence ---------------------------------------------------------------------------------------------------
+    # --- files of the evidence ----------------------------------------------------------------------------------------
 
     def uses(self, folder: Path) -> None:
         """Keep every process from cleaning a cache folder as long as this case exists."""
@@ -143,12 +143,12 @@ class Case:
 
     @cached_property
     def local_files(self) -> frozenset[str]:
-        """The files whose times are in the local time of a host whose zone is not known: with a warning, and joined with nothing."""
+        """The files with local times of a host whose zone is not known: with a warning, and joined with nothing."""
         return frozenset(item.file for item in self.inventory.items if known_zones.unknown(item))
 
     @cached_property
     def clock(self) -> Clock:
-        """`local` if no time of the evidence has a known zone; the zone of its files if all have the same; else None: UTC."""
+        """`local` if no time of the evidence has a known zone; the zone that all files share; else None: UTC."""
         known = (item for item in self.inventory.items if item.file not in self.local_files)
         stored = self.found.of_kind("commitlog", "dledger", "consumequeue")
         if self.local_files:
@@ -184,7 +184,7 @@ class Case:
             refusals |= set(notes(folder)) if folder is not None else set()
         return sorted(refusals, key=lambda r: (r.file, r.reason))
 
-    # --- tables -----------------------------------------------------------------------------------------------------------------------
+    # --- tables -------------------------------------------------------------------------------------------------------
 
     messages = _table("messages", "One row per commitlog record and file, replicas included.")
     stored_messages = _table(
@@ -278,13 +278,13 @@ class Case:
         return self.workspace.table(self.table_key("messages")) is not None
 
     def files_with(self, name: str) -> frozenset[str] | None:
-        """Return the commit log files that have rows for `skipped` or `traces`, as far as the table of messages can tell; None without it."""
+        """Return the commit log files with rows for `skipped` or `traces`, as `messages` tells; None without it."""
         if not self.has_read_messages():
             return None
         asked = {row["file"] for row in self.tables.rows(f"files_with_{name}")}
         return frozenset(asked)
 
-    # --- facts -----------------------------------------------------------------------------------------------------------------------
+    # --- facts --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def facts(self) -> Facts:
@@ -350,7 +350,7 @@ class Case:
         )
         return reader.load().where(self._within("store_timestamp"))
 
-    # --- what the runner of queries needs ------------------------------------------------------------------------------------------
+    # --- what the runner of queries needs -----------------------------------------------------------------------------
 
     def bronze_names(self) -> tuple[str, ...]:
         return tables.BRONZE
@@ -390,7 +390,7 @@ class Case:
         return self.read_back(self.folder(name), from_arrow_schema(tables.specs()[name].schema).jsonValue())
 
     def read_back(self, folder: Path, columns: dict[str, Any]) -> DataFrame:
-        """Return a folder of Parquet files as a DataFrame with these columns, given as PySpark writes a schema as JSON."""
+        """Return a folder of Parquet files as a DataFrame; `columns`: a schema in PySpark's JSON."""
         from pyspark.sql.types import StructType
 
         schema = StructType.fromJson(columns)
@@ -409,7 +409,7 @@ class Case:
         ]
         return pa.Table.from_pylist(rows, schema=tables.FILES)
 
-    # --- the session ---------------------------------------------------------------------------------------------------------------
+    # --- the session --------------------------------------------------------------------------------------------------
 
     def warm(self) -> None:
         """Start the session in the background; what needs it waits. Raise `JavaMissing` if it cannot start."""
@@ -432,7 +432,7 @@ class Case:
         self.tables.offer()
         return self.session
 
-    # --- stopping ---------------------------------------------------------------------------------------------------------------------
+    # --- stopping -----------------------------------------------------------------------------------------------------
 
     def cancel(self) -> None:
         """Stop the current work, the engine's queries and other threads, like an interrupt; the session stays usable,
@@ -448,7 +448,7 @@ class Case:
             interrupt.cancel(started.result())
 
     def check_cancelled(self) -> None:
-        """Raise `KeyboardInterrupt` after `cancel`: threads that work for a case call this between two pieces of work."""
+        """Raise `KeyboardInterrupt` after `cancel`: threads call this between two pieces of work."""
         if self._stopping.is_set():
             raise KeyboardInterrupt
 

@@ -33,7 +33,8 @@ def open_case(
     master: str | None = None,
     remote: str | None = None,
 ) -> Case:
-    """Open evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read before a table is used.
+    """Open evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read before a table is
+    used.
 
     `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of times that have none, as an
     IANA name or `+08:00`;

@@ -1,7 +1,7 @@
 """The `--out` folder: the kit replaces what it wrote there itself and touches nothing else.
 
-A marker lists every file the kit wrote, with its size and time. New files are written into a hidden folder first and moved into place at the end, so
-a command that fails leaves an earlier result unchanged.
+A marker lists every file the kit wrote, with its size and time. New files are written into a hidden folder first and
+moved into place at the end, so a command that fails leaves an earlier result unchanged.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class OutputRefused(ValueError):
 def into(out: Path, command: str, lang: Lang = "en") -> Iterator[Path]:
     """Yield an empty folder; when the block ends without an error, its files are moved into `out`.
 
-    Files of an earlier run of `command` in `out` are removed then. Raise `OutputRefused` if `out` is a link, is no folder, cannot be written to,
-    or contains anything the kit did not write.
+    Files of an earlier run of `command` in `out` are removed then. Raise `OutputRefused` if `out` is a link, is no
+    folder, cannot be written to, or contains anything the kit did not write.
     """
     made = not out.exists()
     check(out, lang)
@@ -86,7 +86,7 @@ def fresh(out: Path, lang: Lang = "en") -> Path:
 
 
 def check(out: Path, lang: Lang = "en", staged: str | None = None) -> None:
-    """Raise `OutputRefused` if `out` is a link, is no folder, or contains what the kit did not write. `staged`: the caller's own folder in it."""
+    """Raise `OutputRefused` if `out` is a link, no folder, or has what the kit did not write, `staged` aside."""
     if out.is_symlink():
         raise OutputRefused(LINK.say(path=str(out)).render(lang))
     if not out.exists():
@@ -109,7 +109,7 @@ def written_by_others(out: Path, command: str) -> set[Path]:
 
 
 def _files(out: Path, ours: set[str]) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the files below `out`, links as links, in order of name; without those in the folders `ours` and the marker."""
+    """Yield the files below `out`, links as links, by name, without the folders `ours` and the marker."""
     for folder, folders, names in os.walk(out):
         here = Path(folder)
         top = here == out

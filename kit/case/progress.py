@@ -21,7 +21,7 @@ STAGES: Final[dict[Stage, T]] = {
 
 
 class Progress:
-    """Listens to stages: `begin` ends the previous one, `step` means that one of `total` parts is done, `end` that everything is."""
+    """Listens to stages: `begin` ends the previous one, `step`: one of `total` parts is done, `end`: everything is."""
 
     def begin(self, stage: Stage, total: int | None = None) -> None:
         """Begin a stage; the base class ignores it."""

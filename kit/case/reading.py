@@ -1,5 +1,5 @@
-"""How the tables of a case are read: one task a file for the small ones (configuration, rows, mqadmin outputs, metrics, thread dumps), the kit's Spark
-data sources for records, logs, queues and indexes.
+"""How the tables of a case are read: one task a file for the small ones (configuration, rows, mqadmin outputs, metrics,
+thread dumps), the kit's Spark data sources for records, logs, queues and indexes.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ def tasks(found: Inventory, name: str, options: Mapping[str, Any], part: Path) -
     return _big(name, found, options, part) if name in tables.BIG else _small(name, found, options, part)
 
 
-# --- small tables ---------------------------------------------------------------------------------------------------------
+# --- small tables -----------------------------------------------------------------------------------------------------
 
 
 def _small(name: str, found: Inventory, options: Mapping[str, Any], part: Path) -> list[Task]:
-    """Return the tasks that read a small table, one for each file. `options`: tz_broker, tz_app, zones {file: zone}. Files that cannot be read are noted in `part`."""
+    """Return the tasks that read a small table, one for each file; what cannot be read is noted in `part`."""
     unread = Unread(str(part))
     made: list[Task] = [
         Task(partial(unread.through, item.file, partial(_read, name, item, options))) for item in _of_table(name, found)
@@ -153,7 +153,7 @@ def _printed_config(item: Item) -> Iterable[pa.RecordBatch]:
     return _records(configs.CONFIGS, configs.broker_config_output(item.file, text))
 
 
-# --- big tables -----------------------------------------------------------------------------------------------------------
+# --- big tables -------------------------------------------------------------------------------------------------------
 
 
 def _once(read: Callable[..., Any], *arguments: Any) -> list[Any]:

@@ -132,9 +132,10 @@ def write(
 ) -> None:
     """Write what the tasks read into a folder as Parquet, one part a task, by ordinary queries of the session.
 
-    A part that is in the folder already is not read again. `check_cancelled` is called before, and raises to stop. `apart`: a query for each part, as many
-    at once as there are cores. One query of all parts sorts every row into its own, which costs more than reading it where parts are large, and the
-    embedded engine reads all of them at once: 5.6 GB for 2 GB of logs, 1 GB apart. `cases`: the cache's folder of cases.
+    A part that is in the folder already is not read again. `check_cancelled` is called before, and raises to stop.
+    `apart`: a query for each part, as many at once as there are cores. One query of all parts sorts every row into its
+    own, which costs more than reading it where parts are large, and the embedded engine reads all of them at once: 5.6
+    GB for 2 GB of logs, 1 GB apart. `cases`: the cache's folder of cases.
     """
     named = [(f"{PART}{task.name or f'{number:05}'}", task.read) for number, task in enumerate(tasks)]
     if cases is not None:
@@ -160,7 +161,8 @@ def write(
 
 
 def _link_known(cases: Path, folder: Path, wanted: set[str]) -> None:
-    """Link the wanted parts that are in tables of the cache already: of evidence with one more file only that file is read.
+    """Link the wanted parts that are in tables of the cache already: of evidence with one more file only that file is
+    read.
 
     A part is named after the bytes it is read from and the code that reads them (`kit.spark.sources.part_name`).
     """
@@ -182,7 +184,7 @@ PART: Final = "part=p"
 
 @attrs.frozen
 class _Reader:
-    """Reads some of the tasks, wherever the engine runs it; a batch with a value that does not fit is left out and noted."""
+    """Reads some of the tasks where the engine runs it; a batch with a value that does not fit is noted, not read."""
 
     tasks: tuple[tuple[str, Callable[[], Iterable[pa.RecordBatch]]], ...]
     schema: pa.Schema
@@ -220,7 +222,7 @@ def changed(name: str, found: Inventory, unread: Unread) -> None:
                 unread.keep(Refused(item.file, "shrunk", f"{left:,} / {item.bytes:,}"))
 
 
-# --- as queries see them --------------------------------------------------------------------------------------------------
+# --- as queries see them ----------------------------------------------------------------------------------------------
 
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
@@ -240,8 +242,9 @@ FILES: Final = pa.schema(
         ("sha256", pa.string()),
     ]
 )
-"""The files of the evidence as a table: `base` is the physical offset of the first byte of a commit log file; `overlaps`: some of its records may
-be in another file."""
+"""The files of the evidence as a table: `base` is the physical offset of the first byte of a commit log file;
+`overlaps`: some of its records may be in another file.
+"""
 LIMITS: Final = pa.schema([("since", pa.timestamp("us", "UTC")), ("until", pa.timestamp("us", "UTC"))])
 """One row: what the user wants to see, null where nothing limits it."""
 BRONZE: Final = (
@@ -259,12 +262,12 @@ BRONZE: Final = (
         "logs",
     ),
 )
-"""What was read, by the names queries use. `stored_messages` and `all_entries`: whatever their times, with the columns of the workspace."""
+"""What was read, by the names queries use. `stored_messages` and `all_entries`: whatever their times."""
 AS_MAP: Final = f"""case when {schema.TEXT} <> '' then str_to_map({schema.TEXT}, '\\u0002', '\\u0001') else cast(map() as map<string,string>) end"""
 
 
 def countable(columns: pa.Schema) -> list[str]:
-    """Return the columns with null for times before 1678 or after 2261: pandas, in which facts are small frames, would raise."""
+    """Return the columns with null for times before 1678 or after 2261, which pandas cannot hold."""
     first, last = NANO_FIRST_MS * 1000, NANO_LAST_MS * 1000
     return [
         f"case when unix_micros(`{field.name}`) between {first} and {last} then `{field.name}` end as `{field.name}`"

@@ -81,7 +81,7 @@ def of(case: Case) -> list[Damage]:
 
 
 def _out_of_range(case: Case) -> dict[str, int]:
-    """Return how many times and numbers of each file are out of range, and so null in the tables, without files that have none."""
+    """Return how many times and numbers of each file are out of range, and so null in the tables."""
     counts = Counter({row["file"]: row["n"] for row in case.fact_rows("values_out_of_range")})
     for table, field in (("rows", "reconsume_times"), ("sends", "cost_ms")):
         for item in case.found.of_kind(table, replicas=False):
@@ -93,8 +93,8 @@ def _out_of_range(case: Case) -> dict[str, int]:
 
 
 def _zeros(case: Case, ranges: list[dict[str, Any]]) -> list[Damage]:
-    """Return the unwritten ends of files that the log goes on behind: a broker fills a file up before it begins the next
-    (`CommitLog` blank), but allocates the next one, of zeros, ahead.
+    """Return the unwritten ends of files that the log goes on behind: a broker fills a file up before it begins the
+    next (`CommitLog` blank), but allocates the next one, of zeros, ahead.
     """
     ends = {row["file"]: row for row in ranges if row["reason"] == "zero_tail"}
     logs = [
@@ -114,7 +114,7 @@ def _zeros(case: Case, ranges: list[dict[str, Any]]) -> list[Damage]:
 
 
 def _records(case: Case) -> list[Damage]:
-    """Return for each file with damaged records how many these are and between which bytes, if a command read the records."""
+    """Return how many records of each file are damaged, and between which bytes, if a command read them."""
     if not case.has_read_messages():
         return []
     bases = {item.file: item.base or 0 for item in case.found.items}

@@ -1,4 +1,5 @@
-"""The Spark data sources `rocketmq.commitlog` and `rocketmq.trace`: what of the commit log is read, in which columns, cut into which tasks.
+"""The Spark data sources `rocketmq.commitlog` and `rocketmq.trace`: what of the commit log is read, in which columns,
+cut into which tasks.
 
 Nothing here imports a kernel: Spark asks for columns and tasks in processes of their own, and those should not load a
 compiler.
@@ -38,7 +39,7 @@ _KINDS: Final = ("commitlog", "dledger")
 
 @frozen
 class Chunk(InputPartition):
-    """What one task reads: ranges of files that begin and end at record borders once the kernel has moved them there."""
+    """What one task reads: ranges of files; the kernel moves their ends to the borders of records."""
 
     ranges: tuple[tuple[File, int, int], ...]
 
@@ -84,12 +85,11 @@ class CommitLogDataSource(Source):
 
     Name: `rocketmq.commitlog`.
 
-    Options: the path given to `load`, or `files`, a JSON list of {"file", "path", "base"};
-    `table`: `messages` or `skipped`;
-    `columns` (comma list): only these are built, which takes a third of the time for a few of them;
+    Options: the path given to `load`, or `files`, a JSON list of {"file", "path", "base"}; `table`: `messages` or
+    `skipped`; `columns` (comma list): only these are built, which takes a third of the time for a few of them;
     `body=true`: one column more, the bodies, decompressed; `body_topics` (comma list): the body as stored, of records
-    in these topics only;
-    `unread`, a folder: files that could not be read are noted there, else in the log; `mode=FAILFAST`: such a file fails the query.
+    in these topics only; `unread`, a folder: files that could not be read are noted there, else in the log;
+    `mode=FAILFAST`: such a file fails the query.
 
     Filters on `topic`, `store_timestamp` and `physical_offset` are pushed down.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MEMORY_SHARE: Final = 4
-"""A query holds at most a quarter of the machine's memory; batches in flight between Python and the engine come on top."""
+"""A query holds at most a quarter of the machine's memory; batches on their way from Python come on top."""
 ASKS: Final = 5.0
 """Seconds in which the engine asks the system for interrupts, on a busy machine."""
 PR_SET_THP_DISABLE: Final = 41
@@ -60,7 +60,7 @@ def session(address: str | None = None) -> SparkSession:
         return SparkSession.builder.remote(address).create()
     for again in (True, False):
         spark = SparkSession.builder.remote(url()).create()
-        # An engine in this process answers or is gone: the ten minutes that a network may need would only look like a hang.
+        # An engine in this process answers or is gone: the minutes a network may need would look like a hang.
         spark.client.set_retry_policies([DefaultPolicy(max_retries=3)])
         # Nothing is lost on the way within a process: no answer has to be kept until it is released.
         spark.client.disable_reattachable_execute()
@@ -81,7 +81,7 @@ def _forget() -> None:
 
 
 def _no_doctests() -> None:
-    """Let PySpark's client start in `python -c` and in workers of a test run: it takes a main module without a file for its own doctests, and exits."""
+    """Let PySpark's client start in `python -c`: it takes a main module without a file for its doctests, and exits."""
     main = sys.modules["__main__"]
     if main.__spec__ is not None or hasattr(main, "__file__") or hasattr(sys, "ps1"):
         return
@@ -94,7 +94,7 @@ def _no_doctests() -> None:
 
 
 def _no_shell() -> None:
-    """Keep PySpark's client from loading IPython, a fifth of a second, only to measure the terminal for a progress bar that is never shown."""
+    """Keep PySpark's client from loading IPython, a fifth of a second, for a progress bar that is never shown."""
     terminal = "IPython.utils.terminal"
     if "IPython" in sys.modules or terminal in sys.modules:
         return
@@ -115,10 +115,12 @@ def _start() -> Any:
 
 @functools.cache  # once in a process
 def _keep_interrupts() -> None:
-    """Keep what this process does at an interrupt: the engine takes one for its own end, and a notebook's next cell would have none.
+    """Keep what this process does at an interrupt: the engine takes one for its own end, and a notebook's next cell
+    would have none.
 
-    The first server of a process asks the system for interrupts, some time after it began. It is not used; later ones do not ask again.
-    The handler is kept as the system holds it, since Python's own functions for it work in the main thread only.
+    The first server of a process asks the system for interrupts, some time after it began. It is not used; later ones
+    do not ask again. The handler is kept as the system holds it, since Python's own functions for it work in the main
+    thread only.
     """
     libc = ctypes.CDLL(None)
     before, now = ctypes.create_string_buffer(512), ctypes.create_string_buffer(512)  # more than a `struct sigaction`
@@ -158,7 +160,7 @@ def memory() -> int:
 def _settle() -> None:
     """Hand the engine its settings, which it reads from the environment when it starts; what the user set stays."""
     if sys.platform == "linux":
-        # Its allocator asks for huge pages and uses little of many: clearing them takes a twentieth of a triage, and 140 MB.
+        # Its allocator asks for huge pages and uses little of many: clearing them is a twentieth of a triage.
         ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)
     settings = {
         "RUST_LOG": "error",
@@ -171,7 +173,7 @@ def _settle() -> None:
         "SAIL_PARQUET__MAX_ROW_GROUP_SIZE": "131072",
         # Of a long column only the rows that a condition on short ones leaves are decoded.
         "SAIL_PARQUET__PUSHDOWN_FILTERS": "true",
-        # Its allocator hands memory back after 10 ms, and the next query's has to be cleared again: a tenth of a triage.
+        # Its allocator hands memory back after 10 ms; clearing it for the next query is a tenth of a triage.
         "MIMALLOC_PURGE_DELAY": "1000",
         # Any reader of Parquet may read what is written: no Arrow types of the engine's own.
         "SAIL_PARQUET__SKIP_ARROW_METADATA": "true",

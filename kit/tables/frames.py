@@ -30,7 +30,7 @@ def to_arrow(rows: list[dict[str, Any]] | pd.DataFrame, columns: str) -> pa.Tabl
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
-    """Return rows with nullable `Int64` and `boolean`, texts as objects with None, and naive UTC times in nanoseconds."""
+    """Return rows with nullable `Int64` and `boolean`, texts as objects with None, naive UTC times in ns."""
     import pandas as pd
 
     for n, field in enumerate(table.schema):

@@ -1,8 +1,9 @@
 """The declared queries: each file below `silver/` and `gold/` is a table with the name of the file.
 
-`.sql`: one SELECT; `.py` with `query(spark) -> DataFrame` where SQL says it badly, and what it reads in `READS`. The comment at the head says the
-grain, the columns with units, the most rows, and where RocketMQ does what is asked for. A small gold table that is worked out in the driver from
-other gold tables and the inventory is a fold: a function below `@fold`, in `kit.analysis`, which is above this room and loaded by its name.
+`.sql`: one SELECT; `.py` with `query(spark) -> DataFrame` where SQL says it badly, and what it reads in `READS`. The
+comment at the head says the grain, the columns with units, the most rows, and where RocketMQ does what is asked for. A
+small gold table that is worked out in the driver from other gold tables and the inventory is a fold: a function below
+`@fold`, in `kit.analysis`, which is above this room and loaded by its name.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @attrs.frozen
 class Query:
-    """One declared table. `reads`: the tables it is made from; `stored`: silver that is kept as Parquet instead of being a view."""
+    """One declared table. `reads`: the tables it is made from; `stored`: silver kept as Parquet, no view."""
 
     name: str
     layer: Layer
@@ -54,7 +55,7 @@ _folds: Final[dict[str, Query]] = {}
 
 
 def fold(columns: str, *reads: str) -> Callable[[F], F]:
-    """Declare a function of facts as the gold table of its name. It returns dicts, or a frame, with these columns; times are naive UTC."""
+    """Declare a function of facts as the gold table of its name: it returns dicts or a frame; times are naive UTC."""
 
     def declare(work: F) -> F:
         name = work.__name__

@@ -1,4 +1,4 @@
-"""Runs the declared queries of a case: each table once, in order of what it reads, its result kept under the hash of text and inputs."""
+"""Runs the declared queries of a case, each once; results are kept under the hash of text and inputs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from kit.tables.facts import Facts
 
 SCHEMA: Final = "_columns.json"
-"""Beside the files of a stored table: its columns, as PySpark writes them. Engines leave out what begins with an underscore."""
+"""Beside a stored table: its columns, as PySpark writes them. Engines skip names with an underscore."""
 _NAMES: Final = re.compile(r"\w+")
 
 
 class Evidence(Protocol):
-    """What the runner needs of a case: a session, the bronze tables and what they were read from, and a folder for results."""
+    """What the runner needs of a case: a session, bronze tables and their keys, and a folder for results."""
 
     @property
     def session(self) -> SparkSession: ...
@@ -68,7 +68,7 @@ class Tables:
         self._keys: dict[str, str] = {}
 
     def frame(self, name: str) -> DataFrame:
-        """Return a table as a DataFrame; it is a temp view of that name from now on. Raise `KeyError`, `TableFailed`."""
+        """Return a table as a DataFrame and make it a temp view. Raise `KeyError`, `TableFailed`."""
         self._once(name, self._view)
         return self._case.session.table(name)
 
@@ -98,7 +98,7 @@ class Tables:
         return catalogue()[name].text
 
     def offer(self) -> None:
-        """Make every table a temp view: silver and gold in SQL as the queries they are, folds once somebody asks for them."""
+        """Make every table a temp view: silver and gold as the queries they are, folds once somebody asks."""
         for name in self._case.bronze_names():
             if name != "message_bodies":  # the files would be looked at again
                 self._once(name, self._view)
@@ -206,7 +206,7 @@ def local(spark: SparkSession, table: pa.Table) -> DataFrame:
 
 def collect(frame: DataFrame) -> pa.Table:
     """Return all rows of a DataFrame, with plain types (`plain`)."""
-    # `toArrow` of PySpark's client has the whole question planned once more, for its columns, before it asks for the rows.
+    # `toArrow` of PySpark's client has the question planned once more, for its columns.
     ask = getattr(frame, "_to_table", None)
     return plain(frame.toArrow() if ask is None else ask()[0])
 

@@ -1,5 +1,6 @@
-"""One row for each known text in each log entry, whatever its time: file, source, line, ts, thread, logger, level, event (the text's slug),
-and `values`: what is printed in it, by the names that its pattern gives (null where nothing is).
+"""One row for each known text in each log entry, whatever its time: file, source, line, ts, thread, logger, level,
+event (the text's slug), and `values`: what is printed in it, by the names that its pattern gives (null where nothing
+is).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Units of consume queues, each with the record it points to: columns of `queue_units`.
 
-The path of a file says which queue it holds. Where it was lost, the records that the units point to say it: a file holds one queue, so if several
-brokers have a record at an offset, the queue on which most units of the file agree is taken. In the schedule topic the tags code is the delivery time
-(CommitLog.checkMessageAndReturnSize).
+The path of a file says which queue it holds. Where it was lost, the records that the units point to say it: a file
+holds one queue, so if several brokers have a record at an offset, the queue on which most units of the file agree is
+taken. In the schedule topic the tags code is the delivery time (CommitLog.checkMessageAndReturnSize).
 """
 
 from __future__ import annotations

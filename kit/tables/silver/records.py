@@ -1,7 +1,8 @@
-"""Every record of the commit logs once: files that are copies of others are left out, and of a record that several files hold the one of the
-first file by name counts.
+"""Every record of the commit logs once: files that are copies of others are left out, and of a record that several
+files hold the one of the first file by name counts.
 
-Columns of `messages_within`, and `id`: 64 bits of the UNIQ_KEY, by which records are joined. Only op records have a `body`.
+Columns of `messages_within`, and `id`: 64 bits of the UNIQ_KEY, by which records are joined. Only op records have a
+`body`.
 """
 
 from __future__ import annotations

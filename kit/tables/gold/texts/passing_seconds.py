@@ -1,6 +1,6 @@
-"""One row for each second in which a text of the catalogue that goes on (`catalogue.PASSING`), or of a start or stop, was printed: event, group (the consumer or
-producer group it names, "" for none), second (Unix time, -1 without a time), file, n (entries), line (the smallest). At most 300,000 rows, the
-first seconds.
+"""One row for each second in which a text of the catalogue that goes on (`catalogue.PASSING`), or of a start or stop,
+was printed: event, group (the consumer or producer group it names, "" for none), second (Unix time, -1 without a time),
+file, n (entries), line (the smallest). At most 300,000 rows, the first seconds.
 """
 
 from __future__ import annotations

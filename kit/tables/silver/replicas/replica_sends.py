@@ -1,4 +1,4 @@
-"""One row per acknowledged send that is compared with the replica: `compared_by_id` where ledgers have offset ids, else `compared_by_key`."""
+"""One row per acknowledged send: `compared_by_id` where ledgers have offset ids, else `compared_by_key`."""
 
 from __future__ import annotations
 
