@@ -55,7 +55,8 @@ CLIENT_TIMEOUT = 3000
 def observe(facts: Facts) -> Observed:
     """Count the refusals, what became of the failed sends and where the broker stalled, and rank what explains it."""
     ledger, cut_off = sends.ledger(facts), reach.cut_off(facts)
-    stalls: list[Any] = list(facts("stalls").itertuples(index=False)) if facts.has("messages") else []
+    stood_still = facts.has("messages") and len(facts("pauses"))
+    stalls: list[Any] = list(facts("stalls").itertuples(index=False)) if stood_still else []
     refused, slow = attempts.refused_sends(facts), _slow_lines(facts)
     # Clients that never reached a broker are left out: their connect attempts used up the time.
     lines = attempts.timed_out_sends(facts, cut_off)

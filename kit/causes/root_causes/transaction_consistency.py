@@ -43,7 +43,9 @@ def observe(facts: Facts) -> Observed:
     rows, joined, without, pending = (
         row[name] if present else None for name in ("rows", "joined", "without_message", "pending")
     )
-    wrong = facts("disagreements") if present else pd.DataFrame(columns=["state", "cause"])
+    # A disagreement is a row without a committed message, or a committed message without its row.
+    some = present and summary and (without or summary.total("without_row"))
+    wrong = facts("disagreements") if some else pd.DataFrame(columns=["state", "cause"])
     # Discarded ones are another cause's matter.
     finished = wrong[wrong["state"].isin(["committed", "rolled_back"])]
     caused = finished[finished["cause"].notna()]
