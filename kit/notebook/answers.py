@@ -69,13 +69,18 @@ def answer(
     if draw is None:
         table = Table(readable(frame.head(ROWS)), "", lang=lang, max_rows=ROWS, marked=mark)
         return Answer(frame, (table,), said)
-    try:
-        chart = draw(frame, lang=lang)
-    except Exception as error:
-        return Answer(frame, (undrawn(error, Table(frame, "", lang=lang, max_rows=ROWS)),), said)
+    chart = drawn(draw, frame, "", lang)
     if not isinstance(chart, Chart):
         return Answer(frame, (chart,), said)
     return Answer(frame, (attrs.evolve(chart, reading=clean(said)) if said else chart,), "")
+
+
+def drawn(draw: Callable[..., Chart | Table], frame: pd.DataFrame, caption: str, lang: Lang) -> Chart | Table | Undrawn:
+    """Return a chart or table of a frame, or why it could not be drawn."""
+    try:
+        return draw(frame, lang=lang)
+    except Exception as error:
+        return undrawn(error, Table(frame, caption, lang=lang))
 
 
 def readable(frame: pd.DataFrame) -> pd.DataFrame:

@@ -151,13 +151,7 @@ class Inquiry:
         """Draw a result table; show a sentence if it is absent."""
         if name not in results.names(self.case):
             return answers.sentence(NOTHING, self.lang)
-        return self._drawn(chart, self.table(name), name)
-
-    def _drawn(self, chart: Callable[..., Any], frame: pd.DataFrame, name: str) -> Any:
-        try:
-            return chart(frame, lang=self.lang)
-        except Exception as error:
-            return undrawn(error, Table(frame, clean(name), lang=self.lang))
+        return answers.drawn(chart, self.table(name), clean(name), self.lang)
 
     @_or_sentence
     def verdicts(self, every: bool = False) -> Table | answers.Answer:

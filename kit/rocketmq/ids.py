@@ -2,13 +2,11 @@
 
 Layouts (all big-endian, upper-case hex):
 
-* offset id, common/message/MessageDecoder.createMessageId: store host (4 or 16 bytes), port int32, physical offset
-int64.
+* offset id, common/message/MessageDecoder.createMessageId: store host (4 or 16 bytes), port int32, physical offset int64.
 * UNIQ_KEY, common/message/MessageClientIDSetter: ip (4 or 16 bytes), pid 2, class loader hash 4,
   milliseconds since the start of the month in the producer's zone 4 (unsigned; setStartTime, nextID), counter 2. It names neither the month nor the
   zone; a date near the message gives the month, its bornTimestamp gives both.
-* gRPC clients (apache/rocketmq-clients MessageIdCodec): 0x01, MAC address 6, pid 2, seconds since 2021-01-01 UTC 4,
-sequence 4.
+* gRPC clients (apache/rocketmq-clients MessageIdCodec): 0x01, MAC address 6, pid 2, seconds since 2021-01-01 UTC 4, sequence 4.
 
 The first two have the same length; which one an id is follows from the port: a pid and a loader hash hardly ever look like one.
 """
@@ -44,6 +42,8 @@ LONGEST_MONTH: Final = 31 * 86_400_000 + 3_600_000
 WRAP: Final = 1 << 32
 ZONES: Final = (dt.UTC, dt.timezone(dt.timedelta(hours=8)))
 """Zones tried if the producer's is unknown: containers run in UTC, most RocketMQ hosts in GMT+8."""
+CALENDAR: Final = dt.datetime(1970, 1, 2, tzinfo=dt.UTC), dt.datetime(9000, 1, 1, tzinfo=dt.UTC)
+"""Far enough from the ends of Python's calendar to calculate with."""
 NEARBY: Final = dt.timedelta(days=16)
 """Half a month: two readings of one id are at least 28 days apart, so at most two are this near."""
 
@@ -263,36 +263,20 @@ def candidates(millis: int, near: dt.datetime, zones: Iterable[dt.tzinfo] = ZONE
 
     A time longer than any month is negative: the clock stepped back over the month's start. `near` without zone is UTC.
     """
-    near = _within(near)
-    found: list[Sent] = []
+    near = near.replace(tzinfo=dt.UTC) if near.tzinfo is None else near
+    near = min(max(near, CALENDAR[0]), CALENDAR[1])
+    since = dt.timedelta(milliseconds=millis if millis < LONGEST_MONTH else millis - WRAP)
+    every: list[Sent] = []
     for zone in zones:
-        here = [
-            Sent(start + since, zone) for start, end in _months(near, zone) if (since := _since(millis)) < end - start
-        ]
-        here.sort(key=lambda sent: abs(sent.at - near))
-        found += [sent for sent in here if abs(sent.at - near) <= NEARBY] or here[:2]
-    return tuple(sorted(found, key=lambda sent: abs(sent.at - near)))
-
-
-def _since(millis: int) -> dt.timedelta:
-    return dt.timedelta(milliseconds=millis if millis < LONGEST_MONTH else millis - WRAP)
-
-
-def _within(near: dt.datetime) -> dt.datetime:
-    """Return an aware `near` far enough from the ends of the calendar to calculate with."""
-    aware = near.replace(tzinfo=dt.UTC) if near.tzinfo is None else near
-    return min(max(aware, dt.datetime(1970, 1, 2, tzinfo=dt.UTC)), dt.datetime(9000, 1, 1, tzinfo=dt.UTC))
+        sent = [Sent(start + since, zone) for start, end in _months(near, zone) if since < end - start]
+        sent.sort(key=lambda each: abs(each.at - near))
+        every += [each for each in sent if abs(each.at - near) <= NEARBY] or sent[:2]
+    return tuple(sorted(every, key=lambda each: abs(each.at - near)))
 
 
 def _months(near: dt.datetime, zone: dt.tzinfo) -> Iterable[tuple[dt.datetime, dt.datetime]]:
-    """Yield (start, end), in UTC, of the months around `near` in `zone`."""
+    """Yield (start, end) of the months around `near` in `zone`: in UTC, as the id counts real milliseconds and no hours of a clock."""
     local = near.astimezone(zone)
     first = local.year * 12 + local.month - 1
-    return itertools.pairwise(
-        _utc(dt.datetime(m // 12, m % 12 + 1, 1, tzinfo=zone)) for m in range(first - 2, first + 3)
-    )
-
-
-def _utc(local: dt.datetime) -> dt.datetime:
-    # Differences within one zone are wall-clock differences in Python; the id counts real milliseconds.
-    return local.astimezone(dt.UTC)
+    starts = (dt.datetime(m // 12, m % 12 + 1, 1, tzinfo=zone) for m in range(first - 2, first + 3))
+    return itertools.pairwise(start.astimezone(dt.UTC) for start in starts)

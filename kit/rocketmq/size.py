@@ -2,7 +2,7 @@
 
 Length formula: store/CommitLog.calMsgLength (MessageExtEncoder from 5.1.0); properties: common/message/MessageDecoder; limits: store/CommitLog,
 store/MessageExtEncoder, store/dledger/DLedgerCommitLog. A record is followed from copy to copy by functions named after what the broker does with
-it: `prepared`, `put_back`, `committed`, `sent_back`, `dead_lettered`, …
+it: `prepared`, `put_back`, `delivered`, `sent_back`, `dead_lettered`, …
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def as_mapping(properties: Mapping[str, str] | str) -> dict[str, str]:
 
 def sent(
     topic: str, body: int, properties: Mapping[str, str] | None = None, *, broker: str | Version = NEWEST, client: str | Version | None = None,
-    cluster: str = names.DEFAULT_CLUSTER, v6_key: bool = False, batch: bool = False, transaction: bool = False, born_v6: bool = False,
+    cluster: str = names.DEFAULT_CLUSTER, v6_key: bool = False, transaction: bool = False, born_v6: bool = False,
     store_v6: bool = False,
 ) -> Record:  # fmt: skip
     """Return the record of a plain send (or, with `transaction`, what `prepared` starts from); `properties` are the application's."""
@@ -92,17 +92,12 @@ def sent(
         props[names.CLUSTER] = cluster
     if rule("storesRegionAndTrace", broker):
         props |= {names.MSG_REGION: names.DEFAULT_REGION, names.TRACE_ON: "true"}
-    if rule("dropsWait", broker) and not (batch or transaction):
+    if rule("dropsWait", broker) and not transaction:
         del props[names.WAIT]
     writer = broker if transaction or rule("reencodesPlain", broker) else client or broker
     v2 = bool(rule("recordV2", broker)) and len(topic) > 127
     by_broker = bool(rule("trailingSeparator", broker))
-    record = Record(topic, body, props, bool(rule("trailingSeparator", writer)), born_v6, store_v6, v2, by_broker)
-    if batch and Version.parse(broker) >= Version(4, 9, 3):
-        # The broker appends the batch's own properties to those of each message: WAIT occurs twice.
-        string = "".join(f"{name}\x01{value}\x02" for name, value in [*props.items(), (names.WAIT, "true")])
-        return attrs.evolve(record, properties=string if record.trailing else string[:-1])
-    return record
+    return Record(topic, body, props, bool(rule("trailingSeparator", writer)), born_v6, store_v6, v2, by_broker)
 
 
 def prepared(message: Record, queue_id: int = 0, broker: str | Version = NEWEST) -> Record:
@@ -125,16 +120,6 @@ def put_back(half: Record, times: int | None = None, first_offset: int | None = 
     return copy.with_(**{names.PREPARED_QUEUE_OFFSET: str(first_offset), names.WAIT: "false"})
 
 
-def committed(half: Record) -> Record:
-    """Return the record in the real topic: the half record's properties unchanged, the topic replaced."""
-    return half.with_(as_mapping(half.properties)[names.REAL_TOPIC])
-
-
-def discarded(half: Record) -> Record:
-    """Return the record in the check-limit topic (4.5.2+)."""
-    return half.with_(names.DISCARD_TOPIC)
-
-
 def scheduled(message: Record, level: int, queue_id: int = 0) -> Record:
     """Return the record in the schedule topic; the delivered one has the same properties (`delivered`)."""
     more = {names.DELAY: str(level), names.REAL_TOPIC: message.topic, names.REAL_QID: str(queue_id)}
@@ -142,7 +127,7 @@ def scheduled(message: Record, level: int, queue_id: int = 0) -> Record:
 
 
 def delivered(waiting: Record) -> Record:
-    """Return the delivered copy of a schedule record."""
+    """Return the copy in the real topic, of a schedule record that fell due or of a half record that is committed."""
     return waiting.with_(as_mapping(waiting.properties)[names.REAL_TOPIC])
 
 
@@ -198,16 +183,10 @@ def topic_too_long(topic: str, broker: str | Version = NEWEST) -> bool:
     return bool(length > most)
 
 
-def growth(check_max: int, times: int | None = None, first_offset: int | None = None) -> int:
-    """Return by how many bytes the largest put-back until the check limit exceeds the given half record.
-
-    `times`: the count that record carries already; `first_offset`: its queue offset, if it has an immunity age.
-    """
+def growth(check_max: int, times: int | None = None) -> int:
+    """Return by how many bytes the largest put-back until the check limit exceeds a half record that carries the count `times` already."""
     last = max(check_max, times or 0)
-    add = len(str(last)) - len(str(times)) if times is not None else len(names.CHECK_TIMES) + 2 + len(str(last))
-    if first_offset is not None:
-        add += len(names.PREPARED_QUEUE_OFFSET) + 2 + len(str(first_offset)) + len("false") - len("true")
-    return add
+    return len(str(last)) - len(str(times)) if times is not None else len(names.CHECK_TIMES) + 2 + len(str(last))
 
 
 def safe_stored_body(
@@ -260,7 +239,7 @@ def rewrites(
     of_transaction = {**(properties or {}), names.TRAN_MSG: "true", names.PGROUP: producer_group}
     half = prepared(sent(topic, body, of_transaction, transaction=True, **common), 0, version)
     final = put_back(half, last)
-    waiting, final_commit = sent_back(plain, group, 0), committed(final)
+    waiting, committed = sent_back(plain, group, 0), delivered(final)
     steps: list[tuple[str, T | Any, Record, Record]] = [
         ("sent", STAGES["sent"], plain, plain),
         ("scheduled", STAGES["scheduled"], scheduled(plain, 18), plain),
@@ -270,8 +249,8 @@ def rewrites(
             for n in sorted({1, min(10, last), last})
         ],
         ("put_back_immune", STAGES["put_back_immune"], put_back(half, last, first_offset=10**9), half),
-        ("committed", STAGES["committed"], final_commit, half),
-        ("committed_retry", STAGES["committed_retry"], delivered(sent_back(final_commit, group, 0)), half),
+        ("committed", STAGES["committed"], committed, half),
+        ("committed_retry", STAGES["committed_retry"], delivered(sent_back(committed, group, 0)), half),
         ("sent_back", STAGES["sent_back"], waiting, plain),
         ("retry", STAGES["retry"], delivered(waiting), plain),
         ("dead_lettered", STAGES["dead_lettered"], dead_lettered(delivered(waiting), group, version), plain),

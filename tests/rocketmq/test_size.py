@@ -70,9 +70,9 @@ def copy_of(
     commit = record["sys_flag"] & names.TRANSACTION_MASK == names.TRANSACTION_COMMIT
     if commit and topic == real and names.DELAY not in props:
         (half,) = (m for r, m in earlier if r["physical_offset"] == record["prepared_offset"])
-        return "committed", size.committed(half)
+        return "committed", size.delivered(half)
     if topic == names.DISCARD_TOPIC and names.DELAY not in props:
-        return "discarded", size.discarded(halves[-1])
+        return "discarded", halves[-1].with_(names.DISCARD_TOPIC)
     if topic == names.SCHEDULE_TOPIC and real.startswith(names.RETRY_PREFIX):
         times = record["reconsume_times"] - 1
         source = last(props[names.RETRY_TOPIC], real, times=times)
@@ -147,14 +147,6 @@ def test_every_recorded_size_of_big_recordings(name):
             assert size.as_mapping(model.properties) == record["properties"]
 
 
-def test_batch_record_holds_wait_twice():
-    found = [(record, model) for record, model in load("healthy-traced") if isinstance(model.properties, str)]
-    assert found
-    record, model = found[0]
-    app = {k: record["properties"][k] for k in (names.KEYS, names.TAGS)}
-    assert size.sent(record["topic"], model.body, app, broker="4.9.4", batch=True).size == record["store_size"]
-
-
 def test_formula():
     assert size.Record("", 0, "").size == 91
     assert size.Record("", 0, "", v2=True).size == 92
@@ -163,16 +155,20 @@ def test_formula():
 
 
 @pytest.mark.parametrize(
-    ("check_max", "times", "first_offset", "grown"),
-    [(1, None, None, 26), (9, None, None, 26), (10, None, None, 27), (15, None, None, 27), (15, 9, None, 1), (1, None, 21, 708 - 651)],
-)  # fmt: skip
-def test_growth_of_put_backs(check_max, times, first_offset, grown):
-    """The last one is recorded: 651 → 708 bytes within the immunity age, with queue offset 21."""
-    assert size.growth(check_max, times, first_offset) == grown
-    own = {names.CHECK_IMMUNITY: "12"} if first_offset else {}
-    half = size.prepared(size.sent("T", 100, own, broker="4.6.0", transaction=True), 3, "4.6.0")
+    ("check_max", "times", "grown"), [(1, None, 26), (9, None, 26), (10, None, 27), (15, None, 27), (15, 9, 1)]
+)
+def test_growth_of_put_backs(check_max, times, grown):
+    assert size.growth(check_max, times) == grown
+    half = size.prepared(size.sent("T", 100, broker="4.6.0", transaction=True), 3, "4.6.0")
     before = size.put_back(half, times) if times else half
-    assert size.put_back(before, check_max, first_offset).size - before.size == grown
+    assert size.put_back(before, check_max).size - before.size == grown
+
+
+def test_growth_within_the_immunity_age():
+    """Recorded: 651 → 708 bytes with queue offset 21."""
+    own = {names.CHECK_IMMUNITY: "12"}
+    half = size.prepared(size.sent("T", 100, own, broker="4.9.4", transaction=True), 0, "4.9.4")
+    assert size.put_back(half, 1, 21).size - half.size == 708 - 651
 
 
 @pytest.mark.parametrize(
