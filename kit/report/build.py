@@ -76,8 +76,8 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
     with _folder(case, out, "report") as (folder, findings):
         chosen = notebooks.chosen(findings, cause)
-        executed = notebooks.execute(chosen, folder / "notebooks", parameters(case), case.failures)
-        notebooks.neutral(executed, neutral(case))
+        given, shown = parameters(case), neutral(case)
+        executed = notebooks.execute(chosen, folder / "notebooks", given, case.failures, shown)
         tables, options = evidence_tables(case), declared(case, cause)
         build(findings, tables, executed, folder, case.lang, options, case.failures)
     return out / PAGE_NAME
@@ -87,10 +87,10 @@ def postmortem(case: Case, out: Path, notes: Path | None, title: str = "") -> Pa
     """Run notebook 90 and write it as `out/postmortem.html`; return the page's path. `title`: the team's own."""
     name = "postmortem.html"
     with _folder(case, out, "postmortem") as (folder, findings):
-        given = {"notes": str(notes.resolve()) if notes else ""}
+        given = parameters(case) | {"notes": str(notes.resolve()) if notes else ""}
+        shown = neutral(case) | {"notes": notes.name if notes else ""}
         book = [notebooks.folder() / POSTMORTEM]
-        [done] = notebooks.execute(book, folder / "notebooks", parameters(case) | given, case.failures)
-        notebooks.neutral([done], neutral(case) | {"notes": notes.name if notes else ""})
+        [done] = notebooks.execute(book, folder / "notebooks", given, case.failures, shown)
         options = declared(case) | ({"notes": str(notes)} if notes else {})
         content = manifest.manifest(findings, {**options, "lang": case.lang}, [done], notes)
         causes = (f["title"] for f in findings["findings"] if f["cause"] in findings["root_causes"])

@@ -43,23 +43,23 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     files = [{file.get("sha256") for file in (side.get("evidence") or {}).get("files") or ()} for side in sides]
     changes += [] if files[0] == files[1] else [Change("", "evidence", "files", len(files[0]), len(files[1]))]
     for cause in dict.fromkeys([*new, *old]):
-        changes += [attrs.evolve(c, title=titles[cause]) for c in _finding(cause, old.get(cause), new.get(cause))]
+        changes += _finding(cause, titles[cause], old.get(cause), new.get(cause))
     return changes
 
 
-def _finding(cause: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:
+def _finding(cause: str, title: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:
     sides = (old, new)
     verdicts = [side.get("verdict") if side else ABSENT for side in sides]
     if verdicts[0] != verdicts[1]:
-        yield Change(cause, "verdict", "", verdicts[0], verdicts[1])
+        yield Change(cause, "verdict", "", *verdicts, title)
     figures = [_flat((side or {}).get("figures") or {}) for side in sides]
     for name in sorted(figures[0].keys() | figures[1].keys()):
         was, now = (side.get(name, ABSENT) for side in figures)
         if was != now:
-            yield Change(cause, "figure", name, was, now)
+            yield Change(cause, "figure", name, was, now, title)
     wanted = [sorted(str(item.get("artefact")) for item in (side or {}).get("missing") or ()) for side in sides]
     if wanted[0] != wanted[1]:
-        yield Change(cause, "missing", "", wanted[0], wanted[1])
+        yield Change(cause, "missing", "", *wanted, title)
 
 
 def _flat(figures: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

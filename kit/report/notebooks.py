@@ -98,12 +98,17 @@ def copies(out: Path, parameters: Mapping[str, Any]) -> list[Path]:
 
 
 def execute(
-    paths: Iterable[Path], out: Path, parameters: Mapping[str, Any], failures: list[Failure] | None = None
+    paths: Iterable[Path],
+    out: Path,
+    parameters: Mapping[str, Any],
+    failures: list[Failure] | None = None,
+    neutral: Mapping[str, Any] | None = None,
 ) -> list[Path]:
     """Run notebooks with `parameters` (`lang` among them), at most two at once; return the copies in `out`.
 
     A cell that fails is replaced by one sentence and the others run; a notebook whose kernel dies is kept as far as it
-    came. What failed is added to `failures` and marked in the metadata, for the report.
+    came. What failed is added to `failures` and marked in the metadata, for the report. `neutral`: the parameters that
+    the copies show, the same whatever workspace they ran in.
     """
     out.mkdir(parents=True, exist_ok=True)
     jobs = [(path.resolve(), out.resolve() / path.name) for path in paths]
@@ -119,7 +124,7 @@ def execute(
         ThreadPoolExecutor(AT_ONCE) as pool,
     ):
         _resolve()
-        done = list(pool.map(lambda job: _execute(job[0], job[1], chosen), jobs))
+        done = list(pool.map(lambda job: _execute(*job, chosen, neutral or chosen), jobs))
     if failures is not None:
         failures += [failure for _, broken in done for failure in broken]
     return [path for path, _ in done]
@@ -134,7 +139,9 @@ def _resolve() -> None:
     NotebookClient(nbformat.v4.new_notebook(), kernel_name="python3").create_kernel_manager()
 
 
-def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> tuple[Path, list[Failure]]:
+def _execute(
+    path: Path, target: Path, parameters: Mapping[str, Any], neutral: Mapping[str, Any]
+) -> tuple[Path, list[Failure]]:
     import papermill
 
     spoken = localise(read(path), parameters["lang"])
@@ -162,7 +169,7 @@ def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> tuple[P
     except Exception as error:  # a kernel can die in more ways than papermill has exceptions for
         died.append(Failure.of(path.stem, error))
     done = read(target)
-    settle(done)
+    settle(done, neutral)
     failures = [*died, *replaced(done, path.stem, parameters["lang"])]
     about = done.metadata.setdefault(KIT, {})
     if died:
@@ -187,22 +194,10 @@ def replaced(notebook: nbformat.NotebookNode, name: str, lang: Lang) -> list[Fai
     return failures
 
 
-def neutral(paths: Iterable[Path], parameters: Mapping[str, Any]) -> None:
-    """Write neutral parameters into executed notebooks, so that they are the same whatever
-    workspace they ran in. `parameters` as for `execute`, without paths.
-    """
+def settle(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> None:
+    """Remove what differs from run to run: times, papermill's record of paths and durations. Show these parameters."""
     from papermill.translators import PythonTranslator
 
-    for path in paths:
-        notebook = read(path)
-        for cell in notebook.cells:
-            if "injected-parameters" in cell.metadata.get("tags", ()):
-                cell.source = PythonTranslator.codify(dict(parameters))
-        nbformat.write(notebook, path)
-
-
-def settle(notebook: nbformat.NotebookNode) -> None:
-    """Remove what differs from run to run: times, papermill's record of paths and durations."""
     notebook.metadata.pop("papermill", None)
     notebook.cells = [cell for cell in notebook.cells if PAPERMILL_NOTE not in cell.metadata.get("tags", ())]
     for number, cell in enumerate(notebook.cells):
@@ -216,6 +211,7 @@ def settle(notebook: nbformat.NotebookNode) -> None:
             cell.metadata.pop(name, None)
         if "injected-parameters" in cell.metadata.get("tags", ()):
             cell["id"] = f"injected-{number}"
+            cell.source = PythonTranslator.codify(dict(parameters))
 
 
 def _joined(outputs: Iterable[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
