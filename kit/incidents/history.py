@@ -57,22 +57,15 @@ class History:
     def findings(self) -> pd.DataFrame:
         """What is confirmed or suspected: incident (number), began, name, cause (title), slug, verdict, kind, root."""
         rows = [
-            (
-                n,
-                one.began,
-                one.name,
-                str(f.get("title") or f["cause"]),
-                f["cause"],
-                f["verdict"],
-                f.get("kind"),
-                f["cause"] in one.root_causes,
-            )
+            {**f, "incident": n, "began": one.began, "name": one.name, "root": f["cause"] in one.root_causes}
             for n, one in enumerate(self.incidents)
             for f in one.held()
         ]
-        columns = ["incident", "began", "name", "cause", "slug", "verdict", "kind", "root"]
-        frame = pd.DataFrame(rows, columns=pd.Index(columns))
-        return frame.assign(began=pd.to_datetime(frame["began"], utc=True, errors="coerce"))
+        columns = ["incident", "began", "name", "title", "cause", "verdict", "kind", "root"]
+        frame = pd.DataFrame(rows).reindex(columns=columns)
+        title = frame["title"].where(frame["title"].notna() & frame["title"].ne(""), frame["cause"]).astype(str)
+        began = pd.to_datetime(frame["began"], utc=True, errors="coerce")
+        return frame.assign(title=title, began=began).rename(columns={"title": "cause", "cause": "slug"})
 
     @cached_property
     def traits(self) -> pd.DataFrame:
