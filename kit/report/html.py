@@ -114,8 +114,8 @@ def render(
     lists = [
         part(summaries, of["ruled_out"], "ruled_out", lang),
         part(apart, [v["id"] for v in found], lang),
-        part(shown, tables, "harmless", noise.HEAD, lang, noise.SHOWN),
-        part(shown, tables, "releases", release_advice.HEAD, lang, release_advice.COLUMNS),
+        part(shown, tables.get("harmless"), noise.HEAD, lang, noise.SHOWN),
+        part(shown, tables.get("releases"), release_advice.HEAD, lang, release_advice.COLUMNS),
     ]
     warning = zone_warning(findings, lang)
     return shell(
@@ -144,8 +144,8 @@ def render(
         ],
         inventory=part(inventory, findings, tables, lang),
         unrecognised=findings["evidence"]["not_recognised"],
-        damage=part(shown, tables, "damage", PAGE["damage"], lang),
-        skipped=part(shown, tables, "skipped", PAGE["skipped"], lang),
+        damage=part(shown, tables.get("damage"), PAGE["damage"], lang),
+        skipped=part(shown, tables.get("skipped"), PAGE["skipped"], lang),
         nothing_skipped="skipped" in tables and tables["skipped"].empty,
         glossary=[(term.in_(lang), meaning.in_(lang)) for term, meaning in GLOSSARY],
     )  # fmt: skip
@@ -173,14 +173,7 @@ def _view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, fail
     except Exception as error:
         failures.append(Failure.of(finding["cause"], error))
         said = f"{finding['summary']} {PAGE['part_failed'].say(type=failures[-1].type).render(lang)}"
-        bare: dict[str, Any] = {
-            "window": None,
-            "steps": [],
-            "figures": {},
-            "remedies": [],
-            "missing": [],
-            "summary": said,
-        }
+        bare = {"window": None, "steps": [], "figures": {}, "remedies": [], "missing": [], "summary": said}
         return finding_view({**finding, **bare}, stories, lang)
 
 
@@ -195,12 +188,9 @@ def _timeline(
 
 def summaries(views: Sequence[Mapping[str, Any]], caption: str, lang: Lang) -> dict[str, Any] | None:
     """Return the causes with the reason of their verdict."""
-    frame = pd.DataFrame([(v["title"], v["summary"]) for v in views], columns=pd.Index(["cause", "reason"]))
-    return (
-        Table(frame, PAGE[caption], {name: PAGE[name] for name in ("cause", "reason")}, lang).as_dict()
-        if views
-        else None
-    )
+    heads = {name: PAGE[name] for name in ("cause", "reason")}
+    frame = pd.DataFrame([(v["title"], v["summary"]) for v in views], columns=pd.Index(list(heads)))
+    return shown(frame, PAGE[caption], lang, heads)
 
 
 def inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
@@ -218,15 +208,13 @@ def inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], l
 
 def apart(slugs: Sequence[str], lang: Lang) -> dict[str, Any] | None:
     """Return what these causes look like, and how to tell them apart."""
-    frame = look_alikes.frame(lang, slugs)
-    return None if frame.empty else Table(frame, PAGE["look_alikes"], look_alikes.COLUMNS, lang, max_rows=200).as_dict()
+    return shown(look_alikes.frame(lang, slugs), PAGE["look_alikes"], lang, look_alikes.COLUMNS)
 
 
 def shown(
-    tables: Mapping[str, pd.DataFrame], name: str, caption: T, lang: Lang, heads: Mapping[str, T] = COLUMNS
+    frame: pd.DataFrame | None, caption: T, lang: Lang, heads: Mapping[str, T] = COLUMNS
 ) -> dict[str, Any] | None:
-    """Return a table by its name, None without rows."""
-    frame = tables.get(name)
+    """Return a table for the page, None without rows."""
     return None if frame is None or frame.empty else Table(frame, caption, heads, lang, max_rows=200).as_dict()
 
 
