@@ -9,7 +9,8 @@ is enough to suspect the problem.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from kit.analysis import noise, refs, setup
 from kit.analysis.messages import lookups
@@ -49,56 +50,40 @@ def examine(facts: Facts) -> list[Finding]:
 
 
 def _finding(facts: Facts, problem: Problem, seen: refs.Seen, count: int, *, certain: bool) -> Finding:
-    finding = Finding(problem.slug, "neighbour", problem.title, problem.title)
-    finding.summary = SAYS["summary"].say(meaning=problem.meaning, n=count)
     role: Role = "deciding" if certain else "supporting"
-    finding.steps = [Step(SAYS["seen"].say(n=count), role, True, refs.quote(facts, seen), id="seen")]
-    faulty = _faulty(facts, problem)
-    if faulty is not None:
-        finding.steps.append(
-            supporting("release", SAYS["has_it"].say(version=str(faulty), releases=_releases(problem)), True)
-        )
-    finding.figures = {"entries": count}
-    if seen.first and seen.last:
-        finding.window = (seen.first, seen.last)
-    return _with_remedy(finding, problem)
+    steps = [Step(SAYS["seen"].say(n=count), role, True, refs.quote(facts, seen), id="seen")]
+    if faulty := _faulty(facts, problem):
+        claim = SAYS["has_it"].say(version=str(faulty), releases=_releases(problem))
+        steps.append(supporting("release", claim, True))
+    return _of(problem, SAYS["summary"].say(meaning=problem.meaning, n=count), steps, count, seen.first, seen.last)
 
 
-def _symptoms(facts: Facts) -> list[tuple[Problem, noise.Judged]]:
-    """Return the problems with a text that should pass but goes on, each with its most frequent such text."""
+def _of(problem: Problem, summary: Sentence, steps: list[Step], entries: int, first: Any, last: Any) -> Finding:
+    finding = Finding(problem.slug, "neighbour", problem.title, problem.title, steps, {"entries": entries})
+    finding.summary, finding.window = summary, (first, last)
+    if problem.remedy is not None:
+        finding.remedies = [Remedy(problem.remedy, problem.decides or problem.next, problem.risk, SAYS["verify"])]
+    return finding
+
+
+def _symptoms(facts: Facts) -> Iterator[tuple[Problem, noise.Judged]]:
+    """Yield the problems with a text that should pass but goes on, each with its most frequent such text."""
     on = noise.going_on(facts)
-    most = {
-        problem.slug: max(
-            (on[slug] for slug in problem.seen.passing if slug in on), key=lambda each: each.outside, default=None
-        )
-        for problem in PROBLEMS.values()
-    }
-    return [(problem, judged) for problem in PROBLEMS.values() if (judged := most[problem.slug]) is not None]
+    for problem in PROBLEMS.values():
+        if passing := [on[slug] for slug in problem.seen.passing if slug in on]:
+            yield problem, max(passing, key=lambda judged: judged.outside)
 
 
 def _going_on(facts: Facts, judged: noise.Judged, problem: Problem) -> Finding:
     words = {"meaning": problem.meaning, "n": judged.outside, "around": judged.text.around}
     groups = ", ".join(judged.groups[:GROUPS])
-    finding = Finding(problem.slug, "neighbour", problem.title, problem.title)
-    finding.summary = SAYS["of_groups"].say(groups=groups, **words) if groups else SAYS["goes_on"].say(**words)
-    if judged.first and judged.last and judged.place:
-        file, line = judged.place
-        span = SAYS["span"].say(
-            minutes=round((judged.last - judged.first).total_seconds() / 60),
-            n=judged.outside,
-            near=judged.timed - judged.outside,
-        )
-        quoted = (facts.ref(file, line),)
-        finding.steps = [supporting("goes-on", span, True, quoted)]
-        finding.window = (judged.first, judged.last)
-    finding.figures = {"entries": judged.outside}
-    return _with_remedy(finding, problem)
-
-
-def _with_remedy(finding: Finding, problem: Problem) -> Finding:
-    if problem.remedy is not None:
-        finding.remedies = [Remedy(problem.remedy, problem.decides or problem.next, problem.risk, SAYS["verify"])]
-    return finding
+    summary = SAYS["of_groups"].say(groups=groups, **words) if groups else SAYS["goes_on"].say(**words)
+    first, last, steps = judged.first, judged.last, []
+    if first and last and judged.place:
+        minutes, near = round((last - first).total_seconds() / 60), judged.timed - judged.outside
+        span = SAYS["span"].say(minutes=minutes, n=judged.outside, near=near)
+        steps = [supporting("goes-on", span, True, [facts.ref(*judged.place)])]
+    return _of(problem, summary, steps, judged.outside, first, last)
 
 
 def _faulty(facts: Facts, problem: Problem) -> Version | None:
