@@ -17,8 +17,8 @@ from typing import Any, Final
 import attrs
 import msgspec
 
-from kit.i18n import T
 from kit.live_lab import jars
+from kit.live_lab.jars import ERRORS
 from kit.live_lab.processes import Host, LabError, Processes, free_port, wait_for
 from kit.rocketmq.versions import Version
 
@@ -41,10 +41,6 @@ BATCHED_OPS: Final = Version.parse("5.1.0")
 """From this release on op records are written up to six seconds late: with a shorter time-out the broker would check finished transactions."""
 BATCHED_TIMEOUT: Final = "8000"
 ROUTES_WITHIN: Final = 60
-NO_ROUTE: Final = T(
-    "The name server has no route to {topics} after {seconds} seconds: {said}",
-    "{seconds} 秒后 NameServer 仍没有 {topics} 的路由：{said}",
-)
 
 
 @attrs.frozen
@@ -89,7 +85,7 @@ def _wait_for_routes(broker: Host, names: int, topics: Sequence[str]) -> None:
     until = time.monotonic() + ROUTES_WITHIN
     while not all(_has_route(names, topic) for topic in topics):
         if not broker.running or time.monotonic() > until:
-            raise LabError(NO_ROUTE.say(topics=list(topics), seconds=ROUTES_WITHIN, said=broker.last_words()))
+            raise LabError(ERRORS["no_route"].say(topics=list(topics), seconds=ROUTES_WITHIN, said=broker.last_words()))
         time.sleep(0.2)
 
 

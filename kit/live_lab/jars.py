@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from kit.evidence import disk, workspace
-from kit.i18n import Filled, T
+from kit.i18n import Filled, T, labels
 from kit.rocketmq.versions import Version
 from kit.spark import jvm
 
@@ -29,20 +29,7 @@ POM: Final = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion
 DEPENDENCY: Final = "<dependency><groupId>org.apache.rocketmq</groupId><artifactId>rocketmq-{artifact}</artifactId><version>{version}</version></dependency>"
 PATIENCE: Final = 600
 """Seconds for one Maven call: it fetches about 50 MB, perhaps over a slow connection."""
-
-NO_TOOL = T("{tool} is not on the PATH; the live lab needs {needs}", "PATH 中没有 {tool}；实况实验需要 {needs}")
-NEEDS = T("Java 17, javac and Maven", "Java 17、javac 和 Maven")
-NO_JARS = T(
-    "RocketMQ {version}: Maven could not fetch its jars: {why}", "RocketMQ {version}：Maven 无法取得它的 jar：{why}"
-)
-NO_CLASSES = T(
-    "RocketMQ {version}: the lab's Java does not compile against it: {why}",
-    "RocketMQ {version}：实验程序无法用它编译：{why}",
-)
-TOO_OLD = T(
-    "RocketMQ {version} is older than {oldest}, the oldest release the lab runs",
-    "RocketMQ {version} 早于 {oldest}，后者是实验支持的最旧版本",
-)
+ERRORS: Final = labels("live_lab")["errors"]
 
 
 class LabError(Exception):
@@ -64,7 +51,7 @@ def java() -> str:
     """Return the `java` to run. Raise `LabError` if a tool is missing."""
     tool = missing()
     if tool is not None:
-        raise LabError(NO_TOOL.say(tool=tool, needs=NEEDS))
+        raise LabError(ERRORS["no_tool"].say(tool=tool, needs=ERRORS["needs"]))
     return str(jvm.executable())
 
 
@@ -75,7 +62,7 @@ def classpath(side: Side, version: Version) -> str:
     """
     java()
     if version < OLDEST:
-        raise LabError(TOO_OLD.say(version=str(version), oldest=str(OLDEST)))
+        raise LabError(ERRORS["too_old"].say(version=str(version), oldest=str(OLDEST)))
     folder = workspace.default_base() / "live" / f"{side}-{version}"
     with disk.locked(folder.with_name(f".{folder.name}.lock")):
         jars = _jars(folder, side, version)
@@ -95,7 +82,7 @@ def _jars(folder: Path, side: Side, version: Version) -> Path:
     (part / "pom.xml").write_text(POM.format(dependencies=dependencies), encoding="utf-8")
     # Without test libraries and other modules' jars: the same as a distribution's lib folder.
     goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={part / 'jars'}"]
-    _run(["mvn", "-B", "-q", *goal], part, NO_JARS, version)
+    _run(["mvn", "-B", "-q", *goal], part, ERRORS["no_jars"], version)
     (part / "jars").rename(jars)
     shutil.rmtree(part)
     return jars
@@ -110,7 +97,7 @@ def _classes(folder: Path, side: Side, version: Version, jars: Path) -> Path:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         compiler = ["javac", "-nowarn", "--release", "11", "-cp", f"{jars}/*", "-d", str(part)]
-        _run([*compiler, *map(str, sources)], folder, NO_CLASSES, version)
+        _run([*compiler, *map(str, sources)], folder, ERRORS["no_classes"], version)
         part.rename(classes)
     return classes
 

@@ -16,8 +16,7 @@ from typing import Any, Final
 
 import attrs
 
-from kit.i18n import T
-from kit.live_lab.jars import LabError
+from kit.live_lab.jars import ERRORS, LabError
 
 FLAGS: Final = (
     "-XX:+UseSerialGC",
@@ -35,12 +34,6 @@ GRACE: Final = 12.0
 """Seconds a process gets to stop by itself."""
 START_WITHIN: Final = 40
 """Seconds a process gets to listen on its port."""
-ENDED: Final = T("{name} exited by itself (exit code {code}): {said}", "{name} 自行退出（退出码 {code}）：{said}")
-NO_PORT: Final = T("no free ports on loopback", "环回地址上没有空闲端口")
-SILENT: Final = T(
-    "{name} did not answer on port {port} within {seconds} seconds: {said}",
-    "{name} 在 {seconds} 秒内未在端口 {port} 上应答：{said}",
-)
 
 
 @attrs.define(eq=False)
@@ -59,6 +52,12 @@ class Host:
         """Return the last line it printed, for an error message."""
         lines = self.said.read_text(errors="replace").strip().splitlines() if self.said.exists() else []
         return lines[-1][:200] if lines else "-"
+
+    def ended(self, name: str = "") -> LabError:
+        """Return the error that it exited by itself."""
+        return LabError(
+            ERRORS["ended"].say(name=name or self.name, code=self.process.returncode, said=self.last_words())
+        )
 
     def done(self) -> bool:
         """Whether an application printed that its work is over."""
@@ -153,11 +152,11 @@ def wait_for(host: Host, port: int) -> None:
     until = time.monotonic() + START_WITHIN
     while time.monotonic() < until:
         if not host.running:
-            raise LabError(ENDED.say(name=host.name, code=host.process.returncode, said=host.last_words()))
+            raise host.ended()
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.1)
-    raise LabError(SILENT.say(name=host.name, port=str(port), seconds=START_WITHIN, said=host.last_words()))
+    raise LabError(ERRORS["silent"].say(name=host.name, port=str(port), seconds=START_WITHIN, said=host.last_words()))
 
 
 def free_port(beside: Sequence[int] = (0,)) -> int:
@@ -170,7 +169,7 @@ def free_port(beside: Sequence[int] = (0,)) -> int:
             for distance in beside:
                 held.enter_context(socket.socket()).bind(("127.0.0.1", port + distance))
             return port
-    raise LabError(NO_PORT.say())
+    raise LabError(ERRORS["no_port"].say())
 
 
 def _environment(home: Path) -> dict[str, str]:

@@ -15,11 +15,10 @@ from typing import Any, Final
 
 import attrs
 
-from kit.i18n import T
 from kit.live_lab import cluster, jars
-from kit.live_lab.jars import LabError
+from kit.live_lab.jars import ERRORS, LabError
 from kit.live_lab.probe import Probe, Reading
-from kit.live_lab.processes import ENDED, Host, Processes, handling, pause
+from kit.live_lab.processes import Host, Processes, handling, pause
 from kit.live_lab.scenario import App, Scenario
 from kit.rocketmq.versions import Version
 
@@ -35,11 +34,6 @@ GROWING: Final = 40.0
 """Seconds for an incident to grow after the applications are done."""
 BREATH: Final = 0.15
 """Seconds between two pauses of a series."""
-NOT_EMPTY: Final = T("{path}: is not empty; the lab writes into a new folder", "{path}：已存在且非空；实验只写入新目录")
-NONE_HANDLED: Final = T(
-    "{name}: no message reached the consumer, so there is no id to look up",
-    "{name}：没有消息到达消费者，因此没有可查询的 id",
-)
 Watcher = Callable[[str, Reading], None]
 """Called about twice a second with the phase (`traffic`, `settling`) and a reading."""
 
@@ -65,7 +59,7 @@ def run(
     Raise `LabError` if it cannot run here, `ValueError` for an invalid release. Whatever happens, no process is left.
     """
     if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        raise LabError(NOT_EMPTY.say(path=str(out)))
+        raise LabError(ERRORS["not_empty"].say(path=str(out)))
     releases = Version.parse(broker or scenario.broker), Version.parse(client or scenario.client)
     java = jars.java()
     paths = jars.classpath("server", releases[0]), jars.classpath("client", releases[1])
@@ -159,15 +153,13 @@ class _Live:
     def _keep(self) -> None:
         """Start a crashed application again if the scenario requires it. Raise `LabError` for any other exit."""
         if not self.lab.broker.running:
-            raise LabError(
-                ENDED.say(name="broker", code=self.lab.broker.process.returncode, said=self.lab.broker.last_words())
-            )
+            raise self.lab.broker.ended()
         for app in self.scenario.apps:
             host = self.hosts[app.folder]
             if host.running:
                 continue
             if not (app.restart and host.process.returncode == CRASHED):
-                raise LabError(ENDED.say(name=app.folder, code=host.process.returncode, said=host.last_words()))
+                raise host.ended(app.folder)
             crash = int(app.settings["crash"])
             self.hosts[app.folder] = self._start(app, first=str(crash + 1), crash="-1")
 
@@ -221,7 +213,7 @@ def _handled(folder: Path, scenario: Scenario, kind: str) -> str:
     app = next(app for app in scenario.apps if app.role == "consumer")
     rows = (folder / app.folder / f"{app.settings['table']}.csv").read_text(encoding="utf-8").splitlines()[1:]
     if not rows:
-        raise LabError(NONE_HANDLED.say(name=app.folder))
+        raise LabError(ERRORS["none_handled"].say(name=app.folder))
     return rows[0].split(",")[1 if kind == "uniq_key" else 2]
 
 

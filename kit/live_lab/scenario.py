@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 import msgspec
 
-from kit.i18n import Lang, T
+from kit.i18n import Lang, T, labels
 
 Settings = dict[str, str]
 
@@ -69,7 +69,6 @@ class Scenario:
     """The incident whose twin this is."""
 
 
-NO_SUCH: Final = T("{name}: no such scenario; known: {known}", "{name}：没有这个场景；现有 {known}")
 FIXED: Final = "-fixed"
 
 
@@ -84,5 +83,7 @@ def find(name: str, lang: Lang = "en", *, fixed: bool = False) -> Scenario:
     """Return a scenario by name, with `fixed` its twin. Raise `KeyError` with one line that lists the known names."""
     wanted = name if not fixed or name.endswith(FIXED) else name + FIXED
     if wanted not in scenarios():
-        raise KeyError(NO_SUCH.say(name=wanted[:60], known=list(scenarios())).render(lang))
+        raise KeyError(
+            labels("live_lab")["errors"]["no_such"].say(name=wanted[:60], known=list(scenarios())).render(lang)
+        )
     return scenarios()[wanted]
