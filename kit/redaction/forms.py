@@ -58,6 +58,8 @@ PLACES: Final = _compiled(_DATA["places"])
 """What is before a key or a name, and the columns that hold them."""
 MENTIONED: Final = _compiled(_DATA["mentioned"])
 HOSTS: Final = _compiled(_DATA["hosts"])
+KEPT: Final = {name: frozenset(fields.split()) for name, fields in _DATA["kept"].items()}
+"""Fields of findings and of figures whose values stay."""
 NUMBERED: Final = frozenset(_DATA["numbered"]["words"].split())
 """What is numbered and no machine: threads, queues, algorithms."""
 

@@ -23,12 +23,10 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import msgspec
 
-from kit.formats.commitlog.schema import promoted
 from kit.i18n import CATALOGUE, LANGS
 from kit.redaction import ordinary
 from kit.redaction.ordinary import is_ambiguous
 from kit.report import manifest
-from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -45,22 +43,11 @@ PSEUDONYMOUS: Final = tuple(
 )
 """Where pseudonyms of addresses come from, and addresses that every host has."""
 
-_ROWS: Final = resources.files("kit.redaction").joinpath("leaks.yaml").read_bytes()
-_FORMS: Final = {name: re.compile(form) for name, form in msgspec.yaml.decode(_ROWS, type=dict[str, str]).items()}
+_DATA: Final = msgspec.yaml.decode(resources.files("kit.redaction").joinpath("leaks.yaml").read_bytes())
+_FORMS: Final = {name: re.compile(form) for name, form in _DATA["forms"].items()}
 _DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b|sha256-[A-Za-z0-9+/=]+")
 _OPAQUE: Final = re.compile(r"^data:image/.*$")
 _FIXED: Final = frozenset({"bdata", "sha256", "findings_sha256", "manifest_sha256", "kit_version"})
-_WHERE: Final = (
-    ("stored_messages", "topic"),
-    ("stored_messages", promoted(names.REAL_TOPIC)),
-    ("stored_messages", promoted(names.RETRY_TOPIC)),
-    ("stored_messages", promoted(names.PGROUP)),
-    ("stored_messages", "keys"), ("stored_messages", "born_host"), ("stored_messages", "store_host"), ("offsets", "topic"), ("offsets", "group"),
-    ("rows", "key"), ("sends", "key"),
-)  # fmt: skip
-_NAMED: Final = frozenset(
-    {"brokerName", "brokerClusterName", "brokerIP1", "brokerIP2", "namesrvAddr", "accessKey", "secretKey"}
-)
 
 
 @attrs.frozen
@@ -105,14 +92,11 @@ def _address(text: str) -> Address | None:
 
 
 def _values(case: Case) -> Iterator[str]:
-    for table, column in _WHERE:
-        every = case.sql(f"select distinct `{column}` from {table}").toLocalIterator()
-        yield from (row[0] for row in every if row[0])
-    for row in case.sql("select distinct name, value from configs where value is not null").collect():
-        if row.name in _NAMED:
-            for part in re.split("[;,]", row.value):
-                # A line of a log may go on in words of any language behind the setting that it prints.
-                yield from (word for place, word in enumerate(part.split()) if not place or "." in word or ":" in word)
+    for query in _DATA["originals"]:
+        yield from (row[0] for row in case.sql(f"select distinct {query}").toLocalIterator() if row[0])
+    for row in case.sql(f"select distinct {_DATA['settings']}").collect():
+        for part in re.split("[;,]", row.value or ""):
+            yield from (word for place, word in enumerate(part.split()) if not place or "." in word or ":" in word)
 
 
 # --- reading a file as its readers do ----------------------------------------------------------------------------------------

@@ -20,11 +20,6 @@ from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
 from kit.redaction.pseudonyms import Pseudonyms, parsed
 from kit.rocketmq import names as own
 
-KEPT_FIELDS: Final = frozenset([
-    "cause", "kind", "verdict", "role", "sha256", "root_causes", "explained_by", "schema", "kit_version",
-    "findings_sha256", "manifest_sha256",
-])  # fmt: skip
-"""Fields of the kit's own making: nothing of an evidence gets into them."""
 HOMES: Final = ("home", "Users", "user")
 """Folders whose entries are people."""
 GONE: Final = "[redacted]"
@@ -255,7 +250,7 @@ class Redactor:
     def value(self, value: Any, field: str | None = None) -> Any:
         """Return anything JSON-like with its texts and keys replaced, in the same shape; a table (`columns`, `rows`) column by column."""
         if isinstance(value, str):
-            return value if field in KEPT_FIELDS else self.text(value, field)
+            return value if field in rf.KEPT["findings"] else self.text(value, field)
         if isinstance(value, Mapping):
             if isinstance(value.get("columns"), list) and isinstance(value.get("rows"), list):
                 return self._table(value)

@@ -22,7 +22,7 @@ from kit.charts.table import BEHIND, drawn, spelled
 from kit.charts.table import MIME as TABLE
 from kit.evidence import disk
 from kit.i18n import Lang, T, labels, on_clock
-from kit.redaction import leaks
+from kit.redaction import forms, leaks
 from kit.redaction import names as redactnames
 from kit.redaction.redactor import Redactor
 from kit.report import build, manifest, notebooks, write
@@ -33,13 +33,6 @@ if TYPE_CHECKING:
 
 KINDS: Final = labels("redaction")["kinds"]
 SAYS: Final = labels("redaction")["report"]
-
-_WORDS: Final = (
-    "type mode orientation textposition insidetextanchor xref yref xanchor yanchor anchor side dash color colorway symbol shape align barmode overlaying "
-    "family ticks tickmode hovermode hoverinfo uid matches bdata dtype layer showlegend valign shared rangemode fillcolor linecolor gridcolor tickcolor"
-)
-_OURS: Final = frozenset(_WORDS.split())
-"""Fields of a figure that hold plotly's words or packed numbers, nothing of an evidence."""
 
 
 def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
@@ -140,7 +133,7 @@ def _output(
 
 def figure(redactor: Redactor, value: Any, field: str | None = None) -> Any:
     """Return a figure with its texts replaced; the names of its fields are plotly's."""
-    if field in _OURS:
+    if field in forms.KEPT["figure"]:
         return value
     if isinstance(value, dict):
         return {name: figure(redactor, each, name) for name, each in value.items()}

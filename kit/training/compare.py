@@ -7,22 +7,17 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable
+from importlib import resources
 from typing import Any, Final
+
+import msgspec
 
 from kit.training.lab import Kind, Question
 
-UNITS: Final[dict[str, dict[str, float]]] = {
-    "count": {"k": 1e3, "thousand": 1e3, "千": 1e3, "万": 1e4, "m": 1e6, "million": 1e6, "百万": 1e6},
-    "bytes": {
-        "": 1, "b": 1, "byte": 1, "bytes": 1, "字节": 1, "k": 1024, "kb": 1024, "kib": 1024,
-        "m": 1 << 20, "mb": 1 << 20, "mib": 1 << 20,
-    },
-    "seconds": {
-        "": 1, "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "秒": 1,
-        "ms": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3, "毫秒": 1e-3,
-        "min": 60, "minute": 60, "minutes": 60, "分": 60, "分钟": 60,
-    },
-}  # fmt: skip
+UNITS: Final = msgspec.yaml.decode(
+    resources.files("kit.training").joinpath("units.yaml").read_bytes(), type=dict[str, dict[str, float]]
+)
+"""By the kind of a number: how many of the plain unit each unit is."""
 _NUMBER: Final = re.compile(
     r"(?:about|around|roughly|ca\.?|约|大约|≈|~)?\s*([+-]?\d(?:[\d.,_' ]*\d)?)\s*([^\d\s.,][^\d]*)?\.?"
 )
