@@ -12,6 +12,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from table import rows_of
 
 from kit.collection.collect import script
 
@@ -298,24 +299,8 @@ def test_times_are_checked_before_anything_is_printed():
     assert "SINCE='2026-11-20 06:00:00'" in script("2026-11-20T14:00:00+08:00")
 
 
-SETTINGS = {
-    "tools.yml": (
-        "accounts:\n- accessKey: RMQcanary1\n  secretKey: 'canary 2'\n  flow: {user: a, password: canary3}\n  admin: true\n",
-        "admin: true",
-    ),
-    "logback.xml": (
-        '<a><property name="mail.password" value="canary4"/><secretKey>canary5</secretKey><b accessKey="canary6" level="INFO"/></a>\n',
-        'level="INFO"',
-    ),
-    "topics.json": (
-        '{"topicConfigTable":{"t":{"perm":6}},"innerClientAuthenticationCredentials":"{\\"accessKey\\":\\"canary7\\"}",\n"apiKey" : "canary\\"8","pin":{"password":12340009}}\n',
-        '"perm":6',
-    ),
-    "app.properties": (
-        "spring.datasource.password=canary10\nurl=jdbc:mysql://app:canary11@db:3306/x\nsize: 7\n",
-        "size: 7",
-    ),
-}
+SETTINGS = rows_of(__file__, "settings")
+"""Files of settings, their content with secrets, and what stays of it."""
 
 
 def test_secrets_are_masked_in_every_kind_of_settings(home, quick, tmp_path):

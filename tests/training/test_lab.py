@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import lab_truth
+import msgspec
 import nbformat
 import pandas as pd
 import pytest
@@ -17,68 +18,25 @@ from table import rows_of
 
 import kit
 from kit.charts import Chart, figure
-from kit.i18n import T
 from kit.report import notebooks
 from kit.training import compare, facts
 from kit.training.bench import Bench, evidences
-from kit.training.lab import MIXED, Kind, Lab, Question, Slip, fill, labs
+from kit.training.lab import MIXED, Kind, Lab, fill, labs
 from kit.training.session import LabError, Session, form
 
-ASK, HINT, WHY = (
-    T("How many?", "多少？"),
-    T("Look at {copies}.", "看 {copies}。"),
-    T("As {messages} says.", "如 {messages} 所示。"),
-)
-COPIES, LATE = T("Those are copies: {copies}.", "那是副本：{copies}。"), T("It was late.", "它迟了。")
-NOT_THIS = T("Not this one.", "不是这个。")
-
-
-def question(id_: str, kind: Any, answer: str, *options: str, **more: Any) -> Question:
-    chosen = dict.fromkeys(options, WHY) | more.pop("options", {})
-    return Question(id=id_, kind=kind, answer=answer, prompt=ASK, hint=HINT, explanation=WHY, options=chosen, **more)
-
-
-CONSUMER = T("a consumer that hands a message back", "把消息退回的消费者")
-PRODUCER = T("the producer, with a send of its own", "生产者自己的一次发送")
-WHO = question(
-    "99-7", "word", "who", options={"consumer": CONSUMER, "producer": PRODUCER}, aliases={"stall": "producer"}
-)
-QUESTIONS = (
-    question("99-1", "count", "messages", slips=(Slip(COPIES, taken_for="copies"), Slip(LATE, taken_for="late"))),
-    question("99-2", "seconds", "late", tolerance=0.1),
-    question(
-        "99-3",
-        "word",
-        "kind",
-        "uniq-key",
-        "offset-id",
-        slips=(Slip(NOT_THIS, value="offset-id"),),
-        aliases={"getmsgid": "uniq-key", "key": "offset-id"},
-    ),
-    question("99-4", "words", "causes", "alpha", "beta", "gamma", slips=(Slip(NOT_THIS, value="gamma"),)),
-    question("99-5", "bytes", "unknown"),
-    question("99-6", "words", "none", also="beside"),
-    WHO,
-    question("99-8", "order", "chain", "alpha", "beta", "gamma"),
-    question("99-9", "word", "group"),
-)
-FACTS = {
-    "messages": 1234,
-    "copies": 5678,
-    "late": 5.0,
-    "kind": "uniq-key",
+LAB = msgspec.convert(rows_of(__file__, "lab"), Lab)
+COPIES = LAB.questions[0].slips[0].feedback
+FACTS = rows_of(__file__, "facts") | {
     "causes": frozenset({"alpha", "beta"}),
-    "unknown": None,
     "none": frozenset({"none"}),
     "beside": frozenset({"none", "dead-letter"}),
-    "who": "consumer",
     "chain": ("beta", "alpha", "gamma"),
 }
 
 
 @pytest.fixture
 def session() -> Session:
-    played = Session(Lab(99, ASK, questions=QUESTIONS), Bench([]))
+    played = Session(LAB, Bench([]))
     played.facts = FACTS
     return played
 
@@ -96,7 +54,7 @@ def test_what_is_no_number_is_none(given: Any, kind: Kind) -> None:
 
 @pytest.mark.parametrize(("id_", "given", "truth", "yes"), rows_of(__file__, "words_forgive_form"))
 def test_words_forgive_form_and_take_plain_words(id_: str, given: Any, truth: Any, yes: bool) -> None:
-    assert compare.same(given, truth, next(q for q in QUESTIONS if q.id == id_)) is yes
+    assert compare.same(given, truth, next(q for q in LAB.questions if q.id == id_)) is yes
 
 
 def test_placeholders_are_no_answers() -> None:
