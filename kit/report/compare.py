@@ -49,17 +49,17 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
 
 def _finding(cause: str, title: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:
     sides = (old, new)
-    verdicts = [side.get("verdict") if side else ABSENT for side in sides]
-    if verdicts[0] != verdicts[1]:
-        yield Change(cause, "verdict", "", *verdicts, title)
+    was, now = (side.get("verdict") if side else ABSENT for side in sides)
+    if was != now:
+        yield Change(cause, "verdict", "", was, now, title)
     figures = [_flat((side or {}).get("figures") or {}) for side in sides]
     for name in sorted(figures[0].keys() | figures[1].keys()):
         was, now = (side.get(name, ABSENT) for side in figures)
         if was != now:
             yield Change(cause, "figure", name, was, now, title)
-    wanted = [sorted(str(item.get("artefact")) for item in (side or {}).get("missing") or ()) for side in sides]
-    if wanted[0] != wanted[1]:
-        yield Change(cause, "missing", "", *wanted, title)
+    was, now = (sorted(str(item.get("artefact")) for item in (side or {}).get("missing") or ()) for side in sides)
+    if was != now:
+        yield Change(cause, "missing", "", was, now, title)
 
 
 def _flat(figures: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -173,7 +173,14 @@ def _view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, fail
     except Exception as error:
         failures.append(Failure.of(finding["cause"], error))
         said = f"{finding['summary']} {PAGE['part_failed'].say(type=failures[-1].type).render(lang)}"
-        bare = {"window": None, "steps": [], "figures": {}, "remedies": [], "missing": [], "summary": said}
+        bare: dict[str, Any] = {
+            "window": None,
+            "steps": [],
+            "figures": {},
+            "remedies": [],
+            "missing": [],
+            "summary": said,
+        }
         return finding_view({**finding, **bare}, stories, lang)
 
 

@@ -124,7 +124,7 @@ def execute(
         ThreadPoolExecutor(AT_ONCE) as pool,
     ):
         _resolve()
-        done = list(pool.map(lambda job: _execute(*job, chosen, neutral or chosen), jobs))
+        done = list(pool.map(lambda job: _execute(job[0], job[1], chosen, neutral or chosen), jobs))
     if failures is not None:
         failures += [failure for _, broken in done for failure in broken]
     return [path for path, _ in done]

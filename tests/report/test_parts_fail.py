@@ -15,6 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from kit.charts import Chart, Undrawn, figure
 from kit.charts.table import cell
 from kit.evidence.failure import Failure
+from kit.notebook import answers
 from kit.notebook.inquiry import Inquiry, NoSuchCause
 from kit.report import html, notebooks
 from kit.report.build import build
@@ -34,7 +35,7 @@ def inquiry() -> Inquiry:
 
 
 def test_a_chart_that_cannot_be_drawn_is_its_table() -> None:
-    shown = inquiry()._drawn(broken, pd.DataFrame({"topic": ["orders"], "n": [3]}), "topics")
+    shown = answers.drawn(broken, pd.DataFrame({"topic": ["orders"], "n": [3]}), "topics", "en")
     assert isinstance(shown, Undrawn)
     data, metadata = shown._repr_mimebundle_()
     assert "orders" in data["text/html"] and "RecursionError" in data["text/html"]
@@ -55,7 +56,7 @@ def test_a_chart_that_breaks_while_it_is_shown(monkeypatch: pytest.MonkeyPatch) 
 def test_values_without_words() -> None:
     assert cell(Unreadable()) == ("(Unreadable)", "text")
     for frame in (pd.DataFrame({"x": [Unreadable(), 1, None]}), pd.DataFrame({Unreadable(): [1]})):
-        data, _ = inquiry()._drawn(broken, frame, "odd")._repr_mimebundle_()
+        data, _ = answers.drawn(broken, frame, "odd", "en")._repr_mimebundle_()
         assert "RecursionError" in data["text/plain"]
 
 
