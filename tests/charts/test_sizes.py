@@ -39,7 +39,7 @@ def test_the_queue_says_what_is_behind_the_check() -> None:
 
 
 def given(**more: object) -> pd.DataFrame:
-    """A row of the what-if: as `kit.analysis.sizes.half_records.start` makes it."""
+    """A row of the what-if: as `message-size-mismatch` makes it."""
     row = {
         "topic": "orders", "body": 700, "properties": '{"KEYS": "K1"}', "broker": "4.6.0", "limit": 1000,
         "producer_group": "g", "check_max": 15, "dledger": False, "v6": False, "cluster": "c", "extra": 0,
