@@ -70,7 +70,7 @@ def offset_looks(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _copies(facts: Facts) -> list[dict[str, Any]]:
-    rows = facts.rows("saved_offsets")
+    rows = facts.rows("saved_offsets") if facts.files.of_kind("store_json", "broker_conf", "checkpoint") else []
     place = {file: brokers.of_file(facts, file) for file in {row["file"] for row in rows}}
     masters = {b.name for b in brokers.all_of(facts) if not b.slave}
     follow = {file for file, b in place.items() if b and b.slave and b.name in masters}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kit.analysis import refs
-from kit.analysis.consumers import offsets
+from kit.analysis.consumers import offsets, positions
 from kit.causes import shown_by
 from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
@@ -125,7 +125,8 @@ def _hints(facts: Facts, observed: Observed, kind: str | None) -> None:
 
 def _without_jump(facts: Facts, observed: Observed) -> None:
     """Add signs that count only where no jump is shown."""
-    if rows := facts.rows("smaller_offsets") if offsets.copies(facts) else []:
+    several_looks = positions.every(facts).duplicated(positions.KEYS).any()
+    if rows := facts.rows("smaller_offsets") if several_looks else []:
         group, topic, queues, messages = (rows[0][name] for name in ("group", "topic", "queues", "messages"))
         observed.values |= {"smaller_group": group, "smaller_topic": topic, "smaller_queues": queues}
         observed.values["smaller_messages"] = messages
