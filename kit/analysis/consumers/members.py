@@ -35,7 +35,7 @@ COMPARED: Final = 1_000
 """Most connections of one client id, the last ones, that are compared with each other."""
 
 
-# --- subscriptions -----------------------------------------------------------------------------------------------------
+# --- subscriptions -------------------------------------------------------------------------------------------------
 
 
 @memo
@@ -67,15 +67,15 @@ def _printed(facts: Facts) -> list[Subscription]:
     # A client existed until the last time in its log, rounded up to a second.
     ends = {i.file: i.last + dt.timedelta(seconds=1) for i in facts.zoned.items if i.last is not None}
     every = []
-    for said in consumer_logs.of(facts, "heartbeat-data", "consumer-registered"):
-        address, ref = (said.address or "").removeprefix("/"), facts.ref(said.file, said.line)
-        for group, topics in consumer_logs.subscriptions(said.data).items():
-            client, last = said.client_id or "", admin_output.naive(ends.get(said.file))
-            if said.event == "consumer-registered":
+    for statement in consumer_logs.of(facts, "heartbeat-data", "consumer-registered"):
+        address, ref = (statement.address or "").removeprefix("/"), facts.ref(statement.file, statement.line)
+        for group, topics in consumer_logs.subscriptions(statement.data).items():
+            client, last = statement.client_id or "", admin_output.naive(ends.get(statement.file))
+            if statement.event == "consumer-registered":
                 known = by_address.get((group, address))
                 client, last = (known.client_id, known.last) if known else (address, None)
             every.append(
-                Subscription(group=group, client_id=client, topics=topics, first=said.first, last=last, ref=ref)
+                Subscription(group=group, client_id=client, topics=topics, first=statement.first, last=last, ref=ref)
             )
     return every
 
@@ -107,7 +107,7 @@ def _overlap(a: Subscription, b: Subscription) -> bool:
     return bool(early.last is None or early.last >= late.first or near)
 
 
-# --- queues ------------------------------------------------------------------------------------------------------------
+# --- queues --------------------------------------------------------------------------------------------------------
 
 
 @memo
@@ -119,23 +119,23 @@ def holdings(facts: Facts) -> list[Holding]:
     taken: dict[tuple[str, str, Queue], consumer_logs.Statement] = {}
     # The set a rebalance ends with shows what was taken where the lines of each queue are gone (rolled away).
     slugs = ("queue-taken", "pull-started", "queues-assigned", "queues-assigned-go", "queue-left", "consumer-stopped")
-    for said in consumer_logs.of(facts, *slugs):
-        if said.event == "consumer-stopped":
-            stopped = [key for key in taken if key[0] == said.place and said.group in (None, key[1])]
-            ended += [(key, taken.pop(key), said.first) for key in stopped]
-        for queue in [said.queue] if said.queue else sorted(consumer_logs.queues(said.set)):
-            key = said.place, said.group or "", queue
-            if said.event != "queue-left":
-                taken.setdefault(key, said)
+    for statement in consumer_logs.of(facts, *slugs):
+        if statement.event == "consumer-stopped":
+            stopped = [key for key in taken if key[0] == statement.place and statement.group in (None, key[1])]
+            ended += [(key, taken.pop(key), statement.first) for key in stopped]
+        for queue in [statement.queue] if statement.queue else sorted(consumer_logs.queues(statement.set)):
+            key = statement.place, statement.group or "", queue
+            if statement.event != "queue-left":
+                taken.setdefault(key, statement)
             elif key in taken:
-                ended.append((key, taken.pop(key), said.last))
-    ended += [(key, said, None) for key, said in taken.items()]
+                ended.append((key, taken.pop(key), statement.last))
+    ended += [(key, statement, None) for key, statement in taken.items()]
     return [
         Holding(
-            place=place, group=group, queue=queue, client_id=said.client_id or clients.get(said.file, ""),
-            first=said.first, last=last, ref=facts.ref(said.file, said.line),
+            place=place, group=group, queue=queue, client_id=statement.client_id or clients.get(statement.file, ""),
+            first=statement.first, last=last, ref=facts.ref(statement.file, statement.line),
         )
-        for (place, group, queue), said, last in ended if names.of_users(group)
+        for (place, group, queue), statement, last in ended if names.of_users(group)
     ]  # fmt: skip
 
 
@@ -173,7 +173,7 @@ def table(facts: Facts, group: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).head(5_000)
 
 
-# --- connections -------------------------------------------------------------------------------------------------------
+# --- connections ---------------------------------------------------------------------------------------------------
 
 
 @memo
@@ -187,15 +187,15 @@ def connections(facts: Facts) -> list[Connection]:
         for b in admin_output.blocks_of(facts, "consumerConnection") if b.get("#ClientId") and b.get("-g")
     ]  # fmt: skip
     gone: dict[tuple[str, str], list[dt.datetime]] = defaultdict(list)
-    for said in consumer_logs.of(facts, "consumer-disconnected"):  # in order of time
-        if said.first is not None:
-            gone[said.file, said.address or ""].append(said.first)
-    for said in consumer_logs.of(facts, "consumer-connected"):
-        address, first = said.address or "", said.first
+    for statement in consumer_logs.of(facts, "consumer-disconnected"):  # in order of time
+        if statement.first is not None:
+            gone[statement.file, statement.address or ""].append(statement.first)
+    for statement in consumer_logs.of(facts, "consumer-connected"):
+        address, first = statement.address or "", statement.first
         every.append(Connection(
-            group=said.group or "", client_id=said.client_id or "", address=address, first=first,
-            last=next((end for end in gone[said.file, address] if first is not None and end >= first), None),
-            file=said.file, line=said.line, listed=False,
+            group=statement.group or "", client_id=statement.client_id or "", address=address, first=first,
+            last=next((end for end in gone[statement.file, address] if first is not None and end >= first), None),
+            file=statement.file, line=statement.line, listed=False,
         ))  # fmt: skip
     for each in every:
         each.host = each.address.rpartition(":")[0]

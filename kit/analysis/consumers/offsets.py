@@ -63,7 +63,7 @@ def first_stored(facts: Facts, topic: str) -> dict[int, int]:
     return {row["queue_id"]: row["min_offset"] for row in sorted(rows, key=lambda row: row["min_offset"])}
 
 
-# --- what only points to a move ---------------------------------------------------------------------------------------
+# --- what only points to a move -----------------------------------------------------------------------------------
 
 
 def behind_the_first(facts: Facts) -> list[Row]:
@@ -96,7 +96,9 @@ def unseen_starts(facts: Facts) -> list[SimpleNamespace]:
         if policy is None or policy[0] == FROM_FIRST:
             continue
         registered = consumer_logs.of(facts, "consumer-registered", group=group)
-        topics = {topic for said in registered for topic in consumer_logs.subscriptions(said.data).get(group, ())}
+        topics = {
+            topic for statement in registered for topic in consumer_logs.subscriptions(statement.data).get(group, ())
+        }
         own = sorted(topic for topic in topics if not topic.startswith(names.RETRY_PREFIX))
         first = {topic: min(first_stored(facts, topic).values(), default=0) for topic in own}
         topic = max(own, key=lambda name: first[name], default="")
@@ -122,7 +124,7 @@ def start_policy(facts: Facts, group: str) -> tuple[str, Ref] | None:
     return next(((row["policy"], facts.ref(row["file"], row["line"])) for row in rows), None)
 
 
-# --- moves ------------------------------------------------------------------------------------------------------------
+# --- moves --------------------------------------------------------------------------------------------------------
 
 
 @fold(

@@ -1,4 +1,5 @@
-"""The copies of a message: every record of it, found by any of its ids; which record each was copied from, what wrote it, and what is missing.
+"""The copies of a message: every record of it, found by any of its ids; which record each was copied from, what wrote
+it, and what is missing.
 
 Copies are joined by UNIQ_KEY; if one lost it, by ORIGIN_MESSAGE_ID or by the prepared offset of a commit; op records by
 broker and half-queue offset. What each hop writes: reference §4, the broker's EndTransactionProcessor,
@@ -139,7 +140,7 @@ def store_order(record: Record) -> tuple[bool, dt.datetime, str, int]:
     return at is None, at or _NEVER, record["store_host"] or "", record["physical_offset"]
 
 
-# --- lineage -------------------------------------------------------------------------------------------------------------------
+# --- lineage ----------------------------------------------------------------------------------------------------------
 
 
 class _Earlier:
@@ -202,7 +203,7 @@ def _back(record: Record) -> bool:
 
 
 def with_lineage(records: list[Record]) -> list[Record]:
-    """Return the records, which are in store order, with `copied_from` (offset id or None) and `why` (a sentence) filled in."""
+    """Return the records, in store order, with `copied_from` (offset id or None) and `why` (a sentence)."""
     done: list[Record] = []
     everything = _Earlier()
     of_key: defaultdict[str, _Earlier] = defaultdict(_Earlier)
@@ -227,15 +228,16 @@ def _values(record: Record) -> Record:
 
 
 def half_id(commit: Record) -> str:
-    """Return the offset id of the half record a commit was made from: same store host, the prepared offset (it inherits the host)."""
+    """Return the offset id of the half record of a commit: the prepared offset on the same store host."""
     return f"{commit['offset_msg_id'][:-16]}{commit['prepared_transaction_offset']:016X}"
 
 
-# --- gaps ----------------------------------------------------------------------------------------------------------------------
+# --- gaps -------------------------------------------------------------------------------------------------------------
 
 
 def gaps(records: list[Record], ops: list[Record], end: dt.datetime | None) -> list[dict[str, Any]]:
-    """Return what is missing in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the record concerned.
+    """Return what is missing in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the
+    record concerned.
 
     `end`: the last store time of the evidence; the sentence of a step that was not due by then says so.
     """

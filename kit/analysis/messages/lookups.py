@@ -1,4 +1,4 @@
-"""Ids of messages as people used them: look-ups in the evidence, pastes that compare ids, the id that each call returns.
+"""Ids of messages as people used them: look-ups in the evidence, pastes that compare ids, the id each call returns.
 
 queryMsgById splits an offset id into a broker address and an offset; given a UNIQ_KEY it connects to the producer's
 address with pid and loader hash as the port, or answers CODE 208 (client/impl/MQAdminImpl.viewMessage,
@@ -60,7 +60,8 @@ LARGEST: Final = 1 << 20
 
 @attrs.define
 class Lookup:
-    """One look-up. `line`: where it begins; `reason`: why it failed (None: found, or not shown); `address`: where it tried to connect.
+    """One look-up. `line`: where it begins; `reason`: why it failed (None: found, or not shown); `address`: where it
+    tried to connect.
 
     `wrong`: the id is well-formed and of the other kind; None where no id is known.
     """
@@ -147,7 +148,7 @@ def lookups(facts: Facts) -> list[Lookup]:
 
 
 def _once(every: list[Lookup]) -> list[Lookup]:
-    """Leave out failures without a command that report a command already listed: a tool prints and logs the same exception."""
+    """Leave out failures without a command that report one already listed: a tool prints and logs the same exception."""
     listed = [one for one in every if one.command]
     known = {one.address or _misread(i) for one in listed for i in (one.ids or ("",))}
     known |= {i.upper() for one in listed for i in one.ids}
@@ -180,7 +181,7 @@ def ref(facts: Facts, lookup: Lookup) -> tuple[Ref, ...]:
     return facts.refs((lookup.file, line) for line in lines)
 
 
-# --- pastes --------------------------------------------------------------------------------------------------------------------
+# --- pastes -----------------------------------------------------------------------------------------------------------
 
 
 @memo
@@ -220,13 +221,13 @@ def quoted(facts: Facts, numbers: Iterable[int]) -> tuple[Ref, ...]:
     return tuple(Ref(file, raw[number - 1].rstrip("\r"), line=number) for number in numbers)
 
 
-# --- calls ---------------------------------------------------------------------------------------------------------------------
+# --- calls ------------------------------------------------------------------------------------------------------------
 
 
 def on_message(
     records: Sequence[dict[str, Any]], client: str | Version | None = None, lang: Lang = "en"
 ) -> pd.DataFrame:
-    """Return the id that each call returns for this message: columns call, side, which, id, copy (stage), says, upstream.
+    """Return the id that each call returns for this message: call, side, which, id, copy (stage), says, upstream.
 
     `records` as in `kit.trace`, in store order; `id` is None if the call answers null or the message has no such copy.
     """
@@ -247,6 +248,8 @@ def on_message(
 
 
 def of_copies(copies: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
-    """Return `on_message` of a query's rows: uniq_key, stage, offset_msg_id, origin_message_id, client_version, in store order."""
+    """Return `on_message` of a query's rows in store order: uniq_key, stage, offset_msg_id, origin_message_id,
+    client_version.
+    """
     version = copies["client_version"].dropna().max()
     return on_message(copies.to_dict("records"), Version.maybe(str(version)), lang)  # type: ignore[arg-type]

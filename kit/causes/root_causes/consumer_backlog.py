@@ -27,7 +27,7 @@ def observe(facts: Facts) -> Observed:
     pairs = lag.pairs(facts)
     growing = sorted((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name))
     worst = growing[0] if growing else None
-    groups = sorted(said.group for said in _held_back(facts, None) if said.group)
+    groups = sorted(statement.group for statement in _held_back(facts, None) if statement.group)
     group = worst.group if worst else max(groups, key=groups.count, default=None)
     threads = stacks.of_group(facts, group, frozenset(consumption.places(facts, group))) if group else []
     best = _best(stacks.shared(facts, threads))
@@ -92,22 +92,22 @@ def _listener(
     elif worst is not None and (slow := _slow(facts, worst)):
         observed.values |= slow[0]
         quoted = (slow[1], *lines)
-    observed.values |= {"held": sum(said.n for said in held), "held_group": group}
-    observed.values["cache_full"] = held and all(said.event == "receive-held-back" for said in held)
+    observed.values |= {"held": sum(statement.n for statement in held), "held_group": group}
+    observed.values["cache_full"] = held and all(statement.event == "receive-held-back" for statement in held)
     observed.quotes["slow-listener"] = quoted
 
 
 def _statistics(facts: Facts, observed: Observed, group: str | None) -> None:
     """Add how far behind pulls were, if stats.log shows it: of the lagging group, else of any."""
     far: dict[tuple[str, str], list[consumer_logs.Statement]] = defaultdict(list)
-    for said in consumer_logs.of(facts, "group-falls-behind", group=group):
-        if said.group and (said.high_behind_ms or 0) >= FAR and not said.topic.startswith("%"):
-            far[said.group, said.topic].append(said)
+    for statement in consumer_logs.of(facts, "group-falls-behind", group=group):
+        if statement.group and (statement.high_behind_ms or 0) >= FAR and not statement.topic.startswith("%"):
+            far[statement.group, statement.topic].append(statement)
     if far:
         (group, topic), lines = max(far.items(), key=lambda each: (len(each[1]), each[0]))
         observed.values |= {
-            "far_group": group, "far_topic": topic, "far_queues": len({said.queue for said in lines}),
-            "seconds": max(said.high_behind_ms for said in lines) // 1000,
+            "far_group": group, "far_topic": topic, "far_queues": len({statement.queue for statement in lines}),
+            "seconds": max(statement.high_behind_ms for statement in lines) // 1000,
         }  # fmt: skip
         observed.quotes["statistics"] = consumer_logs.quote(facts, lines[:2])
 
@@ -149,7 +149,7 @@ def _held_back(facts: Facts, group: str | None) -> list[consumer_logs.Statement]
     """Return the pulls held back, without those of a single stuck queue."""
     held = consumer_logs.concerning(facts, group, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
     still = any(map(consumer_logs.at_one_message, held))
-    return [] if still and len({said.queue for said in held}) == 1 else held
+    return [] if still and len({statement.queue for statement in held}) == 1 else held
 
 
 def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:

@@ -109,11 +109,11 @@ def _hint(facts: Facts) -> Message:
     """Return a message that seems to block its queue where no two looks show a stuck queue."""
     attempts = [s for s in consumer_logs.of(facts, "orderly-not-done") if s.n >= ATTEMPTS]
     if attempts:
-        said = max(attempts, key=lambda s: s.n)
-        message = _attempted(facts, said, said.n)
-        if said.queue is None:
+        statement = max(attempts, key=lambda s: s.n)
+        message = _attempted(facts, statement, statement.n)
+        if statement.queue is None:
             return message | {"uniq_key": None, "why": None}
-        return message | {"queue": _place(*said.queue), "queue_offset": integer(said.queue_offset)}
+        return message | {"queue": _place(*statement.queue), "queue_offset": integer(statement.queue_offset)}
     if still := same_minimum(facts):
         return _spanning(facts, still)
     if row := one_full(facts):
@@ -126,8 +126,8 @@ def _in_work(facts: Facts, queue: lag.Stuck) -> Message:
     """Return what shows the message at a queue's offset, or that the queue has no owner; {} if nothing does."""
     attempts = [s for s in consumer_logs.of(facts, "orderly-not-done", group=queue.group) if _is_at(s, queue)]
     if attempts:
-        said = max(attempts, key=lambda s: s.n)
-        return _attempted(facts, said, sum(s.n for s in attempts)) | {"offset": queue.offset}
+        statement = max(attempts, key=lambda s: s.n)
+        return _attempted(facts, statement, sum(s.n for s in attempts)) | {"offset": queue.offset}
     threads = stacks.of_group(facts, queue.group, frozenset(consumption.places(facts, queue.group)))
     if locked := [t for t in threads if t.deadlocked]:
         return _deadlock(facts, locked)
@@ -149,25 +149,25 @@ def _in_work(facts: Facts, queue: lag.Stuck) -> Message:
     return {"no_owner": True} if nobodys else {}
 
 
-def _is_of(said: consumer_logs.Statement, queue: lag.Stuck) -> bool:
-    return said.queue is not None and (said.queue[0], said.queue[2]) == (queue.topic, queue.queue_id)
+def _is_of(statement: consumer_logs.Statement, queue: lag.Stuck) -> bool:
+    return statement.queue is not None and (statement.queue[0], statement.queue[2]) == (queue.topic, queue.queue_id)
 
 
-def _is_at(said: consumer_logs.Statement, queue: lag.Stuck) -> bool:
-    return _is_of(said, queue) and said.queue_offset == str(queue.offset)
+def _is_at(statement: consumer_logs.Statement, queue: lag.Stuck) -> bool:
+    return _is_of(statement, queue) and statement.queue_offset == str(queue.offset)
 
 
-def _attempted(facts: Facts, said: consumer_logs.Statement, count: int) -> Message:
+def _attempted(facts: Facts, statement: consumer_logs.Statement, count: int) -> Message:
     return {
-        "message": "attempted", "group": said.group, "offset": said.queue_offset, "count": count,
-        "times": said.high_reconsume_times, "uniq_key": said.uniq_key, "why": "suspended",
-        "refs": facts.refs([(said.file, said.line), (said.file, said.last_line)]),
+        "message": "attempted", "group": statement.group, "offset": statement.queue_offset, "count": count,
+        "times": statement.high_reconsume_times, "uniq_key": statement.uniq_key, "why": "suspended",
+        "refs": facts.refs([(statement.file, statement.line), (statement.file, statement.last_line)]),
     }  # fmt: skip
 
 
-def _spanning(facts: Facts, said: consumer_logs.Statement) -> Message:
-    places = [(said.file, said.line), (said.file, said.last_line)]
-    return {"message": "spanning", "offset": said.low_min_offset, "count": said.n, "refs": facts.refs(places)}
+def _spanning(facts: Facts, statement: consumer_logs.Statement) -> Message:
+    places = [(statement.file, statement.line), (statement.file, statement.last_line)]
+    return {"message": "spanning", "offset": statement.low_min_offset, "count": statement.n, "refs": facts.refs(places)}
 
 
 def _in_memory(facts: Facts, row: dict[str, Any], offset: Any) -> Message:

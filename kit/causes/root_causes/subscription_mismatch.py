@@ -142,9 +142,13 @@ def _all_alike(facts: Facts) -> bool:
 def _flapping(facts: Facts) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
     """Return, by group, (lines, what comes and goes, statements) of a subscription that returns."""
     by_group: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
-    for said in consumer_logs.of(facts, "subscription-replaced", "subscription-removed", "subscription-added"):
-        if said.group and names.of_users(said.group) and not (said.topic or "").startswith(names.RETRY_PREFIX):
-            by_group[said.group].append(said)
+    for statement in consumer_logs.of(facts, "subscription-replaced", "subscription-removed", "subscription-added"):
+        if (
+            statement.group
+            and names.of_users(statement.group)
+            and not (statement.topic or "").startswith(names.RETRY_PREFIX)
+        ):
+            by_group[statement.group].append(statement)
     flapping = {}
     for group, lines in by_group.items():
         removed = [s for s in lines if s.event == "subscription-removed"]
