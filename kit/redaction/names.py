@@ -80,15 +80,15 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
             if not names_nobody and not _made_of(stem, kinds):
                 learn(stem, "dir")
     addresses = {*_hosts_of_records(case), *mentioned_addresses(texts)}
-    made = Redactor(salt(case.workspace), kinds, addresses, exact={*files, *paths})
+    redactor = Redactor(salt(case.workspace), kinds, addresses, exact={*files, *paths})
     long = [name for name, kind in kinds.items() if kind in ("topic", "group") and len(name) > LONG]
     for text in sorted(text for text in texts if text.count(LISTED) > 1):
         # A list of what a long name consists of says the name.
         pieces = text.split(LISTED)
         if any(all(piece in name for piece in pieces) for name in long):
-            made.exact[text] = LISTED.join(made.coin(piece, "value") for piece in pieces)
-    made.exact |= dict.fromkeys(_quoted_rows(case, texts), GONE)
-    return made
+            redactor.exact[text] = LISTED.join(redactor.coin(piece, "value") for piece in pieces)
+    redactor.exact |= dict.fromkeys(_quoted_rows(case, texts), GONE)
+    return redactor
 
 
 def salt(workspace: ws.Workspace) -> bytes:

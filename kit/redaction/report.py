@@ -63,19 +63,19 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         paths = {findings["evidence"]["path"], parameters["evidence"], parameters["workspace"], str(Path.home())}
         redactor = redactnames.of(case, shown, paths)
 
-        told = redactor.value(findings)
-        disk.write_json(staged / "findings.json", told)
+        replaced = redactor.value(findings)
+        disk.write_json(staged / "findings.json", replaced)
         for name, frame in tables.items():
             write.csv(redactor.frame(frame), staged / "tables" / f"{name}.csv")
         (staged / "notebooks").mkdir()
-        made = []
+        written = []
         for path, book in books.items():
             notebook(redactor, book, redactor.value(build.neutral(case)), case.lang)
             nbformat.write(book, staged / "notebooks" / path.name)
-            made.append(staged / "notebooks" / path.name)
+            written.append(staged / "notebooks" / path.name)
         frames = {name: redactor.frame(frame) for name, frame in evidence.items()}
         with on_clock(case.clock):
-            build.build(told, frames, made, staged, case.lang, redactor.value(options) | {"redact": True})
+            build.build(replaced, frames, written, staged, case.lang, redactor.value(options) | {"redact": True})
         manifest.write_run(staged / "run.json", started, {})
 
         if case.failures:
