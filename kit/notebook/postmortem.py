@@ -16,7 +16,7 @@ from kit.charts import Chart, Table, messages, sends, sizes, transactions
 from kit.charts import timeline as charts
 from kit.evidence import workspace as ws
 from kit.formats.printed_times import iso
-from kit.i18n import Lang, Sentence, labels
+from kit.i18n import Lang, Sentence, labels, rendered
 from kit.notebook import inquiry as notebook
 from kit.notebook import notes, places
 from kit.notebook.answers import Answer
@@ -24,7 +24,6 @@ from kit.notebook.answers import Answer
 MOST_ROWS: Final = 500
 COLUMNS: Final = labels("notebook")["postmortem columns"]
 TEXTS: Final = labels("notebook")["postmortem"]
-HOLDS: Final = {True: "✓", False: "✗", None: "?"}
 CHARTS: Final[Mapping[str, tuple[str, Callable[..., Chart]]]] = {
     "half-topic-blowup": ("half_topic_growth", transactions.growth),
     "message-size-mismatch": ("size_half_queue", sizes.half_queue),
@@ -83,7 +82,7 @@ class Postmortem:
         return self._say(*filter(None, items)) if any(items) else self._say(TEXTS["unwritten"].say(name=name))
 
     def _say(self, *said: Sentence | str) -> Answer:
-        return Answer(pd.DataFrame(), (), "\n".join(x if isinstance(x, str) else x.render(self.lang) for x in said))
+        return Answer(pd.DataFrame(), (), "\n".join(rendered(each, self.lang) for each in said))
 
     def _table(self, rows: list[Any], caption: str, *columns: str) -> Table | Answer:
         frame = pd.DataFrame(rows, columns=pd.Index(columns))
@@ -128,16 +127,11 @@ class Postmortem:
         for name, source in (("timeline", "team"), ("decisions", "decision")):
             for row in self.team.tables[name]:
                 at = notes.moment(row["time"], self.team.zone, day.astimezone(self.team.zone).date() if day else None)
-                what: Any = row["what"]
+                what: Sentence | str = row["what"]
                 what = TEXTS["because"].say(what=what, why=row["why"]) if row.get("why") else what
                 what = TEXTS["who"].say(what=what, who=row["who"]) if row["who"] else what
-                said = TEXTS["as_written"].say(text=row["time"]).render(self.lang) if row["time"] else ""
-                yield (
-                    at,
-                    TEXTS[source].render(self.lang),
-                    what if isinstance(what, str) else what.render(self.lang),
-                    said,
-                )
+                place = TEXTS["as_written"].say(text=row["time"]).render(self.lang) if row["time"] else ""
+                yield at, TEXTS[source].render(self.lang), rendered(what, self.lang), place
 
     def timeline(self) -> Chart:
         """Chart the timed rows of the merged timeline."""
@@ -155,7 +149,13 @@ class Postmortem:
     def chains(self, verdict: str = "confirmed") -> Table | Answer:
         """Return the steps of what is confirmed (or suspected), each with the first line or record that carries it."""
         rows = [
-            (f["title"], HOLDS[step["holds"]], step["claim"], places.spelled(ref) if ref else "", ref.get("text", ""))
+            (
+                f["title"],
+                notebook.HOLDS[step["holds"]][0],
+                step["claim"],
+                places.spelled(ref) if ref else "",
+                ref.get("text", ""),
+            )
             for f in self.found(verdict)
             for step in f["steps"]
             for ref in (step["evidence"] or [{}])[:1]
