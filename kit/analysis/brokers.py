@@ -1,4 +1,4 @@
-"""Which file belongs to which broker: by the address it names, and by the stores and configurations in neighbouring folders."""
+"""Which file belongs to which broker: by the address it names, and by stores and configurations beside it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Hosts = frozenset[str]
 
 
 class Broker(NamedTuple):
-    """A broker in the evidence. `root`: the folder above `commitlog`, or of its configuration; `name`: brokerName, else the
-    root; `slave`: None without a configuration of its own; `stored`: it has a commitlog.
+    """A broker in the evidence. `root`: the folder above `commitlog`, or of its configuration; `name`: brokerName, else
+    the root; `slave`: None without a configuration of its own; `stored`: it has a commitlog.
     """
 
     root: str
@@ -88,7 +88,8 @@ def addresses(facts: Facts) -> dict[str, set[str]]:
 
 
 def is_of(facts: Facts, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
-    """Return whether a file, and the address it names, belongs to the broker that stored under `hosts`; None if that is open.
+    """Return whether a file, and the address it names, belongs to the broker that stored under `hosts`; None if that is
+    open.
 
     If there is only one broker, all files are its own.
     """
@@ -132,7 +133,7 @@ def half_hosts(facts: Facts) -> dict[str, str]:
 
 
 def half_addresses(facts: Facts, broker: str | None = None) -> Hosts:
-    """Return the addresses of a broker of `half_hosts`; without one those of the only broker, none if there are several."""
+    """Return the addresses of a broker of `half_hosts`; without one those of the only broker, else none."""
     known = half_hosts(facts)
     if broker is None and len(set(known.values())) != 1:
         return frozenset()

@@ -1,6 +1,8 @@
-"""The deployment according to the evidence: settings of each broker, consumer groups, releases. `doctor` searches it for hazards.
+"""The deployment according to the evidence: settings of each broker, consumer groups, releases. `doctor` searches it
+for hazards.
 
-If the evidence has nothing but configuration, it is read straight from the files: no engine, no workspace. Otherwise from the tables of the case.
+If the evidence has nothing but configuration, it is read straight from the files: no engine, no workspace. Otherwise
+from the tables of the case.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ class Broker(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A consumer group and one place that names it; `client`: the oldest release that connected in it, None if unknown."""
+    """A consumer group and one place that names it; `client`: the oldest release in it, None if unknown."""
 
     name: str
     place: Place
@@ -63,7 +65,7 @@ class Group(NamedTuple):
 
 @attrs.frozen
 class Deployment:
-    """The deployment shown by the evidence. `rows`: settings as in the table `configs`; `immunity`: seconds → a record with that value."""
+    """The deployment shown by the evidence. `rows`: settings as in `configs`; `immunity`: seconds → a record with it."""
 
     brokers: tuple[Broker, ...]
     groups: tuple[Group, ...]

@@ -1,4 +1,5 @@
-"""Small gold tables that are worked out in the driver, from other gold tables and the inventory (`kit.tables.queries.fold`).
+"""Small gold tables that are worked out in the driver, from other gold tables and the inventory
+(`kit.tables.queries.fold`).
 
 Those that belong to one subject are with it: `known_positions`, `offset_moves`, `failed_sends`. All others are here.
 """
@@ -24,7 +25,8 @@ LONGEST_DELAY: Final = 100 * 86_400
 
 @fold("level int, seconds bigint", "settings")
 def delay_levels(facts: Facts) -> list[dict[str, Any]]:
-    """One row per delay level of the broker: level (1 …), seconds. Its messageDelayLevel, else the default; levels beyond 100 days are left out.
+    """One row per delay level of the broker: level (1 …), seconds. Its messageDelayLevel, else the default; levels
+    beyond 100 days are left out.
 
     MessageStoreConfig.messageDelayLevel, ScheduleMessageService.parseDelayLevel.
     """
@@ -37,7 +39,7 @@ def delay_levels(facts: Facts) -> list[dict[str, Any]]:
 
 @fold("topic string", "saved_offsets", "admin_cells")
 def consumed_topics(facts: Facts) -> list[dict[str, Any]]:
-    """One row per topic that users' consumer groups consume, by saved offsets and mqadmin outputs: topic. As many rows as such topics."""
+    """One row per topic that users' consumer groups consume, by saved offsets and mqadmin outputs: topic."""
     topics = {row["topic"] for row in facts.rows("saved_offsets") if names.of_users(row["group"] or "")}
     topics |= {b["#Topic"] for b in admin_output.admin_blocks(facts) if "#Consumer Offset" in b and "#Topic" in b}
     return [{"topic": topic} for topic in sorted(topics - {None})]
@@ -45,8 +47,9 @@ def consumed_topics(facts: Facts) -> list[dict[str, Any]]:
 
 @fold("group string, file string", "group_logs", "files")
 def group_ledgers(facts: Facts) -> list[dict[str, Any]]:
-    """One row per consumer group and delivery ledger of its hosts: group, file. A group one of whose hosts has no ledger has no row: what it
-    handled is not known. At most as many rows as `group_logs` and ledgers have in common folders.
+    """One row per consumer group and delivery ledger of its hosts: group, file. A group one of whose hosts has no
+    ledger has no row: what it handled is not known. At most as many rows as `group_logs` and ledgers have in common
+    folders.
     """
     ledgers: defaultdict[str, list[str]] = defaultdict(list)
     for item in facts.files.of_kind("rows"):
@@ -66,8 +69,8 @@ def group_ledgers(facts: Facts) -> list[dict[str, Any]]:
     "store_ends", "configs", "admin", "files",
 )  # fmt: skip
 def replica_ends(facts: Facts) -> list[dict[str, Any]]:
-    """The rows of `store_ends` that are of slaves' stores, all of them where none is known to be a slave's; with `host`: address and port as an
-    offset id has them. As many rows as brokers that led.
+    """The rows of `store_ends` that are of slaves' stores, all of them where none is known to be a slave's; with
+    `host`: address and port as an offset id has them. As many rows as brokers that led.
     """
     copied = replicas.copied(facts)
     rows = [row for row in facts.rows("store_ends") if not copied or row["store_host"] in copied]
@@ -76,10 +79,11 @@ def replica_ends(facts: Facts) -> list[dict[str, Any]]:
 
 @fold("file string, host string, broker string", "half_hosts")
 def half_brokers(facts: Facts) -> list[dict[str, Any]]:
-    """One row per commit log file with half or op records and host that stored them: file, host, broker (the host that represents it).
+    """One row per commit log file with half or op records and host that stored them: file, host, broker (the host that
+    represents it).
 
-    Half and op queues belong to a broker, and a broker changes its address if another member of its group leads: hosts that wrote to one file are
-    one broker. At most as many rows as `half_hosts`.
+    Half and op queues belong to a broker, and a broker changes its address if another member of its group leads: hosts
+    that wrote to one file are one broker. At most as many rows as `half_hosts`.
     """
     rows = facts.rows("half_hosts")
     broker = brokers.sharing((row["file"], row["host"]) for row in rows)
@@ -88,8 +92,9 @@ def half_brokers(facts: Facts) -> list[dict[str, Any]]:
 
 @fold("store_host string, broker string", "store_extent")
 def store_brokers(facts: Facts) -> list[dict[str, Any]]:
-    """One row per store host: store_host, broker (the least host, as in offset message ids, of those whose records share files with its own). A
-    DLedger group stores under the address of whoever leads it. At most as many rows as hosts.
+    """One row per store host: store_host, broker (the least host, as in offset message ids, of those whose records
+    share files with its own). A DLedger group stores under the address of whoever leads it. At most as many rows as
+    hosts.
     """
     rows = facts.rows("store_extent")
     stored = sorted({row["store_host"] for row in rows} - {None})
@@ -100,7 +105,7 @@ def store_brokers(facts: Facts) -> list[dict[str, Any]]:
 
 @fold("kept boolean", "half_brokers", "settings", "admin_names")
 def discards_stored(facts: Facts) -> list[dict[str, Any]]:
-    """One row: kept (whether every known broker stores a message that it discards, which 4.5.2 began; before, only its log names it)."""
+    """One row: kept (whether every known broker stores what it discards, since 4.5.2; before, only its log names it)."""
     known = setup.broker_versions(facts, brokers.half_addresses(facts))
     return [{"kept": bool(known) and all(versions.rule("discardTopic", version) for version in known)}]
 
@@ -111,10 +116,11 @@ def discards_stored(facts: Facts) -> list[dict[str, Any]]:
     "half_brokers", "half_writers", "size_refusals", "settings", "admin_names", "broker_starts", "store_extent",
 )  # fmt: skip
 def size_limits(facts: Facts) -> list[dict[str, Any]]:
-    """One row per broker with half records, and one (broker null) for the broker whose half messages are refused, or the only one: what it compares
-    with maxMessageSize. max_size (bytes of maxMessageSize, null if unknown), total_max, body_max, dledger_max, properties_max (most bytes of a
-    record, its stored body, a DLedger entry's record, the property string; null where nothing is compared), check_max (transactionCheckMax),
-    raw_put_backs (a put-back writes a compressed body uncompressed, up to 4.5.2).
+    """One row per broker with half records, and one (broker null) for the broker whose half messages are refused, or
+    the only one: what it compares with maxMessageSize. max_size (bytes of maxMessageSize, null if unknown), total_max,
+    body_max, dledger_max, properties_max (most bytes of a record, its stored body, a DLedger entry's record, the
+    property string; null where nothing is compared), check_max (transactionCheckMax), raw_put_backs (a put-back writes
+    a compressed body uncompressed, up to 4.5.2).
 
     Source: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog.
     """
@@ -134,8 +140,9 @@ def _size_limits(known: limits.Limits) -> dict[str, Any]:
 
 @fold("file string, physical_offset bigint, raw_size bigint", "size_limits", "stored_messages")
 def raw_half_bodies(facts: Facts) -> list[dict[str, Any]]:
-    """One row per half record with a compressed body that a put-back writes uncompressed: file, physical_offset, raw_size (bytes; undecodable bodies
-    are left out). Brokers of 4.3.0 to 4.5.2 only (`size_limits.raw_put_backs`), no rows for any other.
+    """One row per half record with a compressed body that a put-back writes uncompressed: file, physical_offset,
+    raw_size (bytes; undecodable bodies are left out). Brokers of 4.3.0 to 4.5.2 only (`size_limits.raw_put_backs`), no
+    rows for any other.
 
     Source: broker/transaction/queue/TransactionalMessageBridge.renewHalfMessageInner.
     """

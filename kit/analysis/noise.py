@@ -48,9 +48,11 @@ def _why(facts: Facts, slug: str) -> Sentence:
 
 @attrs.frozen
 class Judged:
-    """A text of a start or stop: `timed` (entries with a time), of these `outside` the starts and stops of its own group.
+    """A text of a start or stop: `timed` (entries with a time), of these `outside` the starts and stops of its own
+    group.
 
-    If it goes on, `first` and `last` (naive UTC), `groups` and `place` (file, line) are those of the entries that show it.
+    If it goes on, `first` and `last` (naive UTC), `groups` and `place` (file, line) are those of the entries that show
+    it.
     """
 
     text: GoesOn
@@ -63,7 +65,7 @@ class Judged:
 
 
 def going_on(facts: Facts) -> dict[str, Judged]:
-    """Return the texts that go on here without a start or stop: judged by number, time and distance, never by the text."""
+    """Return the texts that go on here without a start or stop, by number, time and distance, never by the text."""
     return {slug: judged for slug, judged in _judged(facts).items() if judged.place}
 
 

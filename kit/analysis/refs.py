@@ -18,7 +18,7 @@ from kit.tables.facts import Facts
 
 @attrs.frozen
 class Seen:
-    """How often some known texts occur: `count` entries, `first`/`last` (naive UTC, None without times), `places` (file, line): the first of each file."""
+    """How often known texts occur: `count` entries, `first`/`last` (naive UTC), `places`: the first of each file."""
 
     count: int = 0
     first: dt.datetime | None = None
@@ -96,7 +96,7 @@ def first_with(facts: Facts, file: str, text: str) -> Ref | None:
     return None if line is None else facts.ref(file, line)
 
 
-# --- records -------------------------------------------------------------------------------------------------------------------
+# --- records ----------------------------------------------------------------------------------------------------------
 
 SHOWN: Final = (
     "REAL_TOPIC", "TRAN_MSG", "DELAY", "RETRY_TOPIC", "TRANSACTION_CHECK_TIMES", "RECONSUME_TIME", "UNIQ_KEY",
@@ -138,7 +138,7 @@ def stored_at(facts: Facts, file: str, physical_offset: int) -> dt.datetime | No
 
 
 def transactions(frame: pd.DataFrame, text: str, most: int, which: str = "") -> tuple[Ref, ...]:
-    """Quote the first rows by `text`, a format of their columns; `which` begins the names of file and physical_offset."""
+    """Quote the first rows by `text`, a format of their columns; `which` begins the names of their place."""
     return tuple(
         Ref(row[f"{which}file"], text.format_map(row), physical_offset=int(row[f"{which}physical_offset"]))
         for row in frame.astype({f"{which}file": object}).head(most).to_dict("records")

@@ -46,7 +46,7 @@ class Start(NamedTuple):
 
 @memo
 def _settings(facts: Facts) -> list[dict[str, Any]]:
-    """Return the brokers' settings, each with the `address` of its broker (None if unknown): the one that wins first."""
+    """Return the brokers' settings, each with the `address` of its broker, None if unknown: what wins first."""
     rows = [row for row in facts.rows("settings") if row["origin"] in RANK]
     ends = {file: item.last for file in {row["file"] for row in rows} if (item := facts.files.get(file))}
     last = {file: end.timestamp() for file, end in ends.items() if end}
@@ -81,7 +81,7 @@ def setting(facts: Facts, name: str, hosts: Hosts = ANY) -> Setting:
     return Setting(values.pop(), None, "default") if len(values) == 1 else Setting(None, None, None)
 
 
-# --- releases ------------------------------------------------------------------------------------------------------------------
+# --- releases ---------------------------------------------------------------------------------------------------------
 
 
 def broker_versions(facts: Facts, hosts: Hosts = ANY) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ def upgrades(facts: Facts) -> dict[str, list[Start]]:
 
 
 def releases_at(facts: Facts, hosts: Hosts = ANY, at: dt.datetime | None = None) -> tuple[str, ...]:
-    """Return those of `broker_versions` that ran at a time (UTC), or at the end: a start with another release ends the one before."""
+    """Return those of `broker_versions` that ran at a time (UTC), or at the end: a start ends the release before."""
     running: set[Version] = set()
     ended: set[Version] = set()
     for broker, starts in upgrades(facts).items():

@@ -74,8 +74,8 @@ def _statements(facts: Facts, event: str) -> list[Row]:
 
 @memo
 def tried(facts: Facts) -> list[Row]:
-    """Return the rows of `reach_statements` about broker addresses that clients and applications tried, without those of
-    mqadmin, brokers, and name servers.
+    """Return the rows of `reach_statements` about broker addresses that clients and applications tried, without those
+    of mqadmin, brokers, and name servers.
 
     If a connect failed, also the addresses whose brokers answered the senders (`source` sends).
     """

@@ -1,7 +1,8 @@
-"""Failed sends as logs report them: single attempts of a client, calls that threw, what the application wrote about them.
+"""Failed sends as logs report them: single attempts of a client, calls that threw, what the application wrote about
+them.
 
-A client logs each failed attempt and, up to 5.1.1, the message as an entry of its own after it; the application gets one
-exception for the whole call (reference §7.3, §8.4). One failed send can be in both logs and in a ledger.
+A client logs each failed attempt and, up to 5.1.1, the message as an entry of its own after it; the application gets
+one exception for the whole call (reference §7.3, §8.4). One failed send can be in both logs and in a ledger.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def too_many(facts: Facts) -> bool:
 
 @memo
 def entries(facts: Facts) -> pd.DataFrame:
-    """Return the table `send_failures` (`COLUMNS`, `ts` in ms since 1970), in order of file and line; no rows if there are too many."""
+    """Return `send_failures` (`COLUMNS`, `ts` in ms since 1970) by file and line; no rows if there are too many."""
     if too_many(facts) or not refs.seen(facts, *FAILURES):
         return pd.DataFrame(columns=pd.Index(COLUMNS)).astype({"thrown": bool, "counts": bool})
     rows = facts("send_failures").rename(columns={"ts_ms": "ts"})
@@ -127,7 +128,8 @@ def calls(facts: Facts) -> pd.DataFrame:
     grouped = rows.assign(own=own).groupby("own", sort=False)
     each = grouped.last().assign(attempts=grouped.size(), file=grouped["file"].first(), line=grouped["line"].first())
     whole = int(versions.rule("retryTimesWhenSendFailed", versions.OLDEST)) + 1
-    # A timed-out attempt has used up the whole time of its call, except in 3.x, whose line names no broker; a code that is not retried ends it at once.
+    # A timed-out attempt has used up the whole time of its call, except in 3.x, whose line names no broker; a code that
+    # is not retried ends it at once.
     late = (each["kind"] == "CLIENT_TIMEOUT") & each["broker"].notna()
     threw = each["thrown"].eq(True) | late | (each["attempts"] >= whole)
     if not busy_is_retried(facts):
@@ -156,7 +158,7 @@ def quotes(facts: Facts, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ..
     return refs.lines(facts, picked.assign(line=picked["at"]), most)
 
 
-# --- requests that are no sends --------------------------------------------------------------------------------------------------
+# --- requests that are no sends ---------------------------------------------------------------------------------------
 
 
 def _refused(facts: Facts, kind: str, *slugs: str) -> list[dict[str, Any]]:

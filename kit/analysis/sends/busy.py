@@ -188,11 +188,11 @@ def _measured(facts: Facts, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
     return tuple(dict.fromkeys(quoted))
 
 
-# --- settings ------------------------------------------------------------------------------------------------------------------
+# --- settings ---------------------------------------------------------------------------------------------------------
 
 
 def audit(facts: Facts, ledger: Ledger, stalls: list[Any]) -> pd.DataFrame:
-    """Return the settings that matter: setting, value, known, changed (failed sends, null if unknown), reason, reason_zh."""
+    """Return the settings that matter: setting, value, known, changed (failed sends), reason, reason_zh."""
     # Of several brokers the settings of that count which stalled.
     hosts = frozenset(stall.store_host for stall in stalls)
     role, flush, dledger, reentrant = (

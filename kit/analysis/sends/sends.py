@@ -1,8 +1,9 @@
 """The ledger of losses and duplicates: what became of every failed send, and what is stored more than once.
 
-Failed sends come from send ledgers if there are any, else from application and client logs; one send counts once however
-many report it. What became of it is read from the originals on all brokers and topics: none (lost), one, or several with
-the same body (stored twice). The timeout of a send does not show whether it was stored (reference §7.1, §7.3).
+Failed sends come from send ledgers if there are any, else from application and client logs; one send counts once
+however many report it. What became of it is read from the originals on all brokers and topics: none (lost), one, or
+several with the same body (stored twice). The timeout of a send does not show whether it was stored (reference §7.1,
+§7.3).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _WORD: Final = re.compile(r"[^\s,;，；：。、\[\](){}<>\"'（）【】]+")
 FAILED_COLUMNS: Final = ("key", "uniq_key", "kind", "outcome", "ts", "cost_ms", "attempts", "source", "file", "line")
 BODY: Final = ("body_crc", "body_size")
 LONGEST_CALL: Final = 60
-"""s between the first and the last attempt of one call: sendMsgTimeout is 3 s for all attempts, and rarely set beyond a minute."""
+"""s between the first and the last attempt of one call: sendMsgTimeout is 3 s, rarely set beyond a minute."""
 LONGEST_STALL: Final = 10
 """s after which a send that its client gave up is no longer stored."""
 SECOND: Final = 1000
@@ -80,9 +81,9 @@ class Ledger:
     "send_failures", "ledger_failures", "clients_started", "events", "known_texts", "sends",
 )  # fmt: skip
 def failed_sends(facts: Facts) -> pd.DataFrame:
-    """One row per failed send that send ledgers report, or, without any, the logs of applications and clients: identity (by which a send counts
-    once), key, uniq_key, kind, outcome, ts (ms since 1970), cost_ms, attempts, source, file, line; other: a call of another sender than the
-    ledger's, which counts among the errors only. At most 400,000.
+    """One row per failed send that send ledgers report, or, without any, the logs of applications and clients: identity
+    (by which a send counts once), key, uniq_key, kind, outcome, ts (ms since 1970), cost_ms, attempts, source, file,
+    line; other: a call of another sender than the ledger's, which counts among the errors only. At most 400,000.
     """
     told, calls = attempts.thrown(facts), attempts.calls(facts)
     if facts.has("sends"):
@@ -135,7 +136,8 @@ def _first_of(*columns: pd.Series) -> pd.Series:
 def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
     """Combine the failed sends that application and client logs report, each once.
 
-    The two are matched by key or UNIQ_KEY. Entries without either may be the same sends: of each kind the longer list counts.
+    The two are matched by key or UNIQ_KEY. Entries without either may be the same sends: of each kind the longer list
+    counts.
     """
     ids = [(*parts(key), *parts(uniq)) for key, uniq in zip(calls["key"], calls["uniq_key"], strict=True)]
     app_of = _by_word(told, {part for each in ids for part in each})
@@ -189,7 +191,7 @@ def parts(keys: Any) -> tuple[str, ...]:
     return (keys, *keys.split()) if isinstance(keys, str) else ()
 
 
-# --- what the commitlog says -------------------------------------------------------------------------------------------------
+# --- what the commitlog says ------------------------------------------------------------------------------------------
 
 
 @memo
@@ -252,7 +254,8 @@ def _covered(facts: Facts, failed: pd.DataFrame) -> pd.Series:
     # One damaged record among thousands does not leave open what became of every send around it.
     large = [each for each in brokers.stretches(facts) if each["large"]]
     hidden = ts.isna() & bool(large)
-    # A ledger has the begin of a send, a log its failure; what a client gave up may be stored when the broker's stall ends.
+    # A ledger has the begin of a send, a log its failure; what a client gave up may be stored when the broker's stall
+    # ends.
     early = ts - (failed["source"] != "ledger").map({True: LONGEST_CALL * SECOND, False: SECOND})
     late = ts + failed["cost_ms"].fillna(0).astype("float64") + LONGEST_STALL * SECOND
     for each in large:
@@ -298,7 +301,8 @@ def repeated(facts: Facts) -> pd.DataFrame:
 def _own_names(text: str | None) -> str:
     """Return the sorted names of the properties that RocketMQ does not know.
 
-    A copy made by RocketMQ of which one bit is wrong seems to be an original, with a name that the other record does not have.
+    A copy made by RocketMQ of which one bit is wrong seems to be an original, with a name that the other record does
+    not have.
     """
     named = {pair.split("\x01", 1)[0] for pair in (text or "").split("\x02")}
     return "\x02".join(sorted(named - names.PROPERTIES))

@@ -1,8 +1,9 @@
-"""When sends failed and what the broker and its host did meanwhile: stalls, the gaps of watermark.log, the metrics of the host.
+"""When sends failed and what the broker and its host did meanwhile: stalls, the gaps of watermark.log, the metrics of
+the host.
 
-No log mentions a stall. In the commitlog it is a hole in store_timestamp, followed by originals that were born before or in the
-hole and had to wait for its end (the tables `pauses` and `stalls`). A pause of the whole process also leaves a hole in
-watermark.log, which otherwise has a block every second (reference §7.2); an append that hangs does not.
+No log mentions a stall. In the commitlog it is a hole in store_timestamp, followed by originals that were born before
+or in the hole and had to wait for its end (the tables `pauses` and `stalls`). A pause of the whole process also leaves
+a hole in watermark.log, which otherwise has a block every second (reference §7.2); an append that hangs does not.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def window(facts: Facts) -> tuple[dt.datetime, dt.datetime] | None:
 
 
 def charted(facts: Facts) -> dict[str, pd.DataFrame]:
-    """Return what is drawn of the time of `window`: busy_axis, and for replay, in ms since its start, busy_arrivals and busy_pauses."""
+    """Return what is drawn of `window`: busy_axis, and in ms since its start busy_arrivals and busy_pauses."""
     zero = facts.rows("busy_window")[0]["start_ms"]
     axis = facts("busy_axis").astype({"step_ms": "int64", "stalled": bool, "hole": bool})
     born = facts("arrivals").query("born_or_stored == 'born'").reset_index(drop=True)
@@ -93,10 +94,12 @@ def store_paths(facts: Facts) -> list[str]:
 
 
 def full_disks(facts: Facts, percent: float) -> pd.DataFrame:
-    """Return the file systems used to more than so many percent: the columns of `host_metrics`, subject the mount point.
+    """Return the file systems used to more than so many percent: the columns of `host_metrics`, subject the mount
+    point.
 
     Where the folder of the store is known, only the one that holds it. RocketMQ computes its ratio as df does
-    (common/UtilAll.getDiskPartitionSpaceUsedPercent); older releases count the blocks that are reserved for root as free.
+    (common/UtilAll.getDiskPartitionSpaceUsedPercent); older releases count the blocks that are reserved for root as
+    free.
     """
     used = host_metrics(facts, "use%")
     mounts, paths = set(used["subject"]), store_paths(facts)

@@ -1,4 +1,4 @@
-"""The limits in force: what a broker compares with maxMessageSize, those that apply to a transaction, and how each is known."""
+"""The limits in force: what a broker compares with maxMessageSize, and how each is known."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class Limits(NamedTuple):
 
 
 def limits(facts: Facts, owner: str | None = None) -> Limits:
-    """Return the limits in force at a broker (named as in `brokers.half_hosts`), computed once per broker; without one at
-    the broker whose half messages loop, or the only one that has any.
+    """Return the limits in force at a broker (named as in `brokers.half_hosts`), computed once per broker; without one
+    at the broker whose half messages loop, or the only one that has any.
 
     If several brokers are possible, the oldest release counts: it is the strictest. Of a broker that was upgraded, the
     release that refused counts, or else the one it runs now.
@@ -79,7 +79,7 @@ def limits(facts: Facts, owner: str | None = None) -> Limits:
 
 @memo
 def _concerned(facts: Facts) -> str | None:
-    """Return the broker whose half messages were refused according to the log, or else the only one with half messages."""
+    """Return the broker whose half messages the log says were refused, else the only one with half messages."""
     known = brokers.half_hosts(facts) if facts.has("messages") else {}
     refused = facts("size_refusals").query("event == 'put-back-failed'")
     hosts = refused["msg_id"].dropna().str.upper().str[:-16]

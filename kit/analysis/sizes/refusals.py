@@ -1,4 +1,5 @@
-"""Records that a broker refused to write for their size, according to its logs and its clients: put-backs, sends, commits, deliveries.
+"""Records that a broker refused to write for their size, according to its logs and its clients: put-backs, sends,
+commits, deliveries.
 
 A refused send is in store.log, in the client's log and often in the application's; it counts once.
 """
@@ -50,7 +51,7 @@ def rolled(rows: pd.DataFrame) -> tuple[bool, int]:
     return bool((files.drop_duplicates("event")["line"] == 1).any()), int(gaps)
 
 
-# --- sends -----------------------------------------------------------------------------------------------------------------
+# --- sends ------------------------------------------------------------------------------------------------------------
 
 
 class Rejects(NamedTuple):

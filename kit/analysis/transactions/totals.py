@@ -15,8 +15,9 @@ STATES: Final = ("committed", "rolled_back", "discarded", "pending")
 
 
 class Summary(NamedTuple):
-    """Counts over all transactions: rows of `transaction_totals`. `knows_discarded`: whether the version keeps discarded messages, or a log
-    reports them. `whole`: the logs at hand have no hole in which the end of an open transaction may lie.
+    """Counts over all transactions: rows of `transaction_totals`. `knows_discarded`: whether the version keeps
+    discarded messages, or a log reports them. `whole`: the logs at hand have no hole in which the end of an open
+    transaction may lie.
     """
 
     groups: tuple[dict[str, Any], ...]

@@ -160,7 +160,8 @@ def route_missing(facts: Facts) -> Observed:
 @memo
 def _unknown(facts: Facts) -> list[SimpleNamespace]:
     """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first: topic, sends
-    (entries of those), groups (that subscribe), entries (all), exists, like (an existing one), places, window (None without times).
+    (entries of those), groups (that subscribe), entries (all), exists, like (an existing one), places, window (None
+    without times).
     """
     if not refs.seen(facts, "topic-unknown-to-consumer", "no-route"):
         return []

@@ -183,15 +183,17 @@ def _tables(
 
 
 def _topics(facts: Facts) -> pd.DataFrame:
-    """Return `TOPICS`: how much each topic's transactions leave for a body. `overhead` (largest, growth included), `properties` (longest,
-    grown), `refused` (half records that some put-back would exceed), `safe_body` (None if no body is safe, or no limit known).
+    """Return `TOPICS`: how much each topic's transactions leave for a body. `overhead` (largest, growth included),
+    `properties` (longest, grown), `refused` (half records that some put-back would exceed), `safe_body` (None if no
+    body is safe, or no limit known).
     """
     if not facts.has("messages"):
         return pd.DataFrame(columns=pd.Index(TOPICS))
     rows = facts("half_topics")
     known = [limits.limits(facts, broker) for broker in rows["broker"]]
     safe = [_safe(*each) for each in zip(rows["overhead"], rows["properties"], known, strict=True)]
-    # What one broker cannot say is open (least of -1, which no body has); else the strictest of a topic's brokers counts.
+    # What one broker cannot say is open (least of -1, which no body has); else the strictest of a topic's brokers
+    # counts.
     rows = rows.assign(safe_body=[-1 if each is None else each for each in safe])
     how = {"half_records": "sum", "overhead": "max", "properties": "max", "refused": "sum", "safe_body": "min"}
     frame = rows.groupby("topic", as_index=False, sort=False).agg(how).reindex(columns=list(TOPICS))
@@ -210,7 +212,7 @@ def _safe(overhead: int, properties: int, known: limits.Limits) -> int | None:
 
 
 def _at_risk(facts: Facts, topics: pd.DataFrame) -> pd.DataFrame | None:
-    """Return the table `half_misfits`: the open transactions whose record some put-back would exceed; None if it cannot be known."""
+    """Return `half_misfits`: the open transactions whose record some put-back would exceed; None if unknown."""
     if not facts.has("messages"):
         return None
     brokers = {row["broker"] for row in facts.rows("half_brokers")}
@@ -233,7 +235,8 @@ def _what_if(half: Any, known: limits.Limits, safe_body: int | None) -> pd.DataF
     """Return the one row of `WHAT_IF` from a half record, none if limit or release are unknown.
 
     `body`: its stored body in bytes; `properties`: the application's, as JSON; `extra`: bytes of its record that the
-    arithmetic does not explain (properties of other clients), kept in every copy; `safe_body`: the largest on its topic.
+    arithmetic does not explain (properties of other clients), kept in every copy; `safe_body`: the largest on its
+    topic.
     """
     columns = pd.Index(WHAT_IF)
     if known.limit is None or known.version is None:
