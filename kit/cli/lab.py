@@ -51,8 +51,8 @@ def run(
 ) -> None:
     """Run SCENARIO on stock RocketMQ processes on loopback, collect the evidence and triage it.
 
-    Needs Java 17, javac and Maven, which fetches the jars once. Takes about a minute and at most some hundred MB below OUT. Ctrl-C ends it and every
-    process it started.
+    Needs Java 17, javac and Maven, which fetches the jars once. Takes about a minute and at most some hundred MB below
+    OUT. Ctrl-C ends it and every process it started.
 
     \b
     Examples:

@@ -1,7 +1,7 @@
 """The command line. Modules are imported when a command runs, so `--help` stays fast.
 
-Exit codes: 0 done · 1 a bug · 2 wrong usage or nothing to read · 3 done, but some evidence is damaged or could not be read · 4 the condition of `--fail-on` ·
-5 an id, topic or selection that matches nothing · 130 interrupted.
+Exit codes: 0 done · 1 a bug · 2 wrong usage or nothing to read · 3 done, but some evidence is damaged or could not be
+read · 4 the condition of `--fail-on` · 5 an id, topic or selection that matches nothing · 130 interrupted.
 """
 
 from __future__ import annotations
@@ -121,8 +121,9 @@ def language(ctx: click.Context) -> Lang:
 def cli() -> None:
     """Say which root cause an Apache RocketMQ incident had, with evidence anyone can check.
 
-    EVIDENCE is a folder, an archive or one file. Language, zones and folders can be declared once: in config.toml of the user's configuration folder for
-    rmq-kit, or as RMQ_KIT_LANG, RMQ_KIT_TZ_BROKER, RMQ_KIT_TZ_APP, RMQ_KIT_WORKSPACE.
+    EVIDENCE is a folder, an archive or one file. Language, zones and folders can be declared once: in config.toml of
+    the user's configuration folder for rmq-kit, or as RMQ_KIT_LANG, RMQ_KIT_TZ_BROKER, RMQ_KIT_TZ_APP,
+    RMQ_KIT_WORKSPACE.
     """
 
 

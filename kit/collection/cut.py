@@ -1,10 +1,12 @@
 """A smaller evidence folder: the records and lines of a time window, a topic or some messages, in the same files.
 
-A commitlog file keeps its name and every kept record its position, byte for byte; a range left out becomes the filler RocketMQ itself writes at
-the end of a file (`CommitLog.BLANK_MAGIC_CODE`, in DLedger files that of `MmapFileList`), with a hole after its eight bytes. So offsets, message ids
-and references stay valid, and a file takes no more disk than its records. Queue units keep their positions too; log entries include their
-continuation lines. Business tables, configuration, mqadmin outputs, host metrics and pasted texts are small and are copied completely. Left out, and
-counted: copies of other files, indexes (they can be built from the records), damaged ranges, and what was not recognised.
+A commitlog file keeps its name and every kept record its position, byte for byte; a range left out becomes the filler
+RocketMQ itself writes at the end of a file (`CommitLog.BLANK_MAGIC_CODE`, in DLedger files that of `MmapFileList`),
+with a hole after its eight bytes. So offsets, message ids and references stay valid, and a file takes no more disk than
+its records. Queue units keep their positions too; log entries include their continuation lines. Business tables,
+configuration, mqadmin outputs, host metrics and pasted texts are small and are copied completely. Left out, and
+counted: copies of other files, indexes (they can be built from the records), damaged ranges, and what was not
+recognised.
 """
 
 from __future__ import annotations
@@ -68,8 +70,8 @@ class Wish:
 def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     """Write the smaller evidence into `out`, which must be empty or absent.
 
-    Return what was kept: names of `NAMES` → (kept, there before), or a number. `case` must be opened without `since` and `until`. Raise `ValueError`
-    if `out` is not empty, or the window is.
+    Return what was kept: names of `NAMES` → (kept, there before), or a number. `case` must be opened without `since`
+    and `until`. Raise `ValueError` if `out` is not empty, or the window is.
     """
     if wish.since and wish.until and wish.since > wish.until:
         raise ValueError(EMPTY_WINDOW.render(case.lang))
@@ -128,7 +130,7 @@ def _place(out: Path, file: str) -> Path:
     return target
 
 
-# --- records -------------------------------------------------------------------------------------------------------------
+# --- records ----------------------------------------------------------------------------------------------------------
 
 
 def _lives(case: Case, wish: Wish) -> list[dict[str, Any]]:
@@ -188,7 +190,7 @@ def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
     return _with_traces(case, frame, kept, keys).unionByName(ops.select(*frame.columns))
 
 
-# --- logs ----------------------------------------------------------------------------------------------------------------
+# --- logs -------------------------------------------------------------------------------------------------------------
 
 
 def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
@@ -235,13 +237,15 @@ def _runs(begins: Longs, keep: np.ndarray, size: int) -> Iterator[tuple[int, int
         yield (0 if first == 0 else int(begins[first])), int(ends[stop - 1])
 
 
-# --- parts of files ------------------------------------------------------------------------------------------------------
+# --- parts of files ---------------------------------------------------------------------------------------------------
 
 
 def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Path) -> tuple[int, int]:
-    """Write the records of a commitlog file that begin at these physical offsets (sorted); return how many are kept, and of how many.
+    """Write the records of a commitlog file that begin at these physical offsets (sorted); return how many are kept,
+    and of how many.
 
-    A record in the wrong place (with another offset) is kept only right after a kept one: otherwise nothing could find it again.
+    A record in the wrong place (with another offset) is kept only right after a kept one: otherwise nothing could find
+    it again.
     """
     known = examine(file, path, base)
     pieces = [np.array([starts, sizes, marks], np.int64) for _, starts, sizes, marks, *_ in spans(known, 0, known.used)]

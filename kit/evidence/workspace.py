@@ -1,7 +1,8 @@
 """The cache: unpacked members, Parquet tables and results, one folder for each evidence set, keyed by its content.
 
-Everything is written elsewhere and renamed into place, under a lock: commands killed or run at once leave nothing partial.
-It contains message bodies: folders are 0700 and files 0600, except if the workers of a cluster have to read them.
+Everything is written elsewhere and renamed into place, under a lock: commands killed or run at once leave nothing
+partial. It contains message bodies: folders are 0700 and files 0600, except if the workers of a cluster have to read
+them.
 """
 
 from __future__ import annotations

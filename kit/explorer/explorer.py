@@ -39,8 +39,8 @@ def explore(case: Case, *, interactive: bool = True, message: str = "", **select
     """Return linked views over the logs, records, lag and host metrics of a case, narrowed by what is `selected`.
 
     `interactive`: False for charts and tables without widgets. `message`: an id or business key; shows the time from a
-    minute before its first record to a minute after its last. Moments that the causes report are marked once the case was
-    triaged. Raise `ValueError` for an invalid time, a value that is not in the evidence, a message without a time.
+    minute before its first record to a minute after its last. Moments that the causes report are marked once the case
+    was triaged. Raise `ValueError` for an invalid time, a value that is not in the evidence, a message without a time.
     """
     chosen = Selection(**selected)
     return Explorer(case, chosen & around(case, message) if message else chosen, interactive)
@@ -274,7 +274,7 @@ class View(ipywidgets.VBox):
             change["owner"].value = ""
             self.select(self.explorer.selection.toggled(field, values[change["new"]]))
 
-    # --- charts ----------------------------------------------------------------------------------------------------------
+    # --- charts -------------------------------------------------------------------------------------------------------
 
     def _timeline(self, part: Part) -> Chart:
         return self.explorer.timeline(part, self.log_scale.value)

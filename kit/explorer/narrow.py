@@ -1,7 +1,7 @@
 """Narrow copies of a case's logs and records: a few columns of each row, which topic, group and host a log entry names.
 
-They are workspace tables: written once, cut by the times of the case, each record once. In memory is what is filtered and
-counted; the texts of the rows that are shown are read from the files.
+They are workspace tables: written once, cut by the times of the case, each record once. In memory is what is filtered
+and counted; the texts of the rows that are shown are read from the files.
 """
 
 from __future__ import annotations

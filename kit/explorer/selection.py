@@ -48,9 +48,9 @@ def _instant(said: str | dt.datetime | None) -> dt.datetime | None:
 class Selection:
     """Rows between two times (either may be open) that have one of these values; no values means all.
 
-    `topics`, `groups` and `hosts` of a log entry are those it mentions; `events` are slugs of known texts, `stages` those of
-    `kit.rocketmq.stages`. `text` is in an entry's first 500 characters, or in the key or UNIQ_KEY of a record, in capitals or not.
-    A time without an offset is in UTC.
+    `topics`, `groups` and `hosts` of a log entry are those it mentions; `events` are slugs of known texts, `stages`
+    those of `kit.rocketmq.stages`. `text` is in an entry's first 500 characters, or in the key or UNIQ_KEY of a record,
+    in capitals or not. A time without an offset is in UTC.
     """
 
     since: dt.datetime | None = attrs.field(default=None, converter=_instant)
@@ -109,7 +109,8 @@ class Selection:
 
     def cut(self, case: Case, out: str = "DIR") -> str:
         """Return the command line that copies the evidence of these times and this topic into a folder, quoted for a
-        POSIX shell. `rmq-kit cut` takes one topic; what else is selected is dropped, which keeps more, and is named in a line before.
+        POSIX shell. `rmq-kit cut` takes one topic; what else is selected is dropped, which keeps more, and is named in
+        a line before.
         """
         chosen = {**case.options.declared(), **self.options()}
         if len(self.topics) == 1:

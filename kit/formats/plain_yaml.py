@@ -1,5 +1,5 @@
-"""YAML that others wrote, an evidence or a team: texts, lists and mappings whatever its tags say, without aliases and bounded, since a line of
-aliases expands to a page, and a few hundred bytes of them never end.
+"""YAML that others wrote, an evidence or a team: texts, lists and mappings whatever its tags say, without aliases and
+bounded, since a line of aliases expands to a page, and a few hundred bytes of them never end.
 """
 
 from __future__ import annotations

@@ -48,9 +48,9 @@ _IGNORED: Final = re.compile(
 class Place(msgspec.Struct, omit_defaults=True):
     """How far one file was read, and what its readers need to know. `name` is relative to root number `root`.
 
-    `size`: its bytes in the last step that read it; `at`, `line`: bytes read, and the number of the line that begins there; `begin`,
-    `first`: the same before this step; `head`: the hash of the first `heads` bytes, `mark`: of the last `MARK` bytes
-    before `at`; `sniffed`: its size when it was recognised; `kind` is empty if nothing follows it; `base`,
+    `size`: its bytes in the last step that read it; `at`, `line`: bytes read, and the number of the line that begins
+    there; `begin`, `first`: the same before this step; `head`: the hash of the first `heads` bytes, `mark`: of the last
+    `MARK` bytes before `at`; `sniffed`: its size when it was recognised; `kind` is empty if nothing follows it; `base`,
     `entry_head`: of a commit log (`File`); `skipped`: bytes that are no lines (zeros, lines longer than a step);
     `gone`: when it was missed first.
     """
@@ -86,7 +86,8 @@ State = dict[str, Place]
 
 
 def step(roots: Sequence[Path], before: State, now: float, *, most: int, since: float = 0.0) -> State:
-    """Return the places after the complete entries and records of now, at most some `most` bytes of logs and of stores further.
+    """Return the places after the complete entries and records of now, at most some `most` bytes of logs and of stores
+    further.
 
     Files last changed before `since` count as read. What cannot be read now is left for the next step.
     """

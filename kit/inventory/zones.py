@@ -1,9 +1,9 @@
 """The zone of times without one: declared, else inferred from ids with a known time, else not known.
 
 A line that names a message was printed about when it was stored: the difference between the printed time and the
-record's, rounded to a quarter of an hour, is the zone. Epoch milliseconds in the line itself serve the same purpose, and so
-does the id of a client, which its own log prints when it starts and the broker's log, in epoch milliseconds too, at its first
-heartbeat. A UNIQ_KEY alone shows nothing: it counts from the month's start in the same unknown zone.
+record's, rounded to a quarter of an hour, is the zone. Epoch milliseconds in the line itself serve the same purpose,
+and so does the id of a client, which its own log prints when it starts and the broker's log, in epoch milliseconds too,
+at its first heartbeat. A UNIQ_KEY alone shows nothing: it counts from the month's start in the same unknown zone.
 """
 
 from __future__ import annotations

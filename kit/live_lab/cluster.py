@@ -78,7 +78,8 @@ def settings(release: Version, own: Mapping[str, str]) -> dict[str, str]:
 
 
 def _wait_for_routes(broker: Host, names: int, topics: Sequence[str]) -> None:
-    """Wait until the name server has a route to each topic: broker 5.3.3 registers its topics ten seconds after it starts to listen.
+    """Wait until the name server has a route to each topic: broker 5.3.3 registers its topics ten seconds after it
+    starts to listen.
 
     Raise `LabError` after `ROUTES_WITHIN` seconds without one.
     """

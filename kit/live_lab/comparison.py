@@ -97,7 +97,8 @@ def start(
     interactive: bool = True,
     options: Mapping[str, Any] | None = None,
 ) -> Pair:
-    """Return the two sides: `evidence` and `fixed`, or with `scenario` two new runs below `out`, first the incident, then its twin.
+    """Return the two sides: `evidence` and `fixed`, or with `scenario` two new runs below `out`, first the incident,
+    then its twin.
 
     Raise `LabError` if the live lab cannot run here, `KeyError` for an unknown scenario.
     """

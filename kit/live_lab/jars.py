@@ -1,5 +1,5 @@
-"""Stock RocketMQ jars by Maven coordinates, and the lab's own Java compiled against them; both are fetched or built once
-and kept in the user's cache folder.
+"""Stock RocketMQ jars by Maven coordinates, and the lab's own Java compiled against them; both are fetched or built
+once and kept in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def java() -> str:
 
 
 def classpath(side: Side, version: Version) -> str:
-    """Return the class path of a broker host (`server`) or an application host (`client`) of a release, the lab's own classes first.
+    """Return the class path of a broker host (`server`) or an application host (`client`) of a release, the lab's own
+    classes first.
 
     Raise `LabError` if Maven cannot fetch the release or a tool is missing.
     """

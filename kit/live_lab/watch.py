@@ -73,8 +73,8 @@ def panel(scenario: Scenario, lang: Lang, phase: str, reading: Reading, alerts: 
 def watching(
     scenario: Scenario, lang: Lang, *, live: bool, console: Console | None = None, folder: Path | None = None
 ) -> Iterator[Callable[[str, Reading], None]]:
-    """Yield the function for `run` to call: with `live` on a terminal it redraws a view, else prints a line every few seconds
-    to stderr. `folder`: where the run writes; with `live` its alerts are shown as well.
+    """Yield the function for `run` to call: with `live` on a terminal it redraws a view, else prints a line every few
+    seconds to stderr. `folder`: where the run writes; with `live` its alerts are shown as well.
     """
     alarms = Alarms(folder, lang) if live and folder is not None else None
     screen = console or Console(stderr=True)

@@ -1,8 +1,8 @@
 """The check before a redacted report is written: which originals would a reader of each file still see?
 
-It shares no code with the redactor but the policy of what is ambiguous: it gathers the originals itself, opens every file as its readers do
-(JSON values, CSV cells, notebook outputs, the page's texts and attributes), and looks for originals by plain search and for addresses, mail and
-secrets by its own forms.
+It shares no code with the redactor but the policy of what is ambiguous: it gathers the originals itself, opens every
+file as its readers do (JSON values, CSV cells, notebook outputs, the page's texts and attributes), and looks for
+originals by plain search and for addresses, mail and secrets by its own forms.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Originals:
 
 
 def of(case: Case, files: Iterable[Path], more: Iterable[str] = ()) -> Originals:
-    """Gather the originals of a case whose first word is anywhere in these files: a hundred million keys are never held at once.
+    """Gather the originals of a case whose first word is anywhere in these files: a hundred million keys are never held
+    at once.
 
     `more`: paths of this machine.
     """
@@ -99,7 +100,7 @@ def _values(case: Case) -> Iterator[str]:
             yield from (word for place, word in enumerate(part.split()) if not place or "." in word or ":" in word)
 
 
-# --- reading a file as its readers do ----------------------------------------------------------------------------------------
+# --- reading a file as its readers do ---------------------------------------------------------------------------------
 
 
 def texts(path: Path) -> Iterator[str]:
@@ -167,7 +168,7 @@ class _Page(HTMLParser):
             self.found.append(data)
 
 
-# --- searching ---------------------------------------------------------------------------------------------------------------
+# --- searching --------------------------------------------------------------------------------------------------------
 
 
 def kind(path: Path, originals: Originals, own: Callable[[str], bool] = lambda text: False) -> str | None:

@@ -1,6 +1,8 @@
-"""The names to replace in what is shown of the evidence: gathered from its tables, its configuration and the shown texts themselves.
+"""The names to replace in what is shown of the evidence: gathered from its tables, its configuration and the shown
+texts themselves.
 
-Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few that a report quotes.
+Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few
+that a report quotes.
 """
 
 from __future__ import annotations
@@ -215,7 +217,7 @@ def _quoted_rows(case: Case, texts: set[str]) -> Iterator[str]:
                 yield from (line for raw in lines if (line := raw.rstrip("\r\n")) in texts)
 
 
-# --- what only the shown texts tell ------------------------------------------------------------------------------------------
+# --- what only the shown texts tell -----------------------------------------------------------------------------------
 
 _MENTIONED_KINDS: Final = ("topic", "broker", "cluster", "client", "instance")
 _HOST_NAME: Final = re.compile(r"[A-Za-z][\w-]*(?:\.[\w-]+)*", re.ASCII)

@@ -1,8 +1,9 @@
-"""What names nobody: words of sentences about RocketMQ (a topic called `order` is replaced only where a topic is expected), and the names of groups,
-folders, files and packages in every RocketMQ installation.
+"""What names nobody: words of sentences about RocketMQ (a topic called `order` is replaced only where a topic is
+expected), and the names of groups, folders, files and packages in every RocketMQ installation.
 
-A list kept by hand (`ordinary.txt`), whatever the kit's own texts say: a word that is not in it is replaced wherever it is a name of the evidence, even in the middle
-of a sentence. What a site might call its own (trades, hotel, customers) does not belong here.
+A list kept by hand (`ordinary.txt`), whatever the kit's own texts say: a word that is not in it is replaced wherever it
+is a name of the evidence, even in the middle of a sentence. What a site might call its own (trades, hotel, customers)
+does not belong here.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def is_ambiguous(name: str) -> bool:
     return len(name) < SHORT or number or DATED.fullmatch(name) is not None or is_ordinary(name)
 
 
-# upstream of the groups: common/MixAll, broker/subscription/SubscriptionGroupManager; of the folders and files: store/config/StorePathConfigHelper,
-# distribution/conf (logback files, broker.conf), common/constant/LoggerName.
+# upstream of the groups: common/MixAll, broker/subscription/SubscriptionGroupManager; of the folders and files:
+# store/config/StorePathConfigHelper, distribution/conf (logback files, broker.conf), common/constant/LoggerName.
 DEFAULT_BROKER: Final = "broker-a"
 """brokerName in the broker.conf that RocketMQ ships."""
 

@@ -1,7 +1,8 @@
-"""Pseudonyms: of names, as long as the name and unique; of addresses in any form: dotted, with colons, or in hex at the start of message ids.
+"""Pseudonyms: of names, as long as the name and unique; of addresses in any form: dotted, with colons, or in hex at the
+start of message ids.
 
-An IPv4 address becomes one of 100.64.0.0/10, an IPv6 address one of 2001:db8::/32, a MAC address one that is locally administered: none of them is
-a real one. Ports, process ids, offsets, times and counters of an id stay the same.
+An IPv4 address becomes one of 100.64.0.0/10, an IPv6 address one of 2001:db8::/32, a MAC address one that is locally
+administered: none of them is a real one. Ports, process ids, offsets, times and counters of an id stay the same.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Pseudonyms:
         said = f"{kind}\0{attempt}\0{text}".encode("utf-8", "surrogatepass")
         return int.from_bytes(hmac.digest(self._salt, said, hashlib.sha256), "big")
 
-    # --- names -----------------------------------------------------------------------------------------------------------
+    # --- names --------------------------------------------------------------------------------------------------------
 
     def name(self, name: str, kind: str = "key") -> str:
         """Return the pseudonym of a name: as long as the name, from four characters on, and beginning with its kind where there is room."""
@@ -105,7 +106,7 @@ class Pseudonyms:
     def _letters(self, text: str, size: int, attempt: int, alphabet: str = _ALPHABET) -> str:
         return "".join(random.Random(self._number("letters", text, attempt)).choices(alphabet, k=size))
 
-    # --- addresses -------------------------------------------------------------------------------------------------------
+    # --- addresses ----------------------------------------------------------------------------------------------------
 
     def address(self, ip: Address) -> Address:
         """Return the pseudonym of an address; those that say nothing, and pseudonyms, stay."""

@@ -1,8 +1,9 @@
-"""Stable pseudonyms for whatever names a site: addresses, topics, groups, hosts, keys, bodies, paths. The same original has
-the same pseudonym everywhere.
+"""Stable pseudonyms for whatever names a site: addresses, topics, groups, hosts, keys, bodies, paths. The same original
+has the same pseudonym everywhere.
 
-A `Redactor` knows the names of one evidence set (gathered by `kit.redaction.names`) and finds them at word boundaries; addresses, ids, bodies, paths
-and whatever is where a key is it knows by their form. A pseudonym is as long as its original: lengths of names are evidence.
+A `Redactor` knows the names of one evidence set (gathered by `kit.redaction.names`) and finds them at word boundaries;
+addresses, ids, bodies, paths and whatever is where a key is it knows by their form. A pseudonym is as long as its
+original: lengths of names are evidence.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Redactor:
             shapes = {*self._shapes.get(word.group(), ()), (word.start(), len(name))}
             self._shapes[word.group()] = sorted(shapes, key=lambda shape: (-shape[1], shape[0]))
 
-    # --- texts -----------------------------------------------------------------------------------------------------------
+    # --- texts --------------------------------------------------------------------------------------------------------
 
     def text(self, text: str, field: str | None = None) -> str:
         """Return a text with all originals replaced. `field`: name of its column or JSON field if it is a whole cell."""
@@ -174,7 +175,7 @@ class Redactor:
             return len(name) >= 5 and alone
         return bool(rf.PLACES["name_before"].search(before))
 
-    # --- what the forms become -------------------------------------------------------------------------------------------
+    # --- what the forms become ----------------------------------------------------------------------------------------
 
     def _key(self, token: str) -> str:
         """Return the replacement of a token where a key is expected: ids stay ids, harmless words stay."""
@@ -216,7 +217,7 @@ class Redactor:
             for part in said.split(".")
         )
 
-    # --- paths -----------------------------------------------------------------------------------------------------------
+    # --- paths --------------------------------------------------------------------------------------------------------
 
     def path(self, text: str) -> str:
         """Return a path or address of the web with every part replaced that is not RocketMQ's own."""
@@ -245,7 +246,7 @@ class Redactor:
         stem, tail = rf.split_name(part)
         return (self.names.get(stem) or self.coin(stem, "dir")) + tail
 
-    # --- anything --------------------------------------------------------------------------------------------------------
+    # --- anything -----------------------------------------------------------------------------------------------------
 
     def value(self, value: Any, field: str | None = None) -> Any:
         """Return anything JSON-like with its texts and keys replaced, in the same shape; a table (`columns`, `rows`) column by column."""

@@ -39,8 +39,8 @@ def open(  # noqa: A001
     """Open a lab on its evidence and return it; results already in the workspace are reused.
 
     `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which `cases` are drawn;
-    another number of the `draw`, others. `solve`: questions without an answer are answered by the lab. Raise `LabError`,
-    `FileNotFoundError`.
+    another number of the `draw`, others. `solve`: questions without an answer are answered by the lab. Raise
+    `LabError`, `FileNotFoundError`.
     """
     from kit.notebook import prose
     from kit.training.bench import Bench, evidences

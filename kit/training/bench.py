@@ -97,8 +97,8 @@ class Bench:
         return attrs.evolve(what_if(given, self.lang, DOCUMENTED), reading="")
 
     def answer(self, query: str, known: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the first row that answers a query over the tables of the case and the result tables of its causes (`result_NAME`,
-        with `nth` for their order); {} where such a table is empty or a value `:name` is not `known`.
+        """Return the first row that answers a query over the tables of the case and the result tables of its causes
+        (`result_NAME`, with `nth` for their order); {} where such a table is empty or a value `:name` is not `known`.
         """
         case, values = self.spark_case(), {name: known.get(name) for name in re.findall(r":(\w+)", query)}
         for name in re.findall(r"\bresult_(\w+)", query):
@@ -109,7 +109,7 @@ class Bench:
             rows.createOrReplaceTempView(f"result_{name}")
         return {} if None in values.values() else next(iter(case.answers(query, **values)), {})
 
-    # --- to look at ------------------------------------------------------------------------------------------------------
+    # --- to look at ---------------------------------------------------------------------------------------------------
 
     def files(self, n: int = 1) -> Table:
         """Return the files of the evidence by kind, without archive names, which could give too much away."""

@@ -1,4 +1,5 @@
-"""What answers the questions, and what each is mistaken for: figures and queries that the lab's file names, and what is worked out from these.
+"""What answers the questions, and what each is mistaken for: figures and queries that the lab's file names, and what is
+worked out from these.
 
 A fact that this evidence does not tell is None or absent.
 """

@@ -1,7 +1,7 @@
 """What is asked: the labs of `questions/*.yaml`, English and Chinese side by side.
 
-`answer`, `taken_for`, `also` and the placeholders of texts are facts (`kit.training.facts`). One that this evidence does not
-show is None: its question is marked and not counted.
+`answer`, `taken_for`, `also` and the placeholders of texts are facts (`kit.training.facts`). One that this evidence
+does not show is None: its question is marked and not counted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Signs → episodes → alerts: an episode rings once, again when it is ten times as large or more severe, and when it is over.
+"""Signs → episodes → alerts: an episode rings once, again when it is ten times as large or more severe, and when it is
+over.
 
 An episode is one cause at one place (the same group, queue, address …). It begins when a rule's count within its time
 and duration is reached, and ends when none of its signs was seen for `CLEAR` seconds. An alert is one JSON object.
@@ -71,8 +72,8 @@ class Tally(msgspec.Struct):
 
 
 class Episode(msgspec.Struct):
-    """One cause at one place while it lasts. `rung`: the count at which each rule rang last; `marks`: when the largest count
-    reached 1, 2, 4, 8 …
+    """One cause at one place while it lasts. `rung`: the count at which each rule rang last; `marks`: when the largest
+    count reached 1, 2, 4, 8 …
     """
 
     id: str

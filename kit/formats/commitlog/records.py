@@ -194,8 +194,8 @@ def layout(buf: Bytes, end: int, most: int) -> tuple[int, int, int]:
 
 @njit(cache=True, nogil=True)
 def stored(buf: Bytes, base: int, at: int, last: bool) -> tuple[int, int]:
-    """Return where the store time of the first or last complete record is, -1 if no record is complete, and how many bytes the
-    store host behind it has.
+    """Return where the store time of the first or last complete record is, -1 if no record is complete, and how many
+    bytes the store host behind it has.
 
     `buf` is a piece of a file that starts at `at`, `base` the physical offset of the file's first byte, -1 if unknown.
     """
@@ -239,7 +239,8 @@ def filler(head: Bytes | bytes) -> int:
 
 
 def sniff(head: Bytes | bytes) -> dict[str, Any] | None:
-    """Return whether bytes from a file are a commit log: None, or {"kind": "commitlog" | "dledger", "base": int | None}.
+    """Return whether bytes from a file are a commit log: None, or {"kind": "commitlog" | "dledger", "base": int |
+    None}.
 
     `base` is the physical offset of the first byte given, None where no record shows it (a file that holds only
     filler).

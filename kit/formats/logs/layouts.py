@@ -1,4 +1,5 @@
-"""Which layout each line of a text fits, and the time, level, thread and logger that it prints: `layouts.yaml`, compiled.
+"""Which layout each line of a text fits, and the time, level, thread and logger that it prints: `layouts.yaml`,
+compiled.
 
 Whole columns of lines are matched at once (RE2). A line takes the first row that fits it.
 """
@@ -59,8 +60,8 @@ def _row(number: int, layout: Layout, time: str = "{time}") -> _Row:
 
 @attrs.define
 class Matches:
-    """The layouts of lines: `row` is the number of the row of `LAYOUTS` that each fits (-1: none, so it continues the entry
-    above), `message` where in the text its message begins.
+    """The layouts of lines: `row` is the number of the row of `LAYOUTS` that each fits (-1: none, so it continues the
+    entry above), `message` where in the text its message begins.
     """
 
     row: np.ndarray

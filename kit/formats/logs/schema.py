@@ -29,9 +29,10 @@ class LogFile(msgspec.Struct):
 class Piece:
     """A stretch of a file. An entry belongs to the piece in which its first line starts.
 
-    `before` counts the line feeds in front of `start - 1`, where entries begin being searched for there; with `line`, the number of the line that
-    begins at `start`, whole entries begin at `start` and end at `end`. `zone_minutes` is the zone of times that carry none (minutes east),
-    `seconds_twice` whether the client prints the seconds again behind the comma (None: not known from the file's head, so decided by each line).
+    `before` counts the line feeds in front of `start - 1`, where entries begin being searched for there; with `line`,
+    the number of the line that begins at `start`, whole entries begin at `start` and end at `end`. `zone_minutes` is
+    the zone of times that carry none (minutes east), `seconds_twice` whether the client prints the seconds again behind
+    the comma (None: not known from the file's head, so decided by each line).
     """
 
     file: str

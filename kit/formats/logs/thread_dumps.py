@@ -1,8 +1,9 @@
 """Thread dumps → one row per thread: `jstack`, `jcmd Thread.print`, `kill -3`, `jcmd Thread.dump_to_file`, Arthas,
 and the stacks in `mqadmin consumerStatus -s`.
 
-Layouts of HotSpot 8 to 21: hotspot/share/runtime/vmOperations (VM_PrintThreads), java.lang.StackTraceElement.toString (module prefixes `app//`, `java.base@17/`),
-jdk.internal.vm.ThreadDumper (dump_to_file); RocketMQ's own: common/UtilAll.jstack (`NAME  TID: 27 STATE: RUNNABLE`, then the name before each frame).
+Layouts of HotSpot 8 to 21: hotspot/share/runtime/vmOperations (VM_PrintThreads), java.lang.StackTraceElement.toString
+(module prefixes `app//`, `java.base@17/`), jdk.internal.vm.ThreadDumper (dump_to_file); RocketMQ's own:
+common/UtilAll.jstack (`NAME  TID: 27 STATE: RUNNABLE`, then the name before each frame).
 """
 
 from __future__ import annotations

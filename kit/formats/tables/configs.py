@@ -141,7 +141,8 @@ Offset = tuple[str, str, str | None, Any, Any, int | None]
 
 def _stored(file: str, text: str, *, is_local: bool) -> Iterator[Offset]:
     """Yield the offsets in a file: of groups and of the levels of delayed messages, as a broker stores them; of a
-    broadcasting client (`is_local`), in `…/.rocketmq_offsets/CLIENT ID/GROUP/offsets.json` (client/consumer/store/LocalFileOffsetStore).
+    broadcasting client (`is_local`), in `…/.rocketmq_offsets/CLIENT ID/GROUP/offsets.json`
+    (client/consumer/store/LocalFileOffsetStore).
     """
     lines, at = store_json.Lines(text), 0
     for key, value in (store_json.parse_json(text).get("offsetTable") or {}).items():

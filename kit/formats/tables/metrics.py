@@ -1,7 +1,7 @@
 """Host metrics: what iostat, vmstat, sar, df and GC logs (JDK 8 and unified) print → one row per value.
 
-The first block of iostat and the first line of vmstat are averages since boot; they are rows like the others. Times without a zone are
-local to the host; df has none, unless a line before it holds one.
+The first block of iostat and the first line of vmstat are averages since boot; they are rows like the others. Times
+without a zone are local to the host; df has none, unless a line before it holds one.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Lines = Iterable[tuple[int, str]]
 
 
 def read(file: str, path: str | Path, zone: Callable[[int], int], *, short: bool = False) -> Iterator[pa.RecordBatch]:
-    """Yield the rows (`SCHEMA`) of one file. `zone(ms as printed)` gives ms since 1970 for times without a zone; `short`: another text, which may quote
-    a short output.
+    """Yield the rows (`SCHEMA`) of one file. `zone(ms as printed)` gives ms since 1970 for times without a zone;
+    `short`: another text, which may quote a short output.
     """
     with open_readonly(path) as stream:
         head = stream.read(_SEVERAL + 1)

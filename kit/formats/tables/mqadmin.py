@@ -1,7 +1,8 @@
 """Outputs of mqadmin commands → one row per cell or field (reference §10), also where other texts quote them.
 
-`block` numbers the rows of tables and the labelled blocks of a file; 0 is the command as a whole: its arguments, totals, failures. Every
-line that is not a preamble, a stack frame or empty gives at least one row; a line of no known form is kept as `text`.
+`block` numbers the rows of tables and the labelled blocks of a file; 0 is the command as a whole: its arguments,
+totals, failures. Every line that is not a preamble, a stack frame or empty gives at least one row; a line of no known
+form is kept as `text`.
 
 Sources: tools/command, common/protocol/body/ConsumerRunningInfo.formatString.
 """
@@ -44,8 +45,10 @@ _PREAMBLE: Final = (
     "RocketMQLog:WARN ", "OpenJDK 64-Bit", "Java HotSpot", "SLF4J:", "Picked up ", "For more information, please visit the url",
 )  # fmt: skip
 COMMAND, SAME, NEXT, ROW, BROKER = "command", "same", "next", "row", "broker"
-"""Where the fields of a line belong: to the command as a whole, the block of the line before, a new one, a row of a table without a head (as
-releases before 4.8.0 print them: each group is a column), the first or the last broker's block."""
+"""Where the fields of a line belong: to the command as a whole, the block of the line before, a new one, a row of a
+table without a head (as releases before 4.8.0 print them: each group is a column), the first or the last broker's
+block.
+"""
 _BEFORE_ROWS: Final = (
     ("detail", ROW, None), ("subscription", ROW, None), ("failed", COMMAND, None), ("cause", COMMAND, None),
     ("total", COMMAND, None),
@@ -98,8 +101,8 @@ def _lines(raw: bytes) -> list[str]:
 
 
 def _route(lines: list[str]) -> tuple[list[Field], range]:
-    """Return the fields of a route (`TopicRouteData`, printed as JSON over several lines), and the lines it takes: a row per broker address, one per broker
-    with its queues.
+    """Return the fields of a route (`TopicRouteData`, printed as JSON over several lines), and the lines it takes: a
+    row per broker address, one per broker with its queues.
     """
     first = next((n for n, line in enumerate(lines) if line.startswith("{")), len(lines))
     last = next((n for n in range(first, len(lines)) if lines[n].rstrip("\r ") == "}"), first)
@@ -257,7 +260,7 @@ def _row(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str | Non
     return list(row.items())
 
 
-# --- quoted in other texts: between log lines, in a question, in a mail ------------------------------------------------
+# --- quoted in other texts: between log lines, in a question, in a mail -----------------------------------------------
 
 _MARKS: Final = r"[ \t>|]{0,12}"
 _HEADS: Final = "|".join(head.replace(" ", " +") if " #" in head else f"{head} +#" for head, _ in MQADMIN_HEADS)
