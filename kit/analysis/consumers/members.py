@@ -5,34 +5,69 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from itertools import combinations
-from types import SimpleNamespace
 from typing import Any, Final
 
+import attrs
 import pandas as pd
 
 from kit.analysis.consumers import admin_output, consumer_logs
 from kit.formats.values import integer
+from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
 
 Queue = tuple[str, str, int]
 """(topic, broker, queue id)."""
 Time = dt.datetime | None
-Subscription = SimpleNamespace
-"""What one client subscribes to: group, client_id, topics ({topic: expression}, without the retry topic), first, last
-(naive UTC; None: to the end of the evidence), ref.
-"""
-Holding = SimpleNamespace
-"""A queue that one process pulled: group, place (the folder of its log), client_id, queue, first, last, ref."""
-Connection = SimpleNamespace
-"""One connection of a client: group, client_id, address, host, first, last, file, line, listed (an output lists it;
-False: the broker's log tells of it).
-"""
-Pair = tuple[SimpleNamespace, SimpleNamespace]
+Pair = tuple[Any, Any]
+"""Two subscriptions, or two connections, that differ."""
 LATE_CLOSE: Final = dt.timedelta(seconds=150)
 """How long a broker may keep a connection that is gone: clientChannelMaxIdleTimeSeconds and one scan."""
 COMPARED: Final = 1_000
 """Most connections of one client id, the last ones, that are compared with each other."""
+
+
+@attrs.define
+class Subscription:
+    """What one client subscribes to: {topic: expression}. Naive UTC; `last` None: to the end of the evidence."""
+
+    group: str
+    client_id: str
+    topics: dict[str, str]
+    first: Time
+    last: Time
+    ref: Ref
+
+
+@attrs.frozen
+class Holding:
+    """A queue that one process pulled. `place`: the folder of its log; `last` None: to the end of the evidence."""
+
+    group: str
+    place: str
+    client_id: str
+    queue: Queue
+    first: Time
+    last: Time
+    ref: Ref
+
+
+@attrs.frozen
+class Connection:
+    """One connection of a client. `listed`: an output lists it (False: the broker's log tells of it)."""
+
+    group: str
+    client_id: str
+    address: str
+    first: Time
+    last: Time
+    file: str
+    line: int
+    listed: bool
+
+    @property
+    def host(self) -> str:
+        return self.address.rpartition(":")[0]
 
 
 # --- subscriptions -------------------------------------------------------------------------------------------------
@@ -102,9 +137,10 @@ def _overlap(a: Subscription, b: Subscription) -> bool:
     if a.first is None or b.first is None:
         return True
     early, late = (a, b) if a.first <= b.first else (b, a)
+    assert early.first is not None and late.first is not None
     # Running info files are of one moment: two calls a minute apart show the same clients.
     near = early.last == early.first and (late.first - early.first).total_seconds() < 60
-    return bool(early.last is None or early.last >= late.first or near)
+    return early.last is None or early.last >= late.first or near
 
 
 # --- queues --------------------------------------------------------------------------------------------------------
@@ -197,8 +233,6 @@ def connections(facts: Facts) -> list[Connection]:
             last=next((end for end in gone[statement.file, address] if first is not None and end >= first), None),
             file=statement.file, line=statement.line, listed=False,
         ))  # fmt: skip
-    for each in every:
-        each.host = each.address.rpartition(":")[0]
     return [c for c in every if names.of_users(c.group)]
 
 
@@ -224,9 +258,10 @@ def _together(a: Connection, b: Connection, saved: dict[tuple[str | None, str | 
     end if the next comes from the same host; unless the client `saved` offsets over it later than that.
     """
     if a.first is None or b.first is None:
-        return bool(a.host != b.host)
+        return a.host != b.host
     early, late = (a, b) if a.first <= b.first else (b, a)
+    assert early.first is not None and late.first is not None
     used = saved.get((early.group, early.address)) or early.first
     if early.last is None:
-        return bool(early.host != late.host or used > late.first)
-    return bool(max(early.last - LATE_CLOSE, min(early.last, used)) > late.first)
+        return early.host != late.host or used > late.first
+    return max(early.last - LATE_CLOSE, min(early.last, used)) > late.first
