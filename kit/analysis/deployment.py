@@ -65,7 +65,7 @@ class Group(NamedTuple):
 
 @attrs.frozen
 class Deployment:
-    """The deployment shown by the evidence. `rows`: settings as in `configs`; `immunity`: seconds → a record with it."""
+    """The deployment shown by the evidence. `rows`: settings as in `configs`; `immunity`: seconds → a record."""
 
     brokers: tuple[Broker, ...]
     groups: tuple[Group, ...]

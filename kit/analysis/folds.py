@@ -105,7 +105,7 @@ def store_brokers(facts: Facts) -> list[dict[str, Any]]:
 
 @fold("kept boolean", "half_brokers", "settings", "admin_names")
 def discards_stored(facts: Facts) -> list[dict[str, Any]]:
-    """One row: kept (whether every known broker stores what it discards, since 4.5.2; before, only its log names it)."""
+    """One row: kept (whether every known broker stores what it discards, since 4.5.2)."""
     known = setup.broker_versions(facts, brokers.half_addresses(facts))
     return [{"kept": bool(known) and all(versions.rule("discardTopic", version) for version in known)}]
 

@@ -1,7 +1,7 @@
 """Controls above something drawn, redrawn whenever one of them changes.
 
-`ipywidgets.interactive` catches what is displayed by a hook in the browser; in JupyterLab the first drawing is often over
-before the hook is there, and the space stays empty. Here what is shown is part of the widget's own state.
+`ipywidgets.interactive` catches what is displayed by a hook in the browser; in JupyterLab the first drawing is often
+over before the hook is there, and the space stays empty. Here what is shown is part of the widget's own state.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ STILL: Final = (
 
 
 def standing(widget: Any, still: Iterable[Mapping[str, Any]]) -> Any:
-    """Return a widget displayed with `still`: outputs in its place where no widget is drawn (a page, an untrusted notebook)."""
+    """Return a widget displayed with `still`: what stands in its place where no widget is drawn."""
 
     def show() -> None:
         from IPython.display import publish_display_data

@@ -50,9 +50,9 @@ AXIS: Final = {
 class Drawing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one chart draws. `x`, `y`, `by` (tells series apart), `panel`, `until` (end of a span), `hover`: columns.
 
-    `looks`: colour and pattern, dash or symbol of each series. Without `by` its keys are columns, a series each, and their
-    numbers are on the axis `value`, which `labels.yaml` calls `title`. `words`: column → group of names for its values.
-    `text`: where numbers stand on bars.
+    `looks`: colour and pattern, dash or symbol of each series. Without `by` its keys are columns, a series each, and
+    their numbers are on the axis `value`, which `labels.yaml` calls `title`. `words`: column → group of names for its
+    values. `text`: where numbers stand on bars.
     """
 
     mark: Literal["bars", "columns", "lines", "steps", "marks", "spans"] = "bars"
@@ -164,7 +164,7 @@ def _safe(frame: pd.DataFrame, drawing: Drawing) -> pd.DataFrame:
 
 
 def _word(value: Any, series: bool) -> Any:
-    """Return a value as harmless text; numbers and times (Spark's decimals and dates are objects) stay what they are."""
+    """Return a value as harmless text; numbers and times stay what they are."""
     if not series and isinstance(value, int | float | Decimal | dt.date | None):
         return value
     return escape("–" if value is None or value != value else value, 60)

@@ -108,7 +108,8 @@ def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def journey(records: pd.DataFrame, handled: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart one message in lanes: one for each stage, one for the consumer, a line from each copy to those written from it.
+    """Chart one message in lanes: one for each stage, one for the consumer, a line from each copy to those written from
+    it.
 
     `records`: store_timestamp, stage, topic, offset_msg_id, copied_from, why, as in `kit.trace`;
     `handled`: time, result, success, offset_msg_id, consumer.

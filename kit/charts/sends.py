@@ -128,12 +128,14 @@ def replay(
 def replayed(
     arrivals: np.ndarray, pauses: np.ndarray, timeout: float, retries: int, wait: float, sends: np.ndarray | None = None
 ) -> pd.DataFrame:
-    """Replay arrivals against a broker that stalls now and then; return outcome (`REPLAYED`) and sends. Arithmetic only.
+    """Replay arrivals against a broker that stalls now and then; return outcome (`REPLAYED`) and sends. Arithmetic
+    only.
 
-    `arrivals`: times in ms at which messages are sent, `sends` of them each time (default one); `pauses`: rows (start, end) in ms, sorted, without
-    overlap; `timeout`: sendMsgTimeout for all attempts, ms; `retries`: how often SYSTEM_BUSY is sent again (0 before client 5.3.0); `wait`:
-    waitTimeMillsInSendQueue, ms. A request that reaches a stalled broker waits for the end of the pause; then it is refused if it waited `wait` ms
-    or longer, else stored. A client that has waited `timeout` ms times out; its request is stored or refused all the same. A refused attempt is
+    `arrivals`: times in ms at which messages are sent, `sends` of them each time (default one); `pauses`: rows (start,
+    end) in ms, sorted, without overlap; `timeout`: sendMsgTimeout for all attempts, ms; `retries`: how often
+    SYSTEM_BUSY is sent again (0 before client 5.3.0); `wait`: waitTimeMillsInSendQueue, ms. A request that reaches a
+    stalled broker waits for the end of the pause; then it is refused if it waited `wait` ms or longer, else stored. A
+    client that has waited `timeout` ms times out; its request is stored or refused all the same. A refused attempt is
     sent again at once.
     """
     starts, ends = pauses[:, 0], pauses[:, 1]

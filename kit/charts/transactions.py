@@ -101,7 +101,7 @@ def _stage(row: dict[Hashable, Any]) -> str:
 
 
 def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the leaked records and the retries that arrive, as it happened and with each fix. `frame`: fix, these two."""
+    """Chart leaked records and retries that arrive, as it happened and with each fix. `frame`: fix, these two."""
     if frame.empty:
         return FIXES.nothing(lang)
     chart = FIXES.figure(frame, lang).update_layout(showlegend=False)
@@ -116,9 +116,9 @@ def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def one_becomes_two(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the records of one leaked message in lanes, an arrow from each record to those made from it.
 
-    `frame`: store_timestamp, lane (`re-sent`, `half topic`, `put back`, `commit`), physical_offset, made_from (the record
-    a commit ends, else 0), in store order. A record that falls due and a put-back name no ancestor: the n-th half record is
-    the n-th one that was due, and it is put back n-th.
+    `frame`: store_timestamp, lane (`re-sent`, `half topic`, `put back`, `commit`), physical_offset, made_from (the
+    record a commit ends, else 0), in store order. A record that falls due and a put-back name no ancestor: the n-th
+    half record is the n-th one that was due, and it is put back n-th.
     """
     # Records of one round are milliseconds apart: they stand below each other in their lane.
     turn = (frame.groupby("lane")["store_timestamp"].diff() > ROUND_GAP).groupby(frame["lane"]).cumsum()
@@ -161,7 +161,7 @@ def rounds(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 loop = functools.partial(pictures.diagram, "half topic loop")
-"""Draws each hop (`refused`, `re-sent`, `due`, `put back`, `commit`, `discarded`) with the property that makes it happen and its records."""
+"""Draws each hop (`refused`, `re-sent`, `due`, …) with the property that makes it happen and its records."""
 
 
 # --- every transaction ------------------------------------------------------------------------------------------------

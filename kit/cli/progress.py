@@ -20,7 +20,7 @@ class Shown(Progress):
         self._lang = lang
         console = Console(stderr=True)
         self.is_live = console.is_terminal
-        """Whether a bar can be drawn; without a terminal lines are printed only after the evidence has been recognised."""
+        """Whether a bar can be drawn; else lines are printed once the evidence has been recognised."""
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
         self._bars = Bars(*columns, TimeElapsedColumn(), console=console)
         self._stage: Stage | None = None

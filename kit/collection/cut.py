@@ -59,7 +59,7 @@ NONE: Final[Longs] = np.empty(0, np.int64)
 
 @attrs.frozen
 class Wish:
-    """What to keep: what satisfies all conditions given; without any, everything. `ids`: UNIQ_KEYs, offset ids or business keys."""
+    """What to keep: what meets all conditions given, else everything. `ids`: UNIQ_KEYs, offset ids, keys."""
 
     since: dt.datetime | None = None
     until: dt.datetime | None = None
@@ -173,7 +173,7 @@ def _with_traces(case: Case, frame: DataFrame, kept: DataFrame, keys: DataFrame)
 
 
 def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
-    """Return the records of all messages sent to a topic, wherever their copies are, and the op records of their half messages."""
+    """Return the records of messages sent to a topic, wherever their copies are, and the ops of their halves."""
     from pyspark.sql import functions as F  # noqa: N812
 
     columns = ("topic", *map(promoted, (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC")))
@@ -207,7 +207,7 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
 
 
 def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path) -> tuple[int, int]:
-    """Write the entries of a log in the window (a missing time counts as inside) or that mention a message; settings printed at a start always."""
+    """Write the entries of a log in the window (without a time: inside) or with a message; a start's settings too."""
     asked = case.sql(
         """
         select `offset`, line, ts,
@@ -230,7 +230,7 @@ def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path)
 
 
 def _runs(begins: Longs, keep: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the byte ranges of kept entries, adjacent ones joined; an entry extends to the next, the first from the start of the file."""
+    """Yield the byte ranges of kept entries, adjacent ones joined; an entry extends to the next."""
     ends = np.append(begins[1:], size)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], keep, [False])).astype(np.int8)))
     for first, stop in edges.reshape(-1, 2).tolist():
@@ -267,7 +267,7 @@ def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Pa
 def _write(
     path: str, ranges: Iterable[tuple[int, int]], target: Path, *, dledger: bool = False, filled: bool = False
 ) -> None:
-    """Write byte ranges of a file, one after another or (`filled`) each in its place behind filler; no file without ranges."""
+    """Write byte ranges of a file, in turn or (`filled`) each in its place; no file without ranges."""
     parts = list(ranges)
     if not parts:
         return
@@ -299,7 +299,7 @@ def _copy(source: io.BufferedReader, start: int, end: int, out: io.BufferedWrite
 
 
 def queue(path: str, offsets: Longs, target: Path) -> tuple[int, int]:
-    """Write a plain consume queue with the units that point to these physical offsets, at their positions; the others become `fillPreBlank`'s."""
+    """Write a consume queue with the units that point to these offsets; the others become `fillPreBlank`'s."""
     with open_readonly(path) as source:
         raw = np.frombuffer(source.read(), np.uint8)
     units = raw[: raw.size // f.CQ_UNIT * f.CQ_UNIT].view(consumequeue.PLAIN).copy()

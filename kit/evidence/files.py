@@ -187,7 +187,7 @@ def valid_text(name: str) -> str:
 
 
 def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refused]]:
-    """Return (name, path, stat) of regular files below a folder, or of the one file, and what else there is, by name."""
+    """Return (name, path, stat) of regular files below a folder, or of one file, and the names of the rest."""
     found: list[tuple[str, Path, os.stat_result]] = []
     refused: list[Refused] = []
     left = [(valid_text(root.name), root)]

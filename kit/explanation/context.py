@@ -1,4 +1,6 @@
-"""What a paste tells beyond its single lines: ids of both kinds that are compared, checks that overtake a local transaction, name servers not reached."""
+"""What a paste tells beyond its single lines: ids of both kinds that are compared, checks that overtake a local
+transaction, name servers not reached.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +43,14 @@ _GIVEN: Final = re.compile(
 )
 _CONNECT: Final = re.compile(r"connect to [<\[]?([^\s>\],，]{4,200}?)[>\]]?(?: failed|，|,|$)")
 ASKED: Final = ("RouteInfoFromNameServer", "MQClientAPIImpl.getBrokerClusterInfo", "BrokerOuterAPI.registerBroker")
-"""Frames of a request that goes to a name server: client/impl/MQClientAPIImpl, client/impl/factory/MQClientInstance, broker/out/BrokerOuterAPI."""
+"""Frames of a request that goes to a name server: client/impl/MQClientAPIImpl, client/impl/factory/MQClientInstance,
+broker/out/BrokerOuterAPI.
+"""
 
 
 @attrs.frozen
 class Mixed:
-    """Ids of both kinds compared with each other. `paired`: two of them certainly belong to one message; `at`: line numbers (the first is 1)."""
+    """Ids of both kinds compared. `paired`: two certainly belong to one message; `at`: line numbers from 1."""
 
     offset_ids: int
     uniq_keys: int
@@ -55,7 +59,7 @@ class Mixed:
 
 
 def speaks(text: str) -> bool:
-    """Return whether a text without any RocketMQ line has something to explain: a message id, a transaction listener."""
+    """Return whether a text without RocketMQ lines has something to explain: an id, a transaction listener."""
     if _CHECK_NAMED.search(text) and _LOCAL.search(text):
         return True
     return any(
@@ -66,10 +70,11 @@ def speaks(text: str) -> bool:
 def mixed(
     text: str, pasted: Sequence[Line] | None = None, found: Sequence[pasted_ids.PastedId] | None = None
 ) -> Mixed | None:
-    """Return the ids of both kinds that a paste compares, None if it does not. `pasted`, `found`: its lines and ids, if known already.
+    """Return the ids of both kinds that a paste compares, None if it does not. `pasted`, `found`: its lines and ids, if
+    known already.
 
-    A line that prints both (a SendResult, a message) is normal, and so are two lines of RocketMQ's own logs: in those cases the
-    words around them must show that somebody compares or searches.
+    A line that prints both (a SendResult, a message) is normal, and so are two lines of RocketMQ's own logs: in those
+    cases the words around them must show that somebody compares or searches.
     """
     pasted = list(lines(text)) if pasted is None else pasted
     found = pasted_ids.find(pasted) if found is None else found

@@ -1,7 +1,7 @@
 """What each line of a paste means: `explain`.
 
-A line is looked up in this order: known problems and events (`kit.rocketmq.catalogue`), RocketMQ's own format strings, answers, settings. Ids in it are
-also decoded.
+A line is looked up in this order: known problems and events (`kit.rocketmq.catalogue`), RocketMQ's own format strings,
+answers, settings. Ids in it are also decoded.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SETTING: Final = re.compile(
 
 @attrs.frozen
 class Meaning:
-    """What a line means, in no language yet. `kind`: `log`, `id`, `code` or `config`; `slug`: known problem or event."""
+    """What a line means, in no language yet. `kind`: `log`, `id`, `code`, `config`; `slug`: problem or event."""
 
     title: Sentence | str
     meaning: tuple[Sentence, ...] = ()

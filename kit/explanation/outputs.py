@@ -1,4 +1,4 @@
-"""Outputs of commands in a paste, of a host's tools and of mqadmin: their heads are explained, their rows are not lines of a log."""
+"""Outputs of host tools and of mqadmin in a paste: their heads are explained, their rows are no log lines."""
 
 from __future__ import annotations
 

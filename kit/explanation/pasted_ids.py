@@ -79,7 +79,9 @@ def find(pasted: Sequence[Line]) -> list[PastedId]:
 
 
 def _meant(text: str, found: re.Match[str]) -> bool:
-    """Return whether 32 digits in small letters are meant as an id. Clients write capitals; small letters inside a longer word are a digest's or a trace's."""
+    """Return whether 32 digits in small letters are meant as an id. Clients write capitals; small letters inside a
+    longer word are a digest's or a trace's.
+    """
     before, after = text[max(0, found.start() - 40) : found.start()], text[found.end() : found.end() + 1]
     glued = before[-1:] in ("-", "_", ".", ":", "/", "=", "@") or after in ("-", "_", "/", "=", "@")
     glued = glued or bool(re.match(r"\.\w", text[found.end() :]))
@@ -87,7 +89,7 @@ def _meant(text: str, found: re.Match[str]) -> bool:
 
 
 def _pairs(pasted: Iterable[Line], first: dict[str, PastedId]) -> Iterable[tuple[str, str]]:
-    """Yield both directions of each pair: the two ids of a SendResult, or a printed message and the offset id of its place."""
+    """Yield both directions of each pair: the ids of a SendResult, or a printed message and its offset id."""
     places = {each.info.offset: key for key, each in first.items() if each.info.kind == "offset"}
     for line in pasted:
         named = _SENT.search(line.text)

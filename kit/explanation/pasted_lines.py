@@ -21,7 +21,7 @@ _NEW_LINE: Final = re.compile(r"<(?:br|/p|/div|/li|/tr)(?:\s[^<>]{0,300})?/?>", 
 _ESCAPED: Final = re.compile(
     r"(?:\\r)?\\n(?:\\t)?(?=[\t ]*(?:at |Caused by|\.\.\. \d|See http|For more |(?:[a-z]\w*\.){2}|\d{4}-\d\d-\d\d|[\"'}]|$))"
 )
-"""A line end inside a JSON or Java string, in front of what begins a line: a Windows path may hold the same characters."""
+"""A line end inside a JSON or Java string before what begins a line; a Windows path may hold the same."""
 _QUOTING: Final = re.compile(r"^(?:\s{0,3}(?:[>|│┃＞]|&gt;)\s?)+")
 _FENCE: Final = re.compile(r"^\s*(?:```|~~~)\w*\s*$")
 _CONTAINER: Final = re.compile(
@@ -39,7 +39,9 @@ _SEVERAL: Final = (
     (re.compile(r"RpcError of RPC that terminated with:\s*$"), re.compile(r"^\s*(?:(?:status|details|debug_error_string) = |>\s*$)"), 4),
     (re.compile(r"a method that does not exist\. The attempt was made from the following location:\s*$"), re.compile(r"^\s*(?:$|[\w.$]+\(\w+\.java:\d+\)$)"), 2),
 )  # fmt: skip
-"""How an error of several lines begins and goes on, and most lines of the rest: grpc/_channel.py, grpc/aio/_call.py; Spring Boot's NoSuchMethodFailureAnalyzer."""
+"""How an error of several lines begins and goes on, and most lines of the rest: grpc/_channel.py, grpc/aio/_call.py;
+Spring Boot's NoSuchMethodFailureAnalyzer.
+"""
 _FAQ: Final = re.compile(
     r"(?:See https?://\S+ for further details\.?|For more information, please visit the url, \S+)$"
 )

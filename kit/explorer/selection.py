@@ -83,7 +83,7 @@ class Selection:
         return {name: value for name, value in self.as_dict().items() if name in ("since", "until")}
 
     def keep(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the selected rows of any table: its first column of times and those named like a field are compared."""
+        """Return the selected rows of any table, by its first column of times and those named like a field."""
         left = pd.Series(True, index=frame.index)
         time = next((name for name in _TIMES if name in frame and len(frame)), None)
         if time is not None:

@@ -81,7 +81,7 @@ class When:
 
 
 def when(text: str | None, *, month_first: bool = False) -> When | None:
-    """Read a time as tables print it (ISO, with slashes, Chinese, day first, dense digits, epoch seconds or milliseconds); None for anything else."""
+    """Read a time as tables print it (ISO, slashes, Chinese, day first, digits, epoch); None for anything else."""
     text = (text or "").strip()
     if not 10 <= len(text) <= 40:
         return None
@@ -141,7 +141,7 @@ def tzinfo(text: str | None) -> dt.tzinfo:
 
 
 def converter(declared: str | None) -> Callable[[int], int]:
-    """Return a function from ms as printed in a zone (`+08:00`, an IANA name; None: UTC) to ms since 1970. Raise `ValueError` for an invalid zone."""
+    """Return a function from ms as printed in a zone (None: UTC) to ms since 1970. Raise `ValueError`."""
     known = zone(declared)
     if not isinstance(known, str):
         east = (known or 0) * 60_000

@@ -51,7 +51,7 @@ def instant(ms: float | None) -> int | None:
 
 
 def integer(value: Any, bits: int = 64) -> int | None:
-    """Return a whole number that fits a signed column of `bits`, given as a number or its decimal digits; None for anything else."""
+    """Return a whole number, or its digits, that fits a signed column of `bits`; None for anything else."""
     if isinstance(value, str):
         value = int(value) if _WHOLE.fullmatch(value) else None
     if isinstance(value, float):
@@ -62,7 +62,7 @@ def integer(value: Any, bits: int = 64) -> int | None:
 
 
 def truncated(text: str | None, bits: int = 64) -> int | None:
-    """Return a printed number without its fraction if it fits a signed column of `bits`: `12.7` is 12, `1.2e1` is 12."""
+    """Return a printed number without its fraction if it fits `bits`: `12.7` is 12, `1.2e1` is 12."""
     if text is None or not _NUMBER.fullmatch(text):
         return None
     if _WHOLE.fullmatch(text):
@@ -78,7 +78,7 @@ def real(text: str | None) -> float | None:
 
 
 def text(value: str) -> str:
-    """Return a text that UTF-8 can hold: half of a surrogate pair, which JSON and Java's properties can spell, becomes its escape."""
+    """Return a text that UTF-8 can hold: half of a surrogate pair becomes its escape."""
     return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
 
 

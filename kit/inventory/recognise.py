@@ -26,7 +26,7 @@ _STEP: Final = 1 << 20
 _PLACES: Final = 32
 """Further places examined if a file's beginning is unknown: it may be damaged."""
 _ENTRY: Final = struct.Struct(">iiqqqiiii")
-"""openmessaging.storage.dledger.entry.DLedgerEntryCoder: magic, size, index, term, position, channel, CRCs, body size."""
+"""openmessaging.storage.dledger.entry.DLedgerEntryCoder: magic, size, index, term, position, …"""
 
 
 _KINDS: Final = data.read("inventory/kinds.yaml", list[tuple[str, str, str]])

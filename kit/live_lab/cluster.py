@@ -1,4 +1,4 @@
-"""One name server and one broker on loopback, with small files and short intervals; everything they write is below one folder."""
+"""One name server and one broker on loopback, small files, short intervals, all below one folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GIVEN: Final = msgspec.yaml.decode(
 SETTINGS: Final[dict[str, str]] = GIVEN["settings"]
 OLD_SPELLING: Final = Version.parse("4.5.2")
 BATCHED_OPS: Final = Version.parse("5.1.0")
-"""From this release on op records are written up to six seconds late: with a shorter time-out the broker would check finished transactions."""
+"""From this release on op records are up to six seconds late: a shorter time-out would check what has ended."""
 BATCHED_TIMEOUT: Final = "8000"
 ROUTES_WITHIN: Final = 60
 
@@ -91,7 +91,7 @@ def _wait_for_routes(broker: Host, names: int, topics: Sequence[str]) -> None:
 
 
 def _has_route(names: int, topic: str) -> bool:
-    """Ask the name server: a frame is its length, the header's length, the header as JSON (remoting/protocol/RemotingCommand)."""
+    """Ask the name server: a frame is its length, the header's, the header as JSON (RemotingCommand)."""
     said = json.dumps({**GIVEN["route"], "extFields": {"topic": topic}}).encode()
     try:
         with socket.create_connection(("127.0.0.1", names), timeout=2) as asked, asked.makefile("rb") as answers:

@@ -1,4 +1,4 @@
-"""An incident and its twin side by side, for the live lab's notebook: two given evidence sets, or two made on a real broker."""
+"""An incident and its twin side by side, for the live lab's notebook: two evidence sets, given or made."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def scenarios(lang: Lang = "en") -> Table:
 
 
 def counted(case: Case) -> pd.DataFrame:
-    """Return how many records the half, schedule and business topics had after each second: kind, seconds (since the first record), records."""
+    """Return how many records half, schedule and business topics had after each second: kind, seconds, records."""
     from pyspark.sql import functions as F  # noqa: N812
 
     _ = case.spark

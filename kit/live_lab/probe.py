@@ -1,4 +1,4 @@
-"""What can be read from a running broker's files: entries of consume queues, errors in its logs, bytes on disk. Read-only."""
+"""What a running broker's files tell: entries of consume queues, errors in logs, bytes on disk. Read-only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINE: Final = 160
 
 @attrs.frozen
 class Reading:
-    """The state at one time. Counts since the start; `store_bytes`: on disk; `last`: the last warning or error, after its file name."""
+    """The state at one time. Counts since the start; `store_bytes`: on disk; `last`: the last warning or error."""
 
     seconds: float
     half: int

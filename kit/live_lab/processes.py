@@ -137,7 +137,7 @@ class Processes:
 
 
 def pause(host: Host, seconds: float) -> None:
-    """Pause a process, as on a swapping or throttled machine; from a separate shell, so that it resumes even if the lab dies."""
+    """Pause a process, as on a throttled machine; from a separate shell, so that it resumes if the lab dies."""
     script = 'kill -STOP "$1"; sleep "$2"; kill -CONT "$1"'
     subprocess.run(
         ["sh", "-c", script, "sh", str(host.process.pid), str(seconds)],

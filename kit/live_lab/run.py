@@ -40,7 +40,7 @@ Watcher = Callable[[str, Reading], None]
 
 @attrs.frozen
 class Done:
-    """The result of a run. `over`: why it ended (`settled`, `half`, `errors`, `store`, `deadline`); `seconds`: its duration with start and stop."""
+    """The result of a run. `over`: why it ended (`settled`, `half`, `errors`, `store`, `deadline`); `seconds`."""
 
     scenario: Scenario
     broker: Version

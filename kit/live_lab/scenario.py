@@ -1,4 +1,4 @@
-"""The scenarios (`scenarios.yaml`) and their parts: application hosts, pauses, when it is over, and the verdicts `triage` must return."""
+"""The scenarios (`scenarios.yaml`): application hosts, pauses, their end, and the verdicts of `triage`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class App:
 
 @attrs.frozen
 class Pause:
-    """The broker process stalls: `at` seconds after the applications started, `times` times for `seconds`, with a short interval."""
+    """The broker process stalls `at` seconds after the applications started, `times` times for `seconds`."""
 
     at: float
     seconds: float
@@ -64,7 +64,7 @@ class Scenario:
     roots: tuple[str, ...] = ()
     neighbours: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
-    """Neighbours that may be confirmed too, depending on timing: a check may find a crashed service offline while it restarts."""
+    """Neighbours that may be confirmed too: a check may find a crashed service offline while it restarts."""
     fixes: str | None = None
     """The incident whose twin this is."""
 

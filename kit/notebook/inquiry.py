@@ -39,8 +39,8 @@ HOLDS: Final = {True: ("✓", "holds"), False: ("✗", "fails"), None: ("?", "op
 
 
 def locate(evidence: str | Path) -> Path:
-    """Return the path of the evidence: as given, else in a parent folder, else next to the kit (so that the sample is found
-    from anywhere).
+    """Return the path of the evidence: as given, else in a parent folder, else next to the kit (so that the sample is
+    found from anywhere).
     """
     wanted = Path(evidence).expanduser()
     here = Path.cwd()
@@ -216,7 +216,7 @@ class Inquiry:
 
     @_or_sentence
     def remedies(self, cause: str) -> Table | answers.Answer:
-        """Return what to do, why it helps, its risk, how to see that it worked. Files of a report are named as tables."""
+        """Return what to do, why it helps, its risk, how to see that it worked. Files are named as tables."""
         if not self.finding(cause)["remedies"]:
             return answers.sentence(TEXTS["no_remedy"], self.lang)
         names = {"action": "remedies", "why": "helps", "risk": "risk", "verify": "verify"}
@@ -247,8 +247,8 @@ class Inquiry:
 
     @_or_sentence
     def look_alikes(self, *slugs: str) -> Table:
-        """Return what these causes look like and how to tell them apart; by default of those confirmed or suspected, else
-        of all.
+        """Return what these causes look like and how to tell them apart; by default of those confirmed or suspected,
+        else of all.
         """
         from kit.causes import look_alikes
 
@@ -282,7 +282,8 @@ class Inquiry:
 
     def place(self, said: Reference | str | tuple[str, int]) -> Any:
         """Show the line of a reference with 20 lines around it, or the record with all its properties and its copies
-        before and after: a reference of findings.json, (file, line), `FILE:LINE` or `FILE @ BYTE`. Raise `BadReference`.
+        before and after: a reference of findings.json, (file, line), `FILE:LINE` or `FILE @ BYTE`. Raise
+        `BadReference`.
         """
         return self._opened(places.place(self.case, said))
 
@@ -291,8 +292,9 @@ class Inquiry:
         return self._opened(places.traced(self.case, id))
 
     def note(self, text: str, about: Any = None, who: str = "") -> Table:
-        """Add a hypothesis to the notes and return all of them. `about`: a reference as `place` takes it, a step as (cause,
-        id), or an explorer's selection. Raise `BadReference` if it leads nowhere, `WorkspaceInside`, `BadNotes`.
+        """Add a hypothesis to the notes and return all of them. `about`: a reference as `place` takes it, a step as
+        (cause, id), or an explorer's selection. Raise `BadReference` if it leads nowhere, `WorkspaceInside`,
+        `BadNotes`.
         """
         return notes.note(self, text, about, who)
 

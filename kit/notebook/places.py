@@ -1,5 +1,5 @@
-"""From a claim to its place in the evidence: the line with its context, the record with its properties and copies; and a message's
-messages. Each as tables whose references can be followed.
+"""From a claim to its place in the evidence: the line with its context, the record with its properties and copies; and
+a message's messages. Each as tables whose references can be followed.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Shown:
 
 
 def reference(said: Reference | str | tuple[str, int]) -> Reference:
-    """Return a reference from one of findings.json, (file, line), `FILE:LINE` or `FILE @ BYTE`. Raise `BadReference`."""
+    """Return a reference of findings.json, (file, line), `FILE:LINE` or `FILE @ BYTE`. Raise `BadReference`."""
     if isinstance(said, Mapping) and said.get("file") and (said.get("line") or said.get("physical_offset") is not None):
         return said
     if isinstance(said, tuple) and len(said) == 2:

@@ -112,7 +112,7 @@ class Postmortem:
 
     @cached_property
     def moments(self) -> pd.DataFrame:
-        """Return `kit.causes.timeline` and the team's notes, with `source`; notes without a time come last, `at` null."""
+        """Return the timeline and the team's notes, with `source`; notes without a time come last, `at` null."""
         found = self.inquiry.table(timeline.TABLE).assign(source=TEXTS["evidence"].render(self.lang))
         rows = found.to_dict("records") + [
             {"at": at, "source": source, "en": what, "zh": what, "file": said, "lane": "team", "decides": False}

@@ -104,7 +104,7 @@ def _values(case: Case) -> Iterator[str]:
 
 
 def texts(path: Path) -> Iterator[str]:
-    """Yield every text of evidence in a file of a report: none of plotly's code, of packed numbers, of notebooks' own prose."""
+    """Yield every text of evidence in a file of a report, without plotly's code, packed numbers and prose."""
     raw = path.read_text(encoding="utf-8", errors="replace")
     try:
         if path.suffix == ".json":
@@ -220,7 +220,7 @@ def leak(text: str, originals: Originals, own: Callable[[str], bool] = lambda te
 
 
 def _stands(name: str, text: str, *, heads: bool = False) -> bool:
-    """Return whether a name is in a text with no letter or digit on either side; with `heads` more may follow, as after an address in an id."""
+    """Return whether a name stands alone in a text; with `heads` more may follow, as after an address in an id."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(name) : at + len(name) + 1]

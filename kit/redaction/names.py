@@ -57,7 +57,7 @@ _TIME: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]?[\d:.,+Z -]*|\d{1,
 
 
 def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
-    """Return the redactor of a case for what is to be shown: findings, frames, notebooks as JSON. `paths`: of this machine, replaced as a whole."""
+    """Return the redactor of a case for findings, frames, notebooks. `paths`: of this machine, replaced whole."""
     texts = {part for text in strings(list(shown)) for part in (SPELLED.split(text) if "\\" in text else (text,))}
     words = {word for text in texts for word in WORD.findall(text)}
     kinds: dict[str, str] = {}
@@ -122,13 +122,13 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def is_plain(cell: str) -> bool:
-    """Return whether a table cell names nobody: numbers, times, truth values, ids (which are re-encoded by their form)."""
+    """Return whether a table cell names nobody: numbers, times, truth values, ids (which have their own form)."""
     is_word = cell.lower() in ("null", "none", "true", "false", "nan")
     return is_word or any(form.fullmatch(cell) for form in (_NUMBER, _TIME, HEX))
 
 
 def _plain(name: Any, kind: str) -> Iterator[tuple[str, str]]:
-    """Yield what has to be replaced of a name: the group behind a prefix, each key of several, nothing of RocketMQ's own."""
+    """Yield what is replaced of a name: the group behind a prefix, each key of several, nothing of RocketMQ's."""
     text = str(name).strip() if name is not None else ""
     if kind == "key":
         for key in text.split():
@@ -149,7 +149,7 @@ def _plain(name: Any, kind: str) -> Iterator[tuple[str, str]]:
 
 
 def _made_of(stem: str, known: Mapping[str, str]) -> bool:
-    """Return whether a file name consists of known names and RocketMQ's words: then these are replaced, not the whole."""
+    """Return whether a file name consists of known names and RocketMQ's words: only these are replaced."""
     left = stem
     for name in sorted((n for n in known if len(n) > 3 and n in stem), key=len, reverse=True):
         left = left.replace(name, " ")
@@ -185,12 +185,12 @@ def _own_properties(case: Case) -> Iterator[str]:
 
 
 def _each(frame: DataFrame) -> Iterator[str]:
-    """Yield the texts of the only column, without those that are empty: a hundred million keys are never held at once."""
+    """Yield the texts of the only column that are not empty: a hundred million keys are never held at once."""
     yield from (row[0] for row in frame.toLocalIterator() if row[0])
 
 
 def _names_somebody(cell: str) -> bool:
-    """Return whether a cell needs a pseudonym in any text: no number, no time, no constant such as `SEND_OK`, no ordinary word."""
+    """Return whether a cell needs a pseudonym: no number, time, constant such as `SEND_OK`, ordinary word."""
     bare = cell.strip()
     return not (is_plain(bare) or is_ambiguous(bare) or _CONSTANT.fullmatch(bare) or bare.startswith(ordinary.VENDORS))
 
@@ -209,7 +209,7 @@ def _hosts_of_records(case: Case) -> Iterator[str]:
 
 
 def _quoted_rows(case: Case, texts: set[str]) -> Iterator[str]:
-    """Yield the lines of business tables and ledgers that are shown unchanged: they are left out, their place says where they are."""
+    """Yield the lines of business tables and ledgers that are shown: they are left out, their place remains."""
     for item in case.found.of_kind("rows", "sends"):
         dialect = item.detail.get("dialect") or {}
         if dialect.get("delimiter"):
@@ -240,7 +240,7 @@ def mentioned(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _destinations(arguments: str) -> Iterator[str]:
-    """Yield what may be the host among the arguments of a command: each word behind an option, which may be its value, up to the first other word."""
+    """Yield what may be the host among the arguments of a command, up to the first word behind no option."""
     try:
         words = shlex.split(arguments)
     except ValueError:
@@ -273,7 +273,7 @@ def _is_machine(name: str) -> bool:
 
 
 def mentioned_addresses(texts: Iterable[str]) -> set[str]:
-    """Return every address that is shown: dotted, with colons, in the name of a host, as one number, at the head of an id."""
+    """Return every address: dotted, with colons, in a host's name, as one number, at the head of an id."""
     found: set[str] = set()
     for text in texts:
         found |= set(QUAD.findall(text)) | {str(ip) for hit in COLONS.findall(text) if (ip := host(hit.rstrip("."))[0])}

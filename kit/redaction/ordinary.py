@@ -43,7 +43,7 @@ NUMBER: Final = 10
 
 
 def is_ambiguous(name: str) -> bool:
-    """Return whether a name is also something else: it is replaced only where a name or a key is expected, and searched for nowhere else."""
+    """Return whether a name is also a word: it is replaced only where a name or a key is expected."""
     number = name.isdigit() and (len(name) < NUMBER or len(name) == 20)
     return len(name) < SHORT or number or DATED.fullmatch(name) is not None or is_ordinary(name)
 

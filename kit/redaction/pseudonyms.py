@@ -90,7 +90,7 @@ class Pseudonyms:
     # --- names --------------------------------------------------------------------------------------------------------
 
     def name(self, name: str, kind: str = "key") -> str:
-        """Return the pseudonym of a name: as long as the name, from four characters on, and beginning with its kind where there is room."""
+        """Return the pseudonym of a name: as long from four characters on, beginning with its kind if possible."""
         size = len(name) if len(name) > SHORT else 6
         is_number = name.isascii() and name.isdigit() and size == len(name)
         stem = f"{kind}-" if size >= len(kind) + 7 else kind[0]
@@ -149,7 +149,7 @@ class Pseudonyms:
         return new if text == text.lower() else new.upper()
 
     def hex_run(self, run: str) -> str:
-        """Return a run of hex digits with the address in it replaced: at the head of an id, or any known one in a run of another length."""
+        """Return a run of hex digits with its address replaced: at the head of an id, or any known one."""
         size = len(run)
         if size == DIGEST:
             return run

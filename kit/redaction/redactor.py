@@ -80,7 +80,7 @@ class Redactor:
     # --- texts --------------------------------------------------------------------------------------------------------
 
     def text(self, text: str, field: str | None = None) -> str:
-        """Return a text with all originals replaced. `field`: name of its column or JSON field if it is a whole cell."""
+        """Return a text with all originals replaced. `field`: its column or JSON field if it is a whole cell."""
         known = self._memo.get((text, field))
         if known is None:
             known = self._memo[text, field] = self._text(text, field)
@@ -164,7 +164,7 @@ class Redactor:
         return None
 
     def _may(self, name: str, text: str, begin: int) -> bool:
-        """Return whether a name may be replaced here: short names, numbers and the kit's own words only where a name is expected."""
+        """Return whether a name may be replaced here: short and common ones only where a name is expected."""
         if not is_ambiguous(name):
             return True
         before, after = text[max(0, begin - 60) : begin], text[begin + len(name) : begin + len(name) + 1]
@@ -192,7 +192,7 @@ class Redactor:
         return None if self.is_pseudonym(said) else self.names.get(said) or self.coin(said, "value")
 
     def _properties(self, said: str) -> str:
-        """Return printed message properties: those of RocketMQ keep their values, but for keys and names; a user's own get pseudonyms."""
+        """Return printed properties: RocketMQ's keep their values but for keys and names, a user's get pseudonyms."""
         head, _, inner = said.partition("{")
         return head + "{" + ", ".join(map(self._property, inner.split(", ")))
 
@@ -231,7 +231,7 @@ class Redactor:
         return "".join(part for part in made if not part.startswith("?"))
 
     def _segment(self, part: str, whole: bool, home: bool) -> str:
-        """Return one part of a path; in a `whole` one short names are people's and hosts', in a relative one they are only folders."""
+        """Return one part of a path; only in a `whole` one may short names be people's and hosts'."""
         is_folder = not home and (part.isdigit() or part in ordinary.FOLDERS)
         if is_folder or not part.strip(".~!") or (len(part) < SHORT and not whole):
             return part
@@ -249,7 +249,7 @@ class Redactor:
     # --- anything -----------------------------------------------------------------------------------------------------
 
     def value(self, value: Any, field: str | None = None) -> Any:
-        """Return anything JSON-like with its texts and keys replaced, in the same shape; a table (`columns`, `rows`) column by column."""
+        """Return anything JSON-like with texts and keys replaced, in the same shape; tables column by column."""
         if isinstance(value, str):
             return value if field in rf.KEPT["findings"] else self.text(value, field)
         if isinstance(value, Mapping):

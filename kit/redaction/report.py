@@ -95,7 +95,7 @@ def _said(book: nbformat.NotebookNode) -> list[Any]:
 
 
 def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mapping[str, Any], lang: Lang) -> None:
-    """Replace originals in an executed notebook, in place. `parameters` are replaced already; HTML is drawn anew from the tables beside it."""
+    """Replace originals in an executed notebook, in place; HTML is drawn anew from the tables beside it."""
     from papermill.translators import PythonTranslator
 
     about = book.metadata.get(notebooks.KIT, {})
@@ -112,7 +112,7 @@ def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mappin
 def _output(
     redactor: Redactor, output: dict[str, Any], chart: Mapping[str, Any] | None, lang: Lang
 ) -> dict[str, Any] | None:
-    """Replace originals in one output; return the chart it holds: the output behind a chart is its table, drawn from it."""
+    """Replace originals in one output; return its chart: the output behind a chart is its table."""
     if output["output_type"] == "error":
         # A trace shows values and the paths of this machine; the name of the error is enough.
         output.update(evalue=redactor.text(output["evalue"]), traceback=[])

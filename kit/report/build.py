@@ -132,7 +132,7 @@ def declared(case: Case, cause: str = "auto") -> dict[str, Any]:
 
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
-    """Return the tables that belong to no single cause. One that fails is left out and added to the failures of the case."""
+    """Return the tables of no single cause. One that fails is left out and added to the failures of the case."""
     reasons = {name: text.in_(case.lang) for name, text in SKIPPED.items()}
     wanted: dict[str, Callable[[], pd.DataFrame]] = {
         "inventory": lambda: _files(case),

@@ -1,4 +1,4 @@
-"""findings.json and what executed notebooks show → one self-contained page. The templates clean and escape every text."""
+"""findings.json and executed notebooks → one self-contained page. Templates clean and escape every text."""
 
 from __future__ import annotations
 

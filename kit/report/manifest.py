@@ -19,7 +19,7 @@ LIBRARIES: Final = ("jinja2", "numba", "numpy", "pandas", "papermill", "plotly",
 def manifest(
     findings: Mapping[str, Any], options: Mapping[str, Any], notebooks: Iterable[Path] = (), notes: Path | None = None
 ) -> dict[str, Any]:
-    """Return the manifest: inputs with SHA-256, options, versions, the hashes of executed notebooks and of the notes."""
+    """Return the manifest: inputs with SHA-256, options, versions, hashes of executed notebooks and notes."""
     shown = ("file", "kind", "bytes", "sha256")
     content: dict[str, Any] = {
         "schema": 1,
@@ -52,7 +52,7 @@ def digest(content: Any) -> str:
 
 
 def write_run(path: Path, started: dt.datetime, places: Mapping[str, str]) -> None:
-    """Write run.json: when and where this run was and how long it took. It is never hashed. `places`: folders, by name."""
+    """Write run.json: when and where this run was, how long it took; never hashed. `places`: folders, by name."""
     ended = dt.datetime.now(dt.UTC)
     run = {
         "started": started.isoformat(timespec="seconds"),

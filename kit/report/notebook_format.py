@@ -1,7 +1,7 @@
 """`nbformat`, imported without a grammar that notebooks do not need.
 
-nbformat checks notebooks with jsonschema, which on import builds a parser for internationalised addresses, two seconds of work. The schema of
-notebooks uses no such format; jsonschema skips it if the parser's package is absent.
+nbformat checks notebooks with jsonschema, which on import builds a parser for internationalised addresses, two seconds
+of work. The schema of notebooks uses no such format; jsonschema skips it if the parser's package is absent.
 """
 
 from __future__ import annotations

@@ -51,7 +51,8 @@ def read(path: Path) -> nbformat.NotebookNode:
 def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None = None) -> list[Path]:
     """Return the triage notebook and those of the wanted causes, in order of their numbers.
 
-    A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}`, `{"cause": SLUG}` or `{"causes": [SLUG, …]}`.
+    A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}`, `{"cause": SLUG}` or `{"causes":
+    [SLUG, …]}`.
     """
     wanted = (
         {f["cause"] for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")}
@@ -80,7 +81,7 @@ def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNo
 
 
 def copies(out: Path, parameters: Mapping[str, Any]) -> list[Path]:
-    """Write copies of the notebooks about one evidence into `out`, with these parameters. A copy that is there stays."""
+    """Write copies of the notebooks about one evidence into `out`, with these parameters; one that is there stays."""
     from papermill.translators import PythonTranslator
 
     chosen = nbformat.v4.new_code_cell(PythonTranslator.codify(dict(parameters)))
@@ -115,8 +116,8 @@ def execute(
     chosen = dict(parameters)
     from papermill.iorw import local_file_io_cwd
 
-    # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence. Papermill keeps one such folder for the
-    # whole process and each run puts back what it found: so it is set around all of them.
+    # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence. Papermill
+    # keeps one such folder for the whole process and each run puts back what it found: so it is set around all of them.
     with (
         tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch,
         contextlib.chdir(scratch),
@@ -241,8 +242,9 @@ class Story:
 def story(path: Path, verdicts: Mapping[str, str] | None = None, shift: int = 2) -> Story:
     """Read an executed notebook; code and foreign HTML are left out, and what comes with the reader's own queries.
 
-    `verdicts`: {cause: verdict}; text about the documented case (`rmq-kit: {"documented": true}` in its metadata) is left out if the cause is not
-    confirmed, so that nobody takes it for this incident's. `shift`: levels by which headings are lowered.
+    `verdicts`: {cause: verdict}; text about the documented case (`rmq-kit: {"documented": true}` in its metadata) is
+    left out if the cause is not confirmed, so that nobody takes it for this incident's. `shift`: levels by which
+    headings are lowered.
     """
     notebook = read(path)
     about = notebook.metadata.get(KIT, {})

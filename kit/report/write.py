@@ -1,7 +1,7 @@
 """Files for other programs: findings.json, tables as CSV, decoded messages and logs as Parquet, JSON lines or CSV.
 
-A cell that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, CSV injection); in the result tables control and bidi characters
-are spelled out too. `decode` and `logs` export the evidence itself and keep them.
+A cell that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, CSV injection); in the result
+tables control and bidi characters are spelled out too. `decode` and `logs` export the evidence itself and keep them.
 """
 
 from __future__ import annotations

@@ -29,10 +29,12 @@ GRPC_NAMES: Final = {answer.name: code for code, answer in GRPC_CODES.items()}
 
 
 class ReturnedId(Row, frozen=True, kw_only=True):
-    """Which id a call returns: a message has one UNIQ_KEY and as many offset ids as copies, each API calls one of them "message id".
+    """Which id a call returns: a message has one UNIQ_KEY and as many offset ids as copies, each API calls one of them
+    "message id".
 
-    `stages`: of which copy, the newest (empty: of the message); `since`, `until`: of which clients; `transactional`: only of transactional messages
-    (True), only of others (False); `upstream`: the class below `org/apache/rocketmq` that determines it.
+    `stages`: of which copy, the newest (empty: of the message); `since`, `until`: of which clients; `transactional`:
+    only of transactional messages (True), only of others (False); `upstream`: the class below `org/apache/rocketmq`
+    that determines it.
     """
 
     call: str
@@ -60,7 +62,7 @@ class _Tables(Row, frozen=True):
 
 _PRINTED: Final = facts("mqadmin_tables.yaml", _Tables)
 MQADMIN_HEADS: Final = _PRINTED.heads
-"""How the head of a table begins, with one blank between its words, and the command that prints it; the longer ones first."""
+"""How the head of a table begins, one blank between its words, and its command; the longer ones first."""
 MQADMIN_MEANINGS: Final = _PRINTED.meanings
 """Command → what its table shows."""
 MQADMIN_PAIRS: Final = "getSyncStateSet"

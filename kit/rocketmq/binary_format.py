@@ -1,8 +1,9 @@
 """Magic numbers, field offsets and flag bits of RocketMQ's binary files (all big-endian).
 
-Upstream: `store/CommitLog`, `store/MessageExtEncoder`, `common/message/MessageDecoder`, `common/sysflag/MessageSysFlag`, `store/ConsumeQueue`,
-`store/ConsumeQueueExt`, `store/queue/BatchConsumeQueue`, `store/index/IndexHeader|IndexFile`, `client/trace/TraceDataEncoder` of apache/rocketmq
-4.3.0 – 5.3.3, and `entry/DLedgerEntryCoder` of openmessaging/dledger.
+Upstream: `store/CommitLog`, `store/MessageExtEncoder`, `common/message/MessageDecoder`,
+`common/sysflag/MessageSysFlag`, `store/ConsumeQueue`, `store/ConsumeQueueExt`, `store/queue/BatchConsumeQueue`,
+`store/index/IndexHeader|IndexFile`, `client/trace/TraceDataEncoder` of apache/rocketmq 4.3.0 – 5.3.3, and
+`entry/DLedgerEntryCoder` of openmessaging/dledger.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""The known texts: what RocketMQ, its clients and their hosts print, and what it means. `python -m kit.rocketmq.catalogue` lists them.
+"""The known texts: what RocketMQ, its clients and their hosts print, and what it means.
+`python -m kit.rocketmq.catalogue` lists them.
 
-Each is a row of `texts/*.yaml`; the order of files and rows is the catalogue's. A row with `values` is an `Event`: it is looked for in every log, and
-its values are taken out. A row with a `title` is a `Problem`: it is explained, and reported where nothing else judges it.
+Each is a row of `texts/*.yaml`; the order of files and rows is the catalogue's. A row with `values` is an `Event`: it
+is looked for in every log, and its values are taken out. A row with a `title` is a `Problem`: it is explained, and
+reported where nothing else judges it.
 """
 
 from __future__ import annotations
@@ -42,8 +44,8 @@ STARTS: Final = {
 
 
 class PrintedBy(Row, frozen=True, kw_only=True):
-    """Who prints a text. `source`: class or program; `logs`: where it normally is; `since`, `until`: first and last release with this wording
-    ("" = 4.3.0, 5.3.3).
+    """Who prints a text. `source`: class or program; `logs`: where it normally is; `since`, `until`: first and last
+    release with this wording ("" = 4.3.0, 5.3.3).
     """
 
     source: str
@@ -64,9 +66,9 @@ class Fault(Row, frozen=True, kw_only=True):
 class Seen(Row, frozen=True, kw_only=True):
     """What seeing a problem's texts shows (`verdict`; None: routine, explained but never reported).
 
-    It is reported from `least` entries on that span at least `lasts` seconds. `normal_with`: an event that is printed beside each entry that is
-    normal: so many do not count. `cause`: the cause module that judges these texts. `passing`: events with `goes_on`; the problem is reported where
-    one of these goes on, whatever `cause` says.
+    It is reported from `least` entries on that span at least `lasts` seconds. `normal_with`: an event that is printed
+    beside each entry that is normal: so many do not count. `cause`: the cause module that judges these texts.
+    `passing`: events with `goes_on`; the problem is reported where one of these goes on, whatever `cause` says.
     """
 
     verdict: Verdict | None = None
@@ -80,8 +82,9 @@ class Seen(Row, frozen=True, kw_only=True):
 class GoesOn(Row, frozen=True, kw_only=True):
     """When a text that every start or stop brings is a symptom: judged by these numbers, never by the text alone.
 
-    At least `least` entries are further than `around` s from every start or stop (`starts`, of its own group where they name one), span at least
-    `lasts` s, and come in at least `minutes` different minutes. `title` stands in the `lane` of the timeline.
+    At least `least` entries are further than `around` s from every start or stop (`starts`, of its own group where they
+    name one), span at least `lasts` s, and come in at least `minutes` different minutes. `title` stands in the `lane`
+    of the timeline.
     """
 
     title: T
@@ -89,7 +92,7 @@ class GoesOn(Row, frozen=True, kw_only=True):
     least: int = 20
     """A refused pull is tried again after 3 s (pullTimeDelayMillsWhenException): a minute of one queue has 20."""
     around: int = 60
-    """Two heartbeats of a client (heartbeatBrokerInterval, 30 s): until then a broker that started does not know its groups."""
+    """Two heartbeats (heartbeatBrokerInterval, 30 s): until then a started broker does not know its groups."""
     lasts: int = 120
     """After so long a broker forgets a client that died without a word (ClientChannelInfo, CHANNEL_EXPIRED_TIMEOUT)."""
     minutes: int = 3
@@ -102,7 +105,7 @@ class GoesOn(Row, frozen=True, kw_only=True):
 
 
 class KnownText(Row, frozen=True, kw_only=True):
-    """One row. `texts`: pieces of log lines, answers or exceptions, `{}` for a printed value; an entry holds the row when one of them is in it."""
+    """One row. `texts`: pieces of log lines, `{}` for a printed value; one of them in an entry is enough."""
 
     slug: str
     texts: tuple[str, ...]
@@ -121,11 +124,12 @@ class KnownText(Row, frozen=True, kw_only=True):
 
 
 class Event(KnownText, frozen=True, kw_only=True):
-    """A text that is found in logs. `values`: a regular expression with `(?P<name>…)` groups that takes the values out of it, and nothing that RE2
-    and Python read differently.
+    """A text that is found in logs. `values`: a regular expression with `(?P<name>…)` groups that takes the values out
+    of it, and nothing that RE2 and Python read differently.
 
-    `harmless`: whether it is normal in a healthy system (None: depends on how often and beside what). `benign`: why, for what sounds like trouble; it
-    counts for no cause. `confirm` must be found in the entry as well, where a text alone would say too much.
+    `harmless`: whether it is normal in a healthy system (None: depends on how often and beside what). `benign`: why,
+    for what sounds like trouble; it counts for no cause. `confirm` must be found in the entry as well, where a text
+    alone would say too much.
     """
 
     values: str = ""
@@ -150,7 +154,7 @@ class Event(KnownText, frozen=True, kw_only=True):
 
     @property
     def conditions(self) -> list[tuple[str, bool]]:
-        """What must be so beside that a needle is found: regular expressions for RE2, and whether an entry must match."""
+        """What else must hold beside a needle: patterns for RE2, and whether an entry must match."""
         return [(self.confirm, True)] if self.confirm else []
 
 
@@ -160,8 +164,9 @@ NO_RISK: Final = T("None.", "无。")
 class Problem(KnownText, frozen=True, kw_only=True):
     """One thing that can be wrong with a RocketMQ system, or one family of log lines that only sounds so.
 
-    `classes`: `module/Class` whose remaining WARN and ERROR lines belong here as well; `sign`: a regular expression of what another project's
-    logging prints around its remaining ones. `unless`: a regular expression of entries that are normal.
+    `classes`: `module/Class` whose remaining WARN and ERROR lines belong here as well; `sign`: a regular expression of
+    what another project's logging prints around its remaining ones. `unless`: a regular expression of entries that are
+    normal.
     """
 
     title: T
@@ -232,7 +237,7 @@ SEARCHED: Final = tuple(problem for problem in PROBLEMS.values() if problem.repo
 PASSING: Final = {event.slug: event.goes_on for event in EVENTS.values() if event.goes_on is not None}
 """Texts that every start or stop brings and that are a symptom where they go on."""
 BENIGN: Final = {event.slug: event.benign for event in EVENTS.values() if event.benign is not None}
-"""Texts that sound like trouble and are normal, with the reason: they count for no cause and are shown so that nobody follows them."""
+"""Texts that sound like trouble and are normal, with the reason: they count for no cause."""
 IN_LOGS: Final[tuple[Event | Problem, ...]] = (*EVENTS.values(), *SEARCHED)
 """What is looked for in every log; a group of texts is known by its place here."""
 SLUGS: Final = (*EVENTS, *(PROBLEM + problem.slug for problem in SEARCHED))
@@ -253,7 +258,7 @@ def _matches(kind: type[KnownText], text: str) -> list[tuple[Any, str]]:
 
 
 def problems_in(text: str) -> tuple[Problem, ...]:
-    """Return the problems one of whose texts is in a log entry, the longest text first; entries that are normal for one do not count for it."""
+    """Return the problems one of whose texts is in a log entry and not normal there, the longest text first."""
     longest: dict[str, int] = {}
     for problem, needle in _matches(Problem, text):
         longest[problem.slug] = max(len(needle), longest.get(problem.slug, 0))
@@ -262,7 +267,7 @@ def problems_in(text: str) -> tuple[Problem, ...]:
 
 
 def event_in(text: str) -> Event | None:
-    """Return the event with the longest text in a log entry; of two with the same text the one with a second condition is more specific."""
+    """Return the event with the longest text in a log entry; of equal ones that with a second condition."""
     found = _matches(Event, text)
     matches = [(len(needle) + bool(row.confirm), row) for row, needle in found if re.search(row.confirm, text)]
     return max(matches, key=lambda match: match[0])[1] if matches else None

@@ -1,6 +1,7 @@
 """Settings of brokers and clients: what they mean, the value in force and its origin, and contradictions.
 
-`facts/parameters.yaml` (meanings), `facts/conflicts.yaml` and `versions.RULES` (defaults by version) are the data; this module looks them up.
+`facts/parameters.yaml` (meanings), `facts/conflicts.yaml` and `versions.RULES` (defaults by version) are the data; this
+module looks them up.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ Unit = Literal["ms", "s", "hours", "bytes", "percent", "count", "bool", "enum", 
 
 
 class Parameter(Row, frozen=True, kw_only=True):
-    """One setting. `since`/`until`: first and last release that reads it under this name; `default`: None if it differs by version (see
-    `versions.RULES`) or has none; `read`: whether a broker's getBrokerConfig has it.
+    """One setting. `since`/`until`: first and last release that reads it under this name; `default`: None if it differs
+    by version (see `versions.RULES`) or has none; `read`: whether a broker's getBrokerConfig has it.
     """
 
     side: Literal["broker", "store", "client"]
@@ -130,7 +131,8 @@ def typed(name: str, text: str) -> Any:
 def misfit(name: str, text: str) -> bool:
     """Return whether the value of a numeric parameter is not a number: the broker then keeps its default.
 
-    `common/MixAll.properties2Object` sets field by field and ignores what cannot be parsed; a bool that is not `true` is false.
+    `common/MixAll.properties2Object` sets field by field and ignores what cannot be parsed; a bool that is not `true`
+    is false.
     """
     parameter = PARAMETERS.get(name)
     if parameter is None or parameter.unit in ("text", "enum", "bool"):
@@ -151,10 +153,11 @@ def guide(settings: Settings) -> list[dict[str, Any]]:
 
 
 class Conflict(Row, frozen=True, kw_only=True):
-    """Settings that contradict each other or cannot work: which, `when`, the effect, what to set; `cause`: slug of the cause it leads to, "" for none.
+    """Settings that contradict each other or cannot work: which, `when`, the effect, what to set; `cause`: slug of the
+    cause it leads to, "" for none.
 
-    All conditions of `when` hold: `A > B` (and >=, <, <=) of numbers, settings and their products, `A is VALUE`, `A is set` (not left to the
-    release's default), `version >= RELEASE`; ` or ` between two of them.
+    All conditions of `when` hold: `A > B` (and >=, <, <=) of numbers, settings and their products, `A is VALUE`, `A is
+    set` (not left to the release's default), `version >= RELEASE`; ` or ` between two of them.
     """
 
     slug: str

@@ -1,4 +1,4 @@
-"""Lines as `cat -n`, `grep -n` and `grep -C` show them: rows of `facts/copied_lines.yaml` (which explains its fields)."""
+"""Lines as `cat -n`, `grep -n` and `grep -C` show them: rows of `facts/copied_lines.yaml`."""
 
 from __future__ import annotations
 

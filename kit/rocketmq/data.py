@@ -20,5 +20,5 @@ class Row(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
 
 
 def facts(name: str, kind: type[Read]) -> Read:
-    """Return a file of `facts`. Raise `msgspec.ValidationError`, which names the place, for what is not of this kind."""
+    """Return a file of `facts`. Raise `msgspec.ValidationError`, which names the place."""
     return data.read(f"rocketmq/facts/{name}", kind)

@@ -8,7 +8,8 @@ Layouts (all big-endian, upper-case hex):
   zone; a date near the message gives the month, its bornTimestamp gives both.
 * gRPC clients (apache/rocketmq-clients MessageIdCodec): 0x01, MAC address 6, pid 2, seconds since 2021-01-01 UTC 4, sequence 4.
 
-The first two have the same length; which one an id is follows from the port: a pid and a loader hash hardly ever look like one.
+The first two have the same length; which one an id is follows from the port: a pid and a loader hash hardly ever look
+like one.
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ def decode(
 ) -> IdInfo:
     """Decode an id of any kind; raise `BadId` with one sentence otherwise.
 
-    `near`: a time near the message, which selects the month of a UNIQ_KEY (None: no times). `zones`: what the producer's
-    zone may be. `store_hosts` (`ip:port`): settles the kind.
+    `near`: a time near the message, which selects the month of a UNIQ_KEY (None: no times). `zones`: what the
+    producer's zone may be. `store_hosts` (`ip:port`): settles the kind.
     """
     raw, text = _bytes(text)
     if len(raw) == 17:
@@ -123,9 +124,11 @@ def classify(text: str, store_hosts: Collection[str] | None = None) -> tuple[Kin
 
 
 def tried(text: str) -> tuple[str, int] | None:
-    """Return (`ip:port`, offset) that a look-up by offset id decodes from any 32- or 56-digit id, None for a text that it refuses.
+    """Return (`ip:port`, offset) that a look-up by offset id decodes from any 32- or 56-digit id, None for a text that
+    it refuses.
 
-    For a UNIQ_KEY that is the producer's address and its pid and loader hash as a port: where queryMsgById tries to connect.
+    For a UNIQ_KEY that is the producer's address and its pid and loader hash as a port: where queryMsgById tries to
+    connect.
     """
     try:
         raw, _ = _bytes(text)
@@ -143,7 +146,7 @@ def encode_offset_id(host: str, port: int, offset: int) -> str:
 
 
 def host_prefix(address: str | None) -> str | None:
-    """Return what an offset id has in front of its offset for a store host (`ip:port`, `[v6]:port`); None for a damaged address."""
+    """Return what an offset id has before its offset for a store host; None for a damaged address."""
     host, _, port = (address or "").rpartition(":")
     try:
         return encode_offset_id(host.strip("[]"), int(port), 0)[:-16]
@@ -152,10 +155,11 @@ def host_prefix(address: str | None) -> str | None:
 
 
 def msgid_report(ids: Iterable[str], near: dt.datetime | None = None) -> list[dict[str, Any]]:
-    """Decode ids for printing: one dict each, in order: `id`, `kind`, `how_sure`, `why`, `fields`, `times`, `notes`; or `id`, `error`.
+    """Decode ids for printing: one dict each, in order: `id`, `kind`, `how_sure`, `why`, `fields`, `times`, `notes`; or
+    `id`, `error`.
 
-    `times` are ISO texts with the zone assumed; sentences are not rendered yet. A comma-separated list (the result of a batch) is split.
-    Without `near` the times are those nearest to now.
+    `times` are ISO texts with the zone assumed; sentences are not rendered yet. A comma-separated list (the result of a
+    batch) is split. Without `near` the times are those nearest to now.
     """
     return [_reported(text, near) for each in ids for text in each.split(",")]
 
@@ -206,7 +210,7 @@ def _kind(raw: bytes, store_hosts: Collection[str] | None) -> tuple[Kind, Surety
 
 
 def _uniq_surety(raw: bytes) -> Surety:
-    """Return how certain a UNIQ_KEY is, other than not being an offset id: any 32 hex digits have that form, an MD5 sum too."""
+    """Return how certain a UNIQ_KEY is: any 32 hex digits have that form, an MD5 sum too."""
     _, loader, millis, _ = struct.unpack(">HIIH", raw[-12:])
     ip = ipaddress.ip_address(raw[:-12])
     if millis >= LONGEST_MONTH:
@@ -275,7 +279,7 @@ def candidates(millis: int, near: dt.datetime, zones: Iterable[dt.tzinfo] = ZONE
 
 
 def _months(near: dt.datetime, zone: dt.tzinfo) -> Iterable[tuple[dt.datetime, dt.datetime]]:
-    """Yield (start, end) of the months around `near` in `zone`: in UTC, as the id counts real milliseconds and no hours of a clock."""
+    """Yield (start, end) in UTC of the months around `near` in `zone`: an id counts real milliseconds."""
     local = near.astimezone(zone)
     first = local.year * 12 + local.month - 1
     starts = (dt.datetime(m // 12, m % 12 + 1, 1, tzinfo=zone) for m in range(first - 2, first + 3))

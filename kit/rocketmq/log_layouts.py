@@ -1,4 +1,4 @@
-"""Log layouts and the sources of logs, rows of `facts/layouts.yaml` (which explains its fields) and `facts/log_sources.yaml`."""
+"""Log layouts and the sources of logs: rows of `facts/layouts.yaml` and `facts/log_sources.yaml`."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ SYSTEM_TOPICS: Final = frozenset(
         AUTO_CREATE_TOPIC_4_3_0, SELF_TEST_TOPIC, BENCHMARK_TOPIC, OFFSET_MOVED_TOPIC, "CHECKPOINT_TOPIC",
     }
 )  # fmt: skip
-"""Fixed names RocketMQ itself uses. Cluster and broker names are topics too, but are known only from the configuration."""
+"""Fixed names RocketMQ itself uses. Names of clusters and brokers are topics too, known from configuration."""
 
 # --- groups: common/MixAll --------------------------------------------------------------------------------------------
 TRANSACTION_GROUP: Final = "CID_RMQ_SYS_TRANS"
@@ -138,7 +138,9 @@ _LABELLED: Final = re.compile(
     r"""|(?<!\w)key=(?P<key>[%|\w-]+@[%|\w-]+)(?=,)""",
     re.ASCII | re.IGNORECASE,
 )
-"""How RocketMQ's classes print a group, a topic and a broker (`topic=`, `consumerGroup:`, `Group: `), and ConsumerOffsetManager `key=topic@group`."""
+"""How RocketMQ's classes print a group, a topic and a broker (`topic=`, `consumerGroup:`, `Group: `), and
+ConsumerOffsetManager `key=topic@group`.
+"""
 _NO_NAME: Final = frozenset({"null", "none", "topic", "group", "is", "not"})
 
 

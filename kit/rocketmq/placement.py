@@ -1,8 +1,9 @@
-"""The placement of the half message in the business code, and what every failure then leaves: each path of one transaction through client and broker.
+"""The placement of the half message in the business code, and what every failure then leaves: each path of one
+transaction through client and broker.
 
-Three placements. *first*: everything inside executeLocalTransaction. *middle*: the order in an outer database transaction, the log row inside
-executeLocalTransaction. *last*: order, log row and send in one database transaction, the answer given at once (COMMIT) or left to the check
-(UNKNOWN). Upstream:
+Three placements. *first*: everything inside executeLocalTransaction. *middle*: the order in an outer database
+transaction, the log row inside executeLocalTransaction. *last*: order, log row and send in one database transaction,
+the answer given at once (COMMIT) or left to the check (UNKNOWN). Upstream:
 
 * client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction: no SEND_OK → ROLLBACK, nothing local runs; an exception of
   the local transaction is caught, the answer is UNKNOWN; the answer is one-way;
@@ -66,7 +67,7 @@ class Assumptions:
     producer_returns: bool = True
     """Whether after a crash an instance of the group answers checks again."""
     copies_apart: bool = True
-    """Whether an answer ends only the copy it names, so that a late one is stored although another copy was ended; else the first answer wins."""
+    """Whether an answer ends only the copy it names, so that a late one is stored too; else the first one wins."""
     idempotent: bool = True
     """Whether the consumer handles a second delivery without a second effect."""
     check_max: int = 3
@@ -87,7 +88,7 @@ class _Thrown(Exception):
 
 @attrs.define
 class Order:
-    """One order on one path: its rows in the database, its half message, how often it was committed, the transitions that led there."""
+    """One order on one path: its database rows, its half message, its commits, the transitions that led there."""
 
     placement: Placement
     failure: str
@@ -171,7 +172,8 @@ class Order:
         self.checks += 1
         answer = self.asked()
         self.note(f"check {answer}")
-        # The copy that reaches the limit can be discarded in the same round, before the answer arrives; a COMMIT still counts.
+        # The copy that reaches the limit can be discarded in the same round, before the answer arrives; a COMMIT still
+        # counts.
         last = self.checks >= self.given.check_max
         if last and (answer == "UNKNOWN" or (answer == "COMMIT" and self.either())):
             self.half = "discarded"
@@ -319,7 +321,8 @@ def paths(placement: Placement, failure: str, given: Assumptions | None = None) 
 
 
 def table(given: Assumptions | None = None, failures: Sequence[str] = tuple(FAILURES)) -> list[dict[str, Any]]:
-    """Return one row for each placement and failure: `placement`, `failure`, `worst`, `outcomes` {outcome: shortest path}.
+    """Return one row for each placement and failure: `placement`, `failure`, `worst`, `outcomes` {outcome: shortest
+    path}.
 
     A path is a tuple of keys of `STEPS`.
     """

@@ -14,7 +14,7 @@ CLIENT: Final = frozenset({names.UNIQ_KEY, names.WAIT, names.TRAN_MSG, names.PGR
 BROKER: Final = frozenset(
     {names.CLUSTER, names.MSG_REGION, names.TRACE_ON, names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID}
 )
-"""Properties the broker adds when it prepares a transaction: broker/processor/SendMessageProcessor, TransactionalMessageBridge."""
+"""Properties the broker adds to a transaction: SendMessageProcessor, TransactionalMessageBridge."""
 CHECK: Final = frozenset({names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET})
 """Properties a put-back adds."""
 FIELDS: Final = ("body", "fixed", "topic", "application", "client", "broker", "check")
@@ -35,16 +35,17 @@ def of(topic: str, body: int, store_size: int, properties: Mapping[str, str]) ->
 
 
 def of_first(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return `stages` of the first half record of `frame`: the columns of a record, its properties as a map, put_back_body and limit."""
+    """Return `stages` of the first half record of `frame`: a record's columns, put_back_body and limit."""
     record: Any = next(frame.itertuples(index=False))
     return stages(record, int(record.put_back_body), None if pd.isna(record.limit) else int(record.limit))
 
 
 def stages(record: Any, body: int, limit: int | None) -> pd.DataFrame:
-    """Return how a half record grows: columns stage, field, bytes, limit, offset_msg_id, one row for each field of `FIELDS`.
+    """Return how a half record grows: columns stage, field, bytes, limit, offset_msg_id, one row for each field of
+    `FIELDS`.
 
-    `record`: a row of `messages` whose put-back stores a body of `body` bytes. Stages: `checked` (what the client checks), `sent` (on the way to the
-    broker), `half` (as stored), `put_back` (what the check wants to write next).
+    `record`: a row of `messages` whose put-back stores a body of `body` bytes. Stages: `checked` (what the client
+    checks), `sent` (on the way to the broker), `half` (as stored), `put_back` (what the check wants to write next).
     """
     properties = dict(record.properties or {})
     half = of(record.topic, record.body_size, record.store_size, properties)

@@ -1,8 +1,9 @@
 """The stored size of a record, what each rewrite adds to it, and the largest safe body.
 
-Length formula: store/CommitLog.calMsgLength (MessageExtEncoder from 5.1.0); properties: common/message/MessageDecoder; limits: store/CommitLog,
-store/MessageExtEncoder, store/dledger/DLedgerCommitLog. A record is followed from copy to copy by functions named after what the broker does with
-it: `prepared`, `put_back`, `delivered`, `sent_back`, `dead_lettered`, …
+Length formula: store/CommitLog.calMsgLength (MessageExtEncoder from 5.1.0); properties: common/message/MessageDecoder;
+limits: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog. A record is followed from copy to copy
+by functions named after what the broker does with it: `prepared`, `put_back`, `delivered`, `sent_back`,
+`dead_lettered`, …
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ Refusal = Literal["total", "body", "properties", "topic", "dledger"]
 
 @attrs.frozen
 class Record:
-    """The parts of a stored record that determine its size. `body`: stored bytes, `properties`: name → value, or the stored string.
+    """The parts of a stored record that determine its size. `body`: stored bytes, `properties`: name → value, or the
+    stored string.
 
     `trailing`: its writer ends the properties with 0x02; `broker_trailing`: so does the broker that rewrites it (None:
     the same).
@@ -86,7 +88,7 @@ def sent(
     cluster: str = names.DEFAULT_CLUSTER, v6_key: bool = False, transaction: bool = False, born_v6: bool = False,
     store_v6: bool = False,
 ) -> Record:  # fmt: skip
-    """Return the record of a plain send (or, with `transaction`, what `prepared` starts from); `properties` are the application's."""
+    """Return the record of a plain send (`transaction`: what `prepared` starts from) with its own `properties`."""
     props = {**(properties or {}), names.UNIQ_KEY: "0" * (56 if v6_key else 32), names.WAIT: "true"}
     if rule("storesCluster", broker):
         props[names.CLUSTER] = cluster
@@ -109,8 +111,8 @@ def prepared(message: Record, queue_id: int = 0, broker: str | Version = NEWEST)
 
 
 def put_back(half: Record, times: int | None = None, first_offset: int | None = None) -> Record:
-    """Return the copy a check appends. `times`: the count it carries (None: one more); `first_offset`: queue offset of the first half record, on a
-    copy made during CHECK_IMMUNITY_TIME_IN_SECONDS (those count as checks too).
+    """Return the copy a check appends. `times`: the count it carries (None: one more); `first_offset`: queue offset of
+    the first half record, on a copy made during CHECK_IMMUNITY_TIME_IN_SECONDS (those count as checks too).
     """
     props = as_mapping(half.properties)
     count = times if times is not None else int(props.get(names.CHECK_TIMES, "0")) + 1
@@ -132,7 +134,7 @@ def delivered(waiting: Record) -> Record:
 
 
 def sent_back(consumed: Record, group: str, reconsume_times: int, level: int | None = None) -> Record:
-    """Return the schedule record of a refused consumption; `reconsume_times` before it. Its `delivered` is the retry record."""
+    """Return the schedule record of a refused consumption; its `delivered` is the retry record."""
     props = as_mapping(consumed.properties)
     origin = props.get(names.ORIGIN_MESSAGE_ID, "0" * (56 if consumed.store_v6 else 32))
     more = {names.RETRY_TOPIC: props.get(names.RETRY_TOPIC, consumed.topic), names.ORIGIN_MESSAGE_ID: origin}
@@ -148,7 +150,7 @@ def dead_lettered(retried: Record, group: str, broker: str | Version = NEWEST) -
     return retried.with_(topic, **more)
 
 
-# --- limits ----------------------------------------------------------------------------------------------------------------
+# --- limits -----------------------------------------------------------------------------------------------------------
 
 
 def size_rule(broker: str | Version, *, dledger: bool = False) -> str:
@@ -184,7 +186,7 @@ def topic_too_long(topic: str, broker: str | Version = NEWEST) -> bool:
 
 
 def growth(check_max: int, times: int | None = None) -> int:
-    """Return by how many bytes the largest put-back until the check limit exceeds a half record that carries the count `times` already."""
+    """Return by how many bytes the largest put-back exceeds a half record that carries the count `times`."""
     last = max(check_max, times or 0)
     return len(str(last)) - len(str(times)) if times is not None else len(names.CHECK_TIMES) + 2 + len(str(last))
 
@@ -208,7 +210,7 @@ def zlib_bound(raw: int) -> int:
 
 
 def max_message_size(stored: int) -> int:
-    """Return N for the producer's setMaxMessageSize(N), which checks the raw body: the largest that is stored in at most `stored` bytes."""
+    """Return N for setMaxMessageSize(N), which checks the raw body: the largest stored in `stored` bytes."""
     low, high = 0, max(stored, 0)
     while low < high:
         middle = (low + high + 1) // 2
@@ -216,7 +218,7 @@ def max_message_size(stored: int) -> int:
     return low if low >= COMPRESS_FROM else max(0, min(stored, COMPRESS_FROM - 1))
 
 
-# --- every rewrite of one message ---------------------------------------------------------------------------------------
+# --- every rewrite of one message -------------------------------------------------------------------------------------
 
 
 def rewrites(
@@ -226,9 +228,10 @@ def rewrites(
 ) -> dict[str, Any]:  # fmt: skip
     """Follow a message of `body` stored bytes through every rewrite.
 
-    Return `rows` (stage, text, topic, bytes, growth over the first copy of its kind, refused: reasons, limit), and what is safe: `safe_stored_body`
-    (every put-back fits), `safe_plain_body` (a plain send fits), `max_message_size` (raw body for setMaxMessageSize on a transaction producer), None if
-    no body is; and the `rule`, `limit`, `check_max`, `broker` used.
+    Return `rows` (stage, text, topic, bytes, growth over the first copy of its kind, refused: reasons, limit), and what
+    is safe: `safe_stored_body` (every put-back fits), `safe_plain_body` (a plain send fits), `max_message_size` (raw
+    body for setMaxMessageSize on a transaction producer), None if no body is; and the `rule`, `limit`, `check_max`,
+    `broker` used.
     """
     version = Version.parse(broker)
     limit = rule("maxMessageSize", version) if limit is None else limit

@@ -1,7 +1,8 @@
 """The stage of each stored record in the life of its message: half, check-back, commit, schedule, retry, dead letter, …
 
 Who writes which record: broker/transaction/queue/TransactionalMessageBridge, broker/processor/EndTransactionProcessor,
-store/CommitLog.putMessage (4.x) and broker/util/HookUtils (5.x) for delays, broker/processor/SendMessageProcessor for retries and dead letters.
+store/CommitLog.putMessage (4.x) and broker/util/HookUtils (5.x) for delays, broker/processor/SendMessageProcessor for
+retries and dead letters.
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ def stage_of(topic: str, target: str | None, *, delayed: bool, renewed: bool, co
 
 
 def may_be_original(topic: str, target: str | None) -> bool:
-    """Return whether a record of this topic with this REAL_TOPIC can be an original business message of a producer: topics of
-    RocketMQ itself hold none, except those where a producer's own message waits; elsewhere REAL_TOPIC marks what came out of them.
+    """Return whether a record of this topic with this REAL_TOPIC can be an original business message of a producer:
+    topics of RocketMQ itself hold none, except those where a producer's own message waits; elsewhere REAL_TOPIC marks
+    what came out of them.
     """
     waits = (names.HALF_TOPIC, *_WAITING)
     internal = names.SYSTEM_TOPICS - set(waits)

@@ -22,7 +22,7 @@ _LOUD: Final = re.compile(r"\b(?:WARN|ERR|FATAL)|\b[\w.]+(?:Exception|Error)\b|\
 
 
 def span(since: str, until: str) -> str:
-    """Return releases as "4.5.2–4.9.8"; older and newer ones than were read may print a text that has no bound there."""
+    """Return releases as "4.5.2–4.9.8"; beyond the oldest and newest that were read there is no bound."""
     if since and until:
         return f"{since}–{until}"
     return f"≤ {until}" if until else f"≥ {since}" if since else f"{OLDEST}–{NEWEST}"
@@ -35,8 +35,8 @@ def number(release: str) -> tuple[int, ...]:
 
 @attrs.define(frozen=True, slots=False)
 class FormatString:
-    """One text. `classes`: those that print it, `module/Class`, one that a problem explains first; `how`: WARN, ERROR or both; `since`, `until`: "" for
-    no bound in 4.3.0 to 5.3.3.
+    """One text. `classes`: those that print it, `module/Class`, one that a problem explains first; `how`: WARN, ERROR
+    or both; `since`, `until`: "" for no bound in 4.3.0 to 5.3.3.
     """
 
     classes: str
@@ -84,14 +84,14 @@ def find(line: str) -> FormatString | None:
 
 
 def printed(line: str) -> FormatString | None:
-    """Return the text that is in a line, None where the line has a level at which none of the releases read prints it."""
+    """Return the text in a line, None where the line has a level at which no release prints it."""
     text = find(line)
     level = _LEVEL.search(line[: line.find(text.pieces[0])]) if text else None
     return text if text and (level is None or level[0] in text.how) else None
 
 
 def problem_of(line: str) -> Problem | None:
-    """Return the problem that explains the remaining lines of a class, or of another project that a line shows a sign of."""
+    """Return the problem that explains the remaining lines of a class or of another project."""
     text = find(line)
     if text is not None:
         return BY_CLASS.get(text.classes.partition(",")[0])

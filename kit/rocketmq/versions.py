@@ -1,4 +1,4 @@
-"""Differences between RocketMQ releases: release numbers, limits, defaults, rules, and when faults were fixed (`facts/releases.yaml`)."""
+"""Differences between releases: limits, defaults, rules, when faults were fixed (`facts/releases.yaml`)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def within(version: str | Version, since: str | None, until: str | None) -> bool
 
 
 class Rule(Row, frozen=True):
-    """Something that differs by version. `side`: whose version decides; `values`: first version → value, oldest first."""
+    """Something that differs by version. `side`: whose version decides; `values`: first version → value."""
 
     side: Literal["broker", "client", "writer"]
     values: dict[str, Any]

@@ -23,7 +23,7 @@ CHAIN: Final = ("send-back-refused", "sent-anew", "leaked", "diverted-again", "b
 
 
 def of_lab(lab: Lab, bench: Bench) -> Facts:
-    """Return the facts of a lab: the figures and the answers to the queries of its file, then what is worked out from these."""
+    """Return the facts of a lab: figures, answers to its queries, and what is worked out from these."""
     named = {fact: name.partition(".") for fact, name in lab.figures.items()}
     facts: Facts = {fact: bench.figures(cause).get(figure) for fact, (cause, _, figure) in named.items()}
     for query in lab.facts:

@@ -46,7 +46,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class Lab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One training lab. `figures`: fact → cause.figure; `facts`: queries, each column of whose first row is a fact (`Bench.answer`)."""
+    """One training lab. `figures`: fact → cause.figure; `facts`: queries whose columns are facts."""
 
     number: int
     title: T

@@ -32,7 +32,7 @@ STALLED_AFTER: Final = 30.0
 LEAST: Final = 500
 """Smallest lag in messages that is reported; less is normal if consumers work in batches."""
 SAMPLES: Final = 6
-"""Fewest samples in that time: offsets are saved every 5 s (flushConsumerOffsetInterval, persistConsumerOffsetInterval)."""
+"""Fewest samples in that time: offsets are saved every 5 s (flushConsumerOffsetInterval)."""
 KEPT: Final = 1.5 * GROWS
 """How long samples are kept, in seconds."""
 GROUPS: Final = 500

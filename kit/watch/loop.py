@@ -86,7 +86,7 @@ class Figures:
 
 @attrs.define
 class Watch:
-    """A watch over some folders; what was written before `since` (seconds since 1970) is left out, by default all that is there."""
+    """A watch over folders; what was written before `since` (s since 1970, default now) is left out."""
 
     roots: Sequence[Path]
     kept: Kept = attrs.field(factory=Kept)

@@ -41,7 +41,7 @@ MOST_PRINTED: Final = 2000
 
 
 def lines(target: str) -> Outlet:
-    """Return a function that appends alerts to a file, `-` for standard output. An alert already in the file is not added again."""
+    """Return a function that appends alerts to a file, `-` for standard output, each once."""
     if target == "-":
         return lambda alert: print(json.dumps(alert, ensure_ascii=False), flush=True)
     path = Path(target)
@@ -67,7 +67,7 @@ def lines(target: str) -> Outlet:
 
 
 def hook(command: Sequence[str], complain: Callable[[str], None]) -> Outlet:
-    """Return a function that passes each alert to a command on standard input: without a shell, and never as an argument."""
+    """Return a function that passes each alert to a command on standard input, without a shell."""
 
     def run(alert: Alert) -> None:
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}

@@ -50,7 +50,7 @@ def default(roots: Sequence[Path]) -> Path:
 
 @contextlib.contextmanager
 def alone(folder: Path, lang: Lang = "en") -> Iterator[None]:
-    """Create the folder and keep others out of it. Raise `OutputRefused` if it contains anything the kit did not write."""
+    """Create the folder and keep others out. Raise `OutputRefused` if it has anything the kit did not write."""
     if folder.is_symlink():
         raise OutputRefused(LINK.say(path=str(folder)).render(lang))
     try:
@@ -120,7 +120,7 @@ def ends_on_signals() -> None:
 
 
 class Sender:
-    """Sends alerts, and stores the state. A place that cannot be written to is named once; the watch goes on in memory."""
+    """Sends alerts, stores the state. A place that cannot be written to is named once; the watch goes on."""
 
     def __init__(self, watch: Watch, folder: Path, outlets: Sequence[Outlet], complain: Callable[[str], None]) -> None:
         self.watch, self.folder, self.outlets, self.complain = watch, folder, outlets, complain

@@ -72,7 +72,7 @@ def panel(watch: Watch, lang: Lang, last: list[str]) -> Panel:
 def showing(
     watch: Watch, lang: Lang, console: Console | None = None
 ) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
-    """Yield a function to call after each step with its alerts: it redraws a table on a terminal, else prints lines to stderr."""
+    """Yield a function to call after each step: it redraws a table on a terminal, else prints lines to stderr."""
     screen = console or Console(stderr=True)
     if screen.is_terminal:
         last: list[str] = []

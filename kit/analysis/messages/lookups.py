@@ -148,7 +148,7 @@ def lookups(facts: Facts) -> list[Lookup]:
 
 
 def _once(every: list[Lookup]) -> list[Lookup]:
-    """Leave out failures without a command that report one already listed: a tool prints and logs the same exception."""
+    """Leave out failures that report one already listed: a tool prints and logs the same exception."""
     listed = [one for one in every if one.command]
     known = {one.address or _misread(i) for one in listed for i in (one.ids or ("",))}
     known |= {i.upper() for one in listed for i in one.ids}

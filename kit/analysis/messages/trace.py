@@ -25,12 +25,15 @@ TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
 
 
 def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public name of the argument
-    """Return the life of the message with this UNIQ_KEY, offset id of any copy, or business key (then of every message that has it).
+    """Return the life of the message with this UNIQ_KEY, offset id of any copy, or business key (then of every message
+    that has it).
 
-    Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "consumers", "traces", "mentions", "gaps"}.
-    `records` are the copies in store order, each with `stage`, `why` and `copied_from`; `ops` the op records that ended its half messages; `traces`
-    what clients wrote about it into the message trace topic; `consumers` what became of it in each group that could have consumed it, with the `fate`
-    and why (`kit.analysis.consumers.outcomes`). An id that is nowhere gives empty lists. Times are ISO 8601 in UTC. Texts are in the case's language.
+    Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "consumers",
+    "traces", "mentions", "gaps"}. `records` are the copies in store order, each with `stage`, `why` and `copied_from`;
+    `ops` the op records that ended its half messages; `traces` what clients wrote about it into the message trace
+    topic; `consumers` what became of it in each group that could have consumed it, with the `fate` and why
+    (`kit.analysis.consumers.outcomes`). An id that is nowhere gives empty lists. Times are ISO 8601 in UTC. Texts are
+    in the case's language.
     """
     return traces(case, [id])[0]
 

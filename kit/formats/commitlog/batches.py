@@ -272,7 +272,7 @@ class Rows:
         return unpack(self.buf[one["body"] : one["body"] + one["body_size"]].tobytes(), int(one["body_codec"]))
 
     def _property(self, name: str) -> pa.Array:
-        """Build the column of a well-known property: plain where nearly every record has a value of its own, else coded."""
+        """Build the column of a known property: plain where nearly every record has its own value, else coded."""
         nth = _NTH[name]
         codes, at, sizes, counts = (self._values[i][nth] for i in (0, 2, 3, 4))
         if nth >= _PLAIN:

@@ -51,7 +51,7 @@ def be64(buf: Bytes, at: int) -> int:
 
 @njit(cache=True, nogil=True)
 def measure(buf: Bytes, at: int, end: int) -> int:
-    """Return the size of the record at `at` if its lengths agree (`CommitLog.calMsgLength`), 0 if not, `CUT` if it passes `end`."""
+    """Return the size of the record at `at` (`CommitLog.calMsgLength`), 0: none, `CUT`: it passes `end`."""
     if at < 0 or end - at < 8:
         return 0
     magic = be32(buf, at + 4) & 0xFFFFFFFF
@@ -92,7 +92,7 @@ def measure(buf: Bytes, at: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def entry_fits(buf: Bytes, at: int, base: int, size: int) -> bool:
-    """Return whether there is a DLedger entry header at `at` that fits a record of `size` bytes (`DLedgerEntryCoder`)."""
+    """Return whether a DLedger entry header at `at` fits a record of `size` bytes (`DLedgerEntryCoder`)."""
     return (
         be32(buf, at) == f.DLEDGER_MAGIC
         and be32(buf, at + f.DLEDGER_AT_SIZE) == f.DLEDGER_HEADER + size

@@ -16,7 +16,7 @@ from kit.rocketmq import names
 
 FIELDS: Final[dict[str, pa.DataType]] = {field.name: field.type for field in columns_of("messages")}
 TEXT: Final = "properties_text"
-"""Column of the workspace: the properties as one text, items separated by 0x02, names and values by 0x01. Each name occurs once: repeated names and items that do not count are left out."""
+"""Column of the workspace: properties as a text, items behind 0x02, names and values behind 0x01, each name once."""
 PROMOTED: Final = (
     names.REAL_TOPIC, names.TRAN_MSG, names.DELAY, names.CHECK_TIMES, names.RETRY_TOPIC, names.PGROUP,
     names.ORIGIN_MESSAGE_ID, names.RECONSUME_TIME, names.PREPARED_QUEUE_OFFSET, names.CHECK_IMMUNITY,
@@ -45,7 +45,7 @@ LINEAGE: Final = ("stage", "consumer_group", "original")
 producer wrote it.
 """
 TRACED: Final = "traced"
-"""Column of the workspace: whether a record is a message trace of a client, by its topic or by what its body begins with."""
+"""Column of the workspace: whether a record is a client's message trace, by its topic or its body's begin."""
 _FEW: Final = ("file", "topic", "born_host", "store_host", "body_codec", "tags", *PROMOTED_COLUMNS, *LINEAGE[:2])
 _CODED: Final = dict.fromkeys(_FEW, TEXTS)
 _TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, "original": pa.bool_(), TRACED: pa.bool_()}
@@ -96,7 +96,7 @@ class File:
 
 
 def data_end(path: str) -> tuple[int, int]:
-    """Return (length of the file, end of what is stored on disk): a sparse file ends with a hole that need not be read."""
+    """Return (length of the file, end of what is on disk): a sparse file ends with a hole."""
     with open_readonly(path) as stream:
         length = os.fstat(stream.fileno()).st_size
         return length, max((end for _, end in stretches(stream.fileno())), default=0)

@@ -92,7 +92,7 @@ def spans(
 
 
 def _border(stream: io.FileIO, file: File, split: int, room: records.Bytes) -> int:
-    """Return where the first record at or behind `split` begins, which is the same for the ranges on both sides of it."""
+    """Return where the first record at or behind `split` begins: the same for the ranges on both sides."""
     if not 0 < split < file.used:
         return max(0, min(split, file.used))
     # One byte more: a walk that begins at the first byte of the file assumes that a record begins there.

@@ -23,7 +23,7 @@ BAD_ENTRY: Final = 2
 
 @njit(cache=True, nogil=True)
 def frame(buf: Bytes, at: int, end: int, base: int, head: int) -> tuple[int, int]:
-    """Return (bytes of the record or entry at `at`, its marks); 0 bytes if absent. `head` is 48 in a DLedger file, else 0."""
+    """Return (bytes of the record or entry at `at`, 0 if absent; its marks). `head`: 48 in a DLedger file, else 0."""
     size = measure(buf, at + head, end)
     if size <= 0:
         return 0, 0
@@ -38,7 +38,7 @@ def frame(buf: Bytes, at: int, end: int, base: int, head: int) -> tuple[int, int
 
 @njit(cache=True, nogil=True)
 def resync(buf: Bytes, start: int, end: int, base: int, head: int) -> int:
-    """Return the first position from `start` at which a record (with its entry header) says that it belongs, else `end`."""
+    """Return the first position from `start` at which a record says that it belongs, else `end`."""
     at = start + head + 4
     while True:
         at = next_magic(buf, at, end)
@@ -71,7 +71,7 @@ def chunk_start(buf: Bytes, split: int, back: int, base: int, head: int) -> tupl
 
 @njit(cache=True, nogil=True)
 def is_blank(buf: Bytes, at: int, length: int, head: int) -> bool:
-    """Return whether an end-of-file filler begins at `at` (`CommitLog` blank, `MmapFileList` of DLedger) that ends with the file."""
+    """Return whether filler to the end of the file begins at `at` (`CommitLog` blank, `MmapFileList`)."""
     if head:
         return be32(buf, at) == f.DLEDGER_BLANK and be32(buf, at + 4) == length - at
     return be32(buf, at + 4) & 0xFFFFFFFF == f.MAGIC_BLANK and be32(buf, at) == length - at
@@ -125,7 +125,7 @@ def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> 
 
 @njit(cache=True, nogil=True)
 def tail(buf: Bytes, at: int, length: int, base: int, head: int, gaps: Any, count: int) -> int:
-    """Describe `[at, end of buf)`, which holds no record any more, as one or two gaps; return how many gaps there are now."""
+    """Describe `[at, end of buf)`, in which no record is left, as one or two gaps; return their number now."""
     end = len(buf)
     if is_cut(buf, at, length, base, head) and not is_zero(buf, at, end):
         gaps[count, 0], gaps[count, 1], gaps[count, 2] = at, end, TRUNCATED

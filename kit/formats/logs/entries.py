@@ -27,7 +27,7 @@ WINDOW: Final = 8 << 20
 MANY: Final = 1 << 20
 """Lines in a window, of which each takes some 300 bytes of columns; a window with more is made smaller."""
 CAP: Final = 1 << 20
-"""Bytes of a message (or a trace, or a line) that are kept; of a longer one the start and the end, the cut noted between them."""
+"""Bytes kept of a message, a trace or a line; of a longer one the start and the end, the cut noted."""
 TAIL: Final = 128 << 10
 """Bytes kept of the end of a longer one: RocketMQ prints a message first and what happened to it behind it."""
 
@@ -161,7 +161,7 @@ def _filled(file: io.FileIO, at: int, size: int) -> tuple[bytes, list[tuple[int,
 
 
 def clipped(head: bytes, tail: bytes, size: int) -> bytes:
-    """Return the start and the end of a text of `size` bytes with a note of the cut between them; no UTF-8 character is cut in two."""
+    """Return the start and the end of a text of `size` bytes, the cut noted; no UTF-8 character is cut."""
     head = re.sub(rb"(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff][\x80-\xbf]{2})\Z", b"", head)
     tail = re.sub(rb"\A[\x80-\xbf]{1,3}", b"", tail)
     return head + f"…[{size - len(head) - len(tail)} bytes cut]…".encode() + tail
@@ -333,7 +333,7 @@ def _times(texts: pa.Array, rows: np.ndarray) -> Times:
 
 
 def _instants(ms: np.ndarray, east: np.ndarray, rows: np.ndarray, piece: Piece, options: Options) -> pa.Array:
-    """Return instants. A zone in the line wins, then the declared one, then that of the layout, then the one given for the file, then UTC."""
+    """Return instants by the zone of the line, else the declared one, the layout's, the file's, UTC."""
     none = (ms < 0) | (ms > NANO_LAST_MS)
     floating = east == NO_ZONE
     out = np.where(floating | none, 0, ms - east * 60000)

@@ -92,7 +92,7 @@ MANY: Final = 500
 
 
 def printed(entries: pa.RecordBatch, place: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield for each known text of these entries (columns `place`, message, trace, events) their place, `event` and `values`."""
+    """Yield for each known text of entries (`place`, message, trace, events) their place, `event`, `values`."""
     listed = entries["events"]
     at, slugs = pc.list_parent_indices(listed), pc.list_flatten(listed).dictionary_encode()
     text = pc.binary_join_element_wise(entries["message"], entries["trace"], "\n", null_handling="skip")

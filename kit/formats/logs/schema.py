@@ -54,7 +54,7 @@ class Piece:
 
 @attrs.frozen
 class Options:
-    """What applies to all files: declared zones (an IANA name or minutes east), and whether to search for known texts."""
+    """What applies to all files: declared zones (IANA or minutes east), whether known texts are looked for."""
 
     tz_broker: str | int | None = None
     tz_app: str | int | None = None

@@ -33,7 +33,7 @@ _BLANKS: Final = re.compile(rb"\xc2\xa0|&nbsp;|\xe2\x80\xaf")
 
 
 def tidied(text: bytes) -> bytes:
-    """Return a text that may be a paste with blanks for no-break spaces, without numbers of lines, and with lines of source code emptied."""
+    """Return what may be a paste without no-break spaces and line numbers, lines of source code emptied."""
     if len(text) > MOST:
         return text
     lines = copied_lines.all_bare(_BLANKS.sub(b" ", text).decode("latin-1").split("\n"))

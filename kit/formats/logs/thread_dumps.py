@@ -150,5 +150,5 @@ def _detail(number: int, line: str, thread: Thread) -> None:
 
 
 def _plain(frame: str) -> str:
-    """Return a frame without modules and class loaders: `app//com.x.Y.z(Y.java:1)`, `java.lang.Thread.run(java.base@17/Thread.java:1)`."""
+    """Return a frame without modules and class loaders, as `app//` and `java.base@17/`."""
     return LINES["in_source"].sub("(", LINES["module"].sub("", frame), count=1)

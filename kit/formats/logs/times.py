@@ -25,7 +25,7 @@ _FRACTION: Final = re.compile(r"(.*?)(?:[.,](\d{1,9}))?")
 
 
 class Times(NamedTuple):
-    """Milliseconds since 1970 as printed (`NO_TIME`: none), the fraction in them (-1: none was printed), minutes east (`NO_ZONE`: none was printed)."""
+    """Milliseconds since 1970 as printed (`NO_TIME`: none), their fraction (-1: none), minutes east (`NO_ZONE`)."""
 
     ms: np.ndarray
     fraction: np.ndarray
@@ -85,7 +85,7 @@ def _other(text: str, formats: Sequence[str]) -> tuple[int, int, int]:
 
 
 def instants(local_ms: np.ndarray, zone: str | int) -> np.ndarray:
-    """Return ms since 1970 UTC of local times in a zone: minutes east or an IANA name (the earlier of two in the hour that comes twice)."""
+    """Return ms since 1970 UTC of local times in a zone: minutes east or an IANA name (the earlier of two)."""
     if isinstance(zone, int):
         return local_ms - zone * 60000
     local = pa.array(local_ms, pa.int64()).cast(pa.timestamp("ms"))

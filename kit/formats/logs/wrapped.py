@@ -1,4 +1,4 @@
-"""Lines that hold a log line in another form: JSON objects, colours of a terminal, the stream that a container's runtime names."""
+"""Lines that hold a log line in another form: JSON, colours of a terminal, a container's stream."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _PAGE: Final = 4096
 
 
 def sniff(head: bytes, file: str = "", size: int | None = None) -> dict[str, Any] | None:
-    """Recognise store JSON ("name", "backup"), broker.conf or the checkpoint file by the first bytes; None for anything else."""
+    """Recognise store JSON ("name", "backup"), broker.conf or the checkpoint by the first bytes; else None."""
     found = _sniff_checkpoint(head, size)
     if found:
         return found
@@ -51,7 +51,7 @@ def _sniff_checkpoint(head: bytes, size: int | None) -> dict[str, Any] | None:
 
 
 def properties(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, name, value) as `java.util.Properties.load` does: nothing after the separator's blanks is dropped."""
+    """Yield (line, name, value) as `java.util.Properties.load` does: trailing blanks belong to the value."""
     pending, start = "", 0
     for number, raw in enumerate(text.split("\n"), 1):
         line = raw.rstrip("\r").lstrip(" \t\f")
@@ -175,7 +175,7 @@ _PRINTED: Final = re.compile(r"(\w+) +=  ?(.*)$")
 
 
 def broker_config_output(file: str, text: str) -> Iterator[dict[str, Any]]:
-    """Yield the settings in the output of `mqadmin getBrokerConfig` (`%-50s=  %s` below a title with the broker's address)."""
+    """Yield the settings in the output of `mqadmin getBrokerConfig` (`%-50s=  %s` below the broker's address)."""
     subject = None
     for line, raw in enumerate(text.split("\n"), 1):
         content = raw.rstrip("\r")

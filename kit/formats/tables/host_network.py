@@ -21,7 +21,7 @@ HEADS: Final = byte_patterns("network_heads")
 
 
 def sniff(head: bytes) -> bool:
-    """Return whether a file begins with such an output: with lines of its form, and no log line among the first ones."""
+    """Return whether a file begins with such an output, and no log line is among the first ones."""
     head = head[:8192]
     return not HEADS["logged"].search(head) and bool(
         HEADS["head"].search(b"\n".join(head.replace(b"\r", b"").split(b"\n")[:12]))

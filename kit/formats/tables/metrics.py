@@ -50,7 +50,7 @@ def _named(file: str, origin: str, line: int, found: Value, zone: Callable[[int]
 
 
 def _lines(path: str | Path, origin: str | None) -> Iterator[tuple[int, str]]:
-    """Yield the numbered lines of a file; of several outputs only those of `origin`, and the times, which are for whatever follows."""
+    """Yield the numbered lines of a file; of several outputs only those of `origin`, and the times."""
     owner: str | None = None
     for number, line in numbered_lines(path):
         if origin is not None and line:
@@ -75,7 +75,7 @@ def time_of(line: str) -> str | None:
 
 
 def moment(text: str, zone: Callable[[int], int]) -> int | None:
-    """Return a printed date and time as ms since 1970 UTC, None if it is incomplete. Of the abbreviations of zones only UTC and GMT name one."""
+    """Return a printed date and time as ms since 1970 UTC, None if incomplete; of zones only UTC and GMT count."""
     text = text.strip()
     if found := next((found for rule in _DATES if (found := rule.match(text))), None):
         named = found["zone"] or ""
@@ -146,7 +146,7 @@ def _vmstat(lines: Lines) -> Reader:
 
 
 def _sar(lines: Lines) -> Reader:
-    """Yield the values of each interval; averages are left out. Past midnight the date, which is only at the top of a file, is unknown."""
+    """Yield the values of each interval without averages; past midnight the date at the top no longer holds."""
     date: str | None = None
     names: list[str] = []
     last = ""
@@ -175,7 +175,7 @@ _LONGEST: Final = 1_000
 
 
 def _df(lines: Lines) -> Reader:
-    """Yield `size_bytes`, `used_bytes`, `avail_bytes`, `use%` of each mount point; with -i the same as `inodes`, `iused`, `ifree`, `iuse%`."""
+    """Yield `size_bytes`, `used_bytes`, `avail_bytes`, `use%` of each mount point; with -i those of inodes."""
     time: str | None = None
     names: list[str] = []
     unit, before = 1, ""

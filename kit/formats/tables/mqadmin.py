@@ -31,7 +31,7 @@ SCHEMA: Final = columns_of("admin")
 LIMIT: Final = 16 << 20
 """Bytes of one output that are read; the outputs of mqadmin are small."""
 _WIDE: Final = 4
-"""Columns of a table that goes on after an empty line, as in a copy from a page; below a narrower one other text may follow."""
+"""Columns of a table that goes on after an empty line; below a narrower one other text may follow."""
 _EMPTY: Final = 3
 """Cells of a row that may be empty; a sentence below a table has fewer words than the table columns."""
 
@@ -64,7 +64,7 @@ _RESETS: Final = ("rollback consumer offset by specified", "reset consumer offse
 
 
 def sniff(head: bytes) -> bool:
-    """Return whether a file begins with the output of an mqadmin command, and is not a text that quotes one between log lines."""
+    """Return whether a file begins with an output of mqadmin, and does not quote one between log lines."""
     head = head[:8192]
     return bool(HEADS["head"].search(head)) and not HEADS["log_line"].search(head)
 
@@ -128,7 +128,7 @@ def _route(lines: list[str]) -> tuple[list[Field], range]:
 
 @attrs.define
 class State:
-    """What the lines before tell: the command, the number of the last block, the columns of the table (place and name)."""
+    """What the lines before tell: the command, the last block's number, the table's columns (place and name)."""
 
     command: str | None = None
     block: int = 0
@@ -243,7 +243,7 @@ def _arguments(rest: str) -> list[tuple[str, str]]:
 
 
 def _row(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str | None]] | None:
-    """Return (column, value) of a table row, by the positions of the column heads if cells are empty; None if the line is not a row."""
+    """Return (column, value) of a row, by the places of the heads where cells are empty; None: it is no row."""
     names = [name for _, name in columns]
     if names and names[-1] == "#SubExpression" and len(words := text.split(None, len(names) - 1)) == len(names):
         # The last column may contain blanks: a SQL92 expression, `A || B`.

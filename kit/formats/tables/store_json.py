@@ -13,14 +13,14 @@ from kit.formats.patterns import forms
 TABLES: Final = forms("store_tables")
 _KEY: Final = re.compile(r'"(\w{3,40})"\s*:')
 _INT_KEY: Final = re.compile(r"([{,]\s*)(-?\d+)(\s*:)")
-"""fastjson writes integer keys without quotes (`ConsumerOffsetSerializeWrapper`); names of topics and groups are quoted, so this is safe."""
+"""fastjson writes integer keys without quotes (`ConsumerOffsetSerializeWrapper`); names have quotes."""
 _COLON: Final = re.compile(r"\s*:")
 _QUEUE_KEY: Final = re.compile(r"([{,]\s*)(\{[^{}]*\})(\s*:)")
-"""It writes keys that are objects as such: the queues in a client's own offsets (client/consumer/store/OffsetSerializeWrapper)."""
+"""It writes keys that are objects as such: queues in a client's offsets (OffsetSerializeWrapper)."""
 
 
 def is_backup(file: str) -> bool:
-    """Return whether a file name is that of the copy before the last save (`common/ConfigManager`), whose content has the same form."""
+    """Return whether a file name is that of the copy before the last save (`common/ConfigManager`)."""
     return PurePosixPath(file).name.lower().endswith(".bak")
 
 

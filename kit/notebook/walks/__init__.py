@@ -1,5 +1,5 @@
-"""What follows from the answer of a stop: the sentences stand in `<walk>.yaml`; which of them an answer calls for, and with what numbers, is a
-function of the same name in `<walk>.py`, one walk a notebook.
+"""What follows from the answer of a stop: the sentences stand in `<walk>.yaml`; which of them an answer calls for, and
+with what numbers, is a function of the same name in `<walk>.py`, one walk a notebook.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ OTHER_COLUMNS = T("The query has other columns now: read the answer yourself.", 
 
 
 class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The sentences of a stop. `table`: must have rows for no answer to be one (`log:SOURCE`: there must be such a log); `needs`: what would answer if it
-    has none, a name of `files.yaml` or a sentence; `nothing`: what no rows say if it has.
+    """The sentences of a stop. `table`: must have rows for no answer to be one (`log:SOURCE`: there must be such a
+    log); `needs`: what would answer if it has none, a name of `files.yaml` or a sentence; `nothing`: what no rows say
+    if it has.
     """
 
     table: str
