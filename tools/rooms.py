@@ -22,23 +22,23 @@ BUDGETS: Final = {
     "cli": 1_260,
     "collection": 370,
     "evidence": 1_480,
-    "explanation": 740,
+    "explanation": 750,
     "explorer": 710,
     "formats": 4_990,
     "incidents": 390,
     "inventory": 1_850,
     "live_lab": 1_240,
-    "notebook": 2_020,
+    "notebook": 2_030,
     "redaction": 1_320,
-    "report": 1_660,
-    "rocketmq": 2_220,
+    "report": 1_670,
+    "rocketmq": 2_240,
     "spark": 1_310,
-    "tables": 740,
+    "tables": 800,
     "training": 890,
     "watch": 1_290,
 }
 """Python lines a room may have. A room that is not listed has none: a new one is added here."""
-TESTS: Final = 21_480
+TESTS: Final = 21_550
 """Python lines all tests together may have, without the rows of data beside them."""
 
 

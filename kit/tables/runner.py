@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 SCHEMA: Final = "_columns.json"
 """Beside a stored table: its columns, as PySpark writes them. Engines skip names with an underscore."""
 _NAMES: Final = re.compile(r"\w+")
+POOL: Final = "memory pool"
+"""In what the embedded engine says to a query for which the others leave too little memory."""
+R = TypeVar("R")
 
 
 class Evidence(Protocol):
@@ -55,6 +59,51 @@ class TableFailed(RuntimeError):
         self.name = name
 
 
+class Turns:
+    """Queries side by side; one for which the others leave too little memory is asked again when it has all of it."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._running = 0
+        self._alone = False
+
+    def ask(self, work: Callable[[], R]) -> R:
+        """Return what `work`, which asks the engine and waits for no other query, returns."""
+        try:
+            with self._beside_others():
+                return work()
+        except Exception as error:  # the errors of engines share no class
+            if POOL not in str(error):
+                raise
+        with self._without_others():
+            return work()
+
+    @contextlib.contextmanager
+    def _beside_others(self) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._alone)
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def _without_others(self) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._alone)
+            self._alone = True
+            self._changed.wait_for(lambda: not self._running)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._alone = False
+                self._changed.notify_all()
+
+
 class Tables:
     """Every table of one case, as temp views of its session and as facts."""
 
@@ -66,6 +115,7 @@ class Tables:
         self._results: dict[str, pa.Table] = {}
         self._failed: dict[str, Exception] = {}
         self._keys: dict[str, str] = {}
+        self._turns = Turns()
 
     def frame(self, name: str) -> DataFrame:
         """Return a table as a DataFrame and make it a temp view. Raise `KeyError`, `TableFailed`."""
@@ -150,7 +200,13 @@ class Tables:
 
         def write(folder: Path) -> None:
             frame = self._asked(query)
-            frame.write.mode("append").parquet(self._case.uri(folder))
+
+            def rows() -> None:
+                for left in folder.glob("*.parquet"):  # of a query that was ended
+                    left.unlink()
+                frame.write.mode("append").parquet(self._case.uri(folder))
+
+            self._turns.ask(rows)
             # A table without rows has no file that would name its columns.
             (folder / SCHEMA).write_text(frame.schema.json(), encoding="utf-8")
 
@@ -176,7 +232,8 @@ class Tables:
             if query.fold is not None:
                 _write(path, frames.to_arrow(query.fold(self._case.facts), query.columns))
             else:
-                _write(path, collect(self._asked(query)))
+                frame = self._asked(query)
+                _write(path, self._turns.ask(lambda: collect(frame)))
         with pa.OSFile(str(path)) as file:
             self._results[name] = pa.ipc.open_file(file).read_all()
 
