@@ -17,7 +17,7 @@ def main() -> NoReturn:
         signal.getsignal(signal.SIGINT) is signal.default_int_handler
     ):  # else it was started to run on, in the background
         signal.signal(signal.SIGINT, Interrupts())
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(50_000, 20, 100)  # modules and rows leave little garbage; looking for it took 2 % of a triage
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
         from kit.cli.main import main as run

@@ -23,6 +23,7 @@ from kit.cli.shared import (
     open_case,
     options,
     outside,
+    read_ahead,
     say,
     standard_input,
     user_errors,
@@ -58,6 +59,7 @@ def triage(
     from kit.evidence import disk
 
     case = open_case(evidence, out, **chosen)
+    read_ahead(case)
     with output.into(out, "triage", case.lang) if out else contextlib.nullcontext() as folder:
         findings = kit.triage(case)
         if folder:
@@ -117,6 +119,7 @@ def report(evidence: Path, out: Path, cause: str, shown: bool, redact: bool, **c
     from kit.report import terminal
 
     case = open_case(evidence, out, **chosen)
+    read_ahead(case)
     writer = importlib.import_module("kit.redaction.report" if redact else "kit.report.build")
     page = writer.run(case, out, cause=cause)
     case.progress.end()

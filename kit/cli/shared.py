@@ -193,8 +193,6 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
         if meta.get("pasted") == evidence:
             case.name = STDIO
         recognised = case.found.recognised
-        if eager and case.found.of_kind("commitlog", "dledger"):  # read while what examines the case is imported
-            Thread(target=_read_ahead, args=(case,), daemon=True).start()
     except FileNotFoundError as error:
         raise Refusal(printable(error.strerror or str(error))) from None
     except ws.WorkspaceUnusable as error:
@@ -208,9 +206,15 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     return case
 
 
-def _read_ahead(case: Case) -> None:
-    with contextlib.suppress(Exception):  # who needs the records gets the error again
-        case.folder("messages")
+def read_ahead(case: Case) -> None:
+    """Begin to read the records in the background, if there are any, while what examines the case is imported."""
+
+    def read() -> None:
+        with contextlib.suppress(Exception, KeyboardInterrupt):  # who needs the records gets the error again
+            case.folder("messages")
+
+    if case.found.of_kind("commitlog", "dledger") and not case.has_read_messages():
+        Thread(target=read, daemon=True).start()
 
 
 def java(master: str | None, remote: str | None, lang: Lang) -> None:
