@@ -35,6 +35,8 @@ R = TypeVar("R")
 TEXTS: Final = labels("notebook")["inquiry"]
 HEADS: Final = labels("notebook")["inquiry heads"]
 MISSING: Final = labels("notebook")["missing heads"]
+MOST_REFERENCES: Final = 3
+"""How many references of a step a note keeps; the step has the others."""
 HOLDS: Final = {True: ("✓", "holds"), False: ("✗", "fails"), None: ("?", "open")}
 
 
@@ -296,7 +298,27 @@ class Inquiry:
         (cause, id), or an explorer's selection. Raise `BadReference` if it leads nowhere, `WorkspaceInside`,
         `BadNotes`.
         """
-        return notes.note(self, text, about, who)
+        subject, references = self._about(about)
+        hypothesis = {"what": text, "who": who, "about": subject, "references": references}
+        return notes.append(Path(self.notes), self.case.path, hypothesis, self.lang)
+
+    def _about(self, about: Any) -> tuple[str, list[str]]:
+        """Return the subject of a note as a text, and the references it keeps. Raise `BadReference`, `NoSuchCause`."""
+        if about is None:
+            return "", []
+        if hasattr(about, "as_dict"):  # a selection of the explorer
+            return notes.text(about.as_dict()), []
+        if isinstance(about, tuple) and isinstance(about[-1], str):
+            cause, id_ = about
+            step = next((step for step in self.finding(cause)["steps"] if step.get("id") == id_), None)
+            if step is None:
+                said = notes.MESSAGES["no_step"].say(cause=cause, id=id_)
+                raise places.BadReference(said.render(self.lang))
+            return f"{cause}: {step['claim']}", [places.spelled(ref) for ref in step["evidence"][:MOST_REFERENCES]]
+        ref = places.known(self.case, places.reference(about))
+        shown = places.place(self.case, ref).tables[0].table
+        subject = self.case.line(ref["file"], int(ref["line"])) if ref.get("line") else shown.caption
+        return subject, [places.spelled(ref)]
 
     def _opened(self, shown: places.Shown) -> Any:
         from kit.notebook.trail import opened

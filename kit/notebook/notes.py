@@ -10,7 +10,7 @@ import fcntl
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
@@ -20,16 +20,10 @@ from kit.charts import Table
 from kit.evidence import workspace as ws
 from kit.formats import plain_yaml, printed_times
 from kit.i18n import Lang, labels
-from kit.notebook import places
-
-if TYPE_CHECKING:
-    from kit.notebook.inquiry import Inquiry
 
 DEFAULT: Final = "out/postmortem-notes.yaml"
 """Default file for notes, where the postmortem notebook looks for them."""
 MOST_BYTES: Final = 1 << 20
-MOST_REFERENCES: Final = 3
-"""How many references of a step a note keeps; the step has the others."""
 YEARS: Final = range(1971, 2200)
 """Plausible years of an incident: others are typing errors."""
 TEXTS: Final = ("title", "date", "status", "severity", "timezone", "summary", "impact", "detection", "resolution")
@@ -107,26 +101,26 @@ def _sections(path: Path, documents: list[Any]) -> Notes:
     rows = {name: [_row(item, columns) for item in said.get(name, ())] for name, columns in TABLES.items()}
     return Notes(
         path,
-        {name: next(map(_text, said.get(name, ())), "") for name in TEXTS},
-        {name: list(filter(None, map(_text, said.get(name, ())))) for name in LISTS},
+        {name: next(map(text, said.get(name, ())), "") for name in TEXTS},
+        {name: list(filter(None, map(text, said.get(name, ())))) for name in LISTS},
         {name: [row for row in each if any(row.values())] for name, each in rows.items()},
-        tuple(_text(name) for name in said if name not in {*TEXTS, *LISTS, *TABLES}),
+        tuple(text(name) for name in said if name not in {*TEXTS, *LISTS, *TABLES}),
     )
 
 
 def _row(item: Any, columns: tuple[str, ...]) -> dict[str, str]:
     """Return the columns of an entry; a plain sentence is its `what`, to which unused columns are added."""
     item = item if isinstance(item, Mapping) else {"what": item}
-    row = {name: _text(item.get(name)) for name in columns}
-    more = _text({name: value for name, value in item.items() if name not in columns})
+    row = {name: text(item.get(name)) for name in columns}
+    more = text({name: value for name, value in item.items() if name not in columns})
     return row | {"what": f"{row['what']} ({more})" if more else row["what"]}
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "; ".join(f"{_text(k)}: {_text(v)}" for k, v in value.items())
+        return "; ".join(f"{text(k)}: {text(v)}" for k, v in value.items())
     if isinstance(value, list):
-        return "; ".join(map(_text, value))
+        return "; ".join(map(text, value))
     return "" if value is None else str(value).strip()
 
 
@@ -150,34 +144,16 @@ def table(written: Notes, name: str, lang: Lang) -> Table:
     return Table(frame, MESSAGES[name], HEADS, lang, max_rows=500)
 
 
-def note(inquiry: Inquiry, text: str, about: Any = None, who: str = "") -> Table:
-    """Add a hypothesis to the notes; see `Inquiry.note`."""
-    subject, references = _about(inquiry, about)
-    path = Path(inquiry.notes)
-    ws.base(path, inquiry.case.path)
-    read(path, inquiry.lang)
+def append(path: Path, evidence: Path, hypothesis: Mapping[str, Any], lang: Lang) -> Table:
+    """Add a hypothesis (its columns in `TABLES`, but for the time) to the notes and return all of them. Raise
+    `BadNotes`, `WorkspaceInside` for notes inside the evidence.
+    """
+    ws.base(path, evidence)
+    read(path, lang)
     path.parent.mkdir(parents=True, exist_ok=True)
-    time = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    entry = {"time": time, "what": text, "who": who, "about": subject, "references": references}
+    entry = {"time": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), **hypothesis}
     said = {"hypotheses": [{name: value for name, value in entry.items() if value}]}
     with path.open("a", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.write(("\n" if file.tell() else "") + "---\n" + yaml.safe_dump(said, allow_unicode=True, sort_keys=False))
-    return table(read(path, inquiry.lang), "hypotheses", inquiry.lang)
-
-
-def _about(inquiry: Inquiry, about: Any) -> tuple[str, list[str]]:
-    """Return the subject of a note as a text, and the references it keeps. Raise `BadReference`, `NoSuchCause`."""
-    if about is None:
-        return "", []
-    if hasattr(about, "as_dict"):  # a selection of the explorer
-        return _text(about.as_dict()), []
-    if isinstance(about, tuple) and isinstance(about[-1], str):
-        cause, id_ = about
-        step = next((step for step in inquiry.finding(cause)["steps"] if step.get("id") == id_), None)
-        if step is None:
-            raise places.BadReference(MESSAGES["no_step"].say(cause=cause, id=id_).render(inquiry.lang))
-        return f"{cause}: {step['claim']}", [places.spelled(ref) for ref in step["evidence"][:MOST_REFERENCES]]
-    ref = places.known(inquiry.case, places.reference(about))
-    shown = places.place(inquiry.case, ref).tables[0].table
-    return inquiry.case.line(ref["file"], int(ref["line"])) if ref.get("line") else shown.caption, [places.spelled(ref)]
+    return table(read(path, lang), "hypotheses", lang)
