@@ -16,6 +16,10 @@ Read = TypeVar("Read")
 KIT: Final = Path(__file__).parent
 
 
+class Row(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
+    """A row: unknown fields and values of another type are errors when it is read."""
+
+
 def read(name: str, kind: type[Read]) -> Read:
     """Return the rows of `kit/<name>`. Raise `msgspec.ValidationError`, which names the place."""
     return msgspec.convert(_plain(KIT / name), kind)

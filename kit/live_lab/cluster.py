@@ -10,13 +10,12 @@ import struct
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
-import msgspec
 
+from kit import data
 from kit.live_lab import jars
 from kit.live_lab.jars import ERRORS
 from kit.live_lab.processes import Host, LabError, Processes, free_port, wait_for
@@ -32,9 +31,7 @@ MAINS: Final = {
     "broker": "org.apache.rocketmq.broker.BrokerStartup",
     "admin": "LabAdmin",
 }
-GIVEN: Final = msgspec.yaml.decode(
-    resources.files("kit.live_lab").joinpath("broker.yaml").read_bytes(), type=dict[str, dict[str, Any]]
-)
+GIVEN: Final = data.read("live_lab/broker.yaml", dict[str, dict[str, Any]])
 SETTINGS: Final[dict[str, str]] = GIVEN["settings"]
 OLD_SPELLING: Final = Version.parse("4.5.2")
 BATCHED_OPS: Final = Version.parse("5.1.0")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 from typing import Final
 
 import attrs
-import msgspec
 
+from kit import data
 from kit.i18n import Lang, T, labels
 
 Settings = dict[str, str]
@@ -75,8 +74,7 @@ FIXED: Final = "-fixed"
 @cache
 def scenarios() -> dict[str, Scenario]:
     """Return the scenarios of `scenarios.yaml` by name."""
-    text = resources.files("kit.live_lab").joinpath("scenarios.yaml").read_bytes()
-    return {each.name: each for each in msgspec.yaml.decode(text, type=list[Scenario])}
+    return {each.name: each for each in data.read("live_lab/scenarios.yaml", list[Scenario])}
 
 
 def find(name: str, lang: Lang = "en", *, fixed: bool = False) -> Scenario:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from importlib import resources
 from typing import Any, Final
 
 import msgspec
 
+from kit import data
 from kit.inventory.references import MAX_TEXT
 from kit.redaction import ordinary
 
@@ -25,7 +25,7 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 CUT: Final = MAX_TEXT
 """Length at which a quoted line was cut, perhaps inside a name."""
 
-_DATA: Final = msgspec.yaml.decode(resources.files("kit.redaction").joinpath("forms.yaml").read_bytes())
+_DATA: Final = data.read("redaction/forms.yaml", dict[str, Any])
 _PARTS: Final[dict[str, str]] = _DATA["parts"]
 
 

@@ -16,13 +16,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from html.parser import HTMLParser
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import msgspec
 
+from kit import data
 from kit.i18n import CATALOGUE, LANGS
 from kit.redaction import ordinary
 from kit.redaction.ordinary import is_ambiguous
@@ -43,7 +42,7 @@ PSEUDONYMOUS: Final = tuple(
 )
 """Where pseudonyms of addresses come from, and addresses that every host has."""
 
-_DATA: Final = msgspec.yaml.decode(resources.files("kit.redaction").joinpath("leaks.yaml").read_bytes())
+_DATA: Final = data.read("redaction/leaks.yaml", dict[str, Any])
 _FORMS: Final = {name: re.compile(form) for name, form in _DATA["forms"].items()}
 _DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b|sha256-[A-Za-z0-9+/=]+")
 _OPAQUE: Final = re.compile(r"^data:image/.*$")

@@ -13,15 +13,14 @@ import secrets
 import shlex
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
 import numpy as np
 import pandas as pd
 
+from kit import data
 from kit.analysis import setup
 from kit.case.tables import AS_MAP
 from kit.evidence import disk
@@ -46,9 +45,7 @@ LONG: Final = 60
 """Characters from which a topic or group may consist of parts that are shown."""
 LISTED: Final = "; "
 
-_WHERE: Final = msgspec.yaml.decode(
-    resources.files("kit.redaction").joinpath("names.yaml").read_bytes(), type=list[tuple[str, str]]
-)
+_WHERE: Final = data.read("redaction/names.yaml", list[tuple[str, str]])
 """(kind of name, what is selected)."""
 _NUMBER: Final = re.compile(r"[-+]?\d{1,6}%?|[-+]?[\d,]*\.\d+%?|1\d{9}|1\d{12}|")
 """Amounts and counts, and times as seconds or milliseconds since 1970; longer numbers are accounts and telephones."""

@@ -12,8 +12,7 @@ import re
 from importlib import resources
 from typing import Final
 
-import msgspec
-
+from kit import data
 from kit.rocketmq import names
 
 _LINES: Final = resources.files("kit.redaction").joinpath("ordinary.txt").read_text(encoding="utf-8").splitlines()
@@ -53,8 +52,8 @@ def is_ambiguous(name: str) -> bool:
 DEFAULT_BROKER: Final = "broker-a"
 """brokerName in the broker.conf that RocketMQ ships."""
 
-_ROWS: Final = resources.files("kit.redaction").joinpath("stock_names.yaml").read_bytes()
-_LISTS: Final = {name: words.split() for name, words in msgspec.yaml.decode(_ROWS, type=dict[str, str]).items()}
+_ROWS: Final = data.read("redaction/stock_names.yaml", dict[str, str])
+_LISTS: Final = {name: words.split() for name, words in _ROWS.items()}
 _NAMES: Final = frozenset({
     names.SCHEDULE_GROUP, names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP, *_LISTS["groups"], names.DEFAULT_CLUSTER,
     names.DEFAULT_REGION, DEFAULT_BROKER, names.RETRY_PREFIX, names.DLQ_PREFIX, names.DISCARD_TOPIC_IN_LOGS,

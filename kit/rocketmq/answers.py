@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from kit import data
 from kit.i18n import T
-from kit.rocketmq.data import Row, facts
 from kit.rocketmq.versions import Version, within
 
 
-class Answer(Row, frozen=True):
+class Answer(data.Row, frozen=True):
     """One answer. `problem`: the known problem that explains it further ("" = none)."""
 
     name: str
@@ -18,7 +18,7 @@ class Answer(Row, frozen=True):
     problem: str = ""
 
 
-_EVERY: Final = facts("answers.yaml", dict[str, dict[int, Answer]])
+_EVERY: Final = data.read("rocketmq/facts/answers.yaml", dict[str, dict[int, Answer]])
 CODES: Final = _EVERY["remoting"]
 """Response code → what it means: common/protocol/ResponseCode, remoting/protocol/RemotingSysResponseCode."""
 STATUSES: Final[dict[str, int]] = {"FLUSH_DISK_TIMEOUT": 10, "SLAVE_NOT_AVAILABLE": 11, "FLUSH_SLAVE_TIMEOUT": 12}
@@ -28,7 +28,7 @@ GRPC_CODES: Final = _EVERY["grpc"]
 GRPC_NAMES: Final = {answer.name: code for code, answer in GRPC_CODES.items()}
 
 
-class ReturnedId(Row, frozen=True, kw_only=True):
+class ReturnedId(data.Row, frozen=True, kw_only=True):
     """Which id a call returns: a message has one UNIQ_KEY and as many offset ids as copies, each API calls one of them
     "message id".
 
@@ -52,15 +52,15 @@ class ReturnedId(Row, frozen=True, kw_only=True):
         return self.until is None if client is None else within(client, self.since, self.until)
 
 
-ID_CALLS: Final = facts("id_calls.yaml", tuple[ReturnedId, ...])
+ID_CALLS: Final = data.read("rocketmq/facts/id_calls.yaml", tuple[ReturnedId, ...])
 
 
-class _Tables(Row, frozen=True):
+class _Tables(data.Row, frozen=True):
     heads: tuple[tuple[str, str], ...]
     meanings: dict[str, T]
 
 
-_PRINTED: Final = facts("mqadmin_tables.yaml", _Tables)
+_PRINTED: Final = data.read("rocketmq/facts/mqadmin_tables.yaml", _Tables)
 MQADMIN_HEADS: Final = _PRINTED.heads
 """How the head of a table begins, one blank between its words, and its command; the longer ones first."""
 MQADMIN_MEANINGS: Final = _PRINTED.meanings

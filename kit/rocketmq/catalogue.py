@@ -18,7 +18,6 @@ from ahocorasick_rs import AhoCorasick
 
 from kit import data
 from kit.i18n import T
-from kit.rocketmq.data import FOLDER, Row, facts
 
 Verdict = Literal["confirmed", "suspected"]
 
@@ -28,7 +27,7 @@ GAP: Final = r"[^\n]{0,400}?"
 PROBLEM: Final = "problem:"
 """Stands in front of the slug of a known problem among the texts of an entry."""
 
-PIECES: Final = facts("shared_patterns.yaml", dict[str, str])
+PIECES: Final = data.read("rocketmq/facts/shared_patterns.yaml", dict[str, str])
 """What several patterns share, as `{{NAME}}`."""
 
 BROKER_STARTS: Final = ("broker-boot", "store-shutdown", "store-last-shutdown")
@@ -43,7 +42,7 @@ STARTS: Final = {
 """The texts of starts and stops, by whose they are."""
 
 
-class PrintedBy(Row, frozen=True, kw_only=True):
+class PrintedBy(data.Row, frozen=True, kw_only=True):
     """Who prints a text. `source`: class or program; `logs`: where it normally is; `since`, `until`: first and last
     release with this wording ("" = 4.3.0, 5.3.3).
     """
@@ -55,7 +54,7 @@ class PrintedBy(Row, frozen=True, kw_only=True):
     until: str = ""
 
 
-class Fault(Row, frozen=True, kw_only=True):
+class Fault(data.Row, frozen=True, kw_only=True):
     """First and last release with a fault ("" = no bound known) and by which change it was `fixed`."""
 
     since: str = ""
@@ -63,7 +62,7 @@ class Fault(Row, frozen=True, kw_only=True):
     fixed: str = ""
 
 
-class Seen(Row, frozen=True, kw_only=True):
+class Seen(data.Row, frozen=True, kw_only=True):
     """What seeing a problem's texts shows (`verdict`; None: routine, explained but never reported).
 
     It is reported from `least` entries on that span at least `lasts` seconds. `normal_with`: an event that is printed
@@ -79,7 +78,7 @@ class Seen(Row, frozen=True, kw_only=True):
     passing: tuple[str, ...] = ()
 
 
-class GoesOn(Row, frozen=True, kw_only=True):
+class GoesOn(data.Row, frozen=True, kw_only=True):
     """When a text that every start or stop brings is a symptom: judged by these numbers, never by the text alone.
 
     At least `least` entries are further than `around` s from every start or stop (`starts`, of its own group where they
@@ -104,7 +103,7 @@ class GoesOn(Row, frozen=True, kw_only=True):
         return STARTS[self.starts]
 
 
-class KnownText(Row, frozen=True, kw_only=True):
+class KnownText(data.Row, frozen=True, kw_only=True):
     """One row. `texts`: pieces of log lines, `{}` for a printed value; one of them in an entry is enough."""
 
     slug: str
@@ -219,7 +218,7 @@ class Problem(KnownText, frozen=True, kw_only=True):
 
 def _rows() -> Iterator[Event | Problem]:
     """Yield the rows of every file. Raise `ValueError`, which names file and slug, for what is no row."""
-    files = [file for file in FOLDER.joinpath("texts").iterdir() if file.name.endswith(".yaml")]
+    files = (data.KIT / "rocketmq" / "texts").glob("*.yaml")
     for file in sorted(files, key=lambda file: file.name):
         for row in data.read(f"rocketmq/texts/{file.name}", list[dict[str, Any]]):
             kind: type[Event] | type[Problem] = Problem if "title" in row else Event

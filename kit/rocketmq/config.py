@@ -15,8 +15,8 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from kit import data
 from kit.i18n import T
-from kit.rocketmq.data import Row, facts
 from kit.rocketmq.versions import RULES, Version, rule, within
 
 Source = Literal["set", "default", "unknown"]
@@ -27,7 +27,7 @@ DOCKER_BRIDGE: Final = ipaddress.ip_network("172.17.0.0/16")
 Unit = Literal["ms", "s", "hours", "bytes", "percent", "count", "bool", "enum", "text"]
 
 
-class Parameter(Row, frozen=True, kw_only=True):
+class Parameter(data.Row, frozen=True, kw_only=True):
     """One setting. `since`/`until`: first and last release that reads it under this name; `default`: None if it differs
     by version (see `versions.RULES`) or has none; `read`: whether a broker's getBrokerConfig has it.
     """
@@ -42,13 +42,13 @@ class Parameter(Row, frozen=True, kw_only=True):
     read: bool = True
 
 
-class _Parameters(Row, frozen=True):
+class _Parameters(data.Row, frozen=True):
     parameters: dict[str, Parameter]
     aliases: dict[str, str]
     others: tuple[str, ...]
 
 
-_EVERY: Final = facts("parameters.yaml", _Parameters)
+_EVERY: Final = data.read("rocketmq/facts/parameters.yaml", _Parameters)
 PARAMETERS: Final = _EVERY.parameters
 ALIASES: Final = _EVERY.aliases
 """Old name → new name."""
@@ -152,7 +152,7 @@ def guide(settings: Settings) -> list[dict[str, Any]]:
     return rows
 
 
-class Conflict(Row, frozen=True, kw_only=True):
+class Conflict(data.Row, frozen=True, kw_only=True):
     """Settings that contradict each other or cannot work: which, `when`, the effect, what to set; `cause`: slug of the
     cause it leads to, "" for none.
 
@@ -168,7 +168,7 @@ class Conflict(Row, frozen=True, kw_only=True):
     instead: T
 
 
-CONFLICTS: Final = facts("conflicts.yaml", tuple[Conflict, ...])
+CONFLICTS: Final = data.read("rocketmq/facts/conflicts.yaml", tuple[Conflict, ...])
 HOST_ONLY: Final = tuple(
     ipaddress.ip_network(text) for text in ("127.0.0.0/8", "169.254.0.0/16", "172.17.0.0/16", "::1/128", "fe80::/10")
 )

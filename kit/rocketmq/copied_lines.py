@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kit.rocketmq.data import Row, facts
+from kit import data
 
 
-class Shown(Row, frozen=True):
+class Shown(data.Row, frozen=True):
     """What one kind of program puts in front of a line."""
 
     by: str
@@ -17,7 +17,7 @@ class Shown(Row, frozen=True):
     example: str
 
 
-ROWS: Final = facts("copied_lines.yaml", tuple[Shown, ...])
+ROWS: Final = data.read("rocketmq/facts/copied_lines.yaml", tuple[Shown, ...])
 _TIME: Final = r"(?=\[?\d{4}[-/.]\d\d[-/.]\d\d[ T]\d\d:\d\d:\d\d)"
 _FRONT: Final = tuple(re.compile(f"(?:{row.regex}){_TIME}", re.ASCII) for row in ROWS)
 _EVERY: Final = tuple(re.compile(row.regex, re.ASCII) for row in ROWS)

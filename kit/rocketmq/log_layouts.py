@@ -7,13 +7,13 @@ from typing import Final, Literal
 
 import msgspec
 
-from kit.rocketmq.data import Row, facts
+from kit import data
 
 Zone = Literal["GMT+8", "floating"]
 Files = Literal["broker", "client", "app", "text"]
 
 
-class Layout(Row, frozen=True):
+class Layout(data.Row, frozen=True):
     """One way of printing a log entry: a row of `layouts.yaml`."""
 
     layout: str
@@ -33,18 +33,18 @@ class Layout(Row, frozen=True):
     entry: bool = True
 
 
-class Source(Row, frozen=True):
+class Source(data.Row, frozen=True):
     """The log of one broker-side logger, and what is typical of it (reference §8.1, §8.2)."""
 
     source: str
     markers: tuple[str, ...] = ()
 
 
-LAYOUTS: Final = facts("layouts.yaml", tuple[Layout, ...])
+LAYOUTS: Final = data.read("rocketmq/facts/layouts.yaml", tuple[Layout, ...])
 SLUGS: Final = tuple(dict.fromkeys(row.layout for row in LAYOUTS))
 OF: Final = {row.layout: row.of for row in LAYOUTS}
 """Whose each layout is."""
-SOURCES: Final = facts("log_sources.yaml", tuple[Source, ...])
+SOURCES: Final = data.read("rocketmq/facts/log_sources.yaml", tuple[Source, ...])
 BROKER_SIDE: Final = tuple(each.source for each in SOURCES)
 """Sources written by the broker's (or name server's) own loggers."""
 

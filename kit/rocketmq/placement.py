@@ -19,8 +19,8 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from kit import data
 from kit.i18n import T
-from kit.rocketmq.data import facts
 
 Placement = Literal["first", "middle", "last"]
 Outcome = Literal["consistent", "row_without_message", "message_without_row", "waiting", "duplicate"]
@@ -32,7 +32,7 @@ PLACEMENTS: Final[tuple[Placement, ...]] = ("first", "middle", "last")
 WORST: Final[tuple[Outcome, ...]] = ("message_without_row", "row_without_message", "duplicate", "waiting", "consistent")
 BROKEN: Final = {"message_without_row", "row_without_message"}
 
-_SENTENCES: Final = facts("placement.yaml", dict[str, dict[str, T]])
+_SENTENCES: Final = data.read("rocketmq/facts/placement.yaml", dict[str, dict[str, T]])
 OUTCOMES: Final = _SENTENCES["outcomes"]
 FAILURES: Final = _SENTENCES["failures"]
 STEPS: Final = _SENTENCES["steps"]

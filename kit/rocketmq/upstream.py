@@ -12,8 +12,8 @@ from typing import Final
 import attrs
 from ahocorasick_rs import AhoCorasick
 
+from kit import data
 from kit.rocketmq.catalogue import ANY, BY_CLASS, PROBLEMS, Problem
-from kit.rocketmq.data import FOLDER
 
 OLDEST: Final = "4.3.0"
 NEWEST: Final = "5.3.3"
@@ -67,7 +67,7 @@ class FormatString:
 
 @cache
 def format_strings() -> tuple[FormatString, ...]:
-    rows = FOLDER.joinpath("texts", "format_strings.tsv").read_text("utf-8").splitlines()
+    rows = (data.KIT / "rocketmq" / "texts" / "format_strings.tsv").read_text("utf-8").splitlines()
     return tuple(FormatString(*row.split("\t")) for row in rows if not row.startswith("#"))
 
 

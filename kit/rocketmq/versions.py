@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from kit import data
 from kit.i18n import T, labels
-from kit.rocketmq.data import Row, facts
 
 FIRST_ORDINAL: Final = 273
 """common/MQVersion.Version.V4_3_0."""
@@ -72,7 +72,7 @@ def within(version: str | Version, since: str | None, until: str | None) -> bool
     return (since is None or Version.parse(since) <= release) and (until is None or release <= Version.parse(until))
 
 
-class Rule(Row, frozen=True):
+class Rule(data.Row, frozen=True):
     """Something that differs by version. `side`: whose version decides; `values`: first version → value."""
 
     side: Literal["broker", "client", "writer"]
@@ -91,7 +91,7 @@ class Rule(Row, frozen=True):
         return next((value for since, value in reversed(self.rows) if since <= release), None)
 
 
-class Fix(Row, frozen=True, kw_only=True):
+class Fix(data.Row, frozen=True, kw_only=True):
     """A known fault of some releases: `since` its first, `fixed` the first without it (None: not fixed up to `NEWEST`).
 
     `leads_to`: slugs of the causes that it leads to or makes worse.
@@ -113,12 +113,12 @@ class Fix(Row, frozen=True, kw_only=True):
         return Version.parse(self.since) <= release and (self.fixed is None or release < Version.parse(self.fixed))
 
 
-class _Releases(Row, frozen=True):
+class _Releases(data.Row, frozen=True):
     rules: dict[str, Rule]
     faults: tuple[Fix, ...]
 
 
-_EVERY: Final = facts("releases.yaml", _Releases)
+_EVERY: Final = data.read("rocketmq/facts/releases.yaml", _Releases)
 RULES: Final = _EVERY.rules
 FIXED: Final = _EVERY.faults
 

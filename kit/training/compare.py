@@ -7,16 +7,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable
-from importlib import resources
 from typing import Any, Final
 
-import msgspec
-
+from kit import data
 from kit.training.lab import Kind, Question
 
-UNITS: Final = msgspec.yaml.decode(
-    resources.files("kit.training").joinpath("units.yaml").read_bytes(), type=dict[str, dict[str, float]]
-)
+UNITS: Final = data.read("training/units.yaml", dict[str, dict[str, float]])
 """By the kind of a number: how many of the plain unit each unit is."""
 _NUMBER: Final = re.compile(
     r"(?:about|around|roughly|ca\.?|约|大约|≈|~)?\s*([+-]?\d(?:[\d.,_' ]*\d)?)\s*([^\d\s.,][^\d]*)?\.?"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from string import Formatter
 from typing import Any, Final, Literal
 
 import msgspec
 
+from kit import data
 from kit.i18n import Lang, T
 
 Kind = Literal["count", "bytes", "seconds", "word", "words", "order"]
@@ -58,8 +58,8 @@ class Lab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def labs() -> dict[int, Lab]:
     """Return the labs by number."""
-    files = resources.files("kit.training").joinpath("questions").iterdir()
-    read = [msgspec.yaml.decode(file.read_bytes(), type=Lab) for file in files if file.name.endswith(".yaml")]
+    files = (data.KIT / "training" / "questions").glob("*.yaml")
+    read = [data.read(f"training/questions/{file.name}", Lab) for file in files]
     return {lab.number: lab for lab in sorted(read, key=lambda lab: lab.number)}
 
 

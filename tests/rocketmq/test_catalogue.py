@@ -15,6 +15,7 @@ import pytest
 from table import rows_of
 
 from kit.causes import discover
+from kit.data import Row
 from kit.formats.logs.known_texts import confirmed, known_texts
 from kit.i18n import T
 from kit.rocketmq import answers, catalogue, config, upstream, versions
@@ -30,7 +31,6 @@ from kit.rocketmq.catalogue import (
     event_in,
     problems_in,
 )
-from kit.rocketmq.data import Row
 
 RELEASES = {*rows_of(str(Path(__file__).with_name("test_versions.py")), "ordinals").values(), ""}
 ROWS = [*EVENTS.values(), *PROBLEMS.values()]
