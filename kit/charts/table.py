@@ -59,7 +59,7 @@ def _cell(value: Any) -> tuple[str, str]:
     if isinstance(value, pd.Timestamp) or hasattr(value, "isoformat"):
         stamp = pd.Timestamp(value)
         stamp = stamp.tz_convert("UTC") if stamp.tzinfo else stamp
-        # Without milliseconds where there are none: most logs print seconds.
+        # Most logs print seconds: milliseconds of zero are left out.
         return stamp.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3].removesuffix(".000"), "time"
     if hasattr(value, "item"):
         value = value.item()

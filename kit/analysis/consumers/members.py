@@ -54,7 +54,7 @@ class Holding:
 
 @attrs.frozen
 class Connection:
-    """One connection of a client. `listed`: an output lists it (False: the broker's log tells of it)."""
+    """One connection of a client. `listed`: an output lists it (False: the broker's log has it)."""
 
     group: str
     client_id: str

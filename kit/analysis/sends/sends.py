@@ -309,7 +309,7 @@ def _own_names(text: str | None) -> str:
 
 
 def distinct(failed: pd.DataFrame) -> int:
-    """Count failed sends, each once: by key, else by UNIQ_KEY, else by the place that tells of it."""
+    """Count failed sends, each once: by key, else by UNIQ_KEY, else by its line."""
     place = failed["file"].astype(str) + failed["line"].astype(str)
     return int(failed["key"].fillna(failed["uniq_key"]).fillna(place).nunique())
 

@@ -282,7 +282,7 @@ class Rows:
         return column
 
     def _coded(self, codes: np.ndarray, at: np.ndarray, sizes: np.ndarray) -> pa.DictionaryArray:
-        """Build a column of which few values are different; `codes`: -1 where there is none."""
+        """Build a column of which few values are different; `codes`: -1 for no value."""
         if not len(at):
             return pa.DictionaryArray.from_arrays(pa.nulls(len(codes), pa.int32()), pa.array([], pa.string()))
         known, broken = texts(binary(self.buf, at, sizes))
