@@ -221,17 +221,15 @@ def test_run_all_see_the_charts_ask_what_another_group_would_have_done(browser: 
     page = opened(browser, lab, BOOK)
     run_all(page)
     page.wait_for_selector(".jp-OutputArea .js-plotly-plot svg.main-svg")
-    asked = page.locator(".rmq-kit-live").first
+    asked = page.locator(".rmq-kit-live:has(input)").first
     asked.scroll_into_view_if_needed()
     length = recorded.label("half-topic-blowup")["retry_topic_length"]
-    page.wait_for_function(
-        "said => document.querySelector('.rmq-kit-live table')?.innerText.includes(said)", arg=f"{length} characters"
-    )
+    asked.locator("table", has_text=f"{length} characters").wait_for()
     group = asked.locator("input").first
     group.fill("points")
     group.press("Enter")
     # %RETRY% and six letters.
-    page.wait_for_function("() => document.querySelector('.rmq-kit-live table')?.innerText.includes('13 characters')")
+    asked.locator("table", has_text="13 characters").wait_for()
     page.context.close()
 
 
