@@ -16,7 +16,7 @@ def stored(n: int, seconds: float, born: float | None = None, **more: Any) -> di
         "file": "00000000000000000000", "physical_offset": n * 100, "store_size": 100, "topic": "orders", "queue_id": 0, "queue_offset": n,
         "sys_flag": 0, "born_timestamp": at(seconds - 0.001 if born is None else born), "born_host": CLIENT, "store_timestamp": at(seconds),
         "store_host": HOST, "reconsume_times": 0, "prepared_transaction_offset": 0, "body_crc": n, "body_size": 10,
-        "offset_msg_id": f"M{n}", "uniq_key": f"U{n}", "keys": f"K{n}", "stage": "original", "original": True,
+        "offset_msg_id": f"M{n}", "uniq_key": f"U{n}", "keys": f"K{n}", "stage": "original", "original": True, "misplaced": False,
     }  # fmt: skip
     return row | more
 
@@ -41,6 +41,9 @@ def test_a_hole_in_store_times_is_a_pause_if_three_originals_waited_for_its_end(
     assert asked.rows("pauses", records=traffic(8, missing=(4, 4.5), waiters=1)) == []
     assert len(asked.rows("pauses", records=traffic(8, missing=(4, 5.5), waiters=1))) == 1
     assert asked.rows("pauses", records=traffic(8, missing=(4, 4.5))) == []
+    # A record that a flipped bit moves into the hole does not end it.
+    moved = stored(9_999, 4.25, misplaced=True)
+    assert asked.rows("pauses", records=[*traffic(8, missing=(4, 4.5), waiters=3), moved]) == [pause]
 
 
 def test_the_clock_of_a_client_is_known_by_its_quickest_record() -> None:

@@ -16,7 +16,7 @@ import zstandard
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.columns import BAD_BODY, BIG_BODY, LZ4, PLAIN, ZLIB, ZSTD, gather
 from kit.formats.commitlog.records import Bytes
-from kit.formats.commitlog.schema import LINEAGE, PROMOTED, TEXT, TRACED, Wanted, promoted, schema
+from kit.formats.commitlog.schema import LINEAGE, MISPLACED, PROMOTED, TEXT, TRACED, Wanted, promoted, schema
 from kit.formats.values import LAST_MS, TIMESTAMP
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names as rocketmq
@@ -73,6 +73,14 @@ def offset_ids(hosts: pa.BinaryArray, physical: np.ndarray) -> pa.StringArray:
         return pa.Array.from_buffers(pa.string(), len(raw), [None, pa.py_buffer(offsets), digits])
     pairs = zip(hosts.to_pylist(), physical.tolist(), strict=True)
     return pa.array([(host + at.to_bytes(8, "big", signed=True)).hex().upper() for host, at in pairs], pa.string())
+
+
+def misplaced(times: np.ndarray) -> np.ndarray:
+    """Return which times are before or behind both of their neighbours, which are in order themselves."""
+    outside = np.zeros(len(times), bool)
+    before, own, behind = times[:-2], times[1:-1], times[2:]
+    outside[1:-1] = (before <= behind) & ((own < before) | (own > behind))
+    return outside
 
 
 def tidy(text: bytes) -> tuple[bytes, bool]:
@@ -165,6 +173,7 @@ class Rows:
         self.records = np.empty(len(starts), c.RECORD)
         self.records["physical_offset"], self.records["store_size"], self.records["mark"] = starts + base, sizes, marks
         c.headers(buf, starts, self.records)
+        self.records["misplaced"] = misplaced(self.records["store_timestamp"])
 
     def __len__(self) -> int:
         return len(self.records)
@@ -229,6 +238,8 @@ class Rows:
             return as_maps(self.text)
         if name == "offset_msg_id":
             return offset_ids(self._strings("store_host"), self.records["physical_offset"])
+        if name == MISPLACED:
+            return pa.array(self.records[name].astype(bool))
         if name == TRACED:
             return pa.array(self.traced(frozenset({rocketmq.TRACE_TOPIC})))
         return {"topic": lambda: self.topic, TEXT: lambda: self.text}.get(name, lambda: pa.array(self.number(name)))()

@@ -46,10 +46,14 @@ producer wrote it.
 """
 TRACED: Final = "traced"
 """Column of the workspace: whether a record is a client's message trace, by its topic or its body's begin."""
+MISPLACED: Final = "misplaced"
+"""Column of the workspace: whether the records before and behind, read together with it, are in order of their store
+times and it is not.
+"""
 _FEW: Final = ("file", "topic", "born_host", "store_host", "body_codec", "tags", *PROMOTED_COLUMNS, *LINEAGE[:2])
 _CODED: Final = dict.fromkeys(_FEW, TEXTS)
-_TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, "original": pa.bool_(), TRACED: pa.bool_()}
-STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *PROMOTED_COLUMNS, *LINEAGE, TRACED)
+_TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, "original": pa.bool_(), TRACED: pa.bool_(), MISPLACED: pa.bool_()}
+STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *PROMOTED_COLUMNS, *LINEAGE, TRACED, MISPLACED)
 """Columns of `messages` as the workspace keeps them."""
 
 SKIPPED: Final = columns_of("skipped")

@@ -7,20 +7,17 @@ with new as (
   from records
   where (sys_flag & 12) < 8 and coalesce(stage, '') not in ('retry', 'dlq') and reconsume_times = 0 and prepared_transaction_offset = 0
     and store_timestamp is not null and born_timestamp is not null
-), hours as (
-  select born_host, stored div 3600000 as hour, min(took) as least, count(*) as n, min(stored) as since
-  from new group by born_host, stored div 3600000
+), delays as (
+  select born_host, stored div 3600000 as hour, took, count(*) as n, min(stored) as since from new group by born_host, stored div 3600000, took
 ), ranked as (
-  select h.born_host, h.hour, w.took, 3 + (h.n * 2) div 1000 as wanted,
-    row_number() over (partition by h.born_host, h.hour order by w.took) as place
-  from new w join hours h on h.born_host = w.born_host and h.hour = w.stored div 3600000
-  where abs(h.least) > 50
-), quickest as (
-  select born_host, hour, max(took) as took from ranked where place = wanted group by born_host, hour
+  select *, sum(n) over (partition by born_host, hour order by took) as up_to, sum(n) over (partition by born_host, hour) as of_hour from delays
+), hours as (
+  select born_host, hour, sum(n) as n, min(since) as since, min(took) as least,
+    min(case when up_to >= 3 + (of_hour * 2) div 1000 then took end) as third
+  from ranked group by born_host, hour
 ), connections as (
-  select h.born_host, regexp_replace(h.born_host, ':[0-9]+$', '') as host, h.hour, h.n, h.since,
-    case when abs(h.least) > 50 then q.took else h.least end as least
-  from hours h left join quickest q on q.born_host = h.born_host and q.hour = h.hour
+  select born_host, regexp_replace(born_host, ':[0-9]+$', '') as host, hour, n, since, case when abs(least) > 50 then third else least end as least
+  from hours
 ), skews as (
   select born_host, hour, min(since) over (partition by born_host) as since,
     coalesce(

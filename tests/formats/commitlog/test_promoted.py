@@ -81,6 +81,12 @@ def test_message_traces_are_told_by_how_their_bodies_begin() -> None:
     assert [row["traced"] for row in rows] == [body in traces for body in bodies]
 
 
+def test_a_time_out_of_order_between_two_in_order_is_misplaced() -> None:
+    assert batches.misplaced(np.array([10, 99, 11, 11, 3, 12, 12, 7])).tolist() == [0, 1, 0, 0, 1, 0, 0, 0]
+    # A clock that was put back: what is in order on either side stays.
+    assert not batches.misplaced(np.array([10, 11, 5, 6])).any()
+
+
 def test_many_items_of_one_record() -> None:
     check([b"\x02".join(b"n%d\x01v" % n for n in range(3000)), b"\x02" * 500, b"\x02".join([b"n\x01v"] * 2000)])
 

@@ -5,21 +5,19 @@
 -- if at least 10 records were to be expected in it. The first messages of a connection wait for their client's start.
 -- A flipped bit moves a time: a record that lies between two others in order is left out unless it is one of many (a clock that was put back).
 with stored as (
-  select store_host, physical_offset, unix_millis(store_timestamp) as ms from records
-  where store_timestamp is not null and store_host is not null
-), beside as (
-  select store_host, ms, lag(ms) over (partition by store_host order by physical_offset, ms) as before,
-    lead(ms) over (partition by store_host order by physical_offset, ms) as behind
-  from stored
-), placed as (
-  select store_host, ms, coalesce((ms > behind or ms < before) and behind >= before, false) as misplaced from beside
+  select store_host, unix_millis(store_timestamp) as ms, misplaced from records where store_timestamp is not null and store_host is not null
+), counted as (
+  select store_host, ms div 200 as bin, count(*) as n, min(ms) as first, max(ms) as last, count_if(misplaced) as misplaced,
+    min(case when not misplaced then ms end) as first_placed, max(case when not misplaced then ms end) as last_placed
+  from stored group by store_host, ms div 200
 ), hosts as (
-  select store_host, count(*) as n, count_if(misplaced) as misplaced from placed group by store_host
+  select *, sum(n) over (partition by store_host) as n_host, sum(misplaced) over (partition by store_host) as n_misplaced from counted
 ), bins as (
-  select p.store_host, p.ms div 200 as bin, count(*) as n, min(p.ms) as first, max(p.ms) as last
-  from placed p join hosts h on h.store_host = p.store_host cross join (select max(n) as most from hosts) m
-  where (h.n >= 20 or h.n >= 0.02 * m.most) and not (p.misplaced and h.misplaced <= 0.02 * h.n)
-  group by p.store_host, p.ms div 200
+  select store_host, bin, case when one_of_many then n else n - misplaced end as n,
+    case when one_of_many then first else first_placed end as first, case when one_of_many then last else last_placed end as last
+  from (
+    select *, n_misplaced > 0.02 * n_host as one_of_many, n_host >= 20 or n_host >= 0.02 * max(n_host) over () as counts from hosts
+  ) where counts and (one_of_many or n > misplaced)
 ), steps as (
   select store_host, bin, first as end_ms, lag(last) over (partition by store_host order by bin) as start_ms,
     lag(first) over (partition by store_host order by bin) as first_before, lag(n) over (partition by store_host order by bin) as n_before
