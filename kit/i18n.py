@@ -9,7 +9,7 @@ import contextlib
 import datetime as dt
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, Final, Literal
@@ -36,7 +36,10 @@ class Filled:
 
 @attrs.frozen
 class T:
-    """A sentence with `{name}` placeholders, `{name:word|words}` for what agrees with a number."""
+    """A sentence with `{name}` placeholders, `{name:word|words}` for what agrees with a number.
+
+    `<…>`: said only where the values in it are known: "raise it< by {more} bytes>".
+    """
 
     en: str
     zh: str = ""
@@ -90,6 +93,8 @@ def on_clock(clock: Clock) -> Iterator[None]:
 
 
 Sentence = T | Filled
+_PART: Final = re.compile(r"<([^<>]*\{[^<>]*)>")
+_NAME: Final = re.compile(r"\{(\w+)")
 
 
 def rendered(text: Sentence | str, lang: Lang) -> str:
@@ -109,6 +114,11 @@ class _Sentences(string.Formatter):
         self.lang = lang
         self.timed = False
         """Whether the sentence has a time already."""
+
+    def vformat(self, format_string: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+        """Fill a sentence; a part in `<…>` that names an unknown value is left out."""
+        said = _PART.sub(lambda part: "" if None in map(kwargs.get, _NAME.findall(part[1])) else part[1], format_string)
+        return super().vformat(said, args, kwargs)
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """Return the value; for `{count:line|lines}` not itself but the word that fits the number."""

@@ -35,7 +35,7 @@ _CARRIERS: Final = frozenset({
     "broker-exception", "client-exception", "send-result", "spring-send-failed", "dashboard", "grpc-status", "grpc-client-failed", "proxy-error",
 })  # fmt: skip
 """Known texts and problems that say less than what they carry: a code, a status, another problem's text."""
-_CODE: Final = re.compile(r"(?<!response of )\bCODE: ?(\d{1,4})\b|\bresponse code[=: ]+(\d{1,4})\b", re.IGNORECASE)
+_CODE: Final = re.compile(r"(?<!response of )\bCODE: ?(\d{1,4})\b|\bresponse ?code[=: ]+(\d{1,4})\b", re.IGNORECASE)
 _GRPC_CODE: Final = re.compile(
     r"\bresponse-code=(\d{5})\b|(?:\bCODE: ?|[\"'](?:code|Code)[\"']: ?[\"']?|\bcode=)(\d{5}\b|[A-Z]{2,}[A-Z_]{2,40}\b)"
 )

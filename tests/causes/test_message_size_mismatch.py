@@ -3,6 +3,7 @@ releases, the recording."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from size_evidence import SEND, Evidence, put_back_failed, too_large
 import kit
 from kit import causes
 from kit.analysis.sizes import refusals
+from kit.i18n import LANGS
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -62,6 +64,17 @@ def test_a_failed_put_back_that_fits_is_not_confirmed(tmp_path: Path) -> None:
         )
     )
     assert found.verdict == "ruled_out"
+
+
+def test_without_the_store_no_sentence_has_a_number_that_is_not_known(tmp_path: Path) -> None:
+    evidence, loops = incident(tmp_path / "e", version=None, limit=None)
+    refused = [too_large(30 * n, "TransactionalMessageCheckService", 4001, 3700) for n in range(9)]
+    failed = [put_back_failed(30, evidence.offset_id(loops))] * 9
+    found = examined(evidence.write(refused, failed, commitlog=False))
+    assert found.verdict == "confirmed"
+    said = {lang: json.dumps(found.as_dict(lang), ensure_ascii=False) for lang in LANGS}
+    assert "unknown" not in said["en"] and "未知" not in said["zh"] and "None" not in said["en"]
+    assert "raise maxMessageSize of the broker and restart it" in said["en"]
 
 
 def test_without_both_logs_it_is_suspected_from_records_and_limit(tmp_path: Path) -> None:

@@ -25,6 +25,22 @@ def test_words_agree_with_a_number(count: int | None, said: str) -> None:
     assert T("{count} {count:line says|lines say} so.").say(count=count).render() == said
 
 
+def test_what_is_unknown_is_left_out_with_its_words() -> None:
+    text = T("Raise it< by {more} bytes>< ({of:file|files}: {of})>.", "调高<{more} 字节><（{of} 个文件）>。")
+    assert text.say(more=26, of=1).render("en") == "Raise it by 26 bytes (file: 1)."
+    assert text.say(more=None, of=2).render("en") == "Raise it (files: 2)."
+    assert text.say(more=None, of=None).render("zh") == "调高。"
+
+
+def test_what_may_be_left_out_is_the_same_in_both_languages() -> None:
+    for text in CATALOGUE:
+        parts = [
+            [sorted(set(re.findall(r"{(\w+)", part))) for part in re.findall(r"<[^<>]*{[^<>]*>", said)]
+            for said in (text.en, text.zh or text.en)
+        ]
+        assert sorted(parts[0]) == sorted(parts[1]), text.en
+
+
 def test_times_of_an_unknown_zone_are_never_called_utc() -> None:
     text, at = T("From {at} (UTC) on", "从{at}起，UTC时间"), dt.datetime(2026, 11, 20, 22, 34, tzinfo=dt.UTC)
     assert text.say(at=at).render("en") == "From 2026-11-20 22:34:00 UTC (UTC) on"

@@ -197,13 +197,26 @@ def parts(keys: Any) -> tuple[str, ...]:
 @memo
 def ledger(facts: Facts) -> Ledger:
     """Return the ledger of losses and duplicates."""
+    return _ledger(facts)
+
+
+@memo
+def ledger_of_busy(facts: Facts) -> Ledger:
+    """Return the ledger without sends that failed for another reason than a busy broker: another code, no connection.
+
+    `errors_by_kind` is that of all failed sends.
+    """
+    return _ledger(facts, leave_out="OTHER")
+
+
+def _ledger(facts: Facts, leave_out: str = "") -> Ledger:
     listed = facts.has("sends")
     answers = {row["outcome"]: row["n"] for row in facts.rows("ledger_answers")} if listed else {}
     count = sum(answers.values()) if listed else None
     rows, producer = facts("failed_sends"), attempts.has_producer_log(facts)
     if attempts.too_many(facts) or not (listed or len(rows) or producer):
         return Ledger(None, sends=count)
-    failed = rows[~rows["other"]].drop(columns="other").reset_index(drop=True)
+    failed = rows[~rows["other"] & (rows["kind"] != leave_out)].drop(columns="other").reset_index(drop=True)
     unknown = int(failed["kind"].isna().sum())
     sources = set(attempts.entries(facts)["source"].dropna())
     known = Ledger(

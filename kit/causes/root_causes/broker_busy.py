@@ -54,7 +54,7 @@ CLIENT_TIMEOUT = 3000
 
 def observe(facts: Facts) -> Observed:
     """Count the refusals, what became of the failed sends and where the broker stalled, and rank what explains it."""
-    ledger, cut_off = sends.ledger(facts), reach.cut_off(facts)
+    ledger, cut_off = sends.ledger_of_busy(facts), reach.cut_off(facts)
     stood_still = facts.has("messages") and len(facts("pauses"))
     stalls: list[Any] = list(facts("stalls").itertuples(index=False)) if stood_still else []
     refused, slow = attempts.refused_sends(facts), _slow_lines(facts)
@@ -93,7 +93,8 @@ def observe(facts: Facts) -> Observed:
             "explanations": [{"why": w.slug, "share": None if w.share is None else round(w.share, 3)} for w in whys],
             "ledger": facts.has("sends"), "producer_log": attempts.has_producer_log(facts),
             "over_time": refused and facts.has("metrics") and (facts("measured_origins")["origin"] != "df").any(),
-            **_outcome(ledger),
+            **_outcome(ledger), "happened": happened,
+            "sends_failed": ledger.sends_failed or (None if refused else ledger.sends_failed),
         },
         {
             "refused": attempts.quotes(facts, attempts.REFUSALS, 4) or refs.quote(facts, refused) if refused else (),
@@ -108,10 +109,9 @@ def observe(facts: Facts) -> Observed:
         steps=_explanations(whys, bool(refused or slow)),
     )  # fmt: skip
     observed.values |= _limits(facts, stalls)
-    waited = bool(stalls) and observed.values["longest"] < observed.values["timeout"]
     # How to stop losing messages now, then the remedy of each explanation, the best shown first.
     fixes = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"]
-    proposed = ["resend", *(["lost"] if ledger.lost else []), *fixes, *(["limits"] if waited else [])]
+    proposed = ["resend", *(["lost"] if ledger.lost else []), *fixes, *(["limits"] if observed.values["spared"] else [])]
     observed.proposed = proposed if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), times.window(facts)

@@ -64,7 +64,7 @@ def observe(facts: Facts) -> Observed:
     observed = Observed(
         {
             "happened": happened, "shown": shown, "limit": known.limit, "how": known.how, "version": known.version,
-            "measures": TEXTS[f"measures-{known.how}"] if known.how else TEXTS["unknown"], "check_max": known.check_max,
+            "measures": known.how and TEXTS[f"measures-{known.how}"], "check_max": known.check_max,
             "limit_sure": known.known == "evidence" and known.how is not None, "whole_record": known.how == "total",
             "body_only": known.how in ("body", "body+64k"), "direct_rejects": rejects.by_broker,
             "largest": rejects.largest,
