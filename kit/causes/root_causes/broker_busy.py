@@ -111,7 +111,12 @@ def observe(facts: Facts) -> Observed:
     observed.values |= _limits(facts, stalls)
     # How to stop losing messages now, then the remedy of each explanation, the best shown first.
     fixes = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"]
-    proposed = ["resend", *(["lost"] if ledger.lost else []), *fixes, *(["limits"] if observed.values["spared"] else [])]
+    proposed = [
+        "resend",
+        *(["lost"] if ledger.lost else []),
+        *fixes,
+        *(["limits"] if observed.values["spared"] else []),
+    ]
     observed.proposed = proposed if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), times.window(facts)

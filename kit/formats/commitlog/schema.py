@@ -52,8 +52,22 @@ times and it is not.
 """
 _FEW: Final = ("file", "topic", "born_host", "store_host", "body_codec", "tags", *PROMOTED_COLUMNS, *LINEAGE[:2])
 _CODED: Final = dict.fromkeys(_FEW, TEXTS)
-_TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, "original": pa.bool_(), TRACED: pa.bool_(), MISPLACED: pa.bool_()}
-STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *PROMOTED_COLUMNS, *LINEAGE, TRACED, MISPLACED)
+_TYPES: Final = {
+    **FIELDS,
+    TEXT: pa.string(),
+    **_CODED,
+    "original": pa.bool_(),
+    TRACED: pa.bool_(),
+    MISPLACED: pa.bool_(),
+}
+STORED: Final = (
+    *(name for name in FIELDS if name != "properties"),
+    TEXT,
+    *PROMOTED_COLUMNS,
+    *LINEAGE,
+    TRACED,
+    MISPLACED,
+)
 """Columns of `messages` as the workspace keeps them."""
 
 SKIPPED: Final = columns_of("skipped")
