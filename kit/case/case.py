@@ -144,7 +144,9 @@ class Case:
     @cached_property
     def local_files(self) -> frozenset[str]:
         """The files with local times of a host whose zone is not known: with a warning, and joined with nothing."""
-        return frozenset(item.file for item in self.inventory.items if known_zones.unknown(item))
+        tables = {item.file for item in self.inventory.of_kind(*known_zones.ROWS)}
+        without = {file for file, zone in self.zones.items() if zone.zone is None and file in tables}
+        return frozenset(without | {item.file for item in self.inventory.items if known_zones.unknown(item)})
 
     @cached_property
     def clock(self) -> Clock:

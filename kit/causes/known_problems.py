@@ -9,6 +9,7 @@ is enough to suspect the problem.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -39,14 +40,20 @@ def examine(facts: Facts) -> list[Finding]:
         count = seen.count - (normal.count if normal else 0) if seen else 0
         if not seen or count <= 0:
             continue
-        lasted = (seen.last - seen.first).total_seconds() if seen.first and seen.last else 0.0
-        enough = count >= problem.seen.least and lasted >= problem.seen.lasts
+        counts = [(count, seen.first, seen.last)]
+        if problem.seen.by and count >= problem.seen.least:
+            counts = [(row["n"], row["first"], row["last"]) for row in facts.rows(problem.seen.by)]
+        enough = any(n >= problem.seen.least and _seconds(*span) >= problem.seen.lasts for n, *span in counts)
         if enough or paste:
             found.append(
                 (count, _finding(facts, problem, seen, count, certain=enough and problem.seen.verdict == "confirmed"))
             )
     found += [(judged.outside, _going_on(facts, judged, problem)) for problem, judged in _symptoms(facts)]
     return [finding for _, finding in sorted(found, key=lambda each: (-each[0], each[1].cause))]
+
+
+def _seconds(first: dt.datetime | None, last: dt.datetime | None) -> float:
+    return (last - first).total_seconds() if first and last else 0.0
 
 
 def _finding(facts: Facts, problem: Problem, seen: refs.Seen, count: int, *, certain: bool) -> Finding:

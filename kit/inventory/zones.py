@@ -27,6 +27,8 @@ from kit.rocketmq.log_layouts import BROKER_SIDE
 if TYPE_CHECKING:
     from kit.inventory.model import Item
 
+ROWS: Final = ("rows", "sends")
+"""Kinds of files that are tables of an application."""
 QUARTER: Final = 15 * 60_000
 WEST: Final = -12 * 3_600_000
 EAST: Final = 14 * 3_600_000
@@ -76,7 +78,7 @@ Moments = Mapping[str, tuple[int, ...]]
 
 def floating(item: Item) -> bool:
     """Return whether the times of a file need a zone from elsewhere."""
-    if item.kind in ("rows", "sends"):
+    if item.kind in ROWS:
         return "time" in item.detail.get("columns", {})
     if item.kind in ("text", "mqadmin", "metrics", "thread_dump"):
         return True
@@ -84,13 +86,13 @@ def floating(item: Item) -> bool:
 
 
 def unknown(item: Item) -> bool:
-    """Return whether a file prints times, in a zone that is not known."""
+    """Return whether a file prints times, in a zone that is not known. Tables: see `Case.local_files`."""
     return item.zone is None and item.first is not None and floating(item)
 
 
 def sample(item: Item) -> list[Pair]:
     """Return up to `MOST` printed times with ids or keys from a floating file, spread over it."""
-    if item.kind in ("rows", "sends"):
+    if item.kind in ROWS:
         return _sample_rows(item)
     last = max(0, item.bytes - _WINDOW)
     starts = sorted({last * i // (_WINDOWS - 1) for i in range(_WINDOWS)})
@@ -164,7 +166,9 @@ def infer(pairs: Iterable[Pair], moments: Moments) -> tuple[int | None, int]:
 
 
 def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app: str | None = None) -> dict[str, Zone]:
-    """Return the zone of every floating file. `look_up` returns the times of the records with one of these ids."""
+    """Return the zone of every file with floating times. `look_up` returns the times of the records with one of these
+    ids.
+    """
     wanted = [i for i in items if floating(i)]
     if tz_app:
         return {i.file: Zone(i.file, tz_app, "declared") for i in wanted}
@@ -172,6 +176,8 @@ def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app
     for item in wanted:
         with contextlib.suppress(Exception):  # the reader of its table reports what cannot be read
             samples[item.file] = sample(item)
+        if item.kind in ROWS and not samples[item.file]:
+            del samples[item.file]  # its times have a zone, or count from 1970
     moments = look_up({name for pairs in samples.values() for pair in pairs for name in pair.names})
     shown = {file: infer(pairs, moments) for file, pairs in samples.items()}
     zones = {file: Zone(file, text(east), "pairs", count) for file, (east, count) in shown.items() if east is not None}

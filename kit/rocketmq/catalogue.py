@@ -65,7 +65,8 @@ class Fault(data.Row, frozen=True, kw_only=True):
 class Seen(data.Row, frozen=True, kw_only=True):
     """What seeing a problem's texts shows (`verdict`; None: routine, explained but never reported).
 
-    It is reported from `least` entries on that span at least `lasts` seconds. `normal_with`: an event that is printed
+    It is reported from `least` entries on that span at least `lasts` seconds. `by`: the gold table that counts them by
+    what they are about, one row of which has to be so many and last so long. `normal_with`: an event that is printed
     beside each entry that is normal: so many do not count. `cause`: the cause module that judges these texts.
     `passing`: events with `goes_on`; the problem is reported where one of these goes on, whatever `cause` says.
     """
@@ -73,6 +74,7 @@ class Seen(data.Row, frozen=True, kw_only=True):
     verdict: Verdict | None = None
     least: int = 1
     lasts: float = 0.0
+    by: str = ""
     normal_with: str = ""
     cause: str = ""
     passing: tuple[str, ...] = ()

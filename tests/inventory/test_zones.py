@@ -105,6 +105,18 @@ def test_a_client_is_tied_by_its_first_heartbeat(tmp_path: Path) -> None:
     assert both.local_files == frozenset()
 
 
+def test_a_table_of_local_times_is_local(tmp_path: Path) -> None:
+    (tmp_path / "local.csv").write_text(
+        "order_id,status,created_at\n" + "".join(f"SO{n},PAID,2026-11-20 23:09:{n}\n" for n in range(10, 40))
+    )
+    (tmp_path / "epoch.csv").write_text(
+        "order_id,status,created_at\n" + "".join(f"SO{n},PAID,17951879700{n}\n" for n in range(10, 40))
+    )
+    case = kit.open_case(tmp_path, tmp_path.parent / "ws")
+    assert case.local_files == {"local.csv"}
+    assert case.clock == "local"
+
+
 @pytest.mark.parametrize(
     ("line", "zone"),
     [

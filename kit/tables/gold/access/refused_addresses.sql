@@ -1,0 +1,17 @@
+-- One row per address that nobody answered at, as the operating system says it (known problem connection-refused): address (null where the entry
+-- names none), n (entries), first, last. At most 5,000, those with most entries first.
+-- netty's AbstractChannel prints the address behind the error, remoting/netty/NettyRemotingClient and Go's net.Dial in front of it.
+with refused as (
+  select e.ts, concat_ws(' ', n.message, n.trace) as text
+  from events e join entries n on e.file = n.file and e.line = n.line
+  where e.event = 'problem:connection-refused'
+), named as (
+  select ts, coalesce(
+    nullif(regexp_extract(text, '(?:connect to <?|remote host\\[|dial tcp |refused: [^ /]*/?)([^\\s/>]+?:[0-9]{1,5})', 1), ''),
+    nullif(regexp_extract(text, '(?:[0-9]{1,3}[.]){3}[0-9]{1,3}:[0-9]{1,5}', 0), '')) as address
+  from refused
+)
+select address, count(*) as n, min(ts) as first, max(ts) as last
+from named group by address
+order by n desc, address nulls last
+limit 5000
