@@ -117,3 +117,17 @@ def test_a_copy_that_was_cut_short_shows_no_loss(tmp_path: Path) -> None:
     assert found.verdict != "confirmed" and found.figures["acknowledged_missing"] is None
     assert found.steps[0].holds is None and "cut short" in found.steps[0].claim.render("en")
     assert any("commitlog" in wanted.artefact.render("en") for wanted in found.missing)
+
+
+@pytest.mark.parametrize(("damaged", "verdict"), [(False, "ruled_out"), (True, "insufficient_evidence")])
+def test_a_master_is_known_by_a_store_that_can_be_read(damaged: bool, verdict: str, tmp_path: Path) -> None:
+    """A body's checksum in every record is another one."""
+    case = evidence(tmp_path / "e", behind=0, role="ASYNC_MASTER", ledger=False, cluster=False)
+    (file,) = (tmp_path / "e").rglob(f"{0:020}")
+    data = bytearray(file.read_bytes())
+    at = 0
+    while damaged and (size := int.from_bytes(data[at : at + 4])):
+        data[at + 8] ^= 1
+        at += size
+    file.write_bytes(data)
+    assert causes.examine(kit.open_case(case.path, tmp_path / "ws").facts, "replica-loss").verdict == verdict

@@ -23,10 +23,8 @@ from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.tables.facts import Facts, memo
 
 ACL: Final = read("neighbours", "acl-denied")
-QUOTED: Final = {
-    "wrong-secret": "ignature failed", "unknown-user": "Exception: ", "no-right": "ermission ", "other": "Exception: ",
-}  # fmt: skip
-"""Reasons of a refusal, and what is in the line of an entry that gives it."""
+WHY: Final = ("wrong-secret", "unknown-user", "no-right", "other")
+"""Reasons of a refusal."""
 ALIKE: Final = 0.75
 """difflib's ratio from which on a name is worth a hint: one or two letters of ten."""
 NORMAL: Final = (names.RETRY_PREFIX, names.DLQ_PREFIX, "TBW102", "%SYS%", "rmq_sys_")
@@ -42,7 +40,7 @@ def acl_denied(facts: Facts) -> Observed:
         return Observed({"looked": reach.client_logs(facts) or sends.ledger(facts).knows_kinds, "reasons": {}})
     entries, judged = facts("denials"), [_why(row) for row in facts.rows("denials")]
     entries = entries.assign(why=[why for why, _ in judged], name=[name for _, name in judged])
-    every = {why: rows for why in QUOTED if len(rows := entries[entries["why"] == why])}
+    every = {why: rows for why in WHY if len(rows := entries[entries["why"] == why])}
     reasons = {why: sorted({*rows["name"]} - {""}) for why, rows in every.items()}
     by_broker = entries["source"].isin(BROKER_SIDE)
     own = entries if by_broker.all() else entries[~by_broker]
@@ -63,7 +61,10 @@ def acl_denied(facts: Facts) -> Observed:
         },
         {
             "denied": [
-                ref for why in every for ref in refs.earliest(facts, own[own["why"] == why], 1, within=QUOTED[why])
+                ref
+                for why in WHY
+                for row in own[own["why"] == why].head(1).itertuples()
+                for ref in refs.earliest(facts, own.loc[[row.Index]], within=row.reason)
             ],
             "in-broker-log": refs.earliest(facts, entries[by_broker], 1, within="AclException"),
             "no-consumer-list": refs.quote(facts, alone, 1),

@@ -24,7 +24,7 @@ def observe(facts: Facts) -> Observed:
     compared, slave, gone = replicas.ledger(facts), replicas.has_slave(facts), replicas.master_gone(facts)
     applies = slave or bool(gone)
     ends = replicas.replica_ends(facts) if applies else []
-    stored = bool(ends or (not applies and facts.has("messages") and facts.rows("store_extent")))
+    stored = bool(ends or (not applies and replicas.ends(facts)))
     last = max(ends, key=lambda row: row["end"], default=None)
     # Where a copy ends inside a record, the store itself may have what follows.
     cut_short = last is not None and any(row["file"] == last["file"] for row in facts.rows("cut_files"))
