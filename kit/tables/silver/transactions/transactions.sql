@@ -12,12 +12,19 @@
 -- Source: broker/processor/EndTransactionProcessor, broker/transaction/queue/TransactionalMessageBridge, TransactionalMessageServiceImpl.check.
 with brokers as (
   select file, min(broker) as broker from half_brokers group by file
+), placed_ops as (
+  select coalesce(b.broker, '') as broker, o.half_queue_offset, o.store_timestamp, o.physical_offset, o.file from ops o left join brokers b on b.file = o.file
+  where o.queue_id = 0 and o.half_queue_offset is not null
+), named_by_ops as (
+  select broker, half_queue_offset, count(*) as n, min(store_timestamp) as store_timestamp, min(physical_offset) as physical_offset, min(file) as file
+  from placed_ops group by broker, half_queue_offset
 ), first_ops as (
-  select * from (
-    select coalesce(b.broker, '') as broker, o.half_queue_offset, o.store_timestamp, o.physical_offset, o.file,
-      row_number() over (partition by b.broker, o.half_queue_offset order by o.store_timestamp nulls last, o.physical_offset, o.file) as nth
-    from ops o left join brokers b on b.file = o.file
-    where o.queue_id = 0 and o.half_queue_offset is not null
+  -- Only the few op records that end the same half record need an order.
+  select broker, half_queue_offset, store_timestamp, physical_offset, file from named_by_ops where n = 1
+  union all
+  select broker, half_queue_offset, store_timestamp, physical_offset, file from (
+    select p.*, row_number() over (partition by p.broker, p.half_queue_offset order by p.store_timestamp nulls last, p.physical_offset, p.file) as nth
+    from placed_ops p left semi join named_by_ops n on n.n > 1 and n.broker = p.broker and n.half_queue_offset = p.half_queue_offset
   ) where nth = 1
 ), ended as (
   select r.*, o.store_timestamp as op_time, o.physical_offset as op_offset, o.file as op_file,
