@@ -24,7 +24,7 @@ with brokers as (
   union all
   select broker, half_queue_offset, store_timestamp, physical_offset, file from (
     select p.*, row_number() over (partition by p.broker, p.half_queue_offset order by p.store_timestamp nulls last, p.physical_offset, p.file) as nth
-    from placed_ops p left semi join named_by_ops n on n.n > 1 and n.broker = p.broker and n.half_queue_offset = p.half_queue_offset
+    from named_by_ops n join placed_ops p on n.n > 1 and n.broker = p.broker and n.half_queue_offset = p.half_queue_offset
   ) where nth = 1
 ), ended as (
   select r.*, o.store_timestamp as op_time, o.physical_offset as op_offset, o.file as op_file,
