@@ -19,8 +19,9 @@ import pytest
 import recorded
 
 import kit
-from kit import causes
+from kit import causes, i18n
 from kit.formats.printed_times import is_local
+from kit.i18n import T
 
 QUICK = {
     "acl-denied": "o logs", "broker-busy": "o/stock-service", "consumer-stuck": "c/rocketmq_client",
@@ -30,12 +31,13 @@ QUICK = {
 """A part of each kind that once said more than it shows."""
 
 
+NOT_KNOWN: Final = "⟦not known⟧"
 Triaged = Callable[[str, str], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def triaged(tmp_path_factory: pytest.TempPathFactory) -> Triaged:
-    """The findings of a part of a recording, each made once."""
+def triaged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Triaged]:
+    """The findings of a part of a recording, each made once, with `NOT_KNOWN` for a value that is not known."""
 
     @functools.cache
     def findings(name: str, part: str) -> dict[str, Any]:
@@ -43,7 +45,9 @@ def triaged(tmp_path_factory: pytest.TempPathFactory) -> Triaged:
         files = parts(evidence)[part]
         return kit.triage(kit.open_case(link(evidence, files, into / "evidence"), into / "ws"))
 
-    return findings
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(i18n, "UNKNOWN", T(NOT_KNOWN, NOT_KNOWN))
+        yield findings
 
 
 @pytest.mark.parametrize(("name", "part"), QUICK.items())
@@ -109,6 +113,15 @@ def parts(evidence: Path) -> dict[str, list[Path]]:
     return {name: files for name, files in found.items() if files and len(files) < len(every)}
 
 
+def texts(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from texts(each)
+
+
 def _of_half(path: Path) -> bool:
     """Return whether a file stays where the commit log is gone and only queues with even numbers were copied."""
     queue = QUEUE.fullmatch(path.as_posix())
@@ -142,6 +155,8 @@ def contradictions(whole: dict[str, Any], part: dict[str, Any]) -> Iterator[str]
         slug, verdict = finding["cause"], finding["verdict"]
         kept = whole["findings"].get(slug)
         was = verdicts.get(slug, "absent")
+        for said in filter(re.compile(NOT_KNOWN).search, texts(finding)):
+            yield f"{slug}: a sentence with a value that is not known: {said}"
         if verdict == "failed":
             yield f"{slug}: failed: {finding['error']}"
         elif (was, verdict) in WRONG and (was, verdict, slug) not in explained:
