@@ -82,7 +82,7 @@ def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
         case.check_cancelled()
         try:
-            return _sayable(_on_its_clock(case, shown_by.weighed(case.facts, declared.examine(case.facts, cause))))
+            return _sayable(_weighed(case, declared.examine(case.facts, cause)))
         except Exception as error:
             case.check_cancelled()  # a cancelled cause did not fail
             failure = _failure(cause.slug, error)
@@ -100,15 +100,18 @@ def _ask(case: Case) -> list[Finding]:
         found = {finding.cause: finding for finding in pool.map(ask, turns)}
     answers = [found[cause.slug] for cause in every]
     try:
-        seen = [_sayable(_on_its_clock(case, finding)) for finding in known_problems.examine(case.facts)]
+        seen = [_sayable(_weighed(case, finding)) for finding in known_problems.examine(case.facts)]
         answers = consequences.folded(answers, seen)
     except Exception as error:
         case.failures.append(_failure("known problems", error))
     return answers
 
 
-def _on_its_clock(case: Case, finding: Finding) -> Finding:
-    """Return the finding with the clock of its window: local where a file it refers to has no known zone."""
+def _weighed(case: Case, finding: Finding) -> Finding:
+    """Return the finding as `shown_by` weighs it, with the clock of its window: local where a file it refers to has no
+    known zone.
+    """
+    finding = shown_by.weighed(case.facts, finding)
     finding.local = any(ref.file in case.local_files for step in finding.steps if step.holds for ref in step.evidence)
     return finding
 

@@ -36,3 +36,13 @@ def test_a_document_confirms_nothing(name: str, text: str, kind: str, tmp_path: 
     assert found["root_causes"] == []
     seen = {f["cause"] for f in found["findings"] if f["verdict"] in ("confirmed", "suspected")}
     assert seen == ({"broker-busy"} if kind == "text" else set())
+
+
+def test_a_runbook_confirms_no_known_problem(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "RUNBOOK.md").write_text(
+        "# Replicas\nIf store.log says `do sync transfer other node, wait return, but failed`, look at the slave.\n"
+    )
+    found = kit.triage(kit.open_case(tmp_path / "e", tmp_path / "ws"))
+    seen = {f["cause"]: f["verdict"] for f in found["findings"] if f["verdict"] in ("confirmed", "suspected")}
+    assert seen == {"replication-timeout": "suspected"}

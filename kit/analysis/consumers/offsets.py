@@ -187,9 +187,14 @@ def _is_too_small(row: Row) -> bool:
 
 
 def _began_there(facts: Facts, row: Row, offset: int) -> bool:
-    """Return whether a new group asked for offset 0: what was deleted before it existed is no loss."""
+    """Return whether a group that asked for offset 0 was new, or may have been: what was deleted before it existed is
+    no loss.
+    """
     born = created(facts).get(row["group"])
-    return offset == 0 and born is not None and row["first"] is not None and abs(row["first"] - born) < SOON
+    if offset == 0 and born is None:
+        queue = (row["group"], row["topic"])
+        return not facts.has_source("broker") and queue not in {(r["group"], r["topic"]) for r in copies(facts)}
+    return offset == 0 and row["first"] is not None and abs(row["first"] - born) < SOON
 
 
 def _requests(facts: Facts) -> dict[tuple[str, str], Row]:
