@@ -111,14 +111,14 @@ def discards_stored(facts: Facts) -> list[dict[str, Any]]:
 
 
 @fold(
-    "broker string, max_size bigint, total_max bigint, body_max bigint, dledger_max bigint, properties_max bigint, check_max bigint, "
+    "broker string, how string, max_size bigint, total_max bigint, body_max bigint, dledger_max bigint, properties_max bigint, check_max bigint, "
     "raw_put_backs boolean",
     "half_brokers", "half_writers", "size_refusals", "settings", "admin_names", "broker_starts", "store_extent",
 )  # fmt: skip
 def size_limits(facts: Facts) -> list[dict[str, Any]]:
     """One row per broker with half records, and one (broker null) for the broker whose half messages are refused, or
-    the only one: what it compares with maxMessageSize. max_size (bytes of maxMessageSize, null if unknown), total_max,
-    body_max, dledger_max, properties_max (most bytes of a record, its stored body, a DLedger entry's record, the
+    the only one: what it compares with maxMessageSize. how (total, body, body+64k, null if unknown: then as total),
+    max_size (bytes of maxMessageSize, null if unknown), total_max, body_max, dledger_max, properties_max (most bytes of a record, its stored body, a DLedger entry's record, the
     property string; null where nothing is compared), check_max (transactionCheckMax), raw_put_backs (a put-back writes
     a compressed body uncompressed, up to 4.5.2).
 
@@ -132,7 +132,7 @@ def _size_limits(known: limits.Limits) -> dict[str, Any]:
     how, most = known.how or "total", known.limit
     slack = size.TOTAL_SLACK if how == "body+64k" else 0
     return {
-        "max_size": most, "total_max": None if most is None or how == "body" else most + slack,
+        "how": known.how, "max_size": most, "total_max": None if most is None or how == "body" else most + slack,
         "body_max": None if how == "total" else most, "dledger_max": size.DLEDGER_MAX_RECORD if known.dledger else None,
         "properties_max": known.properties, "check_max": known.check_max, "raw_put_backs": known.raw_put_backs,
     }  # fmt: skip

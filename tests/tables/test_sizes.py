@@ -8,7 +8,7 @@ import asked
 
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
 LIMITS = {
-    "max_size": 1000, "total_max": 1000, "body_max": None, "dledger_max": None, "properties_max": 32767,
+    "how": "total", "max_size": 1000, "total_max": 1000, "body_max": None, "dledger_max": None, "properties_max": 32767,
     "check_max": 15,
 }  # fmt: skip
 

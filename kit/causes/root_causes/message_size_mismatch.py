@@ -20,13 +20,11 @@ from kit.causes.texts import texts_of
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.inventory.references import Ref
 from kit.rocketmq import binary_format, names, record_fields, size
-from kit.rocketmq.versions import OLDEST, Version
 from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 CHECKED: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
 """How consumerOffset.json names the position of the check: broker/offset/ConsumerOffsetManager."""
-TOPICS: Final = ("topic", "half_records", "overhead", "properties", "refused", "safe_body")
 RISK: Final = ("uniq_key", "state", "topic", "queue_offset", "offset_msg_id", "store_size", "next_size", "last_size")
 WHAT_IF: Final = (
     "topic", "body", "properties", "broker", "limit", "producer_group", "check_max", "dledger", "v6", "cluster",
@@ -45,22 +43,24 @@ SHOWN = 5
 
 def observe(facts: Facts) -> Observed:
     """Count the put-backs that were refused for their size and those that will be, and find the largest safe body."""
-    known, rejects, topics = limits.limits(facts), refusals.rejects(facts), _topics(facts)
-    risk = _at_risk(facts, topics)
+    known, rejects, stored = limits.limits(facts), refusals.rejects(facts), facts.has("messages")
+    topics = facts.rows("half_topics") if stored else []
+    refused, safe = any(row["refused"] for row in topics), {row["topic"]: row["safe_body"] for row in topics}
+    risk = _at_risk(facts, refused=refused) if stored else None
     at_risk = None if risk is None else int(risk["transactions"].max()) if len(risk) else 0
     stuck, looping = _looping(facts)
     records = [SimpleNamespace(**row) for row in stuck[:SHOWN]]
     over = [row for row in records if row.next_refused is not None]
     rows = facts("size_refusals")
     named, failed = refusals.for_size(rows, "put_back"), rows[rows["event"] == "put-back-failed"]
-    lines = pd.concat(some) if (some := [part for part in (named, failed) if len(part)]) else failed
+    lines = rows.loc[[*named.index, *failed.index]]
     failing = refs.seen(facts, "put-back-failed")
-    stored, store_log, check_log = facts.has("messages"), facts.has_source("store"), facts.has_source("transaction")
+    store_log, check_log = facts.has_source("store"), facts.has_source("transaction")
     sure = known.known in ("evidence", "printed")
-    none_refused = stored and known.known == "evidence" and not int(topics["refused"].sum())
+    none_refused = stored and known.known == "evidence" and not refused
     happened = bool(len(named) or (over and sure))
     shown = happened or bool(at_risk)
-    safe = [body for body in topics["safe_body"] if body is not None]
+    bodies = [body for body in safe.values() if body is not None]
     observed = Observed(
         {
             "happened": happened, "shown": shown, "limit": known.limit, "how": known.how, "version": known.version,
@@ -75,8 +75,7 @@ def observe(facts: Facts) -> Observed:
             # Each refusal leaves a line in both logs, so the log with more lines counts.
             "count": max(int(named["count"].sum()), int(failed["count"].sum())) or failing.count,
             "looked": check_log or store_log or none_refused,
-            "safe_body_bytes": dict(zip(topics["topic"], topics["safe_body"], strict=True)) if len(topics) else None,
-            "safest": str(size.max_message_size(min(safe))) if safe else None,
+            "safe_body_bytes": safe or None, "safest": str(size.max_message_size(min(bodies))) if bodies else None,
             "more": _more(known.limit, over, risk),
         },
         {
@@ -90,7 +89,7 @@ def observe(facts: Facts) -> Observed:
     )  # fmt: skip
     observed.values["looping"] = observed.values["looping_half_messages"] or len(records) or None
     if happened:
-        _refused(facts, observed, named, failed, over or records)
+        _refused(facts, observed, lines, over or records)
     if (row := next(iter(over or records), None)) and known.limit is not None:
         observed.values |= {
             "msg_id": row.offset_msg_id, "topic": row.real_topic, "stored": row.store_size, "wanted": row.next_size,
@@ -101,14 +100,15 @@ def observe(facts: Facts) -> Observed:
     if len(lines) and observed.values["count"] > 1:
         _volume(facts, observed, lines)
     if shown:
-        observed.tables = _tables(facts, known, risk, topics, over or records)
+        observed.tables = _tables(facts, known, risk, safe, over or records)
     return observed
 
 
-def _refused(facts: Facts, observed: Observed, named: pd.DataFrame, failed: pd.DataFrame, records: list[Any]) -> None:
+def _refused(facts: Facts, observed: Observed, lines: pd.DataFrame, records: list[Any]) -> None:
     """Add from when to when put-backs were refused, how often, and how large the record would have been."""
-    lines, sizes = pd.concat([part for part in (named, failed) if len(part)] or [failed]), named["total"].dropna()
-    first, last = lines["first"].min(), lines["last"].max()
+    by_check = lines["event"] == "put-back-failed"
+    named, failed = lines[~by_check], lines[by_check]
+    sizes, first, last = named["total"].dropna(), lines["first"].min(), lines["last"].max()
     observed.values |= {
         "first": None if pd.isna(first) else first,
         "last": None if pd.isna(last) else last,
@@ -155,7 +155,7 @@ def _more(limit: int | None, over: list[Any], risk: pd.DataFrame | None) -> int 
 
 
 def _tables(
-    facts: Facts, known: limits.Limits, risk: pd.DataFrame | None, topics: pd.DataFrame, records: list[Any]
+    facts: Facts, known: limits.Limits, risk: pd.DataFrame | None, safe: dict[str, int | None], records: list[Any]
 ) -> dict[str, Any]:
     queue = facts("half_queue")
     tables = {
@@ -174,7 +174,6 @@ def _tables(
         first.topic = names.HALF_TOPIC
         first.properties = as_dict(facts.record(first.file, first.physical_offset, (TEXT,))[TEXT])
         tables["size_fields"] = record_fields.stages(first, first.put_back_body, known.limit)
-        safe = dict(zip(topics["topic"], topics["safe_body"], strict=True))
         tables["size_what_if"] = _what_if(first, known, safe.get(first.real_topic))
     return tables
 
@@ -182,44 +181,16 @@ def _tables(
 # --- half messages against the limit ----------------------------------------------------------------------------------
 
 
-def _topics(facts: Facts) -> pd.DataFrame:
-    """Return `TOPICS`: how much each topic's transactions leave for a body. `overhead` (largest, growth included),
-    `properties` (longest, grown), `refused` (half records that some put-back would exceed), `safe_body` (None if no
-    body is safe, or no limit known).
+def _at_risk(facts: Facts, *, refused: bool) -> pd.DataFrame | None:
+    """Return `half_misfits`: the open transactions whose record some put-back would exceed; None if unknown.
+
+    `refused`: whether any half record would be.
     """
-    if not facts.has("messages"):
-        return pd.DataFrame(columns=pd.Index(TOPICS))
-    rows = facts("half_topics")
-    known = [limits.limits(facts, broker) for broker in rows["broker"]]
-    safe = [_safe(*each) for each in zip(rows["overhead"], rows["properties"], known, strict=True)]
-    # What one broker cannot say is open (least of -1, which no body has); else the strictest of a topic's brokers
-    # counts.
-    rows = rows.assign(safe_body=[-1 if each is None else each for each in safe])
-    how = {"half_records": "sum", "overhead": "max", "properties": "max", "refused": "sum", "safe_body": "min"}
-    frame = rows.groupby("topic", as_index=False, sort=False).agg(how).reindex(columns=list(TOPICS))
-    least = [int(each) if each >= 0 else None for each in frame["safe_body"]]
-    return frame.assign(safe_body=pd.Series(least, frame.index, dtype=object))
-
-
-def _safe(overhead: int, properties: int, known: limits.Limits) -> int | None:
-    if known.limit is None or known.how is None or properties > known.properties:
-        return None
-    # `body`, `body+64k` and `total` do not change within the releases of one rule.
-    version = {"total": OLDEST, "body": Version(4, 9, 4), "body+64k": Version(4, 9, 5)}[known.how]
-    most = size.safe_stored_body(int(overhead), version, known.limit)
-    most = min(most, size.DLEDGER_MAX_RECORD - int(overhead)) if known.dledger else most
-    return most if most >= 0 else None
-
-
-def _at_risk(facts: Facts, topics: pd.DataFrame) -> pd.DataFrame | None:
-    """Return `half_misfits`: the open transactions whose record some put-back would exceed; None if unknown."""
-    if not facts.has("messages"):
-        return None
-    brokers = {row["broker"] for row in facts.rows("half_brokers")}
-    known = [limits.limits(facts, broker) for broker in brokers or (None,)]
-    if topics["refused"].sum():
-        return None if any(each.how is None for each in known) else facts("half_misfits")
-    return None if any(each.limit is None for each in known) else pd.DataFrame(columns=pd.Index(RISK))
+    known = facts.rows("size_limits")
+    known = [row for row in known if row["broker"]] or known
+    if refused:
+        return None if any(row["how"] is None for row in known) else facts("half_misfits")
+    return None if any(row["max_size"] is None for row in known) else pd.DataFrame(columns=pd.Index(RISK))
 
 
 def _looping(facts: Facts) -> tuple[list[dict[str, Any]], int | None]:
