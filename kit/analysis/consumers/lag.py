@@ -100,6 +100,23 @@ def stuck(facts: Facts) -> list[Stuck]:
     return sorted(queues, key=lambda s: (s.begin >= s.offset, -(s.end - s.offset), s.group, s.topic, s.queue_id))
 
 
+def untouched(facts: Facts, group: str | None) -> tuple[dict[str, Any], tuple[Ref, ...]]:
+    """Return the queues of a group (None: any) of which nothing was ever handled while others move on, by offsets of
+    one time only, as values of a sentence, and the line that shows it: of the topic in which most waits.
+    """
+    for p in pairs(facts):
+        if p.untouched and group in (None, p.group):
+            queues, waiting = [q.queue_id for q in p.untouched], sum(q.last_lag for q in p.untouched)
+            values = {
+                "untouched": queues,
+                "untouched_group": p.group,
+                "untouched_topic": p.topic,
+                "untouched_lag": waiting,
+            }
+            return values, refs(facts, p.group, p.topic, queues[0], most=1)
+    return {}, ()
+
+
 def refs(facts: Facts, group: str, topic: str, queue_id: int | None = None, most: int = 2) -> tuple[Ref, ...]:
     """Quote the first and the last line with a group's offset in a topic (or in one of its queues)."""
     looks = positions.of_topic(facts, group, topic).dropna(subset=["end", "line"])

@@ -38,8 +38,7 @@ def acl_denied(facts: Facts) -> Observed:
     seen = refs.seen(facts, "access-denied")
     if not seen:
         return Observed({"looked": reach.client_logs(facts) or sends.ledger(facts).knows_kinds, "reasons": {}})
-    entries, judged = facts("denials"), [_why(row) for row in facts.rows("denials")]
-    entries = entries.assign(why=[why for why, _ in judged], name=[name for _, name in judged])
+    entries = facts("denials")
     every = {why: rows for why in WHY if len(rows := entries[entries["why"] == why])}
     reasons = {why: sorted({*rows["name"]} - {""}) for why, rows in every.items()}
     by_broker = entries["source"].isin(BROKER_SIDE)
@@ -73,20 +72,6 @@ def acl_denied(facts: Facts) -> Observed:
         seen.window,
         actors=[name for named in reasons.values() for name in named],
     )
-
-
-def _why(row: dict[str, Any]) -> tuple[str, str]:
-    """Return the reason of a refusal, and whom or what it is about."""
-    reason = row["reason"] or ""
-    if row["access_key"] or "ignature" in reason:
-        return "wrong-secret", row["access_key"] or ""
-    if row["unknown_key"] or row["unknown_user"] or " not found." in reason:
-        return "unknown-user", row["unknown_key"] or row["unknown_user"] or reason
-    if row["permission"]:
-        return "no-right", f"{(row['kind'] or '').lower()} {row['permission']} ({row['user']})"
-    if row["resource"] or "no permission" in reason:
-        return "no-right", f"{row['resource_type']} {row['resource']}" if row["resource"] else reason
-    return "other", reason
 
 
 def _failed_sends(facts: Facts, seen: refs.Seen) -> int | None:

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
-from kit.causes import untouched_queues as untouched
 from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
 from kit.formats.values import integer
@@ -35,10 +34,10 @@ def observe(facts: Facts) -> Observed:
     group = min(twice, key=lambda g: (-len(twice[g]), g), default=None)
     turning = max(sorted(back), key=lambda g: sum(s.n for s in back[g]), default=None)
     named = group or listed.get("listed_group") or turning or (shares[0][0].group if shares else None)
+    idle, idle_at = lag.untouched(facts, named)
     observed = Observed(
-        {"group": named, "asked": named or untouched.group(facts), **listed},
-        {"one-id-two-connections": quoted},
-        steps=untouched.steps(facts, named),
+        {"group": named, "asked": named or idle.get("untouched_group"), **listed, **idle},
+        {"one-id-two-connections": quoted, "queues-untouched": idle_at},
     )
     pairs = twice.get(named or "", [])
     if group:

@@ -15,7 +15,6 @@ from kit.analysis import noise
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
 from kit.analysis.consumers.consumption import Topic
-from kit.causes import untouched_queues as untouched
 from kit.causes.declared import Observed
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PASSING
@@ -38,14 +37,15 @@ def observe(facts: Facts) -> Observed:
     rows = consumption.unhandled(facts, group, _topics(pairs)) if group else []
     warned = [b for b in admin_output.admin_blocks(facts) if "Different subscription" in (b.get("WARN") or "")]
     warning = quoting.first_with(facts, warned[0]["file"], "Different subscription") if warned else None
+    untouched, untouched_at = lag.untouched(facts, group)
     observed = Observed(
-        {
-            "group": named, "asked": named or untouched.group(facts), "all_alike": _all_alike(facts), "warned": warned,
+        untouched
+        | {
+            "group": named, "asked": named or untouched.get("untouched_group"), "all_alike": _all_alike(facts), "warned": warned,
             "heartbeats": consumer_logs.of(facts, "heartbeat-data"), "topics": [t.topic for t in rows],
             "front": sum(t.front or 0 for t in rows), "behind": sum(t.behind or 0 for t in rows),
         },
-        {"status-warns": [warning] if warning else []},
-        steps=untouched.steps(facts, group),
+        {"status-warns": [warning] if warning else [], "queues-untouched": untouched_at},
     )  # fmt: skip
     if group:
         _different(facts, observed, group, pairs, rows)

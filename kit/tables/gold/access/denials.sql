@@ -1,5 +1,5 @@
--- One row per refusal by access control, file and source: what it names (reason, access_key, unknown_key, unknown_user, resource_type, resource,
--- user, kind, permission), n (entries), and ts, line, message, trace of the earliest. At most 5,000 rows, the earliest.
+-- One row per refusal by access control, file and source: why (wrong-secret, unknown-user, no-right, other), name (whom or what it is about), what it
+-- prints (reason, access_key, unknown_key, resource), n (entries), and ts, line, message, trace of the earliest. At most 5,000 rows, the earliest.
 -- Source: acl/common/AclException (4.4.0 and later), auth/authentication and auth/authorization (5.3.0 and later).
 with alike as (
   -- The values of equal entries are looked at once.
@@ -7,9 +7,19 @@ with alike as (
   from events e where e.event = 'access-denied' group by file, source, map_entries(e.values)
 ), earliest as (
   select *, map_from_entries(entries) as printed from alike order by ts nulls first, file, line limit 5000
+), named as (
+  select file, source, line, ts, n, printed['reason'] as reason, printed['access_key'] as access_key, printed['unknown_key'] as unknown_key,
+    printed['unknown_user'] as unknown_user, printed['resource'] as resource, concat(printed['resource_type'], ' ', printed['resource']) as denied,
+    concat(lower(coalesce(printed['kind'], '')), ' ', printed['right'], ' (', printed['user'], ')') as permission
+  from earliest
+), judged as (
+  select *, case when access_key <> '' or reason like '%ignature%' then 'wrong-secret'
+    when unknown_key <> '' or unknown_user <> '' or reason like '% not found.%' then 'unknown-user'
+    when permission <> '' or resource <> '' or reason like '%no permission%' then 'no-right' else 'other' end as why
+  from named
 )
-select f.file, f.source, f.line, f.ts, printed['reason'] as reason, printed['access_key'] as access_key, printed['unknown_key'] as unknown_key,
-  printed['unknown_user'] as unknown_user, printed['resource_type'] as resource_type, printed['resource'] as resource, printed['user'] as user,
-  printed['kind'] as kind, printed['right'] as permission, f.n, e.message, e.trace
-from earliest f left join entries e on f.file = e.file and f.line = e.line
+select f.why, coalesce(case f.why when 'wrong-secret' then access_key when 'unknown-user' then coalesce(unknown_key, unknown_user, reason)
+    when 'no-right' then coalesce(permission, denied, reason) else reason end, '') as name,
+  f.reason, f.access_key, f.unknown_key, f.resource, f.n, f.file, f.source, f.line, f.ts, e.message, e.trace
+from judged f left join entries e on f.file = e.file and f.line = e.line
 order by f.ts nulls first, f.file, f.line
