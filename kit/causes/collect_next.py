@@ -90,8 +90,14 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
     around = (min(w[0] for w in windows), max(w[1] for w in windows)) if windows else None
     local = bool(found) and found[0].local
     hosts = {"broker": _hosts(facts, "store_host"), "client": _hosts(facts, "born_host")}
-    group = _group_of(facts) if any(OF_GROUP in command for command in commands) else None
-    names = LEFT_OUT | _addresses(facts, hosts["broker"]) | naming(_topic(facts), group)
+    groups = set()
+    if any(OF_GROUP in command for command in commands):
+        groups = {*positions.every(facts)["group"].dropna(), *(each.group for each in members.connections(facts))}
+    group = _only(filter(rocketmq.of_users, groups))
+    own = (rocketmq.RETRY_PREFIX, rocketmq.DLQ_PREFIX)
+    topics = [name for name in _of_records(facts, "topic") if not name.startswith(own)]
+    topic = _only(name for name in topics if not rocketmq.is_system_topic(name))
+    names = LEFT_OUT | _addresses(facts, hosts["broker"]) | naming(topic, group)
     for finding in every:
         window, floats = widened(finding.window or around), finding.local if finding.window else local
         values = names | times(window, local=floats)
@@ -153,19 +159,10 @@ def _addresses(facts: Facts, hosts: list[str]) -> dict[str, str]:
     return {placeholder: word(value) for placeholder, value in found.items() if value}
 
 
-def _group_of(facts: Facts) -> str | None:
-    """Return the only consumer group that offsets or connections name, None where there are several or none."""
-    named = {*positions.every(facts)["group"].dropna(), *(each.group for each in members.connections(facts))}
-    groups = [group for group in named if rocketmq.of_users(group)]
-    return groups[0] if len(groups) == 1 else None
-
-
-def _topic(facts: Facts) -> str | None:
-    """Return the only user topic with records here, None where there are several or none."""
-    own = (rocketmq.RETRY_PREFIX, rocketmq.DLQ_PREFIX)
-    every = [topic for topic in _of_records(facts, "topic") if not topic.startswith(own)]
-    topics = [topic for topic in every if not rocketmq.is_system_topic(topic)]
-    return topics[0] if len(topics) == 1 else None
+def _only(names: Iterable[str]) -> str | None:
+    """Return the only one of some names, None where there are several or none."""
+    every = [*names]
+    return every[0] if len(every) == 1 else None
 
 
 def _said(facts: Facts, name: str) -> str | None:

@@ -20,7 +20,9 @@ def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
 
     def explains(cause: Finding, result: Finding) -> bool:
         leads = result.cause in results.get(cause.cause, ()) or cause.cause in result.consequence_of
-        return leads and _in_time(cause, result)
+        if cause.window is None or result.window is None or cause.local != result.local:
+            return leads  # unknown times allow it
+        return leads and utc(result.window[1]) >= utc(cause.window[0])
 
     return {slug: tuple(sorted(f.cause for f in confirmed if explains(f, finding))) for slug, finding in seen.items()}
 
@@ -29,13 +31,6 @@ def folded(answers: Sequence[Finding], problems: Sequence[Finding]) -> list[Find
     """Return the causes with those known problems whose lines no confirmed cause explains."""
     explained = explained_by([*answers, *problems])
     return [*answers, *(each for each in problems if each.verdict == "confirmed" or not explained.get(each.cause))]
-
-
-def _in_time(cause: Finding, result: Finding) -> bool:
-    """Return whether the result can follow the cause: it did not end before the cause began. Unknown times allow it."""
-    if cause.window is None or result.window is None or cause.local != result.local:
-        return True
-    return utc(result.window[1]) >= utc(cause.window[0])
 
 
 def ordered(findings: Sequence[Finding], explained: Mapping[str, Sequence[str]]) -> list[Finding]:

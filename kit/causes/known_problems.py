@@ -59,8 +59,11 @@ def _seconds(first: dt.datetime | None, last: dt.datetime | None) -> float:
 def _finding(facts: Facts, problem: Problem, seen: refs.Seen, count: int, *, certain: bool) -> Finding:
     role: Role = "deciding" if certain else "supporting"
     steps = [Step(SAYS["seen"].say(n=count), role, True, refs.quote(facts, seen), id="seen")]
-    if faulty := _faulty(facts, problem):
-        claim = SAYS["has_it"].say(version=str(faulty), releases=_releases(problem))
+    # A broker release of the evidence that has the fault.
+    named = map(Version.parse, setup.broker_versions(facts)) if problem.fault.since or problem.fault.until else ()
+    if faulty := next((version for version in named if release_advice.has(version, problem)), None):
+        since, until = problem.fault.since or upstream.OLDEST, problem.fault.until or upstream.NEWEST
+        claim = SAYS["has_it"].say(version=str(faulty), releases=SAYS["from_to"].say(since=since, until=until))
         steps.append(supporting("release", claim, True))
     return _of(problem, SAYS["summary"].say(meaning=problem.meaning, n=count), steps, count, seen.first, seen.last)
 
@@ -91,16 +94,3 @@ def _going_on(facts: Facts, judged: noise.Judged, problem: Problem) -> Finding:
         span = SAYS["span"].say(minutes=minutes, n=judged.outside, near=near)
         steps = [supporting("goes-on", span, True, [facts.ref(*judged.place)])]
     return _of(problem, summary, steps, judged.outside, first, last)
-
-
-def _faulty(facts: Facts, problem: Problem) -> Version | None:
-    """Return a broker release of the evidence that has the fault, None if none is known to."""
-    depends = problem.fault.since or problem.fault.until
-    named = map(Version.parse, setup.broker_versions(facts)) if depends else ()
-    return next((version for version in named if release_advice.has(version, problem)), None)
-
-
-def _releases(problem: Problem) -> Sentence:
-    return SAYS["from_to"].say(
-        since=problem.fault.since or upstream.OLDEST, until=problem.fault.until or upstream.NEWEST
-    )

@@ -7,7 +7,7 @@ evidence the step is not known, and `wanted` requests it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -21,19 +21,6 @@ from kit.causes.findings import Finding, Missing, Step
 from kit.i18n import labels
 from kit.tables.facts import Facts
 
-Alternatives = tuple[tuple[str, ...], ...]
-"""Sets of artefacts, each of which would show a step."""
-
-
-def _log(name: str) -> Callable[[Facts], bool]:
-    return lambda facts: facts.has_source(name)
-
-
-def _client_of(role: str) -> Callable[[Facts], bool]:
-    """A log that begins with the start of a client of a user: neither mqadmin's nor an excerpt."""
-    return lambda facts: any(row["role"] == role for row in attempts.clients_of_users(facts))
-
-
 PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
     "commitlog": lambda facts: facts.has("messages"),
     "configuration": lambda facts: facts.has("configs"),
@@ -46,10 +33,11 @@ PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
         sends.ledger(facts).knows_kinds and (facts.has("sends") or reach.every_client(facts))
     ),
     "client logs": lambda facts: reach.client_logs(facts) and reach.every_client(facts),
-    "consumer's client log": _client_of("consumer"),
-    "broker.log": _log("broker"),
-    "store.log": _log("store"),
-    "transaction.log": _log("transaction"),
+    # One that begins with the start of a client of a user: neither mqadmin's nor an excerpt.
+    "consumer's client log": lambda facts: any(row["role"] == "consumer" for row in attempts.clients_of_users(facts)),
+    "broker.log": lambda facts: facts.has_source("broker"),
+    "store.log": lambda facts: facts.has_source("store"),
+    "transaction.log": lambda facts: facts.has_source("transaction"),
 }
 """Whether the evidence has an artefact."""
 
@@ -62,7 +50,8 @@ def has(facts: Facts, evidence: str) -> bool:
     return any(all(PRESENT[each](facts) for each in every) for every in alternatives(evidence))
 
 
-def alternatives(evidence: str) -> Alternatives:
+def alternatives(evidence: str) -> tuple[tuple[str, ...], ...]:
+    """Return the sets of artefacts, each of which would show a step."""
     return tuple(tuple(each.split(" + ")) for each in evidence.split(" | "))
 
 
@@ -113,28 +102,23 @@ def _documented(facts: Facts, finding: Finding) -> Finding:
 
 
 def _without_absence(facts: Facts, finding: Finding) -> Finding:
-    absent = [step for step in finding.steps if _absent(step)]
-    if not absent:
-        return finding
+    # What is shown false by nothing that could be quoted.
+    absent = [s for s in finding.steps if s.role == "deciding" and s.holds is False and not s.evidence]
     chosen = _excerpt(facts) and not any(step.holds for step in finding.steps)
     unsure = absent if chosen else [s for s in absent if s.shown_by and not has(facts, s.shown_by)]
     if not unsure:
         return finding
     finding.steps = [attrs.evolve(step, holds=None) if step in unsure else step for step in finding.steps]
     if not any(step.holds is not None for step in finding.steps):
-        finding.figures = {name: _unknown(value) for name, value in finding.figures.items()}
+        none = {
+            name
+            for name, value in finding.figures.items()
+            if isinstance(value, int | float | dict | list) and not value
+        }
+        finding.figures |= dict.fromkeys(none)
     if not finding.missing:
         finding.missing = [collect_next.ask("whole logs", SAYS["want"])] if chosen else _wanted(facts, unsure[0])
     return finding
-
-
-def _absent(step: Step) -> bool:
-    """Return whether a step is shown false by nothing that could be quoted."""
-    return step.role == "deciding" and step.holds is False and not step.evidence
-
-
-def _unknown(value: Any) -> Any:
-    return None if isinstance(value, int | float | dict | list) and not value else value
 
 
 def _excerpt(facts: Facts) -> bool:

@@ -46,15 +46,8 @@ def table(facts: Facts, findings: Sequence[Finding]) -> pd.DataFrame:
     happened; `count`: entries, null for single moments; `decides`: whether a verdict rests on it.
     """
     found = [f for f in findings if f.verdict in ("confirmed", "suspected")]
-    sources = (
-        _of_findings(facts, found),
-        _of_operators(facts),
-        _upgrades(facts),
-        _spans(facts),
-        _going_on(facts),
-        _pauses(facts),
-    )
-    rows = [_row(lane, moment) for lane, moment in itertools.chain(*sources)]
+    moments = (*_of_findings(facts, found), *_upgrades(facts), *_of_texts(facts), *_pauses(facts))
+    rows = [_row(lane, moment) for lane, moment in moments]
     frame = typed(pd.DataFrame(rows, columns=pd.Index(COLUMNS)))
     return frame.sort_values(["at", "lane", "en", "file", "line"], kind="stable", ignore_index=True).drop_duplicates(
         ["at", "lane", "en"], ignore_index=True
@@ -94,13 +87,6 @@ def _of_findings(facts: Facts, found: Sequence[Finding]) -> Moments:
             yield finding.cause, Moment(at, step.claim, ref, decides=step.role == "deciding")
 
 
-def _of_operators(facts: Facts) -> Moments:
-    """Yield what somebody did: starts, stops, changes. The first entries of each kind."""
-    for row in facts.rows("first_moments"):
-        each = TEXTS["moments"][row["event"]]
-        yield each.lane, Moment(row["ts"], each.what, Ref(row["file"], "", line=row["line"]))
-
-
 def _upgrades(facts: Facts) -> Moments:
     """Yield the starts of brokers with another release than before."""
     for starts in setup.upgrades(facts).values():
@@ -110,7 +96,13 @@ def _upgrades(facts: Facts) -> Moments:
                 yield "deployment", Moment(after.at, said, after.ref)
 
 
-def _spans(facts: Facts) -> Moments:
+def _of_texts(facts: Facts) -> Moments:
+    """Yield the first entries of what somebody did (starts, stops, changes), from when to when texts were printed, and
+    those that are harmless around a start or stop but go on here without one.
+    """
+    for row in facts.rows("first_moments"):
+        moment = TEXTS["moments"][row["event"]]
+        yield moment.lane, Moment(row["ts"], moment.what, Ref(row["file"], "", line=row["line"]))
     for slug, each in TEXTS["spans"].items():
         seen = refs.seen(facts, slug)
         if seen.first is not None:
@@ -118,9 +110,6 @@ def _spans(facts: Facts) -> Moments:
             said = SAYS["span"].say(what=each.what, count=seen.count)
             yield each.lane, Moment(seen.first, said, Ref(file, "", line=line), seen.last, count=seen.count)
 
-
-def _going_on(facts: Facts) -> Moments:
-    """Yield texts that are harmless around a start or stop but go on here without one."""
     for judged in noise.going_on(facts).values():
         if judged.first and judged.place:
             ref = Ref(judged.place[0], "", line=judged.place[1])

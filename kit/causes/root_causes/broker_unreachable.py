@@ -36,7 +36,9 @@ def observe(facts: Facts) -> Observed:
         observed.values["reached"] = True
         observed.quotes["connects-failed"] = facts.refs([(reached["file"], reached["reached_line"] or 0)])
     late = refs.seen(facts, "client-call-timeout")
-    if late and (never or not _any_answer(facts)):
+    answered = refs.seen(facts, "client-wait-timeout", "flow-control", "send-result") or facts.has("messages")
+    reached_any = answered or any(row["reached"] for row in reach.tried(facts)) or facts.rows("answered_hosts")
+    if late and (never or not reached_any):
         observed.values["timed_out"] = late.count
         observed.quotes["call-timeout"] = refs.quote(facts, late, 2)
     if address is None and (inner := reach.inner_of_failed_lists(facts)):
@@ -100,13 +102,6 @@ def _failed_sends(ledger: sends.Ledger) -> int:
     """Count the sends that reached no broker: a refused one got an answer, a stored one arrived."""
     stored = pd.to_numeric(ledger.failed["originals"]) > 0
     return sends.distinct(ledger.failed[~ledger.failed["kind"].isin(attempts.REFUSALS) & ~stored])
-
-
-def _any_answer(facts: Facts) -> bool:
-    """Return whether anything shows that a client reached a broker."""
-    answered = refs.seen(facts, "client-wait-timeout", "flow-control", "send-result")
-    reached = bool(answered) or any(row["reached"] for row in reach.tried(facts))
-    return reached or facts.has("messages") or bool(facts.rows("answered_hosts"))
 
 
 def _table(facts: Facts, observed: Observed, instead: Any) -> pd.DataFrame:

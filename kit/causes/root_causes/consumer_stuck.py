@@ -76,10 +76,16 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
     }  # fmt: skip
     if stands:
         why = message.get("why")
+        # The last end that is known, if it is still stuck there.
+        last = consumption.last_positions(facts, queue.group, queue.topic)
+        still = (
+            (last["queue_id"] == queue.queue_id) & (last["broker"] == queue.broker) & (last["offset"] == queue.offset)
+        )
+        ends = last.loc[still, "end"].dropna()
         observed.values |= {
             "queue": _place(queue.topic, queue.broker, queue.queue_id), "queue_offset": queue.offset,
             "uniq_key": at["uniq_key"].iloc[0] if len(at) else message.get("uniq_key"), "why": why,
-            "messages_behind": _known_end(facts, queue) - queue.offset - 1, "blocked": why in ("endless", "deadlock"),
+            "messages_behind": max([queue.end, *map(int, ends)]) - queue.offset - 1, "blocked": why in ("endless", "deadlock"),
             "frame": message.get("frame"),
         }  # fmt: skip
     if not len(at) and "no_owner" not in message:
@@ -92,14 +98,6 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
 
 def _place(topic: str, broker: str | None, queue_id: int) -> dict[str, Any]:
     return {"topic": topic, "broker": broker or None, "queue_id": queue_id}
-
-
-def _known_end(facts: Facts, queue: lag.Stuck) -> int:
-    """Return the end of the queue while it was stuck: the last one known if it still is."""
-    last = consumption.last_positions(facts, queue.group, queue.topic)
-    still = last[(last["queue_id"] == queue.queue_id) & (last["broker"] == queue.broker)]
-    ends = still.loc[still["offset"] == queue.offset, "end"].dropna()
-    return max([queue.end, *map(int, ends)])
 
 
 # --- the message that blocks a queue -------------------------------------------------------------------------------

@@ -81,7 +81,10 @@ def _owners(
     name = "shares" if several and nobody else "shares_several" if several else "shares_nobody"
     observed.values["shares"] = TEXTS.say(name, **observed.values)
     observed.quotes["handled-twice"] = doubled[1] if doubled else ()
-    refs = [ref for topic, ids in several.items() for ref in _pulls(facts, group, topic, ids[0])]
+    # Where two processes began to pull a queue that they held to the end.
+    ended = [h for h in members.holdings(facts) if h.group == group and h.last is None]
+    pulls = ([h.ref for h in ended if (h.queue[0], h.queue[2]) == (topic, ids[0])] for topic, ids in several.items())
+    refs = [ref for two in pulls for ref in two[:2]]
     refs += [ref for topic, ids in nobody.items() for ref in lag.refs(facts, group, topic, ids[0])]
     observed.quotes["shares-wrong"] = list(dict.fromkeys(refs)) or consumer_logs.quote(facts, back[:2])
     observed.window = members.window([c.first for pair in pairs for c in pair], facts)
@@ -99,12 +102,6 @@ def _of_nobody(facts: Facts, group: str, owned: set[tuple[str, int]]) -> list[tu
         if any(other.advanced > 0 or not other.last_lag for other in pair.queues if other is not q)
         if (pair.topic, q.queue_id) not in owned
     ]
-
-
-def _pulls(facts: Facts, group: str, topic: str, queue_id: int) -> list[Ref]:
-    """Quote where two processes began to pull a queue that they held to the end."""
-    at = [h for h in members.holdings(facts) if h.group == group and h.last is None]
-    return [h.ref for h in at if (h.queue[0], h.queue[2]) == (topic, queue_id)][:2]
 
 
 def _listed(facts: Facts) -> tuple[dict[str, Any], tuple[Ref, Ref]] | None:

@@ -77,17 +77,14 @@ def _twice_refs(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
     rows = frame.head(2)
     sides = [rows[["first_file", "first_line"]], rows[["file", "line"]]]
     places = [place for pair in zip(*(side.itertuples(index=False) for side in sides), strict=True) for place in pair]
-    quoted = facts.refs((file, int(line)) for file, line in places if _has_lines(facts, file))
+    # A table may be Parquet, which has no lines.
+    items = {file: facts.files.get(file) for file, _ in places}
+    text = {file for file, i in items.items() if i and (i.kind not in ("rows", "sends") or i.detail.get("dialect"))}
+    quoted = facts.refs((file, int(line)) for file, line in places if file in text)
     place = ["record_file", "physical_offset", "store_timestamp"]
     firsts = rows[[f"first_{name}" for name in place]].set_axis(place, axis=1)
     records = pd.concat([firsts, rows[place]]).rename(columns={"record_file": "file"})
     return (*quoted, *refs.records_at(facts, records.drop_duplicates(), 4))
-
-
-def _has_lines(facts: Facts, file: str) -> bool:
-    """Return whether a file is text: a table may be Parquet."""
-    item = facts.files.get(file)
-    return item is not None and (item.kind not in ("rows", "sends") or bool(item.detail.get("dialect")))
 
 
 def _tables(facts: Facts, twice: pd.DataFrame, wrong: list[lookups.Lookup]) -> dict[str, Any]:

@@ -58,6 +58,7 @@ def observe(facts: Facts) -> Observed:
     store_log, check_log = facts.has_source("store"), facts.has_source("transaction")
     sure = known.known in ("evidence", "printed")
     none_refused = stored and known.known == "evidence" and not refused
+    wanted = [int(risk["largest"].max())] if risk is not None and len(risk) else [row.last_size for row in over]
     happened = bool(len(named) or (over and sure))
     shown = happened or bool(at_risk)
     bodies = [body for body in safe.values() if body is not None]
@@ -76,7 +77,7 @@ def observe(facts: Facts) -> Observed:
             "count": max(int(named["count"].sum()), int(failed["count"].sum())) or failing.count,
             "looked": check_log or store_log or none_refused,
             "safe_body_bytes": safe or None, "safest": str(size.max_message_size(min(bodies))) if bodies else None,
-            "more": _more(known.limit, over, risk),
+            "more": max(wanted) - known.limit if wanted and known.limit is not None else None,
         },
         {
             "limit": (known.where,) if known.where else (),
@@ -146,12 +147,6 @@ def _volume(facts: Facts, observed: Observed, rows: pd.DataFrame) -> None:
 
 def _quote(facts: Facts, records: list[Any]) -> tuple[Ref, ...]:
     return tuple(refs.record(facts, row.file, row.physical_offset) for row in records)
-
-
-def _more(limit: int | None, over: list[Any], risk: pd.DataFrame | None) -> int | None:
-    """Return by how many bytes the limit is too low; None if that is not known."""
-    wanted = [int(risk["largest"].max())] if risk is not None and len(risk) else [row.last_size for row in over]
-    return max(wanted) - limit if wanted and limit is not None else None
 
 
 def _tables(

@@ -38,10 +38,14 @@ def observe(facts: Facts) -> Observed:
     warned = [b for b in admin_output.admin_blocks(facts) if "Different subscription" in (b.get("WARN") or "")]
     warning = quoting.first_with(facts, warned[0]["file"], "Different subscription") if warned else None
     untouched, untouched_at = lag.untouched(facts, group)
+    known = {(s.group, s.client_id) for s in members.subscriptions(facts)}
+    connected = {(c.group, c.client_id) for c in members.connections(facts)}
+    # The only client with a log here may not be the only one of its group.
+    several = len({name for name, _ in known}) < len(known)
     observed = Observed(
         untouched
         | {
-            "group": named, "asked": named or untouched.get("untouched_group"), "all_alike": _all_alike(facts), "warned": warned,
+            "group": named, "asked": named or untouched.get("untouched_group"), "all_alike": connected <= known and (connected or several), "warned": warned,
             "heartbeats": consumer_logs.of(facts, "heartbeat-data"), "topics": [t.topic for t in rows],
             "front": sum(t.front or 0 for t in rows), "behind": sum(t.behind or 0 for t in rows),
         },
@@ -128,15 +132,6 @@ def _topics(pairs: list[members.Pair]) -> tuple[str, ...]:
     """Return the topics whose subscription differs between clients."""
     topics = {topic for one, other in pairs for topic, _ in one.topics.items() ^ other.topics.items()}
     return tuple(sorted(topics))
-
-
-def _all_alike(facts: Facts) -> bool:
-    """Return whether the subscriptions of all connected clients are known and equal."""
-    known = {(s.group, s.client_id) for s in members.subscriptions(facts)}
-    connected = {(c.group, c.client_id) for c in members.connections(facts)}
-    # The only client with a log here may not be the only one of its group.
-    several = len({group for group, _ in known}) < len(known)
-    return connected <= known and (bool(connected) or several)
 
 
 def _flapping(facts: Facts) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
