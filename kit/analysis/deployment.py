@@ -18,6 +18,7 @@ import attrs
 from kit.analysis import setup
 from kit.evidence import files
 from kit.formats.tables import configs
+from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.rocketmq.config import Settings
 from kit.rocketmq.versions import Version
@@ -32,26 +33,12 @@ _TOPIC_CELLS: Final = ("#Topic", "topicName", "Topic")
 Rows = Iterable[Mapping[str, Any]]
 
 
-@attrs.frozen
-class Place:
-    """A place in the evidence; `line`: None for a whole file, or for a record (then `offset` has its position)."""
-
-    file: str
-    line: int | None = None
-    offset: int | None = None
-
-    def __str__(self) -> str:
-        if self.line is None and self.offset is None:
-            return self.file
-        return f"{self.file}:{self.line}" if self.line else f"{self.file}@{self.offset}"
-
-
 class Broker(NamedTuple):
     """The settings of one broker and their places; `written`: those in a broker.conf, others are its own printout."""
 
     name: str
     settings: Settings
-    places: Mapping[str, Place]
+    places: Mapping[str, Ref]
     written: frozenset[str]
 
 
@@ -59,7 +46,7 @@ class Group(NamedTuple):
     """A consumer group and one place that names it; `client`: the oldest release in it, None if unknown."""
 
     name: str
-    place: Place
+    place: Ref
     client: Version | None = None
 
 
@@ -72,7 +59,7 @@ class Deployment:
     rows: tuple[Mapping[str, Any], ...]
     broker_versions: tuple[Version, ...] = ()
     client_versions: tuple[Version, ...] = ()
-    immunity: Mapping[str, Place] = attrs.field(factory=dict)
+    immunity: Mapping[str, Ref] = attrs.field(factory=dict)
     configuration_only: bool = False
 
 
@@ -124,7 +111,7 @@ def from_case(facts: Facts, version: Version | None = None) -> Deployment:
     immunity = facts.rows("immunity_times") if facts.files.of_kind("commitlog", "dledger") else []
     return Deployment(
         brokers(rows, versions, limit), groups(named), tuple(rows), versions, clients,
-        {row["seconds"]: Place(row["file"], offset=row["physical_offset"]) for row in immunity},
+        {row["seconds"]: Ref(row["file"], physical_offset=row["physical_offset"]) for row in immunity},
     )  # fmt: skip
 
 
@@ -152,7 +139,7 @@ def brokers(rows: Rows, versions: tuple[Version, ...], limit: Mapping[str, Any] 
 
 def _broker(name: str, rows: Rows, version: Version | None, limit: Mapping[str, Any] | None) -> Broker:
     given: dict[str, str] = {}
-    places: dict[str, Place] = {}
+    places: dict[str, Ref] = {}
     # The last line wins within a file, the better origin between files; what somebody wrote is where it can be changed.
     for row in sorted(rows, key=lambda r: (-setup.RANK[r["origin"]], r["file"], r["line"])):
         given[row["name"]] = row["value"] or ""
@@ -164,8 +151,8 @@ def _broker(name: str, rows: Rows, version: Version | None, limit: Mapping[str, 
     return Broker(name, Settings(given, version), places, written)
 
 
-def _at(row: Mapping[str, Any]) -> Place:
-    return Place(row["file"], row["line"])
+def _at(row: Mapping[str, Any]) -> Ref:
+    return Ref(row["file"], line=row["line"])
 
 
 def groups(named: Iterable[Group]) -> tuple[Group, ...]:
@@ -192,7 +179,7 @@ def _configured(rows: Rows, offsets: Rows) -> Iterator[Group]:
             yield Group(subject, _at(row))
         elif row["origin"] == "topics" and (group := group_of(subject)):
             yield Group(group, _at(row))
-    yield from (Group(row["group"], Place(row["file"])) for row in offsets if row["group"])
+    yield from (Group(row["group"], Ref(row["file"])) for row in offsets if row["group"])
 
 
 def _printed(cells: Rows) -> Iterator[Group]:

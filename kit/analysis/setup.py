@@ -122,7 +122,7 @@ def upgrades(facts: Facts) -> dict[str, list[Start]]:
     for row in facts.rows("broker_starts") if facts.has_source("broker") else ():
         if (home := HOME.search(row["home"])) and (version := Version.maybe(home[1])):
             broker = address.get(row["file"]) or str(PurePosixPath(row["file"]).parent)
-            starts[broker].append(Start(version, broker, Ref(row["file"], "", line=row["line"]), utc(row["ts"])))
+            starts[broker].append(Start(version, broker, Ref(row["file"], line=row["line"]), utc(row["ts"])))
     return {broker: each for broker, each in starts.items() if len({start.version for start in each}) > 1}
 
 

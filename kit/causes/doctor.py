@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from kit.analysis import deployment
-from kit.analysis.deployment import Broker, Deployment, Group, Place
+from kit.analysis.deployment import Broker, Deployment, Group
 from kit.causes import collect_next, hazards, release_advice, results
 from kit.causes.hazards import Hazard, hazard
 from kit.causes.release_advice import Advice
 from kit.i18n import Lang, Sentence, labels
+from kit.inventory.references import Ref
 from kit.rocketmq import config, names, versions
 from kit.rocketmq.config import ALIASES, PARAMETERS, Conflict
 from kit.rocketmq.versions import Version, rule
@@ -111,22 +112,16 @@ def _default(broker: Broker, name: str) -> str | None:
 def _conflicts(broker: Broker) -> Iterable[Hazard]:
     for conflict in config.conflicts(broker.settings):
         values = {name: broker.settings.value(name).value for name in conflict.names}
-        what = SAYS["set"].say(settings=", ".join(f"{name}={_plain(value)}" for name, value in values.items()))
+        plain = {n: str(value).lower() if isinstance(value, bool) else value for n, value in values.items()}
+        what = SAYS["set"].say(settings=", ".join(f"{name}={value}" for name, value in plain.items()))
+        # Every value is the release's default, printed or not.
+        stock = all(value == config.default_of(n, broker.settings.version) for n, value in values.items())
+        grade: hazards.Grade = "note" if stock else "hazard"
         place = _place(broker, conflict)
-        grade: hazards.Grade = "note" if _stock(broker, conflict) else "hazard"
         yield Hazard(conflict.slug, what, place, conflict.cause, conflict.becomes, conflict.instead, grade)
 
 
-def _stock(broker: Broker, conflict: Conflict) -> bool:
-    """Return whether every value of a contradiction is the release's default, printed or not."""
-    settings = broker.settings
-    return all(
-        settings.value(n).source == "default" or settings.value(n).value == config.default_of(n, settings.version)
-        for n in conflict.names
-    )
-
-
-def _place(broker: Broker, conflict: Conflict) -> Place | Sentence:
+def _place(broker: Broker, conflict: Conflict) -> Ref | Sentence:
     """Return the place of the setting most likely meant: one that somebody wrote, else one that is printed."""
     old = {new: name for name, new in ALIASES.items()}
     standing = [n for name in conflict.names for n in (name, old.get(name, "")) if n in broker.places]
@@ -137,10 +132,6 @@ def _place(broker: Broker, conflict: Conflict) -> Place | Sentence:
     return SAYS["by_default"].say(
         version=str(broker.settings.version) if broker.settings.version else SAYS["the_release"]
     )
-
-
-def _plain(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
@@ -194,7 +185,7 @@ def _unreadable(seen: Deployment) -> Iterable[Hazard]:
     from kit.causes.neighbours import deliveries
 
     for row in deliveries.unreadable(seen.rows):
-        topic, place = row["subject"], Place(row["file"], row["line"])
+        topic, place = row["subject"], Ref(row["file"], line=row["line"])
         values = {"command": deliveries.COMMAND, "word": collect_next.word(topic)}
         yield hazard("dlq-unreadable", place, topic=topic, perm=row["value"], **values)
 

@@ -13,11 +13,12 @@ import msgspec
 
 from kit import data
 from kit.analysis.consumers import admin_output, consumer_logs, members
-from kit.analysis.deployment import Deployment, Place
+from kit.analysis.deployment import Deployment
 from kit.formats import printed_times
 from kit.formats.values import integer
 from kit.i18n import Lang, Sentence, T, labels
 from kit.inventory.inventory import TEXTS
+from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
 Grade = Literal["hazard", "note"]
@@ -35,19 +36,19 @@ class Hazard:
 
     slug: str
     what: Sentence
-    place: Place | Sentence
+    place: Ref | Sentence
     cause: str
     becomes: Sentence
     instead: Sentence
     grade: Grade = "hazard"
 
     def where(self, lang: Lang) -> str:
-        return str(self.place) if isinstance(self.place, Place) else self.place.render(lang)
+        return str(self.place) if isinstance(self.place, Ref) else self.place.render(lang)
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
         place = None
-        if isinstance(self.place, Place):
-            place = {"file": self.place.file, "line": self.place.line, "physical_offset": self.place.offset}
+        if isinstance(self.place, Ref):
+            place = {name: getattr(self.place, name) for name in ("file", "line", "physical_offset")}
         said = {"what": self.what, "becomes": self.becomes, "set": self.instead}
         return {
             "hazard": self.slug,
@@ -71,7 +72,7 @@ class HazardTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 ROWS: Final = data.read("causes/hazards.yaml", dict[str, HazardTexts])
 
 
-def hazard(slug: str, place: Place | Sentence, **values: Any) -> Hazard:
+def hazard(slug: str, place: Ref | Sentence, **values: Any) -> Hazard:
     """Return the hazard of a row, the placeholders of its sentences filled."""
     row = ROWS[slug]
     what, becomes, instead = (each.say(**values) for each in (row.what, row.becomes, row.set))
@@ -89,7 +90,7 @@ def of_causes(facts: Facts, kept: Mapping[str, Any] | None) -> Iterable[Hazard]:
     for finding in findings:
         if finding["cause"] == slug and finding["verdict"] == "confirmed":
             ref = next((ref for step in finding["steps"] for ref in step["evidence"]), None)
-            place = Place(ref["file"], ref.get("line"), ref.get("physical_offset")) if ref else SAYS["no_place"]
+            place = Ref(**ref) if ref else SAYS["no_place"]
             yield hazard(slug, place, summary=finding["summary"])
 
 
@@ -101,7 +102,7 @@ def of_clients(facts: Facts) -> Iterable[Hazard]:
     for said in consumer_logs.of(facts, "client-created"):
         by_id.setdefault(said.client_id or "", []).append(said)
     for client_id, lines in sorted(by_id.items()):
-        place = Place(lines[0].file, lines[0].line)
+        place = Ref(lines[0].file, line=lines[0].line)
         places = sorted({said.place for said in lines})
         if len(places) > 1:
             yield hazard("same-client-id", place, id=client_id, places=places)
@@ -109,34 +110,29 @@ def of_clients(facts: Facts) -> Iterable[Hazard]:
             yield hazard("container-client-id", place, id=client_id)
     for group, pairs in sorted(members.differing(facts).items()):
         one, other = pairs[0]
-        place = Place(one.ref.file, one.ref.line)
-        yield hazard("different-subscriptions", place, group=group, one=members.words(one), other=members.words(other))
+        yield hazard(
+            "different-subscriptions", one.ref, group=group, one=members.words(one), other=members.words(other)
+        )
 
 
 def near_deletion(facts: Facts, seen: Deployment) -> Iterable[Hazard]:
-    """Yield the groups whose next message is older than half of fileReservedTime."""
-    kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
-    for group, topic, hours, place in _ages(facts) if kept else ():
-        if kept and hours >= NEAR * kept:
-            yield hazard("near-deletion", place, group=group, topic=topic, hours=round(hours, 1), kept=int(kept))
-
-
-def _ages(facts: Facts) -> Iterable[tuple[str, str, float, Place]]:
-    """Yield for each topic of each group with messages waiting: by how many hours the next message of its oldest
-    queue is older than the newest one handled.
+    """Yield the groups whose next message is older than half of fileReservedTime, by how many hours the next one of a
+    topic's oldest queue is older than the newest one handled.
 
     consumerProgress prints as #LastTime when the message before the offset was stored. All times of an output are in
     one zone, so they are compared with each other, not with a clock.
     """
+    kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
     times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
-    for block in admin_output.blocks_of(facts, "consumerProgress"):
+    for block in admin_output.blocks_of(facts, "consumerProgress") if kept else ():
         last, diff = printed_times.when(block.get("#LastTime")), integer(block.get("#Diff"))
         if last is not None and diff is not None and block.get("-g"):
             named = (block["-g"], block.get("#Topic", ""), block["file"])
             times.setdefault(named, []).append((last.ms, diff, block["line"]))
     for (group, topic, file), rows in sorted(times.items()):
         newest = max(last for last, _, _ in rows)
-        waiting = [(newest - last, line) for last, diff, line in rows if diff > 0]
-        if waiting:
-            behind, line = max(waiting)
-            yield group, topic, behind / 3_600_000, Place(file, line)
+        behind, line = max(((newest - last, line) for last, diff, line in rows if diff > 0), default=(0, 0))
+        hours = behind / 3_600_000
+        if kept and hours >= NEAR * kept:
+            place = Ref(file, line=line)
+            yield hazard("near-deletion", place, group=group, topic=topic, hours=round(hours, 1), kept=int(kept))

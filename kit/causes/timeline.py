@@ -102,17 +102,17 @@ def _of_texts(facts: Facts) -> Moments:
     """
     for row in facts.rows("first_moments"):
         moment = TEXTS["moments"][row["event"]]
-        yield moment.lane, Moment(row["ts"], moment.what, Ref(row["file"], "", line=row["line"]))
+        yield moment.lane, Moment(row["ts"], moment.what, Ref(row["file"], line=row["line"]))
     for slug, each in TEXTS["spans"].items():
         seen = refs.seen(facts, slug)
         if seen.first is not None:
             file, line = seen.places[0]
             said = SAYS["span"].say(what=each.what, count=seen.count)
-            yield each.lane, Moment(seen.first, said, Ref(file, "", line=line), seen.last, count=seen.count)
+            yield each.lane, Moment(seen.first, said, Ref(file, line=line), seen.last, count=seen.count)
 
     for judged in noise.going_on(facts).values():
         if judged.first and judged.place:
-            ref = Ref(judged.place[0], "", line=judged.place[1])
+            ref = Ref(judged.place[0], line=judged.place[1])
             said = SAYS["going_on"].say(what=judged.text.title)
             yield judged.text.lane, Moment(judged.first, said, ref, judged.last, count=judged.outside)
 
@@ -130,7 +130,7 @@ def _pauses(facts: Facts) -> Moments:
         # A pause is printed when it ends.
         end = pd.Timestamp(pause["ts"]).to_pydatetime()
         start = end - dt.timedelta(milliseconds=float(pause["value"]))
-        place = Ref(str(pause["file"]), "", line=int(pause["line"]))
+        place = Ref(str(pause["file"]), line=int(pause["line"]))
         yield "host", Moment(start, SAYS["pause"].say(ms=round(pause["value"])), place, end)
 
 

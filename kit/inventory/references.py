@@ -15,9 +15,14 @@ class Ref:
     """A line of a text file (`line`, first is 1) or a record of a commitlog (`physical_offset`, bytes)."""
 
     file: str
-    text: str
+    text: str = ""
     line: int | None = None
     physical_offset: int | None = None
+
+    def __str__(self) -> str:
+        return self.file + (
+            f":{self.line}" if self.line else "" if self.physical_offset is None else f"@{self.physical_offset}"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         where: dict[str, Any] = (

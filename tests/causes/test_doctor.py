@@ -13,15 +13,16 @@ from click.testing import CliRunner, Result
 from table import rows_of
 
 import kit
-from kit.analysis.deployment import Deployment, Group, Place
+from kit.analysis.deployment import Deployment, Group
 from kit.causes import doctor
 from kit.causes.doctor import Checkup
 from kit.causes.hazards import Hazard
 from kit.cli.main import cli
+from kit.inventory.references import Ref
 from kit.rocketmq.versions import Version
 
 CONF = "brokerClusterName=DefaultCluster\nbrokerName=broker-a\nbrokerId=0\n"
-HERE = Place("broker.log", 7)
+HERE = Ref("broker.log", line=7)
 
 
 def conf(folder: Path, *lines: str) -> Path:
@@ -101,7 +102,7 @@ def test_immunity_against_the_time_files_are_kept(tmp_path: Path) -> None:
     """Half messages older than fileReservedTime are skipped (§6.4 d): 72 h are 259,200 s. 5.1.1+ refuses commits later
     than the immunity (§4.4)."""
     seen = examined(conf(tmp_path / "e", "fileReservedTime=72", "transactionTimeOut=60000"), "4.9.4").seen
-    record = Place("commitlog/0", offset=4711)
+    record = Ref("commitlog/0", physical_offset=4711)
     told = {
         seconds: doctor.checkup(attrs.evolve(seen, immunity={seconds: record}))
         for seconds in ("60", "259199", "259200", "soon")

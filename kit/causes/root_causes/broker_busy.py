@@ -212,6 +212,6 @@ def _moments(ledger: sends.Ledger, stalls: list[Any]) -> list[Moment]:
     for rows, said in (*ends, (kept.head(1), TEXTS["first_stored"])):
         for row in rows.to_dict("records"):
             at = dt.datetime.fromtimestamp(float(row["ts"]) / 1000, dt.UTC)
-            place = None if pd.isna(row["line"]) else Ref(str(row["file"]), "", line=int(row["line"]))
+            place = None if pd.isna(row["line"]) else Ref(str(row["file"]), line=int(row["line"]))
             moments.append(Moment(at, said.say(key=str(row["key"])), place, decides=True))
     return moments
