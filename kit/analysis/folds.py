@@ -125,17 +125,18 @@ def size_limits(facts: Facts) -> list[dict[str, Any]]:
     Source: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog.
     """
     known = sorted(set(brokers.half_hosts(facts).values())) if facts.has("messages") else []
-    return [{"broker": broker} | _size_limits(limits.limits(facts, broker)) for broker in (None, *known)]
-
-
-def _size_limits(known: limits.Limits) -> dict[str, Any]:
-    how, most = known.how or "total", known.limit
-    slack = size.TOTAL_SLACK if how == "body+64k" else 0
-    return {
-        "how": known.how, "max_size": most, "total_max": None if most is None or how == "body" else most + slack,
-        "body_max": None if how == "total" else most, "dledger_max": size.DLEDGER_MAX_RECORD if known.dledger else None,
-        "properties_max": known.properties, "check_max": known.check_max, "raw_put_backs": known.raw_put_backs,
-    }  # fmt: skip
+    rows = []
+    for broker in (None, *known):
+        its = limits.limits(facts, broker)
+        slack = size.TOTAL_SLACK if its.how == "body+64k" else 0
+        rows.append({
+            "broker": broker, "how": its.how, "max_size": its.limit,
+            "total_max": None if its.limit is None or its.how == "body" else its.limit + slack,
+            "body_max": its.limit if its.how in ("body", "body+64k") else None,
+            "dledger_max": size.DLEDGER_MAX_RECORD if its.dledger else None, "properties_max": its.properties,
+            "check_max": its.check_max, "raw_put_backs": its.raw_put_backs,
+        })  # fmt: skip
+    return rows
 
 
 @fold("file string, physical_offset bigint, raw_size bigint", "size_limits", "stored_messages")

@@ -82,26 +82,21 @@ def _judged(facts: Facts) -> dict[str, Judged]:
 def _judge(text: GoesOn, slug: str, seen: pd.DataFrame) -> Judged:
     """Judge one text by the rows of `passing_seconds` with a time, in order of time."""
     own, starts = seen[seen["event"] == slug], seen[seen["event"].isin(text.start_events)]
-    by_group = {str(group): _outside(text, rows, starts) for group, rows in own.groupby("group")}
-    on = {group: rows for group, rows in by_group.items() if _goes_on(text, rows)}
+    by_group: dict[str, pd.DataFrame] = {}
+    on: dict[str, pd.DataFrame] = {}
+    for group, rows in own.groupby("group"):
+        # Those further than `around` from every start that is not another group's.
+        moments = starts.loc[starts["group"].isin(["", group]) | (group == ""), ["second"]].assign(near=True)
+        near = pd.merge_asof(rows, moments, on="second", tolerance=text.around, direction="nearest")["near"]
+        outside = by_group[str(group)] = rows[near.isna().to_numpy()]
+        lasted = outside["second"].max() - outside["second"].min() if len(outside) else 0
+        long = lasted >= text.lasts and (outside["second"] // 60).nunique() >= text.minutes
+        if long and outside["n"].sum() >= text.least:
+            on[str(group)] = outside
     rows = pd.concat([own.iloc[:0], *(on or by_group).values()]).sort_values("second", kind="stable")
-    timed, outside = int(own["n"].sum()), int(rows["n"].sum())
+    timed, far = int(own["n"].sum()), int(rows["n"].sum())
     if not on:
-        return Judged(text, timed, outside)
+        return Judged(text, timed, far)
     first, last = (pd.Timestamp(rows["second"].iloc[at], unit="s").to_pydatetime() for at in (0, -1))
     place = (str(rows["file"].iloc[0]), int(rows["line"].iloc[0]))
-    return Judged(text, timed, outside, first, last, tuple(filter(None, on)), place)
-
-
-def _outside(text: GoesOn, own: pd.DataFrame, starts: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of one group that are further than `around` from every start that is not another group's."""
-    group = str(own["group"].iloc[0])
-    moments = starts.loc[starts["group"].isin(["", group]) | (group == ""), ["second"]].assign(near=True)
-    near = pd.merge_asof(own, moments, on="second", tolerance=text.around, direction="nearest")["near"]
-    return own[near.isna().to_numpy()]
-
-
-def _goes_on(text: GoesOn, rows: pd.DataFrame) -> bool:
-    lasted = rows["second"].max() - rows["second"].min() if len(rows) else 0
-    long = lasted >= text.lasts and (rows["second"] // 60).nunique() >= text.minutes
-    return bool(long and rows["n"].sum() >= text.least)
+    return Judged(text, timed, far, first, last, tuple(filter(None, on)), place)

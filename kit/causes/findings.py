@@ -23,10 +23,6 @@ VERDICTS: Final = labels("causes")["verdicts"]
 """The label of each verdict, in the order in which findings are shown."""
 
 
-def _refs(found: Iterable[Ref]) -> tuple[Ref, ...]:
-    return tuple(found)
-
-
 @attrs.frozen
 class Step:
     """One link of a chain. `holds`: shown true, shown false, or None: not known from this evidence."""
@@ -34,7 +30,7 @@ class Step:
     claim: Sentence
     role: Role
     holds: bool | None
-    evidence: tuple[Ref, ...] = attrs.field(default=(), converter=_refs)
+    evidence: tuple[Ref, ...] = attrs.field(default=(), converter=tuple[Ref, ...])
     id: str = ""
     """The name notebooks and tests use for this step: `leak-begins`, `put-back-refused`."""
     shown_by: str = ""

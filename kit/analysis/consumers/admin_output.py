@@ -67,8 +67,11 @@ def running(facts: Facts) -> list[Block]:
         times = [
             (b["#Topic"], (real(b["#Consume RT"]), b["line"])) for b in rows.get("#Consume RT", ()) if "#Topic" in b
         ]
+        # consumerStatus writes its files below the milliseconds of the call.
+        at = _EPOCH.search(file)
+        called = at and dt.datetime.fromtimestamp(int(at[1]) / 1000, dt.UTC).replace(tzinfo=None)
         infos.append({
-            "file": file, "time": _printed(file) or next(iter(rows.values()))[0]["time"],
+            "file": file, "time": called or next(iter(rows.values()))[0]["time"],
             "client_id": file.rpartition("/")[2] if facts.files.get(file) else "",
             "group": properties.get("consumerGroup", ""), "properties": properties,
             "subscriptions": {b["#Topic"]: (b["#SubExpression"], b["line"]) for b in subscribed if "#Topic" in b},
@@ -76,12 +79,6 @@ def running(facts: Facts) -> list[Block]:
             "rt": {topic: time for topic, time in times if time[0] is not None},
         })  # fmt: skip
     return sorted(infos, key=lambda i: (str(i["time"]), i["file"]))
-
-
-def _printed(file: str) -> dt.datetime | None:
-    """Return the time in the folder's name: consumerStatus writes its files below the milliseconds of the call."""
-    found = _EPOCH.search(file)
-    return None if found is None else dt.datetime.fromtimestamp(int(found[1]) / 1000, dt.UTC).replace(tzinfo=None)
 
 
 def naive(time: dt.datetime | None) -> dt.datetime | None:

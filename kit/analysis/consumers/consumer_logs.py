@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Final
 
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts, memo
@@ -27,13 +27,13 @@ def every(facts: Facts) -> list[Statement]:
     rows = facts.rows("consumer_statements") if facts.files.of_kind("log", "text", "mqadmin") else []
     # A gRPC client names its group once, at its start.
     groups = {row["client_id"]: row["group"] for row in rows if row["event"] == "grpc-consumer-created"}
-    return [_statement(row | {"group": row["group"] or groups.get(row["client_id"])}) for row in rows]
-
-
-def _statement(row: dict[str, Any]) -> Statement:
-    known = row["queue_id"] is not None and row["topic"] is not None
-    queue = (row["topic"], row["broker"] or "", int(row["queue_id"])) if known else None
-    return Statement(**row, place=str(PurePosixPath(row["file"]).parent), queue=queue)
+    statements = []
+    for row in rows:
+        named = row["queue_id"] is not None and row["topic"] is not None
+        queue = (row["topic"], row["broker"] or "", int(row["queue_id"])) if named else None
+        own = row | {"group": row["group"] or groups.get(row["client_id"])}
+        statements.append(Statement(**own, place=str(PurePosixPath(row["file"]).parent), queue=queue))
+    return statements
 
 
 def of(facts: Facts, *slugs: str, group: str | None = None) -> list[Statement]:

@@ -74,7 +74,10 @@ def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) ->
     """Return what became of a copy in a group as (sentence of `WHY`, lines, values of the sentence)."""
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
     known = _position(facts, record, group)
-    own = [h for h in deliveries if _is_of(h, record) and _belongs(facts, h, group, topic)]
+    # A ledger is a group's if it names the group, or if only this one of the topic consumes on its host.
+    among = groups(facts, topic)
+    handled = [h for h in deliveries if _is_of(h, record)]
+    own = [h for h in handled if h.get("consumer") == group or _beside(facts, h, among) == [group]]
     # A result that is no known word is one that ended it where the group's offset went on.
     done = [h for h in own if h["success"] or (h["success"] is None and (known is None or offset < known[0]))]
     refs = facts.refs((h["file"], h["line"]) for h in (done or own)[:2])
@@ -169,11 +172,6 @@ def _is_of(row: Row, record: Row) -> bool:
     if row["offset_msg_id"]:
         return bool(row["offset_msg_id"] == record["offset_msg_id"])
     return record["stage"] != stages.RETRY and row["uniq_key"] is not None and row["uniq_key"] == record["uniq_key"]
-
-
-def _belongs(facts: Facts, row: Row, group: str, topic: str) -> bool:
-    """Return whether a ledger is a group's: it names the group, or only this one of the topic consumes on its host."""
-    return row.get("consumer") == group or _beside(facts, row, groups(facts, topic)) == [group]
 
 
 def _beside(facts: Facts, row: Row, among: Iterable[str]) -> list[str]:

@@ -70,10 +70,13 @@ def frame(whys: list[Why]) -> pd.DataFrame:
 def explain(facts: Facts, ledger: sends.Ledger, stalled: list[Any]) -> list[Why]:
     """Return the explanations of the refusals, the one that covers most failed sends first; [] if none is seen."""
     under_way = times.intervals(ledger.failed)
-    stood = _standing(facts, stalled)
+    # The gaps of watermark.log that show a stalled process: long ones, and short ones with a stall.
+    gaps = facts("watermark_gaps").sort_values(["start", "file"], ignore_index=True)
+    with_stall = [any(s.start < gap.end and s.end > gap.start for s in stalled) for gap in gaps.itertuples()]
+    stood = gaps[(gaps["seconds"] >= HOLE) | pd.Series(with_stall, index=gaps.index, dtype=bool)]
     whys = [
         *_stood(facts, stalled, stood, under_way), *_gc(facts, under_way), *_appends(facts, under_way),
-        *_waits(facts, under_way), *_host(facts), *_half_topic(facts),
+        *_waits(facts, under_way), *_host(facts),
     ]  # fmt: skip
     # That nothing stalled has to be seen: in records and in watermark.log.
     looked = facts.has("messages") and refs.seen(facts, "watermark")
@@ -82,13 +85,6 @@ def explain(facts: Facts, ledger: sends.Ledger, stalled: list[Any]) -> list[Why]
         places = tuple(setting.where for setting in (limit, threads) if setting.where)
         whys = [Why("queue-wait", SAYS["few"].say(limit=limit.value, threads=threads.value), None, places)]
     return sorted(whys, key=lambda w: -(w.share or 0))
-
-
-def _standing(facts: Facts, stalled: list[Any]) -> pd.DataFrame:
-    """Return the gaps of watermark.log that show a stalled process: long ones, and short ones with a stall."""
-    gaps = facts("watermark_gaps").sort_values(["start", "file"], ignore_index=True)
-    with_stall = [any(s.start < gap.end and s.end > gap.start for s in stalled) for gap in gaps.itertuples()]
-    return gaps[(gaps["seconds"] >= HOLE) | pd.Series(with_stall, index=gaps.index, dtype=bool)]
 
 
 def _stood(facts: Facts, stalled: list[Any], stood: pd.DataFrame, under_way: pd.DataFrame) -> Iterator[Why]:
@@ -130,17 +126,15 @@ def _appends(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
 
 
 def _waits(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
-    """Yield the waits for memory outside the page cache, and for a slave."""
+    """Yield the waits for memory outside the page cache, and for a slave; the load of a half topic that feeds itself, if
+    that wrote most of what was stored meanwhile.
+    """
     if short := refs.seen(facts, "transient-pool-short"):
         yield Why("transient-pool", SAYS["pool"].say(), None, refs.quote(facts, short, 2))
     if waited := refs.seen(facts, "slave-wait-failed", "replicas-not-enough"):
         windows = [(times.ms(waited.window[0]), times.ms(waited.window[1]))] if waited.window else []
         said = SAYS["replica"].say(count=waited.count)
         yield Why("replication", said, times.share(under_way, windows), refs.quote(facts, waited, 2))
-
-
-def _half_topic(facts: Facts) -> Iterator[Why]:
-    """Load caused by the broker's own fault: a half topic that feeds itself wrote most of what was stored meanwhile."""
     leaked = facts("half_topic_load") if facts.has("messages") and times.window(facts) else pd.DataFrame()
     if len(leaked) and (part := leaked["leaked"].iloc[0] / leaked["stored"].iloc[0]) >= LEAST:
         said = SAYS["fed-itself"].say(percent=round(100 * part))
@@ -202,13 +196,17 @@ def audit(facts: Facts, ledger: Ledger, stalls: list[Any]) -> pd.DataFrame:
     errors, stored = ledger.errors_by_kind, ledger.outcome_by_kind
     periods = printed_periods(attempts.entries(facts))
     spared = int((periods < LONGER_WAIT).sum()) if len(periods) else None
-    short, locked = _in_short_stalls(ledger, stalls, LONGER_LOCK)
+    # Page-cache refusals, and those of them in stalls that a longer wait for the lock would have spared.
+    locked = ledger.failed[ledger.failed["kind"].isin(PAGE_CACHE)]
+    brief = [(times.ms(s.start), times.ms(s.end)) for s in stalls if s.stood / s.pauses * 1000 < LONGER_LOCK]
+    timed = stalls and not locked["ts"].isna().any()
+    short = int(times.inside(times.intervals(locked), brief).sum()) if timed else None
     not_ok = sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None
     waits = flush == "SYNC_FLUSH" or role == "SYNC_MASTER"
     why = ADVICE["flush-waits" if waits else "flush-free"].say(count=not_ok)
     advised: dict[str, tuple[str, int | None, dict[str, Any]]] = {
         "waitTimeMillsInSendQueue": ("wait", spared, {"longer": LONGER_WAIT, "spared": spared, "count": len(periods)}),
-        "osPageCacheBusyTimeOutMills": ("lock", short, {"longer": LONGER_LOCK, "spared": short, "count": locked}),
+        "osPageCacheBusyTimeOutMills": ("lock", short, {"longer": LONGER_LOCK, "spared": short, "count": len(locked)}),
         "sendMessageThreadPoolNums": ("threads", None, {"reentrant": reentrant}),
         "transientStorePoolEnable": ("pool", None, {"role": role, "dledger": dledger or "false"}),
         "flushDiskType": ("flush", not_ok, {"flush": flush, "role": role, "why": why}),
@@ -245,12 +243,3 @@ def printed_periods(entries: pd.DataFrame) -> pd.Series:
     printed = entries[(entries["kind"] == "TIMEOUT_CLEAN_QUEUE") & entries["period"].notna()]
     of_attempts = printed[printed["role"] == "attempt"]
     return (of_attempts if len(of_attempts) else printed)["period"].astype("float64")
-
-
-def _in_short_stalls(ledger: Ledger, stalls: list[Any], limit: int) -> tuple[int | None, int]:
-    """Return how many page-cache refusals were in stalls below `limit` ms (None: unknown), and how many there are."""
-    refused = ledger.failed[ledger.failed["kind"].isin(PAGE_CACHE)]
-    if not stalls or refused["ts"].isna().any():
-        return None, len(refused)
-    short = [(times.ms(s.start), times.ms(s.end)) for s in stalls if s.stood / s.pauses * 1000 < limit]
-    return int(times.inside(times.intervals(refused), short).sum()), len(refused)

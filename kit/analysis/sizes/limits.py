@@ -100,7 +100,11 @@ def _limits(facts: Facts, owner: str | None) -> Limits:
     setting = setup.setting(facts, "maxMessageSize", hosts)
     configured = integer(setting.value)
     how: str | None = size.size_rule(version, dledger=dledger) if version else None
-    how = how or _how_printed(refused, configured if setting.known == "evidence" else None)
+    if how is None and (refused["event"] == "message-body-size-exceeded").any():
+        how = "body"
+    elif how is None and setting.known == "evidence":
+        totals_ = refused[refused["event"] == "message-size-exceeded"]
+        how = "total" if (totals_["limit"] == configured).any() else None
     limit, where, said = configured, setting.where, None if configured is None else str(setting.known)
     printed, at = _printed(facts, refused)
     alike = configured is not None and configured in (printed, (printed or 0) - size.TOTAL_SLACK)
@@ -126,14 +130,6 @@ def _printed(facts: Facts, refused: pd.DataFrame) -> tuple[int | None, Ref | Non
     rows = rows[of_body] if of_body.any() else rows[rows["event"] == rows["event"].iloc[0]]
     limit = int(rows.groupby("limit")["count"].sum().idxmax())
     return limit, refs.lines(facts, rows[rows["limit"] == limit], 1)[0]
-
-
-def _how_printed(refused: pd.DataFrame, configured: int | None) -> str | None:
-    """Return what the broker measures, as its refusals show it, if nothing names the release."""
-    if (refused["event"] == "message-body-size-exceeded").any():
-        return "body"
-    totals_ = refused[refused["event"] == "message-size-exceeded"]
-    return "total" if configured is not None and (totals_["limit"] == configured).any() else None
 
 
 def _writer(facts: Facts, owner: str | None) -> Version | None:

@@ -49,7 +49,10 @@ def observe(facts: Facts) -> Observed:
     # Discarded ones are another cause's matter.
     finished = wrong[wrong["state"].isin(["committed", "rolled_back"])]
     caused = finished[finished["cause"].notna()]
-    local, overtaken, thrown = refs.seen(facts, LOCAL), lookups.overtaken(facts), _exception_count(facts)
+    local, overtaken, thrown = refs.seen(facts, LOCAL), lookups.overtaken(facts), refs.count(facts, LOCAL, "client")
+    producers = (row for row in attempts.clients_of_users(facts) if row["role"] == "producer")
+    printed = thrown or any(refs.count(facts, slug, "client") for slug in PRODUCING)
+    client_log = bool(printed) or any(row["source"] == "client" for row in producers)
     none_stored = summary is not None and not summary.half_messages
     # What is open here may be committed where the logs at hand have nothing.
     sure = summary is None or summary.whole or not pending
@@ -58,7 +61,7 @@ def observe(facts: Facts) -> Observed:
             **(summary.states() if summary else dict.fromkeys(totals.STATES)), "none_stored": none_stored,
             "half_messages": summary.half_messages if summary else None,
             "committed_twice": summary.total("committed_twice") if summary else None,
-            "dead_lettered": summary.dead_lettered if summary else None, "exceptions_in_local_transaction": thrown,
+            "dead_lettered": summary.dead_lettered if summary else None, "exceptions_in_local_transaction": thrown if client_log else None,
             "table_rows": rows, "joined": joined, "rows_without_message": without if sure else None,
             "rows_pending": pending if sure else None,
             "messages_without_row": summary.total("without_row") if summary and present else None,
@@ -90,15 +93,6 @@ def observe(facts: Facts) -> Observed:
             "transaction_rows": facts("row_fates"),
         }
     return observed
-
-
-def _exception_count(facts: Facts) -> int | None:
-    """Count the exceptions in local transactions; None without a producer's client log."""
-    thrown = refs.count(facts, LOCAL, "client")
-    if thrown or any(refs.count(facts, slug, "client") for slug in PRODUCING):
-        return thrown
-    clients = attempts.clients_of_users(facts)
-    return 0 if any(row["role"] == "producer" and row["source"] == "client" for row in clients) else None
 
 
 def _disagree(facts: Facts, observed: Observed, finished: pd.DataFrame, caused: pd.DataFrame) -> None:
