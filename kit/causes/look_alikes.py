@@ -31,17 +31,15 @@ def frame(lang: Lang = "en", only: Collection[str] | None = None) -> pd.DataFram
 
 def page() -> str:
     """Return docs/look-alikes.md: one table a language."""
-    return "\n".join(_part(number, lang) for number, lang in enumerate(LANGS, 1))
-
-
-def _part(level: int, lang: Lang) -> str:
-    heads = " | ".join(name.in_(lang) for name in COLUMNS.values())
-    texts = [f"{'#' * level} {SAYS['head'].in_(lang)}", SAYS["about"].in_(lang), f"| {heads} |"]
-    lines = ["\n\n".join(texts), "|---" * len(COLUMNS) + "|"]
-    for cause, other, apart in rows(lang):
-        said = apart.replace("|", r"\|")
-        lines.append(f"| `{cause}` | `{other}` | {said} |")
-    return "\n".join(lines) + "\n"
+    parts = []
+    for level, lang in enumerate(LANGS, 1):
+        heads = " | ".join(name.in_(lang) for name in COLUMNS.values())
+        texts = [f"{'#' * level} {SAYS['head'].in_(lang)}", SAYS["about"].in_(lang), f"| {heads} |"]
+        lines = ["\n\n".join(texts), "|---" * len(COLUMNS) + "|"]
+        for cause, other, apart in rows(lang):
+            lines.append(f"| `{cause}` | `{other}` | " + apart.replace("|", r"\|") + " |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
@@ -82,7 +81,7 @@ def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
         case.check_cancelled()
         try:
-            return _sayable(_weighed(case, declared.examine(case.facts, cause)))
+            return _weighed(case, declared.examine(case.facts, cause))
         except Exception as error:
             case.check_cancelled()  # a cancelled cause did not fail
             failure = _failure(cause.slug, error)
@@ -100,7 +99,7 @@ def _ask(case: Case) -> list[Finding]:
         found = {finding.cause: finding for finding in pool.map(ask, turns)}
     answers = [found[cause.slug] for cause in every]
     try:
-        seen = [_sayable(_weighed(case, finding)) for finding in known_problems.examine(case.facts)]
+        seen = [_weighed(case, finding) for finding in known_problems.examine(case.facts)]
         answers = consequences.folded(answers, seen)
     except Exception as error:
         case.failures.append(_failure("known problems", error))
@@ -109,15 +108,10 @@ def _ask(case: Case) -> list[Finding]:
 
 def _weighed(case: Case, finding: Finding) -> Finding:
     """Return the finding as `shown_by` weighs it, with the clock of its window: local where a file it refers to has no
-    known zone.
+    known zone. A missing value of a sentence in any language raises here, for this cause only.
     """
     finding = shown_by.weighed(case.facts, finding)
     finding.local = any(ref.file in case.local_files for step in finding.steps if step.holds for ref in step.evidence)
-    return finding
-
-
-def _sayable(finding: Finding) -> Finding:
-    """Return the finding, checked in every language: a missing value raises here, for this cause only."""
     for lang in LANGS:
         json.dumps(plain(finding.as_dict(lang)), allow_nan=False)
     return finding
@@ -165,17 +159,14 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _text(item: Item) -> Callable[[dt.datetime], str]:
-    return local_text if zones.unknown(item) else utc_text
-
-
 def file(item: Item) -> dict[str, Any]:
     """Return a file as listed in findings.json."""
+    text = local_text if zones.unknown(item) else utc_text
     return {
         "file": item.file,
         "kind": item.kind,
         "bytes": item.bytes,
         "sha256": item.sha256,
-        **{name: None if at is None else _text(item)(at) for name, at in (("first", item.first), ("last", item.last))},
+        **{name: None if at is None else text(at) for name, at in (("first", item.first), ("last", item.last))},
         "replica_of": item.replica_of,
     }

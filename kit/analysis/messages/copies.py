@@ -244,11 +244,7 @@ def gaps(records: list[Record], ops: list[Record], end: dt.datetime | None) -> l
     by_key: defaultdict[str | None, list[Record]] = defaultdict(list)
     for record in records:
         by_key[record["uniq_key"]].append(record)
-    return [
-        gap
-        for own in by_key.values()
-        for gap in (*_beginning(own), *_broken(own), *_waiting(own, end), *_transaction(own, ops))
-    ]
+    return [gap for own in by_key.values() for gap in (*_broken(own), *_waiting(own, end), *_transaction(own, ops))]
 
 
 def gap(kind: str, record: Record | None, **values: Any) -> dict[str, Any]:
@@ -262,15 +258,12 @@ def when(at: dt.datetime | None) -> str | None:
     return None if at is None else at.isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
 
 
-def _beginning(own: list[Record]) -> Iterator[dict[str, Any]]:
+def _broken(own: list[Record]) -> Iterator[dict[str, Any]]:
     first = own[0]
     waits = first["stage"] == stages.SCHEDULE and not _back(first)
     if first["stage"] not in (stages.ORIGINAL, stages.HALF) and not waits:
         yield gap("first-missing", first)
     yield from (gap("uniq-missing", r, link=r.get("link") or "?") for r in own if r["uniq_key"] is None)
-
-
-def _broken(own: list[Record]) -> Iterator[dict[str, Any]]:
     ids = {r["offset_msg_id"] for r in own}
     for record in own[1:]:
         origin = record.get("origin_message_id")

@@ -116,13 +116,14 @@ class _Life:
             times = [row["last"] for row in self.facts.rows("store_extent") if row["last"]]
             end = copies.utc(max(times, default=None))
             yield from copies.gaps(self.records, self.ops, end)
-            yield from self._never_handled(end)
-            yield from self._failed_last()
+            yield from self._unhandled(end)
         if 0 < len(self.wanted) < mentions.MIN_KEY:
             yield copies.gap("short-key", None)
 
-    def _never_handled(self, end: dt.datetime | None) -> Iterator[Row]:
-        """Name copies in topics whose consumers wrote down their deliveries, but not this one."""
+    def _unhandled(self, end: dt.datetime | None) -> Iterator[Row]:
+        """Name copies in topics whose consumers wrote down their deliveries, but not this one; and one that failed last
+        and was not stored again.
+        """
         seen = {row["offset_msg_id"] for row in self.handled}
         visible = [r for r in self.records if r["stage"] in outcomes.VISIBLE and r["offset_msg_id"] not in seen]
         covered = {row["topic"] for row in self.facts.rows("delivery_counts") if not row["logged"]} if visible else ()
@@ -130,8 +131,6 @@ class _Life:
             stored = record["store_timestamp"]
             if record["topic"] in covered and stored and end and stored + dt.timedelta(seconds=2) < end:
                 yield copies.gap("never-handled", record)
-
-    def _failed_last(self) -> Iterator[Row]:
         by_copy = {r["offset_msg_id"]: r for r in self.records}
         timed = [row for row in self.handled if row["time"] is not None and row["offset_msg_id"] in by_copy]
         last = max(timed, key=lambda row: row["time"], default=None)

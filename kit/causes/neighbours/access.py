@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from collections.abc import Iterable
-from itertools import groupby
+import itertools
 from pathlib import PurePosixPath
 from types import SimpleNamespace
 from typing import Any, Final
@@ -154,7 +153,9 @@ def _unknown(facts: Facts) -> list[SimpleNamespace]:
     rows = [row for row in facts.rows("unknown_topics") if not row["topic"].startswith(NORMAL)]
     rows.sort(key=lambda row: (row["topic"], not row["by_send"], row["event"], row["file"], row["line"]))
     exist = _existing(facts) if rows else frozenset()
-    topics = [_topic(topic, list(of_topic), exist) for topic, of_topic in groupby(rows, lambda row: row["topic"])]
+    topics = [
+        _topic(topic, list(of_topic), exist) for topic, of_topic in itertools.groupby(rows, lambda row: row["topic"])
+    ]
     return sorted(topics, key=lambda u: (u.exists, -u.sends, -len(u.groups), u.topic))
 
 
@@ -182,13 +183,10 @@ def _existing(facts: Facts) -> frozenset[str]:
 
 def _quote(facts: Facts, topic: SimpleNamespace) -> tuple[Ref, ...]:
     """Quote three entries that report a missing topic: the line that names it."""
-    return tuple(ref for file, line in topic.places[:3] for ref in _naming(facts, file, line, topic.topic))
-
-
-def _naming(facts: Facts, file: str, line: int, topic: str) -> Iterable[Ref]:
-    with contextlib.suppress(IndexError):
-        for number in range(line, line + 3):
-            ref = facts.ref(file, number)
-            if topic in ref.text and ("oute" in ref.text or "not exist" in ref.text):
-                yield ref
-                return
+    quoted: list[Ref] = []
+    for file, line in topic.places[:3]:
+        with contextlib.suppress(IndexError):
+            lines = (facts.ref(file, number) for number in range(line, line + 3))
+            named = (r for r in lines if topic.topic in r.text and ("oute" in r.text or "not exist" in r.text))
+            quoted += itertools.islice(named, 1)
+    return tuple(quoted)

@@ -78,6 +78,9 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
     shown = facts.refs([place]) if place else ()
     at_host = [(row["file"], row["line"]) for row in bridges or own[:1]] if bridges or not instead else []
     differs = [place] if loopback and place else [] if loopback else [*at_host, *(instead[2] if instead else ())]
+    # The sends that reached no broker: a refused one got an answer, a stored one arrived.
+    unanswered = ~ledger.failed["kind"].isin(attempts.REFUSALS)
+    stored = pd.to_numeric(ledger.failed["originals"]) > 0
     observed.values |= {
         "count": sum(row["failed"] for row in failed), "only_failures": only, "advertised": address,
         "advertised_here": place is not None, "loopback": loopback,
@@ -86,7 +89,7 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
         "no_other": own and not (loopback or bridges or instead), "docker": reach.is_docker_default(address),
         "selected": alone.count, "vip": address.endswith(VIP),
         "clients": len({names.get(row["file"], row["file"]) for row in by_client} or {row["file"] for row in failed}),
-        "failed_sends": None if ledger.source is None else _failed_sends(ledger),
+        "failed_sends": None if ledger.source is None else sends.distinct(ledger.failed[unanswered & ~stored]),
     }  # fmt: skip
     observed.quotes |= {
         "connects-seen": tried, "advertised": shown, "docker-network": tried[:1], "loopback": shown,
@@ -96,12 +99,6 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
     times = [at for row in failed for at in (row["first"], row["last"]) if at is not None]
     observed.window = (min(times), max(times)) if times else None
     observed.tables = {"reach_addresses": _table(facts, observed, instead), "reach_connects": _connects(facts)}
-
-
-def _failed_sends(ledger: sends.Ledger) -> int:
-    """Count the sends that reached no broker: a refused one got an answer, a stored one arrived."""
-    stored = pd.to_numeric(ledger.failed["originals"]) > 0
-    return sends.distinct(ledger.failed[~ledger.failed["kind"].isin(attempts.REFUSALS) & ~stored])
 
 
 def _table(facts: Facts, observed: Observed, instead: Any) -> pd.DataFrame:

@@ -138,7 +138,8 @@ def _in_work(facts: Facts, queue: lag.Stuck) -> Message:
         }  # fmt: skip
     held = {"why": "endless", "frame": frame(standing[0][0])} if standing else {}
     if row := _memory(facts, queue):
-        ordered = row.get("locked") == "true" and _ordered(facts, queue.group)
+        infos = (info["properties"] for info in admin_output.running(facts) if info["group"] == queue.group)
+        ordered = row.get("locked") == "true" and any(each.get("PROP_CONSUMEORDERLY") == "true" for each in infos)
         return _in_memory(facts, row, queue.offset) | held | ({"why": "suspended"} if ordered else {})
     still = same_minimum(facts)
     if still is not None and _is_of(still, queue) and still.low_min_offset == queue.offset:
@@ -216,8 +217,3 @@ def _memory(facts: Facts, queue: lag.Stuck) -> dict[str, Any] | None:
             if there and begins and (integer(row.get("cachedMsgCount")) or 0) > 0:
                 return row
     return None
-
-
-def _ordered(facts: Facts, group: str) -> bool:
-    infos = (info["properties"] for info in admin_output.running(facts) if info["group"] == group)
-    return any(properties.get("PROP_CONSUMEORDERLY") == "true" for properties in infos)

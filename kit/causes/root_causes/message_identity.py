@@ -32,7 +32,11 @@ def observe(facts: Facts) -> Observed:
     failures = tuple(ref for one in (failed or wrong)[:3] for ref in lookups.ref(facts, one))
     twice_refs = _twice_refs(facts, same) if twice else ()
     effect = bool(failed or twice)
-    dedup = _dedup_lines(facts) if twice else None
+    dedup = facts("dedup_lines") if twice and refs.seen(facts, "dedup-key") else None
+    if dedup is not None:
+        # Where the application's log uses an offset id as its key.
+        kinds = lookups.kinds(facts, set(dedup["id"]))
+        dedup = dedup[dedup["id"].map(kinds.get) == "offset"]
     copies = facts("identity_records") if effect and counts.get("several") and len(same) else None
     observed = Observed(
         {
@@ -61,15 +65,6 @@ def observe(facts: Facts) -> Observed:
         observed.window = refs.span(same["first_time"], same["time"]) if len(same) else None
         observed.tables = _tables(facts, same, wrong)
     return observed
-
-
-def _dedup_lines(facts: Facts) -> pd.DataFrame | None:
-    """Return where the application's log uses an offset id as its key."""
-    if not refs.seen(facts, "dedup-key"):
-        return None
-    lines = facts("dedup_lines")
-    offsets = {text for text, kind in lookups.kinds(facts, set(lines["id"])).items() if kind == "offset"}
-    return lines[lines["id"].isin(offsets)]
 
 
 def _twice_refs(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:

@@ -36,12 +36,18 @@ def observe(facts: Facts) -> Observed:
     if jump is None:
         _without_jump(facts, observed)
         hinted = any(observed.quotes.values())
-    would_show = _would_show(facts)
+    # A consumer's client log prints the first offset of each queue, the broker's log every correction and reset; where a
+    # new group started is only in its clients' logs.
+    started = refs.seen(facts, "pull-started")
+    if facts.has_source("broker"):
+        would_show = not offsets.unseen_starts(facts)
+    else:
+        would_show = bool(started) and not offsets.late_starts(facts)
     observed.values |= {
         "hinted": hinted, "would_show": would_show, "unsure": jump is None and (hinted or not would_show),
         "copies": offsets.copies(facts),
         # Clients of 5.x print no first pull: a log that is here is not asked for again.
-        "client_logged": bool(refs.seen(facts, "pull-started")) or shown_by.has(facts, "consumer's client log"),
+        "client_logged": bool(started) or shown_by.has(facts, "consumer's client log"),
         "unseen_starts": offsets.unseen_starts(facts), "handled": facts.has("rows"),
     }  # fmt: skip
     if jump is not None:
@@ -81,17 +87,6 @@ def _jump(facts: Facts, observed: Observed, jump: Row) -> None:
     observed.window = (jump["first"], jump["last"]) if jump["first"] else None
     observed.proposed = [name for name in TEXTS.remedies if name.startswith(kind)]
     observed.tables = {"offset_moves": facts("moved_ranges")[MOVED]}
-
-
-def _would_show(facts: Facts) -> bool:
-    """Return whether a jump would be seen: a consumer's client log prints the first offset of each queue, the
-    broker's log every correction and reset.
-
-    Where a new group started is only in its clients' logs.
-    """
-    if facts.has_source("broker"):
-        return not offsets.unseen_starts(facts)
-    return bool(refs.seen(facts, "pull-started")) and not offsets.late_starts(facts)
 
 
 def _quoted(facts: Facts, rows: list[Row], most: int = 2) -> Any:

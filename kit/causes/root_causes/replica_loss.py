@@ -28,7 +28,10 @@ def observe(facts: Facts) -> Observed:
     last = max(ends, key=lambda row: row["end"], default=None)
     # Where a copy ends inside a record, the store itself may have what follows.
     cut_short = last is not None and any(row["file"] == last["file"] for row in facts.rows("cut_files"))
-    topics = _topics(facts)
+    # The topics of users that the replica has records of, the first few.
+    named = [row["value"] for row in facts.rows("record_names") if row["kind"] == "topic"]
+    own = [topic for topic in named if not names.is_system_topic(topic)]
+    topics = own[:TOPICS] + (["…"] if len(own) > TOPICS else [])
     observed = Observed(
         {
             "no_replica": not slave and stored and not gone, "slave": slave, "applies": applies, "stored": stored,
@@ -96,10 +99,3 @@ def _signs(
     observed.values["read_refused"], observed.quotes["reads-refused"] = bool(refused), refused
     answers = facts.rows("send_answers") if slave and facts.has("sends") else []
     observed.values["alone"] = sum(row["sends"] for row in answers if row["status"] in NOT_ON_A_SLAVE)
-
-
-def _topics(facts: Facts) -> list[str]:
-    """Return the topics of users that the replica has records of, the first few."""
-    named = [row["value"] for row in facts.rows("record_names") if row["kind"] == "topic"]
-    topics = [topic for topic in named if not names.is_system_topic(topic)]
-    return topics[:TOPICS] + (["…"] if len(topics) > TOPICS else [])
