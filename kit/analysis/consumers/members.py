@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import Any, Final
 
@@ -21,10 +22,11 @@ Queue = tuple[str, str, int]
 Time = dt.datetime | None
 Pair = tuple[Any, Any]
 """Two subscriptions, or two connections, that differ."""
+OWNERS: Final = ["place", "client_id", "topic", "broker", "queue_id", "first", "last"]
 LATE_CLOSE: Final = dt.timedelta(seconds=150)
 """How long a broker may keep a connection that is gone: clientChannelMaxIdleTimeSeconds and one scan."""
 COMPARED: Final = 1_000
-"""Most connections of one client id, the last ones, that are compared with each other."""
+"""Most members of one group, or connections of one client id, the last ones, that are compared with each other."""
 
 
 @attrs.define
@@ -34,19 +36,6 @@ class Subscription:
     group: str
     client_id: str
     topics: dict[str, str]
-    first: Time
-    last: Time
-    ref: Ref
-
-
-@attrs.frozen
-class Holding:
-    """A queue that one process pulled. `place`: the folder of its log; `last` None: to the end of the evidence."""
-
-    group: str
-    place: str
-    client_id: str
-    queue: Queue
     first: Time
     last: Time
     ref: Ref
@@ -117,14 +106,22 @@ def _printed(facts: Facts) -> list[Subscription]:
 
 def differing(facts: Facts) -> dict[str, list[Pair]]:
     """Return, by group, pairs of clients that subscribed differently at the same time."""
-    by_group: dict[str, list[Subscription]] = defaultdict(list)
-    for each in subscriptions(facts):
-        by_group[each.group].append(each)
+    return _pairs(
+        ((each.group, each) for each in subscriptions(facts)),
+        lambda a, b: a.client_id != b.client_id and a.topics != b.topics and _overlap(a, b),
+    )
+
+
+def _pairs(members: Iterable[tuple[Any, Any]], differ: Callable[[Any, Any], bool]) -> dict[str, list[Pair]]:
+    """Return, by group, the pairs that differ, of members of one group that have one key."""
+    alike: dict[Any, list[Any]] = defaultdict(list)
+    for key, member in members:
+        alike[key].append(member)
     pairs: dict[str, list[Pair]] = defaultdict(list)
-    for group, members in by_group.items():
-        for a, b in combinations(members, 2):
-            if a.client_id != b.client_id and a.topics != b.topics and _overlap(a, b):
-                pairs[group].append((a, b))
+    for of_key in alike.values():
+        for a, b in combinations(of_key[-COMPARED:], 2):
+            if differ(a, b):
+                pairs[a.group].append((a, b))
     return dict(pairs)
 
 
@@ -147,8 +144,10 @@ def _overlap(a: Subscription, b: Subscription) -> bool:
 
 
 @memo
-def holdings(facts: Facts) -> list[Holding]:
-    """Return which process pulled which queue from when to when, by client logs (rebalancing)."""
+def holdings(facts: Facts) -> pd.DataFrame:
+    """Return which process pulled which queue from when to when, by client logs (rebalancing): group, place (the folder
+    of its log), client_id, topic, broker, queue_id, first, last (null: to the end of the evidence), file, line.
+    """
     created = consumer_logs.of(facts, "queues-assigned", "queues-assigned-go", "client-created")
     clients = {s.file: s.client_id for s in created if s.client_id}
     ended: list[tuple[Any, Any, Time]] = []
@@ -166,22 +165,18 @@ def holdings(facts: Facts) -> list[Holding]:
             elif key in taken:
                 ended.append((key, taken.pop(key), statement.last))
     ended += [(key, statement, None) for key, statement in taken.items()]
-    return [
-        Holding(
-            place=place, group=group, queue=queue, client_id=statement.client_id or clients.get(statement.file, ""),
-            first=statement.first, last=last, ref=facts.ref(statement.file, statement.line),
-        )
-        for (place, group, queue), statement, last in ended if names.of_users(group)
-    ]  # fmt: skip
+    rows = [
+        (group, place, s.client_id or clients.get(s.file, ""), *queue, s.first, last, s.file, s.line)
+        for (place, group, queue), s, last in ended
+        if names.of_users(group)
+    ]
+    return pd.DataFrame(rows, columns=pd.Index(["group", *OWNERS, "file", "line"]))
 
 
-def holders_at_end(facts: Facts, group: str) -> dict[Queue, set[str]]:
-    """Return the processes that held each queue of a group last, by client logs; empty if no client log shows it."""
-    holders: dict[Queue, set[str]] = defaultdict(set)
-    for holding in holdings(facts):
-        if holding.group == group and holding.last is None:
-            holders[holding.queue].add(holding.place)
-    return dict(holders)
+def held_at_end(facts: Facts, group: str) -> pd.DataFrame:
+    """Return the rows of `holdings` of the queues that a group's processes held to the end."""
+    rows = holdings(facts)
+    return rows[(rows["group"] == group) & rows["last"].isna()]
 
 
 def owned(facts: Facts, group: str, topic: str, queue_id: int) -> bool | None:
@@ -189,10 +184,10 @@ def owned(facts: Facts, group: str, topic: str, queue_id: int) -> bool | None:
 
     By client logs and by the last running info of each client.
     """
-    logs: set[int | None] = {queue for name, _, queue in holders_at_end(facts, group) if name == topic}
+    last_held = held_at_end(facts, group)
     last = {info["client_id"]: info["queues"] for info in admin_output.running(facts) if info["group"] == group}
     rows = [row for queues in last.values() for row in queues if row["#Topic"] == topic and row.get("droped") != "true"]
-    known = logs | {integer(row["#QID"]) for row in rows}
+    known = {*last_held.loc[last_held["topic"] == topic, "queue_id"], *(integer(row["#QID"]) for row in rows)}
     return queue_id in known if known else None
 
 
@@ -203,10 +198,9 @@ def window(firsts: list[Time], facts: Facts) -> tuple[dt.datetime, dt.datetime] 
 
 
 def table(facts: Facts, group: str) -> pd.DataFrame:
-    """Return who held which queue: place, client_id, topic, broker, queue_id, first, last (null: to the end)."""
-    rows = [(h.place, h.client_id, *h.queue, h.first, h.last) for h in holdings(facts) if h.group == group]
-    columns = ["place", "client_id", "topic", "broker", "queue_id", "first", "last"]
-    return pd.DataFrame(rows, columns=columns).head(5_000)
+    """Return who held which queue: `OWNERS`."""
+    rows = holdings(facts)
+    return rows.loc[rows["group"] == group, OWNERS].head(5_000).reset_index(drop=True)
 
 
 # --- connections ---------------------------------------------------------------------------------------------------
@@ -239,16 +233,11 @@ def connections(facts: Facts) -> list[Connection]:
 @memo
 def simultaneous(facts: Facts) -> dict[str, list[Pair]]:
     """Return, by group, pairs of connections of one client id, from two addresses, at the same time on one broker."""
-    alike: dict[tuple[str, str, str, bool], list[Connection]] = defaultdict(list)
-    for each in connections(facts):
-        alike[each.group, each.client_id, each.file, each.listed].append(each)
     saved = {(s.group, s.address): s.last for s in consumer_logs.of(facts, "consumer-offset-back")}
-    pairs: dict[str, list[Pair]] = defaultdict(list)
-    for (group, *_), members in alike.items():
-        for a, b in combinations(members[-COMPARED:], 2):
-            if a.address != b.address and (a.listed or _together(a, b, saved)):
-                pairs[group].append((a, b))
-    return dict(pairs)
+    return _pairs(
+        (((c.group, c.client_id, c.file, c.listed), c) for c in connections(facts)),
+        lambda a, b: a.address != b.address and (a.listed or _together(a, b, saved)),
+    )
 
 
 def _together(a: Connection, b: Connection, saved: dict[tuple[str | None, str | None], Time]) -> bool:

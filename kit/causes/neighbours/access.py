@@ -61,8 +61,8 @@ def acl_denied(facts: Facts) -> Observed:
             "denied": [
                 ref
                 for why in WHY
-                for row in own[own["why"] == why].head(1).itertuples()
-                for ref in refs.earliest(facts, own.loc[[row.Index]], within=row.reason)
+                for at in own.index[own["why"] == why][:1]
+                for ref in refs.earliest(facts, own.loc[[at]], within=own["reason"][at])
             ],
             "in-broker-log": refs.earliest(facts, entries[by_broker], 1, within="AclException"),
             "no-consumer-list": refs.quote(facts, alone, 1),

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Final
 
+from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
 from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
@@ -63,13 +64,15 @@ def _owners(
     facts: Facts, observed: Observed, group: str, pairs: list[members.Pair], back: list[consumer_logs.Statement]
 ) -> None:
     """Add which queues of the group several processes pull, and which nobody; and what both of them handled."""
-    owners = {q: places for q, places in members.holders_at_end(facts, group).items() if not _is_retry(q[0])}
+    owners = members.held_at_end(facts, group)
+    owners = owners[~owners["topic"].astype(str).str.startswith(names.RETRY_PREFIX)]
+    places = owners.groupby(["topic", "broker", "queue_id"])["place"].nunique()
     doubled = consumption.by_several(facts, group)
-    queues = {(topic, queue_id) for (topic, _, queue_id), places in owners.items() if len(places) > 1}
+    queues = {(topic, queue_id) for topic, _, queue_id in places.index[places > 1]}
     queues |= {(s.queue[0], s.queue[2]) for s in back if s.queue}
     if doubled and doubled[0]:
         queues |= {(topic, queue_id) for topic, ids in doubled[2].items() for queue_id in ids}
-    idle = _of_nobody(facts, group, {(topic, queue_id) for topic, _, queue_id in owners})
+    idle = _of_nobody(facts, group, set(zip(owners["topic"], owners["queue_id"], strict=True)))
     several, nobody = _by_topic(queues), _by_topic((topic, q.queue_id) for topic, q in idle)
     ids = sorted({c.client_id for pair in pairs for c in pair})
     observed.values |= {
@@ -82,9 +85,8 @@ def _owners(
     observed.values["shares"] = TEXTS.say(name, **observed.values)
     observed.quotes["handled-twice"] = doubled[1] if doubled else ()
     # Where two processes began to pull a queue that they held to the end.
-    ended = [h for h in members.holdings(facts) if h.group == group and h.last is None]
-    pulls = ([h.ref for h in ended if (h.queue[0], h.queue[2]) == (topic, ids[0])] for topic, ids in several.items())
-    refs = [ref for two in pulls for ref in two[:2]]
+    of_several = (owners[(owners["topic"] == topic) & (owners["queue_id"] == ids[0])] for topic, ids in several.items())
+    refs = [ref for rows in of_several for ref in quoting.lines(facts, rows, 2)]
     refs += [ref for topic, ids in nobody.items() for ref in lag.refs(facts, group, topic, ids[0])]
     observed.quotes["shares-wrong"] = list(dict.fromkeys(refs)) or consumer_logs.quote(facts, back[:2])
     observed.window = members.window([c.first for pair in pairs for c in pair], facts)
