@@ -129,14 +129,6 @@ def record(facts: Facts, file: str, physical_offset: int) -> Ref:
     return Ref(row["file"], text, physical_offset=row["physical_offset"])
 
 
-def stored_at(facts: Facts, file: str, physical_offset: int) -> dt.datetime | None:
-    """Return when a record was stored, None where that cannot be read or is no time."""
-    with contextlib.suppress(KeyError, OSError, ValueError, OverflowError):
-        at: dt.datetime | None = facts.record(file, physical_offset, ("store_timestamp",))["store_timestamp"]
-        return at
-    return None
-
-
 def transactions(frame: pd.DataFrame, text: str, most: int, which: str = "") -> tuple[Ref, ...]:
     """Quote the first rows by `text`, a format of their columns; `which` begins the names of their place."""
     return tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, NamedTuple
 
@@ -23,8 +23,6 @@ HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
 _ALIASES: Final = (("mappedFile", "mapedFile"), ("MappedFile", "MapedFile"))
 RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
 """Which origin wins: what the running broker answers, then what it printed at its start, then its configuration."""
-Named = tuple[Version, str, str | None]
-"""A release, the file that names it, and the broker's address or None."""
 
 
 class Setting(NamedTuple):
@@ -94,14 +92,12 @@ def _sorted(known: Iterable[Version | None]) -> tuple[str, ...]:
 
 
 @memo
-def _releases(facts: Facts) -> list[Named]:
-    homes = [(row, HOME.search(row["value"] or "")) for row in _settings(facts) if row["name"] == "rocketmqHome"]
+def _releases(facts: Facts) -> list[tuple[Version | None, str, str | None]]:
+    """Return the releases that settings, clusterList and brokerStatus print, with the file and the broker's address;
+    brokerStatus has it before the name or in the command.
+    """
+    homes = ((row, HOME.search(row["value"] or "")) for row in _settings(facts) if row["name"] == "rocketmqHome")
     named = [(Version.maybe(home[1]), row["file"], row["address"]) for row, home in homes if home]
-    return [(version, *place) for version, *place in (*_listed(facts), *named) if version]  # type: ignore[misc]
-
-
-def _listed(facts: Facts) -> Iterator[tuple[Version | None, str, str | None]]:
-    """Yield what clusterList and brokerStatus print; brokerStatus has the address before the name or in the command."""
     rows = facts.rows("admin_names") if facts.files.of_mqadmin() else []
     asked = {row["file"]: row["value"] for row in rows if row["name"] == "argument:-b"}
     cells = {(row["file"], row["line"]): row["value"] for row in rows if row["name"] == "#Addr"}
@@ -109,9 +105,10 @@ def _listed(facts: Facts) -> Iterator[tuple[Version | None, str, str | None]]:
         file, name = row["file"], row["name"]
         if name.endswith("brokerVersionDesc"):
             address = name.removesuffix("brokerVersionDesc").strip() or asked.get(file)
-            yield Version.maybe(row["value"] or ""), file, address
+            named.append((Version.maybe(row["value"] or ""), file, address))
         elif name == "#Version":
-            yield Version.maybe(row["value"] or ""), file, cells.get((file, row["line"]))
+            named.append((Version.maybe(row["value"] or ""), file, cells.get((file, row["line"]))))
+    return [each for each in named if each[0]]
 
 
 @memo

@@ -4,6 +4,7 @@ refusals. Times are instants in UTC, whatever zone a file is in.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -146,8 +147,10 @@ def times_of(facts: Facts, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt
     places = sorted(set(map(_place, found)), key=str)
     times: dict[Place, dt.datetime] = {}
     for file, _, offset in places:
-        if offset is not None and (at := refs.stored_at(facts, file, offset)) is not None:
-            times[file, None, offset] = utc(at)
+        # What cannot be read, or is no time, has none.
+        with contextlib.suppress(KeyError, OSError, ValueError, OverflowError):
+            if offset is not None and (at := facts.record(file, offset, ("store_timestamp",))["store_timestamp"]):
+                times[file, None, offset] = utc(at)
     lines = [f"{file}\x01{line}" for file, line, offset in places if offset is None and line is not None]
     if lines:
         for row in facts.answers("entries_around", places="\x02".join(lines)):

@@ -77,7 +77,8 @@ def tried(facts: Facts) -> list[Row]:
     """Return the rows of `reach_statements` about broker addresses that clients and applications tried, without those
     of mqadmin, brokers, and name servers.
 
-    If a connect failed, also the addresses whose brokers answered the senders (`source` sends).
+    If a connect failed, also the addresses whose brokers answered SEND_OK, by the offset ids in send ledgers (`source`
+    sends).
     """
     rows = sorted(_statements(facts, "connect"), key=lambda row: (row["file"], row["address"]))
     if not rows:
@@ -90,13 +91,10 @@ def tried(facts: Facts) -> list[Row]:
         if not row["name_server"] and row["address"] not in servers
         if host(row["address"]) in brokers or port(row["address"]) not in (NAME_SERVER_PORT, None)
     ]
-    return rows + (_answered(facts) if any(row["failed"] for row in rows) else [])
-
-
-def _answered(facts: Facts) -> list[Row]:
-    """Return the addresses whose brokers answered SEND_OK, by the offset ids in send ledgers."""
+    if not any(row["failed"] for row in rows):
+        return rows
     none: Row = {"source": "sends", "failed": 0, "failed_line": None, "first": None, "last": None}
-    return [
+    return rows + [
         none | {"file": row["file"], "address": place[0], "reached": row["n"], "reached_line": row["line"]}
         for row in facts.rows("answered_hosts")
         if (place := ids.tried(row["offset_msg_id"] or ""))

@@ -204,14 +204,8 @@ def _texts(facts: Facts) -> Iterable[mentions.Text]:
 
 def _shown(row: Row, lang: Any) -> Row:
     """Return one row as JSON takes it: times as text, sentences rendered, a retry's number in its stage."""
-    shown = {
-        name: utc_text(value)
-        if isinstance(value, dt.datetime)
-        else value.render(lang)
-        if hasattr(value, "render")
-        else value
-        for name, value in row.items()
-    }
+    said = {name: value.render(lang) if hasattr(value, "render") else value for name, value in row.items()}
+    shown = {name: utc_text(value) if isinstance(value, dt.datetime) else value for name, value in said.items()}
     if shown.get("stage") == stages.RETRY:
         shown["stage"] = f"{stages.RETRY} {shown['reconsume_times']}"
     return shown
