@@ -29,8 +29,9 @@ def observe(facts: Facts) -> Observed:
     # Where a copy ends inside a record, the store itself may have what follows.
     cut_short = last is not None and any(row["file"] == last["file"] for row in facts.rows("cut_files"))
     # The topics of users that the replica has records of, the first few.
-    named = [row["value"] for row in facts.rows("record_names") if row["kind"] == "topic"]
-    own = [topic for topic in named if not names.is_system_topic(topic)]
+    hosts = {row["store_host"] for row in ends}
+    named = {row["topic"] for row in facts.rows("stored_queues") if row["store_host"] in hosts} if hosts else ()
+    own = sorted(topic for topic in named if not names.is_system_topic(topic))
     topics = own[:TOPICS] + (["…"] if len(own) > TOPICS else [])
     observed = Observed(
         {

@@ -1,7 +1,7 @@
 -- One row per saved consumer offset beyond the end of its queue by the records, else by topicStatus (of a name server that knows no master any
 -- more: the slave's; the largest if several outputs have it): group, topic, queue_id, offset, end_offset, file. At most 20,000 rows.
 with stored as (
-  select topic, queue_id, end_offset from stored_queues where end_offset is not null
+  select topic, queue_id, max(end_offset) as end_offset from stored_queues where end_offset is not null group by topic, queue_id
 ), reported as (
   select topic, queue_id, max(max_offset) as end_offset
   from admin_queues cross join (select count(*) as records from stored_queues) r
