@@ -98,7 +98,9 @@ def mixed(
 
 def _printed(line: Line) -> bool:
     """Return whether RocketMQ printed a line."""
-    return bool(catalogue.problems_in(line.text + "\n") or upstream.find(line.text) or upstream.problem_of(line.text))
+    text = line.text + "\n"
+    events = map(catalogue.event_in, (text, text.partition(" - ")[2]))  # some texts begin the message of an entry
+    return bool(catalogue.problems_in(text) or any(events) or upstream.find(text) or upstream.problem_of(text))
 
 
 def _without_ids(pasted: Iterable[Line], known: Iterable[str]) -> str:

@@ -48,3 +48,12 @@ def test_the_lines_quoted_are_those_with_the_ids() -> None:
 )
 def test_text_that_has_something_to_explain(text: str, speaks: bool) -> None:
     assert context.speaks(text) is speaks
+
+
+def test_lines_of_a_clients_log_compare_no_ids() -> None:
+    printed = (
+        f"2026-11-22 07:50:22,022 WARN RocketmqClient - Message{{topic='orders', flag=0, properties={{UNIQ_KEY={pastes.UNIQ}, WAIT=true}}, body=[123], transactionId='null'}}\n"
+        f"2026-11-22 07:50:23,023 INFO RocketmqClient - send expire msg back. topic=orders, msgId={pastes.OFFSET}, queueId=0\n"
+    )
+    assert context.mixed(printed) is None
+    assert context.mixed(printed + "why are these different?\n") is not None
