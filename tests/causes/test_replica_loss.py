@@ -55,7 +55,10 @@ def test_four_acknowledged_records_behind_the_end(tmp_path: Path) -> None:
 
 def test_the_store_of_another_broker_is_not_the_lost_masters(tmp_path: Path) -> None:
     """A master of another broker beside the slave, with a longer store: the slave's own is compared."""
-    write_store(tmp_path / "e" / "other" / "store" / "commitlog", [*traffic(20_000, broker=B, prefix="O"), sent("P", 1, 2, B, topic=b"payments")])
+    write_store(
+        tmp_path / "e" / "other" / "store" / "commitlog",
+        [*traffic(20_000, broker=B, prefix="O"), sent("P", 1, 2, B, topic=b"payments")],
+    )
     (tmp_path / "e" / "other" / "broker.conf").write_text(CONF.format(number=0, role="ASYNC_MASTER"))
     found = causes.examine(evidence(tmp_path / "e", behind=4).facts, "replica-loss")
     assert (found.verdict, found.figures["acknowledged"], found.figures["acknowledged_missing"]) == ("confirmed", 14, 4)

@@ -1,7 +1,7 @@
 """A few lines and what they show: a row of `evidence/*.yaml` is a folder of text files and what is asked of it.
 
 - `files`: {name: lines}. `{3: line}` is a line three times, `{00..40/20: line <n>}` one for 00, 20 and 40; several lines in a list come as a block.
-- `shows`: {cause: verdict}, or {cause: {verdict, figures, steps, quotes, asks, says, unsaid}}: figures and steps that are named, words of the lines a step quotes, of what is asked for ("" for
+- `shows`: {cause: verdict}, or {cause: {verdict, figures, steps, quotes, asks, says, unsaid, window}}: figures and steps that are named, words of the lines a step quotes, of what is asked for ("" for
   anything), words its summary must have or not. `problems`: {known problem: verdict}, all that are found.
 - `why`: where RocketMQ's sources say so.
 """
@@ -57,6 +57,7 @@ def check(found: Finding, expected: Any) -> None:
     assert {name: steps[name] for name in wanted.get("steps", {})} == wanted.get("steps", {})
     quoted = {step.id: " ".join(ref.text for ref in step.evidence) for step in found.steps}
     assert all(words in quoted[name] for name, words in wanted.get("quotes", {}).items())
+    assert found.window == wanted.get("window", found.window)
     asked = " ".join(f"{missing.artefact.render()} {missing.command}" for missing in found.missing)
     assert all(words in asked and asked for words in wanted.get("asks", ()))
     assert wanted.get("says", "") in found.shown_summary.render("en")

@@ -11,7 +11,7 @@ from typing import Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis.consumers import admin_output, consumer_logs
+from kit.analysis.consumers import admin_output, consumer_logs, positions
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -208,11 +208,15 @@ def table(facts: Facts, group: str) -> pd.DataFrame:
 
 @memo
 def connections(facts: Facts) -> list[Connection]:
-    """Return the connections of users' groups that consumerConnection lists, and those of broker logs."""
+    """Return the connections of users' groups that consumerConnection lists, and those of broker logs.
+
+    An output prints no time: it is that of its file, unless the file is a copy.
+    """
+    original, _ = positions.stamps(facts)
     every = [
         Connection(
-            group=b["-g"], client_id=b["#ClientId"], address=b.get("#ClientAddr", ""), first=b["time"], last=b["time"],
-            file=b["file"], line=b["line"], listed=True,
+            group=b["-g"], client_id=b["#ClientId"], address=b.get("#ClientAddr", ""), first=b["time"] if original else None,
+            last=b["time"] if original else None, file=b["file"], line=b["line"], listed=True,
         )
         for b in admin_output.blocks_of(facts, "consumerConnection") if b.get("#ClientId") and b.get("-g")
     ]  # fmt: skip

@@ -148,7 +148,7 @@ def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
         "stored_twice": ledger.stored_twice, "outcome_by_kind": ledger.outcome_by_kind, "errors_by_kind": errors,
         "kind_unknown": ledger.kind_unknown if ledger.source else None,
         "answered_not_ok": sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None,
-        "busy_code": None if errors is None else sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE),
+        "busy_code": sum(n for kind, n in (errors or {}).items() if kind in attempts.BUSY_CODE) or None,
         "by_kind": [f"{kind} {n['stored']}/{n['stored'] + n['lost']}" for kind, n in by_kind.items()] or None,
         "belief": refused and late and not any(n["stored"] for n in refused),
     }  # fmt: skip
