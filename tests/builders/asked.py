@@ -20,7 +20,7 @@ import pyarrow as pa
 from kit.analysis.consumers import positions
 from kit.case.options import Options
 from kit.case.tables import BRONZE, FILES, LIMITS, specs
-from kit.formats.logs.known_texts import VALUES
+from kit.formats.logs.known_texts import ASKED, COLUMNS
 from kit.spark import session
 from kit.tables import frames
 from kit.tables.facts import Facts
@@ -32,7 +32,7 @@ EVENTS = pa.schema(
         ("line", pa.int32()),
         ("ts", pa.timestamp("us", "UTC")),
         *((name, pa.string()) for name in ("thread", "logger", "level", "event")),
-        ("values", VALUES),
+        *COLUMNS.items(),
     ]
 )
 SCHEMAS = {
@@ -129,6 +129,8 @@ def case(*, options: Options | None = None, found: Any = None, **tables: list[di
     given = {}
     for name, rows in tables.items():
         known = GIVEN_AS.get(name, name)
+        if known == "all_events":
+            rows = [{f"value_{each}": value for each, value in dict(row.get("values", {})).items() if each in ASKED} | row for row in rows]
         query = catalogue().get(known)
         schema = frames.schema(query.columns) if query and query.fold else SCHEMAS.get(known)
         if rows or schema:  # a query without rows is asked of tables without rows

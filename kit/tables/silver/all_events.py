@@ -1,6 +1,6 @@
 """One row for each known text in each log entry, whatever its time: file, source, line, ts, thread, logger, level,
 event (the text's slug), and `values`: what is printed in it, by the names that its pattern gives (null where nothing
-is).
+is). What queries ask for is in a column of its own too: `value_group`, `value_topic`, …
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+
 from kit.formats.logs import known_texts
+from kit.spark.sources import ddl
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 READS: Final = ("all_entries",)
@@ -19,14 +21,14 @@ STORED: Final = True
 PLACE: Final = ("file", "source", "line", "ts", "thread", "logger", "level")
 COLUMNS: Final = (
     "file string, source string, line int, ts timestamp, thread string, logger string, level string, event string, "
-    "values map<string,string>"
+    + ddl(pa.schema(known_texts.COLUMNS))
 )
 
 
 def query(spark: SparkSession) -> DataFrame:
     known = spark.table("all_entries").where("size(events) > 0").select(*PLACE, "message", "trace", "events")
     # Together, the entries of one text are read without the values of all others.
-    return known.mapInArrow(extract, COLUMNS).sortWithinPartitions("event")
+    return known.mapInArrow(extract, COLUMNS)
 
 
 def extract(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,4 +1,6 @@
-"""`all_events` within the times of the case: file, source, line, ts, thread, logger, level, event, values."""
+"""`all_events` within the times of the case: file, source, line, ts, thread, logger, level, event, values and a column for each value that
+queries ask for (`value_group`, …).
+"""
 
 from __future__ import annotations
 

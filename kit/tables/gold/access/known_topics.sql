@@ -5,7 +5,7 @@ select topic from (
   union
   select trim(value) as topic from admin where command = 'topicList' and name in ('text', '#Topic')
   union
-  select e.values['topic'] as topic from events e where e.event in ('queue-taken', 'pull-started')
+  select e.value_topic as topic from events e where e.event in ('queue-taken', 'pull-started')
   union
   select topic from messages_within
 )

@@ -14,8 +14,8 @@ with named as (
   union all
   select 'advertised' as kind, 1 as rank, file, line, value as address from named where name = '#Addr'
   union all
-  select 'advertised' as kind, 2 as rank, e.file, e.line, explode(if(coalesce(e.values['address'], '') <> '', array(e.values['address']),
-    regexp_extract_all(e.values['brokers'], '(\\[[0-9a-fA-F:.]+\\]|[0-9A-Za-z_.-]+):[0-9]{1,5}', 0))) as address
+  select 'advertised' as kind, 2 as rank, e.file, e.line, explode(if(coalesce(e.value_address, '') <> '', array(e.value_address),
+    regexp_extract_all(e.value_brokers, '(\\[[0-9a-fA-F:.]+\\]|[0-9A-Za-z_.-]+):[0-9]{1,5}', 0))) as address
   from events e where e.event in ('route-found', 'broker-registered', 'broker-boot')
   union all
   select 'advertised' as kind, 3 as rank, n.file, n.line, concat(trim(n.value), ':', coalesce(p.port, '10911')) as address

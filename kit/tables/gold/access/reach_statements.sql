@@ -12,9 +12,9 @@ with asked as (
   )
 ), connects as (
   select 'connect' as event, e.file, e.source, e.line, min(e.ts) as ts, regexp_replace(regexp_replace(coalesce(
-      max(case when e.event = 'client-connect' then coalesce(e.values['address'], e.values['address_2']) end), max(e.values['address'])
+      max(case when e.event = 'client-connect' then coalesce(e.value_address, e.value_address_2) end), max(e.value_address)
     ), '^/+', ''), '^\\[([^\\[\\]\\s]+:[0-9]+)\\]$', '$1') as address,
-    coalesce(max(case when e.event = 'client-connect' then coalesce(e.values['how'], if(e.values['address_2'] is null, null, 'success')) end), '')
+    coalesce(max(case when e.event = 'client-connect' then coalesce(e.value_how, if(e.value_address_2 is null, null, 'success')) end), '')
       = 'success' as good, max(case when a.line is not null then 1 else 0 end) as name_server
   from events e left join asked a on e.file = a.file and e.line = a.line
   where e.event in ('client-connect', 'client-connect-failed')
@@ -23,7 +23,7 @@ with asked as (
   select event, file, source, line, ts, address, good, cast(null as string) as client_id, name_server
   from connects where address <> '' and address <> 'null'
   union all
-  select e.event, e.file, e.source, e.line, e.ts, e.values['address'] as address, cast(null as boolean) as good, e.values['client_id'] as client_id,
+  select e.event, e.file, e.source, e.line, e.ts, e.value_address as address, cast(null as boolean) as good, e.value_client_id as client_id,
     0 as name_server
   from events e
   where e.event in ('consumer-list-failed', 'client-created')

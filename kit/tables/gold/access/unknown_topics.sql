@@ -3,8 +3,8 @@
 -- Source: client/impl/factory/MQClientInstance.updateTopicRouteInfoFromNameServer, client/impl/producer/DefaultMQProducerImpl.sendDefaultImpl.
 with said as (
   select e.file, e.source, e.line, min(e.ts) as ts, max(e.event) as event,
-    coalesce(max(case when e.event = 'topic-unknown-to-consumer' then e.values['topic'] end), max(e.values['topic'])) as topic,
-    coalesce(max(case when e.event = 'topic-unknown-to-consumer' then e.values['group'] end), max(e.values['group'])) as consumer_group
+    coalesce(max(case when e.event = 'topic-unknown-to-consumer' then e.value_topic end), max(e.value_topic)) as topic,
+    coalesce(max(case when e.event = 'topic-unknown-to-consumer' then e.value_group end), max(e.value_group)) as consumer_group
   from events e where e.event in ('topic-unknown-to-consumer', 'no-route')
   group by e.file, e.source, e.line
 ), marked as (

@@ -5,10 +5,10 @@
 with refused as (
   select count(*) as n from events
   where event = 'no-permission' or (event = 'service-not-available'
-    and coalesce(greatest(try_cast(values['commitlog'] as double), try_cast(values['consumequeue'] as double)), 0.0) < 0.9)
+    and coalesce(greatest(try_cast(value_commitlog as double), try_cast(value_consumequeue as double)), 0.0) < 0.9)
 ), said as (
   select e.event, e.file, e.line, e.ts from events e cross join refused r
-  where (e.event = 'store-not-writable' and e.source <> 'client') or (e.event = 'store-shutdown' and e.values['what'] = 'putMessage' and r.n > 0)
+  where (e.event = 'store-not-writable' and e.source <> 'client') or (e.event = 'store-shutdown' and e.value_what = 'putMessage' and r.n > 0)
 ), own as (
   select s.* from said s left anti join (select file, line from events where event = 'service-not-available') a
     on s.event = 'store-not-writable' and s.file = a.file and s.line = a.line

@@ -9,13 +9,13 @@ with printed as (
       'client-created', 'queues-assigned', 'queues-assigned-go', 'queue-taken', 'queue-left', 'pull-started', 'consumer-stopped', 'consumer-connected',
       'consumer-disconnected', 'subscription-replaced', 'subscription-removed', 'subscription-added', 'expired-sent-back'
     ) then line end as own,
-    coalesce(values['group'], values['group_2']) as `group`, coalesce(values['topic'], values['topic_2']) as topic,
-    coalesce(values['broker'], values['broker_2']) as broker, coalesce(values['queue_id'], values['queue_id_2']) as queue_id,
-    coalesce(values['address'], values['address_2']) as address, values['client_id'] as client_id, values['set'] as `set`,
-    values['clients'] as clients, values['data'] as data, values['old'] as old, values['new'] as new, values['queue_offset'] as queue_offset,
-    values['uniq_key'] as uniq_key, values['msg_id'] as msg_id,
-    try_cast(values['min_offset'] as bigint) as min_offset, try_cast(values['count'] as bigint) as count,
-    try_cast(values['reconsume_times'] as bigint) as reconsume_times, try_cast(values['behind_ms'] as bigint) as behind_ms
+    coalesce(value_group, value_group_2) as `group`, coalesce(value_topic, value_topic_2) as topic,
+    coalesce(value_broker, value_broker_2) as broker, coalesce(value_queue_id, value_queue_id_2) as queue_id,
+    coalesce(value_address, value_address_2) as address, value_client_id as client_id, value_set as `set`,
+    value_clients as clients, value_data as data, value_old as old, value_new as new, value_queue_offset as queue_offset,
+    value_uniq_key as uniq_key, value_msg_id as msg_id,
+    try_cast(value_min_offset as bigint) as min_offset, try_cast(value_count as bigint) as count,
+    try_cast(value_reconsume_times as bigint) as reconsume_times, try_cast(value_behind_ms as bigint) as behind_ms
   from events
   where event in (
     'client-created', 'heartbeat-data', 'queues-assigned', 'queues-assigned-go', 'queue-taken', 'queue-left', 'pull-started', 'pull-held-back',

@@ -1,10 +1,10 @@
 -- One row per consumer group and log that shows a client of it at work: group, file. At most as many rows as groups times logs.
 -- Queues (client/impl/consumer/RebalanceImpl), saved offsets (RemoteBrokerOffsetStore), and the groups of a printed HeartbeatData.
 with named as (
-  select distinct file, values['group'] as `group` from events
+  select distinct file, value_group as `group` from events
   where event in ('queues-assigned', 'queues-assigned-go', 'queue-taken', 'pull-started', 'consumer-offset-saved')
 ), beats as (
-  select distinct file, values['data'] as data from events where event = 'heartbeat-data'
+  select distinct file, value_data as data from events where event = 'heartbeat-data'
 ), listed as (
   select file, explode(split(data, 'groupName=')) as part from beats
 )

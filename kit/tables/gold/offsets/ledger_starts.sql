@@ -8,8 +8,8 @@ with born as (
   select b.`group`, b.born from born b
     left anti join (select distinct `group` from offset_statements where event = 'pull-started') p on b.`group` = p.`group`
 ), subscribed as (
-  select distinct s.`group`, s.born, e.values['data'] as data
-  from silent s join events e on e.event = 'consumer-registered' and e.values['group'] = s.`group`
+  select distinct s.`group`, s.born, e.value_data as data
+  from silent s join events e on e.event = 'consumer-registered' and e.value_group = s.`group`
 ), passed as (
   select distinct s.`group`, s.born, o.topic, o.queue_id, o.offset
   from subscribed s join passed_offsets o on o.`group` = s.`group`

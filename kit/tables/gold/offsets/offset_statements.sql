@@ -3,12 +3,12 @@
 -- last_line, first, last (times, null where none is printed). In order of time, at most 50,000 rows.
 -- A slave that corrects nobody's offset prints its two lines thousands of times a second (broker/processor/PullMessageProcessor).
 with printed as (
-  select event, file, source, line, ts, coalesce(values['group'], values['group_2']) as `group`, values['topic'] as topic,
-    values['broker'] as broker, values['client_id'] as client_id, values['address'] as address,
-    try_cast(values['queue_id'] as bigint) as queue_id, try_cast(values['offset'] as bigint) as offset,
-    try_cast(values['next'] as bigint) as next, try_cast(values['requested'] as bigint) as requested,
-    try_cast(values['stored'] as bigint) as stored, try_cast(values['min_offset'] as bigint) as min_offset,
-    try_cast(values['max_offset'] as bigint) as max_offset, try_cast(values['timestamp'] as bigint) as timestamp
+  select event, file, source, line, ts, coalesce(value_group, value_group_2) as `group`, value_topic as topic,
+    value_broker as broker, value_client_id as client_id, value_address as address,
+    try_cast(value_queue_id as bigint) as queue_id, try_cast(value_offset as bigint) as offset,
+    try_cast(value_next as bigint) as next, try_cast(value_requested as bigint) as requested,
+    try_cast(value_stored as bigint) as stored, try_cast(value_min_offset as bigint) as min_offset,
+    try_cast(value_max_offset as bigint) as max_offset, try_cast(value_timestamp as bigint) as timestamp
   from events
   where event in ('pull-offset-illegal', 'offset-too-small', 'offset-corrected', 'offset-not-corrected', 'offset-overflow',
     'offset-reset-on-pull', 'offset-reset-started', 'offset-reset-done', 'offset-reset-client', 'offset-reset-command', 'pull-started',

@@ -1,8 +1,8 @@
 -- One row per consumer group whose ConsumeFromWhere the broker prints: group, policy (CONSUME_FROM_LAST_OFFSET, …), file, line of its first
 -- entry. At most as many rows as groups. ConsumerData in broker/client/ConsumerGroupInfo.
 with printed as (
-  select values['group'] as `group`, regexp_extract(values['data'], 'consumeFromWhere=([A-Z_]+)', 1) as policy, file, line, ts
-  from events where event = 'consumer-registered' and values['group'] is not null
+  select value_group as `group`, regexp_extract(value_data, 'consumeFromWhere=([A-Z_]+)', 1) as policy, file, line, ts
+  from events where event = 'consumer-registered' and value_group is not null
 ), numbered as (
   select *, row_number() over (partition by `group` order by ts nulls first, file, line) as nth from printed where policy <> ''
 )

@@ -3,7 +3,7 @@
 -- trace. At most 12. DefaultMessageStore.CleanCommitLogService (its clean-up at diskMaxUsedSpaceRatio marks nothing), SendMessageProcessor
 -- (diskSpaceWarningLevelRatio 0.90).
 with printed as (
-  select file, line, ts, event, greatest(try_cast(values['commitlog'] as double), try_cast(values['consumequeue'] as double)) as ratio
+  select file, line, ts, event, greatest(try_cast(value_commitlog as double), try_cast(value_consumequeue as double)) as ratio
   from events where event in ('disk-full', 'service-not-available')
 ), states as (
   select p.file, p.line, p.ts, p.ratio,

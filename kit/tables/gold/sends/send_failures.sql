@@ -11,13 +11,13 @@ with marked as (
     bool_or(event = 'send-attempt-failed') as attempt, bool_or(event = 'flow-control') as refused,
     bool_or(event in ('client-wait-timeout', 'client-call-timeout', 'client-async-timeout')) as late,
     bool_or(event <> 'send-attempt-message') as failed,
-    max(case when event = 'flow-control' then values['kind'] end) as kind,
-    max(case when event = 'flow-control' then values['period'] end) as period,
-    max(case when event = 'flow-control' then values['queue'] end) as queue,
-    max(case when event = 'send-attempt-failed' then values['broker'] end) as broker,
-    max(case when event = 'send-attempt-failed' then values['what'] end) as what,
-    max(case when event = 'send-attempt-message' then values['keys'] end) as printed_key,
-    max(case when event = 'send-attempt-message' then values['msg_id'] end) as printed_id
+    max(case when event = 'flow-control' then value_kind end) as kind,
+    max(case when event = 'flow-control' then value_period end) as period,
+    max(case when event = 'flow-control' then value_queue end) as queue,
+    max(case when event = 'send-attempt-failed' then value_broker end) as broker,
+    max(case when event = 'send-attempt-failed' then value_what end) as what,
+    max(case when event = 'send-attempt-message' then value_keys end) as printed_key,
+    max(case when event = 'send-attempt-message' then value_msg_id end) as printed_id
   from events
   where event in (
     'send-attempt-failed', 'send-attempt-message', 'flow-control', 'client-wait-timeout', 'client-call-timeout', 'client-async-timeout',

@@ -6,8 +6,8 @@ with points as (
   select 'stored' as line, store_timestamp as ts, queue_offset + 1 as offset from records
   where topic = 'RMQ_SYS_TRANS_HALF_TOPIC' and store_timestamp is not null and queue_offset is not null
   union all
-  select 'checked' as line, e.ts, try_cast(e.values['half_offset'] as bigint) as offset from events e
-  where e.event = 'check-position' and e.ts is not null and e.values['topic'] = 'RMQ_SYS_TRANS_HALF_TOPIC' and e.values['half_offset'] rlike '^[0-9]{1,18}$'
+  select 'checked' as line, e.ts, try_cast(e.value_half_offset as bigint) as offset from events e
+  where e.event = 'check-position' and e.ts is not null and e.value_topic = 'RMQ_SYS_TRANS_HALF_TOPIC' and e.value_half_offset rlike '^[0-9]{1,18}$'
 ), spans as (
   select line, min(unix_micros(ts)) as begin, greatest(1, ceil((max(unix_micros(ts)) - min(unix_micros(ts)) + 1) / 400000000.0)) * 1000000 as width
   from points group by line

@@ -6,7 +6,7 @@ with refused as (
   select event, file, line, min(ts) as ts, min(thread) as thread, min(logger) as logger
   from events where event in ('message-illegal', 'client-body-too-large') group by event, file, line
 ), attempts as (
-  select e.file, e.line, max(e.values['topic']) as topic from events e where e.event = 'send-attempt-failed' group by e.file, e.line
+  select e.file, e.line, max(e.value_topic) as topic from events e where e.event = 'send-attempt-failed' group by e.file, e.line
 ), told as (
   select r.*, a.line is not null as attempt, date_trunc('SECOND', r.ts) as second
   from refused r left join attempts a on r.file = a.file and r.line = a.line

@@ -20,7 +20,7 @@ def query(spark: SparkSession) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
     printed = spark.table("events").where(F.col("event").isin([*catalogue.PASSING, *catalogue.STARTS["clients"]]))
-    group = "coalesce(values['group'], values['group_2'], '') as `group`"
+    group = "coalesce(value_group, value_group_2, '') as `group`"
     second = "coalesce(unix_seconds(ts), -1) as second"
     counted = printed.selectExpr("event", group, second, "file", "line").groupBy("event", "group", "second", "file")
     found = counted.agg(F.count("*").alias("n"), F.min("line").alias("line"))

@@ -2,12 +2,12 @@
 -- entries (lines of that length), consumer_group (of the configuration, the offsets, the broker's connections or a log; null: none has it). At most a few rows.
 with refused as (
   select try_cast(length as int) as length, count(*) as entries from (
-    select try_element_at(values, 'length') as length from events where event = 'topic-too-long'
+    select value_length as length from events where event = 'topic-too-long'
   ) where length rlike '^[0-9]{1,9}$' group by 1
 ), known as (
   select distinct name as consumer_group, length(name) + 7 as length from (
     select `group` as name from offsets union select subject from configs where origin = 'subscriptionGroup'
-    union select try_element_at(values, 'group') from events where event = 'consumer-connected'
+    union select value_group from events where event = 'consumer-connected'
     union select value from named_in_logs where kind = 'group'
   ) where name <> '' and name not like '\\%RETRY\\%%'
 )

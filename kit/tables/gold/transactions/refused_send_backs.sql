@@ -2,7 +2,7 @@
 -- consumer_group, reason (illegal: MESSAGE_ILLEGAL, a name or properties too long), entries. At most 14 rows a group, most common first.
 -- DefaultMQPushConsumerImpl.sendMessageBack; the remarks come from SendMessageProcessor and store/PutMessageStatus.
 with refused as (
-  select coalesce(try_element_at(v.values, 'group'), try_element_at(v.values, 'group_5')) as consumer_group,
+  select coalesce(v.value_group, v.value_group_5) as consumer_group,
     concat_ws('\n', e.message, e.trace) as text
   from events v join entries e on e.file = v.file and e.line = v.line
   where v.event = 'send-back-exception'

@@ -2,11 +2,11 @@
 -- producers were connected, and could not be written to), file, line (of the first such answer).
 -- AbstractTransactionalMessageCheckListener.sendCheckMessage, ProducerManager.getAvailableChannel.
 with nulls as (
-  select try_element_at(values, 'group') as producer_group, date_trunc('second', ts) as second, count(*) as lines
+  select value_group as producer_group, date_trunc('second', ts) as second, count(*) as lines
   from events where event = 'check-channel-null' group by 1, 2
 ), answers as (
-  select try_element_at(values, 'group') as producer_group, date_trunc('second', ts) as second, file, line,
-    row_number() over (partition by try_element_at(values, 'group'), date_trunc('second', ts) order by file, line) as nth
+  select value_group as producer_group, date_trunc('second', ts) as second, file, line,
+    row_number() over (partition by value_group, date_trunc('second', ts) order by file, line) as nth
   from events where event in ('check-answer-commit', 'check-answer-rollback', 'check-answer-pending') and ts is not null
 ), answered as (
   select n.producer_group, n.second, max(n.lines) as lines, min(struct(a.second, a.file, a.line)) as answer

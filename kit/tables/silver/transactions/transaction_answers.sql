@@ -2,14 +2,14 @@
 -- (`ip:port` of the producer), commit_log_offset (of the record named), exception (boolean: the remark mentions one in the local transaction).
 -- transaction.log prints every answer except a plain COMMIT; the client catches an exception of the local transaction and passes its text on as the
 -- remark of an UNKNOWN answer (broker/processor/EndTransactionProcessor, client/impl/producer/DefaultMQProducerImpl).
-select upper(try_element_at(e.values, 'msg_id')) as uniq_key, e.ts, e.file, e.line,
+select upper(e.value_msg_id) as uniq_key, e.ts, e.file, e.line,
   case e.event when 'check-answer-commit' then 'COMMIT' when 'check-answer-rollback' then 'ROLLBACK' when 'end-transaction-rollback' then 'ROLLBACK'
     else 'UNKNOWN' end as said,
-  e.event like 'check-%' as from_check, try_element_at(e.values, 'address') as address,
-  case when try_element_at(e.values, 'commit_log_offset') rlike '^[0-9]{1,18}$' then try_cast(try_element_at(e.values, 'commit_log_offset') as bigint)
+  e.event like 'check-%' as from_check, e.value_address as address,
+  case when e.value_commit_log_offset rlike '^[0-9]{1,18}$' then try_cast(e.value_commit_log_offset as bigint)
     end as commit_log_offset,
   x.file is not null as exception
 from events e
 left join (select distinct file, line from events where event = 'local-transaction-exception') x on x.file = e.file and x.line = e.line
 where e.event in ('check-answer-commit', 'check-answer-rollback', 'check-answer-pending', 'end-transaction-rollback', 'end-transaction-pending')
-  and try_element_at(e.values, 'msg_id') is not null
+  and e.value_msg_id is not null

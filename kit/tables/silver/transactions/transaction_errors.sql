@@ -3,9 +3,9 @@
 -- Exceptions of local transactions come from the client's log (4.x prints the message in an entry of its own, within 60 lines behind the exception) and
 -- from the remarks in transaction.log.
 with printed as (
-  select e.event, e.ts, e.file, e.line, upper(try_element_at(e.values, 'msg_id')) as uniq_key,
+  select e.event, e.ts, e.file, e.line, upper(e.value_msg_id) as uniq_key,
     lead(e.event) over (partition by e.file order by e.line, e.event) as next_event, lead(e.line) over (partition by e.file order by e.line, e.event) as next_line,
-    lead(upper(try_element_at(e.values, 'msg_id'))) over (partition by e.file order by e.line, e.event) as next_key
+    lead(upper(e.value_msg_id)) over (partition by e.file order by e.line, e.event) as next_key
   from events e
   where e.event in ('local-transaction-exception', 'send-attempt-message') and e.source is not null and e.source not in ('transaction', 'broker')
 ), thrown as (
@@ -18,5 +18,5 @@ select uniq_key, 'exception' as how, ts, file, line from thrown where uniq_key i
 union all
 select uniq_key, 'exception', ts, file, line from transaction_answers where exception
 union all
-select upper(try_element_at(values, 'msg_id')), try_element_at(values, 'status'), ts, file, line from events
-where event = 'send-result' and try_element_at(values, 'status') <> 'SEND_OK' and try_element_at(values, 'msg_id') is not null
+select upper(value_msg_id), value_status, ts, file, line from events
+where event = 'send-result' and value_status <> 'SEND_OK' and value_msg_id is not null

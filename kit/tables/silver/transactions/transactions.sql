@@ -79,7 +79,7 @@ with brokers as (
   select distinct r.id from transaction_records r join transaction_records h on h.id = r.id and h.half and h.physical_offset = r.prepared
   where r.ordinary and not r.commits and r.prepared > 0
 ), logged as (
-  select distinct h.id from transaction_records h join events e on e.event = 'check-discard' and try_element_at(e.values, 'msg_id') = h.offset_msg_id
+  select distinct h.id from transaction_records h join events e on e.event = 'check-discard' and e.value_msg_id = h.offset_msg_id
   cross join discards_stored d
   where h.half and not d.kept
 ), gaps as (
