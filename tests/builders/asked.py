@@ -130,7 +130,10 @@ def case(*, options: Options | None = None, found: Any = None, **tables: list[di
     for name, rows in tables.items():
         known = GIVEN_AS.get(name, name)
         if known == "all_events":
-            rows = [{f"value_{each}": value for each, value in dict(row.get("values", {})).items() if each in ASKED} | row for row in rows]
+            rows = [
+                {f"value_{each}": value for each, value in dict(row.get("values", {})).items() if each in ASKED} | row
+                for row in rows
+            ]
         query = catalogue().get(known)
         schema = frames.schema(query.columns) if query and query.fold else SCHEMAS.get(known)
         if rows or schema:  # a query without rows is asked of tables without rows
