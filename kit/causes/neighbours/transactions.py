@@ -36,7 +36,7 @@ def check_unknown_until_discard(facts: Facts) -> Observed:
     if not count:
         return Observed({**values, "discarded": count, "answered_unknown": 0 if count == 0 else None})
     every = facts("discarded_transactions")
-    rows = every[every["unknown"] > 0]
+    rows, values["rolled"] = every[every["unknown"] > 0], _rolled(facts, every["stored"].min())
     values |= {
         "discarded": count, "answered_unknown": len(rows), "unknown": len(rows), "answers": int(rows["unknown"].sum()),
         "thrown": int(rows["thrown"].sum()),
@@ -62,7 +62,7 @@ def _printed_discards(facts: Facts, values: dict[str, Any]) -> Observed:
     unknown = row["unknown_messages"]
     return Observed(
         {
-            **values, "printed": True, "discarded": row["messages"] or None, "named": row["messages"],
+            **values, "printed": True, "rolled": _rolled(facts, row["born"]), "discarded": row["messages"] or None, "named": row["messages"],
             "lines": row["lines"],
             "unknown": unknown, "answers": row["unknowns"], "answered_unknown": unknown or None,
         },
@@ -72,6 +72,12 @@ def _printed_discards(facts: Facts, values: dict[str, Any]) -> Observed:
         },
         (row["first"], row["last"]) if unknown and row["first"] else None,
     )  # fmt: skip
+
+
+def _rolled(facts: Facts, since: Any) -> bool:
+    """Return whether transaction.log begins after this time (naive UTC), so that answers before it are not there."""
+    begins = [item.first for item in facts.zoned.items if item.source == "transaction" and item.first]
+    return bool(begins) and not pd.isna(since) and pd.Timestamp(min(begins)).tz_convert(None) > since
 
 
 def duplicate_commit(facts: Facts) -> Observed:

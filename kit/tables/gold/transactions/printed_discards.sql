@@ -1,9 +1,10 @@
 -- One row per kind of half message that transaction.log prints as discarded: leaked (boolean: its real topic is the half topic), lines, messages
--- (distinct UNIQ_KEYs), first, last (time), file, line (of the first), commits (COMMIT answers of checks of these messages), commit_file, commit_line
+-- (distinct UNIQ_KEYs), born (the earliest of them), first, last (time), file, line (of the first), commits (COMMIT answers of checks of these messages), commit_file, commit_line
 -- (the first), unknown_messages (messages with UNKNOWN answers), unknowns (these answers), unknown_file, unknown_line (the first). At most 2 rows.
 -- DefaultTransactionalMessageCheckListener.resolveDiscardMsg prints the whole message, EndTransactionProcessor the answers by UNIQ_KEY.
 with printed as (
   select v.file, v.line, v.ts, e.message like '%REAL_TOPIC=RMQ_SYS_TRANS_HALF_TOPIC%' as leaked,
+    timestamp_millis(try_cast(regexp_extract(e.message, 'bornTimestamp=([0-9]{13})', 1) as bigint)) as born,
     nullif(upper(regexp_extract(e.message, '[{ ]UNIQ_KEY=([0-9A-Fa-f]{32,56})', 1)), '') as uniq_key
   from events v join entries e on e.file = v.file and e.line = v.line
   where v.event = 'check-discard'
@@ -23,11 +24,11 @@ with printed as (
 ), numbered as (
   select *, row_number() over (partition by leaked order by ts nulls last, file, line) as nth from printed
 ), discards as (
-  select leaked, count(*) as lines, count(distinct uniq_key) as messages, min(ts) as first, max(ts) as last,
+  select leaked, count(*) as lines, count(distinct uniq_key) as messages, min(born) as born, min(ts) as first, max(ts) as last,
     max(case when nth = 1 then file end) as file, max(case when nth = 1 then line end) as line
   from numbered group by leaked
 )
-select d.leaked, d.lines, d.messages, d.first, d.last, d.file, d.line, coalesce(a.commits, 0) as commits, a.commit_file, a.commit_line,
+select d.leaked, d.lines, d.messages, d.born, d.first, d.last, d.file, d.line, coalesce(a.commits, 0) as commits, a.commit_file, a.commit_line,
   coalesce(a.unknown_messages, 0) as unknown_messages, coalesce(a.unknowns, 0) as unknowns, a.unknown_file, a.unknown_line
 from discards d left join answers a on a.leaked = d.leaked
 order by d.leaked
