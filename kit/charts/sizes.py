@@ -11,7 +11,7 @@ import pandas as pd
 from kit.charts import LABELS, Chart, Declared, Table, pictures
 from kit.charts.figures import GREY, ORANGE, VERMILLION
 from kit.i18n import Lang
-from kit.rocketmq import names, record_fields, size
+from kit.rocketmq import names, size
 
 FIELDS = Declared.of("record fields")
 ROOM = Declared.of("room left")
@@ -54,11 +54,6 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     below = {"xref": "container", "x": 0.02, "yref": "container", "y": 0.01, "yanchor": "bottom"}
     chart.update_layout(legend=below, margin_b=130, height=230 + 56 * len(table))
     return FIELDS.chart(table, lang, said, chart)
-
-
-def of_record(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart how the first half record of `frame` grows; `frame` as in `kit.rocketmq.record_fields.of_first`."""
-    return fields(record_fields.of_first(frame), lang)
 
 
 def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart:

@@ -62,8 +62,9 @@ def answer(
     lang: Lang,
 ) -> Answer:
     """Return what a stop shows; see `Inquiry.answer`."""
-    frame = rows if isinstance(rows, pd.DataFrame) else frames.to_pandas(collect(rows.limit(MOST)))
-    said = rendered(so.of(case, frame) if so else "", lang)
+    fetched = rows if isinstance(rows, pd.DataFrame) else collect(rows.limit(MOST))
+    frame = fetched if isinstance(fetched, pd.DataFrame) else frames.to_pandas(fetched)
+    said = rendered(so.of(case, fetched) if so else "", lang)
     if frame.empty:
         return Answer(frame, (), said or NOTHING.in_(lang))
     if draw is None:

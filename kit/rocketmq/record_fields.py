@@ -36,6 +36,8 @@ def of(topic: str, body: int, store_size: int, properties: Mapping[str, str]) ->
 
 def of_first(frame: pd.DataFrame) -> pd.DataFrame:
     """Return `stages` of the first half record of `frame`: a record's columns, put_back_body and limit."""
+    if frame.empty:
+        return frame
     record: Any = next(frame.itertuples(index=False))
     return stages(record, int(record.put_back_body), None if pd.isna(record.limit) else int(record.limit))
 

@@ -252,4 +252,5 @@ def of_copies(copies: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
     client_version.
     """
     version = copies["client_version"].dropna().max()
-    return on_message(copies.to_dict("records"), Version.maybe(str(version)), lang)  # type: ignore[arg-type]
+    calls = on_message(copies.to_dict("records"), Version.maybe(str(version)), lang)  # type: ignore[arg-type]
+    return calls if len(copies) else calls.head(0)

@@ -1,98 +1,94 @@
-"""What follows from the answer of a stop: the sentences stand in `<walk>.yaml`; which of them an answer calls for, and
-with what numbers, is a function of the same name in `<walk>.py`, one walk a notebook.
+"""What follows from the answer of a stop: `<walk>.yaml` has its sentences, and the query over the rows of the answer
+(`answer`, with `nth` from 0 for their order) that says which of them it calls for, and with what numbers.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import msgspec
 import pandas as pd
+import pyarrow as pa
+from pyspark.errors import PySparkException
 
 from kit import data
 from kit.i18n import Sentence, T
+from kit.tables import frames
+from kit.tables.runner import collect, local
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-Said = tuple[str, dict[str, Any]]
-"""The name of a sentence, and what fills it."""
 SO = T("So: {sentence}", "所以：{sentence}")
 ABSENT = T("Not answered by this evidence. What would: {needs}.", "这份证据答不出来。能回答的是：{needs}。")
 NOTHING = T("No row answers this.", "没有符合的行。")
 OTHER_COLUMNS = T("The query has other columns now: read the answer yourself.", "查询的列已改变：请自行阅读结果。")
 
 
-class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The sentences of a stop. `table`: must have rows for no answer to be one (`log:SOURCE`: there must be such a
-    log); `needs`: what would answer if it has none, a name of `files.yaml` or a sentence; `nothing`: what no rows say
-    if it has.
+class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What follows from an answer: what it rules out, what to ask next.
+
+    `table`: must have rows for no answer to be one (`log:SOURCE`: there must be such a log); `needs`: what would answer
+    if it has none, a name of `files.yaml` or a sentence; `nothing`: what no rows say if it has. `says`: the sentences
+    for rows; `so`: the query whose only row has the name of one in its column `says`, if there are several, and in the
+    others what fills it.
     """
 
     table: str
     needs: str | T
     nothing: T
     says: dict[str, T]
+    so: str = ""
 
-
-class Walk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The sentences of one walk. `words`: parts of sentences."""
-
-    stops: dict[str, Texts]
-    words: dict[str, T] = {}
-
-
-@attrs.frozen
-class Stop:
-    """What follows from an answer: what it rules out, what to ask next."""
-
-    finds: Callable[[pd.DataFrame], Said]
-    texts: Texts
-
-    def of(self, case: Case, frame: pd.DataFrame) -> Sentence:
+    def of(self, case: Case, rows: pa.Table | pd.DataFrame) -> Sentence:
         """Return the sentence for an answer."""
-        texts = self.texts
-        if len(frame):
+        if len(rows):
             try:
-                name, values = self.finds(frame)
-            except (KeyError, AttributeError, TypeError, ValueError, IndexError):
+                values = _filled(case, self.so, rows) if self.so else {}
+                sentence = self.says[values.pop("says", next(iter(self.says)))].say(**values)
+            except (PySparkException, LookupError, pa.ArrowException):
                 return OTHER_COLUMNS
-            return SO.say(sentence=texts.says[name].say(**{key: _plain(value) for key, value in values.items()}))
-        source = texts.table.removeprefix("log:")
-        known = case.facts.has_source(source) if source != texts.table else case.has(texts.table)
-        needs = files()[texts.needs] if isinstance(texts.needs, str) else texts.needs
-        return SO.say(sentence=texts.nothing) if known else ABSENT.say(needs=needs)
+            return SO.say(sentence=sentence)
+        source = self.table.removeprefix("log:")
+        known = case.facts.has_source(source) if source != self.table else case.has(self.table)
+        needs = files()[self.needs] if isinstance(self.needs, str) else self.needs
+        return SO.say(sentence=self.nothing) if known else ABSENT.say(needs=needs)
 
 
-def _plain(value: Any) -> Any:
-    """Return a value of pandas as one of Python, whole numbers as such."""
-    value = value.item() if hasattr(value, "item") else value
-    if not isinstance(value, float):
-        return value
-    return None if value != value else int(value) if value.is_integer() else value
+def _filled(case: Case, so: str, rows: pa.Table | pd.DataFrame) -> dict[str, Any]:
+    """Return what a query over the rows of an answer says."""
+    table = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False)
+    numbered = table.append_column("nth", pa.array(range(len(rows))))
+    local(case.session, numbered).createOrReplaceTempView("answer")
+    [row] = frames.rows(collect(case.session.sql(so)))
+    return {name: _value(value) for name, value in row.items()}
 
 
-def stop(finds: Callable[[pd.DataFrame], Said]) -> Stop:
-    """Make a stop of a function that finds what follows from an answer with rows."""
-    return Stop(finds, walk(finds.__module__).stops[finds.__name__])
-
-
-def always(module: str, name: str) -> Stop:
-    """Return a stop that says its only sentence of whatever rows there are."""
-    texts = walk(module).stops[name]
-    return Stop(lambda _: (next(iter(texts.says)), {}), texts)
+def _value(value: Any) -> Any:
+    """Return a value as sentences take it: what has a `word` is that one of `words.yaml`, filled with the rest."""
+    if isinstance(value, list):
+        return [_value(each) for each in value]
+    if isinstance(value, dict):
+        word = value.pop("word")
+        return words()[word].say(**{name: _value(each) for name, each in value.items()}) if word in words() else word
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @functools.cache
-def walk(module: str) -> Walk:
-    """Return the sentences of a walk, by its module's name."""
-    return data.read(f"notebook/walks/{module.rpartition('.')[2]}.yaml", Walk)
+def walk(name: str) -> dict[str, Stop]:
+    """Return the stops of a walk."""
+    return data.read(f"notebook/walks/{name}.yaml", dict[str, Stop])
 
 
 @functools.cache
 def files() -> dict[str, T]:
     """Return the files that would answer a question, by their names in the walks."""
     return data.read("notebook/walks/files.yaml", dict[str, T])
+
+
+@functools.cache
+def words() -> dict[str, T]:
+    """Return parts of sentences, by their names in the walks."""
+    return data.read("notebook/walks/words.yaml", dict[str, T])
