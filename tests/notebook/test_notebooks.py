@@ -17,6 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 import kit
 from kit.case import output
 from kit.notebook import inquiry, prose
+from kit.notebook.walks import walk
 from kit.report import build, notebooks
 
 PATHS = sorted(notebooks.folder().glob("*.ipynb"))
@@ -76,7 +77,9 @@ class TestWalk:
         cells = notebooks.read(path).cells
         code = [cell.source for cell in cells if cell.cell_type == "code"]
         assert sum("inquiry.sql(" in source for source in code) >= 8
-        assert sum("so." in source for source in code) >= 6
+        [name] = re.findall(r'^so = walk\("(\w+)"\)', "\n".join(code), re.MULTILINE)
+        stops = re.findall(r'\bso\["(\w+)"\]', "\n".join(code))
+        assert len(stops) >= 6 and set(stops) <= walk(name).keys()
         asked = [
             line
             for cell in cells
@@ -90,7 +93,7 @@ class TestWalk:
         cells = [cell.source for cell in notebooks.read(path).cells]
         [own] = [n for n, text in enumerate(cells) if "## Ask the evidence yourself" in text]
         chains = [n for n, text in enumerate(cells) if text.startswith("inquiry.chain(")]
-        asked = [n for n, text in enumerate(cells) if "so." in text and text.startswith("inquiry.answer(")]
+        asked = [n for n, text in enumerate(cells) if "so[" in text and text.startswith("inquiry.answer(")]
         assert max(asked) < min(chains) <= max(chains) < own
         after = "\n".join(cells[own:])
         assert after.count("inquiry.answer(") >= 3 and "inquiry.views(" in after and "inquiry.query(" in after
