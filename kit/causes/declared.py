@@ -57,7 +57,8 @@ def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Fin
     observed = observed or Observed()
     windows = [_count(facts, name, value, observed) for name, value in cause.values.items()]
     values = observed.values
-    result = cause.finding()
+    actors = tuple(name for name, each in cause.figures.items() if each.actor)
+    result = Finding(cause.slug, cause.kind, cause.title, cause.none or cause.title, actor_figures=actors)
     conditions = Conditions(facts, values, result)
     for text in cause.steps:
         result.steps += _step(cause, text, conditions, observed)

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import msgspec
 
 from kit import data
-from kit.causes.findings import Finding, Kind, Remedy, Role
-from kit.i18n import Filled, Sentence, T
+from kit.causes.findings import Kind, Remedy, Role
+from kit.i18n import Filled, T
 
 Severity = Literal["notice", "warning", "critical"]
 
@@ -196,12 +196,6 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         parts = {part: getattr(text, part) for part in ("action", "why", "risk", "verify", "when", "undo")}
         concerned = tuple(values[text.actors]) if text.actors else ()
         return Remedy(**{part: each and each.say(**values) for part, each in parts.items()}, actors=concerned)
-
-    def finding(self, summary: Sentence | None = None) -> Finding:
-        """Return the finding that says that nothing was found."""
-        finding = Finding(self.slug, self.kind, self.title, summary or self.none or self.title)
-        finding.actor_figures = tuple(name for name, each in self.figures.items() if each.actor)
-        return finding
 
 
 @cache

@@ -6,7 +6,6 @@ import contextlib
 import difflib
 import itertools
 from pathlib import PurePosixPath
-from types import SimpleNamespace
 from typing import Any, Final
 
 from kit.analysis import refs, setup
@@ -92,24 +91,25 @@ def topic_missing(facts: Facts) -> Observed:
     topics = _unknown(facts)
     values: dict[str, Any] = {"looked": reach.client_logs(facts)}
     if values["looked"] or topics:
-        absent = [each for each in topics if not each.exists]
-        by_topic = {each.topic: each.sends for each in absent}
-        groups = sorted({group for each in absent for group in each.groups})
+        absent = [each for each in topics if not each["exists"]]
+        by_topic = {each["topic"]: each["sends"] for each in absent}
+        groups = sorted({group for each in absent for group in each["groups"]})
         values |= {"topics": by_topic, "failed_sends": sum(by_topic.values()), "consumer_groups": groups}
     if not topics:
         return Observed(values)
     worst = topics[0]
-    values |= {"topic": worst.topic, "exists": worst.exists}
-    quoted = _quote(facts, worst)
-    if worst.exists:
+    values |= worst
+    quoted = _quote(facts, worst["topic"])
+    if worst["exists"]:
         return Observed(values, {"no-route": quoted})
-    known, used = bool(_existing(facts)), bool(worst.sends or worst.groups)
+    existing, used = sorted(_existing(facts)), bool(worst["sends"] or worst["groups"])
+    known, like = bool(existing), difflib.get_close_matches(worst["topic"], existing, 1, ALIKE)
     unreached = refs.seen(facts, PROBLEM + "namesrv-unreachable") if used and not known else None
     setting = setup.setting(facts, "autoCreateTopicEnable")
     values |= {
         "used": used, "sure": used and known, "unsure": not (used and known), "unreached": unreached,
-        "like": worst.like, "sends": worst.sends, "failed": worst.sends or None, "subscribing": len(worst.groups),
-        "groups": list(worst.groups) or None, "entries": worst.entries,
+        "like": next(iter(like), None), "failed": worst["sends"] or None, "subscribing": len(worst["groups"]),
+        "groups": worst["groups"] or None, "entries": worst["n"],
         "not_created": setting.value == "false" and setting.where is not None,
     }  # fmt: skip
     quotes = {
@@ -117,7 +117,7 @@ def topic_missing(facts: Facts) -> Observed:
         "name-server-reached": refs.quote(facts, unreached) if unreached else (),
         "no-auto-create": (setting.where,) if setting.where else (),
     }  # fmt: skip
-    return Observed(values, quotes, worst.window)
+    return Observed(values, quotes, (worst["first"], worst["last"]))
 
 
 def route_missing(facts: Facts) -> Observed:
@@ -127,53 +127,44 @@ def route_missing(facts: Facts) -> Observed:
     another name server than the client asks (client/impl/producer/DefaultMQProducerImpl.sendDefaultImpl,
     namesrv/routeinfo/RouteInfoManager).
     """
-    unknown = [each for each in _unknown(facts) if each.sends]
-    existing = [each for each in unknown if each.exists]
+    unknown = [each for each in _unknown(facts) if each["sends"]]
+    existing = [each for each in unknown if each["exists"]]
     unsure = bool(unknown) and not _existing(facts)  # the topic may exist or not
     looked = not unsure and shown_by.has(facts, "client logs | answers to sends")
     if not existing:
-        topic = unknown[0].topic if unsure else None
+        topic = unknown[0]["topic"] if unsure else None
         return Observed({"unsure": unsure, "looked": looked, "topic": topic, "topics": {} if looked else None})
-    worst, topics = existing[0], {each.topic: each.sends for each in existing}
+    worst, topics = existing[0], {each["topic"]: each["sends"] for each in existing}
     return Observed(
-        {"failed_sends": sum(topics.values()), "topics": topics, "topic": worst.topic, "sends": worst.sends},
-        {"no-route": _quote(facts, worst)},
-        worst.window,
+        {"failed_sends": sum(topics.values()), "topics": topics, "topic": worst["topic"], "sends": worst["sends"]},
+        {"no-route": _quote(facts, worst["topic"])},
+        (worst["first"], worst["last"]),
     )
 
 
 @memo
-def _unknown(facts: Facts) -> list[SimpleNamespace]:
+def _unknown(facts: Facts) -> list[dict[str, Any]]:
     """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first: topic, sends
-    (entries of those), groups (that subscribe), entries (all), exists, like (an existing one), places, window (None
-    without times).
+    (entries of those), groups (that subscribe), entries (all), exists, first, last.
     """
     if not refs.seen(facts, "topic-unknown-to-consumer", "no-route"):
         return []
-    rows = [row for row in facts.rows("unknown_topics") if not row["topic"].startswith(NORMAL)]
-    rows.sort(key=lambda row: (row["topic"], not row["by_send"], row["event"], row["file"], row["line"]))
-    exist = _existing(facts) if rows else frozenset()
-    topics = [
-        _topic(topic, list(of_topic), exist) for topic, of_topic in itertools.groupby(rows, lambda row: row["topic"])
-    ]
-    return sorted(topics, key=lambda u: (u.exists, -u.sends, -len(u.groups), u.topic))
-
-
-def _topic(topic: str, rows: list[dict[str, Any]], exist: frozenset[str]) -> SimpleNamespace:
+    rows = facts("unknown_topics")
+    rows = rows[~rows["topic"].astype(str).str.startswith(NORMAL)]
+    # Only the client's own dispatcher of traces sends to that topic.
+    sent = (rows["event"] == "no-route") & (rows["source"] != "mqadmin") & (rows["topic"] != names.TRACE_TOPIC)
+    sent &= rows["by_send"] | rows["source"].isin(["app", "text"])
     # An application's exception and its client's warning report one send: the fuller log counts.
-    sends: dict[str, int] = {"": 0}
-    for row in rows:
-        sent = row["source"] != "mqadmin" and (row["by_send"] or row["source"] in ("app", "text"))
-        # Only the client's own dispatcher of traces sends to that topic.
-        if sent and row["event"] == "no-route" and topic != names.TRACE_TOPIC:
-            sends[row["source"] or ""] = sends.get(row["source"] or "", 0) + row["n"]
-    like = [] if topic in exist else difflib.get_close_matches(topic, sorted(exist), 1, ALIKE)
-    return SimpleNamespace(
-        topic=topic, sends=max(sends.values()), groups=sorted({r["consumer_group"] for r in rows} - {None}),
-        entries=sum(r["n"] for r in rows), exists=topic in exist, like=next(iter(like), None),
-        places=[(r["file"], r["line"]) for r in rows],
-        window=refs.of_rows(rows).window,
+    sends = rows[sent].groupby(["topic", "source"], dropna=False)["n"].sum().groupby("topic").max()
+    of_topic = rows.groupby("topic")
+    groups = {topic: sorted(set(own.dropna())) for topic, own in of_topic["consumer_group"]}
+    topics = of_topic.agg({"n": "sum", "first": "min", "last": "max"}).reset_index()
+    topics = topics.assign(
+        exists=topics["topic"].isin(_existing(facts)), groups=topics["topic"].map(groups),
+        sends=topics["topic"].map(sends).fillna(0).astype("int64"),
     )  # fmt: skip
+    every: list[dict[str, Any]] = topics.to_dict("records")  # type: ignore[assignment]
+    return sorted(every, key=lambda each: (each["exists"], -each["sends"], -len(each["groups"]), each["topic"]))
 
 
 def _existing(facts: Facts) -> frozenset[str]:
@@ -181,12 +172,14 @@ def _existing(facts: Facts) -> frozenset[str]:
     return frozenset(row["topic"] for row in facts.rows("known_topics"))
 
 
-def _quote(facts: Facts, topic: SimpleNamespace) -> tuple[Ref, ...]:
+def _quote(facts: Facts, topic: str) -> tuple[Ref, ...]:
     """Quote three entries that report a missing topic: the line that names it."""
+    rows = [row for row in facts.rows("unknown_topics") if row["topic"] == topic]
+    rows.sort(key=lambda row: (not row["by_send"], row["event"], row["file"], row["line"]))
     quoted: list[Ref] = []
-    for file, line in topic.places[:3]:
+    for row in rows[:3]:
         with contextlib.suppress(IndexError):
-            lines = (facts.ref(file, number) for number in range(line, line + 3))
-            named = (r for r in lines if topic.topic in r.text and ("oute" in r.text or "not exist" in r.text))
+            lines = (facts.ref(row["file"], row["line"] + n) for n in range(3))
+            named = (r for r in lines if topic in r.text and ("oute" in r.text or "not exist" in r.text))
             quoted += itertools.islice(named, 1)
     return tuple(quoted)

@@ -21,10 +21,6 @@ NAME: Final = read("neighbours", "retry-topic-too-long")
 COMMAND: Final = "mqadmin updateTopicPerm -n NAMESRV:9876 -b BROKER:10911"
 FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
 """store/PutMessageStatus of a record that is too large."""
-AGAIN: Final = 5
-"""Seconds between failures that name no message, above which they are not one stop of the broker; the delivery is
-retried after 10 s.
-"""
 
 
 def send_back_refused(facts: Facts) -> Observed:
@@ -151,7 +147,7 @@ def schedule_blocked(facts: Facts) -> Observed:
     (5.x).
     """
     rows = facts("size_refusals")
-    failed, named = _repeated_deliveries(rows), refusals.for_size(rows, "schedule")
+    failed, named = rows[rows["repeated"]], refusals.for_size(rows, "schedule")
     known, too_large, blocked = limits.limits(facts), None, pd.DataFrame({"queue_id": []})
     if facts.has("messages") and known.limit is not None and known.how is not None:
         misfits = facts("schedule_misfits")
@@ -185,15 +181,3 @@ def schedule_blocked(facts: Facts) -> Observed:
         },
         refs.span(refused["first"], refused["last"]) if happened else None,
     )
-
-
-def _repeated_deliveries(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the failed deliveries that a stop of the broker does not explain."""
-    failed = rows[rows["event"] == "schedule-put-failed"]
-    if failed.empty:
-        return failed
-    by_id = failed.groupby("msg_id")["count"].transform("sum")  # null where the text names no message (4.9.3+)
-    status = failed.groupby("status", dropna=False)
-    lasted = (status["last"].transform("max") - status["first"].transform("min")).dt.total_seconds()
-    again = failed["msg_id"].isna() & (failed["status"].isin(FOR_SIZE) | (lasted >= AGAIN))
-    return failed[again | (failed["msg_id"].notna() & (by_id > 1))]

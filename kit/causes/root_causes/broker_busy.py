@@ -111,13 +111,8 @@ def observe(facts: Facts) -> Observed:
     observed.values |= _limits(facts, stalls)
     # How to stop losing messages now, then the remedy of each explanation, the best shown first.
     fixes = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"]
-    proposed = [
-        "resend",
-        *(["lost"] if ledger.lost else []),
-        *fixes,
-        *(["limits"] if observed.values["spared"] else []),
-    ]
-    observed.proposed = proposed if refused else ()
+    lost, spared = ["lost"] if ledger.lost else [], ["limits"] if observed.values["spared"] else []
+    observed.proposed = ["resend", *lost, *fixes, *spared] if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), times.window(facts)
         observed.tables, observed.moments = _tables(facts, ledger, stalls, whys), _moments(ledger, stalls)

@@ -67,22 +67,15 @@ def _of_store(facts: Facts, observed: Observed) -> None:
         observed.values |= dict.fromkeys(("half", "leaked_messages", "leaked_half_records"), 0)
         return
     place, of_commit, places = counts["place"], counts["committed"].astype(bool), facts("leak_places")
-    half, committed, put_back, discarded = (
-        int(counts.loc[which, "records"].sum())
-        for which in (
-            place == "half",
-            of_commit & (place != "discarded"),
-            ~of_commit & (place != "discarded"),
-            place == "discarded",
-        )
-    )
+    everything, at_place = int(counts["records"].sum()), counts.groupby("place")["records"].sum()
+    half, discarded = int(at_place.get("half", 0)), int(at_place.get("discarded", 0))
+    committed = int(counts.loc[of_commit & (place != "discarded"), "records"].sum())
+    put_back = everything - committed - discarded
     checks, waiting = counts.loc[place == "half", "max_check_times"].dropna(), half or put_back
     answered = facts("leak_answers") if half else pd.DataFrame()
     records = {str(role): int(n) for role, n in places.groupby("role")["records"].max().items()}
-    arrived, limit = (
-        records.get("arrived", 0),
-        setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts)),
-    )
+    arrived = records.get("arrived", 0)
+    limit = setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts))
 
     def quoted(role: str, most: int = 3) -> tuple[Ref, ...]:
         return refs.records_at(facts, places[places["role"] == role], most)
@@ -91,7 +84,7 @@ def _of_store(facts: Facts, observed: Observed) -> None:
         "half": half, "leaked_half_records": half, "leaked": waiting or committed, "waiting": waiting,
         "leaked_messages": int(counts.loc[place == "half", "of_place"].max()) if half else 0,
         "commits": int(counts["commits"].sum()), "of_commits": int(counts.loc[of_commit, "records"].sum()),
-        "prevented": committed + put_back + discarded, "put_back": put_back, "discarded": discarded,
+        "prevented": everything, "put_back": put_back, "discarded": discarded,
         "committed": waiting and committed, "twins": waiting and "twin" in records,
         "max_check_times": int(checks.max()) if len(checks) else None,
         "resent": records.get("resent", 0) if waiting else 0,

@@ -154,7 +154,7 @@ def _tables(
 ) -> dict[str, Any]:
     queue = facts("half_queue")
     tables = {
-        "size_refusals": facts("size_refusals"),
+        "size_refusals": facts("size_refusals").drop(columns="repeated"),
         "size_near_limit": facts("half_near_limit"),
         # Where rounds of checks began, and the end of the queue.
         "size_half_queue": queue.loc[queue["line"] != "saved", ["ts", "offset", "line"]].reset_index(drop=True),

@@ -1,6 +1,7 @@
 -- One row per file, writer and (except for sends) values of refused writes in broker logs: writer (put_back, send, commit, schedule; null if the
 -- thread is not printed), event, msg_id, total, body, limit, length (bytes; of sends the largest), status, topic, count (entries), first, last (times),
--- line, last_line. At most 5,000 rows: the most frequent, in order of time.
+-- line, last_line, repeated: whether it is a failed delivery of a delayed message that a stop of the broker does not explain (of one message, for its
+-- size, or, where no message is named, over 5 s and more: the delivery is tried again after 10 s). At most 5,000 rows: the most frequent, in order of time.
 -- A put-back loop prints the same two lines tens of thousands of times a second. Source: store/CommitLog, store/MessageExtEncoder,
 -- broker/transaction/queue/TransactionalMessageServiceImpl.putBackHalfMsgQueue, store/schedule/ScheduleMessageService.
 with alike as (
@@ -35,4 +36,7 @@ with alike as (
   order by count desc, file, line, event, writer, msg_id
   limit 5000
 )
-select * from most order by first nulls last, file, line, event, writer, total, body, msg_id
+select *, coalesce(event = 'schedule-put-failed' and case when msg_id is not null then sum(count) over (partition by event, msg_id) > 1
+    else status in ('MESSAGE_ILLEGAL', 'PROPERTIES_SIZE_EXCEEDED') or unix_micros(max(last) over (partition by event, status))
+      - unix_micros(min(first) over (partition by event, status)) >= 5000000 end, false) as repeated
+from most order by first nulls last, file, line, event, writer, total, body, msg_id
