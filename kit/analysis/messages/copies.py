@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from kit.formats.commitlog.schema import as_dict
+from kit.formats.printed_times import utc
 from kit.i18n import labels
 from kit.rocketmq import names, stages
 from kit.tables.facts import Facts
@@ -30,7 +31,7 @@ WHY: Final = labels("analysis")["copies"]
 GAPS: Final = labels("analysis")["gaps"]
 _WITHOUT_SOURCE: Final = (stages.ORIGINAL, stages.HALF, stages.SCHEDULE, stages.LEAKED)
 _SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
-_NEVER: Final = dt.datetime.max.replace(tzinfo=dt.UTC)
+_NEVER: Final = dt.datetime.max  # noqa: DTZ901 - all are naive UTC
 
 
 def of(facts: Facts, ids: Sequence[str]) -> dict[str, list[Record]]:
@@ -85,14 +86,9 @@ def _copies(facts: Facts, keys: set[str], offset_ids: set[str]) -> list[Record]:
 
 
 def completed(row: Record) -> Record:
-    """Return a row of `message_copies` with its properties as a dict and its times in UTC."""
-    copy = {n: utc(value) if isinstance(value, dt.datetime) else value for n, value in row.items() if n != "id"}
-    return copy | {"properties": as_dict(str(copy.pop("properties_text") or ""))}
-
-
-def utc(at: dt.datetime | None) -> dt.datetime | None:
-    """Return a naive UTC time with its zone."""
-    return None if at is None else at.replace(tzinfo=dt.UTC)
+    """Return a row of `message_copies` with its properties as a dict."""
+    properties = as_dict(str(row["properties_text"] or ""))
+    return {name: row[name] for name in row if name not in ("id", "properties_text")} | {"properties": properties}
 
 
 def _with_linked(facts: Facts, rows: Iterable[Record]) -> list[Record]:
@@ -129,8 +125,7 @@ def ops(facts: Facts, halves: list[Record]) -> list[Record]:
         half = by_place.get((row.pop("broker"), row["half_queue_offset"]))
         if half is not None:
             of_half = {"uniq_key": half["uniq_key"], "half_offset_msg_id": half["offset_msg_id"]}
-            stored = {"store_timestamp": utc(row["store_timestamp"]), "stage": stages.OP}
-            ended[row["offset_msg_id"], row["half_queue_offset"]] = row | stored | of_half
+            ended[row["offset_msg_id"], row["half_queue_offset"]] = row | {"stage": stages.OP} | of_half
     return list(ended.values())
 
 
@@ -255,7 +250,7 @@ def gap(kind: str, record: Record | None, **values: Any) -> dict[str, Any]:
 
 def when(at: dt.datetime | None) -> str | None:
     """Return a time as printed in the sentences of a gap."""
-    return None if at is None else at.isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
+    return None if at is None else utc(at).isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
 
 
 def _broken(own: list[Record]) -> Iterator[dict[str, Any]]:

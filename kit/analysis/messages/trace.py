@@ -114,7 +114,7 @@ class _Life:
             yield copies.gap("cut", None, count=copies.MOST_RECORDS)
         else:
             times = [row["last"] for row in self.facts.rows("store_extent") if row["last"]]
-            end = copies.utc(max(times, default=None))
+            end = max(times, default=None)
             yield from copies.gaps(self.records, self.ops, end)
             yield from self._unhandled(end)
         if 0 < len(self.wanted) < mentions.MIN_KEY:
@@ -153,7 +153,7 @@ def lives(facts: Facts, keys: Sequence[str]) -> list[Row]:
     """
     rows = [copies.completed(row) for row in facts.rows("identity_records")]
     records = [r for key in keys for r in copies.with_lineage([row for row in rows if row["uniq_key"] == key])]
-    handled = [_delivery(row) for row in facts.rows("identity_deliveries") if row["uniq_key"] in set(keys)]
+    handled = [row for row in facts.rows("identity_deliveries") if row["uniq_key"] in set(keys)]
     of_kind = [("copy", row) for row in records] + [("delivery", row) for row in handled]
     return [{"row": kind, "id": row["uniq_key"], **_shown(row, facts.lang)} for kind, row in of_kind]
 
@@ -178,7 +178,7 @@ def _traces(facts: Facts, keys: list[str], wanted: str, *, itself: bool) -> list
     """
     if not facts.has("traces"):
         return []
-    rows = [_delivery(row) for row in facts.answers("trace_entries", keys=keys, id=wanted.upper() if itself else "")]
+    rows = facts.answers("trace_entries", keys=keys, id=wanted.upper() if itself else "")
     return [row | {"text": ", ".join(f"{n}={row[n]}" for n in TOLD if row[n] is not None)} for row in rows]
 
 
@@ -187,11 +187,7 @@ def _handled(facts: Facts, keys: list[str], records: list[Row], wanted: str) -> 
     if not facts.has("rows") and not facts.has_source("app"):
         return []
     keyless = sorted({r["offset_msg_id"] for r in records if r["uniq_key"] is None})[: copies.MOST_LINKED]
-    return [_delivery(row) for row in facts.answers("deliveries_of", keys=keys, offset_ids=[*keyless, wanted.upper()])]
-
-
-def _delivery(row: Row) -> Row:
-    return {**row, "time": copies.utc(row["time"])}
+    return facts.answers("deliveries_of", keys=keys, offset_ids=[*keyless, wanted.upper()])
 
 
 def _texts(facts: Facts) -> Iterable[mentions.Text]:

@@ -20,7 +20,7 @@ from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import EVENTS
 from kit.rocketmq.log_layouts import BROKER_SIDE
-from kit.tables.facts import Facts, memo
+from kit.tables.facts import Facts
 from kit.tables.queries import fold
 
 _TIMEOUT: Final = re.compile(r"RemotingTimeoutException|RemotingTooMuchRequestException")
@@ -194,22 +194,14 @@ def parts(keys: Any) -> tuple[str, ...]:
 # --- what the commitlog says ------------------------------------------------------------------------------------------
 
 
-@memo
-def ledger(facts: Facts) -> Ledger:
-    """Return the ledger of losses and duplicates."""
-    return _ledger(facts)
-
-
-@memo
-def ledger_of_busy(facts: Facts) -> Ledger:
-    """Return the ledger without sends that failed for another reason than a busy broker: another code, no connection.
-
-    `errors_by_kind` is that of all failed sends.
+def ledger(facts: Facts, leave_out: str = "") -> Ledger:
+    """Return the ledger of losses and duplicates, without the sends that failed in one way: OTHER than of a busy broker
+    (another code, no connection). `errors_by_kind` is that of all failed sends.
     """
-    return _ledger(facts, leave_out="OTHER")
+    return facts.once(f"ledger of sends but {leave_out}", lambda: _ledger(facts, leave_out))
 
 
-def _ledger(facts: Facts, leave_out: str = "") -> Ledger:
+def _ledger(facts: Facts, leave_out: str) -> Ledger:
     listed = facts.has("sends")
     answers = {row["outcome"]: row["n"] for row in facts.rows("ledger_answers")} if listed else {}
     count = sum(answers.values()) if listed else None

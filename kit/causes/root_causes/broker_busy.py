@@ -54,7 +54,7 @@ CLIENT_TIMEOUT = 3000
 
 def observe(facts: Facts) -> Observed:
     """Count the refusals, what became of the failed sends and where the broker stalled, and rank what explains it."""
-    ledger, cut_off = sends.ledger_of_busy(facts), reach.cut_off(facts)
+    ledger, cut_off = sends.ledger(facts, leave_out="OTHER"), reach.cut_off(facts)
     stood_still = facts.has("messages") and len(facts("pauses"))
     stalls: list[Any] = list(facts("stalls").itertuples(index=False)) if stood_still else []
     refused, slow = attempts.refused_sends(facts), _slow_lines(facts)
