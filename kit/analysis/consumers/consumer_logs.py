@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from types import SimpleNamespace
 from typing import Final
 
 from kit.inventory.references import Ref
+from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
 
 _SUBSCRIBED: Final = re.compile(r"topic=(?P<topic>[^,]*), subString=(?P<expression>.*?), tagsSet=")
@@ -39,6 +41,15 @@ def every(facts: Facts) -> list[Statement]:
 def of(facts: Facts, *slugs: str, group: str | None = None) -> list[Statement]:
     """Return the statements of these events, of one group if given, in order of time, file and line."""
     return [s for s in every(facts) if s.event in slugs and group in (None, s.group)]
+
+
+def of_users(facts: Facts, *slugs: str) -> dict[str, list[Statement]]:
+    """Return {group of users: its statements of these events}, without those about retry topics."""
+    groups: dict[str, list[Statement]] = defaultdict(list)
+    for s in of(facts, *slugs):
+        if names.of_users(s.group or "") and not (s.topic or "").startswith(names.RETRY_PREFIX):
+            groups[s.group].append(s)
+    return groups
 
 
 def concerning(facts: Facts, group: str | None, *slugs: str) -> list[Statement]:

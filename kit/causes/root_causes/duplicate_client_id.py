@@ -128,9 +128,9 @@ def _listed(facts: Facts) -> tuple[dict[str, Any], tuple[Ref, Ref]] | None:
 def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
     """Return, by group, the lines of offsets going back in a queue that two addresses write."""
     by_queue: dict[tuple[str, Any], list[consumer_logs.Statement]] = defaultdict(list)
-    for statement in consumer_logs.of(facts, "consumer-offset-back"):
-        if statement.group and names.of_users(statement.group) and statement.address:
-            by_queue[statement.group, statement.queue].append(statement)
+    for s in consumer_logs.of(facts, "consumer-offset-back"):
+        if names.of_users(s.group or "") and s.address:
+            by_queue[s.group, s.queue].append(s)
     by_group: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
     for (group, _), lines in by_queue.items():
         if len({s.address for s in lines}) > 1:
@@ -141,16 +141,11 @@ def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
 def _same_shares(facts: Facts) -> list[members.Pair]:
     """Return pairs of rebalance results with one client id, several clients, and the same queues."""
     by_share: dict[Any, list[consumer_logs.Statement]] = defaultdict(list)
-    for statement in consumer_logs.of(facts, "queues-assigned", "queues-assigned-go"):
-        queues, several = consumer_logs.queues(statement.set), (integer(statement.clients) or 2) > 1
-        if (
-            statement.group
-            and names.of_users(statement.group)
-            and not _is_retry(statement.topic or "")
-            and several
-            and queues
-        ):
-            by_share[statement.group, statement.client_id, statement.topic, queues].append(statement)
+    for statements in consumer_logs.of_users(facts, "queues-assigned", "queues-assigned-go").values():
+        for s in statements:
+            queues = consumer_logs.queues(s.set)
+            if queues and (integer(s.clients) or 2) > 1:
+                by_share[s.group, s.client_id, s.topic, queues].append(s)
     seconds = ((lines[0], next((s for s in lines if s.place != lines[0].place), None)) for lines in by_share.values())
     return [(first, second) for first, second in seconds if second is not None]
 

@@ -8,7 +8,7 @@ rolling restart prints the same lines and is no sign of it.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import Final
 
 from kit.analysis import noise
@@ -136,16 +136,8 @@ def _topics(pairs: list[members.Pair]) -> tuple[str, ...]:
 
 def _flapping(facts: Facts) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
     """Return, by group, (lines, what comes and goes, statements) of a subscription that returns."""
-    by_group: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
-    for statement in consumer_logs.of(facts, "subscription-replaced", "subscription-removed", "subscription-added"):
-        if (
-            statement.group
-            and names.of_users(statement.group)
-            and not (statement.topic or "").startswith(names.RETRY_PREFIX)
-        ):
-            by_group[statement.group].append(statement)
     flapping = {}
-    for group, lines in by_group.items():
+    for group, lines in consumer_logs.of_users(facts, "subscription-replaced", "subscription-removed").items():
         removed = [s for s in lines if s.event == "subscription-removed"]
         times = Counter(s.topic for s in removed if s.topic)
         again = set(times) if len(times) > 1 else {topic for topic, n in times.items() if n >= FLAPS}
