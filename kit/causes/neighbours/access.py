@@ -42,34 +42,31 @@ def acl_denied(facts: Facts) -> Observed:
     by_broker = entries["source"].isin(BROKER_SIDE)
     own = entries if by_broker.all() else entries[~by_broker]
     alone, setting = refs.seen(facts, "no-consumer-list"), setup.setting(facts, "aclEnable")
-    return Observed(
-        {
-            "denied": seen.count,
-            "reasons": reasons,
-            "failed_sends": _failed_sends(facts, seen),
-            "words": [
-                ACL.say("reason", reason=ACL[f"words-{why}"], names=reasons[why], count=int(rows["n"].sum()))
-                for why, rows in every.items()
-            ],
-            "in_broker": sum(refs.count(facts, "access-denied", s) for s in ("remoting", "broker", "broker_default")),
-            "no_list": alone.count,
-            "acl_on": setting.value == "true" and setting.where is not None,
-            **{why: named or " " for why, named in reasons.items()},
-        },
-        {
-            "denied": [
-                ref
-                for why in WHY
-                for at in own.index[own["why"] == why][:1]
-                for ref in refs.earliest(facts, own.loc[[at]], within=own["reason"][at])
-            ],
-            "in-broker-log": refs.earliest(facts, entries[by_broker], 1, within="AclException"),
-            "no-consumer-list": refs.quote(facts, alone, 1),
-            "acl-on": (setting.where,) if setting.where else (),
-        },
-        seen.window,
-        actors=[name for named in reasons.values() for name in named],
-    )
+    values = {
+        "denied": seen.count,
+        "reasons": reasons,
+        "failed_sends": _failed_sends(facts, seen),
+        "words": [
+            ACL.say("reason", reason=ACL[f"words-{why}"], names=reasons[why], count=int(rows["n"].sum()))
+            for why, rows in every.items()
+        ],
+        "in_broker": sum(refs.count(facts, "access-denied", s) for s in ("remoting", "broker", "broker_default")),
+        "no_list": alone.count,
+        "acl_on": setting.value == "true" and setting.where is not None,
+        **{why: named or " " for why, named in reasons.items()},
+    }
+    quotes = {
+        "denied": [
+            ref
+            for why in WHY
+            for at in own.index[own["why"] == why][:1]
+            for ref in refs.earliest(facts, own.loc[[at]], within=own["reason"][at])
+        ],
+        "in-broker-log": refs.earliest(facts, entries[by_broker], 1, within="AclException"),
+        "no-consumer-list": refs.quote(facts, alone, 1),
+        "acl-on": (setting.where,) if setting.where else (),
+    }
+    return Observed(values, quotes, seen.window, actors=[name for named in reasons.values() for name in named])
 
 
 def _failed_sends(facts: Facts, seen: refs.Seen) -> int | None:
@@ -135,11 +132,8 @@ def route_missing(facts: Facts) -> Observed:
         topic = unknown[0]["topic"] if unsure else None
         return Observed({"unsure": unsure, "looked": looked, "topic": topic, "topics": {} if looked else None})
     worst, topics = existing[0], {each["topic"]: each["sends"] for each in existing}
-    return Observed(
-        {"failed_sends": sum(topics.values()), "topics": topics, "topic": worst["topic"], "sends": worst["sends"]},
-        {"no-route": _quote(facts, worst["topic"])},
-        (worst["first"], worst["last"]),
-    )
+    values = {"failed_sends": sum(topics.values()), "topics": topics, "topic": worst["topic"], "sends": worst["sends"]}
+    return Observed(values, {"no-route": _quote(facts, worst["topic"])}, (worst["first"], worst["last"]))
 
 
 @memo

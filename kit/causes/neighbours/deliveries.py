@@ -33,12 +33,9 @@ def send_back_refused(facts: Facts) -> Observed:
     counts: dict[str, int | None] = dict.fromkeys(("refused_send_backs", "failed_resends"))
     if shown_by.has(facts, "consumer's client log"):
         counts = {"refused_send_backs": back.refusals, "failed_resends": back.resent_failed}
-    return Observed(
-        {**counts, "reason": send_back.REASONS[back.reason or "unknown"]},
-        {"send-back-refused": back.refs, "re-send-failed": back.resent_refs},
-        back.window if all(counts.values()) else None,
-        actors=back.groups,
-    )
+    values, window = {**counts, "reason": send_back.REASONS[back.reason or "unknown"]}, back.window
+    quotes = {"send-back-refused": back.refs, "re-send-failed": back.resent_refs}
+    return Observed(values, quotes, window if all(counts.values()) else None, actors=back.groups)
 
 
 def retry_topic_too_long(facts: Facts) -> Observed:
@@ -50,24 +47,21 @@ def retry_topic_too_long(facts: Facts) -> Observed:
     """
     back = send_back.examine(facts)
     long = back.reason == "name-too-long"
-    return Observed(
-        {
-            "long": long,
-            "looked": shown_by.has(facts, "store.log") and back.printed_length is None,
-            "groups": list(back.groups) or NAME["group"],
-            "limit": send_back.store_limit(facts),
-            "retry_topic_length": back.retry_topic_length,
-            "refused_send_backs": back.refusals if long else 0,
-            "printed_length": back.printed_length,
-            "count": back.printed.count,
-        },
-        {
-            "name-too-long": back.reason_refs if long else refs.quote(facts, back.printed, 2),
-            "send-backs-refused": back.refs,
-        },
-        back.window if long or back.printed_length else None,
-        actors=back.groups,
-    )
+    values = {
+        "long": long,
+        "looked": shown_by.has(facts, "store.log") and back.printed_length is None,
+        "groups": list(back.groups) or NAME["group"],
+        "limit": send_back.store_limit(facts),
+        "retry_topic_length": back.retry_topic_length,
+        "refused_send_backs": back.refusals if long else 0,
+        "printed_length": back.printed_length,
+        "count": back.printed.count,
+    }
+    quotes = {
+        "name-too-long": back.reason_refs if long else refs.quote(facts, back.printed, 2),
+        "send-backs-refused": back.refs,
+    }
+    return Observed(values, quotes, back.window if long or back.printed_length else None, actors=back.groups)
 
 
 def dead_letter(facts: Facts) -> Observed:
@@ -84,24 +78,19 @@ def dead_letter(facts: Facts) -> Observed:
     late = facts("late_dead_letters") if waiting else every.head(0)
     letters = facts("dead_letters") if count else every.head(0)
     names_ = [str(group) for group in groups["consumer_group"].head(5)] + (["…"] if len(groups) > 5 else [])
-    observed = Observed(
-        {
-            "letters": count, "records": int(groups["records"].sum()), "groups": names_, "logged": logged.count,
-            "unhandled": count or logged.count,
-            "dead_lettered": count if facts.has("messages") else logged.count, "waiting": waiting,
-            "failures": failed.count,
-            "late": int(late["messages"].iloc[0]) if len(late) else 0,
-        },
-        {
-            "in-dead-letter-queue": refs.records_at(facts, letters) if count else refs.quote(facts, logged),
-            "on-the-way": refs.records_at(facts, late, 2) if len(late) else (),
-            "listener-failed": refs.quote(facts, failed, 2),
-        },
-        refs.span(groups["first"], groups["last"]) if count else None,
-        actors=groups["consumer_group"].dropna(),
-    )  # fmt: skip
+    values = {
+        "letters": count, "records": int(groups["records"].sum()), "groups": names_, "logged": logged.count,
+        "unhandled": count or logged.count, "dead_lettered": count if facts.has("messages") else logged.count,
+        "waiting": waiting, "failures": failed.count, "late": int(late["messages"].iloc[0]) if len(late) else 0,
+    }  # fmt: skip
+    quotes = {
+        "in-dead-letter-queue": refs.records_at(facts, letters) if count else refs.quote(facts, logged),
+        "on-the-way": refs.records_at(facts, late, 2) if len(late) else (),
+        "listener-failed": refs.quote(facts, failed, 2),
+    }  # fmt: skip
+    observed = Observed(values, quotes, actors=groups["consumer_group"].dropna())
     if count:
-        funnel = facts("retry_funnel")
+        observed.window, funnel = refs.span(groups["first"], groups["last"]), facts("retry_funnel")
         observed.tables = {"dead_letters": letters, "dead_letter_groups": groups, "dead_letter_funnel": funnel}
     return observed
 
@@ -115,15 +104,13 @@ def dlq_unreadable(facts: Facts) -> Observed:
     shut = unreadable(rows)
     topics = list(dict.fromkeys(row["subject"] for row in shut))
     command = collect_next.addressed(facts, COMMAND) if topics else COMMAND
-    return Observed(
-        {
-            "unreadable_dlq_topics": len(topics),
-            "topics_seen": bool(rows),
-            "topics": topics[:5],
-            "commands": [f"`{command} -t {collect_next.word(topic)} -p 6`" for topic in topics[:5]],
-        },
-        {"unreadable": facts.refs((row["file"], row["line"]) for row in shut[:3])},
-    )
+    values = {
+        "unreadable_dlq_topics": len(topics),
+        "topics_seen": bool(rows),
+        "topics": topics[:5],
+        "commands": [f"`{command} -t {collect_next.word(topic)} -p 6`" for topic in topics[:5]],
+    }
+    return Observed(values, {"unreadable": facts.refs((row["file"], row["line"]) for row in shut[:3])})
 
 
 def unreadable(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -160,24 +147,22 @@ def schedule_blocked(facts: Facts) -> Observed:
     happened = bool(len(failed) or len(named))
     levels = sorted({int(queue) + 1 for queue in blocked["queue_id"]})
     refused = failed if len(failed) else named
-    return Observed(
-        {
-            "happened": happened,
-            "count": max(lines, by_store),
-            "for_size": max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), by_store),
-            "failed_deliveries": max(lines, by_store) if shown_by.has(facts, "store.log | broker.log") else None,
-            "limit": known.limit,
-            "undeliverable_records": None
-            if too_large is None
-            else int(too_large["records"].max() if len(too_large) else 0),
-            "levels": levels or None,
-            "blocked_levels": levels,
-            "waiting_behind": int(blocked["waiting"].sum()) if len(blocked) else None,
-        },
-        {
-            "delivery-failed": (*refs.lines(facts, failed, 2), *refs.lines(facts, named, 1)),
-            "too-large": () if too_large is None else refs.records_at(facts, too_large),
-            "waiting-behind": refs.records_at(facts, blocked) if len(blocked) else (),
-        },
-        refs.span(refused["first"], refused["last"]) if happened else None,
-    )
+    values = {
+        "happened": happened,
+        "count": max(lines, by_store),
+        "for_size": max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), by_store),
+        "failed_deliveries": max(lines, by_store) if shown_by.has(facts, "store.log | broker.log") else None,
+        "limit": known.limit,
+        "undeliverable_records": None
+        if too_large is None
+        else int(too_large["records"].max() if len(too_large) else 0),
+        "levels": levels or None,
+        "blocked_levels": levels,
+        "waiting_behind": int(blocked["waiting"].sum()) if len(blocked) else None,
+    }
+    quotes = {
+        "delivery-failed": (*refs.lines(facts, failed, 2), *refs.lines(facts, named, 1)),
+        "too-large": () if too_large is None else refs.records_at(facts, too_large),
+        "waiting-behind": refs.records_at(facts, blocked) if len(blocked) else (),
+    }
+    return Observed(values, quotes, refs.span(refused["first"], refused["last"]) if happened else None)

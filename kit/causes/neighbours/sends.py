@@ -29,16 +29,13 @@ def client_timeout(facts: Facts) -> Observed:
     outcome = (ledger.outcome_by_kind or {}).get("CLIENT_TIMEOUT") if happened else None
     late = refs.seen(facts, "late-response-stored")
     quoted = attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) or refs.lines(facts, rows, 2)
-    return Observed(
-        {
-            **(outcome or {}), "outcome": outcome, "happened": happened, "timed_out_sends": count, "tries": tries,
-            "late": late.count,
-            "late_answers": None if by_kind is None else late.count, "attempts_known": by_kind is not None,
-            "knows_kinds": ledger.knows_kinds,
-        },
-        {"timed-out": quoted, "late-answers": refs.quote(facts, late, 2), "stored-all-the-same": ()},
-        actors=attempts.brokers(facts) if happened else (),
-    )  # fmt: skip
+    values = {
+        **(outcome or {}), "outcome": outcome, "happened": happened, "timed_out_sends": count, "tries": tries,
+        "late": late.count, "late_answers": None if by_kind is None else late.count,
+        "attempts_known": by_kind is not None, "knows_kinds": ledger.knows_kinds,
+    }  # fmt: skip
+    quotes = {"timed-out": quoted, "late-answers": refs.quote(facts, late, 2), "stored-all-the-same": ()}
+    return Observed(values, quotes, actors=attempts.brokers(facts) if happened else ())
 
 
 def producer_retry_duplicate(facts: Facts) -> Observed:
@@ -50,23 +47,21 @@ def producer_retry_duplicate(facts: Facts) -> Observed:
     by_message = rows.groupby("uniq_key")
     born = by_message["born_timestamp"]
     tries = (attempts.by_kind(facts) or {}).get("CLIENT_TIMEOUT", 0)
-    return Observed(
-        {
-            "messages": rows["uniq_key"].nunique(),
-            "copies": len(rows),
-            "on_several_brokers": int((by_message["store_host"].nunique() > 1).sum()),
-            "apart": int((born.max() - born.min()).max().total_seconds() * 1000),
-            "attempts": tries,
-            "tries": tries and sends.ledger(facts).source,
-        },
-        {
-            "stored-twice": sends.copy_refs(rows),
-            "timed-out": attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if tries else (),
-        },
-        refs.span(rows["store_timestamp"], rows["store_timestamp"]),
-        actors=sorted(set(rows["topic"].dropna())),
-        tables={"retry_duplicates": rows.drop(columns=["body_crc", "body_size"])},
-    )
+    values = {
+        "messages": rows["uniq_key"].nunique(),
+        "copies": len(rows),
+        "on_several_brokers": int((by_message["store_host"].nunique() > 1).sum()),
+        "apart": int((born.max() - born.min()).max().total_seconds() * 1000),
+        "attempts": tries,
+        "tries": tries and sends.ledger(facts).source,
+    }
+    quotes = {
+        "stored-twice": sends.copy_refs(rows),
+        "timed-out": attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if tries else (),
+    }
+    window, topics = refs.span(rows["store_timestamp"], rows["store_timestamp"]), sorted(set(rows["topic"].dropna()))
+    tables = {"retry_duplicates": rows.drop(columns=["body_crc", "body_size"])}
+    return Observed(values, quotes, window, actors=topics, tables=tables)
 
 
 def client_oversize_reject(facts: Facts) -> Observed:
@@ -78,19 +73,16 @@ def client_oversize_reject(facts: Facts) -> Observed:
     rejects, known = refusals.rejects(facts), limits.limits(facts)
     broker, client = rejects.by_broker, rejects.by_client
     happened = bool(broker or client)
-    return Observed(
-        {
-            "broker": broker, "client": client, "happened": happened,
-            "looked": broker is not None or client is not None,
-            "sized": happened and rejects.sized, "largest_refused_record": rejects.largest,
-            "printed_limit": known.limit if broker and known.how == "total" else None,  # 4.9.4+ print the limit itself
-        },
-        {
-            "refused-at-once": (*rejects.broker_refs, *rejects.client_refs)[:4] if happened else (),
-            "limits": (known.where,) if known.where else (),
-        },
-        rejects.window if happened else None,
-    )  # fmt: skip
+    values = {
+        "broker": broker, "client": client, "happened": happened, "looked": broker is not None or client is not None,
+        "sized": happened and rejects.sized, "largest_refused_record": rejects.largest,
+        "printed_limit": known.limit if broker and known.how == "total" else None,
+    }  # fmt: skip
+    quotes = {
+        "refused-at-once": (*rejects.broker_refs, *rejects.client_refs)[:4] if happened else (),
+        "limits": (known.where,) if known.where else (),
+    }  # fmt: skip
+    return Observed(values, quotes, rejects.window if happened else None)
 
 
 def disk_full(facts: Facts) -> Observed:

@@ -60,18 +60,16 @@ def _printed_discards(facts: Facts, values: dict[str, Any]) -> Observed:
     if row is None:
         return Observed(values)
     unknown = row["unknown_messages"]
-    return Observed(
-        {
-            **values, "printed": True, "rolled": _rolled(facts, row["born"]), "discarded": row["messages"] or None, "named": row["messages"],
-            "lines": row["lines"],
-            "unknown": unknown, "answers": row["unknowns"], "answered_unknown": unknown or None,
-        },
-        {
-            "discarded": facts.refs([(row["file"], row["line"])]),
-            "answered-unknown": facts.refs([(row["unknown_file"], row["unknown_line"])]) if unknown else (),
-        },
-        (row["first"], row["last"]) if unknown and row["first"] else None,
-    )  # fmt: skip
+    values |= {
+        "printed": True, "rolled": _rolled(facts, row["born"]), "discarded": row["messages"] or None,
+        "named": row["messages"], "lines": row["lines"],
+        "unknown": unknown, "answers": row["unknowns"], "answered_unknown": unknown or None,
+    }  # fmt: skip
+    quotes = {
+        "discarded": facts.refs([(row["file"], row["line"])]),
+        "answered-unknown": facts.refs([(row["unknown_file"], row["unknown_line"])]) if unknown else (),
+    }
+    return Observed(values, quotes, (row["first"], row["last"]) if unknown and row["first"] else None)
 
 
 def _rolled(facts: Facts, since: Any) -> bool:
@@ -93,16 +91,13 @@ def duplicate_commit(facts: Facts) -> Observed:
     rows = facts("committed_twice")
     late, early = (rows[rows["way"] == way] for way in ("late_commit", "late_op"))
     timeout = setup.setting(facts, "transactionTimeOut", brokers.half_addresses(facts))
-    return Observed(
-        {
-            "committed_twice": count, "late_commits": len(late), "late_op_records": len(early), "value": timeout.value,
-            "known": TWICE[f"known-{timeout.known}".lower()],
-        },
-        {"committed-twice": _both(rows), "late-commit": _both(late), "late-op": _both(early)},
-        refs.span(rows["first_time"], rows["second_time"]),
-        actors=sorted(set(rows["topic"].dropna())),
-        tables={"committed_twice": rows},
-    )  # fmt: skip
+    values = {
+        "committed_twice": count, "late_commits": len(late), "late_op_records": len(early), "value": timeout.value,
+        "known": TWICE[f"known-{timeout.known}".lower()],
+    }  # fmt: skip
+    quotes = {"committed-twice": _both(rows), "late-commit": _both(late), "late-op": _both(early)}
+    window, topics = refs.span(rows["first_time"], rows["second_time"]), sorted(set(rows["topic"].dropna()))
+    return Observed(values, quotes, window, actors=topics, tables={"committed_twice": rows})
 
 
 def _both(rows: pd.DataFrame) -> list[Ref]:
@@ -124,16 +119,15 @@ def undecodable_half_message(facts: Facts) -> Observed:
     if rows is None or rows.empty:
         return Observed()
     errors, again = refs.seen(facts, "check-round-error"), rows[rows["again"]]
-    return Observed(
-        {
-            "copies": len(rows), "messages": rows["uniq_key"].nunique(), "errors": errors.count, "again": len(again),
-            "broken": errors.count + len(again), "versions": versions,
-        },
-        {
-            "other-body": refs.records_at(facts, rows, 2),
-            "rounds-broken": refs.records_at(facts, again, 2) if len(again) else refs.quote(facts, errors, 2),
-        },
-    )  # fmt: skip
+    values = {
+        "copies": len(rows), "messages": rows["uniq_key"].nunique(), "errors": errors.count, "again": len(again),
+        "broken": errors.count + len(again), "versions": versions,
+    }  # fmt: skip
+    quotes = {
+        "other-body": refs.records_at(facts, rows, 2),
+        "rounds-broken": refs.records_at(facts, again, 2) if len(again) else refs.quote(facts, errors, 2),
+    }  # fmt: skip
+    return Observed(values, quotes)
 
 
 def producer_offline(facts: Facts) -> Observed:
@@ -154,21 +148,16 @@ def producer_offline(facts: Facts) -> Observed:
     # Producers of the same groups were answering while most checks found no channel.
     busy = next((row for row in rows if row["in_traffic"] * 2 > row["lines"]), None)
     offline = facts.refs([(busy["file"], busy["line"])]) if busy else refs.quote(facts, empty)
-    return Observed(
-        {
-            **(busy or {}), "checks": checks, "nulls": null.count, "empty": empty.count, "left": left.count,
-            "groups": groups,
-            "unreached_checks": checks if looked else None, "discarded": states.get("discarded"),
-            "pending": states.get("pending"),
-        },
-        {
-            "checks-unanswered": refs.quote(facts, null or empty),
-            "no-connection": offline,
-            "producer-left": refs.quote(facts, left, 2),
-        },
-        (null or empty).window if empty else None,
-        actors=groups,
-    )  # fmt: skip
+    values = {
+        **(busy or {}), "checks": checks, "nulls": null.count, "empty": empty.count, "left": left.count, "groups": groups,
+        "unreached_checks": checks if looked else None, "discarded": states.get("discarded"),
+        "pending": states.get("pending"),
+    }  # fmt: skip
+    quotes = {
+        "checks-unanswered": refs.quote(facts, null or empty), "no-connection": offline,
+        "producer-left": refs.quote(facts, left, 2),
+    }  # fmt: skip
+    return Observed(values, quotes, (null or empty).window if empty else None, actors=groups)
 
 
 def shared_producer_group(facts: Facts) -> Observed:
@@ -184,17 +173,14 @@ def shared_producer_group(facts: Facts) -> Observed:
     groups = sorted(set(wrong["producer_group"].dropna()))
     hosts = rows[["born_host", "address"]].map(lambda address: str(address).rsplit(":", 1)[0])
     half = refs.transactions(rows, "half: KEYS={key}, UNIQ_KEY={uniq_key}, bornHost={born_host}", 1, "half_")
-    return Observed(
-        {
-            "foreign_answers": len(rows),
-            "wrong_answers": len(wrong),
-            # Other hosts that only ever commit are instances of the same application.
-            "only_commits": (rows["said"] == "COMMIT").all(),
-            "hosts": sorted({f"{born} → {answering}" for born, answering in hosts.itertuples(index=False)})[:5],
-            "groups": groups,
-        },
-        {"foreign-answers": refs.lines(facts, rows, 2) + half, "wrong-answers": refs.lines(facts, wrong, 2)},
-        refs.span(wrong["ts"], wrong["ts"]),
-        actors=groups,
-        tables={"foreign_answers": rows},
-    )
+    values = {
+        "foreign_answers": len(rows),
+        "wrong_answers": len(wrong),
+        # Other hosts that only ever commit are instances of the same application.
+        "only_commits": (rows["said"] == "COMMIT").all(),
+        "hosts": sorted({f"{born} → {answering}" for born, answering in hosts.itertuples(index=False)})[:5],
+        "groups": groups,
+    }
+    quotes = {"foreign-answers": refs.lines(facts, rows, 2) + half, "wrong-answers": refs.lines(facts, wrong, 2)}
+    window = refs.span(wrong["ts"], wrong["ts"])
+    return Observed(values, quotes, window, actors=groups, tables={"foreign_answers": rows})

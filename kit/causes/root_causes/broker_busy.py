@@ -77,37 +77,33 @@ def observe(facts: Facts) -> Observed:
     kinds = [kind for kind in attempts.REFUSALS if kind in named]
     # With signs of a stall or time-outs the absence of a refusal shows nothing.
     would_show = ledger.knows_kinds and not (timed_out or stalls or counted)
-    observed = Observed(
-        {
-            "refused": refused.count, "kinds": kinds or None, "would_show": would_show,
-            "pauses": sum(s.pauses for s in stalls), "stood": stood, "waiters": sum(s.waiters for s in stalls),
-            "stalls": len(stalls), "stall_count": len(stalls),
-            "stall_times": [
-                {"start": f"{s.start.isoformat(timespec='milliseconds')}Z", "seconds": s.seconds, "pauses": s.pauses}
-                for s in stalls
-            ],
-            "timed_out": timed_out, "timed_out_lines": lines.count,
-            "slow": slow.count, "counted_by_broker": counted, "left_open": left_open[0]["n"] if left_open else 0,
-            "attempts_by_kind": attempts.by_kind(facts),
-            "why": whys[0].said if whys else TEXTS["not_shown"],
-            "explanations": [{"why": w.slug, "share": None if w.share is None else round(w.share, 3)} for w in whys],
-            "ledger": facts.has("sends"), "producer_log": attempts.has_producer_log(facts),
-            "over_time": refused and facts.has("metrics") and (facts("measured_origins")["origin"] != "df").any(),
-            **_outcome(ledger), "happened": happened,
-            "sends_failed": ledger.sends_failed or (None if refused else ledger.sends_failed),
-        },
-        {
-            "refused": attempts.quotes(facts, attempts.REFUSALS, 4) or refs.quote(facts, refused) if refused else (),
-            "stood-still": [*map(refs.with_times, facts("stall_waiters").itertuples())] if stalls else (),
-            "timed-out": late_refs,
-            "failed-sends": refs.lines(facts, failed, 2) if ledger.sends_failed else (),
-            "stored-twice": sends.copy_refs(ledger.duplicated) if ledger.stored_twice else (),
-            "slow-writes": refs.quote(facts, slow, 3),
-            "counted": refs.quote(facts, refs.seen(facts, "response-codes"), 1) if counted else (),
-            "left-open": [Ref(r["half_file"], OPEN.format_map(r), physical_offset=r["half_offset"]) for r in left_open],
-        },
-        steps=_explanations(whys, bool(refused or slow)),
-    )  # fmt: skip
+    values = {
+        "refused": refused.count, "kinds": kinds or None, "would_show": would_show,
+        "pauses": sum(s.pauses for s in stalls), "stood": stood, "waiters": sum(s.waiters for s in stalls),
+        "stalls": len(stalls), "stall_count": len(stalls),
+        "stall_times": [
+            {"start": f"{s.start.isoformat(timespec='milliseconds')}Z", "seconds": s.seconds, "pauses": s.pauses}
+            for s in stalls
+        ],
+        "timed_out": timed_out, "timed_out_lines": lines.count, "slow": slow.count, "counted_by_broker": counted,
+        "left_open": left_open[0]["n"] if left_open else 0, "attempts_by_kind": attempts.by_kind(facts),
+        "why": whys[0].said if whys else TEXTS["not_shown"],
+        "explanations": [{"why": w.slug, "share": None if w.share is None else round(w.share, 3)} for w in whys],
+        "ledger": facts.has("sends"), "producer_log": attempts.has_producer_log(facts),
+        "over_time": refused and facts.has("metrics") and (facts("measured_origins")["origin"] != "df").any(),
+        **_outcome(ledger), "happened": happened,
+        "sends_failed": ledger.sends_failed or (None if refused else ledger.sends_failed),
+    }  # fmt: skip
+    quotes = {
+        "refused": attempts.quotes(facts, attempts.REFUSALS, 4) or refs.quote(facts, refused) if refused else (),
+        "stood-still": [*map(refs.with_times, facts("stall_waiters").itertuples())] if stalls else (),
+        "timed-out": late_refs, "failed-sends": refs.lines(facts, failed, 2) if ledger.sends_failed else (),
+        "stored-twice": sends.copy_refs(ledger.duplicated) if ledger.stored_twice else (),
+        "slow-writes": refs.quote(facts, slow, 3),
+        "counted": refs.quote(facts, refs.seen(facts, "response-codes"), 1) if counted else (),
+        "left-open": [Ref(r["half_file"], OPEN.format_map(r), physical_offset=r["half_offset"]) for r in left_open],
+    }  # fmt: skip
+    observed = Observed(values, quotes, steps=_explanations(whys, bool(refused or slow)))
     observed.values |= _limits(facts, stalls)
     # How to stop losing messages now, then the remedy of each explanation, the best shown first.
     fixes = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"]
@@ -139,9 +135,8 @@ def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
     late = by_kind.get("CLIENT_TIMEOUT", {}).get("stored")
     values = {
         "sends": ledger.sends, "sends_failed": ledger.sends_failed, "failed_but_stored": ledger.failed_but_stored,
-        "lost": ledger.lost,
-        "stored_twice": ledger.stored_twice, "outcome_by_kind": ledger.outcome_by_kind, "errors_by_kind": errors,
-        "kind_unknown": ledger.kind_unknown if ledger.source else None,
+        "lost": ledger.lost, "stored_twice": ledger.stored_twice, "outcome_by_kind": ledger.outcome_by_kind,
+        "errors_by_kind": errors, "kind_unknown": ledger.kind_unknown if ledger.source else None,
         "answered_not_ok": sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None,
         "busy_code": sum(n for kind, n in (errors or {}).items() if kind in attempts.BUSY_CODE) or None,
         "by_kind": [f"{kind} {n['stored']}/{n['stored'] + n['lost']}" for kind, n in by_kind.items()] or None,

@@ -35,17 +35,15 @@ def observe(facts: Facts) -> Observed:
     behind = worst or once
     moved = [p for p in pairs if p.growth_per_second is not None]
     fastest = worst or max(moved, key=lambda p: (abs(p.growth_per_second), p.name), default=None)
+    values = {
+        "group": group or (once and once.group), "all_known": bool(pairs) and all(p.backlog_known for p in pairs),
+        "worst": worst and worst.name, "once": once and once.name, "lags": {p.name: p.lag for p in pairs} or None,
+        "lag_per_queue": {p.name: p.per_queue for p in pairs} or None,
+        "growth_per_second": fastest and fastest.growth_per_second, "no_dump": not stacks.consuming(facts),
+    }  # fmt: skip
     observed = Observed(
-        {
-            "group": group or (once and once.group),
-            "all_known": bool(pairs) and all(p.backlog_known for p in pairs),
-            "worst": worst and worst.name, "once": once and once.name, "lags": {p.name: p.lag for p in pairs} or None,
-            "lag_per_queue": {p.name: p.per_queue for p in pairs} or None,
-            "growth_per_second": fastest and fastest.growth_per_second, "no_dump": not stacks.consuming(facts),
-        },
-        actors=(behind.group, behind.topic) if behind else (),
-        tables=_tables(facts) if pairs else {},
-    )  # fmt: skip
+        values, actors=(behind.group, behind.topic) if behind else (), tables=_tables(facts) if pairs else {}
+    )
     if worst:
         _worst(facts, observed, pairs, worst)
     burst = max((p for p in pairs if p.shrinks), key=lambda p: p.peak, default=None)

@@ -58,18 +58,15 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
     at = records[(records["topic"] == queue.topic) & (records["queue_id"] == queue.queue_id)]
     at = at[at["queue_offset"] == queue.offset].head(1)
     expired = [s for s in consumer_logs.of(facts, "expired-sent-back") if _is_at(s, queue)]
-    observed = Observed(
-        {name: getattr(queue, name) for name in ("group", "topic", "queue_id", "offset", "others", "end")},
-        {
-            "queue-stands": lag.refs(facts, queue.group, queue.topic, queue.queue_id),
-            "record": quoting.records_at(facts, at) if len(at) else (),
-            "expired": consumer_logs.quote(facts, expired[:1]),
-            "message-in-work": message.pop("refs", ()),
-        },
-        (queue.first, queue.last) if stands else None,
-        actors=(queue.group, queue.topic),
-        tables={"stuck_queue": positions.shown(positions.of_topic(facts, queue.group, queue.topic))},
-    )
+    quotes = {
+        "queue-stands": lag.refs(facts, queue.group, queue.topic, queue.queue_id),
+        "record": quoting.records_at(facts, at) if len(at) else (),
+        "expired": consumer_logs.quote(facts, expired[:1]),
+        "message-in-work": message.pop("refs", ()),
+    }
+    own = {name: getattr(queue, name) for name in ("group", "topic", "queue_id", "offset", "others", "end")}
+    observed = Observed(own, quotes, (queue.first, queue.last) if stands else None, actors=(queue.group, queue.topic))
+    observed.tables["stuck_queue"] = positions.shown(positions.of_topic(facts, queue.group, queue.topic))
     observed.values |= message | {
         "stuck_queue": True, "stands": stands, "record": len(at), "expired": sum(s.n for s in expired),
         "pulls_logged": consumer_logs.of(facts, "queues-assigned", "queue-taken", "pull-started", group=queue.group),

@@ -27,29 +27,25 @@ def observe(facts: Facts) -> Observed:
     back, printed = send_back.examine(facts), refs.seen(facts, "leaked-half-printed")
     only_printed = not back.reason and back.printed_length is not None
     origin = TEXTS.say("from_send_back", refusals=back.refusals) if back.refusals else TEXTS["from_unknown"]
-    observed = Observed(
-        {
-            "groups": list(back.groups) or TEXTS["group"], "length": back.retry_topic_length,
-            "store_limit": send_back.store_limit(facts),
-            "too_long": back.reason == "name-too-long", "by_name": back.reason in (None, "name-too-long"),
-            "reason": back.reason and send_back.REASONS[back.reason],
-            "printed_length": back.printed_length if only_printed else None,
-            "refusals": back.refusals, "refused": 0 if only_printed else back.refusals, "origin": origin,
-            # Where the client's own re-send failed as well, nothing was stored that could become a half message.
-            "leads_on": back.resent_failed < back.refusals, "printed": printed.count,
-        },
-        {
-            "why-refused": refs.quote(facts, back.printed, 2) if only_printed else back.reason_refs,
-            "send-back-refused": back.refs,
-            "leaked": refs.quote(facts, printed),
-        },
-        actors=back.groups,
-    )  # fmt: skip
+    values = {
+        "groups": list(back.groups) or TEXTS["group"], "length": back.retry_topic_length,
+        "store_limit": send_back.store_limit(facts),
+        "too_long": back.reason == "name-too-long", "by_name": back.reason in (None, "name-too-long"),
+        "reason": back.reason and send_back.REASONS[back.reason], "origin": origin, "printed": printed.count,
+        "printed_length": back.printed_length if only_printed else None,
+        "refusals": back.refusals, "refused": 0 if only_printed else back.refusals,
+        # Where the client's own re-send failed as well, nothing was stored that could become a half message.
+        "leads_on": back.resent_failed < back.refusals,
+    }  # fmt: skip
+    quotes = {
+        "why-refused": refs.quote(facts, back.printed, 2) if only_printed else back.reason_refs,
+        "send-back-refused": back.refs, "leaked": refs.quote(facts, printed),
+    }  # fmt: skip
+    observed = Observed(values, quotes, actors=back.groups)
     if facts.has("messages"):
         _of_store(facts, observed)
     else:
         _of_logs(facts, observed)
-    values = observed.values
     happened = values.get("half") or "half" not in values
     values["retry_topic_length"] = back.retry_topic_length if values["too_long"] and happened else None
     if printed and not values.get("half"):

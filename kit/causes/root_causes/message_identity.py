@@ -38,29 +38,25 @@ def observe(facts: Facts) -> Observed:
         kinds = lookups.kinds(facts, set(dedup["id"]))
         dedup = dedup[dedup["id"].map(kinds.get) == "offset"]
     copies = facts("identity_records") if effect and counts.get("several") and len(same) else None
-    observed = Observed(
-        {
-            "uniq_keys": counts.get("uniq_keys"), "several": counts.get("several"), "wrong": len(wrong),
-            "failed": len(failed), "seen": len(seen),
-            "texts_seen": outputs or facts.has_source("app") or facts.has_source("text"), "twice": twice,
-            "effect": effect,
-            "handled_twice_by_offset_id": None if not known else int(again["messages"].iloc[0]) if len(again) else 0,
-            "deliveries_known": known, "outputs": outputs,
-            "dedup_lines": 0 if dedup is None else int(dedup.drop_duplicates("id")["lines"].sum()),
-            "offset_ids": pasted and pasted.offset_ids, "pasted_keys": pasted and pasted.uniq_keys,
-            "paired": pasted and pasted.paired,
-        },
-        {
-            "effect": (*(failures[:2] if failed else ()), *twice_refs[:4]),
-            "look-up-failed": failures,
-            "handled-twice": twice_refs,
-            "compared-by": () if dedup is None else refs.lines(facts, dedup, 2),
-            "several-offset-ids": ()
-            if copies is None
-            else refs.records_at(facts, copies[copies["uniq_key"] == same["uniq_key"].iloc[0]], 4),
-            "pasted-ids": lookups.quoted(facts, pasted.at) if pasted else (),
-        },
-    )  # fmt: skip
+    values = {
+        "uniq_keys": counts.get("uniq_keys"), "several": counts.get("several"), "wrong": len(wrong),
+        "failed": len(failed), "seen": len(seen),
+        "texts_seen": outputs or facts.has_source("app") or facts.has_source("text"), "twice": twice, "effect": effect,
+        "handled_twice_by_offset_id": None if not known else int(again["messages"].iloc[0]) if len(again) else 0,
+        "deliveries_known": known, "outputs": outputs,
+        "dedup_lines": 0 if dedup is None else int(dedup.drop_duplicates("id")["lines"].sum()),
+        "offset_ids": pasted and pasted.offset_ids, "pasted_keys": pasted and pasted.uniq_keys,
+        "paired": pasted and pasted.paired,
+    }  # fmt: skip
+    quotes = {
+        "effect": (*(failures[:2] if failed else ()), *twice_refs[:4]), "look-up-failed": failures,
+        "handled-twice": twice_refs, "compared-by": () if dedup is None else refs.lines(facts, dedup, 2),
+        "several-offset-ids": ()
+        if copies is None
+        else refs.records_at(facts, copies[copies["uniq_key"] == same["uniq_key"].iloc[0]], 4),
+        "pasted-ids": lookups.quoted(facts, pasted.at) if pasted else (),
+    }  # fmt: skip
+    observed = Observed(values, quotes)
     if effect:
         observed.window = refs.span(same["first_time"], same["time"]) if len(same) else None
         observed.tables = _tables(facts, same, wrong)

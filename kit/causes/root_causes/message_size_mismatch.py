@@ -62,32 +62,28 @@ def observe(facts: Facts) -> Observed:
     happened = bool(len(named) or (over and sure))
     shown = happened or bool(at_risk)
     bodies = [body for body in safe.values() if body is not None]
-    observed = Observed(
-        {
-            "happened": happened, "shown": shown, "limit": known.limit, "how": known.how, "version": known.version,
-            "measures": known.how and TEXTS[f"measures-{known.how}"], "check_max": known.check_max,
-            "limit_sure": known.known == "evidence" and known.how is not None, "whole_record": known.how == "total",
-            "body_only": known.how in ("body", "body+64k"), "direct_rejects": rejects.by_broker,
-            "largest": rejects.largest,
-            "at_risk_half_messages": at_risk, "growth": size.growth(1), "most_growth": size.growth(known.check_max),
-            "looping_half_messages": looping if looping or not (check_log or (store_log and stored)) else 0,
-            "failed": len(failed), "failing": failing.count,
-            "other_reason": sure and known.how and records and store_log, "over": len(over),
-            # Each refusal leaves a line in both logs, so the log with more lines counts.
-            "count": max(int(named["count"].sum()), int(failed["count"].sum())) or failing.count,
-            "looked": check_log or store_log or none_refused,
-            "safe_body_bytes": safe or None, "safest": str(size.max_message_size(min(bodies))) if bodies else None,
-            "more": max(wanted) - known.limit if wanted and known.limit is not None else None,
-        },
-        {
-            "limit": (known.where,) if known.where else (),
-            "refused-at-once": rejects.broker_refs,
-            "at-risk": refs.records_at(facts, risk.head(3)) if risk is not None and at_risk else (),
-            "record": _quote(facts, over[:3]),
-            "put-back-failed": refs.quote(facts, failing),
-        },
-        actors=dict.fromkeys(row.real_topic for row in records if row.real_topic),
-    )  # fmt: skip
+    values = {
+        "happened": happened, "shown": shown, "limit": known.limit, "how": known.how, "version": known.version,
+        "measures": known.how and TEXTS[f"measures-{known.how}"], "check_max": known.check_max,
+        "limit_sure": known.known == "evidence" and known.how is not None, "whole_record": known.how == "total",
+        "body_only": known.how in ("body", "body+64k"), "direct_rejects": rejects.by_broker,
+        "largest": rejects.largest,
+        "at_risk_half_messages": at_risk, "growth": size.growth(1), "most_growth": size.growth(known.check_max),
+        "looping_half_messages": looping if looping or not (check_log or (store_log and stored)) else 0,
+        "failed": len(failed), "failing": failing.count,
+        "other_reason": sure and known.how and records and store_log, "over": len(over),
+        # Each refusal leaves a line in both logs, so the log with more lines counts.
+        "count": max(int(named["count"].sum()), int(failed["count"].sum())) or failing.count,
+        "looked": check_log or store_log or none_refused,
+        "safe_body_bytes": safe or None, "safest": str(size.max_message_size(min(bodies))) if bodies else None,
+        "more": max(wanted) - known.limit if wanted and known.limit is not None else None,
+    }  # fmt: skip
+    quotes = {
+        "limit": (known.where,) if known.where else (), "refused-at-once": rejects.broker_refs,
+        "at-risk": refs.records_at(facts, risk.head(3)) if risk is not None and at_risk else (),
+        "record": _quote(facts, over[:3]), "put-back-failed": refs.quote(facts, failing),
+    }  # fmt: skip
+    observed = Observed(values, quotes, actors=dict.fromkeys(row.real_topic for row in records if row.real_topic))
     observed.values["looping"] = observed.values["looping_half_messages"] or len(records) or None
     if happened:
         _refused(facts, observed, lines, over or records)

@@ -33,14 +33,12 @@ def observe(facts: Facts) -> Observed:
     named = {row["topic"] for row in facts.rows("stored_queues") if row["store_host"] in hosts} if hosts else ()
     own = sorted(topic for topic in named if not names.is_system_topic(topic))
     topics = own[:TOPICS] + (["…"] if len(own) > TOPICS else [])
-    observed = Observed(
-        {
-            "no_replica": not slave and stored and not gone, "slave": slave, "applies": applies, "stored": stored,
-            "cut_short": applies and cut_short, "ledger": facts.has("sends"), "topics": topics,
-            "master_stored": slave and replicas.master_stored(facts),
-        },
-        actors=topics,
-    )  # fmt: skip
+    values = {
+        "no_replica": not slave and stored and not gone, "slave": slave, "applies": applies, "stored": stored,
+        "cut_short": applies and cut_short, "ledger": facts.has("sends"), "topics": topics,
+        "master_stored": slave and replicas.master_stored(facts),
+    }  # fmt: skip
+    observed = Observed(values, actors=topics)
     reported = replicas.reported(facts)
     if compared is None and reported is not None and reported["whole"] and slave:
         observed.values |= {"whole": True, "sent": reported["sends"]}

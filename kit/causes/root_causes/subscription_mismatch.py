@@ -42,15 +42,14 @@ def observe(facts: Facts) -> Observed:
     connected = {(c.group, c.client_id) for c in members.connections(facts)}
     # The only client with a log here may not be the only one of its group.
     several = len({name for name, _ in known}) < len(known)
-    observed = Observed(
-        untouched
-        | {
-            "group": named, "asked": named or untouched.get("untouched_group"), "all_alike": connected <= known and (connected or several), "warned": warned,
-            "heartbeats": consumer_logs.of(facts, "heartbeat-data"), "topics": [t.topic for t in rows],
-            "front": sum(t.front or 0 for t in rows), "behind": sum(t.behind or 0 for t in rows),
-        },
-        {"status-warns": [warning] if warning else [], "queues-untouched": untouched_at},
-    )  # fmt: skip
+    values = untouched | {
+        "group": named, "asked": named or untouched.get("untouched_group"), "warned": warned,
+        "all_alike": connected <= known and (connected or several), "topics": [t.topic for t in rows],
+        "heartbeats": consumer_logs.of(facts, "heartbeat-data"), "front": sum(t.front or 0 for t in rows),
+        "behind": sum(t.behind or 0 for t in rows),
+    }  # fmt: skip
+    quotes = {"status-warns": [warning] if warning else [], "queues-untouched": untouched_at}
+    observed = Observed(values, quotes)
     if group:
         _different(facts, observed, group, pairs, rows)
         if not any(t.behind for t in rows):

@@ -56,26 +56,24 @@ def observe(facts: Facts) -> Observed:
     none_stored = summary is not None and not summary.half_messages
     # What is open here may be committed where the logs at hand have nothing.
     sure = summary is None or summary.whole or not pending
-    observed = Observed(
-        {
-            **(summary.states() if summary else dict.fromkeys(totals.STATES)), "none_stored": none_stored,
-            "half_messages": summary.half_messages if summary else None,
-            "committed_twice": summary.total("committed_twice") if summary else None,
-            "dead_lettered": summary.dead_lettered if summary else None, "exceptions_in_local_transaction": thrown if client_log else None,
-            "table_rows": rows, "joined": joined, "rows_without_message": without if sure else None,
-            "rows_pending": pending if sure else None,
-            "messages_without_row": summary.total("without_row") if summary and present else None,
-            "finished": summary.total("committed") + summary.total("rolled_back") if summary else None,
-            "wrong": len(finished), "caused": len(caused), "thrown": local and not len(finished) and not none_stored,
-            "overtaken": overtaken,
-            "unexplained": not none_stored and (summary is None or not present or len(caused) < len(finished)),
-        },
-        {
-            "local-step": refs.quote(facts, local),
-            "exceptions": refs.quote(facts, local, 2) if thrown else (),
-            "check-overtakes": overtaken,
-        },
-    )  # fmt: skip
+    values = {
+        **(summary.states() if summary else dict.fromkeys(totals.STATES)), "none_stored": none_stored,
+        "half_messages": summary.half_messages if summary else None,
+        "committed_twice": summary.total("committed_twice") if summary else None,
+        "dead_lettered": summary.dead_lettered if summary else None, "exceptions_in_local_transaction": thrown if client_log else None,
+        "table_rows": rows, "joined": joined, "rows_without_message": without if sure else None,
+        "rows_pending": pending if sure else None,
+        "messages_without_row": summary.total("without_row") if summary and present else None,
+        "finished": summary.total("committed") + summary.total("rolled_back") if summary else None,
+        "wrong": len(finished), "caused": len(caused), "thrown": local and not len(finished) and not none_stored,
+        "overtaken": overtaken,
+        "unexplained": not none_stored and (summary is None or not present or len(caused) < len(finished)),
+    }  # fmt: skip
+    quotes = {
+        "local-step": refs.quote(facts, local), "exceptions": refs.quote(facts, local, 2) if thrown else (),
+        "check-overtakes": overtaken,
+    }  # fmt: skip
+    observed = Observed(values, quotes)
     if len(finished):
         _disagree(facts, observed, finished, caused)
     if len(wrong):
