@@ -12,33 +12,18 @@ from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
 
 LEAST: Final = 10
-"""Messages by which the lag of a queue has to grow: less is what is under way (a pull takes 32)."""
-SHARE: Final = 0.05
-"""Part of what arrived by which it has to grow: a group that keeps up is never exactly at the end."""
+"""Messages in a queue up to which nothing waits: so many are under way (a pull takes 32)."""
 SHRUNK: Final = 0.9
 SMALL: Final = 100
 """Messages in a queue up to which one look at it says that there is no backlog."""
 INNER: Final = (names.RETRY_PREFIX, names.DLQ_PREFIX)
 
 Course = SimpleNamespace
-"""One queue of a group between its first and its last known position: what `course` returns."""
+"""One queue of a group between its first and its last known position: a row of `queue_courses`."""
 Pair = SimpleNamespace
 """A topic of a group with its queues: what `pair` returns."""
 Stuck = SimpleNamespace
 """A queue that stood still: what `stuck` returns."""
-
-
-def course(row: dict[str, Any]) -> Course:
-    """Return a row of `queue_courses` with seconds (between its looks), arrived, advanced (messages), grew (the lag),
-    stands (it did not move although messages waited and more came), never_handled (no offset, or the queue's first).
-    """
-    q = Course(**row)
-    q.seconds = (q.last - q.first).total_seconds() if q.first and q.last else 0.0
-    q.arrived, q.advanced = q.last_end - q.first_end, (q.last_offset or 0) - (q.first_offset or 0)
-    q.grew = q.looks > 1 and q.last_lag - q.first_lag >= max(LEAST, SHARE * q.arrived)
-    q.stands = q.stand_first is not None
-    q.never_handled = q.last_offset is None or q.last_offset <= (q.begin or 0)
-    return q
 
 
 def pair(group: str, topic: str, queues: list[Course]) -> Pair:
@@ -79,7 +64,8 @@ def _rows(facts: Facts) -> list[dict[str, Any]]:
 def pairs(facts: Facts) -> list[Pair]:
     """Return every topic of every user's group with a known lag, the largest first; retry topics if something waits."""
     rows = [row for row in _rows(facts) if row["peak"] is not None]
-    every = [pair(*place, [*map(course, of)]) for place, of in groupby(rows, lambda row: (row["group"], row["topic"]))]
+    topics = groupby(rows, lambda row: (row["group"], row["topic"]))
+    every = [pair(*place, [Course(**row) for row in of]) for place, of in topics]
     known = (p for p in every if p.lag or not p.topic.startswith(INNER))
     return sorted(known, key=lambda p: (-p.lag, p.name))
 

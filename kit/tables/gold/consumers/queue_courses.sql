@@ -1,6 +1,8 @@
 -- One row per queue of a users' consumer group whose end is known at some look (copies of consumerOffset.json, consumerProgress): group, topic, broker,
 -- queue_id; of the looks of a known time (all null without one) first_offset, first_end, first_lag, last_offset, last_end, last_lag, begin, peak (the
--- largest lag), first, last (times), looks (different times, at least 1); of the longest time of at least 5 s in which its offset stayed at a waiting
+-- largest lag), first, last (times), looks (different times, at least 1), seconds (from first to last), arrived, advanced (messages), grew (whether the
+-- lag did, by more than is under way, and than a twentieth of what arrived: a group that keeps up is never exactly at the end), never_handled (no offset,
+-- or the first of the queue), stands; of the longest time of at least 5 s in which its offset stayed at a waiting
 -- message while more came (null if there is none) stand_offset, stand_begin, stand_end, stand_first, stand_last, and others: the queues of the topic
 -- that handled meanwhile what waited in them when it began. In order of group, topic and queue; as many rows as queues.
 -- Clients save their offsets every 5 s (persistConsumerOffsetInterval).
@@ -56,7 +58,10 @@ with looks as (
   select distinct `group`, topic, broker, queue_id from looks
 )
 select q.`group`, q.topic, q.broker, q.queue_id, c.first_offset, c.first_end, c.first_lag, c.last_offset, c.last_end, c.last_lag, c.begin, c.peak,
-  c.first, c.last, greatest(c.times, 1) as looks, s.stand_offset, s.stand_begin, s.stand_end, s.stand_first, s.stand_last,
+  c.first, c.last, greatest(c.times, 1) as looks, coalesce((unix_micros(c.last) - unix_micros(c.first)) / 1e6, 0.0) as seconds,
+  c.last_end - c.first_end as arrived, coalesce(c.last_offset, 0) - coalesce(c.first_offset, 0) as advanced,
+  c.times > 1 and c.last_lag - c.first_lag >= greatest(10, 0.05 * (c.last_end - c.first_end)) as grew,
+  c.last_offset is null or c.last_offset <= coalesce(c.begin, 0) as never_handled, s.stand_first is not null as stands, s.stand_offset, s.stand_begin, s.stand_end, s.stand_first, s.stand_last,
   coalesce(p.others, 0) as others
 from queues q
 left join courses c on c.`group` = q.`group` and c.topic = q.topic and c.broker = q.broker and c.queue_id = q.queue_id
