@@ -95,7 +95,9 @@ def test_marks_of_the_release_that_wrote_half_records() -> None:
         half(1, 700, properties_text=text, property_CLUSTER="c"),
         half(2, 700, properties_text=text + "y"),
     )
-    assert row == {"broker": "host H", "region": False, "transaction_id": False, "cluster": True, "unseparated": True}
+    assert row == {
+        "broker": "host H", "region": False, "transaction_id": False, "cluster": True, "unseparated": True, "release": "4.6.0",
+    }  # fmt: skip
 
 
 def test_a_long_curve_of_the_half_queue_is_thinned() -> None:

@@ -96,7 +96,10 @@ def _limits(facts: Facts, owner: str | None) -> Limits:
     refused = refused[~refused["file"].isin(others)]
     times = refused["first"].dropna()
     known = setup.releases_at(facts, hosts, None if times.empty else utc(times.iloc[-1].to_pydatetime()))
-    version = Version.parse(known[0]) if known else _writer(facts, owner)
+    # Without a named one, a release that writes half records like those of this broker.
+    writers = facts.rows("half_writers") if not known and facts.has("messages") else []
+    known = known or tuple(row["release"] for row in writers if owner in (None, row["broker"]))[:1]
+    version = Version.maybe(known[0]) if known else None
     setting = setup.setting(facts, "maxMessageSize", hosts)
     configured = integer(setting.value)
     how: str | None = size.size_rule(version, dledger=dledger) if version else None
@@ -130,16 +133,3 @@ def _printed(facts: Facts, refused: pd.DataFrame) -> tuple[int | None, Ref | Non
     rows = rows[of_body] if of_body.any() else rows[rows["event"] == rows["event"].iloc[0]]
     limit = int(rows.groupby("limit")["count"].sum().idxmax())
     return limit, refs.lines(facts, rows[rows["limit"] == limit], 1)[0]
-
-
-def _writer(facts: Facts, owner: str | None) -> Version | None:
-    """Return a release that writes half records like those of this broker, None if more than one rule fits."""
-    rows = facts.rows("half_writers") if facts.has("messages") else []
-    marks = next((row for row in rows if owner in (None, row["broker"])), None)
-    if marks is None:
-        return None
-    if marks["region"]:
-        return Version(5, 1, 0) if marks["transaction_id"] else Version(5, 0, 0)
-    if not marks["cluster"]:
-        return Version(4, 5, 2)
-    return Version(4, 6, 0) if marks["unseparated"] else None
