@@ -58,7 +58,7 @@ with looks as (
   select distinct `group`, topic, broker, queue_id from looks
 )
 select q.`group`, q.topic, q.broker, q.queue_id, c.first_offset, c.first_end, c.first_lag, c.last_offset, c.last_end, c.last_lag, c.begin, c.peak,
-  c.first, c.last, greatest(c.times, 1) as looks, coalesce((unix_micros(c.last) - unix_micros(c.first)) / 1e6, 0.0) as seconds,
+  c.first, c.last, greatest(c.times, 1) as looks, coalesce(cast(unix_micros(c.last) - unix_micros(c.first) as double) / 1000000, cast(0 as double)) as seconds,
   c.last_end - c.first_end as arrived, coalesce(c.last_offset, 0) - coalesce(c.first_offset, 0) as advanced,
   c.times > 1 and c.last_lag - c.first_lag >= greatest(10, 0.05 * (c.last_end - c.first_end)) as grew,
   c.last_offset is null or c.last_offset <= coalesce(c.begin, 0) as never_handled, s.stand_first is not null as stands, s.stand_offset, s.stand_begin, s.stand_end, s.stand_first, s.stand_last,
