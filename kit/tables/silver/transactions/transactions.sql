@@ -47,7 +47,8 @@ with brokers as (
     from ended e left semi join several s on s.id = e.id
   )
 ), per_message as (
-  select id, uniq_key,
+  -- By id alone, as records are split between cores for the join above: each group is made once.
+  select id, min(uniq_key) as uniq_key,
     max(case when kind = 'original' and nth = 1 then keys end) as keys, max(case when kind = 'original' and nth = 1 then target end) as topic,
     max(case when kind = 'original' and nth = 1 then producer_group end) as producer_group,
     max(case when kind = 'original' and nth = 1 then born_host end) as born_host,
@@ -74,7 +75,7 @@ with brokers as (
     coalesce(bool_or(commits and prepared = own), false) as of_original, bool_or(waiting) as waiting, bool_or(dead) as dead, max(reconsume_times) as reconsumed,
     bool_or(kind = 'original' and nth = 1 and cluster is not null) as cluster,
     bool_or(kind = 'original' and nth = 1 and immune is not null) as immune
-  from ordered group by id, uniq_key
+  from ordered group by id
 ), damaged as (
   select distinct r.id from transaction_records r join transaction_records h on h.id = r.id and h.half and h.physical_offset = r.prepared
   where r.ordinary and not r.commits and r.prepared > 0
