@@ -5,12 +5,9 @@ A case has a `Progress`; nothing is shown unless a caller, such as the command l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from kit.i18n import T
-
-if TYPE_CHECKING:
-    pass
 
 Stage = Literal["reading", "asking", "writing"]
 STAGES: Final[dict[Stage, T]] = {
