@@ -76,7 +76,9 @@ def _failed_sends(facts: Facts, seen: refs.Seen) -> int | None:
         return None
     folders = {str(PurePosixPath(file).parent) for file, _ in seen.places}
     inside = ledger.failed["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in folders)
-    return sends.distinct(ledger.failed[inside.astype(bool) & (ledger.failed["kind"] != "CLIENT_TIMEOUT")])
+    answered = ledger.failed["kind"] != "CLIENT_TIMEOUT"
+    # Of failed sends that another folder reports it is not known whether access control refused them.
+    return sends.distinct(ledger.failed[inside.astype(bool) & answered]) or (None if answered.any() else 0)
 
 
 def topic_missing(facts: Facts) -> Observed:
