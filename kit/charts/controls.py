@@ -15,18 +15,13 @@ from markupsafe import escape
 from kit.charts import Chart, Undrawn, clean
 
 
-def live(draw: Callable[..., Any], button: str = "", **controls: Any) -> Any:
-    """Return controls (ipywidgets, by the names of `draw`'s arguments) above what `draw` returns: charts, tables.
-
-    `button`: label of the button that starts a slow `draw`; empty to redraw at every change.
-    """
+def live(draw: Callable[..., Any], **controls: Any) -> Any:
+    """Return controls (ipywidgets, by the names of `draw`'s arguments) above what `draw` returns: charts, tables."""
     import ipywidgets
 
     place = ipywidgets.Output()
     # JupyterLab sends each change to a thread of its own; the last one drawn has to be the last one made.
     drawing = threading.Lock()
-    for name, control in controls.items():
-        control.description = control.description or name
 
     def redraw(_: Any = None) -> None:
         with drawing:
@@ -36,15 +31,11 @@ def live(draw: Callable[..., Any], button: str = "", **controls: Any) -> Any:
             except Exception as error:  # the reader typed or chose it: show what is wrong with it there
                 place.outputs = (_output({"text/plain": clean(f"{type(error).__name__}: {error}")}),)
 
-    above = [*controls.values()]
-    if button:
-        above.append(ipywidgets.Button(description=button))
-        above[-1].on_click(redraw)
-    else:
-        for control in controls.values():
-            control.observe(redraw, names="value")
-        redraw()
-    box = ipywidgets.VBox([*above, place])
+    for name, control in controls.items():
+        control.description = control.description or name
+        control.observe(redraw, names="value")
+    redraw()
+    box = ipywidgets.VBox([*controls.values(), place])
     box.add_class("rmq-kit-live")
     return standing(box, place.outputs)
 

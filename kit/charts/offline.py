@@ -55,10 +55,15 @@ def library() -> str:
     return _LIBRARY % packed()
 
 
+def script_safe(value: Any) -> str:
+    """Return JSON that nothing in it can close a `<script>` with."""
+    text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
 def drawn(figure: Mapping[str, Any], words: str, min_width: int = 0) -> str:
     """Return a figure as HTML that the library draws; without scripts, `words`. It scrolls below `min_width` pixels."""
-    text = json.dumps(figure, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-    safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    name = "rmq-kit-" + hashlib.sha256(text.encode()).hexdigest()[:12]
+    safe = script_safe(figure)
+    name = "rmq-kit-" + hashlib.sha256(safe.encode()).hexdigest()[:12]
     height = int(figure.get("layout", {}).get("height") or 380)
     return _CHART % (name, height, min_width, escape(words), name, safe)

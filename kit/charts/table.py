@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import attrs
 import pandas as pd
-from jinja2 import Environment, PackageLoader
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from kit.charts.safe_text import clean
@@ -29,13 +29,23 @@ PERCENT: Final = re.compile(r"[\d.,]+ ?%")
 _QUOTED: Final = re.compile(r"`([^`\n]{1,200})`")
 
 
-def prose(text: str) -> Markup:
-    """Return a sentence with text between backticks as code; everything else is escaped."""
-    return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
+def prose(text: Any) -> Markup:
+    """Return a sentence with text between backticks as code; nothing else becomes markup."""
+    return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(clean(text)))))
 
 
-_ENV: Final = Environment(loader=PackageLoader("kit.charts"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-_ENV.filters["prose"] = prose
+def environment(*packages: str) -> Environment:
+    """Return the templates of these packages and of the charts: all they show is cleaned and escaped."""
+    made = Environment(
+        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "kit.charts")]),
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
+        finalize=lambda shown: shown if isinstance(shown, Markup) else clean(shown),
+    )  # fmt: skip
+    made.filters["prose"] = prose
+    return made
+
+
+_ENV: Final = environment()
 
 
 def cell(value: Any) -> tuple[str, str]:

@@ -14,7 +14,6 @@ from kit.i18n import Lang
 from kit.rocketmq import names
 
 GROWTH = Declared.of("leak growth")
-FLOW = Declared.of("leak flow")
 FIXES = Declared.of("fixes")
 TWO = Declared.of("one becomes two")
 ROUNDS = Declared.of("rounds")
@@ -60,23 +59,6 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if len(at) > 3:  # the interface defines no doubling time below three doublings
         reading = GROWTH["reading"].say(**said, median=float(doublings["seconds"].median()))
     return GROWTH.chart(doublings, lang, reading, chart, alt={"first": int(first["seq"]), "last": int(last["seq"])})
-
-
-def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart who wrote the leaked records and where the schedule topic took them.
-
-    `frame`: writer (`consumer`, `check`, `commit`), target (the REAL_TOPIC of the record), records.
-    """
-    given_up = (frame["target"] == names.DISCARD_TOPIC) & (frame["writer"] == "check")
-    writers = frame["writer"].mask(given_up, "limit")
-    by = frame.groupby(writers)["records"].sum()
-    known = LABELS["half topic writers"]
-    into = pd.DataFrame(
-        {"source": named(writers, known, lang), "target": names.SCHEDULE_TOPIC, "count": frame["records"]}
-    )
-    out = pd.DataFrame({"source": names.SCHEDULE_TOPIC, "target": frame["target"], "count": frame["records"]})
-    reading = FLOW["reading"].say(**{writer: int(by.get(writer, 0)) for writer in known})
-    return pictures.flow(pd.concat([into, out], ignore_index=True), FLOW["title"], reading, lang)
 
 
 def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from kit import __version__
 from kit.case import output
 from kit.charts.safe_text import clean
+from kit.charts.table import environment
 from kit.evidence import disk
 from kit.i18n import Lang, labels
 from kit.incidents.history import LEAST, History
@@ -30,7 +31,7 @@ class GalleryRefused(ValueError):
     """The index cannot be written; the message is one line for the user."""
 
 
-_ENV: Final = html.environment("kit.incidents")
+_ENV: Final = environment("kit.incidents", "kit.report")
 
 
 def write(folder: str | Path, lang: Lang = "en") -> Path:

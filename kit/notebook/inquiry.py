@@ -20,7 +20,7 @@ from kit.i18n import Lang, Sentence, labels, on_clock
 from kit.notebook import answers, notes, places, prose
 from kit.notebook.progress import watched
 from kit.notebook.walks import NOTHING, Stop
-from kit.report.labels import PAGE, VERDICTS
+from kit.report.labels import HOLDS, PAGE, VERDICTS, ranked, requests
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,7 +37,6 @@ HEADS: Final = labels("notebook")["inquiry heads"]
 MISSING: Final = labels("notebook")["missing heads"]
 MOST_REFERENCES: Final = 3
 """How many references of a step a note keeps; the step has the others."""
-HOLDS: Final = {True: ("✓", "holds"), False: ("✗", "fails"), None: ("?", "open")}
 
 
 def locate(evidence: str | Path) -> Path:
@@ -92,14 +91,7 @@ class Inquiry:
 
     def first(self) -> str:
         """Return the cause to look at first: the most harmful confirmed one, else the most likely."""
-        return (self.findings["root_causes"] or [f["cause"] for f in self._ranked()])[0]
-
-    def _ranked(self) -> list[Mapping[str, Any]]:
-        """Return the findings, confirmed ones first."""
-        order = list(VERDICTS)
-        return sorted(
-            self.findings["findings"], key=lambda f: (order.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
-        )
+        return (self.findings["root_causes"] or [f["cause"] for f in ranked(self.findings["findings"])])[0]
 
     @property
     def spark(self) -> SparkSession:
@@ -159,7 +151,7 @@ class Inquiry:
     def verdicts(self, every: bool = False) -> Table | answers.Answer:
         """Return the causes that are not ruled out with their verdicts, confirmed ones first; or `every` cause."""
         found = self.findings["findings"]
-        shown = [f for f in self._ranked() if every or f["verdict"] != "ruled_out"]
+        shown = [f for f in ranked(found) if every or f["verdict"] != "ruled_out"]
         if not shown:
             return answers.sentence(TEXTS["all_out"].say(count=len(found)), self.lang)
         names = {
@@ -191,7 +183,7 @@ class Inquiry:
     def chain(self, cause: str) -> Table:
         """Return the steps of a cause: claim, role, whether it is shown, number of references."""
         rows = [
-            (n, HOLDS[s["holds"]][0], PAGE[s["role"]].in_(self.lang), s["claim"], len(s["evidence"]))
+            (n, HOLDS[s["holds"]][1], PAGE[s["role"]].in_(self.lang), s["claim"], len(s["evidence"]))
             for n, s in enumerate(self.finding(cause)["steps"], 1)
         ]
         return self._table(rows, TEXTS["chain"].say(cause=cause), "step", "holds", "role", "chain", "refs")
@@ -202,7 +194,7 @@ class Inquiry:
         found = next((s for s in self.finding(cause)["steps"] if s["id"] == id), None)
         if found is None:
             return Table(pd.DataFrame(), TEXTS["not_a_step"].say(id=id), lang=self.lang)
-        mark, state = HOLDS[found["holds"]]
+        _, mark, state = HOLDS[found["holds"]]
         said = TEXTS["step"].say(mark=mark, state=PAGE[state], role=PAGE[found["role"]], claim=found["claim"])
         return self._quoted(said, found["evidence"])
 
@@ -229,13 +221,10 @@ class Inquiry:
     @_or_sentence
     def missing(self) -> Table | answers.Answer:
         """Return what to collect next, each command once."""
-        rows = {m["command"]: m for f in self.findings["findings"] for m in f["missing"]}
-        frame = pd.DataFrame(rows.values(), columns=pd.Index(list(MISSING)))
-        return (
-            Table(frame, TEXTS["missing"], MISSING, self.lang)
-            if rows
-            else answers.sentence(TEXTS["none_missing"], self.lang)
-        )
+        rows = requests(self.findings["findings"])
+        if not rows:
+            return answers.sentence(TEXTS["none_missing"], self.lang)
+        return Table(pd.DataFrame(rows, columns=pd.Index(list(MISSING))), TEXTS["missing"], MISSING, self.lang)
 
     @_or_sentence
     def noise(self, show: bool = True) -> Table | None:

@@ -20,6 +20,7 @@ from kit.i18n import Lang, Sentence, labels, rendered
 from kit.notebook import inquiry as notebook
 from kit.notebook import notes, places
 from kit.notebook.answers import Answer
+from kit.report.labels import HOLDS
 
 MOST_ROWS: Final = 500
 COLUMNS: Final = labels("notebook")["postmortem columns"]
@@ -151,7 +152,7 @@ class Postmortem:
         rows = [
             (
                 f["title"],
-                notebook.HOLDS[step["holds"]][0],
+                HOLDS[step["holds"]][1],
                 step["claim"],
                 places.spelled(ref) if ref else "",
                 ref.get("text", ""),

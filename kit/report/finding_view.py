@@ -13,10 +13,9 @@ from kit.charts.safe_text import brief
 from kit.charts.table import Table, cell
 from kit.formats.printed_times import is_local, iso
 from kit.i18n import CLOCK, Lang, T, on_clock
-from kit.report.labels import INNER, KEYS, PAGE, VERDICTS
+from kit.report.labels import HOLDS, INNER, KEYS, PAGE, VERDICTS
 from kit.report.notebooks import Story
 
-MARKS: Final = {True: ("yes", "✓", "holds"), False: ("no", "✗", "fails"), None: ("maybe", "?", "open")}
 KEY = T("kind", "种类")
 NUMBER = T("value", "值")
 COUNTED: Final = "次条个种"
@@ -44,7 +43,7 @@ def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lan
 
 
 def _step(cause: str, number: int, step: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
-    state, mark, holds = MARKS[step["holds"]]
+    state, mark, holds = HOLDS[step["holds"]]
     return {
         "place": f"{cause}-{number}",
         "state": state,

@@ -12,19 +12,17 @@ from pathlib import PurePath
 from typing import Any, Final
 
 import pandas as pd
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from kit.analysis import noise
 from kit.causes import look_alikes, release_advice
 from kit.charts import offline, timeline
-from kit.charts import table as tables_
 from kit.charts.safe_text import clean
-from kit.charts.table import Table
+from kit.charts.table import Table, environment
 from kit.evidence.failure import Failure
 from kit.i18n import Lang, T
 from kit.report.finding_view import finding_view
-from kit.report.labels import COLUMNS, GLOSSARY, PAGE, VERDICTS, page
+from kit.report.labels import COLUMNS, GLOSSARY, PAGE, VERDICTS, page, requests
 from kit.report.notebooks import Story, chart_block
 from kit.report.terminal import zone_warning
 
@@ -34,23 +32,7 @@ HEAD_CLAIMS: Final = 3
 HEAD_REMEDIES: Final = 3
 
 
-def prose(text: Any) -> Markup:
-    """Return a sentence with text between backticks as code; nothing else becomes markup."""
-    return tables_.prose(clean(text))
-
-
-def environment(*packages: str) -> Environment:
-    """Return the templates of these packages and of the report: all they show is cleaned and escaped."""
-    made = Environment(
-        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "kit.report", "kit.charts")]),
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
-        finalize=lambda shown: shown if isinstance(shown, Markup) else clean(shown),
-    )  # fmt: skip
-    made.filters["prose"] = prose
-    return made
-
-
-_ENV: Final = environment()
+_ENV: Final = environment("kit.report")
 
 
 def shell(
@@ -135,7 +117,7 @@ def render(
         lists=[table for table in lists if table],
         undecided=of["insufficient_evidence"],
         undecided_table=part(summaries, of["insufficient_evidence"], "undecided", lang),
-        undecided_missing=_once(of["insufficient_evidence"]),
+        undecided_missing=requests(of["insufficient_evidence"]),
         timeline=drawn,
         # The timeline comes first already.
         overview=[
@@ -264,17 +246,9 @@ def _answers(
         "why": [step for each in steps for step in each[:claims]],
         "more": left and {"place": left[0]["place"], "said": PAGE["more_claims"].say(n=len(left)).render(lang)},
         "now": [remedy for view in first for remedy in view["remedies"]][:HEAD_REMEDIES],
-        "collect": _once(found if confirmed else found + undecided)[:6],
+        "collect": requests(found if confirmed else found + undecided)[:6],
         "also": [view for view in found if view not in first],
     }
-
-
-def _once(views: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """Return each request for evidence once, however many causes need it."""
-    wanted: dict[str, dict[str, str]] = {}
-    for missing in (missing for view in views for missing in view["missing"]):
-        wanted.setdefault(missing["command"], missing)
-    return list(wanted.values())
 
 
 def _links(found: Sequence[Mapping[str, Any]], lang: Lang) -> dict[str, list[tuple[str, list[Mapping[str, Any]]]]]:

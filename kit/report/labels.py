@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from kit.causes import findings
 from kit.i18n import Lang, T, labels
@@ -12,6 +13,23 @@ PAGE, KEYS, INNER, SKIPPED, COLUMNS = (_ROOM[name] for name in ("page", "keys", 
 GLOSSARY: Final = tuple((term, _ROOM["meanings"][name]) for name, term in _ROOM["terms"].items())
 _ICONS: Final = {"confirmed": "●", "suspected": "◐", "ruled_out": "○", "insufficient_evidence": "?", "failed": "!"}
 VERDICTS: Final[dict[str, tuple[str, T]]] = {each: (_ICONS[each], name) for each, name in findings.VERDICTS.items()}
+
+ORDER: Final = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out")
+HOLDS: Final = {True: ("yes", "✓", "holds"), False: ("no", "✗", "fails"), None: ("maybe", "?", "open")}
+"""Class, mark and name of what a step is."""
+
+
+def ranked(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return findings by their verdicts, confirmed ones first, root causes before what is beside them."""
+    return sorted(findings, key=lambda f: (ORDER.index(f["verdict"]), f["kind"] != "root_cause", f["cause"]))
+
+
+def requests(findings: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return each request for evidence once, however many causes need it."""
+    wanted: dict[str, dict[str, str]] = {}
+    for missing in (missing for finding in findings for missing in finding["missing"]):
+        wanted.setdefault(missing["command"], missing)
+    return list(wanted.values())
 
 
 def page(lang: Lang) -> dict[str, str]:

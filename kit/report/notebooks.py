@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 import kit
 from kit.charts import MIME as CHART
-from kit.charts import PLOTLY_MIME, Chart
+from kit.charts import PLOTLY_MIME, Chart, offline
 from kit.charts.safe_text import clean
 from kit.charts.table import MIME as TABLE
 from kit.evidence.failure import Failure
@@ -293,9 +293,7 @@ def embed(figure: Mapping[str, Any]) -> Markup:
     layout = figure.get("layout", {})
     if not figure.get("data") and not any(layout.get(name) for name in ("shapes", "annotations", "images")):
         return Markup("")
-    kept = {"data": figure.get("data", []), "layout": layout}
-    text = json.dumps(kept, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+    return Markup(offline.script_safe({"data": figure.get("data", []), "layout": layout}))
 
 
 class _Plain(mistune.HTMLRenderer):

@@ -17,6 +17,7 @@ from kit.formats.printed_times import is_local, iso
 from kit.i18n import Lang, Sentence, T, labels, on_clock, printable
 from kit.inventory import zones
 from kit.report.console import table
+from kit.report.labels import ranked, requests
 
 if TYPE_CHECKING:
     from kit.analysis.deployment import Broker
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 TEXTS: Final = labels("report")["terminal"]
 FOLDED: Final = labels("report")["terminal folded"]
 ADVICE: Final = labels("report")["advice"]
-ORDER: Final = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out")
 STYLES: Final = {"confirmed": "bold red", "suspected": "yellow", "failed": "magenta"}
 BRIEFLY: Final = 4
 """How many requests are shown: the first are those of the likeliest causes."""
@@ -45,21 +45,19 @@ def heads(lang: Lang, names: Mapping[str, T], *chosen: str) -> list[str]:
 
 def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> str:
     """Return what holds as a table, the rest in a line each (`verbose`: as rows), what to collect and what to do."""
-    ranked = sorted(
-        findings["findings"], key=lambda f: (ORDER.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
-    )
+    order = ranked(findings["findings"])
     rows = [
         (f["cause"], Text(VERDICTS[f["verdict"]].in_(lang), STYLES.get(f["verdict"], "dim")), f["summary"], _first(f))
-        for f in ranked
+        for f in order
         if verbose or f["verdict"] not in FOLDED
     ]
-    counts = Counter(f["verdict"] for f in ranked)
+    counts = Counter(f["verdict"] for f in order)
     folded = [] if verbose else [(text, counts[verdict]) for verdict, text in FOLDED.items() if counts[verdict]]
     parts = [
         table(rows, heads(lang, TEXTS, "cause", "verdict", "reason", "where")).rstrip() if rows else "",
         *(text.say(count=count).render(lang) for text, count in folded),
         zone_warning(findings, lang) or "",
-        _wanted(ranked, lang, None if verbose else BRIEFLY),
+        _wanted(order, lang, None if verbose else BRIEFLY),
         closing(findings, lang),
     ]
     if findings["evidence"]["path"] != "-":
@@ -98,18 +96,16 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     return "\n".join(printable(line if isinstance(line, str) else line.render(lang)) for line in said)
 
 
-def _first(finding: dict[str, Any]) -> str:
+def _first(finding: Mapping[str, Any]) -> str:
     for ref in (ref for step in finding["steps"] if step["holds"] for ref in step["evidence"]):
         return f"{ref['file']}:{ref['line']}" if "line" in ref else f"{ref['file']}@{ref['physical_offset']}"
     return ""
 
 
-def _wanted(ranked: Iterable[dict[str, Any]], lang: Lang, most: int | None) -> str:
-    """Return each request once, those of the most likely causes first, at most `most`."""
-    wanted: dict[str, str] = {}
-    for missing in (missing for finding in ranked for missing in finding["missing"]):
-        wanted.setdefault(missing["command"], f"  {missing['artefact']}: {missing['why']}\n      {missing['command']}")
-    return "\n".join([TEXTS["next"].in_(lang), *list(wanted.values())[:most]]) if wanted else ""
+def _wanted(order: Iterable[Mapping[str, Any]], lang: Lang, most: int | None) -> str:
+    """Return the requests of the most likely causes, at most `most`."""
+    wanted = [f"  {each['artefact']}: {each['why']}\n      {each['command']}" for each in requests(order)[:most]]
+    return "\n".join([TEXTS["next"].in_(lang), *wanted]) if wanted else ""
 
 
 def inventory(found: Inventory, lang: Lang) -> str:

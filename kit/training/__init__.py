@@ -58,22 +58,14 @@ def open(  # noqa: A001
     return _open[number]
 
 
-def _session(lab: str) -> Session:
+def _of(id_: int | str) -> Session:
+    """Return the open lab of a question, or with that number."""
     from kit.training.session import LabError
 
+    lab = str(id_).partition("-")[0]
     if not lab.isdecimal() or int(lab) not in _open:
-        raise LabError(SAYS["not_open"].say(lab=lab[:40]).render())
+        raise LabError(SAYS["not_open"].say(lab=str(id_)[:40]).render())
     return _open[int(lab)]
-
-
-def _of(id_: str) -> Session:
-    """Return the open lab of a question."""
-    from kit.training.session import LabError
-
-    number, _, rest = str(id_).partition("-")
-    if not (number.isdecimal() and rest):
-        raise LabError(SAYS["no_id"].say(id=str(id_)[:40]).render())
-    return _session(number)
 
 
 def ask(id: str) -> Any:  # noqa: A002
@@ -101,4 +93,4 @@ def answer(id: str) -> Any:  # noqa: A002
 
 def scorecard(lab: int | str | None = None) -> Scorecard:
     """Return how the lab went (default: the one opened last)."""
-    return _session(str(next(reversed(_open), 80) if lab is None else lab)).scorecard()
+    return _of(next(reversed(_open), 80) if lab is None else lab).scorecard()

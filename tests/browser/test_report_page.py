@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import chart_frames
 import incidents
 import pytest
 
@@ -32,10 +33,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame = incidents.life_frame()
     spans = incidents.tables()["inventory"].assign(kind=incidents.HOSTILE)
     hostile = frame.assign(topic=frame["topic"].replace("trade", incidents.HOSTILE), offset_msg_id=incidents.HOSTILE)
-    flows = incidents.flow_frame().replace("TRANS_CHECK_MAX_TIME_TOPIC", incidents.HOSTILE)
+    flows = chart_frames.ACCOUNTS.replace("committed", incidents.HOSTILE)
     charts = [
         transactions.growth(incidents.growth_frame()),
-        transactions.flow(flows),
+        transactions.accounting(flows),
         transactions.life(hostile),
         transactions.fixes(incidents.fixes_frame()),
     ]

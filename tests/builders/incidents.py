@@ -36,16 +36,6 @@ def growth_frame(messages: int = 4, doublings: int = 10, seconds: int = 5) -> pd
     return pd.DataFrame(columns).assign(uniq_key=keys, doubling=seq == high)
 
 
-def flow_frame() -> pd.DataFrame:
-    rows = [
-        ("consumer", HALF, 4),
-        ("check", HALF, 2044),
-        ("commit", HALF, 2048),
-        ("check", "TRANS_CHECK_MAX_TIME_TOPIC", 512),
-    ]
-    return pd.DataFrame(rows, columns=["writer", "target", "records"])
-
-
 def life_frame() -> pd.DataFrame:
     rows = [
         (0, HALF, "trade", 0, None, False), (1, "trade", "trade", 0, None, True), (2, SCHEDULE, HALF, 1, None, False),

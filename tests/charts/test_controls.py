@@ -27,10 +27,6 @@ def test_the_first_drawing_is_in_the_state_and_a_change_replaces_it() -> None:
     assert "first" in said(box) and typed.description == "text"
     typed.value = "second"
     assert "second" in said(box) and "first" not in said(box)
-    waiting = live(table, button="go", text=ipywidgets.Text("slow"))
-    assert said(waiting) == "()"
-    waiting.children[1].click()
-    assert "slow" in said(waiting)
 
 
 def test_what_is_drawn_first_stands_in_a_page_without_widgets(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
+from kit.charts.table import environment
 from kit.i18n import Lang, on_clock
 from kit.report import html, write
 from kit.report.finding_view import finding_view, when
@@ -74,7 +75,7 @@ def test_blank(figure: go.Figure, blank: bool) -> None:
 
 
 def test_its_place_on_the_page_is_not_drawn() -> None:
-    macro = html.environment().get_template("parts.html.j2").module.chart  # type: ignore[attr-defined]
+    macro = environment("kit.report").get_template("parts.html.j2").module.chart  # type: ignore[attr-defined]
     block = {"id": "c", "min_width": 0, "title": "t", "reading": "Nothing is known.", "alt": "", "table": None}
     blank = str(macro({**block, "figure": ""}, html.page("en")))
     assert "Nothing is known." in blank and "data-chart" not in blank and "canvas" not in blank
