@@ -19,7 +19,7 @@ from kit.analysis import setup
 from kit.evidence import files
 from kit.formats.tables import configs
 from kit.inventory.references import Ref
-from kit.rocketmq import names
+from kit.rocketmq import names, stages
 from kit.rocketmq.config import Settings
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts
@@ -166,18 +166,12 @@ def groups(named: Iterable[Group]) -> tuple[Group, ...]:
     return tuple(first[name] for name in sorted(first))
 
 
-def group_of(topic: str) -> str | None:
-    """Return the consumer group of a retry or dead letter topic, None for another topic."""
-    prefix = next((p for p in (names.RETRY_PREFIX, names.DLQ_PREFIX) if topic.startswith(p)), None)
-    return topic.removeprefix(prefix) if prefix else None
-
-
 def _configured(rows: Rows, offsets: Rows) -> Iterator[Group]:
     for row in rows:
         subject = row["subject"] or ""
         if row["origin"] == "subscriptionGroup":
             yield Group(subject, _at(row))
-        elif row["origin"] == "topics" and (group := group_of(subject)):
+        elif row["origin"] == "topics" and (group := stages.consumer_group_of(subject, None)):
             yield Group(group, _at(row))
     yield from (Group(row["group"], Ref(row["file"])) for row in offsets if row["group"])
 
@@ -186,6 +180,6 @@ def _printed(cells: Rows) -> Iterator[Group]:
     """Yield the groups that mqadmin outputs name; a name that was cut is never longer than the group's."""
     for row in cells:
         value = row["value"] or ""
-        group = value if row["name"] in _GROUP_CELLS else group_of(value) if row["name"] in _TOPIC_CELLS else None
-        if group:
+        of_topic = stages.consumer_group_of(value, None) if row["name"] in _TOPIC_CELLS else None
+        if group := value if row["name"] in _GROUP_CELLS else of_topic:
             yield Group(group, _at(row))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any, Final
 
 from kit.analysis.consumers import admin_output, consumer_logs, positions
@@ -83,28 +82,27 @@ def behind_the_first(facts: Facts) -> list[Row]:
 
 
 @memo
-def unseen_starts(facts: Facts) -> list[SimpleNamespace]:
+def unseen_starts(facts: Facts) -> list[Row]:
     """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message:
-    group, policy, ref (its line), topic, skips (its first offset, if above 0: a start from the end skips).
+    new_group, new_policy, ref (its line), new_topic, new_first (its first offset, if above 0: a start from the end
+    skips).
 
     CONSUME_FROM_LAST_OFFSET, the default, begins at the end of a queue whose first message is deleted
     (`ConsumerManageProcessor.queryConsumerOffset`).
     """
-    found = []
+    starts = []
     for group in sorted(_unprinted(facts)):
         policy = start_policy(facts, group) if names.of_users(group) else None
         if policy is None or policy[0] == FROM_FIRST:
             continue
-        registered = consumer_logs.of(facts, "consumer-registered", group=group)
-        topics = {
-            topic for statement in registered for topic in consumer_logs.subscriptions(statement.data).get(group, ())
-        }
+        registered = (s.data for s in consumer_logs.of(facts, "consumer-registered", group=group))
+        topics = {topic for data in registered for topic in consumer_logs.subscriptions(data).get(group, ())}
         own = sorted(topic for topic in topics if not topic.startswith(names.RETRY_PREFIX))
         first = {topic: min(first_stored(facts, topic).values(), default=0) for topic in own}
         topic = max(own, key=lambda name: first[name], default="")
-        skips = first.get(topic) or None
-        found.append(SimpleNamespace(group=group, policy=policy[0], ref=policy[1], topic=topic, skips=skips))
-    return found
+        start = {"new_group": group, "new_topic": topic, "new_first": first.get(topic) or None}
+        starts.append(start | {"new_policy": policy[0], "ref": policy[1]})
+    return starts
 
 
 def _unprinted(facts: Facts) -> set[str]:

@@ -222,16 +222,9 @@ def audit(facts: Facts, ledger: Ledger, stalls: list[Any]) -> pd.DataFrame:
     kept = None if stored is None else stored.get("CLIENT_TIMEOUT", {}).get("stored", 0)
     retry = ADVICE["retry"].say(value=list(clients) or None, count=busy)
     changed = 0 if attempts.busy_is_retried(facts) else busy
-    rows += [
-        ("retryResponseCodes", ", ".join(clients) or None, "evidence" if clients else None, changed, retry),
-        (
-            "sendMsgTimeout",
-            str(timeout),
-            "default",
-            late,
-            ADVICE["timeout"].say(value=timeout, count=late, stored=kept),
-        ),
-    ]
+    wait = ADVICE["timeout"].say(value=timeout, count=late, stored=kept)
+    rows.append(("retryResponseCodes", ", ".join(clients) or None, "evidence" if clients else None, changed, retry))
+    rows.append(("sendMsgTimeout", str(timeout), "default", late, wait))
     return pd.DataFrame(
         [(*row, said.render("en"), said.render("zh")) for *row, said in rows],
         columns=pd.Index(["setting", "value", "known", "changed", "reason", "reason_zh"]),

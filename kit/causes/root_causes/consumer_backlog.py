@@ -41,9 +41,11 @@ def observe(facts: Facts) -> Observed:
         "lag_per_queue": {p.name: p.per_queue for p in pairs} or None,
         "growth_per_second": fastest and fastest.growth_per_second, "no_dump": not stacks.consuming(facts),
     }  # fmt: skip
-    observed = Observed(
-        values, actors=(behind.group, behind.topic) if behind else (), tables=_tables(facts) if pairs else {}
-    )
+    observed = Observed(values, actors=(behind.group, behind.topic) if behind else ())
+    if pairs:
+        observed.tables["consumer_lag"] = positions.shown(positions.every(facts))
+        if len(frames := stacks.table(facts)):
+            observed.tables["consuming_threads"] = frames
     if worst:
         _worst(facts, observed, pairs, worst)
     burst = max((p for p in pairs if p.shrinks), key=lambda p: p.peak, default=None)
@@ -153,8 +155,3 @@ def _held_back(facts: Facts, group: str | None) -> list[consumer_logs.Statement]
 def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:
     """Return the dump in which most threads share a frame; of equals the last."""
     return max(shared, key=lambda s: (s.threads, s.dump), default=None)
-
-
-def _tables(facts: Facts) -> dict[str, Any]:
-    tables, frames = {"consumer_lag": positions.shown(positions.every(facts))}, stacks.table(facts)
-    return tables | ({"consuming_threads": frames} if len(frames) else {})

@@ -104,12 +104,9 @@ def _hints(facts: Facts, observed: Observed, kind: str | None) -> None:
         observed.quotes["corrected"] = refs.quote(facts, small, 2)
     if behind := offsets.behind_the_first(facts):
         waiting = [row["first"] - row["offset"] for row in behind if row["first"] is not None]
-        observed.values |= {
-            "front_group": behind[0]["group"],
-            "front_topic": behind[0]["topic"],
-            "front_queues": len(behind),
-        }
-        observed.values["in_front"] = sum(waiting) if len(waiting) == len(behind) else None
+        observed.values |= {"front_group": behind[0]["group"], "front_topic": behind[0]["topic"]}
+        in_front = sum(waiting) if len(waiting) == len(behind) else None
+        observed.values |= {"front_queues": len(behind), "in_front": in_front}
         observed.quotes["deleted-in-front"] = _quoted(facts, behind)
     back = refs.seen(facts, "consumer-offset-back")
     # A broker up to 4.5 prints it for its own place in the op queue.
@@ -122,18 +119,11 @@ def _without_jump(facts: Facts, observed: Observed) -> None:
     """Add signs that count only where no jump is shown."""
     several_looks = positions.every(facts).duplicated(positions.KEYS).any()
     if rows := facts.rows("smaller_offsets") if several_looks else []:
-        group, topic, queues, messages = (rows[0][name] for name in ("group", "topic", "queues", "messages"))
-        observed.values |= {"smaller_group": group, "smaller_topic": topic, "smaller_queues": queues}
-        observed.values["smaller_messages"] = messages
+        observed.values |= {f"smaller_{name}": rows[0][name] for name in ("group", "topic", "queues", "messages")}
         observed.quotes["smaller-later"] = _quoted(facts, rows, min(2, rows[0]["queues"]))
-    if new := next((s for s in offsets.unseen_starts(facts) if s.skips), None):
-        observed.values |= {
-            "new_group": new.group,
-            "new_topic": new.topic,
-            "new_policy": new.policy,
-            "new_first": new.skips,
-        }
-        observed.quotes["new_group"] = [new.ref]
+    if new := next((start for start in offsets.unseen_starts(facts) if start["new_first"]), None):
+        observed.values |= new
+        observed.quotes["new_group"] = [new["ref"]]
     if late := offsets.late_starts(facts):
         observed.values |= {"late_queues": len(late), "late_group": late[0]["group"], "late_topic": late[0]["topic"]}
         observed.quotes["late_queues"] = _quoted(facts, late)
