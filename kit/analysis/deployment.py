@@ -95,12 +95,9 @@ def from_case(facts: Facts, version: Version | None = None) -> Deployment:
     rows = facts.rows("settings")
     versions = (version,) if version else tuple(Version.parse(v) for v in setup.broker_versions(facts))
     in_logs = facts.rows("named_in_logs") if facts.files.of_kind("log", "text") else []
+    consumers = [row for row in setup.clients(facts) if row["role"] == "consumer"]
     named = [
-        *(
-            Group(r["group"], _at(r), Version.maybe(r["version"]))
-            for r in setup.clients(facts)
-            if r["role"] == "consumer"
-        ),
+        *(Group(row["group"], _at(row), Version.maybe(row["version"])) for row in consumers),
         *_configured(rows, facts.rows("offset_groups")),
         *(Group(row["value"], _at(row)) for row in in_logs if row["kind"] == "group"),
         *_printed(facts.rows("admin_names") if facts.files.of_mqadmin() else []),

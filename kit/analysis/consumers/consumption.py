@@ -5,8 +5,7 @@ handled twice.
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from types import SimpleNamespace
-from typing import Final
+from typing import Final, NamedTuple
 
 import pandas as pd
 
@@ -17,8 +16,18 @@ from kit.tables.facts import Facts
 
 SHOWN: Final = 3
 """Records that are quoted."""
-Topic = SimpleNamespace
-"""One topic of a group: what `unhandled` returns."""
+
+
+class Topic(NamedTuple):
+    """The messages of one topic that nobody of a group handled, by the last known offsets, some quoted: in all
+    (`nobody`), behind the group's offset, in front of it; None where that is unknown.
+    """
+
+    topic: str
+    front: int | None
+    nobody: int | None = None
+    behind: int | None = None
+    records: tuple[Ref, ...] = ()
 
 
 def places(facts: Facts, group: str) -> set[str]:
@@ -32,27 +41,21 @@ def ledgers(facts: Facts, group: str) -> list[str]:
     return [row["file"] for row in rows if row["group"] == group]
 
 
-def unhandled(facts: Facts, group: str, topics: tuple[str, ...]) -> list[Topic]:
-    """Count the messages of these topics that nobody of the group handled, by the last known offsets: topic, nobody,
-    behind (the offset), front (of it), None where that is unknown, and some `records`.
-    """
-    return [_topic(facts, group, topic) for topic in topics]
-
-
-def _topic(facts: Facts, group: str, topic: str) -> Topic:
+def unhandled(facts: Facts, group: str, topic: str) -> Topic:
+    """Count the messages of a topic that nobody of the group handled."""
     last = last_positions(facts, group, topic)
     front = None if last.empty or last["lag"].isna().any() else int(last["lag"].sum())
     if not facts.has("messages") or last.empty:
-        return Topic(topic=topic, nobody=front or None, behind=None, front=front, records=())
+        return Topic(topic, front, nobody=front or None)
     if not ledgers(facts, group) or last["broker"].nunique() > 1:
         # Of several brokers, a record does not say which one's offset it lies behind.
-        return Topic(topic=topic, nobody=None, behind=None, front=front, records=())
+        return Topic(topic, front)
     rows = facts("unhandled")
     rows = rows[(rows["group"] == group) & (rows["topic"] == topic)]
     passed, ahead = rows[rows["passed"]], rows[~rows["passed"]]
     behind, front = (int(part["messages"].max()) if len(part) else 0 for part in (passed, ahead))
     records = (*quoting.records_at(facts, passed, SHOWN), *quoting.records_at(facts, ahead, SHOWN))[:SHOWN]
-    return Topic(topic=topic, nobody=behind + front, behind=behind, front=front, records=records)
+    return Topic(topic, front, behind + front, behind, records)
 
 
 def last_positions(facts: Facts, group: str, topic: str) -> pd.DataFrame:

@@ -47,11 +47,8 @@ def consuming(facts: Facts) -> list[Consuming]:
 
 def of_group(facts: Facts, group: str, folders: frozenset[str] = frozenset()) -> list[Consuming]:
     """Return the threads of one group: by their names, before 4.9.0 by the folders (hosts) of its client logs."""
-    return [
-        t
-        for t in consuming(facts)
-        if (group[:GROUP_IN_NAME] == t.group if t.group else str(PurePosixPath(t.file).parent) in folders)
-    ]
+    places = ((t, str(PurePosixPath(t.file).parent)) for t in consuming(facts))
+    return [t for t, place in places if (t.group == group[:GROUP_IN_NAME] if t.group else place in folders)]
 
 
 def shared(facts: Facts, threads: list[Consuming]) -> list[Shared]:

@@ -34,7 +34,7 @@ def observe(facts: Facts) -> Observed:
     group = min(different, key=lambda g: (-sum(len(queues) for _, queues in idle[g]), g), default=None)
     named = group or max(flaps, key=lambda g: flaps[g][0], default=None)
     pairs = different[group] if group else []
-    rows = consumption.unhandled(facts, group, _topics(pairs)) if group else []
+    rows = [consumption.unhandled(facts, group, topic) for topic in _topics(pairs)] if group else []
     warned = [b for b in admin_output.admin_blocks(facts) if "Different subscription" in (b.get("WARN") or "")]
     warning = quoting.first_with(facts, warned[0]["file"], "Different subscription") if warned else None
     untouched, untouched_at = lag.untouched(facts, group)
