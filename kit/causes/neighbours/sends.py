@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import pandas as pd
-
 from kit.analysis import refs
 from kit.analysis.sends import attempts, sends, times
 from kit.analysis.sizes import limits, refusals
 from kit.causes.declared import Observed
-from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
 FULL: Final = 0.90
@@ -91,32 +88,14 @@ def disk_full(facts: Facts) -> Observed:
     What `df` shows supports it only: it was printed at some other time, and older releases count reserved blocks as
     free.
     """
-    marks, _, marked = _disk_answers(facts, "marked")
-    refused, ratio, full = _disk_answers(facts, "full")
-    ledger, stored = sends.ledger(facts), facts.has_source("store")
-    unknown = _disk_answers(facts, "unknown")[0]
+    ledger, measured = sends.ledger(facts), times.full_disks(facts, 100 * FULL)
+    answers = facts.rows("disk_answers") if refs.seen(facts, "disk-full", "service-not-available") else []
+    highest = {row["state"]: row["highest"] for row in answers}
     values: dict[str, Any] = {
-        "marks": marks, "refused": refused, "limit": str(FULL), "most": round(100 * FULL),
-        "happened": marks or refused, "looked": stored or (ledger.knows_kinds and not unknown),
-        "marked_full": marks if stored else None, "refused_answers": refused if ledger.whole or refused else None,
-        "highest_ratio": _disk_answers(facts, "room")[1] if ratio is None else ratio,
+        "limit": str(FULL), "most": round(100 * FULL), "knows_kinds": ledger.knows_kinds, "whole": ledger.whole,
+        "highest_ratio": highest.get("full", highest.get("room")),
     }  # fmt: skip
-    measured = times.full_disks(facts, 100 * FULL)
     for worst in measured.head(1).to_dict("records"):
         mount, percent = str(worst["subject"]), round(worst["value"])
         values |= {"mount": mount, "percent": percent, "of_store": times.store_paths(facts)}
-    return Observed(values, {"marked-full": (*marked, *full), "df": refs.lines(facts, measured, 1)})
-
-
-def _disk_answers(facts: Facts, state: str) -> tuple[int, float | None, tuple[Ref, ...]]:
-    """Return how many entries of `disk_answers` have a state, their highest ratio, and the first two."""
-    if not refs.seen(facts, "disk-full", "service-not-available"):
-        return 0, None, ()
-    rows = facts("disk_answers")
-    rows = rows[rows["state"] == state]
-    if rows.empty:
-        return 0, None, ()
-    highest = rows["highest"].iloc[0]
-    within = None if state == "marked" else "service not available now"
-    quoted = refs.earliest(facts, rows, 2, within=within)
-    return int(rows["n"].iloc[0]), None if pd.isna(highest) else float(highest), quoted
+    return Observed(values, {"df": refs.lines(facts, measured, 1)})
