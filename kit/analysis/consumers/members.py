@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import attrs
 import pandas as pd
@@ -29,8 +29,7 @@ COMPARED: Final = 1_000
 """Most members of one group, or connections of one client id, the last ones, that are compared with each other."""
 
 
-@attrs.define
-class Subscription:
+class Subscription(NamedTuple):
     """What one client subscribes to: {topic: expression}. Naive UTC; `last` None: to the end of the evidence."""
 
     group: str
@@ -65,32 +64,31 @@ class Connection:
 @memo
 def subscriptions(facts: Facts) -> list[Subscription]:
     """Return what each client of users' groups subscribes to: running info files, heartbeats, the broker's log."""
-    every = [*_running(facts), *_printed(facts)]
-    for each in every:
-        each.topics = {t: each.topics[t] for t in sorted(each.topics) if not t.startswith(names.RETRY_PREFIX)}
-    return [each for each in every if each.topics and names.of_users(each.group)]
-
-
-def _running(facts: Facts) -> list[Subscription]:
     every = []
+    for each in (*_running(facts), *_printed(facts)):
+        own = {t: each.topics[t] for t in sorted(each.topics) if not t.startswith(names.RETRY_PREFIX)}
+        if own and names.of_users(each.group):
+            every.append(each._replace(topics=own))
+    return every
+
+
+def _running(facts: Facts) -> Iterator[Subscription]:
     for info in admin_output.running(facts):
         rows = info["subscriptions"]
         lines = [line for topic, (_, line) in rows.items() if not topic.startswith(names.RETRY_PREFIX)]
         if lines and info["group"]:
-            every.append(Subscription(
-                group=info["group"], client_id=info["client_id"], first=info["time"], last=info["time"],
-                topics={topic: expression for topic, (expression, _) in rows.items()},
-                ref=facts.ref(info["file"], min(lines)),
-            ))  # fmt: skip
-    return every
+            topics, ref = (
+                {topic: expression for topic, (expression, _) in rows.items()},
+                facts.ref(info["file"], min(lines)),
+            )
+            yield Subscription(info["group"], info["client_id"], topics, info["time"], info["time"], ref)
 
 
-def _printed(facts: Facts) -> list[Subscription]:
-    """Return the subscriptions in heartbeats of clients and in the broker's log."""
+def _printed(facts: Facts) -> Iterator[Subscription]:
+    """Yield the subscriptions in heartbeats of clients and in the broker's log."""
     by_address = {(c.group, c.address): c for c in connections(facts) if not c.listed}
     # A client existed until the last time in its log, rounded up to a second.
     ends = {i.file: i.last + dt.timedelta(seconds=1) for i in facts.zoned.items if i.last is not None}
-    every = []
     for statement in consumer_logs.of(facts, "heartbeat-data", "consumer-registered"):
         address, ref = (statement.address or "").removeprefix("/"), facts.ref(statement.file, statement.line)
         for group, topics in consumer_logs.subscriptions(statement.data).items():
@@ -98,10 +96,7 @@ def _printed(facts: Facts) -> list[Subscription]:
             if statement.event == "consumer-registered":
                 known = by_address.get((group, address))
                 client, last = (known.client_id, known.last) if known else (address, None)
-            every.append(
-                Subscription(group=group, client_id=client, topics=topics, first=statement.first, last=last, ref=ref)
-            )
-    return every
+            yield Subscription(group, client, topics, statement.first, last, ref)
 
 
 def differing(facts: Facts) -> dict[str, list[Pair]]:

@@ -206,16 +206,14 @@ def _requests(facts: Facts) -> dict[tuple[str, str], Row]:
     return dict(sorted(requests.items(), key=lambda each: (each[1]["at"] or NEVER, each[0])))
 
 
-def _commands(facts: Facts) -> list[Row]:
-    """Return the queues in outputs of resetOffsetByTime and skipAccumulatedMessage: `admin_queues` with timestamp."""
+def _commands(facts: Facts) -> Iterator[Row]:
+    """Yield the queues in outputs of resetOffsetByTime and skipAccumulatedMessage: `admin_queues` with timestamp."""
     asked = {row["file"]: row for row in lines(facts, "offset-reset-command")}
-    rows = []
     for row in admin_queues(facts):
         line = asked.get(row["file"], {})
         place = {name: row[name] or line.get(name) for name in ("group", "topic")}
         if row["reset_to"] is not None and row["broker"] and all(place.values()):
-            rows.append(row | place | {"timestamp": line.get("timestamp"), "first": None})
-    return rows
+            yield row | place | {"timestamp": line.get("timestamp"), "first": None}
 
 
 def _resets(facts: Facts, asked: dict[tuple[str, str], Row]) -> Iterator[Row]:

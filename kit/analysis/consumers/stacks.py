@@ -55,7 +55,7 @@ def shared(facts: Facts, threads: list[Consuming]) -> list[Shared]:
     """Return the topmost frame that more than half of the threads share, for each dump that has one: frame, threads (in
     it), of (all), monitor (for which all but one of them wait, if it is one), dump, refs.
     """
-    found = []
+    frames = []
     for (file, dump), of_dump in groupby(threads, lambda t: (t.file, t.dump)):
         members = list(of_dump)
         depths: dict[str, list[int]] = defaultdict(list)
@@ -70,8 +70,8 @@ def shared(facts: Facts, threads: list[Consuming]) -> list[Shared]:
         waits = Counter(t.waiting_for for t in inside if t.state == "BLOCKED" and t.waiting_for)
         monitor = next((at for at, n in waits.items() if n >= len(inside) - 1 and n > 1), None)
         refs = facts.refs((file, t.lines[[*map(method, t.own)].index(top)]) for t in inside[:3])
-        found.append(Shared(frame=top, threads=len(inside), of=len(members), monitor=monitor, dump=dump, refs=refs))
-    return found
+        frames.append(Shared(frame=top, threads=len(inside), of=len(members), monitor=monitor, dump=dump, refs=refs))
+    return frames
 
 
 def standing(threads: list[Consuming]) -> list[tuple[Consuming, Consuming]]:
