@@ -6,21 +6,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from table import rows_of
 
 from kit.analysis.sends import attempts, sends
 
 
-@pytest.mark.parametrize(
-    ("rows", "paired"),
-    [
-        # Interleaved threads of one log, which prints none: in order.
-        ("attempt REJECTREQUEST 1 - | attempt CLIENT_TIMEOUT 2 - | message A 3 - | message B 4 -", ["A", "B"]),
-        # An attempt whose message is missing does not take a later one.
-        ("attempt REJECTREQUEST 1000 - | attempt CLIENT_TIMEOUT 60000 - | message B 60000 -", ["", "B"]),
-        # Threads that a layout prints are kept apart.
-        ("attempt REJECTREQUEST 1 t1 | attempt CLIENT_TIMEOUT 2 t2 | message B 3 t2 | message A 4 t1", ["A", "B"]),
-    ],
-)
+@pytest.mark.parametrize(("rows", "paired"), rows_of(__file__, "an_attempt_has_the_message_printed_after_it"))
 def test_an_attempt_has_the_message_printed_after_it(rows: str, paired: list[str]) -> None:
     entries: list[dict[str, Any]] = []
     for line, row in enumerate(rows.split(" | "), 1):
@@ -118,17 +109,6 @@ def test_sends_in_several_logs_count_once(app: list[tuple[str | None, str, str]]
     assert attempts.counted(failed["kind"]) == {"REJECTREQUEST": counts, "PC_SYNCHRONIZED": 1, "CLIENT_TIMEOUT": 1}
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 208ms", "TIMEOUT_CLEAN_QUEUE"),
-        ('{"remark":"[PCBUSY_CLEAN_QUEUE]broker bu', "PCBUSY_CLEAN_QUEUE"),
-        ("X: CODE: 1  DESC: [PC_SYNCHRONIZED]broker busy, start flow control for a while", "PC_SYNCHRONIZED"),
-        ("sendDefaultImpl call timeout", "CLIENT_TIMEOUT"),
-        ("CODE: 14  DESC: service not available now", "OTHER"),
-        ("MQBrokerException", None),
-        (None, None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "kind"), rows_of(__file__, "kinds_are_read_from_whole_quoted_and_cut_texts"))
 def test_kinds_are_read_from_whole_quoted_and_cut_texts(text: str | None, kind: str | None) -> None:
     assert sends.kind_said(text) == kind

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from stores import Record, store
+from table import rows_of
 
 import kit
 from kit.analysis import brokers
@@ -112,16 +113,7 @@ def _transaction(folder: Path, hurt: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("hurt", "state"),
-    [
-        ("", {"committed": 1, "rolled_back": 0, "pending": 0}),
-        # Its flag is damaged, but it still names the half record, which only a commit does.
-        ("flag", {"committed": 1, "rolled_back": 0, "pending": 0}),
-        # What lay between the half record and its op record may have been the commit.
-        ("magic", {"committed": 0, "rolled_back": 0, "pending": None}),
-    ],
-)
+@pytest.mark.parametrize(("hurt", "state"), rows_of(__file__, "a_damaged_commit_is_no_rollback"))
 def test_a_damaged_commit_is_no_rollback(tmp_path: Path, hurt: str, state: dict[str, int | None]) -> None:
     case = kit.open_case(_transaction(tmp_path / "e", hurt), tmp_path / "ws")
     found = totals.summary(case.facts).states()

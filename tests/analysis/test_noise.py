@@ -106,19 +106,7 @@ def judged(every: int, minutes: float, starts: str = "", times: bool = True) -> 
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("given", "timed", "outside", "goes_on"),
-    [
-        # Hundreds in an hour without a restart are a symptom, and so are 30.
-        ((10, 60), 360, 360, True),
-        ((120, 60), 30, 30, True),
-        # 90 lines in a minute and a half are over before the broker forgets a silent client.
-        ((1, 1.5), 90, 90, False),
-        # Starts of a group excuse its own lines only.
-        ((10, 60, "orders"), 360, 0, False),
-        ((10, 60, "points"), 360, 360, True),
-        # Lines without times are not judged.
-        ((10, 60, "", False), 0, 0, False),
-    ],
+    ("given", "timed", "outside", "goes_on"), rows_of(__file__, "a_text_of_a_start_goes_on_or_not")
 )
 def test_a_text_of_a_start_goes_on_or_not(given: tuple[Any, ...], timed: int, outside: int, goes_on: bool) -> None:
     found = judged(*given)

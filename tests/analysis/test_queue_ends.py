@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from folders import put
 from stores import Record, store
 
 import kit
@@ -23,12 +24,10 @@ def test_a_copy_has_the_ends_of_its_moment_however_long_the_records_span(tmp_pat
         Record(topic=b"orders", numbers=(0, 0, n, 0, 0), born=1000 * at, stored=1000 * at) for n, at in enumerate(times)
     ]
     log = tmp_path / "e" / "store" / "commitlog" / f"{0:020}"
-    log.parent.mkdir(parents=True)
-    log.write_bytes(store(records, end=bytes(4096)).data)
+    put(log, store(records, end=bytes(4096)).data)
     os.utime(log, (times[-1], times[-1]))
     saved = tmp_path / "e" / "saved" / "consumerOffset.json"
-    saved.parent.mkdir()
-    saved.write_text(json.dumps({"offsetTable": {"orders@billing": {"0": 2}}}))
+    put(saved, json.dumps({"offsetTable": {"orders@billing": {"0": 2}}}))
     os.utime(saved, (begin + 4, begin + 4))
     (row,) = positions.every(kit.open_case(tmp_path / "e", tmp_path / "ws").facts).to_dict("records")
     # Offset 0 lies far back; 1 to 4 were stored in the four seconds before the copy, the others after it.
@@ -48,8 +47,7 @@ def _a_record_each_second(folder: Path, seconds: int) -> None:
         for n in range(seconds)
     ]
     log = folder / "store" / "commitlog" / f"{0:020}"
-    log.parent.mkdir(parents=True)
-    log.write_bytes(store(records, end=bytes(4096)).data)
+    put(log, store(records, end=bytes(4096)).data)
     os.utime(log, (BEGIN + seconds, BEGIN + seconds))
     (folder / "broker.conf").write_text("brokerName=broker-a\nbrokerId=0\n")
 
@@ -74,8 +72,7 @@ def test_a_copy_whose_time_was_lost_shows_no_lag_unless_all_was_handled(
 ) -> None:
     _a_record_each_second(tmp_path / "e", 60)
     saved = tmp_path / "e" / "saved" / "consumerOffset.json"
-    saved.parent.mkdir()
-    saved.write_text(json.dumps({"offsetTable": {"orders@billing": {"0": offset}}}))
+    put(saved, json.dumps({"offsetTable": {"orders@billing": {"0": offset}}}))
     os.utime(saved, (BEGIN + 90_000, BEGIN + 90_000))
     facts = kit.open_case(tmp_path / "e", tmp_path / "ws").facts
     (row,) = positions.every(facts).to_dict("records")

@@ -1,5 +1,4 @@
-"""Reports made from evidence, in a real Chromium: each root cause in both languages, and evidence that tries to get
-into the page."""
+"""Reports of recordings in a real Chromium, in both languages, and evidence that tries to get into the page."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The report in a real Chromium: it draws, calls nobody, complains about nothing, fits the screen, and runs nothing of
-the evidence."""
+"""The report in a real Chromium: it draws, calls nobody, fits the screen, and runs nothing of the evidence."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Investigating by pointing, in a real JupyterLab: what is brushed or clicked narrows everything else and is a value in
-Python."""
+"""Investigating by pointing, in a real JupyterLab: what is clicked narrows everything else and is a value in Python."""
 
 from __future__ import annotations
 

@@ -42,8 +42,7 @@ def traffic(
     skew: int = 0,
     prefix: str = "T",
 ) -> list[Record]:
-    """Messages born every so many ms; those born in a pause are stored at its end, 1 ms after one another. `skew`: how
-    far the client's clock is ahead."""
+    """Messages born every so many ms; of a pause, stored at its end. `skew`: how far the client's clock is ahead."""
     records = []
     behind = 0
     for n, born in enumerate(range(0, until, every)):

@@ -186,8 +186,7 @@ def by_key() -> dict[str, list[dict[str, Any]]]:
 
 
 def ledger_twice(name: str, member: str) -> set[str]:
-    """UNIQ_KEYs with two successes in one ledger, the later one a retry copy: the interface's definition, on the rows
-    themselves."""
+    """UNIQ_KEYs with two successes in one ledger, the later one a retry copy."""
     twice, good = set(), defaultdict(list)
     for row in recorded.rows(name, member):
         if row["result"] == "OK":

@@ -26,6 +26,7 @@ NAMES: Final = (*recorded.EVERY, PASTES)
 FOUND: Final = ("confirmed", "suspected", "failed")
 CLOSE: Final = 1e-9
 """Relative difference of two floats that is none: sums in another order."""
+ABSENT: Final = "absent"
 
 
 def file(name: str) -> Path:
@@ -70,10 +71,7 @@ def _ref(ref: dict[str, Any]) -> str:
 
 
 def of_cause(case: Case, slug: str) -> dict[str, Any] | None:
-    """Return what is kept of one cause or known problem, without asking for any other; None where it says nothing.
-
-    What explains it is then not known.
-    """
+    """Return what is kept of one cause or known problem, without asking for any other; None where it says nothing."""
     from kit import causes
     from kit.causes import declared, known_problems, shown_by
     from kit.causes.triage import plain
@@ -141,60 +139,42 @@ def differences(expected: dict[str, Any], actual: dict[str, Any]) -> list[str]:
 
 
 def of_finding(slug: str, expected: dict[str, Any] | None, actual: dict[str, Any] | None) -> list[str]:
-    """Return the same of one finding, None where there is none."""
-    if expected is None or actual is None:
-        both = [one and one["verdict"] for one in (expected, actual)]
-        if both == [None, None]:
-            return []
-        return [f"{slug}: expected {_shown(both[0])}, is {_shown(both[1])}{_why(actual)}"]
-    if actual["verdict"] == "failed" != expected["verdict"]:
-        return [f'{slug}: expected {_shown(expected["verdict"])}, is "failed"{_why(actual)}']
-    said: list[str] = []
-    for name in sorted((expected.keys() | actual.keys()) - {"steps"}):
-        said += _differ(f"{slug} / {name}", expected.get(name), actual.get(name))
-    if sorted(expected["steps"]) == sorted(actual["steps"]):
-        said += _differ(f"{slug} / order of steps", [", ".join(expected["steps"])], [", ".join(actual["steps"])])
-    for step in dict.fromkeys((*expected["steps"], *actual["steps"])):
-        here = f"{slug} / step {step}"
-        was, now = expected["steps"].get(step), actual["steps"].get(step)
-        if was is None or now is None:
-            said.append(f"{here}: {'not expected' if was is None else 'is not there'}: {_json(now or was)}")
-            continue
-        said += _differ(f"{here} / role", was["role"], now["role"]) + _differ(
-            f"{here} / holds", was["holds"], now["holds"]
-        )
-        said += _references(f"{here} / evidence", was["evidence"], now["evidence"])
-    return said
+    """Return the same of one finding, None where there is none. Where one is missing or failed, only that is said."""
+    verdicts = [one and one["verdict"] for one in (expected, actual)]
+    if verdicts[0] != verdicts[1] and {None, "failed"} & set(verdicts):
+        error = (actual or {}).get("error")
+        why = f": {error['type']} in {error['where']}: {error['message']}" if error else ""
+        return [f"{slug}: expected {_shown(verdicts[0])}, is {_shown(verdicts[1])}{why}"]
+    return _differ(slug, *({**one, "order of steps": [*one["steps"]]} for one in (expected, actual) if one))
 
 
-def _why(actual: dict[str, Any] | None) -> str:
-    error = (actual or {}).get("error")
-    return f": {error['type']} in {error['where']}: {error['message']}" if error else ""
-
-
-def _references(where: str, expected: list[str], actual: list[str]) -> list[str]:
-    if expected == actual:
-        return []
-    lost, new = ([r for r in these if r not in others] for these, others in ((expected, actual), (actual, expected)))
-    if not lost and not new:
-        return [f"{where}: in another order or number\n    expected {_json(expected)}\n    is       {_json(actual)}"]
-    return [f"{where}:" + "".join([f"\n    - {r}" for r in lost] + [f"\n    + {r}" for r in new])]
-
-
-def _differ(where: str, expected: Any, actual: Any) -> list[str]:
+def _differ(where: str, expected: Any = ABSENT, actual: Any = ABSENT) -> list[str]:
     if isinstance(expected, dict) and isinstance(actual, dict):
-        names = sorted(expected.keys() | actual.keys())
-        return [d for n in names for d in _differ(f"{where}.{n}", expected.get(n, "absent"), actual.get(n, "absent"))]
-    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
-        return [d for n, pair in enumerate(zip(expected, actual, strict=True)) for d in _differ(f"{where}[{n}]", *pair)]
-    if type(expected) is type(actual) and (expected == actual or _close(expected, actual)):
+        names = [*expected, *(name for name in actual if name not in expected)]
+        each = (_differ(f"{where} / {n}", expected.get(n, ABSENT), actual.get(n, ABSENT)) for n in names)
+        return [text for texts in each for text in texts]
+    if _close(expected, actual):
         return []
+    if isinstance(expected, list) and isinstance(actual, list):
+        lost, new = (
+            [v for v in these if v not in others] for these, others in ((expected, actual), (actual, expected))
+        )
+        if lost or new:
+            return [
+                f"{where}:" + "".join([f"\n    - {_shown(v)}" for v in lost] + [f"\n    + {_shown(v)}" for v in new])
+            ]
     return [f"{where}: expected {_shown(expected)}, is {_shown(actual)}"]
 
 
 def _close(one: Any, other: Any) -> bool:
-    return isinstance(one, float) and math.isclose(one, other, rel_tol=CLOSE)
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_close, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_close(one[name], other[name]) for name in one)
+    return one == other or (isinstance(one, float) and math.isclose(one, other, rel_tol=CLOSE))
 
 
 def _shown(value: Any) -> str:
-    return "nothing" if value is None else _json(value)
+    return "nothing" if value is None else value if isinstance(value, str) and value is ABSENT else _json(value)

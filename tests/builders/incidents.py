@@ -1,5 +1,4 @@
-"""Hand-made incidents for tests of charts and reports: findings as in findings.json, frames with numbers that follow
-from arithmetic."""
+"""Hand-made incidents for charts and reports: findings, and frames whose numbers follow from arithmetic."""
 
 from __future__ import annotations
 

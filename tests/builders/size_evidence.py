@@ -1,5 +1,4 @@
-"""Hand-made evidence of half messages near the size limit: a store with op records and commits, broker logs, the
-release as mqadmin says it."""
+"""Hand-made evidence of half messages near the size limit: a store, broker logs, the release as mqadmin says it."""
 
 from __future__ import annotations
 
@@ -23,8 +22,7 @@ def text(properties: dict[str, str], trailing: bool = True) -> bytes:
 
 @attrs.define
 class Evidence:
-    """What lies in the folder. Half records are added in the order of the half queue; lines are written as 4.x brokers
-    print them."""
+    """What lies in the folder: half records in the order of the half queue, lines as 4.x brokers print them."""
 
     folder: Path
     version: str | None = "V4_6_0"
@@ -55,8 +53,7 @@ class Evidence:
         packed: bool = False,
         **more: str,
     ) -> Record:
-        """A half record of `size` bytes in all (or with this body); more properties as given. Its UNIQ_KEY follows from
-        its key."""
+        """A half record of `size` bytes in all, or with this body. Its UNIQ_KEY follows from its key."""
         made = {
             "KEYS": key,
             "TRAN_MSG": "true",

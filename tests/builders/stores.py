@@ -50,8 +50,7 @@ class Record:
 
 @dataclass
 class Store:
-    """A segment file: its bytes, the physical offset of the first, 48 if DLedger's, and where its records (with entry)
-    are."""
+    """A segment file: its bytes, its first physical offset, 48 if DLedger's, where its records (with entry) are."""
 
     data: bytes
     base: int
@@ -60,8 +59,7 @@ class Store:
 
 
 def store(records: list[Record], base: int = 0, dledger: bool = False, end: bytes = b"", blank: int = 0) -> Store:
-    """Write records behind each other; `end` is behind the last, or behind a filler header if `blank` bytes are to
-    be filled."""
+    """Write records behind each other, and `end`: behind the last, or behind a filler header of `blank` bytes."""
     head = 48 if dledger else 0
     made = Store(b"", base, head)
     for number, record in enumerate(records):
@@ -134,8 +132,7 @@ def some_record(rng: random.Random) -> Record:
 
 
 def some_store(rng: random.Random) -> Store:
-    """Return a random segment: plain or DLedger; ending with nothing, zeros, or a filler with stale records behind
-    it."""
+    """Return a random segment: plain or DLedger; ending with nothing, zeros, or a filler with stale records."""
     dledger = rng.random() < 0.3
     base = rng.choice((0, 1 << 30, 8388608 * 7))
     records = [some_record(rng) for _ in range(rng.randint(0, 8))]
@@ -149,8 +146,7 @@ def some_store(rng: random.Random) -> Store:
 
 
 def change(data: bytearray, kind: str, where: float, much: int, rng: random.Random) -> None:
-    """Damage bytes in place, `where` from 0 (begin) to 1 (end): flip bits, overwrite with zeros, noise or ones, or cut
-    the end off."""
+    """Damage bytes in place, `where` from 0 (begin) to 1 (end), or cut the end off."""
     at = int(where * max(0, len(data) - 1))
     if kind == "cut":
         del data[at:]

@@ -64,17 +64,6 @@ def instant(ms: int) -> dt.datetime:
     return dt.datetime.fromtimestamp(ms / 1000, dt.UTC)
 
 
-def test_records_are_those_of_the_truth(case: Case, truth: list[dict[str, object]]) -> None:
-    rows = case.records.select(
-        "physical_offset", "topic", "offset_msg_id", F.unix_millis("store_timestamp").alias("ms")
-    ).collect()
-    assert {(r.physical_offset, r.topic, r.offset_msg_id, r.ms) for r in rows} == {
-        (t["physical_offset"], t["topic"], t["msg_id"], t["store_timestamp"]) for t in truth
-    }
-    assert len(rows) == len(truth)
-    assert "body" not in case.messages.columns
-
-
 def test_folders_may_have_any_name(truth: list[dict[str, object]], tmp_path: Path) -> None:
     odd = tmp_path / "工作 区 50% 1+1 [a]{b}*?#é%2B"
     odd.mkdir()
@@ -84,15 +73,6 @@ def test_folders_may_have_any_name(truth: list[dict[str, object]], tmp_path: Pat
     assert ("records", len(truth)) in write.decoded(case, odd / "out", body=False, form="parquet")
     assert len(pd.read_parquet(odd / "out" / "messages", columns=["physical_offset"])) == len(truth)
     assert {path.name for path in tmp_path.iterdir()} == {odd.name}
-
-
-def test_ops_name_half_messages(case: Case, truth: list[dict[str, object]]) -> None:
-    rows = case.ops.collect()
-    ops = [t for t in truth if t["topic"] == "RMQ_SYS_TRANS_OP_HALF_TOPIC"]
-    halves = {t["queue_offset"] for t in truth if t["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC"}
-    assert {r.physical_offset for r in rows} == {t["physical_offset"] for t in ops}
-    assert {r.half_queue_offset for r in rows} <= halves
-    assert {r.tags for r in rows} == {"d"}
 
 
 def test_bodies_only_when_asked_for(case: Case, truth: list[dict[str, object]]) -> None:
@@ -142,24 +122,6 @@ def test_times_are_instants_in_the_zone_of_the_records(case: Case) -> None:
     assert all(abs(r.ms) < 10_000 for r in late)
 
 
-def test_quotes_are_the_lines_themselves(case: Case) -> None:
-    item = next(i for i in case.found.items if i.source == "transaction")
-    text = Path(item.path).read_bytes().decode().split("\n")
-    wanted = [1, 2, 57, len(text) - 1]
-    assert case.lines([(item.file, n) for n in wanted]) == [text[n - 1] for n in wanted]
-    with pytest.raises(IndexError):
-        case.line(item.file, len(text) + 5)
-    with pytest.raises(KeyError):
-        case.line("not/there", 1)
-
-
-def test_log_lines_point_at_their_line(case: Case) -> None:
-    rows = (
-        case.logs.where("source = 'transaction'").select("file", "line", "message").orderBy("line").limit(40).collect()
-    )
-    assert all(case.line(r.file, r.line).endswith(r.message) for r in rows)
-
-
 def test_releases_and_settings_come_from_the_evidence(case: Case) -> None:
     version = recorded.label(NAME)["recorded_as"]["broker"]
     assert setup.broker_versions(case.facts) == (version,)
@@ -169,10 +131,6 @@ def test_releases_and_settings_come_from_the_evidence(case: Case) -> None:
     assert where is not None
     assert "5000" in case.line(where.file, where.line or 0)
     assert setup.setting(case.facts, "noSuchSetting") == (None, None, None)
-
-
-def test_nothing_is_damaged(case: Case) -> None:
-    assert unreadable.of(case) == []
 
 
 def test_since_and_until_cut_on_read(case: Case, cache: Path, truth: list[dict[str, object]]) -> None:

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+from folders import put
 
 from kit.case import output
 
@@ -16,8 +17,7 @@ def write(out: Path, command: str = "logs", **files: str) -> None:
     with output.into(out, command) as folder:
         for name, text in files.items():
             target = folder / name.replace("__", "/")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text)
+            put(target, text)
 
 
 def visible(out: Path) -> dict[str, str]:
@@ -70,8 +70,7 @@ def test_what_the_user_changed_is_his(tmp_path: Path) -> None:
 @pytest.mark.parametrize("known", [False, True])
 def test_links_are_not_followed(tmp_path: Path, name: str, known: bool) -> None:
     out, home = tmp_path / "out", tmp_path / "home"
-    home.mkdir()
-    (home / "one").write_text("precious")
+    put(home / "one", "precious")
     if known:
         write(out, logs__one="1", other="2")
     link = out / name
@@ -128,8 +127,7 @@ def test_what_a_killed_run_left_is_swept(tmp_path: Path) -> None:
     write(tmp_path, logs__one="1")
     assert visible(tmp_path) == {"logs/one": "1"}
     # A folder that only looks like one of the kit's is somebody's.
-    (tmp_path / ".rmq-kit-mine").mkdir()
-    (tmp_path / ".rmq-kit-mine" / "x").write_text("x")
+    put(tmp_path / ".rmq-kit-mine" / "x", "x")
     with pytest.raises(output.OutputRefused):
         write(tmp_path, logs__one="2")
 

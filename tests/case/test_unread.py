@@ -7,7 +7,6 @@ import gzip
 import json
 import os
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 import busy_evidence as made
 import pyarrow.dataset as ds
 import pytest
+from folders import put
 from stores import Record, store
+from typed import typed
 
 import kit
 from kit.case import tables, unreadable
 from kit.case.case import Case
 from kit.evidence import archives, disk, files, workspace
-from kit.evidence.unread import Unread
-from kit.formats.commitlog import segments, trace_contexts
+from kit.formats.commitlog import segments
 from kit.formats.logs import entries
-from kit.formats.queues import consumequeue
 from kit.formats.tables import business_tables, configs
 from kit.inventory import recognise, spans
 
@@ -231,8 +230,7 @@ def test_pipes_sockets_and_devices_are_never_opened(tmp_path: Path) -> None:
 def test_a_pipe_or_device_as_the_evidence(tmp_path: Path, path: str) -> None:
     if path == "fifo":
         os.mkfifo(tmp_path / path)
-    command = [sys.executable, "-m", "kit", "inventory", str(tmp_path / path), "--workspace", str(tmp_path / "ws")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    done = typed("-m", "kit", "inventory", tmp_path / path, "--workspace", tmp_path / "ws")
     assert done.returncode == 2 and "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
     assert "pipe" in done.stderr
 
@@ -353,13 +351,6 @@ def test_in_a_spark_task(spark: SparkSession, evidence: Path, source: str) -> No
         reader.option("mode", "failfast").load().count()
 
 
-def test_readers_are_those_that_the_sources_call() -> None:
-    """The names that the tests above replace are looked up when a task runs, not when it is planned."""
-    assert all(callable(getattr(module, name)) for _, module, name in READERS)
-    assert callable(trace_contexts.trace_rows) and callable(consumequeue.units)
-    assert list(Unread().through("x", lambda: iter([1, 2]))) == [1, 2]
-
-
 def test_records_whose_body_does_not_fit_its_checksum_are_named_with_their_range(tmp_path: Path) -> None:
     records = [Record(topic=b"orders", numbers=(0, 0, n, 0, 0), body=b"abc") for n in range(9)]
     built = store(records, end=bytes(64))
@@ -369,8 +360,7 @@ def test_records_whose_body_does_not_fit_its_checksum_are_named_with_their_range
         at = data.index(b"abc", n * size)
         data[at] ^= 1
     log = tmp_path / "e" / "commitlog" / f"{0:020}"
-    log.parent.mkdir(parents=True)
-    log.write_bytes(data)
+    put(log, data)
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
     case.folder("messages")
     (place,) = [each for each in unreadable.of(case) if each.what == "corrupt"]
@@ -385,8 +375,7 @@ def test_zeros_in_the_middle_of_a_log_are_no_unwritten_end(tmp_path: Path, follo
     written = len(store(records).data)
     size = 4096
     log = tmp_path / "e" / "commitlog"
-    log.mkdir(parents=True)
-    (log / f"{0:020}").write_bytes(store(records).data.ljust(size, b"\0"))
+    put(log / f"{0:020}", store(records).data.ljust(size, b"\0"))
     if following != b"nothing":
         behind = store(records, base=size).data if following == b"records" else b""
         (log / f"{size:020}").write_bytes(behind.ljust(size, b"\0"))

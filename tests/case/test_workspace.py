@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from folders import put
 
 from kit.evidence import disk
 from kit.evidence import workspace as ws
@@ -160,10 +161,8 @@ def test_clean_leaves_what_another_process_uses(tmp_path: Path) -> None:
 
 def test_clean_touches_no_folder_that_is_not_named_by_a_hash(tmp_path: Path) -> None:
     for name in ("cases/mine", "remote/origin", "spool/letters", "cases/" + "g" * 32):
-        (tmp_path / name).mkdir(parents=True)
-        (tmp_path / name / "precious").write_text("x")
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "precious").write_text("x")
+        put(tmp_path / name / "precious", "x")
+    put(tmp_path / "home" / "precious", "x")
     (tmp_path / "cases" / ("a" * 32)).symlink_to(tmp_path / "home")
     ws.clean(tmp_path)
     assert len(list(tmp_path.rglob("precious"))) == 5
@@ -178,8 +177,7 @@ def test_only_the_owner_looks_in(tmp_path: Path, umask: int) -> None:
         here = place(tmp_path)
         with here.writing("results/t") as part:
             assert part is not None
-            (part / "tables").mkdir()
-            (part / "tables" / "x.parquet").write_text("1")
+            put(part / "tables" / "x.parquet", "1")
         here.write_json("zones", {})
     finally:
         os.umask(before)
@@ -210,8 +208,7 @@ def test_what_killed_runs_left_is_swept(tmp_path: Path) -> None:
     process.start()
     process.join(300)
     spool = tmp_path / "cache" / "spool" / ("0" * 32)
-    (spool / "files").mkdir(parents=True)
-    (spool / "files" / "half").write_text("half")
+    put(spool / "files" / "half", "half")
     (here.folder / ".about.json.1-2.part").write_text("{")
     ws.sweep.cache_clear()
     ws.sweep(tmp_path / "cache")

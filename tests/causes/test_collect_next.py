@@ -1,5 +1,4 @@
-"""What to collect next: a window of the store and never all of it, what the host kept of a past time, known names filled
-in and quoted."""
+"""What to collect next: a window of the store and never all of it, with known names filled in and quoted."""
 
 from __future__ import annotations
 

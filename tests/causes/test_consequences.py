@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+from table import rows_of
 
 from kit import causes
 from kit.causes import consequences
@@ -95,14 +96,7 @@ def test_what_a_cause_leads_to_is_a_cause_or_a_known_problem() -> None:
     assert {slug for cause in causes.discover() for slug in cause.leads_to if cause.title.en != "title"} <= known
 
 
-@pytest.mark.parametrize(
-    ("cause", "problem"),
-    [
-        ("duplicate-client-id", "offset-went-back"),
-        ("consumer-stuck", "answer-undeliverable"),
-        ("consumer-stuck", "listener-threw"),
-    ],
-)
+@pytest.mark.parametrize(("cause", "problem"), rows_of(__file__, "its_own_lines_are_told_with_the_cause"))
 def test_its_own_lines_are_told_with_the_cause(cause: str, problem: str) -> None:
     """Offsets that go back under a doubled client id, and answers that cannot be written to a consumer that stands still."""
     line = found(problem, None, "neighbour")

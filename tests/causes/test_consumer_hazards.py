@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from folders import put
 
 from kit.case.opening import open_case
 from kit.causes import doctor
@@ -21,8 +22,7 @@ CREATED = (
 def hazards(tmp_path: Path, ids: dict[str, str]) -> list[tuple[str, str]]:
     for second, (place, client_id) in enumerate(ids.items()):
         folder = tmp_path / "evidence" / place
-        folder.mkdir(parents=True)
-        (folder / "rocketmq_client.log").write_text(CREATED.format(id=client_id, second=second))
+        put(folder / "rocketmq_client.log", CREATED.format(id=client_id, second=second))
     case = open_case(tmp_path / "evidence", tmp_path / "workspace")
     return [(hazard.slug, hazard.cause) for hazard in found_hazards.of_clients(case.facts)]
 
@@ -50,8 +50,7 @@ def test_a_slave_that_refuses_pulls(version: str, role: str, read: str | None, r
 def test_a_group_whose_next_message_is_nearly_deleted(kept: int, warned: bool, tmp_path: Path) -> None:
     """36 h and more between the store times of one topic's queues: half of 72."""
     folder = tmp_path / "evidence"
-    folder.mkdir()
-    (folder / "broker.conf").write_text(f"brokerName=broker-a\nbrokerId=0\nfileReservedTime={kept}\n")
+    put(folder / "broker.conf", f"brokerName=broker-a\nbrokerId=0\nfileReservedTime={kept}\n")
     head = "#Topic            #Broker Name   #QID  #Broker Offset  #Consumer Offset  #Diff   #LastTime\n"
     rows = "orders            broker-a       0     900             100               800     2026-11-20 19:00:00\n"
     rows += "orders            broker-a       1     900             900               0       2026-11-22 08:00:00\n"

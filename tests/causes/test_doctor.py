@@ -10,6 +10,7 @@ import attrs
 import pytest
 from busy_evidence import STARTED, attempt, write_log
 from click.testing import CliRunner, Result
+from folders import put
 from table import rows_of
 
 import kit
@@ -26,8 +27,7 @@ HERE = Ref("broker.log", line=7)
 
 
 def conf(folder: Path, *lines: str) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "broker.conf").write_text(CONF + "".join(f"{line}\n" for line in lines))
+    put(folder / "broker.conf", CONF + "".join(f"{line}\n" for line in lines))
     return folder
 
 
@@ -99,8 +99,7 @@ def test_what_the_broker_does_not_take(tmp_path: Path) -> None:
 
 
 def test_immunity_against_the_time_files_are_kept(tmp_path: Path) -> None:
-    """Half messages older than fileReservedTime are skipped (§6.4 d): 72 h are 259,200 s. 5.1.1+ refuses commits later
-    than the immunity (§4.4)."""
+    """Half messages older than fileReservedTime are skipped (§6.4 d); 5.1.1+ refuses late commits (§4.4)."""
     seen = examined(conf(tmp_path / "e", "fileReservedTime=72", "transactionTimeOut=60000"), "4.9.4").seen
     record = Ref("commitlog/0", physical_offset=4711)
     told = {
@@ -172,8 +171,7 @@ def test_exit_codes(tmp_path: Path) -> None:
     assert run(tmp_path / "none").exit_code == 2
     assert run(conf(tmp_path / "e"), "--broker", "new").exit_code == 2
     assert run(tmp_path / "e", "--json", tmp_path / "e" / "out.json").exit_code == 2
-    (tmp_path / "odd").mkdir()
-    (tmp_path / "odd" / "x.bin").write_bytes(bytes(range(256)) * 40)
+    put(tmp_path / "odd" / "x.bin", bytes(range(256)) * 40)
     done = run(tmp_path / "odd", "--workspace", tmp_path / "ws")
     assert (done.exit_code, str(tmp_path / "odd") in done.stderr) == (2, True)
     (tmp_path / "e" / "subscriptionGroup.json").write_text('{"subscriptionGroupTable": {"a": {"groupName": "a"')

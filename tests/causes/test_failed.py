@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +13,7 @@ import msgspec
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from typed import typed
 
 import kit
 from kit import causes
@@ -156,7 +155,6 @@ def test_commands_end_with_1(evidence: Path, asked: dict[str, Any], monkeypatch:
 def test_no_traceback_even_from_another_process(tmp_path: Path) -> None:
     """A full disk: /dev/full takes nothing."""
     (tmp_path / "broker.conf").write_text("brokerName=a\n")
-    command = [sys.executable, "-m", "kit", "doctor", str(tmp_path / "broker.conf"), "--json", "/dev/full"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    done = typed("-m", "kit", "doctor", tmp_path / "broker.conf", "--json", "/dev/full")
     assert done.returncode == 2 and "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
     assert "No space left" in done.stderr

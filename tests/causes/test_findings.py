@@ -8,6 +8,7 @@ import string
 
 import attrs
 import pytest
+from table import rows_of
 
 from kit.causes import collect_next, discover
 from kit.causes.findings import Finding, Remedy, Step, verdict
@@ -37,22 +38,7 @@ def test_what_is_suspected_is_not_said_to_be_absent() -> None:
     assert said(unknown) == said(step("deciding", False), hint) == nothing.en
 
 
-@pytest.mark.parametrize(
-    ("line", "named"),
-    [
-        (
-            "consumeMessage exception: {} Group: points Msgs: [MessageExt [queueId=2, topic=order-paid,",
-            "points, order-paid",
-        ),
-        (
-            "[NOTIFYME]update consumer offset less than store. clientHost=10.0.0.1:5, key=paid@points, queueId=1",
-            "paid@points",
-        ),
-        ("Message{topic='order-paid', flag=0, properties={KEYS=7}", "order-paid"),
-        ("topic=RMQ_SYS_TRANS_HALF_TOPIC, brokerName=broker-a, group=null", "broker-a"),
-        ("the consumer's group info not exist, topic not given", ""),
-    ],
-)
+@pytest.mark.parametrize(("line", "named"), rows_of(__file__, "a_known_text_concerns_whom_its_lines_name"))
 def test_a_known_text_concerns_whom_its_lines_name(line: str, named: str) -> None:
     shown = Step(CLAIM, "supporting", True, [Ref("a.log", line, line=1)])
     finding = Finding("a-cause", "neighbour", T("title"), T("Nothing."), [shown])
@@ -72,14 +58,7 @@ def test_a_remedy_may_concern_fewer_than_its_finding() -> None:
 
 
 @pytest.mark.parametrize(
-    ("holds", "figures", "summary", "said"),
-    [
-        (True, {"group": "points"}, "Offsets went back.", "Offsets went back. Concerns points."),
-        (True, {"group": "points"}, "Offsets of points went back.", "Offsets of points went back."),
-        (True, {"group": {"orders": 3, "rows": 1}}, "No route.", "No route. Concerns orders, rows."),
-        (True, {"group": None}, "Offsets went back.", "Offsets went back."),
-        (False, {"group": "points"}, "Nothing moved.", "Nothing moved."),
-    ],
+    ("holds", "figures", "summary", "said"), rows_of(__file__, "headline_and_remedies_say_whom_they_concern")
 )
 def test_headline_and_remedies_say_whom_they_concern(
     holds: bool, figures: dict[str, object], summary: str, said: str

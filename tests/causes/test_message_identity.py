@@ -1,5 +1,4 @@
-"""The life of every message of a recording, the cause that tells ids apart, and dead letters: against RocketMQ's
-decoder and the consumers' rows."""
+"""The cause that tells ids apart, and dead letters: against RocketMQ's decoder and the consumers' rows."""
 
 from __future__ import annotations
 
@@ -33,8 +32,7 @@ def case() -> Case:
 
 
 def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(folder: Path, tmp_path: Path) -> None:
-    """Files renamed and shuffled; no table: the application's own lines report the same messages. Nothing of the
-    consumer, no look-up: not enough."""
+    """Without a table the application's own lines report the same messages; without its look-up: not enough."""
     for path in folder.rglob("*"):
         if (path.is_file() and "commitlog" in path.parts) or path.name == "points-service.log":
             (tmp_path / "a" / "x").mkdir(parents=True, exist_ok=True)

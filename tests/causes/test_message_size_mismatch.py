@@ -1,5 +1,4 @@
-"""Messages that outgrow the limit: columns against the arithmetic of the reference, hand-made incidents of several
-releases, the recording."""
+"""Messages that outgrow the limit: hand-made incidents of several releases, by the reference's arithmetic."""
 
 from __future__ import annotations
 
@@ -34,8 +33,7 @@ def holds(finding: Finding) -> list[bool | None]:
 
 
 def incident(folder: Path, **how: Any) -> tuple[Evidence, Any]:
-    """A store with a limit of 4,000: what the names say. Sizes are of the stored half record; a put-back adds 26, from
-    the tenth on 27."""
+    """A store with a limit of 4,000. Sizes are of the half record; a put-back adds 26, from the tenth on 27."""
     evidence = Evidence(folder, **how)
     evidence.op(evidence.prepare("rolled-back", 3999))
     evidence.commit(evidence.prepare("committed", 4000))
@@ -103,8 +101,7 @@ def test_a_broker_that_measures_the_body_has_none_at_risk(version: str, safe: in
 
 @pytest.mark.spark
 def test_a_compressed_body_is_put_back_raw_up_to_4_5_2(tmp_path: Path) -> None:
-    """Stored, the record is tiny; its raw body alone has as many bytes as the limit. Nothing is wrong with it from
-    4.6.0 on."""
+    """Its raw body alone has as many bytes as the limit. Nothing is wrong with it from 4.6.0 on."""
     risk = {}
     for version in ("V4_5_2", "V4_6_0"):
         evidence = Evidence(tmp_path / version, version=version, limit=5000)
@@ -128,8 +125,7 @@ def test_properties_that_outgrow_their_own_limit(tmp_path: Path) -> None:
 
 
 def test_a_delay_level_that_stands(tmp_path: Path) -> None:
-    """The real topic's name is three characters longer than SCHEDULE_TOPIC_XXXX, the record two bytes below the
-    limit."""
+    """The real topic's name is three characters longer than SCHEDULE_TOPIC_XXXX, the record two bytes below the limit."""
     evidence = Evidence(tmp_path / "e")
     topic = "orders-of-the-customer"
     head = made.text({"DELAY": "3", "REAL_TOPIC": topic, "REAL_QID": "0", "UNIQ_KEY": "0" * 32})
@@ -149,30 +145,6 @@ def test_a_delay_level_that_stands(tmp_path: Path) -> None:
     assert causes.examine(opened(once.write(failed[:1])).facts, "schedule-blocked").verdict == "ruled_out", (
         "one failure is normal when a broker stops"
     )
-
-
-def test_refusals_of_names_and_of_clients(tmp_path: Path) -> None:
-    """Brokers up to 4.6.0 answer a topic that is too long in the words they have for a body; the client's own refusal
-    never reaches a broker."""
-    logs = tmp_path / "e" / "logs"
-    logs.mkdir(parents=True)
-    illegal = "CODE: 13  DESC: the message is illegal, maybe msg body or properties length not matched. msg body length limit 128k, msg properties length limit 32k."
-    app = [f"2024-05-14 10:00:0{n}.000 ERROR [main] com.shop.Sender - failed: {illegal}" for n in range(4)]
-    (logs / "shop.log").write_text("\n".join(app) + "\n")
-    (logs / "store.log").write_text(made.line(1, SEND, "putMessage message topic length too long 149") + "\n")
-    assert causes.examine(opened(tmp_path / "e").facts, "client-oversize-reject").verdict == "ruled_out"
-    own = tmp_path / "own"
-    own.mkdir()
-    text = "org.apache.rocketmq.client.exception.MQClientException: CODE: 13  DESC: the message body size over max value, MAX: 4194304"
-    lines = [
-        f"2024-05-14 10:00:0{n}.000 ERROR [main] com.shop.{name} - failed: {text}"
-        for n in range(4)
-        for name in ("Wrapper", "Sender")
-    ]
-    (own / "shop.log").write_text("\n".join(lines) + "\n")
-    found = causes.examine(opened(own).facts, "client-oversize-reject")
-    assert found.verdict == "confirmed"
-    assert found.figures["refused_by_client"] == 4, "two loggers of one thread report the same four sends"
 
 
 @pytest.mark.parametrize(("version", "mentioned"), [("V4_6_0", True), ("V5_3_3", False)])

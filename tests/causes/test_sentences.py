@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from table import rows_of
 
 import kit
 from kit import i18n
@@ -51,13 +52,7 @@ def test_times_of_an_unknown_zone_are_never_called_utc() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hours", "lang", "said"),
-    [
-        (8, "en", "From 2026-11-20 22:34:20 +08:00 (14:34:20 UTC) to 2026-11-20 22:35:50 +08:00."),
-        (8, "zh", "从 2026-11-20 22:34:20 +08:00（14:34:20 UTC） 到 2026-11-20 22:35:50 +08:00。"),
-        (-15, "en", "From 2026-11-19 23:34:20 -15:00 (2026-11-20 14:34:20 UTC) to 2026-11-19 23:35:50 -15:00."),
-        (0, "en", "From 2026-11-20 14:34:20 UTC to 2026-11-20 14:35:50 UTC."),
-    ],
+    ("hours", "lang", "said"), rows_of(__file__, "a_time_in_a_sentence_is_in_the_zone_of_the_evidence_first")
 )
 def test_a_time_in_a_sentence_is_in_the_zone_of_the_evidence_first(hours: int, lang: i18n.Lang, said: str) -> None:
     text = T("From {first} to {last}.", "从 {first} 到 {last}。")

@@ -1,5 +1,4 @@
-"""Every transaction accounted for: against RocketMQ's own decoder and the business rows, and against stores written hop
-by hop."""
+"""Every transaction accounted for, in stores written hop by hop."""
 
 from __future__ import annotations
 
@@ -144,8 +143,7 @@ def key(n: int) -> str:
 
 
 class Broker:
-    """One commit log. Every method returns the physical offset of what it wrote; `clock` is in ms and moves a second a
-    record."""
+    """One commit log. Every method returns the physical offset of what it wrote; `clock` moves a second a record."""
 
     def __init__(self, host: int = 2) -> None:
         self.host = bytes([10, 0, 0, host])

@@ -1,6 +1,4 @@
-"""Controls over a drawing: drawn at once or at the button, redrawn at a change, and saying what is wrong in place.
-
-Also the what-if of a failed consumption: its limits and fixes are those of RocketMQ's sources."""
+"""Controls over a drawing: drawn at once or at the button, redrawn at a change; and the what-if of a failed consumption."""
 
 from __future__ import annotations
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,10 @@ import nbformat
 import pytest
 import stores
 from click.testing import CliRunner, Result
+from folders import put
 from pressed import INSIDE_GRPC
+from typed import typed
 
-import kit
 from kit.cli import main
 from kit.report import console, terminal
 
@@ -41,8 +40,7 @@ def test_settings_declared_once_hold_for_every_command(tmp_path: Path) -> None:
     chinese = run("explain", LINE, "--lang", "zh").stdout
     assert run("explain", LINE, RMQ_KIT_LANG="zh").stdout == chinese
     config = tmp_path / "config" / "rmq-kit" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text('lang = "zh"\n')
+    put(config, 'lang = "zh"\n')
     assert run("explain", LINE).stdout == chinese
     assert run("explain", LINE, "--lang", "en").stdout != chinese
     config.write_text("lang = zh")
@@ -119,8 +117,7 @@ def test_exit_codes_of_a_paste(tmp_path: Path) -> None:
 @pytest.mark.seconds
 def test_a_selection_that_matches_nothing_is_said(tmp_path: Path) -> None:
     evidence = tmp_path / "evidence" / "store" / "commitlog"
-    evidence.mkdir(parents=True)
-    (evidence / ("0" * 20)).write_bytes(stores.store([stores.Record(topic=b"orders")] * 3).data)
+    put(evidence / ("0" * 20), stores.store([stores.Record(topic=b"orders")] * 3).data)
     at = (str(tmp_path / "evidence"), "--workspace", str(tmp_path / "ws"), "--out")
     assert run("cut", *at, str(tmp_path / "some"), "--topic", "orders").exit_code == 0
     nothing = run("cut", *at, str(tmp_path / "none"), "--topic", "nosuch")
@@ -175,8 +172,7 @@ sys.argv = ["rmq-kit", "ask"]
 @pytest.mark.seconds
 def test_ctrl_c_while_the_engine_is_asked_ends_in_one_sentence() -> None:
     code = f"{ASKING}{INSIDE_GRPC}\nkit.__main__.main()"
-    env = {**os.environ, "PYTHONPATH": str(Path(next(iter(kit.__path__))).parent)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300)
+    done = typed("-c", code)
     assert (done.returncode, done.stderr.splitlines()[-1][:12]) == (130, "Interrupted.")
 
 
@@ -193,4 +189,5 @@ def test_small_commands_import_nothing_heavy(tmp_path: Path) -> None:
     code += "for command in json.loads(sys.argv[1]):\n  try: cli(command)\n  except SystemExit as end: assert not end.code, command\n"
     code += "  heavy = {'pyspark', 'numba'} | ({'pandas', 'numpy', 'pyarrow'} if command[0] != 'doctor' else set())\n"
     code += "  assert not heavy & set(sys.modules), command\n"
-    subprocess.run([sys.executable, "-c", code, json.dumps(commands)], capture_output=True, text=True, check=True)
+    done = typed("-c", code, json.dumps(commands))
+    assert done.returncode == 0, done.stderr

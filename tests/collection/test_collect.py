@@ -34,8 +34,7 @@ def touch(path: Path, hour: float, content: bytes = b"x") -> Path:
 
 
 def record(hour: float, *, born_v6: bool = False, dledger: bool = False) -> bytes:
-    """The fixed fields of a record stored at that hour: magic at 4, sysFlag at 36, storeTimestamp behind the born
-    host."""
+    """The fixed fields of a record stored at that hour."""
     stored = int((START.timestamp() + hour * HOUR) * 1000)
     head = struct.pack(">iIiiiqqi", 100, 0xDAA320A7, 0, 0, 0, 0, 0, 0x10 if born_v6 else 0)
     body = head + struct.pack(">q", stored) + bytes(20 if born_v6 else 8) + struct.pack(">q", stored)
@@ -44,8 +43,7 @@ def record(hour: float, *, born_v6: bool = False, dledger: bool = False) -> byte
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A broker's home: six commitlog files, file n begins at hour 2n, all with one modification time, as after a plain
-    copy."""
+    """A broker's home: six commitlog files, file n begins at hour 2n, all with one modification time."""
     home = tmp_path / "home of broker"
     store = home / "data disk" / "store"
     for n in range(6):
@@ -73,19 +71,45 @@ def fingerprint(folder: Path) -> dict[str, tuple[str, int]]:
     }
 
 
-def run(
-    home: Path, text: str, *args: str, shell: list[str] = SHELLS[0], path: str | None = None
-) -> subprocess.CompletedProcess[str]:
-    env = {"HOME": str(home), "PATH": path or os.environ["PATH"], "TMPDIR": str(home.parent)}
+def run(home: Path, path: str, text: str, *args: str, shell: list[str] = SHELLS[0]) -> subprocess.CompletedProcess[str]:
+    env = {"HOME": str(home), "PATH": path, "TMPDIR": str(home.parent)}
     return subprocess.run(
         [*shell, "-s", "--", *args], input=text, capture_output=True, text=True, env=env, timeout=600, check=False
     )
 
 
-def collected(out: Path) -> dict[str, bytes]:
-    (archive,) = out.glob("rocketmq-evidence-*.tar.gz")
-    with tarfile.open(archive) as tar:
-        return {m.name.removeprefix("evidence/"): tar.extractfile(m).read() for m in tar if m.isfile()}  # type: ignore[union-attr]
+@pytest.fixture
+def listed(home, quick):
+    """The script with `--list` beside the broker's configuration: what it printed."""
+    return lambda text, *args: run(home, quick, text, "--conf", str(home / "broker.conf"), "--list", *args).stdout
+
+
+@pytest.fixture
+def collected(home, quick, tmp_path):
+    """What the script packed, by its path in the archive; without arguments beside the broker's configuration."""
+
+    def files(text: str, *args: str, shell: list[str] = SHELLS[0]) -> dict[str, bytes]:
+        out = tmp_path / "out"
+        out.mkdir()
+        args = args or ("--conf", str(home / "broker.conf"))
+        done = run(home, quick, text, *args, "--out", str(out), shell=shell)
+        assert done.returncode == 0, done.stderr
+        (archive,) = out.glob("rocketmq-evidence-*.tar.gz")
+        with tarfile.open(archive) as tar:
+            return {m.name.removeprefix("evidence/"): tar.extractfile(m).read() for m in tar if m.isfile()}  # type: ignore[union-attr]
+
+    return files
+
+
+def program(folder: str | Path, name: str, text: str) -> None:
+    """Put a program on the PATH in place of the one of that name."""
+    path = Path(folder) / name
+    path.unlink(missing_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+DISK = "printf 'Filesystem 1024-blocks Used Available Capacity Mounted\\n/dev/x 9 9 {} 1%% /\\n'"
 
 
 @pytest.fixture
@@ -97,26 +121,17 @@ def quick(tmp_path: Path) -> str:
     for tool in tools.split():
         if found := shutil.which(tool):
             (folder / tool).symlink_to(found)
-    said = {
-        "ps": "",
-        "df": "Filesystem 1024-blocks Used Available Capacity Mounted\\n/dev/x 99999999 9 99999990 1%% /\\n",
-    }
-    for tool, prints in said.items():
-        (folder / tool).write_text(f"#!/bin/sh\nprintf '{prints}'\n")
-        (folder / tool).chmod(0o755)
+    program(folder, "ps", "")
+    program(folder, "df", DISK.format(99_999_990))
     return str(folder)
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: Path(shell[0]).name)
-def test_only_files_of_the_window_and_nothing_changed(home, quick, tmp_path, shell):
+def test_only_files_of_the_window_and_nothing_changed(home, collected, tmp_path, shell):
     before = fingerprint(home)
-    out = tmp_path / "out"
-    out.mkdir()
     text = script(START + dt.timedelta(hours=5), START + dt.timedelta(hours=7), "orders")
     assert subprocess.run([*shell, "-n"], input=text, text=True, capture_output=True, check=False).stderr == ""
-    done = run(home, text, "--conf", str(home / "broker.conf"), "--out", str(out), shell=shell, path=quick)
-    assert done.returncode == 0, done.stderr
-    got = collected(out)
+    got = collected(text, shell=shell)
     # Hours 5 to 7 lie in the files that span 4–6 and 6–8.
     assert {name for name in got if "/commitlog/" in name} == {
         f"broker/store/commitlog/{n * 1_048_576:020d}" for n in (2, 3)
@@ -138,117 +153,74 @@ def test_only_files_of_the_window_and_nothing_changed(home, quick, tmp_path, she
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bin", "home of broker", "out"]
 
 
-def test_without_a_window_everything_is_taken(home, quick, tmp_path):
-    out = tmp_path / "out"
-    out.mkdir()
-    done = run(home, script(), "--conf", str(home / "broker.conf"), "--out", str(out), "--index", path=quick)
-    assert done.returncode == 0, done.stderr
-    got = collected(out)
+def test_without_a_window_everything_is_taken(home, collected):
+    got = collected(script(), "--conf", str(home / "broker.conf"), "--index")
     assert sum("/commitlog/" in name for name in got) == 6
-    assert "broker/store/index/20261120000000000" in got
-    assert "broker/store/consumequeue/other/0/00000000000000000000" in got
+    assert {"broker/store/index/20261120000000000", "broker/store/consumequeue/other/0/00000000000000000000"} <= set(
+        got
+    )
 
 
-def test_list_shows_sizes_and_writes_nothing(home, quick, tmp_path):
-    done = run(home, script(lang="zh"), "--conf", str(home / "broker.conf"), "--list", path=quick)
-    assert done.returncode == 0, done.stderr
-    assert "KiB  broker/store/commitlog/00000000000000000000" in done.stdout
-    assert "压缩前合计" in done.stdout
+def test_list_shows_sizes_and_writes_nothing(listed, tmp_path):
+    shown = listed(script(lang="zh"))
+    assert "KiB  broker/store/commitlog/00000000000000000000" in shown and "压缩前合计" in shown
     assert not list(tmp_path.rglob("*.tar.gz"))
 
 
-def test_files_without_a_readable_time_are_taken_along(home, quick, tmp_path):
+def test_files_without_a_readable_time_are_taken_along(home, listed):
     store = home / "data disk" / "store"
     touch(store / "commitlog" / f"{3 * 1_048_576:020d}", 12, b"\xff" * 200)  # damaged
     touch(store / "commitlog" / f"{6 * 1_048_576:020d}", 12, bytes(200))  # pre-allocated
     touch(store / "dledger-n0" / "data" / "00000000000000000000", 12, record(1, dledger=True))
     touch(store / "dledger-n0" / "data" / "00000000000001048576", 12, record(4, dledger=True))
-    text = script(START + dt.timedelta(hours=9), START + dt.timedelta(hours=9))
-    done = run(home, text, "--conf", str(home / "broker.conf"), "--list", path=quick)
-    listed = {
-        int(line.rsplit("/", 1)[1]) // 1_048_576 for line in done.stdout.splitlines() if "store/commitlog/" in line
-    }
-    # Hour 9 is in the file that spans 8 to 10; the damaged one may reach from 6 to 8 only, the empty one begins
-    # nowhere.
-    assert listed == {4, 6}
-    assert [line.rsplit("/", 1)[1] for line in done.stdout.splitlines() if "/data/" in line] == ["00000000000001048576"]
+    lines = listed(script(START + dt.timedelta(hours=9), START + dt.timedelta(hours=9))).splitlines()
+    # Hour 9 is in the file that spans 8 to 10; the damaged one may reach from 6 to 8 only, the empty one begins nowhere.
+    assert {int(line.rsplit("/", 1)[1]) // 1_048_576 for line in lines if "store/commitlog/" in line} == {4, 6}
+    assert [line.rsplit("/", 1)[1] for line in lines if "/data/" in line] == ["00000000000001048576"]
 
 
-def test_dledger_and_several_commitlog_folders(home, quick, tmp_path):
+def test_dledger_and_several_commitlog_folders(home, listed):
     store = home / "data disk" / "store"
-    touch(store / "dledger-n0" / "data" / "00000000000000000000", 3)
-    touch(store / "dledger-n0" / "currterm", 3)
-    touch(home / "disk2" / "00000000000000000001", 3)
+    for path in (store / "dledger-n0/data" / f"{0:020}", store / "dledger-n0/currterm", home / "disk2" / f"{1:020}"):
+        touch(path, 3)
     conf = home / "broker.conf"
     conf.write_text(conf.read_text() + f"storePathCommitLog={store}/commitlog,{home}/disk2\r\n")
-    done = run(home, script(), "--conf", str(conf), "--list", path=quick)
-    for name in (
-        "broker/store/dledger-n0/data/00000000000000000000",
-        "broker/store/dledger-n0/currterm",
-        "broker/store/commitlog/00000000000000000001",
-    ):
-        assert name in done.stdout
+    shown = listed(script())
+    for name in ("dledger-n0/data/00000000000000000000", "dledger-n0/currterm", "commitlog/00000000000000000001"):
+        assert f"broker/store/{name}" in shown
 
 
 def test_no_archive_inside_the_store_or_without_space(home, quick, tmp_path):
     inside = home / "data disk" / "store" / "out"
     inside.mkdir()
-    done = run(home, script(), "--conf", str(home / "broker.conf"), "--out", str(inside), path=quick)
-    assert done.returncode == 1
-    assert "inside the store" in done.stderr
-    df = Path(quick) / "df"
-    df.unlink()
-    df.write_text(
-        "#!/bin/sh\nprintf 'Filesystem 1024-blocks Used Available Capacity Mounted\\n/dev/x 9 9 1000 99%% /\\n'\n"
-    )
-    df.chmod(0o755)
-    done = run(home, script(), "--conf", str(home / "broker.conf"), "--out", str(tmp_path), path=quick)
-    assert done.returncode == 1
-    assert "not enough free space" in done.stderr
+    for out, free, why in ((inside, 99_999_990, "inside the store"), (tmp_path, 1000, "not enough free space")):
+        program(quick, "df", DISK.format(free))
+        done = run(home, quick, script(), "--conf", str(home / "broker.conf"), "--out", str(out))
+        assert done.returncode == 1 and why in done.stderr
     assert not list(tmp_path.rglob("*.tar.gz"))
 
 
-def test_a_client_host(tmp_path, quick):
-    home = tmp_path / "app"
+def test_a_client_host(home, collected):
+    shutil.rmtree(home)
     touch(home / "logs" / "rocketmqlogs" / "rocketmq_client.log", 5)
     touch(home / "service.log", 5)
     touch(home / "service.log.1", 1)
-    out = tmp_path / "out"
-    out.mkdir()
-    done = run(
-        home,
-        script(START + dt.timedelta(hours=4)),
-        "--app-log",
-        str(home / "service.log"),
-        "--out",
-        str(out),
-        path=quick,
-    )
-    assert done.returncode == 0, done.stderr
-    got = collected(out)
+    got = collected(script(START + dt.timedelta(hours=4)), "--app-log", str(home / "service.log"))
     assert "client/rocketmq_client.log" in got
     assert [name for name in got if name.startswith("app/")] == [
         f"app/{str(home / 'service.log')[1:].replace('/', '_')}"
     ]
 
 
-def test_mqadmin_output_is_kept_with_its_command(home, quick, tmp_path):
-    tool = Path(quick) / "mqadmin"
-    tool.write_text('#!/bin/sh\necho "asked: $*"\necho "$JAVA_OPT"\n')
-    tool.chmod(0o755)
-    out = tmp_path / "out"
-    out.mkdir()
+def test_mqadmin_output_is_kept_with_its_command(home, quick, collected):
+    program(quick, "mqadmin", 'echo "asked: $*"\necho "$JAVA_OPT"')
     topic = "it's; touch $HOME/pwned `id` $(id)"
-    done = run(home, script(topic=topic), "--conf", str(home / "broker.conf"), "--out", str(out), path=quick)
-    assert done.returncode == 0, done.stderr
-    got = collected(out)
+    got = collected(script(topic=topic))
     config = got["broker/mqadmin/getBrokerConfig.txt"].decode()
     assert config.splitlines()[0].endswith("mqadmin getBrokerConfig -n 10.0.0.1:9876 -b 127.0.0.1:10911")
     assert "-Duser.home=" in config
-    assert (
-        f"asked: topicStatus -n 10.0.0.1:9876 -t {topic}"
-        in got[f"broker/mqadmin/topicStatus-{topic.replace('/', '_')}.txt"].decode()
-    )
+    status = got[f"broker/mqadmin/topicStatus-{topic.replace('/', '_')}.txt"].decode()
+    assert f"asked: topicStatus -n 10.0.0.1:9876 -t {topic}" in status
     assert not (home / "pwned").exists()
 
 
@@ -257,38 +229,28 @@ def test_running_brokers_are_found(tmp_path, quick):
     for name in ("a", "b"):
         touch(home / f"{name}.conf", 1, f"storePathRootDir = {home}/store-{name}\n".encode())
         touch(home / f"store-{name}" / "commitlog" / "00000000000000000000", 1)
-    ps = Path(quick) / "ps"
-    ps.unlink()
     command = "java -server org.apache.rocketmq.broker.BrokerStartup -c"
-    ps.write_text(
-        f"#!/bin/sh\n[ \"$1\" = -eo ] && printf '%s\\n' '17 {command} {home}/a.conf' ' 18 {command} {home}/b.conf -p' '19 sh'\n"
-    )
-    ps.chmod(0o755)
-    done = run(home, script(), "--list", path=quick)
+    lines = f"'17 {command} {home}/a.conf' ' 18 {command} {home}/b.conf -p' '19 sh'"
+    program(quick, "ps", f"[ \"$1\" = -eo ] && printf '%s\\n' {lines}")
+    done = run(home, quick, script(), "--list")
     assert done.returncode == 0, done.stderr
-    for name in (
-        "broker/a.conf",
-        "broker/store/commitlog/00000000000000000000",
-        "broker-2/b.conf",
-        "broker-2/store/commitlog/00000000000000000000",
-    ):
-        assert f"KiB  {name}\n" in done.stdout
+    for number, name in (("", "a"), ("-2", "b")):
+        for file in (f"{name}.conf", "store/commitlog/00000000000000000000"):
+            assert f"KiB  broker{number}/{file}\n" in done.stdout
 
 
-def test_a_store_named_by_hand_is_taken_as_it_lies(home, quick):
-    conf = home / "broker.conf"
-    conf.write_text("storePathRootDir=/somewhere/else\nstorePathCommitLog=/somewhere/else/commitlog\n")
-    done = run(home, script(), "--conf", str(conf), "--store", str(home / "data disk" / "store"), "--list", path=quick)
-    assert done.stdout.count("broker/store/commitlog/0") == 6
-    done = run(home, script(), "--conf", str(conf), "--list", path=quick)
-    assert "NO STORE /somewhere/else" in done.stdout
+def test_a_store_named_by_hand_is_taken_as_it_lies(home, listed):
+    (home / "broker.conf").write_text(
+        "storePathRootDir=/somewhere/else\nstorePathCommitLog=/somewhere/else/commitlog\n"
+    )
+    shown = listed(script(), "--store", str(home / "data disk" / "store"))
+    assert shown.count("broker/store/commitlog/0") == 6 and "NO STORE /somewhere/else" in listed(script())
 
 
 def test_wrong_options_end_with_2_and_help_lists_them(home, quick):
-    assert run(home, script(), "--nonsense", path=quick).returncode == 2
-    assert run(home, script(), "--max-gb", "many", path=quick).returncode == 2
-    assert run(home, script(), "--out", path=quick).returncode == 2
-    assert "--list" in run(home, script(), "--help", path=quick).stdout
+    for wrong in (["--nonsense"], ["--max-gb", "many"], ["--out"]):
+        assert run(home, quick, script(), *wrong).returncode == 2
+    assert "--list" in run(home, quick, script(), "--help").stdout
 
 
 def test_times_are_checked_before_anything_is_printed():
@@ -303,50 +265,41 @@ SETTINGS = rows_of(__file__, "settings")
 """Files of settings, their content with secrets, and what stays of it."""
 
 
-def test_secrets_are_masked_in_every_kind_of_settings(home, quick, tmp_path):
+def test_secrets_are_masked_in_every_kind_of_settings(home, collected):
+    config = home / "data disk" / "store" / "config"
     for name, (content, _) in SETTINGS.items():
-        touch(home / "data disk" / "store" / "config" / name, 12, content.encode())
-    clean = touch(
-        home / "data disk" / "store" / "config" / "consumerOffset.json", 12, b'{"offsetTable":{"a@b":{0:7}}}'
-    ).read_bytes()
+        touch(config / name, 12, content.encode())
+    clean = touch(config / "consumerOffset.json", 12, b'{"offsetTable":{"a@b":{0:7}}}').read_bytes()
     before = fingerprint(home)
-    done = run(home, script(), "--conf", str(home / "broker.conf"), "--out", str(tmp_path), path=quick)
-    assert done.returncode == 0, done.stderr
-    got = collected(tmp_path)
+    got = collected(script())
     for name, (_, kept) in SETTINGS.items():
         assert kept.encode() in got[f"broker/store/config/{name}"], got[f"broker/store/config/{name}"]
     assert got["broker/store/config/consumerOffset.json"] == clean
-    everything = b"".join(got.values())
-    assert b"canary" not in everything and b"12340009" not in everything and b"hunter2" not in everything
+    assert not [secret for secret in (b"canary", b"12340009", b"hunter2") if secret in b"".join(got.values())]
     assert got["collected.txt"].count(b"SECRETS MASKED") == len(SETTINGS)
     assert fingerprint(home) == before
 
 
-def test_links_out_of_the_folders_are_not_followed(home, quick, tmp_path):
+def test_links_out_of_the_folders_are_not_followed(home, quick, collected, tmp_path):
     store, logs = home / "data disk" / "store", home / "logs" / "rocketmqlogs"
     elsewhere = touch(tmp_path / "elsewhere" / "private.txt", 12, b"canary")
-    (logs / "link.log").symlink_to(elsewhere)
-    (logs / "folder").symlink_to(elsewhere.parent)
-    (store / "config" / "link.json").symlink_to(elsewhere)
-    (store / "consumequeue" / "linked").symlink_to(elsewhere.parent)
-    (store / "commitlog" / f"{9 * 1_048_576:020d}").symlink_to(elsewhere)
+    for link in (logs / "link.log", store / "config/link.json", store / "commitlog" / f"{9 * 1_048_576:020d}"):
+        link.symlink_to(elsewhere)
+    for link in (logs / "folder", store / "consumequeue/linked"):
+        link.symlink_to(elsewhere.parent)
     (logs / "loop").symlink_to(logs)
-    done = run(home, script(), "--conf", str(home / "broker.conf"), "--out", str(tmp_path), path=quick)
-    assert done.returncode == 0, done.stderr
-    got = collected(tmp_path)
+    got = collected(script())
     assert b"canary" not in b"".join(got.values()) and not [name for name in got if "link" in name or "loop" in name]
     assert got["collected.txt"].count(b"LINK NOT FOLLOWED") == 6
     # What the administrator names, or the store itself, may be a link.
     (tmp_path / "store").symlink_to(store)
-    listed = run(home, script(), "--store", str(tmp_path / "store"), "--list", path=quick).stdout
-    assert "broker/store/commitlog/00000000000000000000" in listed
+    shown = run(home, quick, script(), "--store", str(tmp_path / "store"), "--list").stdout
+    assert "broker/store/commitlog/00000000000000000000" in shown
 
 
 @pytest.mark.parametrize(("limit", "left_out"), [("0", 6), ("1", 0)])
-def test_the_commitlog_counts_what_its_files_hold_and_is_left_out_beyond_the_limit(home, quick, limit, left_out):
-    file = home / "data disk" / "store" / "commitlog" / f"{5 * 1_048_576:020d}"
-    with file.open("r+b") as stream:
-        stream.truncate(2 << 30)
-    done = run(home, script(), "--conf", str(home / "broker.conf"), "--list", "--max-gb", limit, path=quick)
-    assert done.stdout.count(f"LEFT OUT (--max-gb {limit})") == left_out
-    assert done.stdout.count("KiB  broker/store/commitlog/") == 6 - left_out
+def test_the_commitlog_counts_what_its_files_hold_and_is_left_out_beyond_the_limit(home, listed, limit, left_out):
+    os.truncate(home / "data disk" / "store" / "commitlog" / f"{5 * 1_048_576:020d}", 2 << 30)
+    shown = listed(script(), "--max-gb", limit)
+    assert shown.count(f"LEFT OUT (--max-gb {limit})") == left_out
+    assert shown.count("KiB  broker/store/commitlog/") == 6 - left_out

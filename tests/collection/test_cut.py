@@ -1,5 +1,4 @@
-"""A cut evidence: what is kept is where it stood, byte for byte, and reads as it did; what is not kept is no
-damage."""
+"""A cut evidence: what is kept is where it stood, byte for byte; what is not kept is no damage."""
 
 from __future__ import annotations
 

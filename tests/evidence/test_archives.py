@@ -160,11 +160,6 @@ def test_office_files_stay_one_file(tmp_path: Path) -> None:
     assert contents(opened(tmp_path, "a.xlsx", book)) == {"a.xlsx": book}
 
 
-def test_nothing_is_unpacked_onto_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "KEEP_FREE", 1 << 62)
-    assert [(r.file, r.reason) for r in opened(tmp_path, "a.gz", gzip.compress(LOG)).refused] == [("a.gz", "space")]
-
-
 # --- what is made to fill disk or memory --------------------------------------------------------------------------------
 
 

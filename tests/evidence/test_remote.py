@@ -1,5 +1,4 @@
-"""Evidence on another file system: copied once, brought up to date, never outside its folder, refused in one line where
-it is not there."""
+"""Evidence on another file system: copied once, brought up to date, never outside its folder."""
 
 from __future__ import annotations
 

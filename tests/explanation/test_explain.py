@@ -1,12 +1,8 @@
-"""`explain`: what each pasted line means, whatever was put around it, and without Java, Spark or pandas.
-
-What the kernel of a host reports is named by `triage`, with the times that it prints and no others."""
+"""`explain`: what each pasted line means, whatever was put around it, and without Java, Spark or pandas."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +11,7 @@ import pyarrow.dataset as ds
 import pytest
 from click.testing import CliRunner
 from table import rows_of
+from typed import typed
 
 import kit
 from kit.cli.main import cli
@@ -93,8 +90,7 @@ def echo(text):
     sys.exit("first" if "topic-no-route" in text and not heavy else f"{text} {heavy}")
 click.echo = echo
 cli(["triage", sys.argv[1], "--workspace", sys.argv[2]])"""
-    at = [tmp_path / "paste.txt", tmp_path / "workspace"]
-    done = subprocess.run([sys.executable, "-c", code, *at], capture_output=True, text=True, check=False)
+    done = typed("-c", code, tmp_path / "paste.txt", tmp_path / "workspace")
     assert done.stderr == "first\n"
 
 

@@ -6,9 +6,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +14,7 @@ import golden
 import plain_reader
 import pytest
 import recorded
+from typed import ROOT, typed
 
 import kit
 
@@ -78,54 +76,33 @@ def _same(expected: dict[str, Any], actual: dict[str, Any]) -> None:
     assert not differ, f"{len(differ)} differences:\n" + "\n".join(differ)
 
 
-@pytest.fixture
-def found() -> dict[str, Any]:
-    ref = {"file": "broker.log", "line": 7, "text": "slow"}
-    steps = [{"id": "slow", "claim": "It is slow", "role": "deciding", "holds": True, "evidence": [ref]}]
-    one = {"cause": "busy", "kind": "root_cause", "verdict": "confirmed", "window": None, "explained_by": []}
-    return {
-        "root_causes": ["busy"],
-        "findings": [{**one, "figures": {"n": 3, "share": 0.1}, "missing": [], "steps": steps}],
-    }
+REF = {"file": "broker.log", "line": 7, "text": "slow"}
+STEP = {"id": "slow", "claim": "It is slow", "role": "deciding", "holds": True, "evidence": [REF]}
+FOUND = {
+    "cause": "busy", "kind": "root_cause", "verdict": "confirmed", "window": None, "explained_by": [],
+    "figures": {"n": 3, "share": 0.1}, "missing": [], "steps": [STEP],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "says"),
+    ("changed", "says"),
     [
-        ("verdict", "suspected", 'busy / verdict: expected "confirmed", is "suspected"'),
-        ("window", ["a", "b"], 'busy / window: expected nothing, is ["a", "b"]'),
-        ("figures", {"n": 3.0, "share": 0.1 + 1e-12}, "busy / figures.n: expected 3, is 3.0"),
-        ("figures", {"n": 3}, 'busy / figures.share: expected 0.1, is "absent"'),
-        ("missing", [{}], "busy / missing: expected 0, is 1"),
-        ("steps", [], 'busy / step slow: is not there: {"role": "deciding", "holds": true'),
+        ({"verdict": "suspected"}, 'busy / verdict: expected "confirmed", is "suspected"'),
+        ({"window": ["a", "b"]}, 'busy / window: expected nothing, is ["a", "b"]'),
+        ({"figures": {"n": 3.0, "share": 0.1 + 1e-12}}, "busy / figures / n: expected 3, is 3.0"),
+        ({"figures": {"n": 3}}, "busy / figures / share: expected 0.1, is absent"),
+        ({"missing": [{}]}, "busy / missing: expected 0, is 1"),
+        # Another line that is quoted, or its text; a step with another claim is the same.
+        ({"steps": [STEP | {"claim": "Otherwise", "evidence": [REF | {"text": "slower"}]}]}, 'busy / steps / slow / evidence:\n    - "broker.log:7 #'),
+        # A cause that failed says why and no more.
+        ({"verdict": "failed", "error": {"type": "KeyError", "message": "no column", "where": "kit/x.py:3 in f"}, "steps": [], "figures": {}},
+         'busy: expected "confirmed", is "failed": KeyError in kit/x.py:3 in f: no column'),
     ],
-)
-def test_a_difference_says_where_it_is(found: dict[str, Any], name: str, value: Any, says: str) -> None:
-    kept = golden.digest(found)
-    found["findings"][0][name] = value
-    (said,) = golden.differences(kept, golden.digest(found))
+)  # fmt: skip
+def test_a_difference_says_where_it_is(changed: dict[str, Any], says: str) -> None:
+    kept, now = (golden.digest({"root_causes": [], "findings": [FOUND | each]}) for each in ({}, changed))
+    (said,) = golden.differences(kept, now)
     assert said.startswith(says)
-
-
-def test_a_cause_that_failed_says_why_and_no_more(found: dict[str, Any]) -> None:
-    kept = golden.digest(found)
-    error = {"type": "KeyError", "message": "no column", "where": "kit/x.py:3 in f"}
-    found["findings"][0] |= {"verdict": "failed", "error": error, "steps": [], "figures": {}}
-    (said,) = golden.differences(kept, golden.digest(found))
-    assert said == 'busy: expected "confirmed", is "failed": KeyError in kit/x.py:3 in f: no column'
-
-
-def test_another_line_quoted_or_a_changed_text_is_a_difference(found: dict[str, Any]) -> None:
-    kept = golden.digest(found)
-    found["findings"][0]["steps"][0]["evidence"][0]["text"] = "slower"
-    (said,) = golden.differences(kept, golden.digest(found))
-    assert said.startswith("busy / step slow / evidence:\n    - broker.log:7 #") and "\n    + broker.log:7 #" in said
-
-
-def test_prose_is_not_compared(found: dict[str, Any]) -> None:
-    kept = golden.digest(found)
-    found["findings"][0]["steps"][0]["claim"] = "Said otherwise"
-    assert golden.differences(kept, golden.digest(found)) == []
 
 
 FIGURES = {
@@ -145,22 +122,10 @@ def test_the_kept_figures_are_counted_without_the_kit(name: str, cause: str) -> 
         assert figures[figure] == (value if isinstance(value, dict) else pytest.approx(value, rel=1e-6)), figure
 
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = (
     "half-topic-blowup", "size-mismatch", "message-identity", "broker-busy", "transaction-consistency",
     "consumer-backlog", "replica-loss", "healthy",
 )  # fmt: skip
-
-
-def run(*command: str, **env: str) -> subprocess.CompletedProcess[str]:
-    # A process in which the embedded engine ran cannot start a classic session.
-    return subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **env},
-        capture_output=True,
-        text=True,
-    )
 
 
 @pytest.mark.apache
@@ -168,11 +133,12 @@ def run(*command: str, **env: str) -> subprocess.CompletedProcess[str]:
     "names", [("consumer-backlog", "message-identity"), pytest.param(NAMES, marks=pytest.mark.recordings)]
 )
 def test_the_same_findings(names: tuple[str, ...]) -> None:
-    done = run("tests.golden", *names, "--spark")
+    # A process in which the embedded engine ran cannot start a classic session.
+    done = typed("-m", "tests.golden", *names, "--spark", cwd=ROOT)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
 
 
 @pytest.mark.apache
 def test_every_table_makes_the_same_of_a_few_rows() -> None:
-    done = run("pytest", "-q", "-x", "tests/tables", RMQ_KIT_TEST_MASTER="local[2]")
+    done = typed("-m", "pytest", "-q", "-x", "tests/tables", cwd=ROOT, env={"RMQ_KIT_TEST_MASTER": "local[2]"})
     assert done.returncode == 0, done.stdout[-6000:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from folders import put
 
 import kit
 
@@ -26,8 +27,7 @@ BUSY = "CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for 
 )  # fmt: skip
 def test_a_document_confirms_nothing(name: str, text: str, kind: str, tmp_path: Path) -> None:
     file = tmp_path / "evidence" / name
-    file.parent.mkdir(parents=True)
-    file.write_text(text)
+    put(file, text)
     (tmp_path / "evidence" / "broker.conf").write_text("brokerName=broker-a\nbrokerClusterName=c\nbrokerId=0\n")
     case = kit.open_case(tmp_path / "evidence", tmp_path / "ws")
     (item,) = [each for each in case.found.items if each.file == name]
@@ -39,9 +39,9 @@ def test_a_document_confirms_nothing(name: str, text: str, kind: str, tmp_path: 
 
 
 def test_a_runbook_confirms_no_known_problem(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "RUNBOOK.md").write_text(
-        "# Replicas\nIf store.log says `do sync transfer other node, wait return, but failed`, look at the slave.\n"
+    put(
+        tmp_path / "e" / "RUNBOOK.md",
+        "# Replicas\nIf store.log says `do sync transfer other node, wait return, but failed`, look at the slave.\n",
     )
     found = kit.triage(kit.open_case(tmp_path / "e", tmp_path / "ws"))
     seen = {f["cause"]: f["verdict"] for f in found["findings"] if f["verdict"] in ("confirmed", "suspected")}

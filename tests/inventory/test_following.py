@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 import shutil
 import struct
 from pathlib import Path
 
 import attrs
 import pytest
+from growing import Clock, write
 from stores import Record, store
 
 from kit.formats.commitlog.schema import FIELDS, Wanted
@@ -17,14 +17,6 @@ from kit.formats.logs.schema import Options
 from kit.inventory import following
 from kit.inventory.following import FORGET, LOGS, Place, State
 from kit.watch import loop
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_795_300_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @attrs.define
@@ -35,7 +27,7 @@ class Tail:
     since: float = 0.0
     most: int = 1 << 30
     state: State = attrs.field(factory=dict)
-    clock: Clock = attrs.field(factory=Clock)
+    clock: Clock = attrs.field(factory=lambda: Clock(1_795_300_000.0))
     rows: list[dict] = attrs.field(factory=list)
 
     def step(self, seconds: float = 0.1) -> list[dict]:
@@ -62,25 +54,18 @@ def line(second: int, text: str) -> str:
     return f"2026-11-22 08:00:{second:02d} WARN SendMessageThread_1 - {text}\n"
 
 
-def append(path: Path, text: str, at: float) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8", newline="") as file:
-        file.write(text)
-    os.utime(path, (at, at))
-
-
 @pytest.fixture
 def log(tmp_path: Path) -> tuple[Tail, Path]:
     tail = Tail(tmp_path / "logs")
     path = tmp_path / "logs" / "store.log"
-    append(path, line(0, "first"), tail.clock.now)
+    write(path, line(0, "first"), tail.clock.now)
     return tail, path
 
 
 def test_an_entry_is_whole_when_the_next_begins_or_after_a_quiet_second(log) -> None:
     tail, path = log
     assert tail.step() == []
-    append(path, "\tat org.Example.run\n" + line(1, "second"), tail.clock.now)
+    write(path, "\tat org.Example.run\n" + line(1, "second"), tail.clock.now)
     (first,) = tail.step()
     assert (first["message"], first["trace"], first["line"], first["lines"]) == ("first", "\tat org.Example.run", 1, 2)
     assert tail.step(0.5) == []
@@ -91,12 +76,12 @@ def test_an_entry_is_whole_when_the_next_begins_or_after_a_quiet_second(log) -> 
 
 def test_a_copied_log_is_read_from_where_it_was_left(log) -> None:
     tail, path = log
-    append(path, "".join(line(n, f"number {n}") for n in range(1, 40)), tail.clock.now)
+    write(path, "".join(line(n, f"number {n}") for n in range(1, 40)), tail.clock.now)
     tail.step()
-    append(path, line(41, "unread when it was rolled"), tail.clock.now)
+    write(path, line(41, "unread when it was rolled"), tail.clock.now)
     shutil.copy2(path, path.parent / "store.log.1")
     path.write_bytes(b"")
-    append(path, line(42, "new file"), tail.clock.now)
+    write(path, line(42, "new file"), tail.clock.now)
     for _ in range(4):
         tail.step(2)
     expected = ["first", *(f"number {n}" for n in range(1, 40)), "new file", "unread when it was rolled"]
@@ -107,7 +92,7 @@ def test_a_log_that_was_cut_off_begins_anew(log) -> None:
     tail, path = log
     tail.step(2)
     path.write_text("", encoding="utf-8")
-    append(path, line(7, "anew"), tail.clock.now)
+    write(path, line(7, "anew"), tail.clock.now)
     tail.step(2)
     tail.step(2)
     assert tail.messages == ["first", "anew"]
@@ -122,7 +107,7 @@ def test_a_deleted_log_is_forgotten_in_time_and_its_successor_is_read(log) -> No
     assert len(tail.state) == 1
     tail.step(FORGET + 1)
     assert tail.state == {}
-    append(path, line(9, "successor"), tail.clock.now)
+    write(path, line(9, "successor"), tail.clock.now)
     tail.step(2)
     tail.step(2)
     assert tail.messages == ["first", "successor"]
@@ -130,9 +115,9 @@ def test_a_deleted_log_is_forgotten_in_time_and_its_successor_is_read(log) -> No
 
 def test_latest_leaves_out_what_is_there_and_keeps_line_numbers(tmp_path: Path) -> None:
     tail = Tail(tmp_path, since=math.inf)
-    append(tmp_path / "broker.log", line(0, "old") * 7, tail.clock.now)
+    write(tmp_path / "broker.log", line(0, "old") * 7, tail.clock.now)
     tail.step()
-    append(tmp_path / "broker.log", line(2, "new"), tail.clock.now)
+    write(tmp_path / "broker.log", line(2, "new"), tail.clock.now)
     tail.step()
     tail.step(2)
     assert [(row["message"], row["line"]) for row in tail.rows] == [("new", 8)]
@@ -140,7 +125,7 @@ def test_latest_leaves_out_what_is_there_and_keeps_line_numbers(tmp_path: Path) 
 
 def test_a_step_reads_a_limited_number_of_bytes_and_none_is_lost(log) -> None:
     tail, path = log
-    append(path, "".join(line(n % 60, f"number {n}") for n in range(1000)), tail.clock.now)
+    write(path, "".join(line(n % 60, f"number {n}") for n in range(1000)), tail.clock.now)
     tail.most = 4096
     sizes = [len(tail.step(2)) for _ in range(30)]
     assert max(sizes) <= 4096 // len(line(0, "number 0")) + 1
@@ -155,7 +140,7 @@ def test_an_interleaved_writer_and_roller_lose_and_double_nothing(tmp_path: Path
     for n in range(400):
         text = f"entry {n}"
         written.append(text)
-        append(path, line(n % 60, text) + ("\tat some.Trace\n" if n % 7 == 0 else ""), tail.clock.now)
+        write(path, line(n % 60, text) + ("\tat some.Trace\n" if n % 7 == 0 else ""), tail.clock.now)
         if n % 50 == 49:
             path.rename(path.with_name(f"store.{n}.log"))
         if n % 3 == 0:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from folders import put
 
 from kit.evidence.workspace import WorkspaceInside
 from kit.inventory import inventory
@@ -132,19 +133,6 @@ def test_a_copy_made_earlier(evidence: Path, tmp_path: Path) -> None:
     assert found.disagree == ()
 
 
-def test_copies_that_disagree(evidence: Path, tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / "e" / name).mkdir(parents=True)
-    data = bytearray((evidence / "broker/store/commitlog/00000000000000000000").read_bytes())
-    (tmp_path / "e/a/log").write_bytes(data)
-    data[2000] ^= 0xFF
-    (tmp_path / "e/b/log").write_bytes(data)
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert found.disagree == (("b/log", "a/log"),)
-    assert found.overlapping
-    assert not any(i.replica_of for i in found.items)
-
-
 def test_photos_are_listed_and_nothing_is_recognised(tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     (tmp_path / "e/photo.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + random.Random(1).randbytes(5000))
@@ -200,8 +188,7 @@ def test_what_is_too_large_or_a_hole_is_named_and_not_read(tmp_path: Path) -> No
 
 
 def test_a_segment_beyond_two_gibibytes_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "e" / "commitlog").mkdir(parents=True)
-    (tmp_path / "e" / "commitlog" / "00000000000000000000").write_bytes(bytes(8192))
+    put(tmp_path / "e" / "commitlog" / "00000000000000000000", bytes(8192))
     monkeypatch.setattr(inventory.ev, "LARGEST", 4096)
     monkeypatch.setattr(inventory.ev, "is_hollow", lambda file: False)
     (refused,) = inventory.take(tmp_path / "e", tmp_path / "w").refused
@@ -211,8 +198,7 @@ def test_a_segment_beyond_two_gibibytes_is_named(tmp_path: Path, monkeypatch: py
 def test_records_are_hashed_only_where_somebody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Evidence whose records changed is other evidence all the same."""
     path = tmp_path / "evidence" / "commitlog" / f"{0:020}"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(kernels.sample() + bytes(inventory.LARGE))
+    put(path, kernels.sample() + bytes(inventory.LARGE))
     hashed = []
     read = inventory.sha256
     monkeypatch.setattr(inventory, "sha256", lambda path: hashed.append(path.name) or read(path))

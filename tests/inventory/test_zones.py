@@ -6,6 +6,8 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
+from folders import put
+from table import rows_of
 
 import kit
 from kit.inventory import spans, zones
@@ -83,19 +85,19 @@ def test_business_keys_pair_too(tmp_path: Path) -> None:
 
 def test_a_client_is_tied_by_its_first_heartbeat(tmp_path: Path) -> None:
     """The client prints its id when it starts, the broker at the first heartbeat, with epoch milliseconds (ClientChannelInfo.toString)."""
-    (tmp_path / "app").mkdir()
-    (tmp_path / "app" / "rocketmq_client.log").write_text(
+    put(
+        tmp_path / "app" / "rocketmq_client.log",
         "2026-11-20 23:19:29,029 INFO RocketmqClient - Created new MQClientInstance for clientId:[10.20.13.21@6502]\n"
-        "2026-11-20 23:19:29,029 INFO RocketmqClient - the producer [orders] start OK. sendMessageWithVIPChannel=false\n"
+        "2026-11-20 23:19:29,029 INFO RocketmqClient - the producer [orders] start OK. sendMessageWithVIPChannel=false\n",
     )
     alone = kit.open_case(tmp_path / "app", tmp_path / "ws")
     assert alone.local_files == {"rocketmq_client.log"}
     assert alone.clock == "local"
-    (tmp_path / "broker").mkdir()
-    (tmp_path / "broker" / "broker.log").write_text(
+    put(
+        tmp_path / "broker" / "broker.log",
         "2026-11-20 23:19:30 INFO HeartbeatThread_1 - new producer connected, group: orders channel: ClientChannelInfo "
         "[channel=[id: 0xdf97938e, L:/10.20.13.11:10911 - R:/10.20.13.21:50298], clientId=10.20.13.21@6502, language=JAVA, "
-        "version=335, lastUpdateTimestamp=1795187970000]\n"  # 2026-11-20 15:19:30 UTC
+        "version=335, lastUpdateTimestamp=1795187970000]\n",
     )
     both = kit.open_case(tmp_path, tmp_path.parent / "ws-both")
     assert both.zones["app/rocketmq_client.log"].zone == "+08:00"
@@ -117,18 +119,8 @@ def test_a_table_of_local_times_is_local(tmp_path: Path) -> None:
     assert case.clock == "local"
 
 
-@pytest.mark.parametrize(
-    ("line", "zone"),
-    [
-        ("2026-11-20T22:34:20+0800 host java[1]: 2026-11-20 22:34:20,123 INFO c.a.Orders - x", "+08:00"),
-        ("2026-11-20T22:34:20+0800 host java[1]: 2026-11-20 14:34:19,990 INFO c.a.Orders - x", "+00:00"),
-        ("2026-11-20T14:34:20.123456789Z stdout F 2026-11-20 22:34:20.120 INFO c.a.Orders - x", "+08:00"),
-        ("2026-11-20T22:34:20+0800 host java[1]: started at 2026-11-20 03:11:09", None),
-        ("2026-11-20T22:34:20+0800 host java[1]: started", None),
-    ],
-)
+@pytest.mark.parametrize(("line", "zone"), rows_of(__file__, "what_journald_prints_in_front_tells_the_zone_of_a_line"))
 def test_what_journald_prints_in_front_tells_the_zone_of_a_line(tmp_path: Path, line: str, zone: str | None) -> None:
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "app.log").write_text(f"{line}\n" * 3)
+    put(tmp_path / "e" / "app.log", f"{line}\n" * 3)
     (known,) = kit.open_case(tmp_path / "e", tmp_path / "ws").zones.values()
     assert known.zone == zone

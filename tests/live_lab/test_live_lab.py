@@ -1,5 +1,4 @@
-"""The live lab: its parts without Java, one short scenario where Maven is reachable, and every scenario under `make
-lab-test`."""
+"""The live lab: its parts without Java, and every scenario under `make lab-test`."""
 
 from __future__ import annotations
 

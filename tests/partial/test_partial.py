@@ -1,7 +1,4 @@
-"""What a part of a recording shows does not contradict the whole. A part is what one team or one host hands over, as a folder of hard links.
-
-The whole is what `tests/golden/findings` keeps: it is not read again.
-"""
+"""What a part of a recording shows (one team's or host's files) does not contradict what `tests/golden/findings` keeps of the whole."""
 
 from __future__ import annotations
 

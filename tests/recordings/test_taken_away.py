@@ -1,6 +1,4 @@
-"""What operators ask about most, with one kind of evidence taken away at a time, and with ten lines alone: less is said, never something else.
-
-Rows as people save them (JSON, a workbook, what `mysql` and `psql` print) lead to the figures of the files as recorded."""
+"""With one kind of evidence taken away, or with ten lines alone, less is said, never something else."""
 
 from __future__ import annotations
 

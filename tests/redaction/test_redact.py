@@ -1,5 +1,4 @@
-"""Redaction: pseudonyms join, keep lengths and the rest of an id, spare prose; no original is left, in text or in
-hex."""
+"""Redaction: pseudonyms join, keep lengths and the rest of an id, spare prose; no original is left."""
 
 from __future__ import annotations
 
@@ -14,6 +13,7 @@ import nbformat
 import pandas as pd
 import pytest
 import recorded
+from folders import put
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from message_ids import uniq_key
@@ -290,8 +290,7 @@ def test_the_salt_is_made_once_and_is_not_guessable(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("planted", rows_of(__file__, "planted"))
 def test_the_check_can_fail_and_names_no_original(tmp_path: Path, planted: str) -> None:
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "t.csv").write_text(f"a\n{planted}\n")
+    put(tmp_path / "tables" / "t.csv", f"a\n{planted}\n")
     with pytest.raises(click.ClickException) as raised:
         redacted.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.SAYS["leak"], "en")
     assert (
@@ -342,8 +341,7 @@ def shown(path: Path) -> str:
 
 
 def dressed(evidence: Path) -> set[str]:
-    """Give a recording what real ones have: hosts by name, people in paths and rows, packages of a company; return
-    these."""
+    """Give a recording hosts by name, people in paths and rows, packages of a company; return these."""
     rows = (evidence / "q" / "t_hotel.csv").read_text().splitlines()
     people = ("张三", "Li Na", "O'Brien & Sons")
     cells = [
@@ -447,8 +445,7 @@ def test_a_leak_stops_the_report_before_anything_is_written(
         redacted.run(case, tmp_path / "out")
     assert not (tmp_path / "out").exists() and not list((case.workspace.folder / "tmp").iterdir())
     monkeypatch.undo()
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "older.csv").write_text("trade-order-event\n")
+    put(tmp_path / "out" / "older.csv", "trade-order-event\n")
     with pytest.raises(OutputRefused, match=r"older\.csv, which was not written"):
         redacted.run(case, tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["older.csv"]

@@ -1,6 +1,4 @@
-"""The catalogue of known texts: every row is complete, recognised by what RocketMQ prints, and no other row claims it; and the table of upstream's
-own format strings.
-"""
+"""The catalogue of known texts: each row is recognised by what RocketMQ prints, and no other row claims it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Both ids, both ways. Expected fields are those RocketMQ's decoder gives, or arithmetic on the layout of the
-reference, section 2."""
+"""Both ids, both ways. Expected fields: RocketMQ's decoder, or arithmetic on the layout (reference, section 2)."""
 
 from __future__ import annotations
 

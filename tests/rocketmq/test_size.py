@@ -1,5 +1,4 @@
-"""Stored sizes. Expected values are store_size of RocketMQ's own decoder, bytes of the commitlog, or arithmetic of the
-reference, section 6."""
+"""Stored sizes. Expected: store_size of RocketMQ's decoder, bytes of the commitlog, arithmetic (reference, section 6)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The same findings, byte for byte, from a Spark standalone cluster whose executors get the kit shipped, and from
-evidence on object storage."""
+"""The same findings, byte for byte, from a Spark standalone cluster and from evidence on object storage."""
 
 from __future__ import annotations
 
@@ -26,8 +25,7 @@ NAMES = ("half-topic-blowup", "transaction-consistency")
 
 
 def triage(evidence: str, out: Path, *more: str, env: dict[str, str] | None = None) -> bytes:
-    """Return findings.json of a triage that is started where the shipped environment lies unpacked too: Spark plans in
-    a process beside the driver."""
+    """Return findings.json of a triage that is started where the shipped environment lies unpacked too."""
     command = [
         sys.executable,
         "-m",
@@ -125,8 +123,7 @@ def pinned(path: Path) -> Path:
 
 
 def ship(folder: Path) -> Path:
-    """Build the environment that is sent to the executors: the kit's wheel and what the readers need, nothing else.
-    Return the archive."""
+    """Build the environment that is sent to the executors: the kit's wheel and what the readers need."""
     env, archive = folder / "env", folder / "rmq-kit-env.tar.gz"
     wheels = folder / "wheels"
     uv = shutil.which("uv")

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from typed import typed
 
-import kit
 from kit.spark import embedded, session
-
-ENV = {**os.environ, "PYTHONPATH": str(Path(next(iter(kit.__path__))).parent)}
 
 
 def test_it_listens_on_loopback_only() -> None:
@@ -98,7 +94,7 @@ spark = session()
 begun.set()
 print(spark.range(7).count())
 """
-    done = subprocess.run([sys.executable, "-c", code], env=ENV, capture_output=True, text=True, timeout=300)
+    done = typed("-c", code)
     assert done.stdout == "7\n", done.stderr
 
 
@@ -112,8 +108,7 @@ def test_a_new_session_starts_the_engine_again_where_it_is_gone(monkeypatch: pyt
 
 def test_it_needs_no_java_prints_nothing_and_ends_with_the_process(tmp_path: Path) -> None:
     code = "from kit.spark import session, embedded; print(session().range(5).count(), embedded.url())"
-    env = {**ENV, "PATH": str(tmp_path), "JAVA_HOME": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    done = typed("-c", code, env={"PATH": str(tmp_path), "JAVA_HOME": str(tmp_path)})
     count, url = done.stdout.split()
     assert count == "5" and done.stderr == ""
     host, port = url.removeprefix("sc://").split(":")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from pyspark.util import is_remote_only
+from typed import typed
 
 import kit
 from kit.spark import jvm, sessions
@@ -140,12 +140,8 @@ def test_without_java_apache_spark_is_missed_in_one_line_and_nothing_was_done(
         "2026-11-20 10:00:00 INFO main - The broker[a, 10.0.0.1:10911] boot success\n"
     )
     more = {"triage": [], "report": ["--out", str(tmp_path / "out")], "trace": ["KEY-1"]}[command]
-    run = [
-        sys.executable, "-m", "kit", command, str(tmp_path / "in"), *more, "--master", "local[2]", "--lang", lang,
-        "--workspace", str(tmp_path / "ws"),
-    ]  # fmt: skip
-    env = {**os.environ, jvm.OWN: str(tmp_path / "nowhere"), "PYTHONPATH": str(Path(next(iter(kit.__path__))).parent)}
-    done = subprocess.run(run, env=env, capture_output=True, text=True, check=False)
+    more += ["--master", "local[2]", "--lang", lang, "--workspace", tmp_path / "ws"]
+    done = typed("-m", "kit", command, tmp_path / "in", *more, env={jvm.OWN: str(tmp_path / "nowhere")})
     assert done.returncode == 2 and done.stdout == ""
     word = "rmq-kit[spark]" if is_remote_only() else word  # where Apache Spark itself is missing, that is said first
     assert len(done.stderr.splitlines()) == 1 and word in done.stderr
@@ -155,7 +151,5 @@ def test_without_java_apache_spark_is_missed_in_one_line_and_nothing_was_done(
 def test_an_old_python_is_told_in_one_line() -> None:
     source = Path(kit.__file__).read_text(encoding="utf-8")
     ast.parse(source, feature_version=(3, 6))
-    begin = "import sys; sys.version_info = (3, 9, 2); sys.version = '3.9.2 (main)'; import kit"
-    env = {**os.environ, "PYTHONPATH": str(Path(next(iter(kit.__path__))).parent)}
-    done = subprocess.run([sys.executable, "-c", begin], env=env, capture_output=True, text=True, check=False)
+    done = typed("-c", "import sys; sys.version_info = (3, 9, 2); sys.version = '3.9.2 (main)'; import kit")
     assert (done.returncode, done.stderr) == (2, "rmq-kit needs Python 3.11 or newer, this is 3.9.2.\n")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import stores
+from typed import typed
 
 from kit.spark import sessions
 
@@ -68,7 +67,6 @@ def test_a_cluster_wants_a_shared_workspace(monkeypatch: pytest.MonkeyPatch, tmp
         kit.open_case(str(tmp_path))
 
 
-ROOT = Path(__file__).resolve().parents[2]
 TRIAGE = """
 import json, sys
 import pandas, pyarrow.dataset, pyarrow.parquet
@@ -99,12 +97,7 @@ def test_a_triage_opens_no_table_in_the_driver(tmp_path: Path) -> None:
     evidence.mkdir(parents=True)
     records = [stores.Record(topic=b"orders", properties=b"UNIQ_KEY\\x01%032X" % n) for n in range(50)]
     (evidence / ("0" * 20)).write_bytes(stores.store(records).data)
-    done = subprocess.run(
-        [sys.executable, "-c", TRIAGE, str(tmp_path / "evidence"), str(tmp_path / "ws")],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
+    done = typed("-c", TRIAGE, tmp_path / "evidence", tmp_path / "ws")
     assert done.returncode == 0, done.stderr[-3000:]
     said = json.loads(done.stdout.splitlines()[-1])
     assert said["causes"] > 20

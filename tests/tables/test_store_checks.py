@@ -1,5 +1,4 @@
-"""Cross-checks: nothing on recordings (each recorded record has exactly one unit); after damage exactly what was
-damaged."""
+"""Cross-checks of a store: nothing on recordings; after damage exactly what was damaged."""
 
 from __future__ import annotations
 
@@ -57,8 +56,7 @@ def test_settings_changed_last(whole: Case, evidence: Path) -> None:
 
 @pytest.fixture(scope="module")
 def damaged(evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Case, dict[str, Any]]:
-    """One record overwritten, one unit turned to another place, the last unit of a queue gone, an offset far ahead and
-    one far behind."""
+    """A record overwritten, a unit turned elsewhere, the last unit of a queue gone, an offset far ahead."""
     folder = tmp_path_factory.mktemp("damaged")
     root = recorded.unpack("producer-offline", folder)
     mine = sorted(

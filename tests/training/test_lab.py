@@ -1,5 +1,4 @@
-"""Training labs: how answers are compared, what a wrong one is told, and that every lab knows what is true of its
-recording."""
+"""Training labs: how answers are compared, and that every lab knows what is true of its recording."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import gzip
 import os
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,37 +15,24 @@ import attrs
 import oracle
 import pytest
 import recorded
-
-from kit.watch.loop import Watch
+from growing import Clock, watch
 
 pytestmark = pytest.mark.seconds
 EVERY = 2.0
 """Seconds of the recording between two steps, as the command has it."""
 
 
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def half_full(_: Path) -> tuple[int, int]:
-    return 100, 50
-
-
 def watched(name: str, tmp_path: Path) -> tuple[list[dict[str, Any]], Replay]:
     """Replay a recording under a watch; return its alerts."""
     growing = replay(recorded.whole(name), tmp_path)
-    clock = Clock()
-    clock.now = growing.begin - EVERY
-    watch = Watch([tmp_path], clock=clock, disk=half_full)
-    alerts = watch.step()
+    clock = Clock(growing.begin - EVERY)
+    seen = watch(tmp_path, clock)
+    alerts = seen.step()
     while clock.now < growing.end + 3 * EVERY:
         clock.now += EVERY
         growing.advance(clock.now)
-        alerts += watch.step()
-    assert watch.figures.signs["unreadable"] == 0
+        alerts += seen.step()
+    assert seen.figures.signs["unreadable"] == 0
     return alerts, growing
 
 
@@ -230,9 +217,14 @@ def _file(path: Path, name: str, times: dict[int, float]) -> Iterator[Write]:
     parts = name.split("/")
     changed = path.stat().st_mtime
     if parts[-2:-1] == ["commitlog"]:
-        yield from _commitlog(path, name)
+        data = path.read_bytes()
+        pieces = [(_quarter(stored), at, at + size) for at, size, stored in records(data)]
+        end = pieces[-1][2] if pieces else 0
+        filler = [(0.0, end, end + 8)] if end and data[end + 4 : end + 8] == b"\xcb\xd4\x31\x94" else []
+        yield from _preallocated(name, data, [*pieces, *filler])
     elif "consumequeue" in parts:
-        yield from _queue(path, name, times)
+        data = path.read_bytes()
+        yield from _preallocated(name, data, _units(data, times, min(times.values(), default=changed)))
     elif "index" in parts or parts[-1] == "checkpoint":
         return
     elif "snapshots" in parts and "consumerOffset" in name:
@@ -264,20 +256,16 @@ def _moment(text: bytes) -> float:
     return datetime.fromisoformat(text.decode() + "+00:00").timestamp() - GMT8 + 0.999
 
 
-def _commitlog(path: Path, name: str) -> Iterator[Write]:
-    """Yield the records of a preallocated file by their store times, a quarter of a second at once."""
-    data = path.read_bytes()
-    at = begin = 0
-    moment = 0.0
-    for start, size, stored in records(data):
-        due = _quarter(stored)
+def _preallocated(name: str, data: bytes, pieces: Iterable[tuple[float, int, int]]) -> Iterator[Write]:
+    """Yield (due, start, end) of a preallocated file; what is due no later than what is before it comes with that."""
+    moment = begin = stop = 0
+    for due, start, end in pieces:
         if due > moment and start > begin:
             yield Write(moment, name, data[begin:start], begin, size=len(data))
             begin = start
-        moment, at = max(moment, due), start + size
-    blank = data[at + 4 : at + 8] == b"\xcb\xd4\x31\x94"
-    if at:
-        yield Write(moment, name, data[begin : at + (8 if blank else 0)], begin, size=len(data))
+        moment, stop = max(moment, due), end
+    if stop > begin:
+        yield Write(moment, name, data[begin:stop], begin, size=len(data))
 
 
 def records(data: bytes) -> Iterator[tuple[int, int, float]]:
@@ -292,21 +280,10 @@ def _quarter(seconds: float) -> float:
     return -(-seconds * 4 // 1) / 4
 
 
-def _queue(path: Path, name: str, times: dict[int, float]) -> Iterator[Write]:
-    """Yield the units of a preallocated queue file by the store times of their records."""
-    data = path.read_bytes()
-    # What clean-up has deleted was there before everything else.
-    begin, moment = 0, min(times.values(), default=path.stat().st_mtime)
-    at = 0
+def _units(data: bytes, times: dict[int, float], first: float) -> Iterator[tuple[float, int, int]]:
+    """Yield the units of a queue by the store times of their records; what clean-up has deleted was there before."""
     for at in range(0, len(data) - 19, 20):
         physical, size = struct.unpack_from(">qi", data, at)
         if not size:
             break
-        due = times.get(physical, moment)
-        if due > moment:
-            if at > begin:
-                yield Write(moment, name, data[begin:at], begin, size=len(data))
-                begin = at
-            moment = due
-    if at > begin:
-        yield Write(moment, name, data[begin:at], begin, size=len(data))
+        yield times.get(physical, first), at, at + 20

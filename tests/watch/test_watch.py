@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from growing import Clock, watch, write
 from rich.console import Console
 from stores import Record, store
+from typed import typed
 
 from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
 from kit.cli.main import cli
@@ -33,13 +35,6 @@ from kit.watch.view import showing
 BEGIN = 1_795_305_600
 
 
-class Clock:
-    now = float(BEGIN)
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def line(at: float, text: str, thread: str = "SendMessageThread_1") -> str:
     """Return a line of a broker's log, whose times are in GMT+8."""
     stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at + 8 * 3600))
@@ -48,13 +43,6 @@ def line(at: float, text: str, thread: str = "SendMessageThread_1") -> str:
 
 LEAK = "putMessage message topic length too long 149"
 REFUSED = "sendMessageBack Exception, points"
-
-
-def write(path: Path, text: str, at: float) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(text)
-    os.utime(path, (at, at))
 
 
 def sign(name: str, at: float, count: int = 1, **values: str) -> Sign:
@@ -146,7 +134,7 @@ def test_one_queue_that_stands_is_told_and_half_of_them_are_not() -> None:
 
 def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]:
     """Watch one small incident, killed at `kill`'s steps: before the state is kept, before or while alerts are told."""
-    root, state, clock = folder / "logs", folder / "state", Clock()
+    root, state, clock = folder / "logs", folder / "state", Clock(BEGIN)
     alerts = folder / "alerts.jsonl"
     write(root / "store.log", line(BEGIN, "started"), BEGIN)
 
@@ -157,10 +145,10 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
         raise Killed
 
     def fresh() -> Watch:
-        return Watch([root], run.load(state), clock=clock, disk=lambda _: (100, 50))
+        return watch(root, clock, run.load(state))
 
-    watch, outlet = fresh(), outlets.lines(str(alerts))
-    sender = run.Sender(watch, state, [outlet], print)
+    seen, outlet = fresh(), outlets.lines(str(alerts))
+    sender = run.Sender(seen, state, [outlet], print)
     with run.alone(state):
         for n in range(40):
             clock.now = BEGIN + 2.0 * n
@@ -176,16 +164,16 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
             try:
                 if n in kill:
                     if moment != "while telling":
-                        watch.step()
+                        seen.step()
                     if moment == "before telling":
-                        run.save(state, watch.kept, durable=True)
+                        run.save(state, seen.kept, durable=True)
                     if moment == "while telling":
-                        run.Sender(watch, state, [outlet, killed], print).step()
+                        run.Sender(seen, state, [outlet, killed], print).step()
                     raise Killed
                 sender.step()
             except Killed:
-                watch = fresh()
-                sender = run.Sender(watch, state, [outlet], print)
+                seen = fresh()
+                sender = run.Sender(seen, state, [outlet], print)
                 sender.send()
         clock.now += 3 * CLEAR
         sender.step()
@@ -227,29 +215,29 @@ def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_pa
 
 def test_what_came_while_no_watch_ran_counts_at_its_own_times(tmp_path: Path) -> None:
     """One exception an hour is no burst (10 within 120 s), however many hours are read at once; a burst among them is one."""
-    clock, path = Clock(), tmp_path / "client.log"
+    clock, path = Clock(BEGIN), tmp_path / "client.log"
     route = "No route info of this topic, pay-dnoe"
     write(path, line(BEGIN, "started"), BEGIN)
-    watch = Watch([tmp_path], clock=clock, disk=lambda _: (100, 50))
-    watch.step()
+    seen = watch(tmp_path, clock)
+    seen.step()
     for hour in range(1, 30):
         write(path, line(BEGIN + 3600 * hour, route), BEGIN + 3600 * hour)
     clock.now = BEGIN + 3600 * 30
-    watch = Watch([tmp_path], watch.kept, clock=clock, disk=lambda _: (100, 50))
-    assert watch.step() == []
+    seen = watch(tmp_path, clock, seen.kept)
+    assert seen.step() == []
     write(path, "".join(line(clock.now + n, route) for n in range(1, 20)), clock.now + 20)
     clock.now += 1800
-    again = Watch([tmp_path], watch.kept, clock=clock, disk=lambda _: (100, 50))
+    again = watch(tmp_path, clock, seen.kept)
     assert [alert["cause"] for alert in again.step()] == ["topic-missing"]
 
 
 def test_from_a_time_on_means_nothing_before_it(tmp_path: Path) -> None:
-    clock = Clock()
+    clock = Clock(BEGIN)
     clock.now = BEGIN + 100.0
     write(tmp_path / "store.log", line(BEGIN - 50, LEAK) + line(BEGIN + 50, LEAK), BEGIN + 50)
     for since, count in ((BEGIN, 1), (BEGIN - 100, 2)):
-        watch = Watch([tmp_path], since=since, clock=clock, disk=lambda _: (100, 50))
-        (alert,) = watch.step()
+        seen = watch(tmp_path, clock, since=since)
+        (alert,) = seen.step()
         assert alert["figures"]["counts"] == {"topic-too-long": count}
 
 
@@ -259,27 +247,20 @@ def test_alerts_are_appended_once_even_behind_half_a_line(tmp_path: Path) -> Non
     tell = outlets.lines(str(path))
     for name in ("a", "b", "c", "c", "b"):
         tell({"id": name})
-    assert path.read_text().splitlines() == [
-        '{"id": "a", "time": "…"}',
-        '{"id": "b", "ti',
-        '{"id": "b"}',
-        '{"id": "c"}',
-    ]
+    assert path.read_text() == '{"id": "a", "time": "…"}\n{"id": "b", "ti\n{"id": "b"}\n{"id": "c"}\n'
 
 
 def test_of_an_alert_that_does_not_fit_on_the_disk_nothing_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a disk that fills up `write` takes what fits and raises nothing (write(2))."""
-    path = tmp_path / "alerts.jsonl"
-    tell = outlets.lines(str(path))
+    tell = outlets.lines(str(tmp_path / "alerts.jsonl"))
     tell({"id": "a"})
-    with monkeypatch.context() as full:
+    with monkeypatch.context() as full, pytest.raises(OSError, match="No space left"):
         full.setattr(outlets.os, "write", lambda handle, data, write=os.write: write(handle, data[:5]))
-        with pytest.raises(OSError, match="No space left"):
-            tell({"id": "b"})
+        tell({"id": "b"})
     tell({"id": "b"})
-    assert path.read_text() == '{"id": "a"}\n{"id": "b"}\n'
+    assert (tmp_path / "alerts.jsonl").read_text() == '{"id": "a"}\n{"id": "b"}\n'
 
 
 def test_a_hook_gets_the_alert_on_standard_input_and_no_shell_reads_it(
@@ -304,10 +285,10 @@ def test_a_hook_gets_the_alert_on_standard_input_and_no_shell_reads_it(
 
 def test_a_full_disk_is_named_and_the_hook_rings_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk of the state and of the alerts is full: what rings is not on it. Once there is space again, the alerts are there."""
-    clock, rung, said, full = Clock(), list[str](), list[str](), [True]
+    clock, rung, said, full = Clock(BEGIN), list[str](), list[str](), [True]
     write(tmp_path / "logs" / "store.log", line(BEGIN, "old"), BEGIN)
-    watch = Watch([tmp_path / "logs"], clock=clock, disk=lambda _: (100, 50))
-    watch.step()
+    seen = watch(tmp_path / "logs", clock)
+    seen.step()
     to_file, save = outlets.lines(str(tmp_path / "alerts.jsonl")), run.save
 
     def on_full_disk(act: Any, path: str) -> Any:
@@ -320,7 +301,7 @@ def test_a_full_disk_is_named_and_the_hook_rings_all_the_same(tmp_path: Path, mo
 
     monkeypatch.setattr(run, "save", on_full_disk(save, "/state/state.json"))
     told = [on_full_disk(to_file, "/var/log/alerts.jsonl"), lambda alert: rung.append(alert["id"])]
-    sender = run.Sender(watch, tmp_path, told, said.append)
+    sender = run.Sender(seen, tmp_path, told, said.append)
     write(tmp_path / "logs" / "store.log", line(BEGIN + 1, LEAK), BEGIN + 1)
     for _ in range(3):
         clock.now += 4
@@ -339,10 +320,10 @@ def test_a_full_disk_is_named_and_the_hook_rings_all_the_same(tmp_path: Path, mo
 @pytest.mark.parametrize("broken", ["zeros in the middle", "zeros at the beginning", "an endless line"])
 def test_what_is_no_line_is_passed_over_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     monkeypatch.setattr(loop, "STEP", 1 << 18)
-    clock, path = Clock(), tmp_path / "store.log"
+    clock, path = Clock(BEGIN), tmp_path / "store.log"
     write(path, line(BEGIN, "old"), BEGIN)
-    watch = Watch([tmp_path], clock=clock, disk=lambda _: (100, 50))
-    watch.step()
+    seen = watch(tmp_path, clock)
+    seen.step()
     if broken == "zeros at the beginning":  # copied and truncated while its writer goes on at its old place
         path.write_bytes(bytes(5_000_000))
     elif broken == "zeros in the middle":
@@ -353,34 +334,34 @@ def test_what_is_no_line_is_passed_over_and_said(tmp_path: Path, monkeypatch: py
     alerts = []
     for _ in range(40):
         clock.now += 2
-        alerts += watch.step()
+        alerts += seen.step()
     assert [alert["cause"] for alert in alerts] == ["retry-topic-too-long"]
     # Counted once, however many looks follow.
-    assert 2_000_000 < watch.figures.skipped["store.log"] < path.stat().st_size
+    assert 2_000_000 < seen.figures.skipped["store.log"] < path.stat().st_size
 
 
 def incident(root: Path, clock: Clock) -> Watch:
     """A watch that has just seen a refusal."""
     write(root / "logs" / "store.log", line(BEGIN, "old") * 3, BEGIN)
     write(root / "conf" / "broker.conf", "brokerName=broker-a\n", BEGIN)
-    watch = Watch([root], clock=clock, disk=lambda _: (100, 50))
-    watch.step()
+    seen = watch(root, clock)
+    seen.step()
     write(root / "logs" / "store.log", line(BEGIN + 1, LEAK), BEGIN + 1)
     clock.now += 4
-    (alert,) = watch.step()
+    (alert,) = seen.step()
     assert (alert["cause"], alert["evidence"][0]["file"], alert["evidence"][0]["line"]) == (
         "retry-topic-too-long", "logs/store.log", 4,
     )  # fmt: skip
-    return watch
+    return seen
 
 
 def test_captures_hold_what_triage_opens(tmp_path: Path) -> None:
-    watch = incident(tmp_path / "broker", Clock())
-    folder = capture(watch, "alert: 1", tmp_path / "captures")
+    seen = incident(tmp_path / "broker", Clock(BEGIN))
+    folder = capture(seen, "alert: 1", tmp_path / "captures")
     assert folder is not None
     assert (folder / "logs" / "store.log").read_text().count("\n") == 4
     assert (folder / "conf" / "broker.conf").exists()
-    assert capture(watch, "alert: 1", tmp_path / "captures") is None
+    assert capture(seen, "alert: 1", tmp_path / "captures") is None
 
 
 def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,28 +373,28 @@ def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path: Path, monkey
         yield from entries(root, place, options)
 
     monkeypatch.setattr(loop, "log_entries", breaks)
-    clock = Clock()
+    clock = Clock(BEGIN)
     for name in ("bad", "broker"):
         write(tmp_path / f"{name}.log", line(clock(), "start"), clock())
-    watch = Watch([tmp_path], clock=clock)
-    watch.step()
+    seen = Watch([tmp_path], clock=clock)
+    seen.step()
     clock.now += 5
     for name in ("bad", "broker"):
         write(tmp_path / f"{name}.log", line(clock(), "more"), clock())
         write(tmp_path / f"{name}.log", line(clock(), "and more"), clock())
     screen = Console(file=io.StringIO(), width=200)
-    with showing(watch, "en", screen) as tell:
+    with showing(seen, "en", screen) as tell:
         for _ in range(2):
             clock.now += 2
-            tell(watch.step())
+            tell(seen.step())
     said = screen.file.getvalue()  # type: ignore[attr-defined]
     assert said.count("bad.log: ") == 1 and "no such thing" in said
-    assert watch.figures.entries > 0 and list(watch.figures.unread) == ["bad.log"]
+    assert seen.figures.entries > 0 and list(seen.figures.unread) == ["bad.log"]
 
 
 def test_metrics_name_what_rings(tmp_path: Path) -> None:
-    watch = incident(tmp_path / "broker", Clock())
-    outlets.write_figures(watch, tmp_path / "watch.prom")
+    seen = incident(tmp_path / "broker", Clock(BEGIN))
+    outlets.write_figures(seen, tmp_path / "watch.prom")
     text = (tmp_path / "watch.prom").read_text()
     assert 'rmq_kit_watch_alert{cause="retry-topic-too-long",place="",severity="warning"} 1.0' in text
     assert 'rmq_kit_watch_signs_total{sign="topic-too-long"} 1.0' in text
@@ -425,29 +406,25 @@ def test_a_disk_that_fills_up_rings_before_it_is_full_each_disk_by_itself(tmp_pa
         path = root / "commitlog" / f"{0:020d}"
         path.parent.mkdir(parents=True)
         path.write_bytes(store([Record(topic=b"orders", body=b"x")]).data + bytes(4096))
-    free, clock = {"a": 900.0, "b": 500.0}, Clock()
-    watch = Watch(roots, clock=clock, disk=lambda root: (1000, int(free[root.name])))
+    free, clock = {"a": 900.0, "b": 500.0}, Clock(BEGIN)
+    seen = Watch(roots, clock=clock, disk=lambda root: (1000, int(free[root.name])))
     alerts = []
     for step in range(100):
-        alerts += watch.step()
+        alerts += seen.step()
         clock.now += 2
         if step < 40:
-            assert (alerts, watch.figures.full_in) == ([], None)
+            assert (alerts, seen.figures.full_in) == ([], None)
         else:
             free["b"] -= 1  # half a unit a second; 400 units are left until 90%
     (alert,) = alerts
     assert (alert["cause"], alert["severity"]) == ("disk-full", "critical")
     assert 700 <= alert["figures"]["disk_full_seconds"] <= 1800
-    assert watch.figures.free == {str(roots[0]): 900, str(roots[1]): 441}
+    assert seen.figures.free == {str(roots[0]): 900, str(roots[1]): 441}
 
 
 def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run `watch` as a process of its own: it lowers its priority and leaves one core to Arrow."""
-    return subprocess.run(
-        [sys.executable, "-m", "kit", "watch", *arguments],
-        capture_output=True, text=True, timeout=600, check=False, cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-    )  # fmt: skip
+    return typed("-m", "kit", "watch", *arguments, cwd=cwd)
 
 
 @pytest.mark.seconds

@@ -29,6 +29,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
+from folders import put
 from packing import tar_of, zip_of
 from stores import BLANK, Record, store
 from table import rows_of
@@ -39,10 +40,7 @@ USED = (bz2, decimal, gzip, lzma, random, tar_of, zstandard, BLANK)
 
 @dataclass(frozen=True)
 class Strange:
-    """One strange thing. `kind`: its class; `unread`: names (relative to its folder) that must be reported as not or not wholly read;
-
-    `slow`: too big for every run.
-    """
+    """One strange thing. `unread`: names that must be reported as not wholly read; `slow`: too big for every run."""
 
     name: str
     kind: str
@@ -71,11 +69,6 @@ def strange(kind: str, *unread: str, slow: bool = False) -> Callable[[Callable[[
         return write
 
     return named
-
-
-def put(path: Path, data: bytes | str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
 def put_raw(folder: Path, name: bytes, data: bytes | str) -> None:

@@ -1,6 +1,4 @@
-"""Every cause asked on tables that are empty, all null, full of gaps or at the edges of what their columns can hold: each answers.
-
-The rows are real ones of recordings, some cells of which are gone or hold what no column should."""
+"""Every cause answers on real tables that are empty, all null, full of gaps or at the edges of their columns."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The record kernels against recordings (what RocketMQ's own decoder says) and against a plain-Python twin on damaged
-stores."""
+"""The record kernels against a plain-Python twin on damaged stores."""
 
 from __future__ import annotations
 

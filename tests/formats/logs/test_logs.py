@@ -18,8 +18,7 @@ SMALL = ("healthy-5", "healthy-traced", "transaction-consistency")
 
 
 def source_of(path: str) -> str:
-    """The source by the rules of the lab that recorded it: `logs/<logger>.log`, `rocketmq_client.log`, anything else is
-    an application."""
+    """The source by the rules of the lab that recorded it."""
     name = Path(path).name
     if "/mqadmin/" in path:
         return "mqadmin"

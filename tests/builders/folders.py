@@ -1,0 +1,12 @@
+"""Files of evidence that a test writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def put(path: Path, content: str | bytes) -> Path:
+    """Write a file and the folders it lies in; return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path

@@ -1,0 +1,30 @@
+"""Files that grow under a follower or a watch, at the times of a clock that stands between two steps."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from kit.watch.loop import Watch
+
+
+class Clock:
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def write(path: Path, text: str, at: float) -> None:
+    """Append a text to a file, which was last changed at that time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(text)
+    os.utime(path, (at, at))
+
+
+def watch(root: Path, clock: Clock, *kept: Any, **more: Any) -> Watch:
+    """Return a watch on a folder whose disk is half full."""
+    return Watch([root], *kept, clock=clock, disk=lambda _: (100, 50), **more)
