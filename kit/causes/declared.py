@@ -157,9 +157,8 @@ def _count(facts: Facts, name: str, value: Value, observed: Observed) -> tuple[A
         seen = refs.seen(facts, *value.texts)
         observed.values[name], observed.quotes[name] = seen.count, refs.quote(facts, seen, value.quotes)
         return seen.window
-    rows = (
-        facts(value.fact) if not value.texts or refs.seen(facts, *value.texts) else pd.DataFrame(columns=[*value.where])
-    )
+    asked = not value.texts or refs.seen(facts, *value.texts)
+    rows = facts(value.fact) if asked else pd.DataFrame(columns=[*value.where])
     for column, wanted in value.where.items():
         rows = rows[rows[column] == wanted]
     observed.values[name] = 0

@@ -175,6 +175,7 @@ class Finding:
 
     def as_dict(self, lang: Lang = "en", explained_by: Iterable[str] = ()) -> dict[str, Any]:
         """Return it as in findings.json. `explained_by`: the confirmed causes it follows from."""
+        clock = local_text if self.local else utc_text
         return {
             "cause": self.cause,
             "kind": self.kind,
@@ -182,9 +183,7 @@ class Finding:
             **({} if self.error is None else {"error": dict(self.error)}),
             "title": self.title.render(lang),
             "summary": self._naming(self.shown_summary, lang),
-            "window": None
-            if self.window is None
-            else [(local_text if self.local else utc_text)(t) for t in self.window],
+            "window": self.window and [clock(at) for at in self.window],
             "explained_by": list(explained_by),
             "steps": [step.as_dict(lang) for step in self.steps],
             "figures": self.figures,

@@ -108,9 +108,7 @@ def _parquet(frame: pd.DataFrame) -> bytes:
 def names(case: Case) -> list[str]:
     """Return the result tables in order of name; [] before a triage."""
     folder = _folder(case)
-    return (
-        [] if folder is None else sorted(p.name.removesuffix(".parquet") for p in (folder / "tables").glob("*.parquet"))
-    )
+    return sorted(p.name.removesuffix(".parquet") for p in (folder / "tables").glob("*.parquet")) if folder else []
 
 
 def table(case: Case, name: str) -> pd.DataFrame:

@@ -30,9 +30,8 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         value = values[self.value]
         if self.differs_from and value == values[self.differs_from]:
             return False
-        return (
-            (self.is_in is None or value in self.is_in) and value not in self.is_not and self.contains in (value or "")
-        )
+        wanted = self.is_in is None or value in self.is_in
+        return wanted and value not in self.is_not and self.contains in (value or "")
 
 
 class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -175,11 +175,8 @@ def words(text: str | None) -> frozenset[str]:
 
 def _by_word(told: pd.DataFrame, wanted: set[str]) -> dict[str, int]:
     """Return {key: entry} for the last entry of an application that names one of the wanted keys."""
-    return (
-        {word: at for at, said in zip(told.index, told["said"], strict=True) for word in words(said) & wanted}
-        if wanted
-        else {}
-    )
+    entries = zip(told.index, told["said"], strict=True) if wanted else ()
+    return {word: at for at, said in entries for word in words(said) & wanted}
 
 
 def _index(calls: pd.DataFrame, column: str) -> dict[str, int]:
