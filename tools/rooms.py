@@ -17,7 +17,7 @@ SLACK: Final = 1.05
 BUDGETS: Final = {
     "analysis": 4_650,
     "case": 1_570,
-    "causes": 4_610,
+    "causes": 4_600,
     "charts": 2_260,
     "cli": 1_260,
     "collection": 370,
