@@ -18,7 +18,7 @@ import yaml
 
 from kit.charts import Table
 from kit.evidence import workspace as ws
-from kit.formats import plain_yaml, printed_times
+from kit.formats import printed_times
 from kit.i18n import Lang, labels
 
 DEFAULT: Final = "out/postmortem-notes.yaml"
@@ -40,6 +40,19 @@ HEADS: Final = labels("notebook")["hypotheses heads"]
 
 class BadNotes(ValueError):
     """The notes cannot be read; the message says why."""
+
+
+class _Alias(yaml.YAMLError):
+    """A line of aliases expands to a page, and a few hundred bytes of them never end."""
+
+
+class _Plain(yaml.BaseLoader):
+    """Texts, lists and mappings whatever the tags say, without aliases."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise _Alias
+        return super().compose_node(parent, index)
 
 
 @attrs.frozen
@@ -78,15 +91,17 @@ def read(path: str | Path, lang: Lang = "en") -> Notes:
         if len(raw) > MOST_BYTES:
             why = MESSAGES["too_large"].say(most=MOST_BYTES)
         else:
-            documents = list(plain_yaml.documents(raw.decode("utf-8-sig")))
+            documents = list(yaml.load_all(raw.decode("utf-8-sig"), _Plain))
             if all(isinstance(said, Mapping) or said in (None, "") for said in documents):
                 return _sections(where, documents)
             why = MESSAGES["not_notes"].say()
     except UnicodeDecodeError:
         why = MESSAGES["not_text"].say()
-    except plain_yaml.Endless as error:
-        why = MESSAGES["aliases" if error.alias else "not_notes"].say()
-    except yaml.YAMLError as error:
+    except _Alias:
+        why = MESSAGES["aliases"].say()
+    except RecursionError:
+        why = MESSAGES["not_notes"].say()
+    except (yaml.YAMLError, ValueError, OverflowError) as error:  # PyYAML does not look at the number in "\UFFFFFFFF"
         mark = getattr(error, "problem_mark", None)
         why = MESSAGES["not_yaml"].say(line=mark.line + 1 if mark else None)
     raise BadNotes(MESSAGES["bad_file"].say(path=str(where), why=why).render(lang))
