@@ -33,25 +33,19 @@ class ConsumeQueueDataSource(Source):
 
 
 class IndexDataSource(Source):
-    """`spark.read.format("rocketmq.index").load(path)`: one row per entry, or one per file with option `table` =
-    `headers`.
-
-    Option `files` as for `rocketmq.commitlog`.
+    """`spark.read.format("rocketmq.index").load(path)`: one row per entry. Option `files` as for
+    `rocketmq.commitlog`.
     """
 
     format = "rocketmq.index"
 
     def fields(self) -> pa.Schema:
-        return index.HEADERS if self._headers() else index.ENTRIES
+        return index.ENTRIES
 
     def tasks(self) -> Sequence[InputPartition]:
         return share(files_of(self.options, "index"), Unread.of(self.options))
 
     def rows(self, task: Files) -> Iterator[pa.RecordBatch]:
-        read = index.headers if self._headers() else index.entries
         unread = Unread.of(self.options)
         for file, path in task.items:
-            yield from unread.through(file, partial(read, file, path))
-
-    def _headers(self) -> bool:
-        return self.options.get("table") == "headers"
+            yield from unread.through(file, partial(index.entries, file, path))

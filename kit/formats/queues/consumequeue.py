@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-import attrs
 import numpy as np
 import pyarrow as pa
 
@@ -95,23 +94,14 @@ def _batch(buf: np.ndarray) -> bool:
     return bool(((units["batch_size"] > 0) & (units["base_offset"] >= 0) & (time > _MS[0]) & (time < _MS[1])).all())
 
 
-@attrs.frozen
-class _Queue:
-    """What path and first bytes of a queue file say; topic, queue and the offset of its first byte may be unknown."""
-
-    file: str
-    kind: str
-    topic: str | None
-    queue_id: int | None
-    base: int | None
-
-    @classmethod
-    def of(cls, file: str, head: bytes | np.ndarray) -> _Queue:
-        if known := place(file):
-            return cls(file, *known)
-        found = sniff(head, file)
-        base = f.first_offset(PurePosixPath(file.replace("\\", "/")).name)
-        return cls(file, found["unit"] if found else "plain", None, None, base)
+def _of(file: str, head: bytes | np.ndarray) -> tuple[str, str | None, int | None, int | None]:
+    """Return the kind, topic and queue of a queue file and the offset of its first byte, as far as path and first bytes
+    say them.
+    """
+    if known := place(file):
+        return known
+    found = sniff(head, file)
+    return found["unit"] if found else "plain", None, None, f.first_offset(PurePosixPath(file.replace("\\", "/")).name)
 
 
 def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
@@ -127,8 +117,8 @@ def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iter
             buf = buffers.space(stop)
             buffers.read(stream, buf, 0, min(stop, SNIFFED))
             buffers.read(stream, buf, max(0, min(start - BATCH.itemsize, stop)), stop)
-    queue = _Queue.of(file, buf[:SNIFFED])
-    dtype = _UNITS[queue.kind]
+    kind, topic, queue_id, base = _of(file, buf[:SNIFFED])
+    dtype = _UNITS[kind]
     table = _units(buf, dtype)
     begin = start // dtype.itemsize
     last = np.int64(table[begin - 1]["physical_offset"]) if begin else np.int64(-1)
@@ -143,14 +133,14 @@ def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iter
         before = np.concatenate(([last], offset[:-1]))
         last = offset[-1]
         problem = np.select([size < f.MIN_RECORD, offset < 0, offset <= before], ["size", "offset", "order"], "")
-        logical = rows + first + (queue.base or 0) // dtype.itemsize
-        if queue.kind == "batch":
+        logical = rows + first + (base or 0) // dtype.itemsize
+        if kind == "batch":
             logical = part["base_offset"][rows].astype(np.int64)
-        unplaced = np.full(len(rows), queue.kind == "plain" and queue.base is None)
-        due = (code > 0) & (code <= NANO_LAST_MS) & (queue.topic == names.SCHEDULE_TOPIC)
-        same = zip((file, queue.kind, queue.topic, queue.queue_id), SCHEMA.types, strict=False)
+        unplaced = np.full(len(rows), kind == "plain" and base is None)
+        due = (code > 0) & (code <= NANO_LAST_MS) & (topic == names.SCHEDULE_TOPIC)
+        same = zip((file, kind, topic, queue_id), SCHEMA.types, strict=False)
         columns = [
-            *(pa.repeat(pa.scalar(value, kind), len(rows)) for value, kind in same),
+            *(pa.repeat(pa.scalar(value, of), len(rows)) for value, of in same),
             pa.array(logical, mask=unplaced),
             pa.array(offset),
             pa.array(size.astype(np.int32)),
@@ -167,7 +157,7 @@ def used(stream: io.FileIO, file: str, begin: int = 0) -> int:
     Units are written one after the other, so the end is found by bisection.
     """
     size = os.fstat(stream.fileno()).st_size
-    unit = _UNITS[_Queue.of(file, os.pread(stream.fileno(), SNIFFED, 0)).kind].itemsize
+    unit = _UNITS[_of(file, os.pread(stream.fileno(), SNIFFED, 0))[0]].itemsize
     low, high = begin // unit, size // unit
     while low < high:
         # Mostly a few units are new, so the steps grow from there.

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kit.evidence import buffers
-from kit.evidence.files import open_raw
+from kit.evidence.files import Damaged, open_raw
 from kit.formats.values import TIMESTAMP, columns_of
 from kit.rocketmq import binary_format as f
 
@@ -20,7 +20,6 @@ HEAD: Final = np.dtype([
 ENTRY: Final = np.dtype([("key_hash", ">i4"), ("physical_offset", ">i8"), ("time_diff", ">i4"), ("prev", ">i4")])
 _MOST_MS: Final = 10**13
 ENTRIES: Final = columns_of("index")
-HEADERS: Final = columns_of("index_headers")
 BATCH_ENTRIES: Final = 65_536
 _RATIO: Final = 4
 """Entries a slot in a default file; brokers with other sizes usually keep it."""
@@ -77,10 +76,20 @@ def _fits(buf: np.ndarray, facts: dict[str, int], count: int) -> bool:
 
 
 def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
-    """Yield the entries. `problem`: `offset` outside the header's range, `hash` below 0, `prev` no earlier entry."""
-    buf, facts, count = _open(path)
-    if facts is None or count is None:
+    """Yield the entries. `problem`: `offset` outside the header's range, `hash` below 0, `prev` no earlier entry.
+
+    Raise `Damaged` for an impossible header or number of slots.
+    """
+    with open_raw(path) as stream:
+        buf = buffers.read_all(stream)
+    facts = header(buf)
+    if facts is None:
+        raise Damaged("header")
+    if facts["index_count"] == 1:
         return
+    count = slots(buf, facts)
+    if count is None:
+        raise Damaged("slots")
     start = f.INDEX_HEADER + count * f.INDEX_SLOT + f.INDEX_ENTRY
     used = max(0, min(facts["index_count"] - 1, (len(buf) - start) // f.INDEX_ENTRY))
     table = buf[start : start + used * f.INDEX_ENTRY].view(ENTRY)
@@ -101,20 +110,3 @@ def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
             pa.array(problem, mask=problem == "").cast(pa.string()),
         ]
         yield pa.RecordBatch.from_arrays(columns, schema=ENTRIES)
-
-
-def headers(file: str, path: str) -> Iterator[pa.RecordBatch]:
-    """Yield the header of one index file as one row; `problem`: `header` or `slots` if its values are impossible."""
-    _, facts, count = _open(path)
-    row: dict[str, Any] = {**(facts or {}), "file": file, "slots": count}
-    row["problem"] = "header" if facts is None else ("slots" if count is None and facts["index_count"] > 1 else None)
-    for name in ("begin_timestamp", "end_timestamp"):
-        row[name] = row[name] * 1000 if row.get(name) else None
-    yield pa.RecordBatch.from_pylist([row], schema=HEADERS)
-
-
-def _open(path: str) -> tuple[np.ndarray, dict[str, int] | None, int | None]:
-    with open_raw(path) as stream:
-        buf = buffers.read_all(stream)
-    facts = header(buf)
-    return buf, facts, slots(buf, facts) if facts and facts["index_count"] > 1 else None
