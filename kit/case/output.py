@@ -58,9 +58,9 @@ def into(out: Path, command: str, lang: Lang = "en") -> Iterator[Path]:
     made = not out.exists()
     check(out, lang)
     with contextlib.ExitStack() as cleanup:
-        with _one_line(out, lang):
+        with one_line(out, lang):
             out.mkdir(parents=True, exist_ok=True)
-            cleanup.enter_context(_alone(out, lang))
+            cleanup.enter_context(alone(out, lang))
             staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=out))
         cleanup.callback(_forget_empty, out, made)
         cleanup.callback(shutil.rmtree, staged, ignore_errors=True)
@@ -78,7 +78,7 @@ def fresh(out: Path, lang: Lang = "en") -> Path:
     check(out, lang)
     for path in out.iterdir() if out.exists() else ():
         raise OutputRefused(FOREIGN.say(path=str(out), name=path.name).render(lang))
-    with _one_line(out, lang):
+    with one_line(out, lang):
         out.mkdir(parents=True, exist_ok=True)
         if not os.access(out, os.W_OK | os.X_OK):
             raise PermissionError(13, os.strerror(13))
@@ -93,7 +93,7 @@ def check(out: Path, lang: Lang = "en", staged: str | None = None) -> None:
         return
     if not out.is_dir():
         raise OutputRefused(NOT_FOLDER.say(path=str(out)).render(lang))
-    with _one_line(out, lang):
+    with one_line(out, lang):
         written, left = _read(out)
         for name, info in _files(out, {*left, staged} if staged else set(left)):
             known = written.get(name)
@@ -162,13 +162,15 @@ def _write(out: Path, files: Written, unfinished: list[str]) -> None:
 
 
 @contextlib.contextmanager
-def _alone(out: Path, lang: Lang) -> Iterator[None]:
+def alone(out: Path, lang: Lang) -> Iterator[None]:
+    """Keep other commands out of a folder. Raise `OutputRefused` if one is there."""
     handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OutputRefused(BUSY.say(path=str(out)).render(lang)) from None
         yield
-    except BlockingIOError:
-        raise OutputRefused(BUSY.say(path=str(out)).render(lang)) from None
     finally:
         os.close(handle)
 
@@ -183,7 +185,8 @@ def _forget_empty(out: Path, made: bool) -> None:
 
 
 @contextlib.contextmanager
-def _one_line(out: Path, lang: Lang) -> Iterator[None]:
+def one_line(out: Path, lang: Lang) -> Iterator[None]:
+    """Let a folder that cannot be written to be one sentence for the user (`OutputRefused`)."""
     try:
         yield
     except OSError as error:

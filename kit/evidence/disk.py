@@ -122,16 +122,17 @@ def _is_private(path: Path) -> bool:
     return stat.S_ISDIR(about.st_mode) and about.st_uid == os.geteuid() and not about.st_mode & 0o077
 
 
-def write_text(path: Path, text: str, *, private: bool = False) -> None:
-    """Write a file completely or not at all. `private`: readable by its owner only."""
+def write_text(path: Path, text: str, *, private: bool = False, durable: bool = True) -> None:
+    """Write a file completely or not at all. `private`: readable by its owner only; `durable`: on disk before it returns."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = part_of(path)
     try:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600 if private else 0o666)
         with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle
             file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

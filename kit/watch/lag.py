@@ -22,9 +22,10 @@ from kit.evidence.files import open_raw, walk
 from kit.formats.queues import consumequeue
 from kit.formats.tables import configs
 from kit.formats.values import integer
+from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import EVENTS
-from kit.watch.signs import Ref, Sign
+from kit.watch.signs import Sign
 
 SAVED: Final = "consumer-offset-saved"
 GROWS: Final = 60.0
@@ -128,12 +129,12 @@ class Lags:
             lag = grows(followed.samples)
             if lag is not None:
                 text = f"{group} {topic}: {_total(_since(followed.samples, GROWS)[0][1])} → {lag}"
-                ref = msgspec.structs.replace(followed.ref, text=text)
+                ref = attrs.evolve(followed.ref, text=text)
                 yield Sign(LAG_GROWS, int(now), max(1, lag - followed.counted), ref, values)
             followed.counted = lag or 0
             for queue, offset in stalled(followed.samples):
                 text = f"{group} {topic} queue {queue}: {offset}, {sample[queue][1] - offset}"
-                ref = msgspec.structs.replace(followed.ref, text=text)
+                ref = attrs.evolve(followed.ref, text=text)
                 own = {**values, "queue_id": str(queue), "offset": str(offset)}
                 yield Sign(QUEUE_STANDS, int(now), 1, ref, own)
 

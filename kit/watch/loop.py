@@ -23,10 +23,11 @@ from kit.formats.logs.schema import Options
 from kit.i18n import Lang
 from kit.inventory import following
 from kit.inventory.following import STORES, Place
+from kit.inventory.references import Ref
 from kit.watch import signs
 from kit.watch.episodes import Episodes, note
 from kit.watch.lag import Followed, Lags
-from kit.watch.signs import RECORD_COLUMNS, Behind, Ref, Sign
+from kit.watch.signs import RECORD_COLUMNS, Behind, Sign
 
 STEP: Final = 8 << 20
 """Most bytes of logs, and of stores, that one step reads: a burst of any size takes no more memory than that."""

@@ -7,7 +7,6 @@ one watch uses it at a time.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import signal
@@ -22,7 +21,7 @@ from typing import Any, Final
 import msgspec
 import pyarrow as pa
 
-from kit.case.output import BUSY, FOREIGN, LINK, UNWRITABLE, OutputRefused
+from kit.case import output
 from kit.evidence import disk
 from kit.evidence.workspace import default_base
 from kit.i18n import Lang, labels, printable
@@ -52,21 +51,15 @@ def default(roots: Sequence[Path]) -> Path:
 def alone(folder: Path, lang: Lang = "en") -> Iterator[None]:
     """Create the folder and keep others out. Raise `OutputRefused` if it has anything the kit did not write."""
     if folder.is_symlink():
-        raise OutputRefused(LINK.say(path=str(folder)).render(lang))
-    try:
+        raise output.OutputRefused(output.LINK.say(path=str(folder)).render(lang))
+    with output.one_line(folder, lang):
         disk.private(folder)
         names = sorted(path.name for path in folder.iterdir())
         foreign = [name for name in names if name not in OWN and not name.startswith(f".{STATE}.")]
         if foreign or (names and MARKER not in names):
-            raise OutputRefused(FOREIGN.say(path=str(folder), name=(foreign or names)[0]).render(lang))
-        handle = os.open(folder / MARKER, os.O_WRONLY | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise OutputRefused(UNWRITABLE.say(path=str(folder), why=error.strerror or str(error)).render(lang)) from None
-    with open(handle, "w") as file:  # noqa: PTH123 - a handle
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OutputRefused(BUSY.say(path=str(folder)).render(lang)) from None
+            raise output.OutputRefused(output.FOREIGN.say(path=str(folder), name=(foreign or names)[0]).render(lang))
+        (folder / MARKER).touch(0o600)
+    with output.alone(folder, lang):
         yield
 
 
@@ -87,15 +80,7 @@ def load(folder: Path, complain: Callable[[str], None] = lambda text: None, lang
 
 def save(folder: Path, kept: Kept, *, durable: bool) -> None:
     """Write the state completely or not at all; `durable`: flush it to disk first, for alerts."""
-    path = folder / STATE
-    part = disk.part_of(path)
-    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(handle, "wb") as file:  # noqa: PTH123 - a handle
-        file.write(msgspec.json.encode(kept))
-        if durable:
-            file.flush()
-            os.fsync(file.fileno())
-    part.replace(path)
+    disk.write_text(folder / STATE, msgspec.json.encode(kept).decode(), private=True, durable=durable)
 
 
 class Stopped(BaseException):

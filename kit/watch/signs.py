@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import attrs
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit.causes.alerts import STAGE, Rule, rules
+from kit.inventory.references import Ref
 from kit.rocketmq.catalogue import EVENTS
 
 LATE: Final = 120.0
@@ -27,19 +27,6 @@ RECORD_COLUMNS: Final = (
 )  # fmt: skip
 TEXT: Final = 300
 """Most characters kept of an entry."""
-
-
-class Ref(msgspec.Struct, frozen=True):
-    """Where a sign was seen: a line of a log, or a record of a commitlog."""
-
-    file: str
-    line: int | None = None
-    physical_offset: int | None = None
-    text: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        place = {"line": self.line} if self.line is not None else {"physical_offset": self.physical_offset}
-        return {"file": self.file, **place, "text": self.text}
 
 
 @attrs.frozen
