@@ -29,6 +29,7 @@ from kit.collection.collect import EMPTY_WINDOW
 from kit.evidence.files import open_readonly
 from kit.formats.commitlog.schema import promoted
 from kit.formats.commitlog.segments import examine, spans
+from kit.formats.logs.schema import LogFile
 from kit.formats.queues import consumequeue
 from kit.formats.tables import configs
 from kit.i18n import Lang, T, labels
@@ -198,7 +199,8 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
     words = {word for life in lives for word in (life["id"], *life["uniq_keys"])}
     for record in (r for life in lives for r in (*life["records"], *life["ops"])):
         words |= {record["offset_msg_id"], *(record.get("keys") or "").split()}
-    texts = [mentions.Text(i.file, i.path, i.detail.get("encoding")) for i in case.found.of_kind("log", replicas=False)]
+    logs = case.found.of_kind("log", replicas=False)
+    texts = [LogFile(item.file, item.path, encoding=item.detail.get("encoding")) for item in logs]
     found, _ = mentions.search(texts, words, most=1 << 40)
     lines: dict[str, list[int]] = {}
     for one in found:

@@ -155,9 +155,9 @@ def numbered_lines(path: Path | str, encoding: str = "utf-8-sig", longest: int =
             begins = line.endswith("\n")
 
 
-def stretches(handle: int) -> Iterator[tuple[int, int]]:
-    """Yield (begin, end) of what is stored of a file, without its holes, which a terabyte may be one of."""
-    end, size = 0, os.fstat(handle).st_size
+def stretches(handle: int, at: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield (begin, end) of what is stored of a file from `at` on, without its holes, which a terabyte may be one of."""
+    end, size = at, os.fstat(handle).st_size
     while end < size:
         try:
             begin = os.lseek(handle, end, os.SEEK_DATA)

@@ -159,11 +159,8 @@ class TarInfo(tarfile.TarInfo):
 
 def is_tar(head: bytes) -> bool:
     """Return whether it is a tar header, by its checksum: the letters `ustar` alone can be in any message body."""
-    if len(head) < 512 or not any(head[:100]):
-        return False
-    with contextlib.suppress(ValueError):
-        checksum = int(head[148:156].split(b"\0")[0].strip() or b"-1", 8)
-        return checksum == sum(head[:148]) + 8 * 32 + sum(head[156:512])
+    with contextlib.suppress(tarfile.HeaderError):
+        return bool(tarfile.TarInfo.frombuf(head[: tarfile.BLOCKSIZE], "utf-8", "surrogateescape"))
     return False
 
 

@@ -19,7 +19,7 @@ from typing import Final
 
 import msgspec
 
-from kit.evidence.files import EvidenceFile, open_raw, walk
+from kit.evidence.files import EvidenceFile, open_raw, stretches, walk
 from kit.formats.commitlog import growing
 from kit.formats.commitlog.schema import File
 from kit.formats.logs import entries
@@ -249,13 +249,9 @@ def _entries_end(stream: io.FileIO, place: Place, quiet: float, most: int) -> in
 
 def first_data(stream: io.FileIO, at: int) -> int:
     """Return where the first byte that is not zero is, from `at` on: `at` where nothing else is behind yet."""
-    begin, size = at, _size(stream)
-    while at < size:
-        with contextlib.suppress(OSError):  # holes take no time where the system knows them
-            at = os.lseek(stream.fileno(), at, os.SEEK_DATA)
-        data = os.pread(stream.fileno(), 1 << 20, at)
-        text = data.lstrip(b"\0")
-        if text or not data:
-            return at + len(data) - len(text) if data else begin
-        at += len(data)
-    return begin
+    for begin, end in stretches(stream.fileno(), at):
+        for place in range(begin, end, 1 << 20):
+            data = os.pread(stream.fileno(), 1 << 20, place)
+            if text := data.lstrip(b"\0"):
+                return place + len(data) - len(text)
+    return at

@@ -13,9 +13,9 @@ import ahocorasick_rs
 import attrs
 
 from kit.evidence.files import open_readonly
+from kit.formats.logs.schema import LogFile
+from kit.inventory.references import MAX_TEXT
 
-MAX_TEXT: Final = 2000
-"""Characters kept of a line: a message printed with its body can be megabytes long."""
 MOST: Final = 200
 """Mentions kept of one file; a message in a loop is printed millions of times."""
 MIN_KEY: Final = 4
@@ -35,20 +35,11 @@ class Mention:
     word: str
 
 
-@attrs.frozen
-class Text:
-    """A text file to search: the name users see, its plain path, its encoding (None: UTF-8)."""
-
-    file: str
-    path: str
-    encoding: str | None = None
-
-
 Found = tuple[list[Mention], dict[str, int]]
 """Lines with a word, and how many each file has."""
 
 
-def search(texts: Iterable[Text], words: Collection[str], most: int = MOST) -> Found:
+def search(texts: Iterable[LogFile], words: Collection[str], most: int = MOST) -> Found:
     """Return the lines with a word, at most `most` of a file (the first and the last), and how many each file has.
 
     Only whole words match: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
@@ -56,7 +47,7 @@ def search(texts: Iterable[Text], words: Collection[str], most: int = MOST) -> F
     return search_each(texts, {"": words}, most)[""]
 
 
-def search_each(texts: Iterable[Text], groups: Mapping[str, Collection[str]], most: int = MOST) -> dict[str, Found]:
+def search_each(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]], most: int = MOST) -> dict[str, Found]:
     """Return the same for several groups of words, reading each file once."""
     owners: dict[str, set[str]] = defaultdict(set)
     for group, words in groups.items():
@@ -89,7 +80,7 @@ def search_each(texts: Iterable[Text], groups: Mapping[str, Collection[str]], mo
 
 
 def _lines(
-    text: Text, words: list[str], automaton: ahocorasick_rs.BytesAhoCorasick
+    text: LogFile, words: list[str], automaton: ahocorasick_rs.BytesAhoCorasick
 ) -> Iterator[tuple[int, bytes, list[str]]]:
     """Yield each line of a file with one of the words: its number, its bytes, the words on it in order."""
     number = 1
@@ -115,7 +106,7 @@ def _lines(
         number += data.count(b"\n", counted)
 
 
-def _windows(text: Text) -> Iterator[bytes]:
+def _windows(text: LogFile) -> Iterator[bytes]:
     """Yield a file in windows that end with a line. It is read, not mapped: a log may be truncated while it is read."""
     with open_readonly(text.path) as stream:
         held = b""
@@ -128,6 +119,6 @@ def _windows(text: Text) -> Iterator[bytes]:
         yield held
 
 
-def _quoted(text: Text, line: int, data: bytes, word: str) -> Mention:
+def _quoted(text: LogFile, line: int, data: bytes, word: str) -> Mention:
     shown = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")
     return Mention(text.file, line, shown[:MAX_TEXT], word)

@@ -56,9 +56,8 @@ NAME_OF_CLIENT: Final = re.compile(r"rocketmq_client|client.*\.log", re.IGNORECA
 
 def files_of(source: str) -> Files:
     """Return whose layouts hold in a file of this source; `text` where nothing is known of it."""
-    return (
-        "broker" if source in BROKER_SIDE else "client" if source == "client" else "app" if source == "app" else "text"
-    )
+    own: dict[str, Files] = {**dict.fromkeys(BROKER_SIDE, "broker"), "client": "client", "app": "app"}
+    return own.get(source, "text")
 
 
 def table() -> str:

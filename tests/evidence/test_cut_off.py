@@ -16,6 +16,7 @@ from kit.evidence import buffers
 from kit.evidence.files import Shrunk, open_raw, refusal
 from kit.formats.commitlog import segments
 from kit.formats.commitlog.schema import Wanted
+from kit.formats.logs.schema import LogFile
 from kit.formats.queues import consumequeue, index
 from kit.inventory import mentions
 
@@ -106,14 +107,14 @@ def test_a_log_that_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(mentions, "WINDOW", 10_000)
     real = mentions._windows
 
-    def cut(text: mentions.Text) -> Iterator[bytes]:
+    def cut(text: LogFile) -> Iterator[bytes]:
         for number, data in enumerate(real(text)):
             yield data
             if number == 5:
                 os.truncate(path, 100)
 
-    [first, *_], counts = mentions.search([mentions.Text("x.log", str(path))], [ID])
+    [first, *_], counts = mentions.search([LogFile("x.log", str(path))], [ID])
     assert (first.line, counts) == (1000, {"x.log": 20})
     monkeypatch.setattr(mentions, "_windows", cut)
-    found, counts = mentions.search([mentions.Text("x.log", str(path))], [ID])
+    found, counts = mentions.search([LogFile("x.log", str(path))], [ID])
     assert 0 < counts["x.log"] < 20 and found[0].line == 1000

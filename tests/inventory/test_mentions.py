@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from kit.formats.logs.schema import LogFile
 from kit.inventory import mentions
-from kit.inventory.mentions import Text, search
+from kit.inventory.mentions import search
 
 UNIQ = "0A142C1500000C387F4466D0DB3F0003"
 OFFSET = "0A142C0B00002A9F0000000000001EE5"
 
 
-def text(path: Path, content: bytes) -> Text:
+def text(path: Path, content: bytes) -> LogFile:
     path.write_bytes(content)
-    return Text(path.name, str(path))
+    return LogFile(path.name, str(path))
 
 
 def test_lines_are_physical_and_quoted_as_they_stand(tmp_path: Path) -> None:
@@ -46,7 +47,7 @@ def test_of_a_loop_the_first_and_last_lines_are_kept(tmp_path: Path) -> None:
 
 def test_other_encodings_short_keys_and_empty_files(tmp_path: Path) -> None:
     (tmp_path / "gbk.log").write_text(f"一\n二 {UNIQ}\n", encoding="gb18030")
-    gbk = Text("gbk.log", str(tmp_path / "gbk.log"), "gb18030")
+    gbk = LogFile("gbk.log", str(tmp_path / "gbk.log"), encoding="gb18030")
     found, counts = search([gbk, text(tmp_path / "empty.log", b""), text(tmp_path / "s.log", b"k7 k7")], [UNIQ, "k7"])
     assert counts == {"gbk.log": 1}
     assert (found[0].line, found[0].text) == (2, f"二 {UNIQ}")

@@ -11,6 +11,7 @@ from kit.analysis.consumers import outcomes
 from kit.analysis.messages import copies
 from kit.evidence import disk
 from kit.evidence.failure import Failure
+from kit.formats.logs.schema import LogFile
 from kit.formats.printed_times import utc_text
 from kit.inventory import mentions
 from kit.rocketmq import ids, stages
@@ -190,12 +191,12 @@ def _handled(facts: Facts, keys: list[str], records: list[Row], wanted: str) -> 
     return facts.answers("deliveries_of", keys=keys, offset_ids=[*keyless, wanted.upper()])
 
 
-def _texts(facts: Facts) -> Iterable[mentions.Text]:
+def _texts(facts: Facts) -> Iterable[LogFile]:
     for item in facts.files.of_kind(*TEXTS, replicas=False):
         dialect = item.detail.get("dialect") or {}
         if item.kind in ("rows", "sends") and not dialect:
             continue  # Parquet has no lines
-        yield mentions.Text(item.file, item.path, item.detail.get("encoding") or dialect.get("encoding"))
+        yield LogFile(item.file, item.path, encoding=item.detail.get("encoding") or dialect.get("encoding"))
 
 
 def _shown(row: Row, lang: Any) -> Row:

@@ -130,9 +130,6 @@ class _Dumps:
 def _status_line(number: int, line: str, thread: Thread) -> None:
     if line.startswith(thread.thread) and (frame := line[len(thread.thread) :].strip()):
         thread.add(number, frame)
-    elif thread.frames and not thread.frames[-1].endswith(")") and line.strip():
-        # A terminal broke the line: every frame ends with its source in brackets.
-        thread.frames[-1] = _plain(thread.frames[-1] + line.rstrip())
 
 
 def _detail(number: int, line: str, thread: Thread) -> None:

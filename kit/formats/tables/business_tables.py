@@ -44,17 +44,8 @@ def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
         if how is None:
             raise error if isinstance(error, OSError) and error.errno else Damaged(str(error)) from error
         return None
-    columns = None if {*names} >= _RECORDS else guess(names, sample)
-    if columns is None:
-        return None
-    return {
-        "kind": "sends" if columns.role == "sends" else "rows",
-        "role": columns.role,
-        "columns": {field: names[i] for field, i in columns.at.items() if i < len(names)},
-        "other_keys": [names[i] for i in columns.keys],
-        "month_first": columns.month_first,
-        "dialect": how and attrs.asdict(how),
-    }
+    known = None if {*names} >= _RECORDS else guess(names, sample)
+    return known and known | {"dialect": how and attrs.asdict(how)}
 
 
 def parse_override(text: str) -> tuple[str, dict[str, str]]:
@@ -169,18 +160,10 @@ def is_offset_id(text: str) -> bool:
     return 0 < port < 65536 and offset < 1 << 48
 
 
-@attrs.frozen
-class Columns:
-    """The role of a table, its fields by position. `keys`: other columns that could be the key, best first."""
-
-    role: str
-    at: dict[str, int]
-    keys: tuple[int, ...] = ()
-    month_first: bool = False
-
-
-def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | None:
-    """Return the role of a table and its columns from a sample; None without key, id and outcome."""
+def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> dict[str, Any] | None:
+    """Return kind and role of a table, its columns by field and the other columns that could be the key, best first,
+    from a sample; None without key, id and outcome.
+    """
     columns = [
         _Column(name, [(row[i] or "").strip() for row in sample if i < len(row)]) for i, name in enumerate(names)
     ]
@@ -232,7 +215,13 @@ def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | N
     if role == "sends" and "outcome" not in at and "status" in at:
         at["outcome"] = at.pop("status")
     texts = columns[at["time"]].values if "time" in at else []
-    return Columns(role, at, tuple(keys[1:4]), printed_times.month_first(texts))
+    return {
+        "kind": "sends" if role == "sends" else "rows",
+        "role": role,
+        "columns": {field: names[i] for field, i in at.items()},
+        "other_keys": [names[i] for i in keys[1:4]],
+        "month_first": printed_times.month_first(texts),
+    }
 
 
 def _role(at: dict[str, int], columns: list[_Column], *, sends: bool) -> str | None:

@@ -44,20 +44,6 @@ def test_broken_bytes_are_no_threads() -> None:
     assert list(thread_dumps.read("x", b'\xff\x00\x80 Full thread dump \n"', lambda ms: ms)) == []
 
 
-def test_stacks_that_a_terminal_of_80_columns_broke_are_whole() -> None:
-    frames = [
-        "sun.misc.Unsafe.park(Native Method)",
-        "com.shop.points.settlement.CouponClient.readAnswer(CouponClient.java:57)",
-        "com.shop.points.settlement.App$2.consumeMessage(App.java:141)",
-    ]
-    name = "ConsumeMessageThread_points_3"
-    lines = [f"{name:40}TID: 27 STATE: WAITING", *(f"{name:40}{frame}" for frame in frames)]
-    broken = [line[at : at + 80] for line in lines for at in range(0, len(line), 80)]
-    assert len(broken) == 6
-    [thread] = thread_dumps.parse("\r\n".join(broken))
-    assert (thread.frames, thread.frame_lines) == (frames, [2, 3, 5])
-
-
 def test_arthas_and_thread_info() -> None:
     text = """[arthas@4711]$ thread -n 2
 "ConsumeMessageThread_1" Id=81 cpuUsage=98.2% deltaTime=200ms time=123ms RUNNABLE
