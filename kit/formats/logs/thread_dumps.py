@@ -109,8 +109,12 @@ class _Dumps:
             self.add(number, match, "status")
         elif match := LINES["info"].match(line) or LINES["thread"].match(line) or LINES["dumped"].match(line):
             self.add(number, match, "status" if self.part == "status" else "threads")
-        elif self.is_inside:
-            (_status_line if self.part == "status" else _detail)(number, line, self.threads[-1])
+        elif self.is_inside and self.part != "status":
+            _detail(number, line, self.threads[-1])
+        elif (
+            self.is_inside and line.startswith(name := self.threads[-1].thread) and (frame := line[len(name) :].strip())
+        ):
+            self.threads[-1].add(number, frame)
 
     def begin(self, *, timed: bool) -> None:
         self.number += 1
@@ -125,11 +129,6 @@ class _Dumps:
         thread.waiting_for, thread.waiting_class = groups.get("at"), groups.get("class")
         self.threads.append(thread)
         self.part, self.is_inside = part, True
-
-
-def _status_line(number: int, line: str, thread: Thread) -> None:
-    if line.startswith(thread.thread) and (frame := line[len(thread.thread) :].strip()):
-        thread.add(number, frame)
 
 
 def _detail(number: int, line: str, thread: Thread) -> None:
