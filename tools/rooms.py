@@ -19,7 +19,7 @@ BUDGETS: Final = {
     "case": 1_570,
     "causes": 4_600,
     "charts": 2_260,
-    "cli": 1_260,
+    "cli": 1_270,
     "collection": 370,
     "evidence": 1_480,
     "explanation": 750,

@@ -6,14 +6,16 @@ The tables of a life take a dict from `kit.trace`.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from kit.charts import LABELS, Chart, Declared, Table, escape, figure
+from kit.charts.controls import control
 from kit.charts.figures import GREY, MAX_POINTS, PALETTE, segments
-from kit.i18n import Lang, Sentence, labels
+from kit.i18n import Lang, labels
 
 ANATOMY = Declared.of("id")
 JOURNEY = Declared.of("journey")
@@ -61,8 +63,6 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
 
 def explore(frame: pd.DataFrame, lang: Lang = "en", interactive: bool = True) -> Any:
     """Return a field to type an id into, taken apart below it; it starts with the first UNIQ_KEY of `frame`."""
-    from kit.charts.controls import control
-
     text = next((str(key) for key in frame.get("uniq_key", ()) if pd.notna(key)), "")
     return control(lambda text: typed(text, lang), {"text": text}, {"text": "id"}, interactive=interactive)
 
@@ -169,31 +169,28 @@ def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Show the copies, each with what wrote it: without the sentence about a new id, which is true of every one."""
     new = labels("analysis")["copies"]["new-id"].render(lang)
     rows = [{**r, "why": (r.get("why") or "").replace(new, "").strip() or None} for r in life["records"]]
-    columns = "store_timestamp stage topic offset_msg_id copied_from why"
-    return _table(rows, columns, MESSAGE["copies"].say(id=life["id"]), lang)
+    return _table(rows, "store_timestamp stage topic offset_msg_id copied_from why", "copies", lang, id=life["id"])
 
 
 def deliveries(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Show what consumers recorded about each delivery."""
-    columns = "time consumer offset_msg_id reconsume_times result file line"
-    return _table(life["handled"], columns, MESSAGE["deliveries"], lang)
+    return _table(life["handled"], "time consumer offset_msg_id reconsume_times result file line", "deliveries", lang)
 
 
 def mentions(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Show every mention of one of its ids or its key: lines, and entries of the message trace topic."""
-    rows = [_placed(mention) for mention in (*life["mentions"], *life["traces"])]
-    return _table(rows, "file line text", MESSAGE["mentions"], lang)
+    return _table(map(_placed, [*life["mentions"], *life["traces"]]), "file line text", "mentions", lang)
 
 
 def consumers(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Show what became of each copy in every group that could have consumed it."""
     rows = [{**_placed(next(iter(c["evidence"]), {})), **c} for c in life["consumers"]]
-    return _table(rows, "group topic queue_id queue_offset text file line", MESSAGE["consumers"], lang)
+    return _table(rows, "group topic queue_id queue_offset text file line", "consumers", lang)
 
 
 def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Show the missing steps of its life."""
-    return _table(life["gaps"], "text offset_msg_id", MESSAGE["gaps"], lang)
+    return _table(life["gaps"], "text offset_msg_id", "gaps", lang)
 
 
 def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
@@ -214,10 +211,10 @@ def _times(values: pd.Series) -> pd.Series:
     return pd.to_datetime(values, utc=True, format="ISO8601")
 
 
-def _table(rows: list[dict[str, Any]], columns: str, caption: Sentence, lang: Lang) -> Table:
-    if not rows:
+def _table(rows: Iterable[dict[str, Any]], columns: str, title: str, lang: Lang, **named: str) -> Table:
+    frame, caption = pd.DataFrame(rows).reindex(columns=columns.split()), MESSAGE[title].say(**named)
+    if frame.empty:
         return Table(pd.DataFrame(), MESSAGE["nothing"].say(caption=caption), lang=lang)
-    frame = pd.DataFrame(rows).reindex(columns=columns.split())
     times = {name: _times(frame[name]) for name in ("store_timestamp", "time") if name in frame}
     return Table(frame.assign(**times), caption, MESSAGE.columns, lang)
 

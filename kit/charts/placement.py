@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kit.charts import LABELS, Chart, Declared, figure
+from kit.charts.controls import control
 from kit.i18n import Lang
 from kit.rocketmq import placement
 from kit.rocketmq.placement import Assumptions, Outcome, Placement
@@ -78,8 +79,6 @@ def _shortest(outcomes: Mapping[Outcome, Sequence[str]], lang: Lang) -> str:
 
 def explore(lang: Lang = "en", interactive: bool = True) -> Any:
     """Return the placements as a what-if with a switch for each assumption; without interaction the plain chart."""
-    from kit.charts.controls import control
-
     names = {name: text.render(lang) for name, text in SWITCHES.items()} | {n: WHAT_IF[n].render(lang) for n in CHOICES}
     given = {name: getattr(Assumptions(), name) for name in names}
     return control(lambda **chosen: what_if(Assumptions(**chosen), lang), given, names, CHOICES, interactive)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.charts import LABELS, Declared, Table
+from kit.charts.controls import control
 from kit.i18n import Lang
 from kit.rocketmq import names
 from kit.rocketmq.size import topic_too_long
@@ -52,8 +53,6 @@ def what_if(group: str, client: str, broker: str, lang: Lang = "en") -> Table:
 
 def explore(group: str, client: str, broker: str, interactive: bool = True, lang: Lang = "en") -> Any:
     """Return `what_if` with a field for each of its arguments; without interaction the plain table."""
-    from kit.charts.controls import control
-
     given = {"group": group, "client": client, "broker": broker}
     names = {name: RESEND[name].render(lang) for name in given}
     return control(lambda **typed: what_if(**typed, lang=lang), given, names, interactive=interactive)

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kit.charts import Chart, Declared, Table, escape, figures, pictures
+from kit.charts.controls import control
 from kit.i18n import Lang
 
 AXIS = Declared.of("busy axis")
@@ -174,8 +175,6 @@ path = functools.partial(pictures.diagram, "send path")
 
 def explore(replay: Callable[..., Chart], wait: int, interactive: bool = True) -> Any:
     """Return a replay with a slider for each of its arguments; without interaction the replay itself."""
-    from kit.charts.controls import control
-
     sliders = {"timeout": (500, 15000, 500), "retries": (0, 5, 1), "wait": (10, 15000, 10)}
     names = {
         "timeout": "sendMsgTimeout (ms)", "retries": "retries of code 2", "wait": "waitTimeMillsInSendQueue (ms)",

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.charts import LABELS, Chart, Declared, Table, pictures
+from kit.charts.controls import control
 from kit.charts.figures import GREY, ORANGE, VERMILLION
 from kit.i18n import Lang
 from kit.rocketmq import names, size
@@ -102,8 +103,6 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
 
 def explore_room(frame: pd.DataFrame, interactive: bool = True, lang: Lang = "en") -> Any:
     """Return `room` with a slider for the body, from 0 to the limit."""
-    from kit.charts.controls import control
-
     if frame.empty:
         return room(frame, None, lang)
     body, limit = int(frame["body"].iloc[0]), int(frame["limit"].iloc[0])

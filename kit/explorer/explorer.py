@@ -128,15 +128,12 @@ class Explorer:
     def rows(self, part: Part = "entries", most: int = 50) -> tuple[Table, pd.DataFrame]:
         """Return the first selected entries or records as a table, and as they are kept."""
         rows = self.parts[part].rows(self.selection, most)
-        return self._table(part, rows), rows
-
-    def _table(self, part: Part, rows: pd.DataFrame) -> Table:
         file, number = KEYS[part]
         where = [f"{a}{':' if part == 'entries' else ' @ '}{b}" for a, b in zip(rows[file], rows[number], strict=True)]
         at = rows["ts"].dt.strftime("%Y-%m-%d %H:%M:%S.%f").str[:-3]
         heads = {name: head.in_(self.lang) for name, head in LABELS[part].items()}
         named = rows.assign(file=[each.rpartition("!/")[2] for each in where], ts=at)[list(heads)]
-        return Table(named, LABELS["captions"][part], heads, self.lang, len(rows) or 1)
+        return Table(named, LABELS["captions"][part], heads, self.lang, len(rows) or 1), rows
 
     def follow(self, draw: Callable[[], Chart | Table]) -> Any:
         """Return what a function shows, anew after each selection; without widgets what it shows now."""
