@@ -256,13 +256,8 @@ def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Pa
     begins, ends = starts - known.head, starts + sizes
     for i in np.flatnonzero(keep & (marks != 0)).tolist():
         keep[i] = i > 0 and bool(keep[i - 1]) and int(ends[i - 1]) == int(begins[i])
-    _write(
-        path,
-        zip(begins[keep].tolist(), ends[keep].tolist(), strict=True),
-        target,
-        dledger=bool(known.head),
-        filled=True,
-    )
+    ranges = zip(begins[keep].tolist(), ends[keep].tolist(), strict=True)
+    _write(path, ranges, target, dledger=bool(known.head), filled=True)
     return int(keep.sum()), int(starts.size)
 
 
@@ -282,11 +277,10 @@ def _write(
                 # Too small for filler: what is there stays.
                 _copy(source, at, begin, out)
             elif size:
-                out.write(
-                    struct.pack(
-                        ">ii" if dledger else ">iI", *((f.DLEDGER_BLANK, size) if dledger else (size, f.MAGIC_BLANK))
-                    )
+                blank = (
+                    struct.pack(">ii", f.DLEDGER_BLANK, size) if dledger else struct.pack(">iI", size, f.MAGIC_BLANK)
                 )
+                out.write(blank)
                 out.seek(begin)
             _copy(source, begin, end, out)
             at = end

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import errno
-import hashlib
 import os
 import re
 import shutil
@@ -21,6 +20,7 @@ from kit.evidence import archives
 from kit.evidence.files import EvidenceFile, Refused, open_readonly
 from kit.formats.tables import delimited, exports
 from kit.inventory import recognise
+from kit.inventory.inventory import sha256
 
 _DATED: Final = frozenset({"time", "uniq_key", "offset_msg_id"})
 """Columns of which rows have at least one: JSON answers of any service have names and states as well."""
@@ -99,7 +99,5 @@ def _place(file: EvidenceFile, spool: Path, name: str, taken: set[str]) -> tuple
 
 
 def _member(file: EvidenceFile, label: str, path: Path) -> EvidenceFile:
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    size = path.stat().st_size
+    digest, size = sha256(path), path.stat().st_size
     return EvidenceFile(label, path, size, packed=True, sha256=digest, text_sha256=digest, modified=file.modified)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +45,7 @@ class Probe:
         self.store, self.logs, self.clients = store, logs, clients
         self.began = time.monotonic()
         self._at: dict[Path, tuple[int, int]] = {}
-        self._errors: dict[str, int] = {}
+        self._errors: Counter[str] = Counter()
         self._warnings = 0
         self._last = ""
 
@@ -55,25 +56,20 @@ class Probe:
         for folder in self.clients:
             for path in sorted(folder.rglob("*.log")):
                 self._follow(path, "client")
-        queues = self.store / "consumequeue"
-        counts = (
-            {topic.name: sum(entries(queue) for queue in topic.iterdir()) for topic in queues.iterdir()}
-            if queues.is_dir()
-            else {}
-        )
-        system = names.SYSTEM_TOPICS
-        real = sum(n for topic, n in counts.items() if topic not in system and not topic.startswith("%"))
-        broker_errors = sum(n for name, n in self._errors.items() if name != "client")
+        counts: Counter[str] = Counter()
+        for queue in (self.store / "consumequeue").glob("*/*"):
+            counts[queue.parent.name] += entries(queue)
+        real = sum(n for topic, n in counts.items() if topic not in names.SYSTEM_TOPICS and not topic.startswith("%"))
         return Reading(
             time.monotonic() - self.began,
-            counts.get(names.HALF_TOPIC, 0),
-            counts.get(names.OP_TOPIC, 0),
-            counts.get(names.SCHEDULE_TOPIC, 0),
+            counts[names.HALF_TOPIC],
+            counts[names.OP_TOPIC],
+            counts[names.SCHEDULE_TOPIC],
             real,
-            broker_errors,
+            self._errors.total() - self._errors["client"],
             self._warnings,
-            self._errors.get("transaction", 0),
-            self._errors.get("client", 0),
+            self._errors["transaction"],
+            self._errors["client"],
             on_disk(self.store),
             self._last,
         )
@@ -87,7 +83,7 @@ class Probe:
             lines = [line for line in file.read().splitlines() if TROUBLE.search(line)]
             self._at[path] = (state.st_ino, file.tell())
             errors = sum(ERROR.search(line) is not None for line in lines)
-            self._errors[name] = self._errors.get(name, 0) + errors
+            self._errors[name] += errors
             self._warnings += len(lines) - errors if name != "client" else 0
             if lines:
                 self._last = f"{path.name}: {lines[-1].decode('utf-8', 'replace').strip()[:LINE]}"

@@ -50,7 +50,7 @@ def sniff(head: bytes | np.ndarray, file: str = "") -> dict[str, Any] | None:
 
     A queue that is still empty is all zeros: only its path (`file`) shows what it is.
     """
-    buf = np.frombuffer(head, np.uint8) if isinstance(head, (bytes, bytearray, memoryview)) else head
+    buf = np.frombuffer(head, np.uint8)
     if not buf.any():
         known = place(file)
         return {"kind": "consumequeue", "unit": known[0]} if known and len(buf) else None

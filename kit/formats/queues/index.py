@@ -27,7 +27,7 @@ _RATIO: Final = 4
 
 def header(head: bytes | np.ndarray) -> dict[str, int] | None:
     """Return the 40-byte header; None if its values cannot be those of an index file."""
-    buf = np.frombuffer(head, np.uint8) if isinstance(head, (bytes, bytearray, memoryview)) else head
+    buf = np.frombuffer(head, np.uint8)
     if len(buf) < f.INDEX_HEADER:
         return None
     row = buf[: f.INDEX_HEADER].view(HEAD)[0]

@@ -150,15 +150,8 @@ def _stored(file: str, text: str, *, is_local: bool) -> Iterator[Offset]:
         at = max(at, text.find(key, at), text.find(json.dumps(key), at)) if is_local else max(at, lines.find(key, at))
         line, (topic, is_group, group) = lines.of(at), key.partition("@")
         if is_local:
-            queue = store_json.parse_json(key)
-            yield (
-                "local",
-                queue.get("topic"),
-                PurePosixPath(file).parent.name or None,
-                queue.get("queueId"),
-                value,
-                line,
-            )
+            queue, own = store_json.parse_json(key), PurePosixPath(file).parent.name or None
+            yield "local", queue.get("topic"), own, queue.get("queueId"), value, line
         elif isinstance(value, dict):
             yield from (("consumer", topic, group, queue, offset, line) for queue, offset in value.items())
         elif is_group:  # lmqConsumerOffset: one queue each
