@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,15 +21,8 @@ SPAN = 14 * 7200
 def test_a_copy_has_the_ends_of_its_moment_however_long_the_records_span(tmp_path: Path) -> None:
     begin = 1_715_652_000 // 14 * 14
     times = [begin - SPAN, *range(begin, begin + 10)]
-    records = [
-        Record(topic=b"orders", numbers=(0, 0, n, 0, 0), born=1000 * at, stored=1000 * at) for n, at in enumerate(times)
-    ]
-    log = tmp_path / "e" / "store" / "commitlog" / f"{0:020}"
-    put(log, store(records, end=bytes(4096)).data)
-    os.utime(log, (times[-1], times[-1]))
-    saved = tmp_path / "e" / "saved" / "consumerOffset.json"
-    put(saved, json.dumps({"offsetTable": {"orders@billing": {"0": 2}}}))
-    os.utime(saved, (begin + 4, begin + 4))
+    _stored(tmp_path / "e", times, times[-1])
+    _saved(tmp_path / "e", 2, begin + 4)
     (row,) = positions.every(kit.open_case(tmp_path / "e", tmp_path / "ws").facts).to_dict("records")
     # Offset 0 lies far back; 1 to 4 were stored in the four seconds before the copy, the others after it.
     assert (row["offset"], row["end"], row["lag"]) == (2, 5, 3)
@@ -41,19 +35,24 @@ orders                            broker-a                          0     {end} 
 """
 
 
-def _a_record_each_second(folder: Path, seconds: int) -> None:
+def _stored(folder: Path, times: Sequence[int], changed: int) -> None:
     records = [
-        Record(topic=b"orders", numbers=(0, 0, n, 0, 0), born=1000 * (BEGIN + n), stored=1000 * (BEGIN + n))
-        for n in range(seconds)
+        Record(topic=b"orders", numbers=(0, 0, n, 0, 0), born=1000 * at, stored=1000 * at) for n, at in enumerate(times)
     ]
-    log = folder / "store" / "commitlog" / f"{0:020}"
-    put(log, store(records, end=bytes(4096)).data)
-    os.utime(log, (BEGIN + seconds, BEGIN + seconds))
+    log = put(folder / "store" / "commitlog" / f"{0:020}", store(records, end=bytes(4096)).data)
+    os.utime(log, (changed, changed))
     (folder / "broker.conf").write_text("brokerName=broker-a\nbrokerId=0\n")
 
 
+def _saved(folder: Path, offset: int, at: int) -> None:
+    saved = put(
+        folder / "saved" / "consumerOffset.json", json.dumps({"offsetTable": {"orders@billing": {"0": offset}}})
+    )
+    os.utime(saved, (at, at))
+
+
 def test_an_output_whose_file_was_copied_later_is_of_the_time_of_its_queue_ends(tmp_path: Path) -> None:
-    _a_record_each_second(tmp_path / "e", 60)
+    _stored(tmp_path / "e", range(BEGIN, BEGIN + 60), BEGIN + 60)
     for name, end, offset in (("early", 20, 5), ("late", 50, 10)):
         output = tmp_path / "e" / f"consumerProgress-{name}.txt"
         output.write_text(PROGRESS.format(end=end, offset=offset, lag=end - offset))
@@ -70,10 +69,8 @@ def test_an_output_whose_file_was_copied_later_is_of_the_time_of_its_queue_ends(
 def test_a_copy_whose_time_was_lost_shows_no_lag_unless_all_was_handled(
     offset: int, second: int, tmp_path: Path
 ) -> None:
-    _a_record_each_second(tmp_path / "e", 60)
-    saved = tmp_path / "e" / "saved" / "consumerOffset.json"
-    put(saved, json.dumps({"offsetTable": {"orders@billing": {"0": offset}}}))
-    os.utime(saved, (BEGIN + 90_000, BEGIN + 90_000))
+    _stored(tmp_path / "e", range(BEGIN, BEGIN + 60), BEGIN + 60)
+    _saved(tmp_path / "e", offset, BEGIN + 90_000)
     facts = kit.open_case(tmp_path / "e", tmp_path / "ws").facts
     (row,) = positions.every(facts).to_dict("records")
     # The last handled message was stored in that second, and the copy saved then or any time later.

@@ -70,3 +70,19 @@ def visit(browser: Browser) -> Iterator[Any]:
     yield _visit
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def serious() -> Any:
+    """Return `serious(page)`: what axe finds on a page, its folds open, that is serious for somebody who needs help to read it."""
+    axe = Path(pytest.importorskip("axe_playwright_python").__file__).with_name("axe.min.js")
+
+    def _serious(page: Page) -> list[Any]:
+        page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+        page.add_script_tag(path=axe)
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        assert found["testEngine"]["name"] == "axe-core"
+        bad = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+        return [(v["id"], v["impact"], [n["target"] for n in v["nodes"][:3]]) for v in bad]
+
+    return _serious

@@ -30,20 +30,8 @@ FORMULA = "=HYPERLINK(1)"
 RLO, ANSI = "\u202e", "\x1b[31m"
 
 
-def serious(page: Any) -> list[Any]:
-    axe = Path(pytest.importorskip("axe_playwright_python").__file__).with_name("axe.min.js")
-    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
-    page.add_script_tag(path=axe)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [
-        (v["id"], v["impact"], [n["target"] for n in v["nodes"][:3]])
-        for v in found["violations"]
-        if v["impact"] in ("serious", "critical")
-    ]
-
-
 @pytest.mark.parametrize("name", ROOT_CAUSES)
-def test_the_report_of_each_root_cause_in_both_languages(visit: Any, tmp_path: Path, name: str) -> None:
+def test_the_report_of_each_root_cause_in_both_languages(visit: Any, serious: Any, tmp_path: Path, name: str) -> None:
     texts = []
     for lang in ("en", "zh"):
         case = kit.open_case(recorded.archive(name), tmp_path / "workspace", lang=lang)

@@ -47,12 +47,8 @@ def op_offsets(name: str, records: list[dict[str, Any]]) -> set[tuple[str, int]]
     files = recorded.commitlog(name)
     named = set()
     for r in records:
-        if r["topic"] != "RMQ_SYS_TRANS_OP_HALF_TOPIC" or r["queue_id"]:
-            continue
-        base = max(b for b in files if b <= r["physical_offset"])
-        raw = files[base][r["physical_offset"] - base :][: r["store_size"]]
-        body = raw[88 : 88 + int.from_bytes(raw[84:88], "big")].decode()
-        named |= {(r["store_host"], int(text)) for text in body.split(",") if text}
+        if r["topic"] == OP and not r["queue_id"]:
+            named |= {(r["store_host"], int(text)) for text in body(r, files).decode().split(",") if text}
     return named
 
 
@@ -125,9 +121,7 @@ def message_size() -> dict[str, Any]:
 
 
 def body(record: dict[str, Any], stores: dict[int, bytes]) -> bytes:
-    at = record["physical_offset"]
-    start = max(base for base in stores if base <= at)
-    return stores[start][at - start + 88 : at - start + 88 + record["body_len"]]
+    return recorded.stored(record, stores)[88 : 88 + record["body_len"]]
 
 
 KIND_IN_BRACKETS = re.compile(r"\[(REJECTREQUEST|PCBUSY_CLEAN_QUEUE|TIMEOUT_CLEAN_QUEUE|PC_SYNCHRONIZED|OVERLOAD)\]")

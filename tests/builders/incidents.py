@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from table import rows_of
 
 from kit.charts import Chart, Table
 
@@ -55,24 +57,11 @@ def fixes_frame() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["fix", "leaked_records", "retries"])
 
 
-def step(claim: str, holds: bool | None, *refs: tuple[str, int, str], role: str = "deciding") -> dict[str, Any]:
-    where = [{"file": f, ("physical_offset" if "commitlog" in f else "line"): n, "text": text} for f, n, text in refs]
-    return {"claim": claim, "role": role, "holds": holds, "evidence": where}
-
-
 def finding(cause: str, verdict: str, kind: str = "root_cause", **more: Any) -> dict[str, Any]:
     plain = {
-        "cause": cause,
-        "kind": kind,
-        "verdict": verdict,
-        "title": cause.replace("-", " ").capitalize(),
-        "summary": f"Summary of {cause}.",
-        "window": None,
-        "steps": [],
-        "figures": {},
-        "missing": [],
-        "remedies": [],
-    }
+        "cause": cause, "kind": kind, "verdict": verdict, "title": cause.replace("-", " ").capitalize(),
+        "summary": f"Summary of {cause}.", "window": None, "steps": [], "figures": {}, "missing": [], "remedies": [],
+    }  # fmt: skip
     return {**plain, **more}
 
 
@@ -94,57 +83,10 @@ def findings(
 
 def blow_up(text: str = "putMessage message topic length too long 149") -> dict[str, Any]:
     """A confirmed blow-up with a neighbour, an excluded and an undecided cause; `text` is the quoted line."""
-    remedy = {
-        "action": "Shorten the consumer group's name.",
-        "why": "The send-back is accepted.",
-        "risk": "A new group starts at its own offset.",
-        "verify": "Let one message fail: a record must appear in %RETRY% + group.",
-    }
-    wanted = {
-        "artefact": "iostat of the broker host",
-        "why": "it shows whether the disk was busy",
-        "command": "iostat -dxt 1 60 > iostat.txt",
-    }
-    log, store = "broker/logs/store.log", "broker/store/commitlog/00000000000000000000"
-    window = ["2024-05-14T02:00:00.000Z", "2024-05-14T02:00:50.000Z"]
-    main = finding(
-        "half-topic-blowup",
-        "confirmed",
-        title="The transaction half topic feeds itself",
-        window=window,
-        remedies=[remedy],
-        summary="4 messages that a consumer could not send back became 4,096 half records; they doubled every 5 s.",
-        steps=[
-            step(
-                "Root: the retry topic is 149 characters long; the broker stores names up to 127.",
-                True,
-                (log, 17, text),
-                role="supporting",
-            ),
-            step(
-                "4,096 half records of 4 messages have the half topic itself as REAL_TOPIC.",
-                True,
-                (store, 18468, f"topic={SCHEDULE} {text}"),
-            ),
-            step("One becomes two at every check.", True, (store, 50574, f"topic={HALF}")),
-            step("The check listener answered COMMIT.", None, role="supporting"),
-        ],
-        figures={
-            "leaked_messages": 4, "leaked_half_records": 4096, "doubling_seconds": 5.0, "max_check_times": 10,
-            "retry_topic_length": None,
-        },
-    )  # fmt: skip
-    return findings(
-        finding("broker-busy", "insufficient_evidence", missing=[wanted], summary="No send failed in what was read."),
-        main,
-        finding(
-            "send-back-refused",
-            "confirmed",
-            "neighbour",
-            steps=[step("The broker refused a send-back.", True, (log, 17, text))],
-        ),
-        finding("message-size-mismatch", "ruled_out", steps=[step("A put-back was refused for its size.", False)]),
-    )
+    told = [finding(**one) for one in copy.deepcopy(rows_of(__file__, "blow_up"))]
+    for ref in (ref for one in told for each in one["steps"] for ref in each["evidence"]):
+        ref["text"] = ref["text"].replace("{text}", text)
+    return findings(*told)
 
 
 def notebook(path: Path, cause: str | None, *shown: Chart | Table | str, lang: str = "en") -> Path:

@@ -85,6 +85,12 @@ def commitlog(name: str) -> dict[int, bytes]:
     return {int(Path(path).name): data for path, data in found.items()}
 
 
+def stored(record: dict[str, Any], stores: dict[int, bytes]) -> bytes:
+    """Return the bytes of a record of the truth, from what `commitlog` gives."""
+    base = max(first for first in stores if first <= record["physical_offset"])
+    return stores[base][record["physical_offset"] - base :][: record["store_size"]]
+
+
 def unpack(name: str, into: Path) -> Path:
     """Unpack a recording's evidence and return its folder."""
     with opened(name) as tar:
@@ -114,6 +120,15 @@ def case(name: str) -> Case:
 def members(name: str) -> dict[str, bytes]:
     """Return every file of a small recording by its path inside the archive."""
     return files(name, lambda member: True)
+
+
+def written(name: str, folder: str, into: Path) -> list[tuple[str, str]]:
+    """Write the files of an archive below a folder of that name; return (path in the archive, path) of each."""
+    found = files(name, lambda member: f"/{folder}/" in member.name)
+    paths = [into / str(n) for n in range(len(found))]
+    for path, data in zip(paths, found.values(), strict=True):
+        path.write_bytes(data)
+    return list(zip(found, map(str, paths), strict=True))
 
 
 @cache

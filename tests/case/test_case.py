@@ -50,14 +50,8 @@ def truth() -> list[dict[str, object]]:
 
 
 @pytest.fixture(scope="module")
-def unpacked(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The evidence as a folder, copied from what was unpacked."""
-    folder = tmp_path_factory.mktemp("unpacked") / "evidence"
-    for item in case.found.items:
-        target = folder / item.file.split("!/evidence/")[1]
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(item.path, target)
-    return folder
+def unpacked() -> Path:
+    return recorded.whole(NAME)
 
 
 def instant(ms: int) -> dt.datetime:
@@ -228,19 +222,11 @@ def test_results_are_kept_in_both_languages(case: Case) -> None:
 
 
 def test_harm_orders_root_causes() -> None:
-    def found(slug: str, **figures: object) -> Finding:
-        return Finding(slug, "root_cause", T("t", "t"), T("s", "s"), figures=figures)
-
-    some = [
-        found("b"),
-        found("a"),
-        found("twice", stored_twice=9),
-        found("waits", pending=500),
-        found("loses", lost=1),
-        found("none", lost=None),
-    ]
-    ordered = sorted(some, key=harm)
-    assert [f.cause for f in ordered] == ["loses", "twice", "waits", "a", "b", "none"]
+    figures = {
+        "b": {}, "a": {}, "twice": {"stored_twice": 9}, "waits": {"pending": 500}, "loses": {"lost": 1}, "none": {"lost": None},
+    }  # fmt: skip
+    some = [Finding(slug, "root_cause", T("t", "t"), T("s", "s"), figures=each) for slug, each in figures.items()]
+    assert [found.cause for found in sorted(some, key=harm)] == ["loses", "twice", "waits", "a", "b", "none"]
 
 
 def test_findings_hold_plain_numbers_and_no_infinities() -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 from pathlib import Path
 
 import pytest
 from folders import put
+from forked import ended, forked
 
 from kit.case import output
 
@@ -120,10 +120,7 @@ def _killed(out: str) -> None:
 
 
 def test_what_a_killed_run_left_is_swept(tmp_path: Path) -> None:
-    process = multiprocessing.get_context("fork").Process(target=_killed, args=(str(tmp_path),))
-    process.start()
-    process.join(300)
-    assert process.exitcode == 9
+    assert ended(forked(_killed, tmp_path)) == 9
     write(tmp_path, logs__one="1")
     assert visible(tmp_path) == {"logs/one": "1"}
     # A folder that only looks like one of the kit's is somebody's.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import multiprocessing
 import os
 import shutil
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from folders import put
+from forked import ended, forked
 
 from kit.evidence import disk
 from kit.evidence import workspace as ws
@@ -54,10 +54,7 @@ def _write_and_die(folder: str) -> None:
 
 def test_a_killed_writer_leaves_no_table_and_no_lock(tmp_path: Path) -> None:
     here = place(tmp_path)
-    process = multiprocessing.get_context("fork").Process(target=_write_and_die, args=(str(here.folder),))
-    process.start()
-    process.join(300)
-    assert process.exitcode == 9
+    assert ended(forked(_write_and_die, here.folder)) == 9
     assert here.table("t") is None
     with here.writing("t") as part:
         assert part is not None
@@ -73,14 +70,7 @@ def _write(folder: str, said: str) -> None:
 
 def test_two_writers_at_once(tmp_path: Path) -> None:
     here = place(tmp_path)
-    both = [
-        multiprocessing.get_context("fork").Process(target=_write, args=(str(here.folder), said)) for said in ("a", "b")
-    ]
-    for process in both:
-        process.start()
-    for process in both:
-        process.join(300)
-        assert process.exitcode == 0
+    assert [ended(each) for each in [forked(_write, here.folder, said) for said in ("a", "b")]] == [0, 0]
     folder = here.table("t")
     assert folder is not None
     assert (folder / "x").read_text() in ("a", "b")
@@ -142,10 +132,7 @@ def _work(root: str, ready: str) -> None:
 
 def test_clean_leaves_what_another_process_uses(tmp_path: Path) -> None:
     (tmp_path / "evidence").mkdir()
-    process = multiprocessing.get_context("fork").Process(
-        target=_work, args=(str(tmp_path / "cache"), str(tmp_path / "ready"))
-    )
-    process.start()
+    process = forked(_work, tmp_path / "cache", tmp_path / "ready")
     try:
         until = time.monotonic() + 300
         while not (tmp_path / "ready").exists() and time.monotonic() < until:
@@ -204,9 +191,7 @@ def test_a_cluster_reads_along(tmp_path: Path) -> None:
 
 def test_what_killed_runs_left_is_swept(tmp_path: Path) -> None:
     here = place(tmp_path)
-    process = multiprocessing.get_context("fork").Process(target=_write_and_die, args=(str(here.folder),))
-    process.start()
-    process.join(300)
+    ended(forked(_write_and_die, here.folder))
     spool = tmp_path / "cache" / "spool" / ("0" * 32)
     put(spool / "files" / "half", "half")
     (here.folder / ".about.json.1-2.part").write_text("{")

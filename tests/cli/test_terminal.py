@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import incidents
 import nbformat
 import pytest
 import stores
@@ -55,31 +56,21 @@ def test_help_lists_every_command_in_its_group() -> None:
     assert all(f"\n  {name} " in shown for name in listed)
 
 
-def finding(cause: str, verdict: str, **more: Any) -> dict[str, Any]:
-    plain = {
-        "kind": "root_cause", "title": cause, "summary": f"about {cause}", "steps": [], "missing": [], "remedies": [],
-    }  # fmt: skip
-    return plain | {"cause": cause, "verdict": verdict} | more
-
-
 def test_what_holds_is_shown_and_the_root_cause_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
     remedy = {"action": "Move the broker", "why": "", "risk": "", "verify": ""}
-    findings = {
-        "evidence": {"path": "in cident", "files": []},
-        "root_causes": ["broker-busy"],
-        "findings": [
-            finding("offset-jump", "ruled_out"),
-            finding("broker-busy", "confirmed", remedies=[remedy]),
-            finding("consumer-stuck", "insufficient_evidence"),
-        ],
-    }
+    findings = incidents.findings(
+        incidents.finding("offset-jump", "ruled_out"),
+        incidents.finding("broker-busy", "confirmed", title="broker-busy", remedies=[remedy]),
+        incidents.finding("consumer-stuck", "insufficient_evidence"),
+        path="in cident",
+    )
     monkeypatch.setenv("COLUMNS", "80")
     brief, whole = (terminal.verdicts(findings, "en", verbose=verbose) for verbose in (False, True))
     assert max(map(len, brief.splitlines())) <= 80
-    assert "about offset-jump" not in brief and "1 cause was ruled out (-v lists it)" in brief
-    assert "about offset-jump" in whole and "about consumer-stuck" in whole
+    assert "Summary of offset-jump." not in brief and "1 cause was ruled out (-v lists it)" in brief
+    assert "Summary of offset-jump." in whole and "Summary of consumer-stuck." in whole
     *_, root, summary, action, command = filter(None, brief.splitlines())
-    assert (root, summary, action) == ("Root cause: broker-busy", "about broker-busy", "Do next: Move the broker")
+    assert (root, summary, action) == ("Root cause: broker-busy", "Summary of broker-busy.", "Do next: Move the broker")
     assert command == "Read on: rmq-kit report 'in cident' --out report/"
 
 

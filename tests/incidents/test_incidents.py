@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import incidents
 import pytest
 from click.testing import CliRunner
 
@@ -14,32 +15,19 @@ import kit
 from kit.cli.main import cli
 from kit.incidents import gallery, reading
 
-BUSY = {
-    "cause": "broker-busy",
-    "kind": "root_cause",
-    "verdict": "confirmed",
-    "title": "The broker was busy",
-    "summary": "Refused `40` sends.",
-    "window": ["2026-03-01T10:00:00.000Z", "2026-03-01T10:05:00.000Z"],
-    "steps": [
+BUSY = incidents.finding(
+    "broker-busy", "confirmed", title="The broker was busy", summary="Refused `40` sends.",
+    window=["2026-03-01T10:00:00.000Z", "2026-03-01T10:05:00.000Z"], figures={"lost": 40},
+    steps=[
         {"id": "refused", "claim": "…", "role": "deciding", "holds": True, "evidence": [{"file": "a", "line": 1, "text": "topic=orders"}]},
         {"id": "why", "claim": "…", "role": "supporting", "holds": None, "evidence": [{"file": "a", "line": 2, "text": "topic=other"}]},
     ],
-    "figures": {"lost": 40},
-    "missing": [],
-    "remedies": [],
-}  # fmt: skip
+)  # fmt: skip
 QUIET = {**BUSY, "verdict": "ruled_out", "window": None}
 
 
 def findings(*found: dict[str, Any], path: str = "/host/a.zip", first: str | None = None) -> dict[str, Any]:
-    return {
-        "schema": 1,
-        "kit_version": "0",
-        "evidence": {"path": path, "files": [{"file": "a", "sha256": path, "first": first}], "not_recognised": []},
-        "root_causes": [f["cause"] for f in found if f["verdict"] == "confirmed" and f["kind"] == "root_cause"],
-        "findings": list(found),
-    }
+    return incidents.findings(*found, files=[{"file": "a", "sha256": path, "first": first}], path=path)
 
 
 def put(folder: Path, name: str, content: Any, page: bool = False) -> Path:
@@ -75,8 +63,8 @@ def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(report
     put(reports, "other", {"schema": 2})
     put(reports, "deep", "[" * 100_000)
     (reports / "linked").symlink_to(reports / "first")
-    incidents, unread = reading.read(reports)
-    assert len(incidents) == 3
+    known, unread = reading.read(reports)
+    assert len(known) == 3
     assert sorted(said.render().split("/")[0] for said in unread) == ["cut", "deep", "other"]
 
 

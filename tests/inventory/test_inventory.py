@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import io
 import random
 import shutil
-import tarfile
 import zipfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
-import zstandard
+import recorded
 from folders import put
 
 from kit.evidence.workspace import WorkspaceInside
@@ -29,15 +27,8 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module")
-def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sample")
-    with (
-        zstandard.ZstdDecompressor().stream_reader(io.BytesIO(SAMPLE.read_bytes())) as stream,
-        tarfile.open(fileobj=stream, mode="r|") as tar,
-    ):
-        tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and later
-        tar.extractall(folder)
-    return folder / "evidence"
+def evidence() -> Path:
+    return recorded.whole("producer-offline")
 
 
 def sources(found: inventory.Inventory) -> Counter[tuple[str, str | None]]:

@@ -13,7 +13,7 @@ import pytest
 import recorded
 from click.testing import CliRunner
 from nbformat.v4 import new_markdown_cell, new_notebook, new_output
-from test_report import Page
+from page import Page
 
 import kit
 from kit.case.options import Options

@@ -131,16 +131,10 @@ def test_names_keep_length_and_prefix() -> None:
     assert re.fullmatch(
         r"topic=topic-\w{5}|topic=t\w{10}, %DLQ%g\w{10}", made.text("topic=trade-order, %DLQ%order-group")
     )
-    assert (
-        made.text("topic=RMQ_SYS_TRANS_HALF_TOPIC CID_RMQ_SYS_TRANS DefaultCluster")
-        == "topic=RMQ_SYS_TRANS_HALF_TOPIC CID_RMQ_SYS_TRANS DefaultCluster"
-    )
+    own = "topic=RMQ_SYS_TRANS_HALF_TOPIC CID_RMQ_SYS_TRANS DefaultCluster"
+    assert made.text(own) == own
     told = made.text("updateTopic-trade-order.txt 主题trade-order的消息 0@trade-order@order-group trade-order2")
-    assert (
-        told.count(made.names["trade-order"]) == 3
-        and made.names["order-group"] in told
-        and told.endswith("trade-order2")
-    )
+    assert told.count(made.names["trade-order"]) == 3 and told.endswith(f"{made.names['order-group']} trade-order2")
     assert Redactor(b"another", NAMES).names["trade-order"] != made.names["trade-order"]
 
 
@@ -149,9 +143,8 @@ def test_prose_is_not_destroyed() -> None:
     prose = "Put it in order: 1,025 of 1025 messages, 4,194,304 bytes, limit 1025 at 12:34:56 (release 4.6.1), order of the topic `x`."
     assert made.text(prose) == prose
     dated = Redactor(SALT, {"2026-11-20": "key", "4.6.1": "key"})
-    assert dated.text(
-        "2026-11-20 15:09:23 release 4.6.1"
-    ) == "2026-11-20 15:09:23 release 4.6.1" and "2026" not in dated.text("keys=2026-11-20")
+    said = "2026-11-20 15:09:23 release 4.6.1"
+    assert dated.text(said) == said and "2026" not in dated.text("keys=2026-11-20")
     assert made.text("topic=order order") == f"topic={made.names['order']} order"
     assert made.value({"real_topic": "order", "note": "order"}) == {"real_topic": made.names["order"], "note": "order"}
 
@@ -160,10 +153,8 @@ def test_small_keys_go_only_where_a_key_is_expected() -> None:
     made = redactor()
     new = made.names["1025"]
     assert len(new) == 4 and new.isdigit() and new != "1025"
-    assert (
-        made.text("keys=1025 storeSize=1025, KEYS=1025, queueId=3")
-        == f"keys={new} storeSize=1025, KEYS={new}, queueId=3"
-    )
+    said = "keys={0} storeSize=1025, KEYS={0}, queueId=3"
+    assert made.text(said.format(1025)) == said.format(new)
     assert made.value({"uniq_keys": 1025, "UNIQ_KEY": "1025"}) == {"uniq_keys": 1025, "UNIQ_KEY": "1025"}
     assert made.value({"key": "1025", "bytes": 1025, "says": "1025"}) == {"key": new, "bytes": 1025, "says": "1025"}
     frame = made.frame(
@@ -211,13 +202,8 @@ def test_bodies_properties_and_secrets() -> None:
         'transactionId=\'null\'} accessKey=AK17 body={"name":"Li"} password = pw'
     )
     new = made.text(said)
-    assert (
-        "body=[redacted], transactionId='null'" in new
-        and "Li" not in new
-        and "123, 34" not in new
-        and "AK17" not in new
-        and not new.endswith("pw")
-    )
+    assert "body=[redacted], transactionId='null'" in new and not new.endswith("pw")
+    assert not [secret for secret in ("Li", "123, 34", "AK17") if secret in new]
     assert "shopId=" in new and "shopId=88" not in new and "TAGS=PAID" in new and f"KEYS={made.names['1025']}" in new
     assert made.text("a body=[1, 2, 3") == "a body=[redacted]"
 
@@ -227,17 +213,10 @@ def test_paths_keep_what_is_rocketmqs_own() -> None:
     assert made.text("c/web-01 logs/points.csv: truncated") == made.exact["c/web-01 logs/points.csv"] + ": truncated"
     assert not re.search(r"\bli\b|\bna\b", made.text("evidence = '/srv/li na/evidence', more"))
     new = made.text("/home/li/rocketmqlogs/rocketmq_client.log of /data/acme/store/commitlog/00000000000000000000")
-    assert (
-        new.startswith("/home/")
-        and new.count("/rocketmqlogs/rocketmq_client.log of /data/") == 1
-        and new.endswith("/store/commitlog/00000000000000000000")
-    )
-    assert not re.search(r"\bli\b|acme", new)
-    assert (
-        made.value({"file": "c/web-01 logs/points.csv"})["file"]
-        == made.exact["c/web-01 logs/points.csv"]
-        == made.path("c/web-01 logs/points.csv")
-    )
+    kept = r"/home/.+/rocketmqlogs/rocketmq_client\.log of /data/.+/store/commitlog/00000000000000000000"
+    assert re.fullmatch(kept, new) and not re.search(r"\bli\b|acme", new)
+    file = "c/web-01 logs/points.csv"
+    assert made.value({"file": file})["file"] == made.exact[file] == made.path(file)
     assert made.path("broker/logs/otherdays/transaction.1.log.gz") == "broker/logs/otherdays/transaction.1.log.gz"
     assert (
         made.path("x/topicStatus-%RETRY%order-group-late.txt")
@@ -279,11 +258,8 @@ def test_keys_of_objects_and_unusual_keys() -> None:
 def test_the_salt_is_made_once_and_is_not_guessable(tmp_path: Path) -> None:
     place = Workspace(tmp_path)
     first = redactnames.salt(place)
-    assert (
-        len(first) == 64
-        and redactnames.salt(place) == first
-        and (tmp_path / redactnames.SALT).stat().st_mode & 0o77 == 0
-    )
+    assert len(first) == 64 and redactnames.salt(place) == first
+    assert (tmp_path / redactnames.SALT).stat().st_mode & 0o77 == 0
     (tmp_path / "other").mkdir()
     assert redactnames.salt(Workspace(tmp_path / "other")) != first
 
@@ -293,11 +269,8 @@ def test_the_check_can_fail_and_names_no_original(tmp_path: Path, planted: str) 
     put(tmp_path / "tables" / "t.csv", f"a\n{planted}\n")
     with pytest.raises(click.ClickException) as raised:
         redacted.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.SAYS["leak"], "en")
-    assert (
-        "tables/t.csv" in raised.value.message
-        and planted.strip('"()') not in raised.value.message
-        and raised.value.exit_code == 1
-    )
+    said = raised.value.message
+    assert "tables/t.csv" in said and planted.strip('"()') not in said and raised.value.exit_code == 1
     (tmp_path / "tables" / "t.csv").write_text("a\n100.64.3.7 topic-x4k2 order 1025 web-011 xtrade-ordery\n")
     redacted.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.SAYS["stale"], "zh")
 

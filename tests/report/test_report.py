@@ -5,40 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import incidents
 import nbformat
 import pandas as pd
+from page import Page
 
 from kit.causes import figures
 from kit.charts import Table, transactions
 from kit.report import html, manifest, notebooks
 from kit.report.build import build
 from kit.report.labels import PAGE
-
-
-class Page(HTMLParser):
-    """Tags, attributes and visible text of a page; scripts and styles apart."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self._silent = False
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        self._silent = tag in ("script", "style")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._silent = False
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self.text += data
 
 
 def page(tmp_path: Path, found=None, shown=(), lang="en", tables=None) -> tuple[Page, str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import nbformat
 import pytest
 import recorded
 from nbformat.v4 import new_code_cell
+from page import Page
 from papermill.translators import PythonTranslator
 from size_evidence import CHECK
 from table import rows_of
@@ -35,38 +35,14 @@ NAMES = (r"\borders\b", r"trade-order-event", r"\bcom\.shop\b")
 COUNTED = re.compile(r"[\d,]*\d\d+ (?:messages|sends|half records|refusals|transactions|records)\b")
 
 
-class Told(HTMLParser):
-    """The visible text of a page, without what is set apart as the documented case."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.text, self.apart = "", ""
-        self._silent = self._quote = 0
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._silent += tag in ("script", "style")
-        self._quote += tag == "blockquote"
-
-    def handle_endtag(self, tag: str) -> None:
-        self._silent -= tag in ("script", "style")
-        self._quote -= tag == "blockquote"
-
-    def handle_data(self, data: str) -> None:
-        if self._quote:
-            self.apart += data
-        elif not self._silent:
-            self.text += data + " "
-
-
-def report(case: Case, out: Path, *causes: str) -> tuple[Told, dict[str, str]]:
+def report(case: Case, out: Path, *causes: str) -> tuple[Page, dict[str, str]]:
     """Make a report with the walks of these causes, whatever their verdict; return what it says and the verdicts."""
     findings = kit.triage(case)
     chosen = sorted({path for cause in causes for path in notebooks.chosen(findings, cause)})
     executed = execute_in_one_kernel(chosen, out / "notebooks", build.parameters(case), case.failures)
     page = build.build(findings, build.evidence_tables(case), executed, out, failures=case.failures).read_text()
     assert case.failures == []
-    return Told(page), {found["cause"]: found["verdict"] for found in findings["findings"]}
+    return Page(page), {found["cause"]: found["verdict"] for found in findings["findings"]}
 
 
 def stories(told: str, *causes: str) -> list[str]:
@@ -91,8 +67,8 @@ def test_what_the_claims_look_for_is_what_the_walks_tell_of_the_published_cases(
 def test_a_healthy_system_has_no_story(tmp_path: Path) -> None:
     told, verdicts = report(recorded.case("healthy"), tmp_path / "out", *CLAIMS)
     assert {verdicts[cause] for cause in CLAIMS} <= {"ruled_out", "insufficient_evidence"}
-    assert stories(told.text, *CLAIMS) == [] and told.apart == ""
-    assert "The put-back was refused" not in told.text and "was refused for its size, again" not in told.text
+    assert stories(told.own, *CLAIMS) == [] and told.apart == ""
+    assert "The put-back was refused" not in told.own and "was refused for its size, again" not in told.own
 
 
 def paste(folder: Path) -> Path:
@@ -120,10 +96,10 @@ def test_a_suspicion_tells_no_story(tmp_path: Path) -> None:
     told, verdicts = report(kit.open_case(evidence, tmp_path / "ws"), tmp_path / "out", *CLAIMS)
     assert {verdicts[cause] for cause in CLAIMS} == {"suspected"}
     said = (evidence / "paste.txt").read_text()
-    own = [text for text in stories(told.text, *CLAIMS) if text.partition(": ")[2] not in said]
+    own = [text for text in stories(told.own, *CLAIMS) if text.partition(": ")[2] not in said]
     assert own == [] and told.apart == ""
     # A few lines were pasted: nothing here comes in tens.
-    assert COUNTED.findall(told.text) == []
+    assert COUNTED.findall(told.own) == []
 
 
 def test_the_claims_would_be_found() -> None:

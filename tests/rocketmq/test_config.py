@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import re
-import tarfile
 
 import pytest
-import zstandard
-from recorded import HERE, SMALL, label
+from recorded import SMALL, files, label
 from table import rows_of
 
 from kit.rocketmq.config import ALIASES, CONFLICTS, PARAMETERS, Settings, conflicts, default_of, guide, ignored
@@ -73,16 +70,12 @@ def test_a_parameter_without_a_number_contradicts_nothing():
 
 def in_force(name: str) -> tuple[dict[str, str], dict[str, str]]:
     """What a recorded broker was given (broker.conf) and what it said it runs with (mqadmin getBrokerConfig)."""
-    archive = zstandard.ZstdDecompressor().decompress(
-        (HERE.parent / "sample_data" / f"{name}.tar.zst").read_bytes(), 1 << 30
+    wanted = ("broker/broker.conf", "getBrokerConfig.txt")
+    given, said = (
+        dict(re.findall(r"^(\w+) *= *(.*?)\r?$", data.decode(), re.M))
+        for _, data in sorted(files(name, lambda member: member.name.endswith(wanted)).items())
     )
-    found = {}
-    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        for member in tar:
-            if member.name.endswith(("broker/broker.conf", "getBrokerConfig.txt")):
-                text = tar.extractfile(member).read().decode()
-                found[member.name.rsplit("/", 1)[-1]] = dict(re.findall(r"^(\w+) *= *(.*?)\r?$", text, re.M))
-    return found["broker.conf"], found["getBrokerConfig.txt"]
+    return given, said
 
 
 @pytest.mark.parametrize("name", SMALL)

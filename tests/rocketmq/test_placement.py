@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import tarfile
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
 import pytest
-import zstandard
+import recorded
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded import HERE, SMALL, truth
+from recorded import SMALL, truth
 from table import rows_of
 
 from kit.rocketmq import names
@@ -112,17 +111,12 @@ FOLDERS = {"m": "first", "p": "last", "q": "middle"}
 def business_keys(name: str) -> tuple[dict[str, str], set[str]]:
     """{key prefix: placement} and the keys that have a business row."""
     prefixes, rows = {}, set()
-    archive = zstandard.ZstdDecompressor().decompress(
-        (HERE.parent / "sample_data" / f"{name}.tar.zst").read_bytes(), 1 << 30
-    )
-    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        for member in tar:
-            path = Path(member.name)
-            if path.suffix == ".csv" and not path.stem.endswith("tx_log") and path.parent.name in FOLDERS:
-                text = tar.extractfile(member).read().decode()
-                found = {row["order_id"] for row in csv.DictReader(io.StringIO(text))}
-                prefixes[next(iter(found))[:2]] = FOLDERS[path.parent.name]
-                rows |= found
+    for member, text in recorded.files(name, lambda member: member.name.endswith(".csv")).items():
+        path = Path(member)
+        if not path.stem.endswith("tx_log") and path.parent.name in FOLDERS:
+            found = {row["order_id"] for row in csv.DictReader(io.StringIO(text.decode()))}
+            prefixes[next(iter(found))[:2]] = FOLDERS[path.parent.name]
+            rows |= found
     return prefixes, rows
 
 

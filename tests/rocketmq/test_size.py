@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-import struct
 import zlib
 from collections import Counter, defaultdict
 from typing import Any
 
+import oracle
 import pytest
+import recorded
 from hypothesis import given
 from hypothesis import strategies as st
 from recorded import BIG, SMALL, commitlog, label, truth
@@ -19,14 +20,10 @@ from kit.rocketmq.versions import rule
 
 
 def stored(record: dict[str, Any], files: dict[int, bytes]) -> tuple[int, str]:
-    """Body length and property string straight from the bytes (IPv4 hosts, version 1)."""
-    start = max(first for first in files if first <= record["physical_offset"])
-    data, at = files[start], record["physical_offset"] - start
-    body = struct.unpack_from(">i", data, at + 84)[0]
-    topic = data[at + 88 + body]
-    length = struct.unpack_from(">h", data, at + 89 + body + topic)[0]
-    properties = data[at + 91 + body + topic : at + 91 + body + topic + length]
-    return body, properties.decode()
+    """Body length and property string straight from the bytes."""
+    one = oracle.parse(recorded.stored(record, files), 0)
+    assert one is not None
+    return len(one["body"]), one["properties"].decode()
 
 
 def is_batch(properties: str) -> bool:

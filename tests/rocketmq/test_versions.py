@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from table import rows_of
 
-from kit.rocketmq import names, versions
+from kit.rocketmq import names
 from kit.rocketmq.versions import FIXED, RULES, Version, rule
 
 ORDINALS = rows_of(__file__, "ordinals")
@@ -15,13 +15,11 @@ RELEASES = [Version.parse(text) for text in ORDINALS.values()]
 @pytest.mark.parametrize("text", ["4.6.1", "V4_6_1", "rocketmq-all-4.6.1-bin-release", 335, "335", " 4.6.1 ", 334])
 def test_every_spelling_is_the_same_release(text):
     assert Version.parse(text) == Version(4, 6, 1)
+    assert Version.parse("1.2.3.4x9999") == Version(1, 2, 3)
 
 
-@pytest.mark.parametrize("text", ["", "four", "4", "-1", "99999", "1.2.3.4x9999", "V4"])
+@pytest.mark.parametrize("text", ["", "four", "4", "-1", "99999", "V4"])
 def test_no_version_is_one_helpful_sentence(text):
-    if text == "1.2.3.4x9999":
-        assert Version.parse(text) == Version(1, 2, 3)
-        return
     with pytest.raises(ValueError, match="not a RocketMQ version") as caught:
         Version.parse(text)
     assert "\n" not in str(caught.value)
@@ -42,8 +40,7 @@ def test_a_rule_is_that_of_the_release(name, at, value):
 
 
 def test_system_busy_is_retried_from_5_3_0():
-    assert 2 not in rule("retriedResponseCodes", "5.2.0")
-    assert 2 in rule("retriedResponseCodes", "5.3.0")
+    assert [2 in rule("retriedResponseCodes", release) for release in ("5.2.0", "5.3.0")] == [False, True]
 
 
 def test_unknown_version_is_unknown_not_a_default():
@@ -56,18 +53,6 @@ def test_rows_are_ordered_and_referenced():
         assert [since for since, _ in each.rows] == sorted({since for since, _ in each.rows})
         assert each.reference
     assert all(Version.parse(fix.since) in RELEASES and fix.reference for fix in FIXED)
-
-
-def test_faults_by_release():
-    def slugs(version: str, side: str) -> set[str]:
-        return {fix.slug for fix in versions.faults(version, side)}
-
-    assert "fallback-keeps-tran-msg" in slugs("4.6.0", "client")
-    assert "fallback-keeps-tran-msg" not in slugs("4.6.1", "client")
-    assert "compressed-half" in slugs("4.5.2", "broker")
-    assert "compressed-half" not in slugs("4.6.0", "broker")
-    assert "prepared-retry-unconsumable" in slugs("4.6.1", "broker") & slugs("5.1.4", "broker")
-    assert "prepared-retry-unconsumable" not in slugs("4.9.8", "broker")
 
 
 def test_topics_and_levels():

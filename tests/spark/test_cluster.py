@@ -18,33 +18,16 @@ import pyspark
 import pytest
 import recorded
 from ports import free_port
+from typed import ROOT, typed
 
 pytestmark = pytest.mark.cluster
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("half-topic-blowup", "transaction-consistency")
 
 
 def triage(evidence: str, out: Path, *more: str, env: dict[str, str] | None = None) -> bytes:
     """Return findings.json of a triage that is started where the shipped environment lies unpacked too."""
-    command = [
-        sys.executable,
-        "-m",
-        "kit",
-        "triage",
-        evidence,
-        "--json",
-        str(out),
-        "--workspace",
-        str(out.parent / f"ws-{out.stem}"),
-        *more,
-    ]
-    done = subprocess.run(
-        command,
-        cwd=out.parent,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
-        capture_output=True,
-        text=True,
-    )
+    own = ("--json", out, "--workspace", out.parent / f"ws-{out.stem}")
+    done = typed("-m", "kit", "triage", evidence, *own, *more, cwd=out.parent, env=env or {})
     assert done.returncode == 0, done.stderr[:3000]
     return out.read_bytes()
 
@@ -61,13 +44,8 @@ def workers(shared: Path) -> Iterator[tuple[str, dict[str, str]]]:
     archive = ship(shared)
     (shared / "environment").symlink_to(shared / "env")
     with cluster(shared / "cluster") as url:
-        yield (
-            url,
-            {
-                "PYSPARK_PYTHON": "./environment/bin/python",
-                "PYSPARK_SUBMIT_ARGS": f"--archives {archive}#environment pyspark-shell",
-            },
-        )
+        submitted = f"--archives {archive}#environment pyspark-shell"
+        yield url, {"PYSPARK_PYTHON": "./environment/bin/python", "PYSPARK_SUBMIT_ARGS": submitted}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -175,19 +153,8 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[str]:
             time.sleep(0.2)
 
     try:
-        until(
-            start(
-                "master",
-                "master.Master",
-                "--host",
-                "127.0.0.1",
-                "--port",
-                url.rpartition(":")[2],
-                "--webui-port",
-                str(free_port()),
-            ),
-            "Starting Spark master",
-        )
+        where = ("--host", "127.0.0.1", "--port", url.rpartition(":")[2], "--webui-port", str(free_port()))
+        until(start("master", "master.Master", *where), "Starting Spark master")
         for n in range(workers):
             own = [
                 "--host", "127.0.0.1", "--webui-port", str(free_port()), "--cores", "1", "--memory", "2g", "--work-dir",

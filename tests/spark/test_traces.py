@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import recorded
 import stores
+from table import rows_of
 
 from kit.formats.commitlog import segments, trace_contexts
 
@@ -19,37 +20,10 @@ def one(*fields: str) -> dict[str, Any]:
     return row
 
 
-def test_sends_with_and_without_an_offset_id() -> None:
-    start = ("Pub", "1700000000123", "R", "g", "t", "ID", "null", "k1 k2", "10.0.0.1:10911", "12", "34", "1")
-    row = one(*start, "OFFSET", "true", "10.0.0.9")
-    assert (row["type"], row["time"], row["msg_id"], row["tags"], row["keys"]) == (
-        "Pub", 1_700_000_000_123_000, "ID", None, "k1 k2",
-    )  # fmt: skip
-    assert (row["cost_ms"], row["msg_type"]) == (34, 1)
-    assert (row["offset_msg_id"], row["success"], row["client_host"], row["problem"]) == (
-        "OFFSET", True, "10.0.0.9", None,
-    )  # fmt: skip
-    row = one(*start, "false")
-    assert (row.get("offset_msg_id"), row["success"], row["problem"]) == (None, False, None)
-
-
-def test_deliveries_of_old_and_new_clients() -> None:
-    before = one("SubBefore", "1700000000123", "null", "g", "req", "ID", "2", "k")
-    assert (before["request_id"], before["retry_times"], before["region"], before["problem"]) == ("req", 2, None, None)
-    old = one("SubAfter", "req", "ID", "5", "true", "k", "0")
-    assert (old["success"], old["context_code"], old.get("group"), old["problem"]) == (True, 0, None, None)
-    new = one("SubAfter", "req", "ID", "5", "false", "k", "4", "1700000000123", "g")
-    assert (new["success"], new["context_code"], new["group"], new["problem"]) == (False, 4, "g", None)
-
-
-def test_transactions_and_recalls() -> None:
-    end = one(
-        "EndTransaction", "1700000000123", "R", "g", "t", "ID", "a", "k", "h:1", "2", "TX", "COMMIT_MESSAGE", "true"
-    )
-    assert (end["transaction_id"], end["state"], end["from_check"], end["msg_type"]) == (
-        "TX", "COMMIT_MESSAGE", True, 2,
-    )  # fmt: skip
-    assert one("Recall", "1700000000123", "R", "g", "t", "ID", "true")["success"] is True
+@pytest.mark.parametrize(("fields", "expected"), rows_of(__file__, "contexts"))
+def test_a_context_of_each_kind(fields: list[str], expected: dict[str, Any]) -> None:
+    row = one(*fields)
+    assert {name: row.get(name) for name in expected} == expected and row["problem"] is None
 
 
 def test_contexts_glued_together_come_apart() -> None:

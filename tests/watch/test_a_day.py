@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import time
 from pathlib import Path
 
 import msgspec
 import pytest
+from growing import Clock, watch, write
 from stores import Record, store
-
-from kit.watch.loop import Watch
 
 BEGIN = 1_795_305_600
 STEP = 60
@@ -33,15 +31,13 @@ def test_memory_and_state_stay_flat_over_a_day_of_rolled_and_deleted_files(tmp_p
     logs, stores = tmp_path / "logs", tmp_path / "store" / "commitlog"
     logs.mkdir()
     stores.mkdir(parents=True)
-    now, lines, files = [float(BEGIN)], 0, 0
-    watch = Watch([tmp_path], clock=lambda: now[0], disk=lambda _: (100, 50))
-    watch.step()
+    clock, lines, files = Clock(BEGIN), 0, 0
+    seen = watch(tmp_path, clock)
+    seen.step()
     sizes, held = [], []
     for minute in range(HOURS * 60):
-        now[0] += STEP
-        with (logs / "broker.log").open("a") as file:
-            file.writelines(line(now[0], lines + n) for n in range(200))
-        os.utime(logs / "broker.log", (now[0], now[0]))
+        clock.now += STEP
+        write(logs / "broker.log", "".join(line(clock.now, lines + n) for n in range(200)), clock.now)
         lines += 200
         if minute % 30 == 29:
             # Every half hour the log is rolled, and all but the last five are deleted.
@@ -55,17 +51,17 @@ def test_memory_and_state_stay_flat_over_a_day_of_rolled_and_deleted_files(tmp_p
             files += 1
             for old in sorted(stores.iterdir())[:-4]:
                 old.unlink()
-        watch.step()
-        sizes.append(len(msgspec.json.encode(watch.kept)))
+        seen.step()
+        sizes.append(len(msgspec.json.encode(seen.kept)))
         held.append(int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize())
     for _ in range(3):
-        now[0] += 40
-        watch.step()
+        clock.now += 40
+        seen.step()
     # Nothing is lost or doubled; one episode, however long it lasts.
-    assert watch.figures.entries == lines
-    assert watch.figures.records == 50 * files
-    assert watch.figures.signs["topic-too-long"] == -(-lines // 97)
-    assert len(watch.kept.episodes.open) == 1
+    assert seen.figures.entries == lines
+    assert seen.figures.records == 50 * files
+    assert seen.figures.signs["topic-too-long"] == -(-lines // 97)
+    assert len(seen.kept.episodes.open) == 1
     quarter = len(sizes) // 4
     assert max(sizes[quarter:]) < 2 * max(sizes[:quarter])
     assert max(sizes) < 64 << 10

@@ -112,14 +112,6 @@ def test_of_two_properties_with_one_name_the_later_counts() -> None:
     assert rows[0]["keys"] == "k2"
 
 
-def test_stale_records_behind_a_filler_are_not_read() -> None:
-    stale = stores.Record(body=b"old").encode(4096)
-    made = stores.store([stores.Record()], base=1 << 30, end=stale, blank=8 + len(stale))
-    rows, gaps = read(made.data, made.base, 0)
-    assert len(rows) == 1
-    assert gaps == [(92, len(made.data), "blank")]
-
-
 def test_reasons_of_what_is_no_record() -> None:
     whole = stores.store([stores.Record(body=b"x" * 100)] * 3).data
     size = len(whole) // 3

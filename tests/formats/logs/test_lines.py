@@ -172,16 +172,6 @@ def test_only_lf_ends_a_line(tmp_path: Path) -> None:
     ]
 
 
-def test_offset_is_where_the_line_starts(tmp_path: Path) -> None:
-    text = f"{BROKER}\n\tat x\n{BROKER}\n"
-    path = write(tmp_path, text)
-    assert [text.encode()[r["offset"] :][: len(BROKER)].decode() for r in rows(path)] == [BROKER, BROKER]
-
-
-def test_an_empty_file_has_no_entries(tmp_path: Path) -> None:
-    assert rows(write(tmp_path, b"")) == []
-
-
 @effort.examples(80)
 @given(
     texts=st.lists(st.text("abc", max_size=40), max_size=8),

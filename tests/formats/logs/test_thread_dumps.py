@@ -42,22 +42,3 @@ def test_times_are_read_in_the_zone_given() -> None:
 
 def test_broken_bytes_are_no_threads() -> None:
     assert list(thread_dumps.read("x", b'\xff\x00\x80 Full thread dump \n"', lambda ms: ms)) == []
-
-
-def test_arthas_and_thread_info() -> None:
-    text = """[arthas@4711]$ thread -n 2
-"ConsumeMessageThread_1" Id=81 cpuUsage=98.2% deltaTime=200ms time=123ms RUNNABLE
-    at java.net.SocketInputStream.socketRead0(Native Method)
-    at com.acme.StockListener.consumeMessage(StockListener.java:44)
-
-"main" prio=5 Id=1 TIMED_WAITING on java.util.concurrent.CountDownLatch$Sync@1f2e
-\tat java.base@17/jdk.internal.misc.Unsafe.park(Native Method)
-"""
-    assert thread_dumps.sniff(text.encode())
-    first, second = thread_dumps.parse(text)
-    assert (first.thread, first.state, len(first.frames)) == ("ConsumeMessageThread_1", "RUNNABLE", 2)
-    assert (second.state, second.waiting_for, second.frames) == (
-        "TIMED_WAITING",
-        "1f2e",
-        ["jdk.internal.misc.Unsafe.park(Native Method)"],
-    )

@@ -24,15 +24,6 @@ if TYPE_CHECKING:
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def queue_files(name: str, folder: Path) -> list[tuple[str, str]]:
-    """Unpack the queues of a recording; return (name in the evidence, path)."""
-    paths = []
-    for member, data in recorded.files(name, lambda member: "/consumequeue/" in member.name).items():
-        paths.append((member, str(folder / str(len(paths)))))
-        Path(paths[-1][1]).write_bytes(data)
-    return paths
-
-
 def rows(file: str, path: Path, data: bytes) -> list[dict[str, Any]]:
     path.write_bytes(data)
     return [row for batch in consumequeue.units(file, str(path)) for row in batch.to_pylist()]
@@ -42,7 +33,7 @@ def rows(file: str, path: Path, data: bytes) -> list[dict[str, Any]]:
 def test_each_record_has_its_unit(name: str, tmp_path: Path) -> None:
     found: Counter[tuple[Any, ...]] = Counter()
     due = {}
-    for file, path in queue_files(name, tmp_path):
+    for file, path in recorded.written(name, "consumequeue", tmp_path):
         for batch in consumequeue.units(file, path):
             for row in batch.to_pylist():
                 assert (row["problem"], row["kind"]) == (None, "plain")
@@ -165,6 +156,6 @@ def test_sniffing_does_not_take_other_files() -> None:
 
 @pytest.mark.spark
 def test_spark_reads_queues(spark: SparkSession, tmp_path: Path) -> None:
-    files = [{"file": file, "path": path} for file, path in queue_files("healthy", tmp_path)]
+    files = [{"file": file, "path": path} for file, path in recorded.written("healthy", "consumequeue", tmp_path)]
     table = spark.read.format("rocketmq.consumequeue").option("files", json.dumps(files)).load()
     assert table.count() == sum(1 for _ in recorded.truth("healthy"))

@@ -14,14 +14,6 @@ from kit.evidence.files import Damaged
 from kit.formats.queues import index
 
 
-def index_files(name: str, folder: Path) -> list[str]:
-    paths = []
-    for member, data in recorded.files(name, lambda member: Path(member.name).parent.name == "index").items():
-        paths.append(folder / Path(member).name)
-        paths[-1].write_bytes(data)
-    return list(map(str, paths))
-
-
 def key_hash(topic: str, key: str) -> int:
     value = abs(java_hash(f"{topic}#{key}"))
     return value if value < 1 << 31 else 0
@@ -31,7 +23,7 @@ def key_hash(topic: str, key: str) -> int:
 def test_each_key_of_each_record_is_indexed(name: str, tmp_path: Path) -> None:
     found: Counter[tuple[int, int]] = Counter()
     times = {}
-    for path in index_files(name, tmp_path):
+    for _, path in recorded.written(name, "index", tmp_path):
         heads: dict[int, int] = {}
         for batch in index.entries("i", path):
             for row in batch.to_pylist():

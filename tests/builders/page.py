@@ -1,0 +1,35 @@
+"""A page as a reader sees it."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+
+class Page(HTMLParser):
+    """Tags, attributes and visible text of a page, without scripts and styles; `own` and `apart`: outside and inside quotations."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = self.own = self.apart = ""
+        self._silent = False
+        self._quotes = 0
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._silent = tag in ("script", "style")
+        self._quotes += tag == "blockquote"
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent = False
+        self._quotes -= tag == "blockquote"
+
+    def handle_data(self, data: str) -> None:
+        if self._silent:
+            return
+        self.text += data
+        if self._quotes:
+            self.apart += data
+        else:
+            self.own += data + " "
