@@ -248,8 +248,6 @@ def book(name: str, **parameters: Any) -> str:
 
 def of_cells(*cells: str) -> str:
     """Return a notebook of these code cells."""
-    from nbformat.v4 import new_code_cell, new_notebook
-
     made = new_notebook(cells=[new_code_cell(cell) for cell in cells])
     made.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}}
     return json.dumps(made)

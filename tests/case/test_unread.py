@@ -289,22 +289,17 @@ def test_a_drive_that_was_away_is_asked_again(evidence: Path, monkeypatch: pytes
     assert again.workspace.table("results/earlier") is None
 
 
-def test_what_is_still_away_is_not_asked_again_and_again(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = opened(evidence)
-    monkeypatch.setattr(segments, "messages", away(segments.messages))
-    folder = case.folder("messages")
-    before = folder.stat().st_ino
-    monkeypatch.setattr("kit.case.case.readable_again", lambda *_: False)
-    assert opened(evidence).folder("messages").stat().st_ino == before
-
-
-def test_the_notebooks_of_a_run_remove_nothing(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("how", ["still away", "in a notebook of a run"])
+def test_what_is_not_asked_again_stays_as_it_is(evidence: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     case = opened(evidence)
     case.zones  # noqa: B018
     with monkeypatch.context() as broken:
         broken.setattr(segments, "messages", away(segments.messages))
         before = case.folder("messages").stat().st_ino
-    monkeypatch.setenv(workspace.RUN, "run")
+    if how == "still away":
+        monkeypatch.setattr("kit.case.case.readable_again", lambda *_: False)
+    else:
+        monkeypatch.setenv(workspace.RUN, "run")
     assert opened(evidence).folder("messages").stat().st_ino == before
 
 

@@ -90,16 +90,6 @@ def test_a_store_without_its_configuration_may_be_a_replica(tmp_path: Path) -> N
     assert [missing.command.split()[1] for missing in found.missing] == ["getBrokerConfig"]
 
 
-def test_a_lost_master_alone_says_nothing_of_offsets(tmp_path: Path) -> None:
-    """store/ha/HAService.HAClient: an IOException while reading, as at the death of a recorded master."""
-    write_log(
-        tmp_path / "e" / "store.log",
-        ["2026-11-20 10:00:00 INFO HAClient - HAClient, processReadEvent read socket exception"],
-    )
-    found = causes.examine(kit.open_case(tmp_path / "e", tmp_path / "ws").facts, "replica-loss")
-    assert found.verdict == "suspected" and found.summary.render().startswith("The master is gone. Whether")
-
-
 @pytest.mark.parametrize(("asked", "verdict"), [("10.0.0.3:10911", "ruled_out"), (f"{HOST}:10911", "suspected")])
 def test_broker_status_of_the_replica_shows_that_it_has_all(asked: str, verdict: str, tmp_path: Path) -> None:
     """Without its store: ten records that end before byte 1,000,000. That of the master itself shows nothing."""

@@ -12,7 +12,8 @@ from typing import Any
 import nbformat
 import pytest
 import recorded
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from books import write
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 import kit
 from kit.case import output
@@ -124,16 +125,6 @@ def test_a_report_tells_the_documented_case_only_beside_a_confirmed_cause(
     )
     text = "".join(str(block["html"]) for block in story.blocks)
     assert ("documented case" in text) is told and "The loop, drawn" in text
-
-
-def write(path: Path, *cells: nbformat.NotebookNode, **about: str) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    spec = {
-        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-        "language_info": {"name": "python"},
-    }
-    nbformat.write(new_notebook(cells=list(cells), metadata={**spec, "rmq-kit": about}), path)
-    return path
 
 
 def test_chosen_are_the_overview_and_those_of_causes_that_hold(tmp_path: Path) -> None:

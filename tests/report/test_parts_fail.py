@@ -6,11 +6,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import books
 import incidents
-import nbformat
 import pandas as pd
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from kit.charts import Chart, Undrawn, figure
 from kit.charts.table import cell
@@ -78,14 +78,7 @@ def book(path: Path, *sources: str) -> Path:
     parameters = new_code_cell(
         "evidence, workspace, lang, interactive = '', '', 'en', False", metadata={"tags": ["parameters"]}
     )
-    cells = [new_markdown_cell("# Title"), parameters, *map(new_code_cell, sources)]
-    metadata = {
-        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-        "language_info": {"name": "python"},
-        "rmq-kit": {"report": "overview"},
-    }
-    nbformat.write(new_notebook(cells=cells, metadata=metadata), path)
-    return path
+    return books.write(path, new_markdown_cell("# Title"), parameters, *map(new_code_cell, sources), report="overview")
 
 
 @pytest.mark.seconds
