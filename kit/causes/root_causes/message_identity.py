@@ -40,6 +40,7 @@ def observe(facts: Facts) -> Observed:
     copies = facts("identity_records") if effect and counts.get("several") and len(same) else None
     values = {
         "uniq_keys": counts.get("uniq_keys"), "several": counts.get("several"), "wrong": len(wrong),
+        "wrong_seen": len(wrong) if seen else None,
         "failed": len(failed), "seen": len(seen),
         "texts_seen": outputs or facts.has_source("app") or facts.has_source("text"), "twice": twice, "effect": effect,
         "handled_twice_by_offset_id": None if not known else int(again["messages"].iloc[0]) if len(again) else 0,
