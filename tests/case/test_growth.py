@@ -68,21 +68,3 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     new = parts(grown, "logs")
     assert old.keys() - new.keys() and old.keys() & new.keys()
     assert grown.logs.count() == 801
-
-
-def test_what_could_not_be_read_whole_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kit.formats.commitlog import segments
-
-    read = segments.messages
-
-    def breaks(file: object, start: int, stop: int, **options: object) -> object:
-        if "host-1" in file.file:  # type: ignore[attr-defined]
-            raise OSError(5, "Input/output error")
-        return read(file, start, stop, **options)  # type: ignore[arg-type]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(segments, "messages", breaks)
-        before = kit.open_case(evidence(tmp_path / "before", files=2), tmp_path / "ws")
-        assert len(ids(before)) == 50
-    grown = kit.open_case(evidence(tmp_path / "grown", files=3), tmp_path / "ws")
-    assert len(ids(grown)) == 150
