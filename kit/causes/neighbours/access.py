@@ -41,7 +41,7 @@ def acl_denied(facts: Facts) -> Observed:
     reasons = {why: sorted({*rows["name"]} - {""}) for why, rows in every.items()}
     by_broker = entries["source"].isin(BROKER_SIDE)
     own = entries if by_broker.all() else entries[~by_broker]
-    alone, setting = refs.seen(facts, "no-consumer-list"), setup.setting(facts, "aclEnable")
+    setting = setup.setting(facts, "aclEnable")
     values = {
         "denied": seen.count,
         "reasons": reasons,
@@ -51,7 +51,6 @@ def acl_denied(facts: Facts) -> Observed:
             for why, rows in every.items()
         ],
         "in_broker": sum(refs.count(facts, "access-denied", s) for s in ("remoting", "broker", "broker_default")),
-        "no_list": alone.count,
         "acl_on": setting.value == "true" and setting.where is not None,
         **{why: named or " " for why, named in reasons.items()},
     }
@@ -63,7 +62,6 @@ def acl_denied(facts: Facts) -> Observed:
             for ref in refs.earliest(facts, own.loc[[at]], within=own["reason"][at])
         ],
         "in-broker-log": refs.earliest(facts, entries[by_broker], 1, within="AclException"),
-        "no-consumer-list": refs.quote(facts, alone, 1),
         "acl-on": (setting.where,) if setting.where else (),
     }
     return Observed(values, quotes, seen.window, actors=[name for named in reasons.values() for name in named])

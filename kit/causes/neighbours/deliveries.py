@@ -143,15 +143,14 @@ def schedule_blocked(facts: Facts) -> Observed:
     if facts.has("messages") and failed["msg_id"].notna().any():
         # The log names what blocks a level.
         blocked = facts("schedule_misfits").query("kind == 'named'")
-    lines, by_store = int(failed["count"].sum()), int(named["count"].sum())
-    happened = bool(len(failed) or len(named))
+    by_store = int(named["count"].sum())
+    count = max(int(failed["count"].sum()), by_store)
     levels = sorted({int(queue) + 1 for queue in blocked["queue_id"]})
     refused = failed if len(failed) else named
     values = {
-        "happened": happened,
-        "count": max(lines, by_store),
+        "count": count,
         "for_size": max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), by_store),
-        "failed_deliveries": max(lines, by_store) if shown_by.has(facts, "store.log | broker.log") else None,
+        "failed_deliveries": count if shown_by.has(facts, "store.log | broker.log") else None,
         "limit": known.limit,
         "undeliverable_records": None
         if too_large is None
@@ -165,4 +164,4 @@ def schedule_blocked(facts: Facts) -> Observed:
         "too-large": () if too_large is None else refs.records_at(facts, too_large),
         "waiting-behind": refs.records_at(facts, blocked) if len(blocked) else (),
     }
-    return Observed(values, quotes, refs.span(refused["first"], refused["last"]) if happened else None)
+    return Observed(values, quotes, refs.span(refused["first"], refused["last"]) if count else None)

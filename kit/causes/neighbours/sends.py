@@ -73,6 +73,7 @@ def client_oversize_reject(facts: Facts) -> Observed:
     values = {
         "broker": broker, "client": client, "happened": happened, "looked": broker is not None or client is not None,
         "sized": happened and rejects.sized, "largest_refused_record": rejects.largest,
+        # 4.9.4 and later print the limit itself.
         "printed_limit": known.limit if broker and known.how == "total" else None,
     }  # fmt: skip
     quotes = {
