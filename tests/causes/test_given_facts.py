@@ -100,7 +100,7 @@ def test_discards_that_only_a_log_prints_are_not_counted_as_discarded() -> None:
     discard = SEEN | {"event": "check-discard", "file": "transaction.log", "source": "transaction"}
     printed = {
         "leaked": False, "lines": 2, "messages": 1, "first": AT, "last": LATER, "file": "transaction.log", "line": 3, "commits": 0, "commit_file": None,
-        "commit_line": None, "unknown_messages": 1, "unknowns": 15, "unknown_file": "transaction.log", "unknown_line": 4,
+        "commit_line": None, "born": None, "unknown_messages": 1, "unknowns": 15, "unknown_file": "transaction.log", "unknown_line": 4,
     }  # fmt: skip
     known = facts(sources=["transaction"], known_texts=[discard], printed_discards=[printed], transaction_totals=[])
     found = causes.examine(known, "check-unknown-until-discard").as_dict()
