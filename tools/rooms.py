@@ -38,7 +38,7 @@ BUDGETS: Final = {
     "watch": 1_260,
 }
 """Python lines a room may have. A room that is not listed has none: a new one is added here."""
-TESTS: Final = 20_810
+TESTS: Final = 20_780
 """Python lines all tests together may have, without the rows of data beside them."""
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import recorded
+from table import rows_of
 
 import kit
 from kit.analysis.consumers import outcomes
@@ -16,13 +17,7 @@ STEP = 70
 """Every so many messages of a kind are asked about."""
 
 
-@pytest.mark.parametrize(
-    ("expression", "tag", "fits"),
-    [
-        ("*", None, True), ("", "A", True), ("A", "A", True), ("A", "B", False), ("A || B", "B", True), ("A||B", "C", False),
-        ("A", None, False), ("AA", "A", False), ("a > 5 AND b IS NOT NULL", "A", None), ("TAGS in ('A')", "A", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("expression", "tag", "fits"), rows_of(__file__, "a_tag_and_an_expression"))
 def test_a_tag_and_an_expression(expression: str, tag: str | None, fits: bool | None) -> None:
     assert outcomes.matches(expression, tag) is fits
 
@@ -46,11 +41,7 @@ pytestmark = pytest.mark.seconds
 
 
 @pytest.mark.parametrize(
-    ("name", "where", "fate"),
-    [
-        ("subscription-mismatch", "in_front_of_the_offset", "queue-of-nobody"),
-        ("subscription-mismatch-tags", "behind_the_offset", "filtered"),
-    ],
+    ("name", "where", "fate"), rows_of(__file__, "messages_that_nobody_handled_and_those_that_somebody_did")
 )
 def test_messages_that_nobody_handled_and_those_that_somebody_did(name: str, where: str, fate: str) -> None:
     said = truth(name)

@@ -46,10 +46,8 @@ def incident(folder: Path, **how: Any) -> tuple[Evidence, Any]:
 
 def test_without_store_log_the_named_record_decides(tmp_path: Path) -> None:
     evidence, loops = incident(tmp_path / "e")
-    assert (
-        examined(evidence.write(transaction_log=[put_back_failed(30, evidence.offset_id(loops))] * 9)).verdict
-        == "confirmed"
-    )
+    failed = [put_back_failed(30, evidence.offset_id(loops))] * 9
+    assert examined(evidence.write(transaction_log=failed)).verdict == "confirmed"
 
 
 def test_a_failed_put_back_that_fits_is_not_confirmed(tmp_path: Path) -> None:

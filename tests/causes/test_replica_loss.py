@@ -69,10 +69,8 @@ def test_the_store_of_another_broker_is_not_the_lost_masters(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("behind", [0, 4])
 def test_without_a_ledger_or_a_lost_master_it_is_open(behind: int, tmp_path: Path) -> None:
-    assert (
-        causes.examine(evidence(tmp_path / "a", behind=behind, ledger=False).facts, "replica-loss").verdict
-        == "suspected"
-    )
+    found = causes.examine(evidence(tmp_path / "a", behind=behind, ledger=False).facts, "replica-loss")
+    assert found.verdict == "suspected"
     found = causes.examine(evidence(tmp_path / "b", behind=behind, cluster=False).facts, "replica-loss")
     assert found.verdict == ("suspected" if behind else "ruled_out")
 

@@ -176,10 +176,8 @@ def test_a_queue_of_two_processes_is_counted_and_a_hand_over_is_not() -> None:
 
 
 def test_what_nobody_handled_is_read_out() -> None:
-    assert (
-        consumers.handled(frames.HANDLED).reading
-        == "671 of 805 stored messages were not handled by anybody in the group."
-    )
+    said = "671 of 805 stored messages were not handled by anybody in the group."
+    assert consumers.handled(frames.HANDLED).reading == said
     assert "not known" in consumers.handled(frames.HANDLED.assign(behind=None)).reading
 
 

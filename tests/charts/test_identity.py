@@ -73,11 +73,8 @@ def test_tables_of_a_life() -> None:
     assert [len(table.frame) for table in shown] == [4, 1, 60, 1, 1]
     assert not any("<b>" in table.as_html() for table in shown)
     empty = {name: [] if isinstance(value, list) else "x" for name, value in told.items()}
-    assert (
-        messages.traced(empty).table.empty
-        and messages.apart(empty).frame.empty
-        and messages.mentions(empty).frame.empty
-    )
+    assert messages.traced(empty).table.empty
+    assert messages.apart(empty).frame.empty and messages.mentions(empty).frame.empty
 
 
 @pytest.mark.parametrize(

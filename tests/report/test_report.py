@@ -32,11 +32,8 @@ def test_first_screen_answers_the_five_questions_in_order(tmp_path: Path) -> Non
     asked = [read.text.index(PAGE[name].en) for name in ("what", "since", "bad", "why", "now")]
     assert asked == sorted(asked)
     first = read.text[: read.text.index(PAGE["contents"].en) if PAGE["contents"].en in read.text else asked[-1] + 400]
-    assert (
-        "4,096" in first
-        and "2024-05-14 02:00:00 UTC to 2024-05-14 02:00:50 UTC" in first
-        and "Shorten the consumer group" in first
-    )
+    told = ("4,096", "2024-05-14 02:00:00 UTC to 2024-05-14 02:00:50 UTC", "Shorten the consumer group")
+    assert [text for text in told if text not in first] == []
 
 
 def test_confirmed_first_then_neighbours_then_undecided_then_excluded(tmp_path: Path) -> None:
@@ -141,9 +138,7 @@ def test_hostile_evidence_stays_text(tmp_path: Path) -> None:
 def test_html_of_a_notebook_is_never_taken_over(tmp_path: Path) -> None:
     read, _ = page(tmp_path, shown=["<b onclick='x()'>foreign</b>"])
     assert "<b onclick='x()'>foreign</b>" in read.text
-    assert (
-        "<b>raw</b>" in read.text and "http://example.com" not in str(read.tags) and "javascript:" not in str(read.tags)
-    )
+    assert "<b>raw</b>" in read.text and not re.search("http://example.com|javascript:", str(read.tags))
 
 
 def test_page_is_complete_in_chinese(tmp_path: Path) -> None:

@@ -38,10 +38,8 @@ def test_names_of_another_version_are_ignored():
     assert ignored("transactionOpBatchInterval", Version(5, 0, 0))
     assert not ignored("transactionOpBatchInterval", None)
     assert Settings({"mapedFileSizeCommitLog": "1024"}, Version(4, 5, 1)).value("mappedFileSizeCommitLog").value == 1024
-    assert (
-        Settings({"mapedFileSizeCommitLog": "1024"}, Version(4, 6, 0)).value("mappedFileSizeCommitLog").source
-        == "default"
-    )
+    new = Settings({"mapedFileSizeCommitLog": "1024"}, Version(4, 6, 0))
+    assert new.value("mappedFileSizeCommitLog").source == "default"
 
 
 def test_defaults_of_a_stock_broker_do_not_contradict_each_other():

@@ -54,13 +54,7 @@ def test_several_printed_tables_and_what_is_between_them() -> None:
     assert found == [(f"table {n}", cells) for n in (1, 2, 3) for cells in TABLE]
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["2026-11-20 INFO a|b", "----------------", "--- exited ---", "a | b", "+++", "| x | y | z |", "----+----"],
-        ["| a | b |", "|---|---|", "| 1 | 2 |"],  # Markdown
-    ],
-)
+@pytest.mark.parametrize("lines", rows_of(__file__, "lines_that_only_look_like_rules"))
 def test_lines_that_only_look_like_rules(lines: list[str]) -> None:
     assert list(exports.of_printed(lines)) == []
 
