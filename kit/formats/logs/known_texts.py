@@ -118,7 +118,8 @@ def printed(entries: pa.RecordBatch, place: Sequence[str]) -> Iterator[pa.Record
         rows = at.filter(chosen)
         columns = [*entries.select(list(place)).take(rows).columns, slugs.filter(chosen).dictionary_decode()]
         values = _values(event, text.take(rows)) if event and event.groups else {}
-        columns += [values.get(name, pa.nulls(len(rows), kind)) for name, kind in COLUMNS.items()]
+        nothing = {kind: pa.nulls(len(rows), kind) for kind in (pa.string(), VALUES)}  # one for all columns
+        columns += [values.get(name, nothing[kind]) for name, kind in COLUMNS.items()]
         yield pa.RecordBatch.from_arrays(columns, names=[*place, "event", *COLUMNS])
 
 
