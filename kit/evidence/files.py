@@ -144,6 +144,12 @@ def open_readonly(path: Path | str) -> io.BufferedReader:
     return io.BufferedReader(open_raw(path))
 
 
+def sha256(path: Path) -> str:
+    """Return the digest of a file, read completely. Raise `OSError`."""
+    with open_readonly(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 def numbered_lines(path: Path | str, encoding: str = "utf-8-sig", longest: int = 1 << 16) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text, the first is 1, each without its end and cut at `longest` characters."""
     number, begins = 0, True

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from kit.evidence import archives
-from kit.evidence.files import EvidenceFile, Refused, open_readonly
+from kit.evidence.files import EvidenceFile, Refused, open_readonly, sha256
 from kit.formats.tables import delimited, exports
 from kit.inventory import recognise
-from kit.inventory.inventory import sha256
 
 _DATED: Final = frozenset({"time", "uniq_key", "offset_msg_id"})
 """Columns of which rows have at least one: JSON answers of any service have names and states as well."""

@@ -18,7 +18,7 @@ from kit.evidence import disk
 from kit.evidence import files as ev
 from kit.evidence import workspace as ws
 from kit.evidence.archives import open_evidence
-from kit.evidence.files import EvidenceFile, Refused, open_readonly, refusal
+from kit.evidence.files import EvidenceFile, Refused, refusal, sha256
 from kit.formats import printed_times
 from kit.formats.values import instant
 from kit.inventory import replicas
@@ -228,12 +228,6 @@ def _moment(seconds: float | None) -> dt.datetime | None:
     """Return a file's modification time, None if it is implausible."""
     known = None if seconds is None else instant(seconds * 1000)
     return None if seconds is None or known is None else dt.datetime.fromtimestamp(seconds, dt.UTC)
-
-
-def sha256(path: Path) -> str:
-    """Return the digest of a file, read completely. Raise `OSError`."""
-    with open_readonly(path) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def log_files(path: Path | str) -> list[LogFile]:

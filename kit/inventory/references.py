@@ -20,9 +20,9 @@ class Ref:
     physical_offset: int | None = None
 
     def __str__(self) -> str:
-        return self.file + (
-            f":{self.line}" if self.line else "" if self.physical_offset is None else f"@{self.physical_offset}"
-        )
+        if self.line is not None:
+            return f"{self.file}:{self.line}"
+        return self.file if self.physical_offset is None else f"{self.file}@{self.physical_offset}"
 
     def as_dict(self) -> dict[str, Any]:
         where: dict[str, Any] = (

@@ -77,10 +77,8 @@ def _running(facts: Facts) -> Iterator[Subscription]:
         rows = info["subscriptions"]
         lines = [line for topic, (_, line) in rows.items() if not topic.startswith(names.RETRY_PREFIX)]
         if lines and info["group"]:
-            topics, ref = (
-                {topic: expression for topic, (expression, _) in rows.items()},
-                facts.ref(info["file"], min(lines)),
-            )
+            topics = {topic: expression for topic, (expression, _) in rows.items()}
+            ref = facts.ref(info["file"], min(lines))
             yield Subscription(info["group"], info["client_id"], topics, info["time"], info["time"], ref)
 
 

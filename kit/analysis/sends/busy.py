@@ -76,7 +76,7 @@ def explain(facts: Facts, ledger: sends.Ledger, stalled: list[Any]) -> list[Why]
     stood = gaps[(gaps["seconds"] >= HOLE) | pd.Series(with_stall, index=gaps.index, dtype=bool)]
     whys = [
         *_stood(facts, stalled, stood, under_way), *_gc(facts, under_way), *_appends(facts, under_way),
-        *_waits(facts, under_way), *_host(facts),
+        *_waits(facts, under_way), *_half_topic(facts), *_host(facts),
     ]  # fmt: skip
     # That nothing stalled has to be seen: in records and in watermark.log.
     looked = facts.has("messages") and refs.seen(facts, "watermark")
@@ -126,15 +126,17 @@ def _appends(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
 
 
 def _waits(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
-    """Yield the waits for memory outside the page cache, and for a slave; the load of a half topic that feeds itself, if
-    that wrote most of what was stored meanwhile.
-    """
+    """Yield the waits for memory outside the page cache, and for a slave."""
     if short := refs.seen(facts, "transient-pool-short"):
         yield Why("transient-pool", SAYS["pool"].say(), None, refs.quote(facts, short, 2))
     if waited := refs.seen(facts, "slave-wait-failed", "replicas-not-enough"):
         windows = [(times.ms(waited.window[0]), times.ms(waited.window[1]))] if waited.window else []
         said = SAYS["replica"].say(count=waited.count)
         yield Why("replication", said, times.share(under_way, windows), refs.quote(facts, waited, 2))
+
+
+def _half_topic(facts: Facts) -> Iterator[Why]:
+    """Yield the load of a half topic that feeds itself, if that wrote most of what was stored meanwhile."""
     leaked = facts("half_topic_load") if facts.has("messages") and times.window(facts) else pd.DataFrame()
     if len(leaked) and (part := leaked["leaked"].iloc[0] / leaked["stored"].iloc[0]) >= LEAST:
         said = SAYS["fed-itself"].say(percent=round(100 * part))

@@ -103,11 +103,7 @@ def _limits(facts: Facts, owner: str | None) -> Limits:
     setting = setup.setting(facts, "maxMessageSize", hosts)
     configured = integer(setting.value)
     how: str | None = size.size_rule(version, dledger=dledger) if version else None
-    if how is None and (refused["event"] == "message-body-size-exceeded").any():
-        how = "body"
-    elif how is None and setting.known == "evidence":
-        totals_ = refused[refused["event"] == "message-size-exceeded"]
-        how = "total" if (totals_["limit"] == configured).any() else None
+    how = how or _how_printed(refused, configured if setting.known == "evidence" else None)
     limit, where, said = configured, setting.where, None if configured is None else str(setting.known)
     printed, at = _printed(facts, refused)
     alike = configured is not None and configured in (printed, (printed or 0) - size.TOTAL_SLACK)
@@ -121,6 +117,14 @@ def _limits(facts: Facts, owner: str | None) -> Limits:
         rule("transactionCheckMax", NEWEST) if check_max is None else check_max, dledger,
         bool(rule("decompressesOnPutBack", version)),
     )  # fmt: skip
+
+
+def _how_printed(refused: pd.DataFrame, configured: int | None) -> str | None:
+    """Return what the broker measures, as its refusals show it, if nothing names the release."""
+    if (refused["event"] == "message-body-size-exceeded").any():
+        return "body"
+    of_records = refused[refused["event"] == "message-size-exceeded"]
+    return "total" if configured is not None and (of_records["limit"] == configured).any() else None
 
 
 def _printed(facts: Facts, refused: pd.DataFrame) -> tuple[int | None, Ref | None]:

@@ -139,7 +139,7 @@ def route_missing(facts: Facts) -> Observed:
 @memo
 def _unknown(facts: Facts) -> list[dict[str, Any]]:
     """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first: topic, sends
-    (entries of those), groups (that subscribe), entries (all), exists, first, last.
+    (entries of those), groups (that subscribe), n (entries, all), exists, first, last.
     """
     if not refs.seen(facts, "topic-unknown-to-consumer", "no-route"):
         return []

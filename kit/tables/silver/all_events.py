@@ -27,7 +27,6 @@ COLUMNS: Final = (
 
 def query(spark: SparkSession) -> DataFrame:
     known = spark.table("all_entries").where("size(events) > 0").select(*PLACE, "message", "trace", "events")
-    # Together, the entries of one text are read without the values of all others.
     return known.mapInArrow(extract, COLUMNS)
 
 
