@@ -1,7 +1,7 @@
 """Small gold tables that are worked out in the driver, from other gold tables and the inventory
 (`kit.tables.queries.fold`).
 
-Those that belong to one subject are with it: `known_positions`, `offset_moves`, `failed_sends`. All others are here.
+Those that belong to one subject are with it: `known_positions`, `offset_moves`, `send_calls`. All others are here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from kit.analysis import brokers, setup
 from kit.analysis.consumers import admin_output, offsets, positions, replicas  # noqa: F401 - two declare their own
-from kit.analysis.sends import sends  # noqa: F401 - declares its own
+from kit.analysis.sends import attempts  # noqa: F401 - declares its own
 from kit.analysis.sizes import limits
 from kit.rocketmq import ids, names, size, versions
 from kit.tables.facts import Facts

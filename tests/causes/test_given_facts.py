@@ -55,7 +55,8 @@ ROWS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ("topic-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE], "known_topics": [{"topic": "pay-done"}]}, "suspected", {"failed_sends": 1}),
     ("topic-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE]}, "suspected", {"topics": {"pay-dnoe": 1}}),
     ("topic-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE | {"topic": "%RETRY%points"}]}, "insufficient_evidence", {"topics": None}),
-    ("route-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE], "known_topics": [{"topic": "pay-dnoe"}], "quotes": LINE},
+    ("route-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE], "known_topics": [{"topic": "pay-dnoe"}], "quotes": LINE,
+                       "failed_sends": "identity key uniq_key kind file other"},
      "confirmed", {"topics": {"pay-dnoe": 1}}),
     ("route-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE]}, "insufficient_evidence", {"topics": None}),
     # common/constant/PermName: 2 is write, 4 is read

@@ -20,6 +20,7 @@ from kit.rocketmq import versions
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts, memo
+from kit.tables.queries import fold
 
 REFUSALS: Final = ("REJECTREQUEST", "OVERLOAD", "PCBUSY_CLEAN_QUEUE", "TIMEOUT_CLEAN_QUEUE", "PC_SYNCHRONIZED")
 """The broker's flow-control answers, by the word in brackets: reference §7.1."""
@@ -43,7 +44,6 @@ COLUMNS: Final = (
     "file", "line", "at", "ts", "source", "thread", "logger", "role", "kind", "key", "uniq_key", "said", "period", "queue", "broker",
     "thrown", "counts",
 )  # fmt: skip
-CALL: Final = ("key", "uniq_key", "kind", "attempts", "ts", "file", "line")
 REFUSED: Final = ("flow-control", "thread-pool-busy")
 
 
@@ -121,8 +121,14 @@ def clients_of_users(facts: Facts) -> list[dict[str, Any]]:
     return facts.rows("clients_started") if refs.seen(facts, "client-started") else []
 
 
-def calls(facts: Facts) -> pd.DataFrame:
-    """Return the calls that threw according to client logs: columns `CALL`, kind that of the last attempt."""
+@fold(
+    "call bigint, key string, uniq_key string, kind string, attempts bigint, ts double, file string, line bigint",
+    "send_failures", "known_texts", "clients_connected", "client_releases",
+)  # fmt: skip
+def send_calls(facts: Facts) -> pd.DataFrame:
+    """One row per call that threw according to client logs: call (its number), key, uniq_key, kind (of the last
+    attempt), attempts, ts (ms since 1970), file, line (of the first). In order of place; at most 400,000.
+    """
     rows = attempts(facts)
     own = rows["uniq_key"].fillna(NO_ID + rows["file"] + NO_ID + rows["line"].astype(str))
     grouped = rows.assign(own=own).groupby("own", sort=False)
@@ -134,19 +140,13 @@ def calls(facts: Facts) -> pd.DataFrame:
     threw = each["thrown"].eq(True) | late | (each["attempts"] >= whole)
     if not busy_is_retried(facts):
         threw |= each["kind"].isin(BUSY_CODE)
-    return each[threw].reset_index(drop=True)[list(CALL)]
+    return each[threw].rename_axis(None).reset_index(drop=True).rename_axis("call").reset_index()
 
 
 def busy_is_retried(facts: Facts) -> bool:
     """Return whether every client known here retries SYSTEM_BUSY (5.3.0 and later)."""
     known = setup.client_versions(facts)
     return bool(known) and all(2 in versions.rule("retriedResponseCodes", Version.parse(v)) for v in known)
-
-
-def thrown(facts: Facts) -> pd.DataFrame:
-    """Return what applications wrote about failed sends, each once: columns of `entries`."""
-    rows = entries(facts)
-    return rows[(rows["role"] == "call") & rows["counts"]].reset_index(drop=True)
 
 
 def quotes(facts: Facts, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ...]:

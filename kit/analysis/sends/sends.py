@@ -8,8 +8,7 @@ several with the same body (stored twice). The timeout of a send does not show w
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import pandas as pd
@@ -18,15 +17,9 @@ from kit.analysis import brokers, refs
 from kit.analysis.sends import attempts
 from kit.inventory.references import Ref
 from kit.rocketmq import names
-from kit.rocketmq.catalogue import EVENTS
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.tables.facts import Facts
-from kit.tables.queries import fold
 
-_TIMEOUT: Final = re.compile(r"RemotingTimeoutException|RemotingTooMuchRequestException")
-"""Exceptions that are a client's own time-out whatever their text: remoting/exception."""
-_WORD: Final = re.compile(r"[^\s,;，；：。、\[\](){}<>\"'（）【】]+")
-FAILED_COLUMNS: Final = ("key", "uniq_key", "kind", "outcome", "ts", "cost_ms", "attempts", "source", "file", "line")
 BODY: Final = ("body_crc", "body_size")
 LONGEST_CALL: Final = 60
 """s between the first and the last attempt of one call: sendMsgTimeout is 3 s, rarely set beyond a minute."""
@@ -43,13 +36,14 @@ COPY_COLUMNS: Final = (
 class Ledger:
     """What became of the sends of a case. None: cannot be known from this evidence.
 
-    `failed`: one row per failed send: `FAILED_COLUMNS`, `originals` and `brokers` (how many store it; None if unknown).
+    `failed`: the rows of `failed_sends` of its senders, with `originals` and `brokers` (how many; None if unknown).
     `duplicated`: one row per original that is stored twice. `answered_not_ok`: results other than SEND_OK although the
     message is stored. `whole`: the evidence would show a failed send of another kind (a ledger, the log of a producing
     client or of its application; not a paste).
     """
 
     source: str | None
+    failed: pd.DataFrame
     sends: int | None = None
     sends_failed: int | None = None
     failed_but_stored: int | None = None
@@ -58,9 +52,6 @@ class Ledger:
     outcome_by_kind: dict[str, dict[str, int]] | None = None
     errors_by_kind: dict[str, int] | None = None
     kind_unknown: int = 0
-    failed: pd.DataFrame = attrs.field(
-        factory=lambda: pd.DataFrame(columns=pd.Index([*FAILED_COLUMNS, "originals", "brokers"]))
-    )
     duplicated: pd.DataFrame = attrs.field(factory=pd.DataFrame)
     answered_not_ok: dict[str, int] = attrs.field(factory=dict)
     whole: bool = False
@@ -75,122 +66,6 @@ class Ledger:
         return self.failed[self.failed["kind"] == kind]
 
 
-@fold(
-    "identity string, key string, uniq_key string, kind string, outcome string, source string, file string, ts double, cost_ms bigint, "
-    "attempts bigint, line bigint, other boolean",
-    "send_failures", "ledger_failures", "clients_started", "events", "known_texts", "sends",
-)  # fmt: skip
-def failed_sends(facts: Facts) -> pd.DataFrame:
-    """One row per failed send that send ledgers report, or, without any, the logs of applications and clients: identity
-    (by which a send counts once), key, uniq_key, kind, outcome, ts (ms since 1970), cost_ms, attempts, source, file,
-    line; other: a call of another sender than the ledger's, which counts among the errors only. At most 400,000.
-    """
-    told, calls = attempts.thrown(facts), attempts.calls(facts)
-    if facts.has("sends"):
-        listed = facts("ledger_failures").rename(columns={"ts_ms": "ts"}).astype({"ts": "float64"})
-        rows, others = from_ledger(listed, told, calls)
-    else:
-        rows, others = from_logs(told, calls), calls.iloc[:0]
-    if attempts.too_many(facts):
-        rows = rows.iloc[:0]
-    alone = pd.Series([f"{attempts.NO_ID}{n}" for n in range(len(rows))], index=rows.index, dtype=object)
-    rows = rows.assign(identity=rows["key"].fillna(rows["uniq_key"]).fillna(alone), other=False)
-    return _together(rows, others.assign(other=True)).astype(
-        dict.fromkeys(("cost_ms", "attempts", "line"), "Int64") | {"ts": "float64"}
-    )
-
-
-def _together(*frames: pd.DataFrame) -> pd.DataFrame:
-    """Concatenate frames; columns of one without rows have no types to agree on."""
-    columns = list(dict.fromkeys(name for frame in frames for name in frame))
-    frames = tuple(frame.reindex(columns=columns).astype(object) for frame in frames if len(frame))
-    return pd.concat(frames or [pd.DataFrame(columns=columns, dtype=object)], ignore_index=True)
-
-
-def from_ledger(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Add its kind to each failed row of a ledger; return these rows and the failed sends that only logs report.
-
-    The kind is that of the final exception: as the row itself has it, else from the application's log about that key,
-    else implied by the exception's class, else that of the last attempt in the client's log.
-    """
-    app_of = _by_word(told, set(rows["key"].dropna()) | set(rows["uniq_key"].dropna()))
-    at = _first_of(rows["uniq_key"].map(_index(calls, "uniq_key")), rows["key"].map(_index(calls, "key")))
-    entry = _first_of(rows["key"].map(app_of), rows["uniq_key"].map(app_of))
-    late = rows["outcome"].map(lambda text: "CLIENT_TIMEOUT" if _TIMEOUT.search(text or "") else None)
-    said = rows["outcome"].map(kind_said)
-    kind = _first_of(said, entry.map(told["kind"].to_dict()), late, at.map(calls["kind"].to_dict()))
-    failed = rows.assign(kind=kind, attempts=_first_of(at.map(calls["attempts"].to_dict())), source="ledger")
-    # Calls of another sender: only where the ledger and the client's log are seen to share ids, else every call would
-    # be counted twice.
-    others = calls[~calls.index.isin(at.dropna())] if at.notna().any() else calls.iloc[:0]
-    return failed[list(FAILED_COLUMNS)], others
-
-
-def _first_of(*columns: pd.Series) -> pd.Series:
-    """Return the first value of each row that is not null, None without one."""
-    rows = zip(*columns, strict=True)
-    first = [next((each for each in row if not pd.isna(each)), None) for row in rows]
-    return pd.Series(first, columns[0].index, dtype=object)
-
-
-def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
-    """Combine the failed sends that application and client logs report, each once.
-
-    The two are matched by key or UNIQ_KEY. Entries without either may be the same sends: of each kind the longer list
-    counts.
-    """
-    ids = [(*parts(key), *parts(uniq)) for key, uniq in zip(calls["key"], calls["uniq_key"], strict=True)]
-    app_of = _by_word(told, {part for each in ids for part in each})
-    entry = pd.Series([next((app_of[part] for part in each if part in app_of), None) for each in ids], calls.index)
-    both = calls.assign(kind=entry.map(told["kind"].to_dict()), source="logs")[entry.notna()]
-    client = calls.assign(source="client")[entry.isna()]
-    app = told.assign(source="app")[~told.index.isin(entry.dropna())]
-    has_id = app["key"].notna() | app["uniq_key"].notna()
-    # A client's entry names the message, an application's here does not: of these only what goes beyond the client's.
-    loose = app[~has_id & app["kind"].isin(attempts.KINDS)]
-    beyond = loose[loose.groupby("kind").cumcount() >= loose["kind"].map(client["kind"].value_counts()).fillna(0)]
-    pieces = (both, app[has_id].drop_duplicates(["key", "uniq_key"], keep="last"), client, beyond)
-    return _together(*pieces).reindex(columns=list(FAILED_COLUMNS))
-
-
-def kind_said(text: str | None) -> str | None:
-    """Return the kind that a text itself names, None if it names none."""
-    if not text:
-        return None
-    event = EVENTS["flow-control"]
-    if any(needle in text for needle in event.needles) and (match := event.compiled.search(text)):
-        return match["kind"] or "OTHER"
-    if any(needle in text for slug in attempts.TIMEOUTS for needle in EVENTS[slug].needles):
-        return "CLIENT_TIMEOUT"
-    return "OTHER" if re.search(r"CODE: ?\d", text) else None
-
-
-def words(text: str | None) -> frozenset[str]:
-    """Return the words of an entry that may be a key: as a whole, and after the last `=` or `:`."""
-    whole = _WORD.findall(text or "")
-    return frozenset(
-        w for word in whole for w in (word, word.rpartition("=")[2], word.rpartition(":")[2], word.rstrip(".:")) if w
-    )
-
-
-def _by_word(told: pd.DataFrame, wanted: set[str]) -> dict[str, int]:
-    """Return {key: entry} for the last entry of an application that names one of the wanted keys."""
-    entries = zip(told.index, told["said"], strict=True) if wanted else ()
-    return {word: at for at, said in entries for word in words(said) & wanted}
-
-
-def _index(calls: pd.DataFrame, column: str) -> dict[str, int]:
-    return {part: at for at, value in zip(calls.index, calls[column], strict=True) for part in parts(value)}
-
-
-def parts(keys: Any) -> tuple[str, ...]:
-    """Return the keys of a message as a whole and one by one: blanks separate them in KEYS."""
-    return (keys, *keys.split()) if isinstance(keys, str) else ()
-
-
-# --- what the commitlog says ------------------------------------------------------------------------------------------
-
-
 def ledger(facts: Facts, leave_out: str = "") -> Ledger:
     """Return the ledger of losses and duplicates, without the sends that failed in one way: OTHER than of a busy broker
     (another code, no connection). `errors_by_kind` is that of all failed sends.
@@ -203,23 +78,24 @@ def _ledger(facts: Facts, leave_out: str) -> Ledger:
     answers = {row["outcome"]: row["n"] for row in facts.rows("ledger_answers")} if listed else {}
     count = sum(answers.values()) if listed else None
     rows, producer = facts("failed_sends"), attempts.has_producer_log(facts)
-    if attempts.too_many(facts) or not (listed or len(rows) or producer):
-        return Ledger(None, sends=count)
     failed = rows[~rows["other"] & (rows["kind"] != leave_out)].drop(columns="other").reset_index(drop=True)
+    failed = failed.assign(originals=None, brokers=None)
+    if attempts.too_many(facts) or not (listed or len(rows) or producer):
+        return Ledger(None, failed, sends=count)
     unknown = int(failed["kind"].isna().sum())
     sources = set(attempts.entries(facts)["source"].dropna())
     known = Ledger(
-        source="ledger" if listed else "logs", sends=count, sends_failed=int(failed["identity"].nunique()),
+        source="ledger" if listed else "logs", failed=failed, sends=count, sends_failed=int(failed["identity"].nunique()),
         errors_by_kind=None if unknown else attempts.counted(rows["kind"]), kind_unknown=unknown,
         whole=listed or producer or not sources.isdisjoint({"app", "client"}),
-        failed=failed.drop(columns="identity").assign(originals=None, brokers=None),
         answered_not_ok={outcome: n for outcome, n in sorted(answers.items(), key=str) if outcome},
     )  # fmt: skip
-    return _settled(facts, known, failed) if facts.has("messages") else known
+    return _settled(facts, known) if facts.has("messages") else known
 
 
-def _settled(facts: Facts, known: Ledger, failed: pd.DataFrame) -> Ledger:
+def _settled(facts: Facts, known: Ledger) -> Ledger:
     """Look up every failed send among the originals, and find what is stored more than once."""
+    failed = known.failed
     named = failed["key"].notna() | failed["uniq_key"].notna()
     copies = facts("sent_copies") if named.any() else pd.DataFrame(columns=["identity", *COPY_COLUMNS, *BODY])
     by_send = copies.groupby("identity")
@@ -236,7 +112,7 @@ def _settled(facts: Facts, known: Ledger, failed: pd.DataFrame) -> Ledger:
     twice = _stored_twice(facts, failed, copies, listed=known.source == "ledger")
     unsure = any(stretch["large"] for stretch in brokers.stretches(facts))
     return attrs.evolve(
-        known, failed=failed.drop(columns="identity"), failed_but_stored=int(is_stored.sum()) if certain else None,
+        known, failed=failed, failed_but_stored=int(is_stored.sum()) if certain else None,
         lost=int((~is_stored).sum()) if certain else None,
         outcome_by_kind=outcome if certain and not known.kind_unknown else None,
         stored_twice=int(twice["key"].nunique()) or (None if unsure else 0), duplicated=twice,
@@ -308,12 +184,6 @@ def _own_names(text: str | None) -> str:
     """
     named = {pair.split("\x01", 1)[0] for pair in (text or "").split("\x02")}
     return "\x02".join(sorted(named - names.PROPERTIES))
-
-
-def distinct(failed: pd.DataFrame) -> int:
-    """Count failed sends, each once: by key, else by UNIQ_KEY, else by its line."""
-    place = failed["file"].astype(str) + failed["line"].astype(str)
-    return int(failed["key"].fillna(failed["uniq_key"]).fillna(place).nunique())
 
 
 def copy_refs(copies: pd.DataFrame) -> tuple[Ref, ...]:

@@ -175,14 +175,14 @@ def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
 
 def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any], whys: list[busy.Why]) -> dict[str, Any]:
     outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
-    rows = pd.DataFrame([s._asdict() for s in stalls], columns=pd.Index(STALLS))
+    rows, failed = pd.DataFrame([s._asdict() for s in stalls], columns=pd.Index(STALLS)), ledger.failed.drop(columns="identity")
     tables: dict[str, Any] = {
         "busy_stalls": rows.rename(columns={"stood": "stood_seconds"}),
         "busy_outcome": pd.DataFrame(outcome, columns=pd.Index(["kind", "stored", "lost"])),
-        "busy_failed": ledger.failed.head(5000),
+        "busy_failed": failed.head(5000),
         "busy_why": busy.frame(whys),
         "busy_config": busy.audit(facts, ledger, stalls),
-        "lost": ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers"]),
+        "lost": failed[failed["originals"] == 0].drop(columns=["originals", "brokers"]),
         "duplicated": ledger.duplicated,
     }
     return tables | (times.charted(facts) if times.window(facts) else {})

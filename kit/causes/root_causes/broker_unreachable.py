@@ -89,7 +89,7 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
         "no_other": own and not (loopback or bridges or instead), "docker": reach.is_docker_default(address),
         "selected": alone.count, "vip": address.endswith(VIP),
         "clients": len({names.get(row["file"], row["file"]) for row in by_client} or {row["file"] for row in failed}),
-        "failed_sends": None if ledger.source is None else sends.distinct(ledger.failed[unanswered & ~stored]),
+        "failed_sends": None if ledger.source is None else int(ledger.failed.loc[unanswered & ~stored, "identity"].nunique()),
     }  # fmt: skip
     observed.quotes |= {
         "connects-seen": tried, "advertised": shown, "docker-network": tried[:1], "loopback": shown,
