@@ -76,7 +76,9 @@ def _failed_sends(facts: Facts, seen: refs.Seen) -> int | None:
     inside = ledger.failed["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in folders)
     answered = ledger.failed["kind"] != "CLIENT_TIMEOUT"
     # Of failed sends that another folder reports it is not known whether access control refused them.
-    return int(ledger.failed.loc[inside.astype(bool) & answered, "identity"].nunique()) or (None if answered.any() else 0)
+    return int(ledger.failed.loc[inside.astype(bool) & answered, "identity"].nunique()) or (
+        None if answered.any() else 0
+    )
 
 
 def topic_missing(facts: Facts) -> Observed:

@@ -175,7 +175,10 @@ def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
 
 def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any], whys: list[busy.Why]) -> dict[str, Any]:
     outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
-    rows, failed = pd.DataFrame([s._asdict() for s in stalls], columns=pd.Index(STALLS)), ledger.failed.drop(columns="identity")
+    rows, failed = (
+        pd.DataFrame([s._asdict() for s in stalls], columns=pd.Index(STALLS)),
+        ledger.failed.drop(columns="identity"),
+    )
     tables: dict[str, Any] = {
         "busy_stalls": rows.rename(columns={"stood": "stood_seconds"}),
         "busy_outcome": pd.DataFrame(outcome, columns=pd.Index(["kind", "stored", "lost"])),
