@@ -137,9 +137,9 @@ def advertised(facts: Facts) -> dict[str, Place]:
     return {row["address"]: (row["file"], row["line"]) for row in rows if row["kind"] == "advertised"}
 
 
-def reachable_instead(facts: Facts, address: str) -> tuple[str, Row, tuple[Place, ...]] | None:
-    """Return (ip:port, its row of `own_addresses`, the lines that show it) of an address of the same host that others
-    can reach; None if nothing shows one.
+def reachable_instead(facts: Facts, address: str) -> tuple[str, tuple[Place, ...]] | None:
+    """Return (ip:port, the lines that show it) of an address of the same host that others can reach; None if nothing
+    shows one.
 
     The host is known by its output of `ip addr`, which lists the advertised address. Of several addresses the one in a
     network of name servers or clients is returned.
@@ -159,7 +159,7 @@ def reachable_instead(facts: Facts, address: str) -> tuple[str, Row, tuple[Place
         listens = [s for s in sockets if s["address"] in ("0.0.0.0", "::", other["address"])]
         if listens or not sockets:
             places = tuple((row["file"], row["line"]) for row in (other, *listens[:1]))
-            return f"{other['address']}:{number}", other, places
+            return f"{other['address']}:{number}", places
     return None
 
 

@@ -190,12 +190,6 @@ def window(firsts: list[Time], facts: Facts) -> tuple[dt.datetime, dt.datetime] 
     return (min(known), max([*known, consumer_logs.last_time(facts) or known[0]])) if known else None
 
 
-def table(facts: Facts, group: str) -> pd.DataFrame:
-    """Return who held which queue: `OWNERS`."""
-    rows = holdings(facts)
-    return rows.loc[rows["group"] == group, OWNERS].head(5_000).reset_index(drop=True)
-
-
 # --- connections ---------------------------------------------------------------------------------------------------
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import pandas as pd
-
 from kit.analysis import brokers, refs
 from kit.analysis.consumers import admin_output
 from kit.inventory.references import Ref
@@ -62,13 +60,6 @@ def ledger(facts: Facts) -> Row | None:
     rows = facts.rows("replica_seconds")
     latest = max((row["last_missing"] for row in rows if row["last_missing"] is not None), default=None)
     return {name: sum(row[name] for row in rows) for name in ("acknowledged", "missing")} | {"latest": latest}
-
-
-def seconds(facts: Facts) -> pd.DataFrame:
-    """Return what was acknowledged and stored by second: second, acknowledged, on_replica, missing."""
-    rows = facts("replica_seconds").dropna(subset=["second"]).astype({"acknowledged": "int64", "missing": "int64"})
-    both = rows.assign(on_replica=rows["acknowledged"] - rows["missing"])
-    return both[["second", "acknowledged", "on_replica", "missing"]].reset_index(drop=True)
 
 
 def of_id(text: str | None) -> tuple[str, int] | None:

@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from kit.analysis import brokers, refs, setup
-from kit.analysis.transactions import totals
 from kit.formats.printed_times import utc
 from kit.formats.values import integer
 from kit.inventory.references import Ref
-from kit.rocketmq import names, size
+from kit.rocketmq import size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
 from kit.tables.facts import Facts, memo
-
-SETTINGS: Final = {
-    "transactionCheckMax": "", "transactionTimeOut": "ms", "transactionCheckInterval": "ms", "fileReservedTime": "h",
-}  # fmt: skip
-"""Settings that concern a transaction, and their units."""
-COLUMNS: Final = ("limit", "value", "unit", "known", "where", "line")
-MOST_GROUPS: Final = 50
-
-
-def table(facts: Facts) -> pd.DataFrame:
-    """Return the limits in force: limit, value (text), unit, known (`evidence`, `default`), where, line."""
-    rows: list[tuple[Any, ...]] = []
-    for name, unit in SETTINGS.items():
-        value, where, known = setup.setting(facts, name, brokers.half_addresses(facts))
-        rows.append((name, value, unit, known, where and where.file, where and where.line))
-    if facts.has("messages"):
-        immune = totals.summary(facts).total("immune")
-        rows.append((names.CHECK_IMMUNITY, f"{immune}", "transactions", "evidence", None, None))
-    retries = [
-        (f"retryMaxTimes {row['subject']}", row["value"], "", "evidence", row["file"], row["line"])
-        for row in sorted(facts.rows("settings"), key=lambda r: (r["subject"] or "", r["file"], r["line"]))
-        if row["origin"] == "subscriptionGroup" and row["name"] == "retryMaxTimes" and not row["backup"]
-        if names.of_users(row["subject"] or "")
-    ]
-    # A group in several files with one value is listed once, with the last place.
-    rows += list({row[:2]: row for row in retries}.values())[:MOST_GROUPS]
-    defaults: list[tuple[Any, ...]] = [] if retries else [("retryMaxTimes", "16", "", "default", None, None)]
-    # Both are fixed in the client: client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction.
-    defaults += [(name, None, "not allowed", "default", None, None) for name in ("DELAY", "batch")]
-    return pd.DataFrame([*rows, *defaults], columns=list(COLUMNS)).astype({"line": "Int64"})
 
 
 class Limits(NamedTuple):

@@ -90,8 +90,7 @@ def dead_letter(facts: Facts) -> Observed:
     }  # fmt: skip
     observed = Observed(values, quotes, actors=groups["consumer_group"].dropna())
     if count:
-        observed.window, funnel = refs.span(groups["first"], groups["last"]), facts("retry_funnel")
-        observed.tables = {"dead_letters": letters, "dead_letter_groups": groups, "dead_letter_funnel": funnel}
+        observed.window, observed.tables = refs.span(groups["first"], groups["last"]), {"dead_letters": letters}
     return observed
 
 

@@ -57,8 +57,7 @@ def producer_retry_duplicate(facts: Facts) -> Observed:
         "timed-out": attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if tries else (),
     }
     window, topics = refs.span(rows["store_timestamp"], rows["store_timestamp"]), sorted(set(rows["topic"].dropna()))
-    tables = {"retry_duplicates": rows.drop(columns=["body_crc", "body_size"])}
-    return Observed(values, quotes, window, actors=topics, tables=tables)
+    return Observed(values, quotes, window, actors=topics)
 
 
 def client_oversize_reject(facts: Facts) -> Observed:

@@ -48,9 +48,8 @@ def check_unknown_until_discard(facts: Facts) -> Observed:
     }
     if not len(rows):
         return Observed(values, quotes)
-    table = {"unknown_until_discard": rows.drop(columns=["first_file", "first_line"])}
     groups = sorted(set(rows["producer_group"].dropna()))
-    return Observed(values, quotes, refs.span(rows["stored"], rows["time"]), actors=groups, tables=table)
+    return Observed(values, quotes, refs.span(rows["stored"], rows["time"]), actors=groups)
 
 
 def _printed_discards(facts: Facts, values: dict[str, Any]) -> Observed:
@@ -183,4 +182,4 @@ def shared_producer_group(facts: Facts) -> Observed:
     }
     quotes = {"foreign-answers": refs.lines(facts, rows, 2) + half, "wrong-answers": refs.lines(facts, wrong, 2)}
     window = refs.span(wrong["ts"], wrong["ts"])
-    return Observed(values, quotes, window, actors=groups, tables={"foreign_answers": rows})
+    return Observed(values, quotes, window, actors=groups)

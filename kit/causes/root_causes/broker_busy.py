@@ -46,7 +46,6 @@ PASTED = ("page-cache-slow",)
 MOST_WHYS = 4
 LONGEST = 5
 """Stalls that the timeline names, the longest ones."""
-STALLS: Final = ("start", "end", "seconds", "pauses", "stood", "waiters", "store_host")
 OPEN: Final = "UNIQ_KEY={uniq_key}, TRANSACTION_CHECK_TIMES={check_times}, {state}"
 CLIENT_TIMEOUT = 3000
 """ms of sendMsgTimeout unless the application sets it: client/producer/DefaultMQProducer."""
@@ -175,17 +174,11 @@ def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
 
 def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any], whys: list[busy.Why]) -> dict[str, Any]:
     outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
-    rows, failed = (
-        pd.DataFrame([s._asdict() for s in stalls], columns=pd.Index(STALLS)),
-        ledger.failed.drop(columns="identity"),
-    )
     tables: dict[str, Any] = {
-        "busy_stalls": rows.rename(columns={"stood": "stood_seconds"}),
         "busy_outcome": pd.DataFrame(outcome, columns=pd.Index(["kind", "stored", "lost"])),
-        "busy_failed": failed.head(5000),
         "busy_why": busy.frame(whys),
         "busy_config": busy.audit(facts, ledger, stalls),
-        "lost": failed[failed["originals"] == 0].drop(columns=["originals", "brokers"]),
+        "lost": ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"]),
         "duplicated": ledger.duplicated,
     }
     return tables | (times.charted(facts) if times.window(facts) else {})

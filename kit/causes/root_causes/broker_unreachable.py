@@ -6,8 +6,6 @@ An address that the same clients reached before or after is not unreachable: the
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from kit.analysis import refs
@@ -77,7 +75,7 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
     tried = facts.refs((row["file"], row["failed_line"]) for row in failed[:3] if row["failed_line"] is not None)
     shown = facts.refs([place]) if place else ()
     at_host = [(row["file"], row["line"]) for row in bridges or own[:1]] if bridges or not instead else []
-    differs = [place] if loopback and place else [] if loopback else [*at_host, *(instead[2] if instead else ())]
+    differs = [place] if loopback and place else [] if loopback else [*at_host, *(instead[1] if instead else ())]
     # The sends that reached no broker: a refused one got an answer, a stored one arrived.
     unanswered = ~ledger.failed["kind"].isin(attempts.REFUSALS)
     stored = pd.to_numeric(ledger.failed["originals"]) > 0
@@ -98,27 +96,3 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
     }  # fmt: skip
     times = [at for row in failed for at in (row["first"], row["last"]) if at is not None]
     observed.window = (min(times), max(times)) if times else None
-    observed.tables = {"reach_addresses": _table(facts, observed, instead), "reach_connects": _connects(facts)}
-
-
-def _table(facts: Facts, observed: Observed, instead: Any) -> pd.DataFrame:
-    """Return one row for each address of a broker or its host."""
-    address = str(observed.values["advertised"])
-    own, ip, number = reach.own_addresses(facts), reach.host(address), reach.port(address) or reach.PORT
-    interface = next((row["interface"] for row in own if row["address"] == ip), None)
-    rows: list[tuple[Any, ...]] = [(address, interface, "advertised", observed.values["count"], 0, None)]
-    for row in own:
-        if row["address"] != ip:
-            role = "only the host" if row["only_the_host"] else "other"
-            role = "reachable" if instead is not None and row is instead[1] else role
-            rows.append((f"{row['address']}:{number}", row["interface"], role, 0, 0, row["file"]))
-    names = ["address", "interface", "role", "failed", "reached", "file"]
-    return pd.DataFrame(rows, columns=pd.Index(names))
-
-
-def _connects(facts: Facts) -> pd.DataFrame:
-    """Return connects of clients by client and address: client, address, failed, reached."""
-    columns = ["file", "address", "failed", "reached", "first", "last"]
-    frame = pd.DataFrame(reach.tried(facts), columns=pd.Index(columns)).rename(columns={"file": "client"})
-    names, times = reach.clients(facts), {name: pd.to_datetime(frame[name]) for name in ("first", "last")}
-    return frame.assign(client=frame["client"].map(lambda file: names.get(file, file)), **times)

@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import Any, Final
 
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members, positions, stacks
+from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members, stacks
 from kit.causes import collect_next
 from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
@@ -66,7 +66,6 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
     }
     own = {name: getattr(queue, name) for name in ("group", "topic", "queue_id", "offset", "others", "end")}
     observed = Observed(own, quotes, (queue.first, queue.last) if stands else None, actors=(queue.group, queue.topic))
-    observed.tables["stuck_queue"] = positions.shown(positions.of_topic(facts, queue.group, queue.topic))
     observed.values |= message | {
         "stuck_queue": True, "stands": stands, "record": len(at), "expired": sum(s.n for s in expired),
         "pulls_logged": consumer_logs.of(facts, "queues-assigned", "queue-taken", "pull-started", group=queue.group),

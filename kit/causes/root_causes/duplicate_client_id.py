@@ -90,7 +90,6 @@ def _owners(
     refs += [ref for topic, ids in nobody.items() for ref in lag.refs(facts, group, topic, ids[0])]
     observed.quotes["shares-wrong"] = list(dict.fromkeys(refs)) or consumer_logs.quote(facts, back[:2])
     observed.window = members.window([c.first for pair in pairs for c in pair], facts)
-    observed.tables = {"queue_owners": members.table(facts, group)}
 
 
 def _of_nobody(facts: Facts, group: str, owned: set[tuple[str, int]]) -> list[tuple[str, lag.Course]]:

@@ -127,22 +127,8 @@ def _measure(facts: Facts, counts: pd.DataFrame, observed: Observed) -> None:
             for seq, at in marked.itertuples(index=False)
         ]
     observed.window = refs.span(counts["first"], counts["last"])
-    # How many leaked records each fix would have prevented.
-    everything, twice = observed.values["prevented"], observed.values["of_commits"]
-    observed.tables = {
-        "half_topic_growth": growth.drop(columns="from_the_beginning"),
-        "half_topic_flow": facts("leak_flow"),
-        "half_topic_timeline": facts("leak_timelines"),
-        "half_topic_fixes": pd.DataFrame(
-            [
-                ("rollback-unknown-topic", twice, everything - twice, False),
-                ("client-4.6.1", everything, 0, False),
-                ("split-tags", everything, 0, True),
-            ],
-            columns=pd.Index(["fix", "prevented", "left", "retries_delivered"]),
-        ),
-        "half_topic_counts": counts.drop(columns="of_place"),
-    }
+    growth = growth.drop(columns="from_the_beginning")
+    observed.tables = {"half_topic_growth": growth, "half_topic_timeline": facts("leak_timelines")}
 
 
 def doubling_seconds(growth: pd.DataFrame) -> float | None:

@@ -60,7 +60,7 @@ def observe(facts: Facts) -> Observed:
     observed = Observed(values, quotes)
     if effect:
         observed.window = refs.span(same["first_time"], same["time"]) if len(same) else None
-        observed.tables = _tables(facts, same, wrong)
+        observed.tables = _tables(facts, same, wrong) if stored else {}
     return observed
 
 
@@ -80,16 +80,11 @@ def _twice_refs(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 
 def _tables(facts: Facts, twice: pd.DataFrame, wrong: list[lookups.Lookup]) -> dict[str, Any]:
-    columns = ["file", "line", "command", "ids", "found", "reason", "address"]
-    rows = [(o.file, o.line, o.command, ",".join(o.ids), o.found, o.reason, o.address) for o in wrong]
-    tables = {"identity_lookups": pd.DataFrame(rows, columns=columns), "identity_twice": twice}
-    if facts.has("messages"):
-        concerned = list(twice["uniq_key"].head(3)) if len(twice) else [one for o in wrong for one in o.ids][:1]
-        # The message with the longest journey shows best what ids do.
-        journeys = facts("journeys")
-        hops = journeys["path"].str.count(">")
-        concerned += list(journeys["example"][hops == hops.max()].head(1))
-        examples = list(dict.fromkeys(filter(None, concerned)))
-        lived = pd.DataFrame(lives(facts, examples)).drop(columns="properties", errors="ignore")
-        tables |= {"identity_funnel": facts("retry_funnel"), "identity_lives": lived}
-    return tables
+    concerned = list(twice["uniq_key"].head(3)) if len(twice) else [one for o in wrong for one in o.ids][:1]
+    # The message with the longest journey shows best what ids do.
+    journeys = facts("journeys")
+    hops = journeys["path"].str.count(">")
+    concerned += list(journeys["example"][hops == hops.max()].head(1))
+    examples = list(dict.fromkeys(filter(None, concerned)))
+    lived = pd.DataFrame(lives(facts, examples)).drop(columns="properties", errors="ignore")
+    return {"identity_funnel": facts("retry_funnel"), "identity_lives": lived}

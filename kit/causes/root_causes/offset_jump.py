@@ -18,10 +18,6 @@ from kit.tables.facts import Facts
 TEXTS: Final = texts_of(__name__)
 MOST = 4
 """Most lines quoted of one kind."""
-MOVED: Final = [
-    "kind", "group", "topic", "broker", "queue_id", "start", "end", "skipped", "repeated", "at", "file", "line",
-]  # fmt: skip
-"""Columns of the table of moves."""
 ASKED: Final = {"first-start": ("group-created",), "deleted-before-consumed": ("offset-too-small",)}
 """The text that precedes each kind of move; a reset asked for by somebody precedes all others."""
 Row = dict[str, Any]
@@ -86,7 +82,6 @@ def _jump(facts: Facts, observed: Observed, jump: Row) -> None:
         observed.quotes["consume-from"] = [policy[1]]
     observed.window = (jump["first"], jump["last"]) if jump["first"] else None
     observed.proposed = [name for name in TEXTS.remedies if name.startswith(kind)]
-    observed.tables = {"offset_moves": facts("moved_ranges")[MOVED]}
 
 
 def _quoted(facts: Facts, rows: list[Row], most: int = 2) -> Any:

@@ -75,8 +75,7 @@ def _compared(facts: Facts, observed: Observed, compared: dict[str, Any], last: 
         quoted = facts.refs((row["file"], row["line"]) for row in facts.rows("acknowledged_missing")[:2])
         observed.quotes["acknowledged-missing"] = (*quoted, replicas.last_record(last))
         observed.window = (last["last_time"], compared["latest"]) if compared["latest"] else None
-        tables = {"missing_on_replica": facts("acknowledged_missing"), "replica_seconds": replicas.seconds(facts)}
-        observed.tables = tables
+        observed.tables = {"missing_on_replica": facts("acknowledged_missing")}
 
 
 def _signs(

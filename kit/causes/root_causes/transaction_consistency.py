@@ -14,7 +14,6 @@ import pandas as pd
 from kit.analysis import refs
 from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts
-from kit.analysis.sizes import limits
 from kit.analysis.transactions import totals
 from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
@@ -81,15 +80,8 @@ def observe(facts: Facts) -> Observed:
     # Checks that ended well are normal, and the tables cost seconds.
     unusual = summary and any(map(summary.total, ("discarded", "pending", "committed_twice")))
     if summary and (len(wrong) or unusual or (summary.half_messages and summary.dead_lettered)):
-        paths = facts("transaction_paths")
-        observed.tables = {
-            "inconsistent": facts("disagreements"),
-            "transaction_flow": totals.flow(paths),
-            "transaction_paths": paths.drop(columns=["first", "any_of_them", "last"]),
-            "transaction_timeline": facts("transaction_timeline"),
-            "transaction_limits": limits.table(facts),
-            "transaction_rows": facts("row_fates"),
-        }
+        flow = totals.flow(facts("transaction_paths"))
+        observed.tables = {"inconsistent": facts("disagreements"), "transaction_flow": flow}
     return observed
 
 
