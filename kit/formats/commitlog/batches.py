@@ -98,9 +98,17 @@ def tidy(text: bytes) -> tuple[bytes, bool]:
 
 def as_maps(text: pa.StringArray) -> pa.MapArray:
     """Return tidy property texts as maps."""
-    items = pc.split_pattern(pc.if_else(pc.equal(text, ""), None, text), rocketmq.PROPERTY_SEPARATOR)
-    pairs = pc.split_pattern(pc.list_flatten(items), rocketmq.NAME_VALUE_SEPARATOR, max_splits=1)
-    return pa.MapArray.from_arrays(items.offsets, pc.list_element(pairs, 0), pc.list_element(pairs, 1))
+    bounds = np.frombuffer(text.buffers()[1], np.int32)[text.offset : text.offset + len(text) + 1]
+    data = np.frombuffer(text.buffers()[2] or b"", np.uint8)
+    firsts = np.zeros(len(text) + 1, np.int32)
+    ends = np.zeros((2, len(text) + 1 + np.count_nonzero(data == c.ITEM_END)), np.int32)
+    parts = np.empty_like(data), np.empty_like(data)
+    c.split(data, bounds, firsts, ends, *parts)
+    names, values = (
+        pa.Array.from_buffers(pa.string(), int(firsts[-1]), [None, *map(pa.py_buffer, each)])
+        for each in zip(ends, parts, strict=True)
+    )
+    return pa.MapArray.from_arrays(pa.array(firsts), names, values)
 
 
 MOST: Final = 64 << 20

@@ -129,6 +129,8 @@ def _same(buf: Bytes, at: Any, other: Any, size: Any) -> Any:
     one, two, left = np.uint64(at), np.uint64(other), np.uint64(size)
     while left >= _EIGHT and be64(buf, one) == be64(buf, two):
         one, two, left = one + _EIGHT, two + _EIGHT, left - _EIGHT
+    if left < _EIGHT and max(one, two) + _EIGHT <= np.uint64(len(buf)):
+        return left == 0 or (be64(buf, one) ^ be64(buf, two)) >> ((_EIGHT - left) * _EIGHT) == 0
     while left > np.uint64(0) and buf[one] == buf[two]:
         one, two, left = one + _ONE, two + _ONE, left - _ONE
     return left == np.uint64(0)
@@ -202,6 +204,7 @@ def properties(
     seen, lasts = np.zeros(ITEMS, np.uint64), np.full(len(names), -1, np.int64)
     # Properties mostly come in one order: where each name was last, its size with its end, its number; its value.
     before = np.zeros((ITEMS + 1, 5), np.int64)
+    different = 0  # So many names of `before`, the first ones, are different.
     codes[:] = -1
     for row in range(len(records)):
         here = np.uint64(records[row].properties)
@@ -212,7 +215,7 @@ def properties(
             if size > _ONE and here + size <= end and _same(buf, here, before[items, 0], size):
                 hashed, name, value = seen[items], before[items, 2], here + size
             else:
-                hashed = np.uint64(0)
+                hashed, different = np.uint64(0), min(different, items)
                 while here < end and buf[here] != NAME_END and buf[here] != ITEM_END:
                     hashed = (hashed ^ np.uint64(buf[here])) * _PRIME
                     here += _ONE
@@ -227,8 +230,12 @@ def properties(
             if value - first < np.uint64(2) or length == 0 or items == ITEMS or buf[value - _ONE] != NAME_END:
                 untidy[row] = True
                 continue
-            for item in range(items):
-                untidy[row] |= seen[item] == hashed
+            if items >= different:
+                twice = False
+                for item in range(items):
+                    twice |= seen[item] == hashed
+                untidy[row] |= twice
+                different = items if twice else items + 1
             seen[items] = hashed
             before[items, 0], before[items, 1], before[items, 2] = first, value - first, name
             before[items, 3], before[items, 4] = value, length
@@ -245,6 +252,28 @@ def properties(
                 last = _number(buf, value, length, tables[name], hashes[name], values[name], sizes[name], counts[name])
                 counts[name] += last == counts[name]
             codes[name, row] = lasts[name] = last
+
+
+@njit(cache=True, nogil=True)
+def split(text: Bytes, bounds: Any, firsts: Any, ends: Any, names: Bytes, values: Bytes) -> None:
+    """Take tidy property texts apart, row by row between two `bounds`: copy the names one behind the other, and the
+    values. `ends`: where each name and each value ends; `firsts`: the first item of each text.
+    """
+    item, name, value = 0, np.uint64(0), np.uint64(0)
+    for row in range(len(bounds) - 1):
+        at, end = np.uint64(bounds[row]), np.uint64(bounds[row + 1])
+        while at < end:
+            while at < end and text[at] != NAME_END:
+                names[name] = text[at]
+                at, name = at + _ONE, name + _ONE
+            at += _ONE
+            until = _item_end(text, at, end)
+            while at < until:
+                values[value] = text[at]
+                at, value = at + _ONE, value + _ONE
+            at, item = at + _ONE, item + 1
+            ends[0, item], ends[1, item] = name, value
+        firsts[row + 1] = item
 
 
 def _crc_table() -> np.ndarray:
