@@ -5,21 +5,18 @@ The tables of a life take a dict from `kit.trace`.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from typing import Any, Final
 
-import numpy as np
 import pandas as pd
 
 from kit.charts import LABELS, Chart, Declared, Table, escape, figure
 from kit.charts.controls import control
-from kit.charts.figures import GREY, MAX_POINTS, PALETTE, segments
+from kit.charts.figures import PALETTE, segments
 from kit.i18n import Lang, labels
 
 ANATOMY = Declared.of("id")
 JOURNEY = Declared.of("journey")
-LIFE = Declared.of("life")
 FUNNEL = Declared.of("retries")
 MESSAGE = Declared.of("message")
 PARTS: Final = LABELS["ids parts"]
@@ -88,23 +85,6 @@ def offset_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 # --- the life of one message ------------------------------------------------------------------------------------------
-
-
-def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart one message's records, a lane for each topic. `frame`: “life columns”, in store order."""
-    if frame.empty:
-        return LIFE.nothing(lang)
-    shown = frame
-    if len(frame) > MAX_POINTS // 2:
-        shown = frame.iloc[np.unique(np.linspace(0, len(frame) - 1, MAX_POINTS // 2).astype(int))]
-    chart = LIFE.figure(shown, lang)
-    way = {"line": {"width": 1, "shape": "hv", "color": GREY}, "opacity": 0.5}
-    points = [(at, escape(topic, 60)) for at, topic in zip(shown["store_timestamp"], shown["topic"], strict=True)]
-    chart.add_trace(segments(((*a, *b) for a, b in itertools.pairwise(points)), **way))
-    first, last = frame.iloc[0], frame.iloc[-1]
-    seconds = round((last["store_timestamp"] - first["store_timestamp"]).total_seconds(), 1)
-    said = {"records": len(frame), "seconds": seconds, "topics": frame["topic"].nunique()}
-    return LIFE.chart(frame, lang, said | {"first": str(first["stage"]), "last": str(last["stage"])}, chart)
 
 
 def journey(records: pd.DataFrame, handled: pd.DataFrame, lang: Lang = "en") -> Chart:

@@ -1,17 +1,15 @@
-"""Transactions: the half-topic blow-up (growth, writers, one life, fixes), and where every transaction went."""
+"""Transactions: the half-topic blow-up (growth, writers, one message, fixes), and where every transaction went."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable
 from typing import Any, Final
 
 import pandas as pd
 
-from kit.charts import LABELS, Chart, Declared, Table, messages, named, pictures
+from kit.charts import LABELS, Chart, Declared, Table, pictures
 from kit.charts.figures import BLUE, GREEN, GREY, ORANGE, SHAPES, VERMILLION, add_arrow, figure
 from kit.i18n import Lang
-from kit.rocketmq import names
 
 GROWTH = Declared.of("leak growth")
 FIXES = Declared.of("fixes")
@@ -19,8 +17,6 @@ TWO = Declared.of("one becomes two")
 ROUNDS = Declared.of("rounds")
 ACCOUNT = Declared.of("accounting")
 WRONG = Declared.of("disagreements")
-STAGES: Final = LABELS["half topic stages"]
-WHY: Final = LABELS["half topic why"]
 LANES: Final = LABELS["half topic lanes"]
 LANE_COLOURS: Final = dict(zip(LANES, (ORANGE, BLUE, GREEN, VERMILLION), strict=True))
 ROUND_GAP: Final = pd.Timedelta(milliseconds=600)
@@ -59,27 +55,6 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if len(at) > 3:  # the interface defines no doubling time below three doublings
         reading = GROWTH["reading"].say(**said, median=float(doublings["seconds"].median()))
     return GROWTH.chart(doublings, lang, reading, chart, alt={"first": int(first["seq"]), "last": int(last["seq"])})
-
-
-def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the records of one leaked message, a lane for each topic.
-
-    `frame`: store_timestamp, topic, queue_id, offset_msg_id, real_topic, check_times, committed, in store order.
-    """
-    stages = [_stage(row) for row in frame.to_dict("records")]
-    return messages.life(frame.assign(stage=named(stages, STAGES, lang), why=named(stages, WHY, lang)), lang)
-
-
-def _stage(row: dict[Hashable, Any]) -> str:
-    """Return which of `STAGES` a record of a leaked message is."""
-    topic, real = row["topic"], row["real_topic"]
-    if topic == names.DISCARD_TOPIC or (topic == names.SCHEDULE_TOPIC and real == names.DISCARD_TOPIC):
-        return "given_up"
-    if topic == names.SCHEDULE_TOPIC and real == names.HALF_TOPIC:
-        return "committed_again" if row["committed"] else "resent" if pd.isna(row["check_times"]) else "put_back"
-    if topic == names.HALF_TOPIC:
-        return "leaked" if real == names.HALF_TOPIC else "half"
-    return "committed" if row["committed"] else "stored"
 
 
 def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

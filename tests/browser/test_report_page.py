@@ -8,7 +8,7 @@ import chart_frames
 import incidents
 import pytest
 
-from kit.charts import Table, overview, transactions
+from kit.charts import Table, overview, pictures, transactions
 from kit.report.build import build
 
 pytestmark = pytest.mark.browser
@@ -36,7 +36,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     charts = [
         transactions.growth(incidents.growth_frame()),
         transactions.accounting(flows),
-        transactions.life(hostile),
+        pictures.lanes(hostile[["store_timestamp", "topic", "offset_msg_id"]]),
         transactions.fixes(incidents.fixes_frame()),
     ]
     run = [
@@ -88,7 +88,7 @@ def test_planted_markup_stays_text(visit, report: Path) -> None:
 
 def test_hover_text_of_a_chart_stays_text(visit, report: Path) -> None:
     opened = visit(report)
-    box = opened.page.locator("figure", has_text="The life of one message").locator(".canvas").first
+    box = opened.page.locator("figure", has_text="topic by store timestamp").locator(".canvas").first
     box.scroll_into_view_if_needed()
     opened.page.evaluate("gd => Plotly.Fx.hover(gd, [{curveNumber: 1, pointNumber: 0}])", box.element_handle())
     assert "<script>alert(1)</script>" in " ".join(opened.page.locator("g.hovertext text").all_text_contents())

@@ -130,7 +130,6 @@ CHARTS: dict[str, tuple[Draw, pd.DataFrame]] = {
     "near": (sizes.near_limit, NEAR),
     "queue": (sizes.half_queue, QUEUE),
     "growth": (transactions.growth, incidents.growth_frame()),
-    "life": (transactions.life, incidents.life_frame()),
     "fixes": (transactions.fixes, incidents.fixes_frame()),
     "two": (transactions.one_becomes_two, TWO),
     "rounds": (transactions.rounds, ROUNDS),
@@ -147,6 +146,6 @@ CHARTS: dict[str, tuple[Draw, pd.DataFrame]] = {
 HOSTILE = {
     "lag": ["broker", "topic", "group"], "owners": ["topic"], "handled": ["topic"], "moved": ["topic"], "connects": ["client", "address"],
     "funnel": ["consumer_group"], "journey": ["topic", "why", "stage"], "outcome": ["kind"], "near": ["offset_msg_id"], "accounts": ["target"],
-    "life": ["topic", "real_topic"], "coverage": ["kind"], "over time": ["by"], "incidents": ["cause", "name"], "timeline": ["en", "lane"],
+    "coverage": ["kind"], "over time": ["by"], "incidents": ["cause", "name"], "timeline": ["en", "lane"],
     "lines": ["kind"], "bars": ["kind"], "lanes": ["kind", "sends"],
 }  # fmt: skip

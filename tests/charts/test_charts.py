@@ -17,7 +17,7 @@ from plotly.offline import get_plotlyjs
 
 import kit
 from kit.charts import MIME, Table, clean, consumers, escape, messages, offline, overview, pictures, sends, transactions
-from kit.charts.figures import MAX_POINTS, drawings
+from kit.charts.figures import drawings
 from kit.charts.safe_text import brief
 from kit.charts.table import MIME as TABLE_MIME
 
@@ -82,19 +82,6 @@ def test_growth_marks_every_doubling_at_its_time() -> None:
 def test_growth_does_not_speak_of_doubling_below_three_terms() -> None:
     assert "too few" in transactions.growth(incidents.growth_frame(messages=4, doublings=2)).reading
     assert "doubled" in transactions.growth(incidents.growth_frame(messages=4, doublings=3)).reading
-
-
-def test_a_long_life_is_thinned_to_what_a_report_can_carry() -> None:
-    life = pd.concat([incidents.life_frame()] * 1000, ignore_index=True)
-    chart = transactions.life(life)
-    assert sum(len(trace.x) for trace in chart.figure.data if trace.mode == "markers") <= MAX_POINTS
-
-
-def test_life_names_the_stage_of_each_record() -> None:
-    assert list(transactions.life(incidents.life_frame()).table["stage"]) == [
-        "half message", "committed to its topic", "sent again by the consumer", "back in the half topic",
-        "put back by a check", "commit, diverted by DELAY", "back in the half topic", "back in the half topic",
-    ]  # fmt: skip
 
 
 def test_fixes_shows_leaks_beside_retries_and_names_what_lets_them_through() -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 from page import Page
 
 from kit.causes import figures
-from kit.charts import Table, transactions
+from kit.charts import Table, pictures, transactions
 from kit.report import html, manifest, notebooks
 from kit.report.build import build
 from kit.report.labels import PAGE
@@ -127,7 +127,7 @@ def test_hostile_evidence_stays_text(tmp_path: Path) -> None:
     found["evidence"]["not_recognised"] = [incidents.HOSTILE]
     frame = incidents.life_frame().assign(topic=incidents.HOSTILE)
     table = Table(pd.DataFrame({incidents.HOSTILE: [incidents.HOSTILE]}), incidents.HOSTILE)
-    read, html = page(tmp_path, found, [transactions.life(frame), table, incidents.HOSTILE])
+    read, html = page(tmp_path, found, [pictures.lanes(frame[["store_timestamp", "topic"]]), table, incidents.HOSTILE])
     assert not [attrs for _, attrs in read.tags if any(name.startswith("on") for name in attrs)]
     assert "img" not in {tag for tag, _ in read.tags}
     assert "<script>alert" not in html
