@@ -29,37 +29,26 @@ UNDRAWN = T(
 )
 
 
-@attrs.frozen(init=False)
+@attrs.define
 class Chart:
     """A figure, the table behind it, the sentence that reads it, and a description for those who cannot see it.
 
     Sentences may be `T` objects: they are rendered in `lang`, like the headings of the table's columns (`names`).
+    `min_width`: smallest readable width in pixels; on narrower screens it scrolls inside its box.
     """
 
     figure: go.Figure
     table: pd.DataFrame
-    reading: str
-    alt: str
-    title: str
-    names: dict[str, str]
-    lang: Lang
-    min_width: int
-    """Smallest readable width in pixels; on narrower screens it scrolls inside its box."""
+    reading: Sentence | str
+    alt: Sentence | str
+    title: Sentence | str
+    names: Mapping[str, Sentence | str] = attrs.field(factory=dict)
+    lang: Lang = "en"
+    min_width: int = 0
 
-    def __init__(
-        self,
-        figure: go.Figure,
-        table: pd.DataFrame,
-        reading: Sentence | str,
-        alt: Sentence | str,
-        title: Sentence | str,
-        names: Mapping[str, Sentence | str] | None = None,
-        lang: Lang = "en",
-        min_width: int = 0,
-    ) -> None:
-        reading, alt, title = (rendered(text, lang) for text in (reading, alt, title))
-        heads = {name: rendered(text, lang) for name, text in (names or {}).items()}
-        self.__attrs_init__(figure, table, reading, alt, title, heads, lang, min_width)  # type: ignore[attr-defined]
+    def __attrs_post_init__(self) -> None:
+        self.reading, self.alt, self.title = (rendered(t, self.lang) for t in (self.reading, self.alt, self.title))
+        self.names = {name: rendered(text, self.lang) for name, text in self.names.items()}
 
     @property
     def twin(self) -> Table:
@@ -81,7 +70,7 @@ class Chart:
 
     def bundles(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Return what a notebook shows, as data and metadata: the chart, then its sentence above the folded table."""
-        html = self.twin.as_html(self.reading, folded=True)
+        html = self.twin.as_html(str(self.reading), folded=True)
         drawn = self.figure.data or self.figure.layout.annotations or self.figure.layout.shapes
         return [
             *([(self._repr_mimebundle_(), {})] if drawn else []),
@@ -166,27 +155,15 @@ def named(values: Iterable[Any], names: Mapping[str, T], lang: Lang) -> list[Any
     return [names[value].render(lang) if value in names else value for value in values]
 
 
-@attrs.frozen
-class Undrawn:
-    """Replacement for a chart or table that failed: the table behind it, under a sentence that says so."""
-
-    table: Table
-    failure: dict[str, str]
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        # The metadata tell the report that something failed.
-        return self.table._repr_mimebundle_(), {"rmq-kit": {"failure": self.failure}}
-
-
-def undrawn(error: Exception, table: Table) -> Undrawn:
+def undrawn(error: Exception, table: Table) -> Table:
     """Return what is shown if drawing `table` failed; one sentence if it has no rows."""
     from kit.evidence.failure import Failure
 
     failure = Failure.of(clean(table.caption, 120), error)
     said = UNDRAWN.say(title=clean(table.caption, 120), type=failure.type)
-    shown = attrs.evolve(table, caption=said)
+    shown = attrs.evolve(table, caption=said, failure=attrs.asdict(failure))
     try:
         shown.as_html()
     except Exception:
-        shown = Table(pd.DataFrame(), said, lang=table.lang)
-    return Undrawn(shown, attrs.asdict(failure))
+        shown.frame = pd.DataFrame()
+    return shown

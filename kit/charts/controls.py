@@ -6,13 +6,14 @@ over before the hook is there, and the space stays empty. Here what is shown is 
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from markupsafe import escape
 
-from kit.charts import Chart, Undrawn, clean
+from kit.charts import Chart, clean
 
 
 def live(draw: Callable[..., Any], **controls: Any) -> Any:
@@ -96,16 +97,9 @@ def standing(widget: Any, still: Iterable[Mapping[str, Any]]) -> Any:
 
 def outputs(shown: Iterable[Any]) -> tuple[dict[str, Any], ...]:
     """Return charts, tables and notes as the outputs of a notebook cell."""
-    made = []
-    for each in shown:
-        made += (
-            [_output(*bundle) for bundle in each.bundles()]
-            if isinstance(each, Chart)
-            else [_output(*each._repr_mimebundle_())]
-            if isinstance(each, Undrawn)
-            else [_output(each._repr_mimebundle_())]
-        )
-    return tuple(made)
+    bundles = (each.bundles() if isinstance(each, Chart) else [each._repr_mimebundle_()] for each in shown)
+    every = itertools.chain.from_iterable(bundles)
+    return tuple(_output(*bundle) if isinstance(bundle, tuple) else _output(bundle) for bundle in every)
 
 
 def _output(data: dict[str, Any], metadata: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -82,31 +82,24 @@ def _cell(value: Any) -> tuple[str, str]:
     return clean(value, MAX_CELL), "number" if PERCENT.fullmatch(str(value)) else "text"
 
 
-@attrs.frozen(init=False)
+@attrs.define
 class Table:
-    """`frame`, shown under `caption`; `names` are the column headings (default: the frame's own).
+    """`frame`, shown under `caption`; `names` are the column headings (default: the frame's own), in `lang` like it.
 
-    `marked`: the columns that decide, or {column: value} for the cells that do.
+    `marked`: the columns that decide, or {column: value} for the cells that do. `failure`: why there is no chart.
     """
 
     frame: pd.DataFrame
-    caption: str
-    names: dict[str, str]
-    lang: Lang
-    max_rows: int
-    marked: Sequence[str] | Mapping[str, Any]
+    caption: Sentence | str
+    names: Mapping[str, Sentence | str] = attrs.field(factory=dict)
+    lang: Lang = "en"
+    max_rows: int = MAX_ROWS
+    marked: Sequence[str] | Mapping[str, Any] = ()
+    failure: Mapping[str, str] | None = None
 
-    def __init__(
-        self,
-        frame: pd.DataFrame,
-        caption: Sentence | str,
-        names: Mapping[str, Sentence | str] | None = None,
-        lang: Lang = "en",
-        max_rows: int = MAX_ROWS,
-        marked: Sequence[str] | Mapping[str, Any] = (),
-    ) -> None:
-        heads = {name: rendered(text, lang) for name, text in (names or {}).items()}
-        self.__attrs_init__(frame, rendered(caption, lang), heads, lang, max_rows, marked)  # type: ignore[attr-defined]
+    def __attrs_post_init__(self) -> None:
+        self.caption = rendered(self.caption, self.lang)
+        self.names = {name: rendered(text, self.lang) for name, text in self.names.items()}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table as JSON: columns, formatted rows, caption, notes."""
@@ -156,8 +149,10 @@ class Table:
     def as_text(self) -> str:
         return spelled(self.as_dict())
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return {MIME: self.as_dict(), "text/html": self.as_html(), "text/plain": self.as_text()}
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        data = {MIME: self.as_dict(), "text/html": self.as_html(), "text/plain": self.as_text()}
+        # The metadata tell the report that something failed.
+        return (data, {"rmq-kit": {"failure": dict(self.failure)}}) if self.failure else data
 
 
 def drawn(spec: dict[str, Any], reading: str = "", folded: str = "") -> str:

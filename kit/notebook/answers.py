@@ -11,7 +11,7 @@ import attrs
 import pandas as pd
 from markupsafe import escape
 
-from kit.charts import Chart, Table, Undrawn, clean, undrawn
+from kit.charts import Chart, Table, clean, undrawn
 from kit.i18n import Lang, Sentence, T, labels, rendered
 from kit.notebook.walks import NOTHING, Stop
 from kit.tables import frames
@@ -32,7 +32,7 @@ class Answer:
     """What a cell shows: pictures or a table, then sentences. `frame`: the rows, for who wants to go on with them."""
 
     frame: pd.DataFrame
-    shown: tuple[Chart | Table | Undrawn, ...]
+    shown: tuple[Chart | Table, ...]
     sentence: str
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def answer(
     return Answer(frame, (attrs.evolve(chart, reading=clean(said)) if said else chart,), "")
 
 
-def drawn(draw: Callable[..., Chart | Table], frame: pd.DataFrame, caption: str, lang: Lang) -> Chart | Table | Undrawn:
+def drawn(draw: Callable[..., Chart | Table], frame: pd.DataFrame, caption: str, lang: Lang) -> Chart | Table:
     """Return a chart or table of a frame, or why it could not be drawn."""
     try:
         return draw(frame, lang=lang)

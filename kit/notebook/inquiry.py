@@ -14,7 +14,7 @@ import attrs
 import pandas as pd
 
 from kit.causes import results
-from kit.charts import Chart, Table, Undrawn, clean, undrawn
+from kit.charts import Chart, Table, clean, undrawn
 from kit.charts.overview import coverage
 from kit.i18n import Lang, Sentence, labels, on_clock
 from kit.notebook import answers, notes, places, prose
@@ -55,11 +55,11 @@ class NoSuchCause(KeyError):
     """The kit has no such cause."""
 
 
-def _or_sentence(show: Callable[..., R]) -> Callable[..., R | Undrawn]:
+def _or_sentence(show: Callable[..., R]) -> Callable[..., R | Table]:
     """Make a method return one sentence if it fails; errors in what the reader asked for are still raised."""
 
     @functools.wraps(show)
-    def ask(self: Inquiry, *arguments: Any, **named: Any) -> R | Undrawn:
+    def ask(self: Inquiry, *arguments: Any, **named: Any) -> R | Table:
         try:
             with on_clock(self.case.clock):
                 return show(self, *arguments, **named)
@@ -141,7 +141,7 @@ class Inquiry:
         references = places.places_of(frame.head(most).to_dict("records"))
         return self._linked(Table(frame, clean(name), lang=self.lang, max_rows=most), references)
 
-    def draw(self, chart: Callable[..., Chart], name: str) -> Chart | Table | Undrawn | answers.Answer:
+    def draw(self, chart: Callable[..., Chart], name: str) -> Chart | Table | answers.Answer:
         """Draw a result table; show a sentence if it is absent."""
         if name not in results.names(self.case):
             return answers.sentence(NOTHING, self.lang)
@@ -306,7 +306,7 @@ class Inquiry:
             return f"{cause}: {step['claim']}", [places.spelled(ref) for ref in step["evidence"][:MOST_REFERENCES]]
         ref = places.known(self.case, places.reference(about))
         shown = places.place(self.case, ref).tables[0].table
-        subject = self.case.line(ref["file"], int(ref["line"])) if ref.get("line") else shown.caption
+        subject = self.case.line(ref["file"], int(ref["line"])) if ref.get("line") else str(shown.caption)
         return subject, [places.spelled(ref)]
 
     def _opened(self, shown: places.Shown) -> Any:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from kit.charts import Chart, Undrawn, figure
+from kit.charts import Chart, Table, figure
 from kit.charts.table import cell
 from kit.evidence.failure import Failure
 from kit.notebook import answers
@@ -36,7 +36,7 @@ def inquiry() -> Inquiry:
 
 def test_a_chart_that_cannot_be_drawn_is_its_table() -> None:
     shown = answers.drawn(broken, pd.DataFrame({"topic": ["orders"], "n": [3]}), "topics", "en")
-    assert isinstance(shown, Undrawn)
+    assert isinstance(shown, Table) and shown.failure
     data, metadata = shown._repr_mimebundle_()
     assert "orders" in data["text/html"] and "RecursionError" in data["text/html"]
     assert metadata["rmq-kit"]["failure"]["type"] == "RecursionError"
@@ -66,7 +66,7 @@ def test_every_table_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kit.causes.look_alikes.frame", broken)
     for show in (asked.verdicts, asked.coverage, asked.look_alikes, asked.remedies, lambda: asked.chain("broker-busy")):
         shown = show() if show is not asked.remedies else asked.remedies("half-topic-blowup")
-        assert isinstance(shown, Undrawn) and "could not be drawn" in shown.table.caption
+        assert shown.failure and "could not be drawn" in shown.caption
 
 
 def test_what_the_reader_asks_wrongly_still_raises() -> None:
