@@ -1,7 +1,5 @@
 """Fixtures every test may use."""
 
-from __future__ import annotations
-
 import os
 import re
 import time
@@ -9,15 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 OWN = ("RMQ_KIT_MASTER", "SPARK_REMOTE", "RMQ_KIT_SPARK_LOG")
 """Variables of whoever runs the tests that would change what the kit does."""
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -91,7 +86,7 @@ def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def spark() -> Iterator[Any]:
     """One local session for the whole run."""
     import kit.spark
 

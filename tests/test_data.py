@@ -1,7 +1,5 @@
 """The kit's YAML files, read again from beside the compiled modules."""
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 import sys

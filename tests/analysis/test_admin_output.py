@@ -1,7 +1,5 @@
 """What mqadmin printed about consumers: where a group is, whichever command said it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import kit

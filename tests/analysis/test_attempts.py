@@ -1,7 +1,5 @@
 """Failed attempts of a client's log, each with its message."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """A record that may lie in files nobody copied is neither lost nor stored."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

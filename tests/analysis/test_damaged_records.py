@@ -1,7 +1,5 @@
 """What one flipped bit must not become: a leaked message, a second commit, a retried send."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from busy_evidence import sent, write_store

@@ -1,7 +1,5 @@
 """Which id each call hands out, as data and on a message."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 
 from kit.analysis.messages import lookups

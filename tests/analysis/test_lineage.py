@@ -1,7 +1,5 @@
 """One message's records in order: what each was copied from, what is missing between them."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Any
 

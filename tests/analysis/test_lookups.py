@@ -1,7 +1,5 @@
 """Look-ups read out of sessions and logs: the command, its id, what came of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

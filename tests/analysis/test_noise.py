@@ -1,9 +1,7 @@
 """Harmless texts: lines as the reference prints them are known, counted, and speak for no cause."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import asked
 import pytest
@@ -12,12 +10,10 @@ from table import rows_of
 
 import kit
 from kit.analysis import noise
+from kit.case.case import Case
 from kit.causes import known_problems, timeline
 from kit.formats.logs.known_texts import known_texts
 from kit.rocketmq.catalogue import BENIGN, SLUGS
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
 QUEUE = f"MessageQueue [topic={HALF}, brokerName=broker-a, queueId=0]"

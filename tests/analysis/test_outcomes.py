@@ -1,7 +1,5 @@
 """What became of single messages in each group, against what the recordings' ledgers and stores show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

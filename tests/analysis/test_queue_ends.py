@@ -1,7 +1,5 @@
 """Where queues ended at the moment a copy of the offsets was saved."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

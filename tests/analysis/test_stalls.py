@@ -1,7 +1,5 @@
 """Stalls found in the records of hand-made commitlogs: where they are, and where there only seem to be some."""
 
-from __future__ import annotations
-
 import datetime as dt
 from pathlib import Path
 from typing import Any

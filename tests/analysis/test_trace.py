@@ -1,7 +1,5 @@
 """Message traces of clients: entries of a list of their own, never copies of the messages they are about."""
 
-from __future__ import annotations
-
 import pytest
 import recorded
 

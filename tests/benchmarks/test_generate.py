@@ -1,7 +1,5 @@
 """The generated commit logs of the benchmarks: whole, tied together, and what a plain reader finds in them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

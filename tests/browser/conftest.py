@@ -1,17 +1,12 @@
 """Chromium as it is installed, headless, with an empty profile and nothing that calls home."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import pytest
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
 
 QUIET = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -20,7 +15,7 @@ QUIET = [
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser() -> Iterator[Any]:
     sync = pytest.importorskip("playwright.sync_api")
     found = next(
         (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -37,13 +32,13 @@ def browser() -> Iterator[Browser]:
 class Opened:
     """A page with everything it asked for and complained about."""
 
-    page: Page
+    page: Any
     requests: list[str]
     complaints: list[str]
 
 
 @pytest.fixture
-def visit(browser: Browser) -> Iterator[Any]:
+def visit(browser: Any) -> Iterator[Any]:
     """Return `visit(path, width, **context)`: the file opened in a new profile, charts drawn."""
     contexts = []
 
@@ -77,7 +72,7 @@ def serious() -> Any:
     """Return `serious(page)`: what axe finds on a page, its folds open, that is serious for somebody who needs help to read it."""
     axe = Path(pytest.importorskip("axe_playwright_python").__file__).with_name("axe.min.js")
 
-    def _serious(page: Page) -> list[Any]:
+    def _serious(page: Any) -> list[Any]:
         page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
         page.add_script_tag(path=axe)
         found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")

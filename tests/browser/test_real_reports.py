@@ -1,7 +1,5 @@
 """Reports of recordings in a real Chromium, in both languages, and evidence that tries to get into the page."""
 
-from __future__ import annotations
-
 import csv
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The report in a real Chromium: it draws, calls nobody, fits the screen, and runs nothing of the evidence."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import chart_frames

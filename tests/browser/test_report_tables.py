@@ -1,7 +1,5 @@
 """Tables of a report in a real Chromium: sorted and filtered by mouse and keyboard, said to a screen reader."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Investigating by pointing, in a real JupyterLab: what is clicked narrows everything else and is a value in Python."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

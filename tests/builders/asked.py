@@ -4,8 +4,6 @@ Tables that are given stand for themselves, all others of the evidence are empty
 are given as read (`messages_within`, `all_events`), so that what is worked out from them is worked out.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import functools
 import os

@@ -1,7 +1,5 @@
 """Hand-made evidence of a busy broker: commitlogs of one or two brokers, client and application logs, a ledger."""
 
-from __future__ import annotations
-
 import datetime as dt
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A small frame for each chart, and which of its columns hold text of the evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures of recordings counted from RocketMQ's decoder, the labels and the applications' own files, by the interface's definitions: nothing of the kit."""
 
-from __future__ import annotations
-
 import csv
 import re
 import statistics

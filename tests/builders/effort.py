@@ -1,7 +1,5 @@
 """How much a test tries and how much work the machine has had with it, however busy the machine is."""
 
-from __future__ import annotations
-
 import os
 
 from hypothesis import HealthCheck, settings

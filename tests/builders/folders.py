@@ -1,7 +1,5 @@
 """Files of evidence that a test writes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

@@ -1,7 +1,5 @@
 """A function in a process of its own, which may be killed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess

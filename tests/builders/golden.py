@@ -3,22 +3,18 @@
 Kept: root causes, and of each finding its verdict, window, figures, steps and references. Left out: prose, which may be reworded.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pastes
 import recorded
 
 import kit
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
+from kit.case.case import Case
 
 KEPT: Final = Path(__file__).parents[1] / "golden" / "findings"
 PASTES: Final = "pastes"

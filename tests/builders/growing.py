@@ -1,7 +1,5 @@
 """Files that grow under a follower or a watch, at the times of a clock that stands between two steps."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Hand-made incidents for charts and reports: findings, and frames whose numbers follow from arithmetic."""
 
-from __future__ import annotations
-
 import copy
 import datetime as dt
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Java's `String.hashCode`."""
 
-from __future__ import annotations
-
 import struct
 
 

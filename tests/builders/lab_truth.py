@@ -4,8 +4,6 @@ labs' code.
 `ANSWERS[lab]()` gives {question: (true answer, known wrong answer, word of what is said to it)}.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Ids as clients and brokers write them, after the layouts of common/message/MessageDecoder, MessageClientIDSetter and MessageIdCodec."""
 
-from __future__ import annotations
-
 import ipaddress
 import struct
 

@@ -1,7 +1,5 @@
 """A commit log reader in plain Python, slow and simple: what the kernels are compared with."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Archives of members given as {name: bytes}."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 import zipfile

@@ -1,7 +1,5 @@
 """A page as a reader sees it."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 

@@ -1,7 +1,5 @@
 """Invented complaints as people paste them: chat, issue trackers, blogs, terminals; and what is to be said about each (`pastes.yaml`)."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import attrs

@@ -1,7 +1,5 @@
 """Ports on loopback."""
 
-from __future__ import annotations
-
 import socket
 
 

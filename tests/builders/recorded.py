@@ -1,7 +1,5 @@
 """The recordings' truth: what RocketMQ's own decoder says about every record, and the stored bytes it says it about."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io
@@ -11,15 +9,13 @@ import tarfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import zstandard
 
 import kit
+from kit.case.case import Case
 from kit.evidence import disk
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 HERE = Path(__file__).parents[1]
 SMALL = (

@@ -1,7 +1,5 @@
 """Hand-made evidence of half messages near the size limit: a store, broker logs, the release as mqadmin says it."""
 
-from __future__ import annotations
-
 import datetime as dt
 import zlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Segments of a commit log, written in plain Python: whole, random, and damaged."""
 
-from __future__ import annotations
-
 import random
 import struct
 import zlib

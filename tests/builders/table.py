@@ -1,7 +1,5 @@
 """Rows of data beside a test: `rows_of(__file__, "name")` are those of that name in the YAML file of the same stem."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A recording with kinds of evidence taken away."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

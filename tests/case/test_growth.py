@@ -1,7 +1,5 @@
 """Evidence that grew by a file: what was read before is linked, only the new file is read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

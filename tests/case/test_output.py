@@ -1,7 +1,5 @@
 """`--out` replaces what the kit wrote and touches nothing else."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

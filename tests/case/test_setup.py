@@ -1,7 +1,5 @@
 """Releases and settings of brokers whose logs cover an upgrade: broker.log begins at every start with all settings (broker/BrokerController)."""
 
-from __future__ import annotations
-
 import datetime as dt
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whatever one file makes a reader raise ends the reading of that file: it is named, and the rest goes on."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import json
@@ -10,7 +8,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import busy_evidence as made
 import pyarrow.dataset as ds
@@ -27,10 +25,6 @@ from kit.formats.commitlog import segments
 from kit.formats.logs import entries
 from kit.formats.tables import business_tables, configs
 from kit.inventory import recognise, spans
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 
 WEIRD = [
     RecursionError("maximum recursion depth exceeded"),
@@ -325,7 +319,7 @@ def test_no_room_to_unpack_is_not_remembered(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     "source", ["rocketmq.commitlog", "rocketmq.log", "rocketmq.consumequeue", "rocketmq.index", "rocketmq.trace"]
 )
-def test_in_a_spark_task(spark: SparkSession, evidence: Path, source: str) -> None:
+def test_in_a_spark_task(spark: Any, evidence: Path, source: str) -> None:
     """Files that are gone when the tasks are planned, and one that is a folder when they run."""
     bad, good = evidence / "bad", evidence / "good"
     path = {"rocketmq.log": "rocketmq_client.log"}.get(source, f"commitlog/{0:020}")

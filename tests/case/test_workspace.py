@@ -1,7 +1,5 @@
 """The cache: whole tables or none, two writers at once, nothing inside the evidence."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

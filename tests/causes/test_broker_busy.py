@@ -1,19 +1,14 @@
 """A busy broker and its neighbours: hand-made incidents with answers by arithmetic."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from busy_evidence import REFUSAL, STARTED, TIMEOUT, A, B, attempt, clock, sent, thrown, traffic, write_log, write_store
 
 import kit
 from kit import causes
+from kit.case.case import Case
+from kit.causes.findings import Finding
 from kit.causes.root_causes import broker_busy
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
-    from kit.causes.findings import Finding
 
 PAUSE = (1000, 1900)
 REFUSED = REFUSAL.format(kind="TIMEOUT_CLEAN_QUEUE") + ", period in queue: 402ms, size of queue: 24"

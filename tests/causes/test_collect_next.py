@@ -1,7 +1,5 @@
 """What to collect next: a window of the store and never all of it, with known names filled in and quoted."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A cause that another explains is named as its consequence and comes after it."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 import pytest

@@ -1,7 +1,5 @@
 """consumer-backlog: when a lag is a backlog."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """Hazards of consumer groups, from the lines that clients print at their start."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Declarations: names that fit each other, and what the neighbours that are YAML alone find in small evidence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

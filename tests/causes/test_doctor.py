@@ -1,7 +1,5 @@
 """Hazards: limits are those of the reference (§5.3 names, §6.2 sizes, §7.4 defaults), lengths plain arithmetic."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

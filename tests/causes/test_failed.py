@@ -1,7 +1,5 @@
 """A cause that raises is one finding with the verdict `failed`: all others answer, and nothing of it is kept."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The verdict rule of interface §4, and the sentences."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 import string

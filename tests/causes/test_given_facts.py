@@ -1,7 +1,5 @@
 """Causes on a handful of rows: what each makes of its gold tables, without an engine and without files."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Look-alikes name causes that are there, and the page is what the causes say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from kit.causes import discover, look_alikes, triage

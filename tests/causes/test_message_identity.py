@@ -1,12 +1,10 @@
 """The cause that tells ids apart, and dead letters: against RocketMQ's decoder and the consumers' rows."""
 
-from __future__ import annotations
-
 import csv
 import io
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import recorded
@@ -14,9 +12,7 @@ from counted import by_key, ledger_twice
 
 import kit
 from kit import causes
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
+from kit.case.case import Case
 
 NAME = "message-identity"
 

@@ -1,10 +1,8 @@
 """Messages that outgrow the limit: hand-made incidents of several releases, by the reference's arithmetic."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import size_evidence as made
@@ -13,11 +11,9 @@ from size_evidence import SEND, Evidence, put_back_failed, too_large
 import kit
 from kit import causes
 from kit.analysis.sizes import refusals
+from kit.case.case import Case
+from kit.causes.findings import Finding
 from kit.i18n import LANGS
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
-    from kit.causes.findings import Finding
 
 
 def opened(evidence: Path) -> Case:

@@ -1,7 +1,5 @@
 """offset-jump: by the recordings' truth, by a paste, and where nothing moved."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import recorded

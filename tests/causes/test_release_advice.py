@@ -1,7 +1,5 @@
 """Known faults of the releases found: first and last releases are those of the pull requests named in the reference (§9)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

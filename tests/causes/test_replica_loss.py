@@ -1,7 +1,5 @@
 """replica-loss: the recording and its twin behind a synchronous master; a slave alone; a master's store."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Sentences with a number in them are right for one as well."""
 
-from __future__ import annotations
-
 import ast
 import datetime as dt
 import re

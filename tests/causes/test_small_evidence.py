@@ -6,8 +6,6 @@
 - `why`: where RocketMQ's sources say so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

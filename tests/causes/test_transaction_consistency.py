@@ -1,7 +1,5 @@
 """Every transaction accounted for, in stores written hop by hop."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

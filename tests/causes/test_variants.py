@@ -1,13 +1,11 @@
 """One incident without the names of its files shows the same; the evidence is as it was after every command."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import random
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import recorded
@@ -15,9 +13,6 @@ from click.testing import CliRunner
 
 import kit
 from kit.cli.main import cli
-
-if TYPE_CHECKING:
-    pass
 
 Told = tuple[list[str], dict[str, tuple[str, Any]]]
 

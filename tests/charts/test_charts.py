@@ -1,7 +1,5 @@
 """Charts: what they draw and say, and that evidence text stays text. Expected numbers are arithmetic."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

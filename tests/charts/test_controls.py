@@ -1,7 +1,5 @@
 """Controls over a drawing: drawn at once or at the button, redrawn at a change; and the what-if of a failed consumption."""
 
-from __future__ import annotations
-
 import ipywidgets
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """What people see of ids and lives: `msgid`, `trace`, the charts."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

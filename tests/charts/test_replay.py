@@ -1,7 +1,5 @@
 """The replay under other limits, by hand-made arithmetic."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from table import rows_of

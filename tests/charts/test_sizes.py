@@ -1,7 +1,5 @@
 """Charts of sizes: numbers from the reference's arithmetic."""
 
-from __future__ import annotations
-
 import pandas as pd
 from chart_frames import HALF, NEAR, QUEUE, stages
 from incidents import START

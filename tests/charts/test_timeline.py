@@ -1,7 +1,5 @@
 """The timeline: every moment in its lane, those that decide numbered."""
 
-from __future__ import annotations
-
 import incidents
 import pandas as pd
 

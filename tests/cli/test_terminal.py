@@ -1,7 +1,5 @@
 """What one types first: words, pipes, exit codes, declared options. Expected values come from the interface's list of exit codes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

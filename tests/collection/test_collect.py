@@ -1,7 +1,5 @@
 """The collecting script, run by a real POSIX shell on a made-up broker home."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """The pages about root causes: there, complete, linked, and naming what exists. And every command that pages and help show, typed as it stands."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What README tells a newcomer to type, typed as it stands, each in a process of its own."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

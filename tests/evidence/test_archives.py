@@ -1,7 +1,5 @@
 """Hostile and damaged archives: what is refused and why, what is read all the same, and in little disk and memory."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import struct

@@ -1,7 +1,5 @@
 """A file that is cut off while it is read: a mapped one would end the process (SIGBUS), so each of these tests could end the whole run."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Folders, packed files and texts. Expected bytes are those written by the test."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import os

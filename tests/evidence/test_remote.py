@@ -1,7 +1,5 @@
 """Evidence on another file system: copied once, brought up to date, never outside its folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

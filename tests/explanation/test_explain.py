@@ -1,7 +1,5 @@
 """`explain`: what each pasted line means, whatever was put around it, and without Java, Spark or pandas."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What `explain` says about pastes as people write them, and what their own words tell."""
 
-from __future__ import annotations
-
 import pastes
 import pytest
 from pastes import Paste

@@ -1,7 +1,5 @@
 """The explorer over a small evidence: what it shows is what the case's tables hold, cut, once each, and harmless."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import threading

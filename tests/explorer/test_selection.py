@@ -1,7 +1,5 @@
 """A selection as a value: what it leaves of a frame, its command line."""
 
-from __future__ import annotations
-
 import datetime as dt
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """Compiled kernels are code: they come only from a folder that nobody else can write."""
 
-from __future__ import annotations
-
 import stat
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a column can hold, and what becomes of all else. Expected values are arithmetic and Java's ranges."""
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 

@@ -5,8 +5,6 @@ The kit asked is the one Python imports: `PYTHONPATH=OTHER python tests/golden/_
 writes what another checkout finds. Exits 1 on a difference.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -3,8 +3,6 @@
 `python -m tests.golden NAME` prints the same differences; `--update` keeps what is found now, after it was read.
 """
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Many findings.json beside each other. Expected values: arithmetic on findings written here."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

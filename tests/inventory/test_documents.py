@@ -1,7 +1,5 @@
 """What quotes messages without having printed them, and what other systems print."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

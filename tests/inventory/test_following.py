@@ -1,7 +1,5 @@
 """Files that grow, roll, are cut off and deleted under a follower: each entry and record once."""
 
-from __future__ import annotations
-
 import math
 import shutil
 import struct

@@ -1,7 +1,5 @@
 """Tables inside files are members of them; what is beside them is still read."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """What is what, by content: the same files in their folders, renamed and shuffled, packed, and twice."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import random

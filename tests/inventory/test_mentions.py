@@ -1,7 +1,5 @@
 """Words found in text files: whole words only, by physical line, counted even where not all are kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

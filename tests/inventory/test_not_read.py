@@ -1,7 +1,5 @@
 """What else a store can hold: named for what it is, and never read as a commitlog or a consume queue."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Lines of large files: each asked for in any order, over the borders of the blocks they are counted by."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Zones worked out from pairs. Expected: the difference the test itself puts between printed time and record."""
 
-from __future__ import annotations
-
 import datetime as dt
 from pathlib import Path
 

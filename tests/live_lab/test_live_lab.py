@@ -1,7 +1,5 @@
 """The live lab: its parts without Java, and every scenario under `make lab-test`."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal

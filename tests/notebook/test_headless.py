@@ -1,7 +1,5 @@
 """Every notebook runs from top to bottom headless, on its own sample and, if it is a walk, on a healthy system; the labs do so in tests/training."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

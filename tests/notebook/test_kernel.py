@@ -1,7 +1,5 @@
 """A real kernel that is interrupted, as JupyterLab's stop button does, goes on; two kernels on one case wait for each other."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

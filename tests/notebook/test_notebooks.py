@@ -1,7 +1,5 @@
 """Notebooks: their form, and that they run headless; a failing one is kept as far as it came."""
 
-from __future__ import annotations
-
 import ast
 import re
 import statistics

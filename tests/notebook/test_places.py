@@ -1,7 +1,5 @@
 """From a reference to its place, from an id to its life, and back: as tables, and as tables of controls."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The team's notes are read as text and only ever appended to; the postmortem merges them with what the kit found, and hostile words stay words."""
 
-from __future__ import annotations
-
 import datetime as dt
 from pathlib import Path
 from typing import Any

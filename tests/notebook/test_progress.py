@@ -1,7 +1,5 @@
 """Long work in a notebook: a bar while somebody watches, an interrupt that stops it. And the box to paste into."""
 
-from __future__ import annotations
-
 import signal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a stop of a walk concludes from the rows of its answer."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a part of a recording shows (one team's or host's files) does not contradict what `tests/golden/findings` keeps of the whole."""
 
-from __future__ import annotations
-
 import datetime as dt
 import functools
 import os

@@ -1,7 +1,5 @@
 """With one kind of evidence taken away, or with ten lines alone, less is said, never something else."""
 
-from __future__ import annotations
-
 import csv
 import fnmatch
 import json

@@ -1,11 +1,9 @@
 """Canaries of twenty kinds and more: whatever a log, a row, a name or a path may hold of a site and its people."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 import recorded
@@ -16,9 +14,6 @@ from kit.redaction import leaks, ordinary
 from kit.redaction import names as redactnames
 from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 PLANTED = rows_of(__file__, "planted")
 SEEN = rows_of(__file__, "seen")
@@ -127,7 +122,7 @@ def test_what_is_ordinary_is_a_list_of_its_own() -> None:
 @pytest.mark.recordings
 @pytest.mark.spark
 @pytest.mark.parametrize("name", ["transaction-consistency", pytest.param("half-topic-blowup", marks=pytest.mark.slow)])
-def test_no_canary_is_in_any_file_of_a_redacted_report(spark: SparkSession, tmp_path: Path, name: str) -> None:
+def test_no_canary_is_in_any_file_of_a_redacted_report(spark: Any, tmp_path: Path, name: str) -> None:
     evidence = recorded.unpack(name, tmp_path / "canaryfolder")
     lines = [line for line, _ in PLANTED.values()]
     for number, log in enumerate(sorted(evidence.rglob("*.log"))):

@@ -1,12 +1,10 @@
 """Redaction: pseudonyms join, keep lengths and the rest of an id, spare prose; no original is left."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import nbformat
@@ -30,9 +28,6 @@ from kit.redaction import names as redactnames
 from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
 from kit.rocketmq import ids
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 SALT = b"salt of a test"
 NAMES = {
@@ -338,7 +333,7 @@ def dressed(evidence: Path) -> set[str]:
 
 @pytest.mark.recordings
 @pytest.mark.spark
-def test_nothing_original_is_left_of_a_recording(spark: SparkSession, tmp_path: Path) -> None:
+def test_nothing_original_is_left_of_a_recording(spark: Any, tmp_path: Path) -> None:
     name = "transaction-consistency"
     evidence = recorded.unpack(name, tmp_path / "acme incident")
     told_in_files = dressed(evidence)
@@ -410,7 +405,7 @@ def test_a_version_is_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.recordings
 @pytest.mark.spark
 def test_a_leak_stops_the_report_before_anything_is_written(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = kit.open_case(recorded.unpack("healthy", tmp_path), tmp_path / "cache")
     monkeypatch.setattr(Redactor, "frame", lambda self, frame: frame)

@@ -1,7 +1,5 @@
 """What changed between two findings.json."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How one finding is put into words on the page, what a chart without anything to draw is there, and result tables as CSV."""
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 import json

@@ -1,7 +1,5 @@
 """A chart, a table, a cell of a notebook or a part of the page that fails is a table or a sentence; the page is written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

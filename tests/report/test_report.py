@@ -1,7 +1,5 @@
 """The report page: what a reader finds first, that it is complete in both languages, and that evidence stays text."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -4,8 +4,6 @@ What the published cases say is in a report only beside a confirmed cause and se
 case"), or because the evidence itself says so.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The catalogue of known texts: each row is recognised by what RocketMQ prints, and no other row claims it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Parameters, defaults in force, and contradictions; defaults are those of the reference, section 7.4."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

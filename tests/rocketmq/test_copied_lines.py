@@ -1,7 +1,5 @@
 """Lines as `cat -n` and `grep` show them lose what stands in front; nothing else loses anything."""
 
-from __future__ import annotations
-
 import pytest
 
 from kit.rocketmq import copied_lines

@@ -1,7 +1,5 @@
 """Both ids, both ways. Expected fields: RocketMQ's decoder, or arithmetic on the layout (reference, section 2)."""
 
-from __future__ import annotations
-
 import calendar
 import datetime as dt
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """The placement model: the published verdicts, where they stop holding, and every path the recordings show."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import defaultdict

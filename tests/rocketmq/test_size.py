@@ -1,7 +1,5 @@
 """Stored sizes. Expected: store_size of RocketMQ's decoder, bytes of the commitlog, arithmetic (reference, section 6)."""
 
-from __future__ import annotations
-
 import random
 import zlib
 from collections import Counter, defaultdict

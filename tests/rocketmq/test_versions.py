@@ -1,7 +1,5 @@
 """Release numbers and rules; expected values are those of the reference, sections 5 to 8."""
 
-from __future__ import annotations
-
 import pytest
 from table import rows_of
 

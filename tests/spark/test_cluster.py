@@ -1,7 +1,5 @@
 """The same findings, byte for byte, from a Spark standalone cluster and from evidence on object storage."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

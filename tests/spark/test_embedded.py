@@ -1,7 +1,5 @@
 """The engine inside this process: loopback, bounded, quiet, with views of its own for each case, usable after an interrupt."""
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Which Java starts Spark, and what a machine without one is told."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

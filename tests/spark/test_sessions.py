@@ -1,7 +1,5 @@
 """What a session listens on and takes: loopback and no UI wherever Spark is this process, and on a cluster the tables stay with the engine."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

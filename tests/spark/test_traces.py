@@ -1,7 +1,5 @@
 """Message traces: the contexts clients wrote, in every layout of `TraceDataEncoder`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

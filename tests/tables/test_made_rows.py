@@ -1,7 +1,5 @@
 """What tables make of many rows, which are made by a rule."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import asked

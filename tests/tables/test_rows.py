@@ -4,8 +4,6 @@ A case says in its name what is true, which rows are `given` to which tables, an
 named, those of a gold table in order unless `order: any`. `!at 5` is five seconds after the beginning; a given row has the `defaults` of its table where it says nothing.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from pathlib import Path
 from typing import Any

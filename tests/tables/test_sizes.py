@@ -1,7 +1,5 @@
 """Half records that do not fit any longer, and what becomes of the transactions they belong to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import asked

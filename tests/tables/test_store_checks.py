@@ -1,19 +1,15 @@
 """Cross-checks of a store: nothing on recordings; after damage exactly what was damaged."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import recorded
 
 import kit
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
+from kit.case.case import Case
 
 CHECKS = ("dangling_units", "unqueued_records", "queue_gaps", "stray_offsets")
 STORE = "broker/store"

@@ -1,7 +1,5 @@
 """The runner, and what every table has to have."""
 
-from __future__ import annotations
-
 import re
 
 import asked

@@ -1,7 +1,5 @@
 """Queries side by side, and one that needs the memory of all others."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,7 +1,5 @@
 """Training labs: how answers are compared, and that every lab knows what is true of its recording."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import SimpleNamespace

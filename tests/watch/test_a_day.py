@@ -1,7 +1,5 @@
 """A day of a busy broker in fast forward: what is kept and what is held do not grow."""
 
-from __future__ import annotations
-
 import resource
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Recordings written again as growing files: the right alert within 5 s of what decides it, and none where all is well."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re
@@ -22,7 +20,7 @@ EVERY = 2.0
 """Seconds of the recording between two steps, as the command has it."""
 
 
-def watched(name: str, tmp_path: Path) -> tuple[list[dict[str, Any]], Replay]:
+def watched(name: str, tmp_path: Path) -> tuple[list[dict[str, Any]], "Replay"]:
     """Replay a recording under a watch; return its alerts."""
     growing = replay(recorded.whole(name), tmp_path)
     clock = Clock(growing.begin - EVERY)
@@ -74,7 +72,7 @@ DECIDES = {
 FAST = ("half-topic-blowup", "consumer-stuck", "subscription-mismatch-tags")
 
 
-def decided(name: str, growing: Replay) -> float:
+def decided(name: str, growing: "Replay") -> float:
     """Return when what decides was there."""
     said = DECIDES[name]
     if said.text is None:

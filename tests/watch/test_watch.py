@@ -1,7 +1,5 @@
 """Episodes, kept state, outlets and the command: what is told, once, whatever happens to the process."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """What a person with plain tools sees: names of files as text, lines counted by hand, records found by their offset. None of it is the kit's."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import os

@@ -4,8 +4,6 @@
 reported as not read, wholly or in part. A file is a row of `strange.yaml`: its name, and the Python expression of its content.
 """
 
-from __future__ import annotations
-
 import bz2
 import contextlib
 import datetime as dt

@@ -1,7 +1,5 @@
 """What is wrong with the machine, not with the evidence: one sentence and its exit code, nothing left behind, never a fault of the kit."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shlex

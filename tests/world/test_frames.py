@@ -1,7 +1,5 @@
 """Every cause answers on real tables that are empty, all null, full of gaps or at the edges of their columns."""
 
-from __future__ import annotations
-
 import datetime as dt
 import random
 import shutil

@@ -3,8 +3,6 @@
 Most of it needs no Spark: what breaks is reading, and every table of a small evidence is read in this process.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

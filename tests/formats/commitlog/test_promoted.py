@@ -1,7 +1,5 @@
 """Properties as one text and as columns, against the plain-Python twin of RocketMQ's decoder."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import effort

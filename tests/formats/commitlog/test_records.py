@@ -1,7 +1,5 @@
 """The record kernels against a plain-Python twin on damaged stores."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import zlib

@@ -1,7 +1,5 @@
 """Each layout's sample gives the fields a reader sees in it; the expected values are written by hand."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from pathlib import Path

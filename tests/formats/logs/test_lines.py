@@ -1,7 +1,5 @@
 """Lines, folding, windows and giant lines: the kernels against plain Python, any split against the whole."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sources told by content, the logs of the recordings, and the Spark data source."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Programs and scripts beside the logs, and lines of code between those of a paste: they hold what RocketMQ prints, and show nothing that happened."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

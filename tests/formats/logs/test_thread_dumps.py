@@ -1,7 +1,5 @@
 """Thread dumps of HotSpot 8 to 21 and RocketMQ's own printout, from texts in their documented layouts."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Any
 

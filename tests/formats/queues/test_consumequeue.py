@@ -1,13 +1,11 @@
 """Consume queues: each record of a recording has its unit, whatever else the file holds is left out."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import effort
 import pytest
@@ -17,9 +15,6 @@ from hypothesis import strategies as st
 from java_hash import java_hash
 
 from kit.formats.queues import consumequeue
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -155,7 +150,7 @@ def test_sniffing_does_not_take_other_files() -> None:
 
 
 @pytest.mark.spark
-def test_spark_reads_queues(spark: SparkSession, tmp_path: Path) -> None:
+def test_spark_reads_queues(spark: Any, tmp_path: Path) -> None:
     files = [{"file": file, "path": path} for file, path in recorded.written("healthy", "consumequeue", tmp_path)]
     table = spark.read.format("rocketmq.consumequeue").option("files", json.dumps(files)).load()
     assert table.count() == sum(1 for _ in recorded.truth("healthy"))

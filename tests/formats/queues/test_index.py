@@ -1,7 +1,5 @@
 """Index files: every key of every record is there under its hash."""
 
-from __future__ import annotations
-
 import struct
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What tables mean, by their values: other names, languages, separators, encodings, orders of columns."""
 
-from __future__ import annotations
-
 import datetime as dt
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Store JSON as fastjson writes it, broker.conf as Java reads it."""
 
-from __future__ import annotations
-
 import json
 import struct
 from typing import Any

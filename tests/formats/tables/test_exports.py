@@ -1,7 +1,5 @@
 """Tables in JSON and workbooks, and as `mysql` and `psql` print them: the rows that were put in come out."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Outputs of ip and ss as hosts print them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """iostat, vmstat, sar, df and GC logs: values read by hand, sizes by arithmetic."""
 
-from __future__ import annotations
-
 import datetime as dt
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """mqadmin outputs: every shape of reference §10, and those of the recordings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
