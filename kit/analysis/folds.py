@@ -1,7 +1,7 @@
 """Small gold tables that are worked out in the driver, from other gold tables and the inventory
 (`kit.tables.queries.fold`).
 
-Those that belong to one subject are with it: `known_positions`, `offset_moves`, `send_calls`. All others are here.
+Those that belong to one subject are with it: `offset_moves`, `send_calls`. All others are here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from kit.analysis import brokers, setup
-from kit.analysis.consumers import admin_output, offsets, positions, replicas  # noqa: F401 - two declare their own
+from kit.analysis.consumers import offsets, replicas  # noqa: F401 - one declares its own
 from kit.analysis.sends import attempts  # noqa: F401 - declares its own
 from kit.analysis.sizes import limits
 from kit.rocketmq import ids, names, size, versions
@@ -37,12 +37,13 @@ def delay_levels(facts: Facts) -> list[dict[str, Any]]:
     return [{"level": n, "seconds": seconds} for n, seconds in sorted(levels.items()) if seconds <= LONGEST_DELAY]
 
 
-@fold("topic string", "saved_offsets", "admin_cells")
-def consumed_topics(facts: Facts) -> list[dict[str, Any]]:
-    """One row per topic that users' consumer groups consume, by saved offsets and mqadmin outputs: topic."""
-    topics = {row["topic"] for row in facts.rows("saved_offsets") if names.of_users(row["group"] or "")}
-    topics |= {b["#Topic"] for b in admin_output.admin_blocks(facts) if "#Consumer Offset" in b and "#Topic" in b}
-    return [{"topic": topic} for topic in sorted(topics - {None})]
+@fold("file string, root string, broker string, slave boolean", "settings", "admin_names", "files")
+def file_brokers(facts: Facts) -> list[dict[str, Any]]:
+    """One row per file that belongs to one broker of the evidence: file, root (the folder of its store or
+    configuration), broker (its name, else the root), slave (null without a configuration of its own).
+    """
+    known = ((item.file, brokers.of_file(facts, item.file)) for item in facts.files.items)
+    return [{"file": file, "root": b.root, "broker": b.name, "slave": b.slave} for file, b in known if b]
 
 
 @fold("group string, file string", "group_logs", "files")

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import attrs
 import pandas as pd
 
-from kit.analysis.consumers import admin_output, consumer_logs, positions
+from kit.analysis.consumers import admin_output, consumer_logs
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -199,7 +199,7 @@ def connections(facts: Facts) -> list[Connection]:
 
     An output prints no time: it is that of its file, unless the file is a copy.
     """
-    original, _ = positions.stamps(facts)
+    original = facts.rows("file_times")[0]["original"]
     every = [
         Connection(
             group=b["-g"], client_id=b["#ClientId"], address=b.get("#ClientAddr", ""), first=b["time"] if original else None,

@@ -128,7 +128,7 @@ def start_policy(facts: Facts, group: str) -> tuple[str, Ref] | None:
 @fold(
     "kind string, group string, topic string, broker string, number bigint, queue_id bigint, start bigint, "
     "end bigint, exact boolean, at timestamp, asked timestamp, file string, line bigint",
-    "offset_statements", "known_positions", "admin_queues", "ledger_starts", "files",
+    "offset_statements", "known_positions", "admin_queues", "ledger_starts", "file_times", "files",
 )  # fmt: skip
 def offset_moves(facts: Facts) -> list[Row]:
     """One row per queue of a consumer group whose offset moved by more than was consumed: number, kind, group, topic,
@@ -279,7 +279,7 @@ def _is_new(facts: Facts, group: str, topic: str, at: dt.datetime) -> bool:
     rows = [row for row in _positions(facts) if row["source"] == "copy"]
     times = {row["file"]: row["time"] for row in rows}
     # A copy in which no group has an offset yet has no positions.
-    for item in facts.files.of_kind("store_json") if positions.stamps(facts)[0] else ():
+    for item in facts.files.of_kind("store_json") if facts.rows("file_times")[0]["original"] else ():
         if item.detail.get("name") == "consumerOffset" and not item.detail.get("backup"):
             times.setdefault(item.file, admin_output.naive(item.modified))
     earlier = max(((time, file) for file, time in times.items() if time is not None and time <= at), default=None)

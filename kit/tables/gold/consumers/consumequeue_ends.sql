@@ -3,7 +3,7 @@
 -- A unit of a batch is of many messages: only plain ones count (store/ConsumeQueue).
 select q.topic, q.queue_id, case when max(q.logical_offset) < 9223372036854775807 then max(q.logical_offset) + 1 end as `end`,
   min(q.logical_offset) as begin
-from queue_units q join consumed_topics c on q.topic = c.topic
+from queue_units q join (select distinct topic from offset_looks) c on q.topic = c.topic
 where q.kind = 'plain' and q.problem is null and q.logical_offset is not null
 group by q.topic, q.queue_id
 order by q.topic, q.queue_id

@@ -7,7 +7,7 @@ with stores as (
   from files where kind in ('commitlog', 'dledger') and replica_of is null
 ), stored as (
   select s.root, m.topic, m.queue_id, m.queue_offset, unix_micros(m.store_timestamp) as at
-  from messages_within m join consumed_topics c on m.topic = c.topic join stores s on m.file = s.file
+  from messages_within m join (select distinct topic from offset_looks) c on m.topic = c.topic join stores s on m.file = s.file
   where m.store_timestamp is not null
 ), queues as (
   select root, topic, queue_id, min(at) as first, max(at) as last from stored group by root, topic, queue_id

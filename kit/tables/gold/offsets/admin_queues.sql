@@ -1,6 +1,6 @@
 -- One row per row about a queue in mqadmin outputs: file, line, command, group, topic, broker, queue_id, offset (of the group), min_offset,
 -- max_offset (of the queue), diff, last_time (as printed: the store time of the message in front of the offset), reset_to (where a reset moved
--- it). Group and topic as the row has them, else the arguments of the command above it. At most 200,000 rows, in order of place.
+-- it), reached (the queue's max offset beside the group's), time (when the output was written). Group and topic as the row has them, else the arguments of the command above it. At most 200,000 rows, in order of place.
 -- tools/command/consumer/ConsumerProgressSubCommand, topic/TopicStatusSubCommand, offset/ResetOffsetByTimeCommand, SkipAccumulationSubCommand.
 with calls as (
   select file, line, max(case when name = 'argument:-g' then value end) as call_group, max(case when name = 'argument:-t' then value end) as call_topic
@@ -12,6 +12,7 @@ with calls as (
     max(case when name in ('#Consumer Offset', '#consumerOffset') then try_cast(value as bigint) end) as offset,
     max(case when name = '#Min Offset' then try_cast(value as bigint) end) as min_offset,
     max(case when name = '#Max Offset' then try_cast(value as bigint) end) as max_offset,
+    max(case when name = '#Broker Offset' then try_cast(value as bigint) end) as reached, min(time) as time,
     max(case when name = '#Diff' then try_cast(value as bigint) end) as diff, max(case when name = '#LastTime' then value end) as last_time,
     max(case when name in ('#offset', '#rollbackOffset', '#resetOffset') then try_cast(value as bigint) end) as reset_to
   from admin where block > 0 and not startswith(name, 'argument:') group by file, command, block
@@ -21,6 +22,6 @@ with calls as (
   where r.queue_id is not null
 )
 select file, line, command, coalesce(row_group, call_group) as `group`, coalesce(row_topic, call_topic) as topic, broker, queue_id, offset,
-  min_offset, max_offset, diff, last_time, reset_to
+  min_offset, max_offset, diff, last_time, reset_to, reached, time
 from placed where nth = 1 order by file, line, command, block
 limit 200000
