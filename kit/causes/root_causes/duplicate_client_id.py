@@ -30,7 +30,7 @@ reset.
 
 def observe(facts: Facts) -> Observed:
     """Find the client id that is used twice, the queues that have several owners and those that have none."""
-    twice, back, shares = members.simultaneous(facts), _back_lines(facts), _same_shares(facts)
+    twice, back, shares = _simultaneous(facts), _back_lines(facts), _same_shares(facts)
     listed, quoted = _listed(facts) or ({}, ())
     group = min(twice, key=lambda g: (-len(twice[g]), g), default=None)
     turning = max(sorted(back), key=lambda g: sum(s.n for s in back[g]), default=None)
@@ -43,10 +43,11 @@ def observe(facts: Facts) -> Observed:
     pairs = twice.get(named or "", [])
     if group:
         # A list taken at one moment shows it best, then the broker's log.
-        first, second = max(twice[group], key=lambda pair: pair[0].listed)
-        same = {c.address for pair in twice[group] for c in pair if c.client_id == first.client_id}
-        observed.values |= {"twice": first.client_id, "same": len(same), "addresses": sorted(same)}
-        observed.quotes["one-id-two-connections"] = facts.refs((c.file, c.line) for c in (first, second))
+        shown = pairs[0]
+        same = _addresses(pair for pair in pairs if pair["client_id"] == shown["client_id"])
+        observed.values |= {"twice": shown["client_id"], "same": len(same), "addresses": sorted(same)}
+        places = [(shown["file"], shown["line"]), (shown["file"], shown["other_line"])]
+        observed.quotes["one-id-two-connections"] = facts.refs(places)
     if pair := next((pair for pair in shares if pair[0].group == named), None):
         observed.values |= {"share_id": pair[0].client_id, "share_topic": pair[0].topic}
         observed.quotes["same-share"] = consumer_logs.quote(facts, pair)
@@ -61,7 +62,7 @@ def observe(facts: Facts) -> Observed:
 
 
 def _owners(
-    facts: Facts, observed: Observed, group: str, pairs: list[members.Pair], back: list[consumer_logs.Statement]
+    facts: Facts, observed: Observed, group: str, pairs: list[dict[str, Any]], back: list[consumer_logs.Statement]
 ) -> None:
     """Add which queues of the group several processes pull, and which nobody; and what both of them handled."""
     owners = members.held_at_end(facts, group)
@@ -74,9 +75,9 @@ def _owners(
         queues |= {(topic, queue_id) for topic, ids in doubled[2].items() for queue_id in ids}
     idle = _of_nobody(facts, group, set(zip(owners["topic"], owners["queue_id"], strict=True)))
     several, nobody = _by_topic(queues), _by_topic((topic, q.queue_id) for topic, q in idle)
-    ids = sorted({c.client_id for pair in pairs for c in pair})
+    ids = sorted({pair["client_id"] for pair in pairs})
     observed.values |= {
-        "client_ids": ids or None, "count": len({c.address for pair in pairs for c in pair}),
+        "client_ids": ids or None, "count": len(_addresses(pairs)),
         "queues_of_several": several or None, "queues_of_nobody": nobody or None,
         "several": _words(several), "nobody": _words(nobody),
         "handled_twice": doubled[0] if doubled else None, "waiting": sum(q.last_lag for _, q in idle),
@@ -89,7 +90,20 @@ def _owners(
     refs = [ref for rows in of_several for ref in quoting.lines(facts, rows, 2)]
     refs += [ref for topic, ids in nobody.items() for ref in lag.refs(facts, group, topic, ids[0])]
     observed.quotes["shares-wrong"] = list(dict.fromkeys(refs)) or consumer_logs.quote(facts, back[:2])
-    observed.window = members.window([c.first for pair in pairs for c in pair], facts)
+    observed.window = members.window([pair[name] for pair in pairs for name in ("first", "other_first")], facts)
+
+
+def _simultaneous(facts: Facts) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of `doubled_connections` by group of users."""
+    by_group: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in facts.rows("doubled_connections"):
+        if names.of_users(row["group"]):
+            by_group[row["group"]].append(row)
+    return by_group
+
+
+def _addresses(pairs: Iterable[dict[str, Any]]) -> set[str]:
+    return {pair[name] for pair in pairs for name in ("address", "other_address")}
 
 
 def _of_nobody(facts: Facts, group: str, owned: set[tuple[str, int]]) -> list[tuple[str, lag.Course]]:
@@ -137,7 +151,7 @@ def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
     return {group: lines for group, lines in by_group.items() if sum(s.n for s in lines) >= STREAM}
 
 
-def _same_shares(facts: Facts) -> list[members.Pair]:
+def _same_shares(facts: Facts) -> list[tuple[consumer_logs.Statement, consumer_logs.Statement]]:
     """Return pairs of rebalance results with one client id, several clients, and the same queues."""
     by_share: dict[Any, list[consumer_logs.Statement]] = defaultdict(list)
     for statements in consumer_logs.of_users(facts, "queues-assigned", "queues-assigned-go").values():

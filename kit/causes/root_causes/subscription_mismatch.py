@@ -39,7 +39,7 @@ def observe(facts: Facts) -> Observed:
     warning = quoting.first_with(facts, warned[0]["file"], "Different subscription") if warned else None
     untouched, untouched_at = lag.untouched(facts, group)
     known = {(s.group, s.client_id) for s in members.subscriptions(facts)}
-    connected = {(c.group, c.client_id) for c in members.connections(facts)}
+    connected = {(c["group"], c["client_id"]) for c in members.connections(facts)}
     # The only client with a log here may not be the only one of its group.
     several = len({name for name, _ in known}) < len(known)
     values = untouched | {
