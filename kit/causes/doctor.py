@@ -1,36 +1,91 @@
 """Hazards in configuration and names, before or after an incident: what, where, what it can become, what to set.
 
 Rules look at a `kit.analysis.deployment.Deployment`; facts (limits, defaults, contradictions, faults by release) are
-those of `kit.rocketmq`. What a release ships with is a `note`; what somebody set or named is a `hazard`.
+those of `kit.rocketmq`. What a release ships with is a `note`; what somebody set or named is a `hazard`. What each says
+is a row of `hazards.yaml`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
+import msgspec
 
+from kit import data
 from kit.analysis import deployment
+from kit.analysis.consumers import admin_output, consumer_logs, members
 from kit.analysis.deployment import Broker, Deployment, Group
-from kit.causes import collect_next, hazards, release_advice, results
-from kit.causes.hazards import Hazard, hazard
+from kit.causes import collect_next, release_advice, results
 from kit.causes.release_advice import Advice
-from kit.i18n import Lang, Sentence, labels
+from kit.formats import printed_times
+from kit.formats.values import integer
+from kit.i18n import Lang, Sentence, T, labels
+from kit.inventory.inventory import TEXTS
 from kit.inventory.references import Ref
 from kit.rocketmq import config, names, versions
 from kit.rocketmq.config import ALIASES, PARAMETERS, Conflict
 from kit.rocketmq.versions import Version, rule
+from kit.tables.facts import Facts
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-
 NEAR: Final = 10
 """A name this many characters below a limit gets a note: a longer tag or a new suffix uses them up."""
 
+Grade = Literal["hazard", "note"]
 SAYS: Final = labels("causes")["doctor"]
+DUE: Final = 0.5
+"""Share of fileReservedTime from which the age of a group's next message is reported."""
+CONTAINER: Final = re.compile(r"^(?:172\.1[7-9]\.|172\.2\d\.|10\.0\.2\.|192\.168\.)\S*@(?P<pid>\d{1,2})$")
+"""Inner addresses of container networks, with a process id as small as those in a namespace of their own."""
+
+
+@attrs.frozen
+class Hazard:
+    """One row of the table. `cause`: slug of what it can become, "" if that is no documented cause."""
+
+    slug: str
+    what: Sentence
+    place: Ref | Sentence
+    cause: str
+    becomes: Sentence
+    instead: Sentence
+    grade: Grade = "hazard"
+
+    def where(self, lang: Lang) -> str:
+        return str(self.place) if isinstance(self.place, Ref) else self.place.render(lang)
+
+    def as_dict(self, lang: Lang) -> dict[str, Any]:
+        place = self.place if isinstance(self.place, Ref) else None
+        where = place and {name: getattr(place, name) for name in ("file", "line", "physical_offset")}
+        said = {"what": self.what, "becomes": self.becomes, "set": self.instead}
+        about = {"hazard": self.slug, "grade": self.grade, "where": where, "cause": self.cause}
+        return about | {name: text.render(lang) for name, text in said.items()}
+
+
+class HazardTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One row of `hazards.yaml`."""
+
+    what: T
+    becomes: T
+    set: T
+    cause: str = ""
+    grade: Grade = "hazard"
+
+
+ROWS: Final = data.read("causes/hazards.yaml", dict[str, HazardTexts])
+
+
+def hazard(slug: str, place: Ref | Sentence, **values: Any) -> Hazard:
+    """Return the hazard of a row, the placeholders of its sentences filled."""
+    row = ROWS[slug]
+    what, becomes, instead = (each.say(**values) for each in (row.what, row.becomes, row.set))
+    return Hazard(slug, what, place, row.cause, becomes, instead, row.grade)
 
 
 @attrs.frozen
@@ -62,9 +117,8 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine a whole case; Spark starts for large evidence and stored transactions."""
     facts, kept = case.facts, results.load(case)
-    more = [*hazards.of_causes(facts, kept), *hazards.of_clients(facts)]
-    more += hazards.near_deletion(facts, seen := deployment.from_case(facts, version))
-    return checkup(seen, more, release_advice.confirmed_or_suspected(kept))
+    seen = deployment.from_case(facts, version)
+    return checkup(seen, [*of_clients(facts), *near_deletion(facts, seen)], release_advice.confirmed_or_suspected(kept))
 
 
 def checkup(seen: Deployment, more: Iterable[Hazard] = (), causes: Collection[str] = ()) -> Checkup:
@@ -116,7 +170,7 @@ def _conflicts(broker: Broker) -> Iterable[Hazard]:
         what = SAYS["set"].say(settings=", ".join(f"{name}={value}" for name, value in plain.items()))
         # Every value is the release's default, printed or not.
         stock = all(value == config.default_of(n, broker.settings.version) for n, value in values.items())
-        grade: hazards.Grade = "note" if stock else "hazard"
+        grade: Grade = "note" if stock else "hazard"
         place = _place(broker, conflict)
         yield Hazard(conflict.slug, what, place, conflict.cause, conflict.becomes, conflict.instead, grade)
 
@@ -203,3 +257,50 @@ def _immunity(seen: Deployment) -> Iterable[Hazard]:
             yield hazard("immune-too-long", place, seconds=seconds, hours=int(min(hours)))
         elif late:
             yield hazard("late-commit-refused", place, seconds=seconds)
+
+
+# --- consumer groups -------------------------------------------------------------------------------------------------
+
+
+def of_clients(facts: Facts) -> Iterable[Hazard]:
+    """Return the hazards in client logs and running info files; nothing if absent."""
+    if not any(item.kind in TEXTS for item in facts.files.items):
+        return
+    by_id: dict[str, list[consumer_logs.Statement]] = {}
+    for said in consumer_logs.of(facts, "client-created"):
+        by_id.setdefault(said.client_id or "", []).append(said)
+    for client_id, lines in sorted(by_id.items()):
+        place = Ref(lines[0].file, line=lines[0].line)
+        places = sorted({said.place for said in lines})
+        if len(places) > 1:
+            yield hazard("same-client-id", place, id=client_id, places=places)
+        elif CONTAINER.match(client_id):
+            yield hazard("container-client-id", place, id=client_id)
+    for group, pairs in sorted(members.differing(facts).items()):
+        one, other = pairs[0]
+        yield hazard(
+            "different-subscriptions", one.ref, group=group, one=members.words(one), other=members.words(other)
+        )
+
+
+def near_deletion(facts: Facts, seen: Deployment) -> Iterable[Hazard]:
+    """Yield the groups whose next message is older than half of fileReservedTime, by how many hours the next one of a
+    topic's oldest queue is older than the newest one handled.
+
+    consumerProgress prints as #LastTime when the message before the offset was stored. All times of an output are in
+    one zone, so they are compared with each other, not with a clock.
+    """
+    kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
+    times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
+    for block in admin_output.blocks_of(facts, "consumerProgress") if kept else ():
+        last, diff = printed_times.when(block.get("#LastTime")), integer(block.get("#Diff"))
+        if last is not None and diff is not None and block.get("-g"):
+            named = (block["-g"], block.get("#Topic", ""), block["file"])
+            times.setdefault(named, []).append((last.ms, diff, block["line"]))
+    for (group, topic, file), rows in sorted(times.items()):
+        newest = max(last for last, _, _ in rows)
+        behind, line = max(((newest - last, line) for last, diff, line in rows if diff > 0), default=(0, 0))
+        hours = behind / 3_600_000
+        if kept and hours >= DUE * kept:
+            place = Ref(file, line=line)
+            yield hazard("near-deletion", place, group=group, topic=topic, hours=round(hours, 1), kept=int(kept))

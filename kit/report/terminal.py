@@ -21,8 +21,7 @@ from kit.report.labels import ranked, requests
 
 if TYPE_CHECKING:
     from kit.analysis.deployment import Broker
-    from kit.causes.doctor import Checkup
-    from kit.causes.hazards import Hazard
+    from kit.causes.doctor import Checkup, Hazard
     from kit.inventory.inventory import Inventory
     from kit.inventory.model import Item
 

@@ -7,7 +7,6 @@ from folders import put
 
 from kit.case.opening import open_case
 from kit.causes import doctor
-from kit.causes import hazards as found_hazards
 from kit.rocketmq.config import Settings, conflicts
 from kit.rocketmq.versions import Version
 
@@ -22,7 +21,7 @@ def hazards(tmp_path: Path, ids: dict[str, str]) -> list[tuple[str, str]]:
         folder = tmp_path / "evidence" / place
         put(folder / "rocketmq_client.log", CREATED.format(id=client_id, second=second))
     case = open_case(tmp_path / "evidence", tmp_path / "workspace")
-    return [(hazard.slug, hazard.cause) for hazard in found_hazards.of_clients(case.facts)]
+    return [(hazard.slug, hazard.cause) for hazard in doctor.of_clients(case.facts)]
 
 
 def test_one_id_on_two_hosts_is_a_hazard(tmp_path: Path) -> None:
@@ -57,4 +56,4 @@ def test_a_group_whose_next_message_is_nearly_deleted(kept: int, warned: bool, t
     found = doctor.of_case(open_case(folder, tmp_path / "workspace"))
     near = [h for h in found.hazards if h.slug == "near-deletion"]
     assert bool(near) is warned and all(h.cause == "offset-jump" for h in near)
-    assert found_hazards.NEAR * 72 < 37
+    assert doctor.DUE * 72 < 37

@@ -14,8 +14,7 @@ from table import rows_of
 import kit
 from kit.analysis.deployment import Deployment, Group
 from kit.causes import doctor
-from kit.causes.doctor import Checkup
-from kit.causes.hazards import Hazard
+from kit.causes.doctor import Checkup, Hazard
 from kit.cli.main import cli
 from kit.inventory.references import Ref
 from kit.rocketmq.versions import Version

@@ -60,7 +60,10 @@ def observe(facts: Facts) -> Observed:
     observed = Observed(values, quotes)
     if effect:
         observed.window = refs.span(same["first_time"], same["time"]) if len(same) else None
-        observed.tables = _tables(facts, same, wrong) if stored else {}
+        columns = ["ids", "command", "address"]
+        rows = [(",".join(one.ids), one.command, one.address) for one in wrong]
+        observed.tables = {"identity_lookups": pd.DataFrame(rows, columns=columns)}
+        observed.tables |= _tables(facts, same, wrong) if stored else {}
     return observed
 
 
