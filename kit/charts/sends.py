@@ -1,24 +1,20 @@
-"""Sends: a busy broker on one time axis, failed sends, a replay under other limits, what a replica holds."""
+"""Sends: a busy broker on one time axis, failed sends, what a replica holds."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kit.charts import Chart, Declared, Table, escape, figures, pictures
-from kit.charts.controls import control
 from kit.i18n import Lang
 
 AXIS = Declared.of("busy axis")
 OUTCOME = Declared.of("failed sends")
-REPLAY = Declared.of("replay")
 WHYS = Declared.of("explanations")
 CONFIG = Declared.of("settings")
 REPLICA = Declared.of("replica")
@@ -35,7 +31,6 @@ PANELS: Final = {
 """Height in pixels and lines of each panel, from the top; failed sends are bars."""
 BETWEEN: Final = 40
 MOST_SHADES: Final = 60
-REPLAYED: Final = ("stored", "refused", "timed out but stored", "timed out and refused")
 
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -102,61 +97,6 @@ def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     return OUTCOME.chart(frame, lang, {name: int(frame[name].sum()) for name in ("stored", "lost")})
 
 
-def replay(
-    arrivals: pd.DataFrame,
-    stalls: pd.DataFrame,
-    timeout: float = 3000,
-    retries: int = 0,
-    wait: float = 200,
-    lang: Lang = "en",
-) -> Chart:
-    """Replay arrivals (at_ms, sends) against pauses (start_ms, end_ms) under other limits."""
-    if arrivals.empty or stalls.empty:
-        return REPLAY.nothing(lang)
-    at, each = arrivals["at_ms"].to_numpy("float64"), arrivals["sends"].to_numpy("int64")
-    frame = replayed(at, stalls[["start_ms", "end_ms"]].to_numpy("float64"), timeout, retries, wait, each)
-    total, good = frame["sends"].sum(), frame.loc[frame["outcome"] == "stored", "sends"].sum()
-    said = {
-        "timeout": int(timeout),
-        "retries": retries,
-        "wait": int(wait),
-        "sends": int(total),
-        "bad": int(total - good),
-    }
-    return REPLAY.chart(frame, lang, said)
-
-
-def replayed(
-    arrivals: np.ndarray, pauses: np.ndarray, timeout: float, retries: int, wait: float, sends: np.ndarray | None = None
-) -> pd.DataFrame:
-    """Replay arrivals against a broker that stalls now and then; return outcome (`REPLAYED`) and sends. Arithmetic
-    only.
-
-    `arrivals`: times in ms at which messages are sent, `sends` of them each time (default one); `pauses`: rows (start,
-    end) in ms, sorted, without overlap; `timeout`: sendMsgTimeout for all attempts, ms; `retries`: how often
-    SYSTEM_BUSY is sent again (0 before client 5.3.0); `wait`: waitTimeMillsInSendQueue, ms. A request that reaches a
-    stalled broker waits for the end of the pause; then it is refused if it waited `wait` ms or longer, else stored. A
-    client that has waited `timeout` ms times out; its request is stored or refused all the same. A refused attempt is
-    sent again at once.
-    """
-    starts, ends = pauses[:, 0], pauses[:, 1]
-    weight = np.ones(len(arrivals), dtype="int64") if sends is None else sends
-    outcome = np.zeros(len(arrivals), dtype="int8")
-    now = arrivals.astype("float64").copy()
-    open_ = np.ones(len(arrivals), dtype=bool)
-    for _ in range(retries + 1):
-        at = np.searchsorted(starts, now, side="right") - 1
-        inside = open_ & (at >= 0) & (now < ends[np.maximum(at, 0)])
-        waited = np.where(inside, ends[np.maximum(at, 0)] - now, 0.0)
-        refused = inside & (waited >= wait)
-        late = open_ & (now + waited - arrivals >= timeout)
-        outcome[open_ & ~late] = refused[open_ & ~late]
-        outcome[late] = 2 + refused[late]
-        open_ &= refused & ~late
-        now = np.where(open_, now + waited, now)
-    return pd.DataFrame({"outcome": REPLAYED, "sends": [int(weight[outcome == n].sum()) for n in range(len(REPLAYED))]})
-
-
 def why(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show the ranked explanations. `frame`: rank, why, said_en, said_zh, share."""
     share: list[Any] = [None if pd.isna(part) else f"{part:.0%}" for part in frame["share"]]
@@ -171,15 +111,6 @@ def config(frame: pd.DataFrame, lang: Lang = "en") -> Table:
 
 path = functools.partial(pictures.diagram, "send path")
 """Draws where sends failed: hop (sent, stored, REJECTREQUEST, cleaned, CLIENT_TIMEOUT), records."""
-
-
-def explore(replay: Callable[..., Chart], wait: int, interactive: bool = True) -> Any:
-    """Return a replay with a slider for each of its arguments; without interaction the replay itself."""
-    sliders = {"timeout": (500, 15000, 500), "retries": (0, 5, 1), "wait": (10, 15000, 10)}
-    names = {
-        "timeout": "sendMsgTimeout (ms)", "retries": "retries of code 2", "wait": "waitTimeMillsInSendQueue (ms)",
-    }  # fmt: skip
-    return control(replay, {"timeout": 3000, "retries": 0, "wait": wait}, names, sliders, interactive)
 
 
 def replica(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

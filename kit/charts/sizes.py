@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import functools
-import json
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
 from kit.charts import LABELS, Chart, Declared, Table, pictures
-from kit.charts.controls import control
-from kit.charts.figures import GREY, ORANGE, VERMILLION
+from kit.charts.figures import ORANGE, VERMILLION
 from kit.i18n import Lang
-from kit.rocketmq import names, size
 
 FIELDS = Declared.of("record fields")
-ROOM = Declared.of("room left")
 REFUSALS = Declared.of("refused writes")
 NEAR = Declared.of("near the limit")
 QUEUE = Declared.of("half queue")
 STAGES: Final = LABELS["growth stages"]
-OF_A_TRANSACTION: Final = ("sent", "prepared", "put_back", "put_back_immune", "committed")
-"""Only rewrites that this evidence suffices for; a send-back also depends on the consumer group's name."""
 ZOOM: Final = 200
 """How many bytes below the limit are drawn: a put-back adds 26 to about 70."""
 
@@ -55,59 +49,6 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     below = {"xref": "container", "x": 0.02, "yref": "container", "y": 0.01, "yanchor": "bottom"}
     chart.update_layout(legend=below, margin_b=130, height=230 + 56 * len(table))
     return FIELDS.chart(table, lang, said, chart)
-
-
-def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart:
-    """Chart the bytes left to the limit at each rewrite of a message with a body of `body` bytes (None: its own).
-
-    `frame`: the row of `size_what_if`; if it is empty, a sentence instead of a chart.
-    """
-    if frame.empty:
-        return ROOM.nothing(lang, body="–")
-    given = frame.iloc[0].to_dict()
-    body = int(given["body"]) if body is None else body
-    properties = json.loads(given["properties"])
-    spec = size.rewrites(
-        body, str(given["topic"]), properties, broker=str(given["broker"]),
-        limit=int(given["limit"]), producer_group=str(given["producer_group"]), check_max=int(given["check_max"]),
-        dledger=bool(given["dledger"]), cluster=str(given["cluster"]), v6=bool(given["v6"]),
-    )  # fmt: skip
-    immune = names.CHECK_IMMUNITY in properties
-    rows = pd.DataFrame(
-        [
-            row
-            for row in spec["rows"]
-            if row["stage"] in OF_A_TRANSACTION and (immune or row["stage"] != "put_back_immune")
-        ]
-    )
-    stored = rows["bytes"] + int(given["extra"])
-    whole = spec["limit"] + (size.TOTAL_SLACK if spec["rule"] == "body+64k" else 0) - stored
-    left = {
-        "total": whole,
-        "body": 0 * whole + spec["limit"] - body,
-        "body+64k": whole.clip(upper=spec["limit"] - body),
-    }[spec["rule"]]
-    fate = (rows["refused"].astype(bool) | (left < 0)).map({True: "too_large", False: "fits"})
-    table = rows.assign(bytes=stored, left=left, fate=fate, stage=[text.render(lang) for text in rows["text"]])
-    chart = ROOM.figure(table, lang).update_xaxes(zeroline=True, zerolinecolor=GREY)
-    safe = None if pd.isna(given["safe_body"]) else int(given["safe_body"])
-    said = {
-        "topic": str(given["topic"]),
-        "broker": spec["broker"],
-        "limit": spec["limit"],
-        "left": int(left.min()),
-        "safe": safe,
-    }
-    return ROOM.chart(table, lang, said, chart, title={"body": body})
-
-
-def explore_room(frame: pd.DataFrame, interactive: bool = True, lang: Lang = "en") -> Any:
-    """Return `room` with a slider for the body, from 0 to the limit."""
-    if frame.empty:
-        return room(frame, None, lang)
-    body, limit = int(frame["body"].iloc[0]), int(frame["limit"].iloc[0])
-    slider = {"body": (0, limit, 1)}
-    return control(lambda body: room(frame, body, lang), {"body": body}, {"body": "body"}, slider, interactive)
 
 
 def refusals(frame: pd.DataFrame, lang: Lang = "en") -> Table:

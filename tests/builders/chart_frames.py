@@ -53,8 +53,6 @@ AXIS = pd.DataFrame(
 ).assign(CLIENT_TIMEOUT=[0, 0, 1, 0, 0, 0], stalled=False, send_queue=None, written_mb=None, util=None, cpu=None)
 OUTCOME = frame("kind stored lost", ("REJECTREQUEST", 0, 270), ("CLIENT_TIMEOUT", 80, 28))
 REPLICA = frame("second acknowledged on_replica missing", (at(0), 50, 50, 0), (at(1), 50, 20, 30))
-ARRIVALS = pd.DataFrame({"at_ms": range(0, 6000, 10), "sends": 1})
-PAUSES = pd.DataFrame({"start_ms": [1000.0], "end_ms": [5500.0]})
 HALF = {
     "KEYS": "K1", "TRAN_MSG": "true", "UNIQ_KEY": "0" * 32, "WAIT": "true", "PGROUP": "g", "CLUSTER": "c",
     "REAL_TOPIC": "orders", "REAL_QID": "0",
@@ -122,7 +120,6 @@ CHARTS: dict[str, tuple[Draw, pd.DataFrame]] = {
     "axis": (sends.axis, AXIS),
     "outcome": (sends.outcome, OUTCOME),
     "replica": (sends.replica, REPLICA),
-    "replay": (lambda frame, lang: sends.replay(frame, PAUSES, lang=lang), ARRIVALS),
     "send path": (sends.path, HOPS),
     "fields": (sizes.fields, stages()),
     "near": (sizes.near_limit, NEAR),

@@ -53,8 +53,8 @@ def test_colour_is_never_the_only_difference(name: str) -> None:
         for t in traces
         if t.type in ("bar", "scatter")
     ]
-    # Grey beside one other colour differs in brightness too; labels beside the bars name the outcomes of a replay.
-    assert len(set(map(str, looks))) >= len(looks) - 1 or name in ("replay", "over time")
+    # Grey beside one other colour differs in brightness too.
+    assert len(set(map(str, looks))) >= len(looks) - 1 or name == "over time"
 
 
 def test_what_is_declared_is_said_and_drawn() -> None:

@@ -34,33 +34,3 @@ def test_refusals_are_one_row_a_file() -> None:
 def test_the_queue_says_what_is_behind_the_check() -> None:
     assert "at offset 18 of 50: 32 records" in sizes.half_queue(QUEUE).reading
     assert "50" in sizes.half_queue(QUEUE.query("line == 'stored'")).reading
-
-
-def given(**more: object) -> pd.DataFrame:
-    """A row of the what-if: as `message-size-mismatch` makes it."""
-    row = {
-        "topic": "orders", "body": 700, "properties": '{"KEYS": "K1"}', "broker": "4.6.0", "limit": 1000,
-        "producer_group": "g", "check_max": 15, "dledger": False, "v6": False, "cluster": "c", "extra": 0,
-        "safe_body": 650,
-    }  # fmt: skip
-    return pd.DataFrame([row | more])
-
-
-def test_what_if_marks_what_is_refused_and_says_whose_it_is() -> None:
-    chart = sizes.room(given())
-    left = dict(zip(chart.table["stage"], chart.table["left"], strict=True))
-    rest = sum(len(k) + len(v) + 2 for k, v in HALF.items())
-    assert left["half message"] == 1000 - 700 - 91 - len("RMQ_SYS_TRANS_HALF_TOPIC") - rest
-    assert set(chart.table["fate"]) == {"stored"}
-    larger = sizes.room(given(), 900).table
-    assert set(larger.loc[larger["left"] < 0, "fate"]) == {"refused"}
-    assert larger["left"].min() == chart.table["left"].min() - 200
-    assert all(said in chart.reading for said in ("orders", "4.6.0", "1,000", "650"))
-    # Nothing in it depends on a consumer group, of which this evidence says nothing.
-    assert not any("RETRY" in topic or "DLQ" in topic for topic in chart.table["topic"])
-    assert set(sizes.room(given(broker="4.9.4")).table["left"]) == {300}
-    assert set(sizes.room(given(broker="5.1.4"), 1001).table["fate"]) == {"refused"}
-    # What the arithmetic does not explain stays in every copy.
-    assert set(sizes.room(given(extra=7)).table["bytes"] - chart.table["bytes"]) == {7}
-    for nothing in (sizes.room(given().head(0)), sizes.explore_room(given().head(0))):
-        assert not nothing.figure.data and "nothing to calculate with" in nothing.reading

@@ -15,7 +15,6 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.analysis import setup
-from kit.analysis.sends import attempts
 from kit.tables.facts import Facts
 
 Windows = list[tuple[float, float]]
@@ -61,23 +60,6 @@ def window(facts: Facts) -> tuple[dt.datetime, dt.datetime] | None:
         start, end = (dt.datetime.fromtimestamp(row[name] / 1000, dt.UTC) for name in ("start_ms", "end_ms"))
         return start.replace(tzinfo=None), end.replace(tzinfo=None)
     return None
-
-
-def charted(facts: Facts) -> dict[str, pd.DataFrame]:
-    """Return what is drawn of `window`: busy_axis, and in ms since its start busy_arrivals and busy_pauses."""
-    zero = facts.rows("busy_window")[0]["start_ms"]
-    axis = facts("busy_axis").astype({"step_ms": "int64", "stalled": bool, "hole": bool})
-    born = facts("arrivals").query("born_or_stored == 'born'").reset_index(drop=True)
-    pauses = facts("pauses")
-    busiest = pauses.groupby("store_host")["waiters"].sum().sort_values(ascending=False, kind="stable").index[:1]
-    pauses = pauses[pauses["store_host"].isin(busiest)].sort_values("start_ms", ignore_index=True)
-    return {
-        "busy_axis": axis.drop(columns=[kind for kind in attempts.KINDS if not axis[kind].any()]),
-        "busy_arrivals": pd.DataFrame(
-            {"at_ms": born["at_ms"].astype("float64") - zero, "sends": born["n"].astype("int64")}
-        ),
-        "busy_pauses": pauses[["start_ms", "end_ms"]].astype("float64") - zero,
-    }
 
 
 def host_metrics(facts: Facts, *names: str) -> pd.DataFrame:

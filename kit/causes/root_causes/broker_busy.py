@@ -181,7 +181,10 @@ def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any], whys: list[bu
         "lost": ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"]),
         "duplicated": ledger.duplicated,
     }
-    return tables | (times.charted(facts) if times.window(facts) else {})
+    if times.window(facts):
+        axis = facts("busy_axis")
+        tables["busy_axis"] = axis.drop(columns=[kind for kind in attempts.KINDS if not axis[kind].any()])
+    return tables
 
 
 def _moments(ledger: sends.Ledger, stalls: list[Any]) -> list[Moment]:

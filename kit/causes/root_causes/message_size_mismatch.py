@@ -7,7 +7,6 @@ broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after
 
 from __future__ import annotations
 
-import json
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -19,24 +18,13 @@ from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.inventory.references import Ref
-from kit.rocketmq import binary_format, names, record_fields, size
+from kit.rocketmq import names, record_fields, size
 from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
 CHECKED: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
 """How consumerOffset.json names the position of the check: broker/offset/ConsumerOffsetManager."""
 RISK: Final = ("uniq_key", "state", "topic", "queue_offset", "offset_msg_id", "store_size", "next_size", "last_size")
-WHAT_IF: Final = (
-    "topic", "body", "properties", "broker", "limit", "producer_group", "check_max", "dledger", "v6", "cluster",
-    "extra", "safe_body",
-)  # fmt: skip
-ADDED: Final = frozenset(
-    {
-        names.UNIQ_KEY, names.WAIT, names.CLUSTER, names.REAL_TOPIC, names.REAL_QID, names.TRAN_MSG, names.PGROUP,
-        names.CHECK_TIMES, names.MSG_REGION, names.TRACE_ON, names.TRANSACTION_ID, names.PREPARED_QUEUE_OFFSET,
-    }
-)  # fmt: skip
-"""Properties that client and broker add themselves: `kit.rocketmq.size` adds them again."""
 SHOWN = 5
 """Most looping records that are examined one by one."""
 
@@ -97,7 +85,7 @@ def observe(facts: Facts) -> Observed:
     if len(lines) and observed.values["count"] > 1:
         _volume(facts, observed, lines)
     if shown:
-        observed.tables = _tables(facts, known, risk, safe, over or records)
+        observed.tables = _tables(facts, known, risk, over or records)
     return observed
 
 
@@ -145,9 +133,7 @@ def _quote(facts: Facts, records: list[Any]) -> tuple[Ref, ...]:
     return tuple(refs.record(facts, row.file, row.physical_offset) for row in records)
 
 
-def _tables(
-    facts: Facts, known: limits.Limits, risk: pd.DataFrame | None, safe: dict[str, int | None], records: list[Any]
-) -> dict[str, Any]:
+def _tables(facts: Facts, known: limits.Limits, risk: pd.DataFrame | None, records: list[Any]) -> dict[str, Any]:
     queue = facts("half_queue")
     tables = {
         "size_refusals": facts("size_refusals").drop(columns="repeated"),
@@ -165,7 +151,6 @@ def _tables(
         first.topic = names.HALF_TOPIC
         first.properties = as_dict(facts.record(first.file, first.physical_offset, (TEXT,))[TEXT])
         tables["size_fields"] = record_fields.stages(first, first.put_back_body, known.limit)
-        tables["size_what_if"] = _what_if(first, known, safe.get(first.real_topic))
     return tables
 
 
@@ -191,31 +176,3 @@ def _looping(facts: Facts) -> tuple[list[dict[str, Any]], int | None]:
     printed = refusals.for_size(rows, "put_back")[["total", "body"]].dropna()
     stored = facts.rows("half_looping") if facts.has("messages") and (len(ids) or len(printed)) else []
     return stored, len(ids) or len(stored) or None
-
-
-def _what_if(half: Any, known: limits.Limits, safe_body: int | None) -> pd.DataFrame:
-    """Return the one row of `WHAT_IF` from a half record, none if limit or release are unknown.
-
-    `body`: its stored body in bytes; `properties`: the application's, as JSON; `extra`: bytes of its record that the
-    arithmetic does not explain (properties of other clients), kept in every copy; `safe_body`: the largest on its
-    topic.
-    """
-    columns = pd.Index(WHAT_IF)
-    if known.limit is None or known.version is None:
-        return pd.DataFrame(columns=columns)
-    stored = dict(half.properties or {})
-    own = {name: value for name, value in stored.items() if name not in ADDED}
-    how = {
-        "limit": known.limit, "dledger": known.dledger, "producer_group": stored.get(names.PGROUP, ""),
-        "check_max": known.check_max, "cluster": stored.get(names.CLUSTER) or names.DEFAULT_CLUSTER,
-        "v6": bool(half.sys_flag & binary_format.BORN_HOST_V6), "broker": known.version,
-    }  # fmt: skip
-    rows = size.rewrites(half.body_size, half.real_topic, own, **how)["rows"]
-    counted = stored.get(names.CHECK_TIMES)
-    written = half.store_size - (len(names.CHECK_TIMES) + len(counted) + 2 if counted else 0)
-    extra = written - next(row["bytes"] for row in rows if row["stage"] == "prepared")
-    values = {
-        "topic": half.real_topic, "body": half.body_size, "extra": extra, "safe_body": safe_body,
-        "properties": json.dumps(own, ensure_ascii=False, sort_keys=True),
-    }  # fmt: skip
-    return pd.DataFrame([how | values], columns=columns)
