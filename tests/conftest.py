@@ -4,12 +4,13 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 OWN = ("RMQ_KIT_MASTER", "SPARK_REMOTE", "RMQ_KIT_SPARK_LOG")
 """Variables of whoever runs the tests that would change what the kit does."""
@@ -21,9 +22,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Before any test module is imported: `nbformat` without what takes it a second, and without Spark no session."""
+    """Before any test module is imported: `nbformat` without what takes it a second, and without Spark no session.
+
+    How long an example takes says nothing on a busy machine.
+    """
     from kit.report import notebook_format  # noqa: F401
 
+    settings.register_profile("kit", deadline=None, suppress_health_check=list(HealthCheck))
+    settings.load_profile("kit")
     if not config.getoption("--no-spark"):
         return
     import effort
@@ -42,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @cache
 def triages_recordings(file: Path) -> bool:
     """Tell whether a test of this file finds in the run's cache what another has worked out of a recording."""
-    return re.search(r"\b(recorded\.case|recorded\.whole|taken_away)\b", file.read_text(encoding="utf-8")) is not None
+    return re.search(r"\b(recorded\.case|recorded\.whole)\b", file.read_text(encoding="utf-8")) is not None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -93,17 +99,3 @@ def spark() -> Iterator[Any]:
     session = kit.spark.session(brief=True)
     yield session
     session.stop()
-
-
-@pytest.fixture(scope="session")
-def log_entries(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[dict[str, Any]]]:
-    """The log entries of a recording by its name, known texts included; read once a run."""
-    import recorded
-
-    folder = tmp_path_factory.mktemp("logs")
-
-    def entries(name: str) -> list[dict[str, Any]]:
-        (folder / name).mkdir(exist_ok=True)
-        return recorded.log_entries(name, folder / name)
-
-    return entries

@@ -20,9 +20,8 @@ def read(text: str, file: str = "session.txt") -> list[Lookup]:
 def test_every_recorded_lookup_is_read() -> None:
     lookups = {}
     for name in ("message-identity", "healthy-traced"):
-        for file, data in recorded.members(name).items():
-            if "/mqadmin/" in file:
-                lookups |= {(name, file.rsplit("/", 1)[1]): one for one in read(data.decode(), file)}
+        for file, data in recorded.files(name, "**/mqadmin/*").items():
+            lookups |= {(name, file.rsplit("/", 1)[1]): one for one in read(data.decode(), file)}
     failed = {
         ("message-identity", "queryMsgById.txt"): ("no-message", ("null",)),
         ("message-identity", "queryMsgById-2.txt"): ("connect", (UNIQ,)),

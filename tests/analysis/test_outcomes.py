@@ -32,7 +32,7 @@ def truth(name: str) -> dict[str, Any]:
 
 
 def ledger(name: str, member: str) -> list[str]:
-    return list(dict.fromkeys(row["keys"] for row in recorded.rows(name, f"evidence/{member}")))
+    return list(dict.fromkeys(row["keys"] for row in recorded.rows(name, member)))
 
 
 pytestmark = pytest.mark.seconds
@@ -45,10 +45,8 @@ def test_messages_that_nobody_handled_and_those_that_somebody_did(name: str, whe
     said = truth(name)
     nobody = [key for topic in said["per_topic"].values() for key in topic[f"keys_{where}"][::STEP]]
     assert told(name, *nobody) == [{said["group"]: fate}] * len(nobody), nobody
-    files = [
-        f for f in recorded.members(name) if f.endswith(("p/points.csv", "q/points.csv", "p/sms.csv", "q/sms.csv"))
-    ]
-    handled = [key for file in files for key in ledger(name, file.removeprefix("evidence/"))[::STEP]]
+    files = [f for f in recorded.paths(name) if f.endswith(("p/points.csv", "q/points.csv", "p/sms.csv", "q/sms.csv"))]
+    handled = [key for file in files for key in ledger(name, file)[::STEP]]
     assert told(name, *handled) == [{said["group"]: "consumed"}] * len(handled), handled
 
 

@@ -70,11 +70,10 @@ def transactions(name: str) -> dict[str, Any]:
         for k in originals
     }
     keys = {k: set((r["properties"].get("KEYS") or "").split()) for k, r in originals.items()}
-    tables = [m for m in recorded.members(name) if m.endswith(".csv")]
-    rows = [row for m in tables for row in recorded.rows(name, m) if "status" in row]
+    rows = [row for row in recorded.rows(name, "**/*.csv") if "status" in row]
     of_state = {s: set().union(*(keys[k] for k in state if state[k] == s), set()) for s in STATES}
     alone = {row["order_id"] for row in rows} - of_state["committed"]
-    logs = [data for m, data in recorded.members(name).items() if m.endswith("rocketmq_client.log")]
+    logs = recorded.files(name, "**/rocketmq_client.log").values()
     counted = Counter(state.values())
     return {
         "half_messages": len(originals),

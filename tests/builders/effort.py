@@ -2,7 +2,7 @@
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
 quick = False
 """Set by tests/conftest.py before any test module is imported."""
@@ -14,6 +14,5 @@ def worked() -> float:
 
 
 def examples(count: int) -> settings:
-    """Return settings for `count` examples, in `make quick` for a tenth; how long one takes says nothing on a busy machine."""
-    few = max(20, count // 10) if quick else count
-    return settings(max_examples=few, deadline=None, suppress_health_check=list(HealthCheck))
+    """Return settings for `count` examples, in `make quick` for a tenth."""
+    return settings(max_examples=max(20, count // 10) if quick else count)

@@ -89,8 +89,8 @@ def message_identity() -> Answers:
     by_key = counted.by_key()
     several = [key for key, records in by_key.items() if len({r["msg_id"] for r in records}) > 1]
     retried = [key for key, records in by_key.items() if any(r["reconsume_times"] for r in records)]
-    twice = counted.ledger_twice(name, "evidence/c/points.csv") | counted.ledger_twice(name, "evidence/s/audit.csv")
-    output = recorded.members(name)["evidence/broker/mqadmin/queryMsgById-2.txt"].decode()
+    twice = counted.ledger_twice(name, "c/points.csv") | counted.ledger_twice(name, "s/audit.csv")
+    output = (recorded.whole(name) / "broker/mqadmin/queryMsgById-2.txt").read_text()
     asked, address = re.search(r"-i (\w+)", output), re.search(r"connect to (\S+) failed", output)
     assert asked and address and asked[1] in by_key
     return {
@@ -133,13 +133,7 @@ def transactions() -> Answers:
     name = NAMES[84]
     figures = counted.transactions(name)
     records = list(recorded.truth(name))
-    rows = {
-        row["order_id"]
-        for m in recorded.members(name)
-        if m.endswith(".csv")
-        for row in recorded.rows(name, m)
-        if "status" in row
-    }
+    rows = {row["order_id"] for row in recorded.rows(name, "**/*.csv") if "status" in row}
     commits = [r for r in records if is_commit(r) and not counted.SYSTEM.match(r["topic"])]
     alone = rows - {key for r in commits for key in r["properties"]["KEYS"].split()}
     dead = {key for r in records if r["topic"].startswith("%DLQ%") for key in r["properties"]["KEYS"].split()}

@@ -6,7 +6,7 @@ import io
 import json
 import os
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -69,18 +69,6 @@ def opened(name: str) -> Iterator[tarfile.TarFile]:
         yield tar
 
 
-def files(name: str, wanted: Callable[[tarfile.TarInfo], bool]) -> dict[str, bytes]:
-    """Return the files of an archive that are wanted, by their paths in it."""
-    with opened(name) as tar:
-        return {m.name: tar.extractfile(m).read() for m in tar if m.isfile() and wanted(m)}  # type: ignore[union-attr]
-
-
-def commitlog(name: str) -> dict[int, bytes]:
-    """Return {offset of the file's first byte: bytes} of the first broker's plain commitlog."""
-    found = files(name, lambda member: Path(member.name).parent.name == "commitlog")
-    return {int(Path(path).name): data for path, data in found.items()}
-
-
 def stored(record: dict[str, Any], stores: dict[int, bytes]) -> bytes:
     """Return the bytes of a record of the truth, from what `commitlog` gives."""
     base = max(first for first in stores if first <= record["physical_offset"])
@@ -112,43 +100,43 @@ def case(name: str) -> Case:
     return kit.open_case(whole(name))
 
 
+def paths(name: str, pattern: str = "**/*") -> dict[str, Path]:
+    """Return the files of a recording that a pattern fits, by their paths in its evidence."""
+    root = whole(name)
+    return {path.relative_to(root).as_posix(): path for path in sorted(root.glob(pattern)) if path.is_file()}
+
+
+def files(name: str, pattern: str = "**/*") -> dict[str, bytes]:
+    """Return what is in them."""
+    return {file: path.read_bytes() for file, path in paths(name, pattern).items()}
+
+
+def commitlog(name: str) -> dict[int, bytes]:
+    """Return {offset of the file's first byte: bytes} of the first broker's plain commitlog."""
+    return {int(Path(file).name): data for file, data in files(name, "**/commitlog/*").items()}
+
+
+def rows(name: str, pattern: str) -> list[dict[str, str]]:
+    """Return the rows of CSVs of a recording, one dict each."""
+    return [row for data in files(name, pattern).values() for row in csv.DictReader(io.StringIO(data.decode()))]
+
+
+def texts(name: str) -> dict[str, Path]:
+    """Return the logs and mqadmin outputs that are neither empty nor compressed."""
+    return {
+        file: path
+        for file, path in paths(name).items()
+        if path.stat().st_size and ("/mqadmin/" in file or file.endswith(".log"))
+    }
+
+
 @cache
-def members(name: str) -> dict[str, bytes]:
-    """Return every file of a small recording by its path inside the archive."""
-    return files(name, lambda member: True)
-
-
-def written(name: str, folder: str, into: Path) -> list[tuple[str, str]]:
-    """Write the files of an archive below a folder of that name; return (path in the archive, path) of each."""
-    found = files(name, lambda member: f"/{folder}/" in member.name)
-    paths = [into / str(n) for n in range(len(found))]
-    for path, data in zip(paths, found.values(), strict=True):
-        path.write_bytes(data)
-    return list(zip(found, map(str, paths), strict=True))
-
-
-@cache
-def texts(name: str) -> dict[str, bytes]:
-    """Return the logs and mqadmin outputs that are neither empty nor compressed, by their paths inside the archive."""
-    return files(name, lambda member: member.size > 0 and (member.name.endswith(".log") or "/mqadmin/" in member.name))
-
-
-@cache
-def log_entries(name: str, folder: Path) -> list[dict[str, Any]]:
-    """Return all log entries of a recording, times without a zone taken as UTC."""
+def log_entries(name: str) -> list[dict[str, Any]]:
+    """Return all log entries of a recording with their known texts, times without a zone taken as UTC."""
     from kit.formats.logs import entries
     from kit.formats.logs.schema import LogFile, Options
     from kit.spark.log_source import pieces
 
-    rows = []
-    for number, (path, data) in enumerate(texts(name).items()):
-        plain = folder / str(number)
-        plain.write_bytes(data)
-        for piece in pieces(LogFile(path, str(plain))):
-            rows += [row for batch in entries.batches(piece, Options(events=True)) for row in batch.to_pylist()]
-    return rows
-
-
-def rows(name: str, member: str) -> list[dict[str, str]]:
-    """Return a CSV of a recording as one dict per row."""
-    return list(csv.DictReader(io.StringIO(members(name)[member].decode())))
+    parts = (piece for file, path in texts(name).items() for piece in pieces(LogFile(file, str(path))))
+    read = Options(events=True)
+    return [row for piece in parts for batch in entries.batches(piece, read) for row in batch.to_pylist()]

@@ -35,7 +35,7 @@ def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(folder
             shutil.copy(path, tmp_path / "a" / "x" / (path.name if "commitlog" in path.parts else "app-7.txt"))
     finding = causes.examine(kit.open_case(tmp_path / "a").facts, "message-identity")
     assert finding.verdict == "confirmed"
-    assert finding.figures["handled_twice_by_offset_id"] == len(ledger_twice(NAME, "evidence/c/points.csv"))
+    assert finding.figures["handled_twice_by_offset_id"] == len(ledger_twice(NAME, "c/points.csv"))
     assert "Look-ups" not in finding.summary.render(), "nobody looked anything up"
     (tmp_path / "a" / "x" / "app-7.txt").unlink()
     bare = causes.examine(kit.open_case(tmp_path / "a").facts, "message-identity")

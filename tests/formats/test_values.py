@@ -5,7 +5,7 @@ import math
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from table import rows_of
 
@@ -51,7 +51,6 @@ ANYTHING = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.fixed_dictionaries(dict.fromkeys(SCHEMA.names, ANYTHING)), max_size=5))
 def test_a_batch_of_anything(rows: list[dict[str, object]]) -> None:
     made = values.batch(rows, SCHEMA)

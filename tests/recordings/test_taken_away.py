@@ -36,7 +36,8 @@ MOVING = {"lag", "lag_per_queue", "growth_per_second", "messages_behind"}
 
 def taken(name: str) -> list[Any]:
     """Each kind of evidence that a recording has."""
-    shown = [f"/{member.removeprefix('evidence/')}" for member in recorded.members(name)]
+    with recorded.opened(name) as tar:
+        shown = [f"/{member.name.removeprefix('evidence/')}" for member in tar if member.isfile()]
     return [(name, kind) for kind, patterns in KINDS.items() if any(fits(path, patterns) for path in shown)]
 
 
@@ -91,7 +92,7 @@ OUTPUTS = rows_of(__file__, "outputs")
 
 def ten_lines(name: str, member: str, words: str = "") -> list[str]:
     """The first ten lines of these files that have these words; of several files as many of each."""
-    files = [text.decode("utf-8", "replace") for path, text in sorted(recorded.members(name).items()) if re.search(member, path)]  # fmt: skip
+    files = [text.decode("utf-8", "replace") for path, text in sorted(recorded.files(name).items()) if re.search(member, path)]  # fmt: skip
     fit = [[line for line in text.splitlines() if line.strip() and re.search(words, line)] for text in files]
     return [line for lines in fit for line in lines[: 10 // len(fit)]]
 

@@ -8,6 +8,7 @@ import java_sources
 import numpy as np
 import pyarrow as pa
 import pytest
+import recorded
 from table import rows_of
 
 from kit.causes import discover
@@ -101,8 +102,8 @@ def test_second_conditions() -> None:
 
 
 @pytest.mark.parametrize(("name", "seen", "unseen"), rows_of(__file__, "recordings_hold_what_happened"))
-def test_recordings_hold_what_happened(name: str, seen: list[str], unseen: list[str], log_entries) -> None:  # type: ignore[no-untyped-def]
-    found = Counter(slug for row in log_entries(name) for slug in row["events"])
+def test_recordings_hold_what_happened(name: str, seen: list[str], unseen: list[str]) -> None:
+    found = Counter(slug for row in recorded.log_entries(name) for slug in row["events"])
     assert set(seen) <= set(found)
     assert not set(unseen) & set(found)
 

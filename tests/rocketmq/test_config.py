@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from recorded import SMALL, files, label
+from recorded import SMALL, label, whole
 from table import rows_of
 
 from kit.rocketmq.config import ALIASES, CONFLICTS, PARAMETERS, Settings, conflicts, default_of, guide, ignored
@@ -66,10 +66,9 @@ def test_a_parameter_without_a_number_contradicts_nothing():
 
 def in_force(name: str) -> tuple[dict[str, str], dict[str, str]]:
     """What a recorded broker was given (broker.conf) and what it said it runs with (mqadmin getBrokerConfig)."""
-    wanted = ("broker/broker.conf", "getBrokerConfig.txt")
     given, said = (
-        dict(re.findall(r"^(\w+) *= *(.*?)\r?$", data.decode(), re.M))
-        for _, data in sorted(files(name, lambda member: member.name.endswith(wanted)).items())
+        dict(re.findall(r"^(\w+) *= *(.*?)\r?$", (whole(name) / "broker" / file).read_text(), re.M))
+        for file in ("broker.conf", "mqadmin/getBrokerConfig.txt")
     )
     return given, said
 

@@ -109,7 +109,7 @@ FOLDERS = {"m": "first", "p": "last", "q": "middle"}
 def business_keys(name: str) -> tuple[dict[str, str], set[str]]:
     """{key prefix: placement} and the keys that have a business row."""
     prefixes, rows = {}, set()
-    for member, text in recorded.files(name, lambda member: member.name.endswith(".csv")).items():
+    for member, text in recorded.files(name, "**/*.csv").items():
         path = Path(member)
         if not path.stem.endswith("tx_log") and path.parent.name in FOLDERS:
             found = {row["order_id"] for row in csv.DictReader(io.StringIO(text.decode()))}

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from recorded import texts
+from recorded import log_entries, texts
 
 from kit.formats.logs.schema import LogFile
 from kit.formats.printed_times import zone
@@ -28,24 +28,26 @@ def source_of(path: str) -> str:
 @pytest.mark.parametrize("name", SMALL)
 def test_renamed_files_keep_their_source(name: str) -> None:
     wrong = {}
-    for path, data in texts(name).items():
-        found = sniff(data[: 256 << 10], "a1")
+    files = texts(name)
+    for path, file in files.items():
+        found = sniff(file.read_bytes()[: 256 << 10], "a1")
         if not found or found["source"] != source_of(path):
             wrong[path] = found
     # Nothing in it says which logger it is; by its name it is known.
     assert set(wrong) <= {p for p in wrong if p.endswith("coldctr.log")}
-    assert all(sniff(texts(name)[p], p)["source"] == source_of(p) for p in wrong)  # type: ignore[index]
+    assert all(sniff(files[p].read_bytes(), p)["source"] == source_of(p) for p in wrong)  # type: ignore[index]
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_lines_add_up_and_are_understood(name: str, log_entries) -> None:  # type: ignore[no-untyped-def]
+def test_lines_add_up_and_are_understood(name: str) -> None:
     files = texts(name)
     lines = dict.fromkeys(files, 0)
     for row in log_entries(name):
         lines[row["file"]] += row["lines"]
         assert row["layout"] != "unknown", row
         assert (row["ts"] is None) == (row["layout"] == "mqadmin")
-    assert lines == {path: len(data.split(b"\n")) - data.endswith(b"\n") for path, data in files.items()}
+    read = {path: file.read_bytes() for path, file in files.items()}
+    assert lines == {path: len(data.split(b"\n")) - data.endswith(b"\n") for path, data in read.items()}
 
 
 def test_what_is_no_log() -> None:

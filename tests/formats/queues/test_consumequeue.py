@@ -25,11 +25,11 @@ def rows(file: str, path: Path, data: bytes) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", ["healthy", "healthy-5", "message-identity"])
-def test_each_record_has_its_unit(name: str, tmp_path: Path) -> None:
+def test_each_record_has_its_unit(name: str) -> None:
     found: Counter[tuple[Any, ...]] = Counter()
     due = {}
-    for file, path in recorded.written(name, "consumequeue", tmp_path):
-        for batch in consumequeue.units(file, path):
+    for file, path in recorded.paths(name, "**/consumequeue/**/*").items():
+        for batch in consumequeue.units(file, str(path)):
             for row in batch.to_pylist():
                 assert (row["problem"], row["kind"]) == (None, "plain")
                 code = None if row["topic"] == "SCHEDULE_TOPIC_XXXX" else row["tags_code"]
@@ -150,7 +150,8 @@ def test_sniffing_does_not_take_other_files() -> None:
 
 
 @pytest.mark.spark
-def test_spark_reads_queues(spark: Any, tmp_path: Path) -> None:
-    files = [{"file": file, "path": path} for file, path in recorded.written("healthy", "consumequeue", tmp_path)]
+def test_spark_reads_queues(spark: Any) -> None:
+    found = recorded.paths("healthy", "**/consumequeue/**/*")
+    files = [{"file": file, "path": str(path)} for file, path in found.items()]
     table = spark.read.format("rocketmq.consumequeue").option("files", json.dumps(files)).load()
     assert table.count() == sum(1 for _ in recorded.truth("healthy"))

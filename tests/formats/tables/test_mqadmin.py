@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from recorded import texts
+from recorded import files
 from table import rows_of
 
 from kit.formats.tables import mqadmin
@@ -40,7 +40,7 @@ def test_what_is_no_output() -> None:
 
 @pytest.mark.parametrize("name", ["healthy", "healthy-5", "healthy-traced", "message-identity"])
 def test_no_line_of_a_recorded_output_is_left_as_text(name: str) -> None:
-    outputs = {path: data for path, data in texts(name).items() if "/mqadmin/" in path}
+    outputs = {path: data for path, data in files(name, "**/mqadmin/*").items() if data}
     assert outputs
     for path, data in outputs.items():
         assert mqadmin.sniff(data[:8192]), path
