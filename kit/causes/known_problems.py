@@ -1,16 +1,16 @@
 """Known problems (`kit.rocketmq.catalogue`) in the logs of a case: one `neighbour` finding for each that was seen.
 
 A problem that was not seen is no finding: the catalogue has hundreds of entries, and a missing log shows nothing.
-Texts that a cause module judges are left to it. A healthy system prints many of these lines at start and stop: each
-problem has a minimum number and duration, and lines that every start or stop prints count only where they go on
-without one (`goes_on` in their rows). In a paste, where nobody copies a line for nothing, a single line of the others
-is enough to suspect the problem.
+Texts that a cause judges are left to it, in a paste where it makes something of them. A healthy system prints many of
+these lines at start and stop: each problem has a minimum number and duration, and lines that every start or stop prints
+count only where they go on without one (`goes_on` in their rows). In a paste, where nobody copies a line for nothing, a
+single line of the others is enough to suspect the problem.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from kit.analysis import noise, refs, setup
@@ -50,6 +50,26 @@ def examine(facts: Facts) -> list[Finding]:
             )
     found += [(judged.outside, _going_on(facts, judged, problem)) for problem, judged in _symptoms(facts)]
     return [finding for _, finding in sorted(found, key=lambda each: (-each[0], each[1].cause))]
+
+
+def unrecognised(facts: Facts, answers: Sequence[Finding]) -> list[Finding]:
+    """Return one finding for each known problem that lines of a paste report and that no cause made anything of: one
+    wants more than a copied line, such as the answer beside it.
+    """
+    made = {finding.cause for finding in answers if finding.verdict in ("confirmed", "suspected", "ruled_out")}
+    quoted = {
+        (ref.file, ref.line)
+        for finding in answers
+        if finding.verdict in ("confirmed", "suspected")
+        for step in finding.steps
+        for ref in step.evidence
+    }
+    return [
+        _finding(facts, problem, seen, seen.count, certain=False)
+        for slug, seen in lookups.reported(facts).items()
+        if (problem := PROBLEMS[slug]).seen.cause not in {"", *made}
+        if not problem.seen.passing and quoted.isdisjoint(seen.places)
+    ]
 
 
 def _seconds(first: dt.datetime | None, last: dt.datetime | None) -> float:

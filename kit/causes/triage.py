@@ -99,7 +99,8 @@ def _ask(case: Case) -> list[Finding]:
         found = {finding.cause: finding for finding in pool.map(ask, turns)}
     answers = [found[cause.slug] for cause in every]
     try:
-        seen = [_weighed(case, finding) for finding in known_problems.examine(case.facts)]
+        problems = known_problems.examine(case.facts) + known_problems.unrecognised(case.facts, answers)
+        seen = [_weighed(case, finding) for finding in problems]
         answers = consequences.folded(answers, seen)
     except Exception as error:
         case.failures.append(_failure("known problems", error))

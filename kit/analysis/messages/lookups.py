@@ -22,6 +22,7 @@ from kit.i18n import Lang
 from kit.inventory.references import Ref
 from kit.rocketmq import ids, stages
 from kit.rocketmq.answers import ID_CALLS
+from kit.rocketmq.catalogue import problems_in
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts, memo
 
@@ -201,6 +202,17 @@ def _text(facts: Facts) -> tuple[str, str]:
         return "", ""
     (file,) = (item.file for item in facts.files.items if item.replica_of is None)
     return file, decoded(facts.raw(file, LARGEST))
+
+
+@memo
+def reported(facts: Facts) -> dict[str, refs.Seen]:
+    """Return where the lines of a paste report a known problem, by its slug; {} for other evidence."""
+    file, text = _text(facts)
+    lines: dict[str, list[int]] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        for problem in [problem for problem in problems_in(line) if problem.seen.verdict][:1]:
+            lines.setdefault(problem.slug, []).append(number)
+    return {slug: refs.Seen(len(own), places=tuple((file, n) for n in own)) for slug, own in lines.items()}
 
 
 def mixed(facts: Facts) -> context.Mixed | None:

@@ -25,12 +25,14 @@ class SendBack(NamedTuple):
     """Refused send-backs of a case.
 
     `refusals`: entries that report one (client log, else the broker's store.log); `resent_failed`: those that the
-    client could not send anew either. `retry_topic_length` in characters, null unless the length was the reason.
+    client could not send anew either. `cleared`: whether every client is known to send it anew without
+    TRAN_MSG. `retry_topic_length` in characters, null unless the length was the reason.
     `printed_length`: the longest name that the store says it refused, whoever it belongs to; `printed`: these lines.
     """
 
     refusals: int = 0
     resent_failed: int = 0
+    cleared: bool = False
     reason: str | None = None
     retry_topic_length: int | None = None
     printed_length: int | None = None
@@ -50,7 +52,8 @@ def examine(facts: Facts) -> SendBack:
         return SendBack()
     groups: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    for row in facts.rows("refused_send_backs") if refused else ():
+    rows = facts.rows("refused_send_backs") if refused else []
+    for row in rows:
         reasons[row["reason"]] += row["entries"]
         if row["consumer_group"]:
             groups[row["consumer_group"]] += row["entries"]
@@ -65,12 +68,21 @@ def examine(facts: Facts) -> SendBack:
     return SendBack(
         refusals=refused.count or (too_long.count if by_name else 0),
         printed_length=printed if printed > store_limit(facts) else None, printed=too_long,
-        resent_failed=again.count, reason=reason, retry_topic_length=length,
+        resent_failed=again.count, cleared=bool(rows) and all(_clears(facts, row) for row in rows), reason=reason, retry_topic_length=length,
         groups=tuple(group for group, _ in groups.most_common()), window=refused.window or too_long.window,
         refs=quoted or (names_quoted if reason else ()),
         resent_refs=refs.quote(facts, again, 2),
         reason_refs=(by_name and names_quoted) or (quoted[:1] if reason else ()),
     )  # fmt: skip
+
+
+def _clears(facts: Facts, row: dict[str, Any]) -> bool:
+    """Return whether the clients of a refused send-back are known to clear TRAN_MSG before they send it anew."""
+    of_group = [
+        c["version"] for c in setup.clients(facts) if c["role"] == "consumer" and c["group"] == row["consumer_group"]
+    ]
+    known = ["5.1.0"] if row["since_5_1"] else of_group
+    return bool(known) and all(versions.rule("fallbackClearsTranMsg", version) for version in known)
 
 
 def _reason(

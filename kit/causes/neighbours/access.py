@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from kit.analysis import refs, setup
 from kit.analysis.access import reach
-from kit.analysis.sends import sends
+from kit.analysis.sends import attempts, sends
 from kit.causes import shown_by
 from kit.causes.declared import Observed
 from kit.causes.texts import read
@@ -23,6 +23,8 @@ from kit.tables.facts import Facts, memo
 ACL: Final = read("neighbours", "acl-denied")
 WHY: Final = ("wrong-secret", "unknown-user", "no-right", "other")
 """Reasons of a refusal."""
+OTHERWISE: Final = r"CODE: ?(?!1\b|16\b)\d+|No route info|RemotingConnectException|RemotingSendRequestException"
+"""How a send failed that access control did not refuse: it answers with code 1 or 16."""
 ALIKE: Final = 0.75
 """difflib's ratio from which on a name is worth a hint: one or two letters of ten."""
 NORMAL: Final = (names.RETRY_PREFIX, names.DLQ_PREFIX, "TBW102", "%SYS%", "rmq_sys_")
@@ -74,11 +76,11 @@ def _failed_sends(facts: Facts, seen: refs.Seen) -> int | None:
         return None
     folders = {str(PurePosixPath(file).parent) for file, _ in seen.places}
     inside = ledger.failed["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in folders)
-    answered = ledger.failed["kind"] != "CLIENT_TIMEOUT"
+    # What flow control refused, what timed out, what has another code or reached no broker is no refusal of it.
+    other = ledger.failed["kind"].isin([*attempts.REFUSALS, "CLIENT_TIMEOUT"])
+    other |= ledger.failed["outcome"].fillna("").str.contains(OTHERWISE)
     # Of failed sends that another folder reports it is not known whether access control refused them.
-    return int(ledger.failed.loc[inside.astype(bool) & answered, "identity"].nunique()) or (
-        None if answered.any() else 0
-    )
+    return int(ledger.failed.loc[inside.astype(bool) & ~other, "identity"].nunique()) or (None if (~other).any() else 0)
 
 
 def topic_missing(facts: Facts) -> Observed:

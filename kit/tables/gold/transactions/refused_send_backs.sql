@@ -1,8 +1,8 @@
 -- One row per consumer group (null: not printed) and reason of a refused send-back, as the exception behind "sendMessageBack Exception" gives it:
--- consumer_group, reason (illegal: MESSAGE_ILLEGAL, a name or properties too long), entries. At most 14 rows a group, most common first.
+-- consumer_group, reason (illegal: MESSAGE_ILLEGAL, a name or properties too long), since_5_1 (in words that clients print since 5.1.0), entries. At most 14 rows a group, most common first.
 -- DefaultMQPushConsumerImpl.sendMessageBack; the remarks come from SendMessageProcessor and store/PutMessageStatus.
 with refused as (
-  select coalesce(v.value_group, v.value_group_5) as consumer_group,
+  select coalesce(v.value_group, v.value_group_5) as consumer_group, v.value_group is null as since_5_1,
     concat_ws('\n', e.message, e.trace) as text
   from events v join entries e on e.file = v.file and e.line = v.line
   where v.event = 'send-back-exception'
@@ -15,6 +15,6 @@ select consumer_group,
     when instr(text, 'CLEAN_QUEUE]') > 0 or instr(text, 'REJECTREQUEST]') > 0 or instr(text, 'OS_PAGECACHE_BUSY') > 0 then 'busy'
     when instr(text, 'SERVICE_NOT_AVAILABLE') > 0 or instr(text, 'CREATE_MAPEDFILE_FAILED') > 0 then 'store-unavailable'
     when instr(text, 'MESSAGE_ILLEGAL') > 0 then 'illegal' else 'other' end as reason,
-  count(*) as entries
-from refused group by 1, 2
-order by entries desc, consumer_group, reason
+  since_5_1, count(*) as entries
+from refused group by 1, 2, 3
+order by entries desc, consumer_group, reason, since_5_1
