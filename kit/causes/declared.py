@@ -91,22 +91,22 @@ def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Fin
 
 def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observed) -> list[Step]:
     """Return a step as the first of its sentences that applies says; none where it has nothing to say."""
-    shown = {"": text.needs} if text.claim else text.holds
-    for holds, sentences in ((True, shown), (False, text.refuted), (None, text.maybe)):
+    for holds, sentences in ((True, text.holds), (False, text.refuted), (None, text.maybe)):
         for name, needs in sentences.items():
             if conditions(needs):
-                claim = text.claim or cause[name.format_map(observed.values)]
+                claim = cause[name.format_map(observed.values)]
                 quoted = observed.quotes.get(text.id)
                 if quoted is None:
                     quoted = [ref for word in words(needs) for ref in observed.quotes.get(word, ())]
                 said, quotes = claim.say(**observed.values), [*quoted][: text.quotes]
                 return [Step(said, text.role, holds, quotes, text.id, text.shown_by)]
-    if not text.open and not text.claim:
+    if not text.open:
         return []
     would_show = text.absent or (text.shown_by if text.role == "deciding" else "")
     absent = bool(would_show) and conditions(would_show)
-    claim = text.claim or cause[text.open]
-    return [Step(claim.say(**observed.values), text.role, False if absent else None, (), text.id, text.shown_by)]
+    return [
+        Step(cause.say(text.open, **observed.values), text.role, False if absent else None, (), text.id, text.shown_by)
+    ]
 
 
 @attrs.frozen

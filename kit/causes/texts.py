@@ -129,13 +129,10 @@ class StepText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `holds`: it is shown; `refuted`: it is shown false; `maybe`: neither; else `open`, which is false where the
     evidence would show the step (`shown_by`) or `absent` applies. Without any of them there is no such step.
-    `claim` and `needs`: one sentence for all, and when it holds.
     """
 
     id: str
     role: Role = "deciding"
-    claim: T | None = None
-    needs: str = ""
     holds: dict[str, str] = {}
     refuted: dict[str, str] = {}
     maybe: dict[str, str] = {}

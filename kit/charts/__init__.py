@@ -128,10 +128,12 @@ class Declared:
         figure: go.Figure | None = None,
         **about: Mapping[str, Any],
     ) -> Chart:
-        """Return the chart. `frame`: what its table shows, and is drawn if there is no `figure`.
+        """Return the chart. `frame`: what its table shows, and is drawn if there is no `figure`; without rows `nothing`.
 
         `reading`: a sentence, or the values of the declared one; `title`, `alt`: values of these.
         """
+        if frame.empty and "nothing" in self.texts:
+            return self.nothing(lang)
         if isinstance(reading, Mapping):
             reading = self["reading"].say(**reading)
         title, alt = (self[name].say(**about.get(name, {})) for name in ("title", "alt"))
@@ -145,7 +147,7 @@ class Declared:
         table = pd.DataFrame(columns=pd.Index(list(self.columns)))
         return Chart(figure(), table, said, said, self["title"].say(**values), self.columns, lang)
 
-    def table(self, frame: pd.DataFrame, lang: Lang, **title: Any) -> Table:
+    def table(self, frame: pd.DataFrame, lang: Lang = "en", **title: Any) -> Table:
         """Return the columns that have a heading as a table."""
         return Table(self.named(frame, lang)[list(self.columns)], self["title"].say(**title), self.columns, lang)
 

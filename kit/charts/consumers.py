@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.charts import Chart, Declared, Table, escape
+from kit.charts import Chart, Declared, escape
 from kit.charts.figures import segments
 from kit.i18n import Lang
 
@@ -15,7 +15,6 @@ LAG = Declared.of("lag")
 OWNERS = Declared.of("owners")
 HANDLED = Declared.of("handled")
 MOVED = Declared.of("offsets moved")
-ADDRESSES = Declared.of("addresses")
 CONNECTS = Declared.of("connects")
 MOST: Final = 60
 """Most queues drawn; the table has all."""
@@ -69,8 +68,6 @@ def _together(queue: pd.DataFrame) -> bool:
 def handled(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart what became of stored messages. `frame`: topic, stored, handled, behind, front; null if unknown."""
     known = frame.dropna()
-    if known.empty:
-        return HANDLED.nothing(lang)
     nobody = int(known["behind"].sum() + known["front"].sum())
     return HANDLED.chart(known, lang, {"nobody": nobody, "stored": int(known["stored"].sum())})
 
@@ -96,9 +93,8 @@ def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     return MOVED.chart(table, lang, {"queues": len(frame), "skipped": skipped, "again": again}, chart)
 
 
-def addresses(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the table `reach_addresses`: address, interface, role, failed, reached."""
-    return ADDRESSES.table(frame, lang)
+addresses = Declared.of("addresses").table
+"""Shows addresses of brokers: address, interface, role, failed, reached."""
 
 
 def connects(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

@@ -16,61 +16,48 @@ from markupsafe import escape
 from kit.charts import Chart, clean
 
 
-def live(draw: Callable[..., Any], **controls: Any) -> Any:
-    """Return controls (ipywidgets, by the names of `draw`'s arguments) above what `draw` returns: charts, tables."""
+def control(
+    draw: Callable[..., Any],
+    given: Mapping[str, Any],
+    names: Mapping[str, str],
+    choices: Mapping[str, Sequence[str]] | None = None,
+    interactive: bool = True,
+) -> Any:
+    """Return a control for each argument of `draw`, called by `names`, above what it returns: charts, tables.
+
+    Without interaction it is what `draw` returns of those `given`. `choices`: the values of a menu.
+    """
+    if not interactive:
+        return draw(**given)
     import ipywidgets
 
     place = ipywidgets.Output()
+    controls: dict[str, Any] = {}
     # JupyterLab sends each change to a thread of its own; the last one drawn has to be the last one made.
     drawing = threading.Lock()
 
     def redraw(_: Any = None) -> None:
         with drawing:
             try:
-                shown = draw(**{name: control.value for name, control in controls.items()})
+                shown = draw(**{name: each.value for name, each in controls.items()})
                 place.outputs = outputs(shown if isinstance(shown, (list, tuple)) else [shown])
             except Exception as error:  # the reader typed or chose it: show what is wrong with it there
                 place.outputs = (_output({"text/plain": clean(f"{type(error).__name__}: {error}")}),)
 
-    for name, control in controls.items():
-        control.description = control.description or name
-        control.observe(redraw, names="value")
+    for name, value in given.items():
+        look = {"value": value, "description": names[name], "layout": {"width": "auto"}}
+        look["style"] = {"description_width": "initial"}
+        if isinstance(value, bool):
+            controls[name] = ipywidgets.Checkbox(indent=False, **look)
+        elif choices and name in choices:
+            controls[name] = ipywidgets.Dropdown(options=choices[name], **look)
+        else:
+            controls[name] = ipywidgets.Text(continuous_update=False, **look)
+        controls[name].observe(redraw, names="value")
     redraw()
     box = ipywidgets.VBox([*controls.values(), place])
     box.add_class("rmq-kit-live")
     return standing(box, place.outputs)
-
-
-def control(
-    draw: Callable[..., Any],
-    given: Mapping[str, Any],
-    names: Mapping[str, str],
-    choices: Mapping[str, Sequence[Any]] | None = None,
-    interactive: bool = True,
-) -> Any:
-    """Return `draw` below a control for each of its arguments; without interaction what it draws of those `given`.
-
-    `choices`: least, most and step of a number (a tuple), or the values of a menu (a list).
-    """
-    if not interactive:
-        return draw(**given)
-    import ipywidgets
-
-    controls = {}
-    for name, value in given.items():
-        look = {"value": value, "description": names[name], "layout": {"width": "auto"}}
-        look["style"] = {"description_width": "initial"}
-        choice = (choices or {}).get(name)
-        if isinstance(value, bool):
-            controls[name] = ipywidgets.Checkbox(indent=False, **look)
-        elif isinstance(choice, tuple):
-            low, high, step = choice
-            controls[name] = ipywidgets.IntSlider(min=low, max=high, step=step, continuous_update=False, **look)
-        elif choice:
-            controls[name] = ipywidgets.Dropdown(options=choice, **look)
-        else:
-            controls[name] = ipywidgets.Text(continuous_update=False, **look)
-    return live(draw, **controls)
 
 
 STILL: Final = (

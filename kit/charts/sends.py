@@ -92,8 +92,6 @@ def _stalls(frame: pd.DataFrame) -> list[tuple[pd.Timestamp, pd.Timestamp]]:
 
 def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart what became of failed sends. `frame`: kind, stored, lost."""
-    if frame.empty:
-        return OUTCOME.nothing(lang)
     return OUTCOME.chart(frame, lang, {name: int(frame[name].sum()) for name in ("stored", "lost")})
 
 

@@ -7,12 +7,11 @@ from typing import Final
 
 import pandas as pd
 
-from kit.charts import LABELS, Chart, Declared, Table, pictures
+from kit.charts import LABELS, Chart, Declared, pictures
 from kit.charts.figures import ORANGE, VERMILLION
 from kit.i18n import Lang
 
 FIELDS = Declared.of("record fields")
-REFUSALS = Declared.of("refused writes")
 NEAR = Declared.of("near the limit")
 QUEUE = Declared.of("half queue")
 STAGES: Final = LABELS["growth stages"]
@@ -51,9 +50,8 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     return FIELDS.chart(table, lang, said, chart)
 
 
-def refusals(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the table `size_refusals`, one row per file and text: who wrote, what was printed, how often, when."""
-    return REFUSALS.table(frame.astype(object), lang)
+refusals = Declared.of("refused writes").table
+"""Shows the table `size_refusals`, one row per file and text: who wrote, what was printed, how often, when."""
 
 
 def near_limit(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

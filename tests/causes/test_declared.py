@@ -71,14 +71,7 @@ def words_of(cause: causes.Cause) -> Iterator[str]:
     steps = [
         text
         for step in cause.steps
-        for text in (
-            step.needs,
-            step.absent,
-            step.shown_by,
-            *step.holds.values(),
-            *step.refuted.values(),
-            *step.maybe.values(),
-        )
+        for text in (step.absent, step.shown_by, *step.holds.values(), *step.refuted.values(), *step.maybe.values())
     ]
     others = [
         *cause.summary.values(),
