@@ -53,15 +53,10 @@ def at(seconds: float) -> dt.datetime:
     return dt.datetime(2026, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=seconds)
 
 
-def _new_session() -> Any:
-    master = os.environ.get("RMQ_KIT_TEST_MASTER")
-    return _shared(master) if master else session(None)
-
-
 @functools.cache
-def _shared(master: str) -> Any:
-    """Return the only session of a JVM, which knows the data sources from the first time."""
-    return session(master)
+def _session() -> Any:
+    """Return one session for all: what a test asks for, it names anew."""
+    return session(os.environ.get("RMQ_KIT_TEST_MASTER"))
 
 
 @attrs.define(eq=False, slots=False)
@@ -72,7 +67,7 @@ class Given:
     options: Options = attrs.field(factory=Options)
     found: Any = None
     lang: str = "en"
-    session: Any = attrs.field(factory=_new_session)
+    session: Any = attrs.field(factory=_session)
     folder: Path = attrs.field(factory=lambda: Path(tempfile.mkdtemp(dir=RESULTS.name)))
     tables: Tables = attrs.field(init=False, default=attrs.Factory(Tables, takes_self=True))
 

@@ -1,17 +1,21 @@
-"""The pages about root causes: there, complete, linked, and naming what exists. And every command that pages and help show, typed as it stands."""
+"""The pages: there, complete, linked, and naming what exists. And every command and snippet that they and the help show, typed as it stands."""
 
 import re
 import shlex
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 import recorded
 from click.testing import CliRunner
+from typed import ROOT, typed
 
 from kit.causes import discover, figures
 from kit.cli import main
+from kit.report import write
 
-ROOT = Path(__file__).resolve().parents[2]
 CAUSES = ROOT / "docs" / "causes"
 ROOT_CAUSES = [cause.slug for cause in discover() if cause.kind == "root_cause"]
 HEADS = [
@@ -106,3 +110,44 @@ def test_each_command_does_its_work(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         done = CliRunner().invoke(main.cli, arguments)
         assert done.exit_code == 0 and done.output, f"{command}\n{done.output}"
     assert all(Path(path).stat().st_size for path in ("report/report.html", "postmortem/postmortem.html", "index.html"))
+
+
+def snippet(page: str) -> str:
+    """Return the Python of a page."""
+    (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return code
+
+
+@pytest.mark.spark
+@pytest.mark.seconds
+def test_the_snippet_of_readme_shows_the_messages_of_each_topic(tmp_path: Path) -> None:
+    recorded.unpack("producer-offline", tmp_path / "unpacked").rename(tmp_path / "incident")
+    code = snippet("README.md")
+    assert 'case.messages.groupBy("topic").count().show()' in code and 'open_case("incident/")' in code
+    shown = re.findall(r"^\|\s*(\S+)\s*\|\s*(\d+)\s*\|$", typed("-c", code, cwd=tmp_path).stdout, re.MULTILINE)
+    topics = Counter(record["topic"] for record in recorded.truth("producer-offline"))
+    # `show` cuts a text after 20 characters.
+    assert sorted(shown) == sorted((t if len(t) <= 20 else t[:17] + "...", str(n)) for t, n in topics.items())
+
+
+def test_the_snippet_is_the_same_in_chinese() -> None:
+    english, chinese = (
+        [line.partition("  #")[0].rstrip() for line in snippet(page).splitlines()]
+        for page in ("README.md", "README.zh.md")
+    )
+    assert english == chinese
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("form", "read"),
+    [("parquet", pd.read_parquet), ("csv", pd.read_csv), ("jsonl", lambda path: pd.read_json(path, lines=True))],
+)
+def test_decoded_in_every_form_there_are_as_many_records(form: str, read: Any, tmp_path: Path) -> None:
+    case, records = recorded.case("producer-offline"), [*recorded.truth("producer-offline")]
+    write.decoded(case, tmp_path, body=False, form=form)
+    for table, places in (("messages", {t["physical_offset"] for t in records}), ("skipped", None)):
+        files = [path for path in (tmp_path / table).iterdir() if path.name[0] not in "._"]
+        rows = pd.concat(map(read, files))
+        assert len(rows) == (len(records) if places else case.skipped.count())
+        assert places is None or set(rows["physical_offset"]) == places
