@@ -28,6 +28,9 @@ MOST: Final = 4 << 20
 """Bytes of a configuration file that is read without the tables of a case."""
 _BROKER_JAR: Final = re.compile(r"(?:^|/)rocketmq-(?:broker|store|namesrv)-(\d+\.\d+\.\d+)\.jar$")
 """A library of the broker's installation: its release."""
+_HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
+RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
+"""Which origin wins: what the running broker answers, then what it printed at its start, then its configuration."""
 _GROUP_CELLS: Final = ("consumerGroup", "#Group")
 _TOPIC_CELLS: Final = ("#Topic", "topicName", "Topic")
 Rows = Iterable[Mapping[str, Any]]
@@ -83,7 +86,7 @@ def from_files(path: Path, version: Version | None = None) -> Deployment | None:
             offsets += configs.offsets(name, data, detail, kind) if kind == "store_json" else []
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
-    homes = [setup.HOME.search(row["value"] or "") for row in rows if row["name"] == "rocketmqHome"]
+    homes = [_HOME.search(row["value"] or "") for row in rows if row["name"] == "rocketmqHome"]
     releases = map(Version.maybe, (*jars, *(home[1] for home in homes if home)))
     versions = (version,) if version else tuple(sorted({each for each in releases if each}))
     named = groups(_configured(rows, offsets))
@@ -119,7 +122,7 @@ def brokers(rows: Rows, versions: tuple[Version, ...], limit: Mapping[str, Any] 
     """
     files_: defaultdict[tuple[str, str, str | None], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
-        if row["origin"] in setup.RANK and not row["backup"]:
+        if row["origin"] in RANK and not row["backup"]:
             files_[row["origin"], row["file"], row["subject"]].append(row)
     by_broker: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for each in files_.values():
@@ -138,7 +141,7 @@ def _broker(name: str, rows: Rows, version: Version | None, limit: Mapping[str, 
     given: dict[str, str] = {}
     places: dict[str, Ref] = {}
     # The last line wins within a file, the better origin between files; what somebody wrote is where it can be changed.
-    for row in sorted(rows, key=lambda r: (-setup.RANK[r["origin"]], r["file"], r["line"])):
+    for row in sorted(rows, key=lambda r: (-RANK[r["origin"]], r["file"], r["line"])):
         given[row["name"]] = row["value"] or ""
         if row["origin"] == "broker.conf" or row["name"] not in places:
             places[row["name"]] = _at(row)

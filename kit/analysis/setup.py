@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -19,10 +18,7 @@ from kit.tables.facts import Facts, memo
 
 ANY: Final[Hosts] = frozenset()
 """Any broker of the evidence."""
-HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
 _ALIASES: Final = (("mappedFile", "mapedFile"), ("MappedFile", "MapedFile"))
-RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
-"""Which origin wins: what the running broker answers, then what it printed at its start, then its configuration."""
 
 
 class Setting(NamedTuple):
@@ -42,32 +38,10 @@ class Start(NamedTuple):
     at: dt.datetime
 
 
-@memo
-def _settings(facts: Facts) -> list[dict[str, Any]]:
-    """Return the brokers' settings, each with the `address` of its broker, None if unknown: what wins first."""
-    rows = [row for row in facts.rows("settings") if row["origin"] in RANK]
-    ends = {file: item.last for file in {row["file"] for row in rows} if (item := facts.files.get(file))}
-    last = {file: end.timestamp() for file, end in ends.items() if end}
-    # Of several logs the one that goes on longest.
-    rows.sort(
-        key=lambda r: (RANK[r["origin"]], r["backup"] or False, -last.get(r["file"], 0), r["file"], -(r["line"] or 0))
-    )
-    named: defaultdict[tuple[str, str | None], dict[str, str]] = defaultdict(dict)
-    for row in rows:
-        if row["name"] in ("brokerIP1", "listenPort"):
-            named[row["file"], row["subject"]].setdefault(row["name"], row["value"] or "")
-    address = {
-        place: f"{of['brokerIP1']}:{of.get('listenPort', '10911')}"
-        for place, of in named.items()
-        if of.get("brokerIP1")
-    }
-    return [row | {"address": address.get((row["file"], row["subject"]))} for row in rows]
-
-
 def setting(facts: Facts, name: str, hosts: Hosts = ANY) -> Setting:
     """Return a setting of the broker at `hosts`, or of any: answered, printed, configured, else the default."""
     wanted = {name, *(name.replace(*pair) for pair in _ALIASES), *(name.replace(b, a) for a, b in _ALIASES)}
-    given = ((row, row["file"], row["address"]) for row in _settings(facts) if row["name"] in wanted)
+    given = ((row, row["file"], row["address"]) for row in facts.rows("broker_settings") if row["name"] in wanted)
     if of_broker := brokers.of_this(facts, hosts, given):
         row = of_broker[0]
         return Setting(row["value"], facts.ref(row["file"], row["line"]), "evidence")
@@ -84,7 +58,8 @@ def setting(facts: Facts, name: str, hosts: Hosts = ANY) -> Setting:
 
 def broker_versions(facts: Facts, hosts: Hosts = ANY) -> tuple[str, ...]:
     """Return the releases that the evidence names for the broker at `hosts`, or for any broker, oldest first."""
-    return _sorted(brokers.of_this(facts, hosts, _releases(facts)))
+    known = ((Version.maybe(row["version"]), row["file"], row["address"]) for row in facts.rows("broker_releases"))
+    return _sorted(brokers.of_this(facts, hosts, (each for each in known if each[0])))
 
 
 def _sorted(known: Iterable[Version | None]) -> tuple[str, ...]:
@@ -92,32 +67,12 @@ def _sorted(known: Iterable[Version | None]) -> tuple[str, ...]:
 
 
 @memo
-def _releases(facts: Facts) -> list[tuple[Version | None, str, str | None]]:
-    """Return the releases that settings, clusterList and brokerStatus print, with the file and the broker's address;
-    brokerStatus has it before the name or in the command.
-    """
-    homes = ((row, HOME.search(row["value"] or "")) for row in _settings(facts) if row["name"] == "rocketmqHome")
-    named = [(Version.maybe(home[1]), row["file"], row["address"]) for row, home in homes if home]
-    rows = facts.rows("admin_names") if facts.files.of_mqadmin() else []
-    asked = {row["file"]: row["value"] for row in rows if row["name"] == "argument:-b"}
-    cells = {(row["file"], row["line"]): row["value"] for row in rows if row["name"] == "#Addr"}
-    for row in rows:
-        file, name = row["file"], row["name"]
-        if name.endswith("brokerVersionDesc"):
-            address = name.removesuffix("brokerVersionDesc").strip() or asked.get(file)
-            named.append((Version.maybe(row["value"] or ""), file, address))
-        elif name == "#Version":
-            named.append((Version.maybe(row["value"] or ""), file, cells.get((file, row["line"]))))
-    return [each for each in named if each[0]]
-
-
-@memo
 def upgrades(facts: Facts) -> dict[str, list[Start]]:
     """Return {broker: its starts in order of time} of the brokers whose logs show starts with different releases."""
-    address = {row["file"]: row["address"] for row in _settings(facts) if row["subject"] is None}
+    address = {row["file"]: row["address"] for row in facts.rows("broker_settings") if row["subject"] is None}
     starts: defaultdict[str, list[Start]] = defaultdict(list)
     for row in facts.rows("broker_starts") if facts.has_source("broker") else ():
-        if (home := HOME.search(row["home"])) and (version := Version.maybe(home[1])):
+        if version := Version.maybe(row["version"]):
             broker = address.get(row["file"]) or str(PurePosixPath(row["file"]).parent)
             starts[broker].append(Start(version, broker, Ref(row["file"], line=row["line"]), utc(row["ts"])))
     return {broker: each for broker, each in starts.items() if len({start.version for start in each}) > 1}
