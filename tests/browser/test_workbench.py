@@ -19,7 +19,7 @@ import pytest
 import recorded
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_notebook, new_output
-from ports import free_port
+from processes import free_port
 
 import kit
 from kit.charts import pictures

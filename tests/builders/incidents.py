@@ -100,15 +100,17 @@ def notebook(path: Path, cause: str | None, *shown: Chart | Table | str, lang: s
     about = {"cause": cause} if cause else {"report": "overview"}
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
-    made = new_notebook(
-        cells=cells,
-        metadata={
-            "rmq-kit": about,
-            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-        },
-    )
+    return book(path, *cells, **about)
+
+
+def book(path: Path, *cells: nbformat.NotebookNode, **about: str) -> Path:
+    """Write a notebook of these cells; `about`: what it says of itself to the kit."""
+    own = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        "language_info": {"name": "python"}, "rmq-kit": about,
+    }  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(made, path)
+    nbformat.write(new_notebook(cells=list(cells), metadata=own), path)
     return path
 
 

@@ -1,4 +1,4 @@
-"""Ids as clients and brokers write them, after the layouts of common/message/MessageDecoder, MessageClientIDSetter and MessageIdCodec."""
+"""Ids and hashes as clients and brokers write them, after the layouts of common/message/MessageDecoder, MessageClientIDSetter and MessageIdCodec."""
 
 import ipaddress
 import struct
@@ -18,3 +18,11 @@ def encode(info: IdInfo) -> str:
         return uniq_key(str(info.ip), info.pid or 0, info.loader or 0, info.millis or 0, info.counter or 0)
     seconds = int((info.times[0].at - GRPC_EPOCH).total_seconds())
     return f"01{(info.mac or '').replace(':', '')}{info.pid or 0:04X}{seconds:08X}{info.counter or 0:08X}".upper()
+
+
+def java_hash(text: str) -> int:
+    """Return Java's `String.hashCode`."""
+    value = 0
+    for unit in struct.unpack(f">{len(text.encode('utf-16-be')) // 2}H", text.encode("utf-16-be")):
+        value = (31 * value + unit) & 0xFFFFFFFF
+    return value - (1 << 32 if value >> 31 else 0)

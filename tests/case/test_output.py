@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from folders import put
-from forked import ended, forked
+from processes import ended, forked
 
 from kit.case import output
 

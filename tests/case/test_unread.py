@@ -14,8 +14,8 @@ import busy_evidence as made
 import pyarrow.dataset as ds
 import pytest
 from folders import put
+from processes import typed
 from stores import Record, store
-from typed import typed
 
 import kit
 from kit.case import tables, unreadable

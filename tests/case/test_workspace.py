@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from folders import put
-from forked import ended, forked
+from processes import ended, forked
 
 from kit.evidence import disk
 from kit.evidence import workspace as ws

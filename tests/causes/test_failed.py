@@ -11,7 +11,7 @@ import msgspec
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from typed import typed
+from processes import typed
 
 import kit
 from kit import causes

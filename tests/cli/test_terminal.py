@@ -11,8 +11,7 @@ import pytest
 import stores
 from click.testing import CliRunner, Result
 from folders import put
-from pressed import INSIDE_GRPC
-from typed import typed
+from processes import typed
 
 from kit.cli import main
 from kit.report import console, terminal
@@ -142,6 +141,21 @@ def test_an_interrupt_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ended.exit_code == 130 and ended.stderr.count("\n") == 1
 
 
+INSIDE_GRPC = """
+exec('''
+import signal, sys, threading
+def enters(frame, event, arg):
+    if frame.f_code is threading.Condition.__enter__.__code__ and frame.f_back.f_globals["__name__"].startswith("grpc"):
+        return leaves
+def leaves(frame, event, arg):
+    if event == "return":
+        sys.settrace(None)
+        signal.raise_signal(signal.SIGINT)
+''', tracing := {"__name__": "tracing"})
+import sys
+sys.settrace(tracing["enters"])
+"""
+"""Interrupts the code behind it where gRPC has taken a lock and not yet noted it: an exception there leaves it taken."""
 ASKING = """
 import kit.cli.main, kit.__main__, kit.spark, signal, sys
 

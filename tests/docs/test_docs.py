@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import recorded
 from click.testing import CliRunner
-from typed import ROOT, typed
+from processes import ROOT, typed
 
 from kit.causes import discover, figures
 from kit.cli import main

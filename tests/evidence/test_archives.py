@@ -14,7 +14,7 @@ import effort
 import pytest
 import stores
 import zstandard
-from packing import tar_of, zip_of
+from folders import tar_of, zip_of
 
 from kit.evidence import archives
 from kit.evidence.archives import open_evidence

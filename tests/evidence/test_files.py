@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from packing import tar_of, zip_of
+from folders import tar_of, zip_of
 
 from kit.evidence import files as evidence
 from kit.evidence.archives import open_evidence

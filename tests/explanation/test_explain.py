@@ -8,8 +8,8 @@ import msgspec
 import pyarrow.dataset as ds
 import pytest
 from click.testing import CliRunner
+from processes import typed
 from table import rows_of
-from typed import typed
 
 import kit
 from kit.cli.main import cli

@@ -12,7 +12,7 @@ import golden
 import plain_reader
 import pytest
 import recorded
-from typed import ROOT, typed
+from processes import ROOT, typed
 
 import kit
 

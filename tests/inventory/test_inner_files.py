@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from packing import zip_of
+from folders import zip_of
 
 import kit
 from kit.evidence import archives

@@ -10,7 +10,7 @@ from typing import Any
 import nbformat
 import pytest
 import recorded
-from books import write
+from incidents import book
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 import kit
@@ -132,7 +132,7 @@ def test_chosen_are_the_overview_and_those_of_causes_that_hold(tmp_path: Path) -
         "30_c": {"cause": "c"},
         "80_lab": {},
     }.items():
-        write(tmp_path / f"{name}.ipynb", **about)
+        book(tmp_path / f"{name}.ipynb", **about)
     found = {"findings": [{"cause": "b", "verdict": "suspected"}, {"cause": "c", "verdict": "ruled_out"}]}
     assert [p.stem for p in notebooks.chosen(found, where=tmp_path)] == ["10_a", "20_b"]
     assert [p.stem for p in notebooks.chosen(found, "c", where=tmp_path)] == ["10_a", "30_c"]
@@ -141,13 +141,13 @@ def test_chosen_are_the_overview_and_those_of_causes_that_hold(tmp_path: Path) -
 @pytest.mark.seconds
 def test_execution_takes_parameters_speaks_the_language_and_goes_on_behind_a_failure(tmp_path: Path) -> None:
     first = new_code_cell('lang: str = "en"  # language', metadata={"tags": ["parameters"]})
-    good = write(
+    good = book(
         tmp_path / "in" / "1_good.ipynb",
         first,
         new_markdown_cell("Hello", metadata={"rmq-kit": {"zh": "你好"}}),
         new_code_cell("print(lang)"),
     )
-    bad = write(
+    bad = book(
         tmp_path / "in" / "2_bad.ipynb",
         first,
         new_code_cell("print('so far')"),
@@ -219,8 +219,8 @@ def test_two_at_once_leave_no_working_folder_behind(tmp_path: Path) -> None:
     wait = f"import os, time\nwhile not os.path.exists({str(over)!r}): time.sleep(0.05)\ntime.sleep(0.7)"
     last = new_code_cell(f"open({str(over)!r}, 'w').close()\n'done'")
     paths = [
-        write(tmp_path / "in" / "a.ipynb", first, last),
-        write(tmp_path / "in" / "b.ipynb", first, new_code_cell(wait), last),
+        book(tmp_path / "in" / "a.ipynb", first, last),
+        book(tmp_path / "in" / "b.ipynb", first, new_code_cell(wait), last),
     ]
     for again in ("first", "second"):
         over.unlink(missing_ok=True)

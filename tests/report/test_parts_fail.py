@@ -4,7 +4,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import books
 import incidents
 import pandas as pd
 import pytest
@@ -76,7 +75,9 @@ def book(path: Path, *sources: str) -> Path:
     parameters = new_code_cell(
         "evidence, workspace, lang, interactive = '', '', 'en', False", metadata={"tags": ["parameters"]}
     )
-    return books.write(path, new_markdown_cell("# Title"), parameters, *map(new_code_cell, sources), report="overview")
+    return incidents.book(
+        path, new_markdown_cell("# Title"), parameters, *map(new_code_cell, sources), report="overview"
+    )
 
 
 @pytest.mark.seconds

@@ -15,8 +15,7 @@ from pathlib import Path
 import pyspark
 import pytest
 import recorded
-from ports import free_port
-from typed import ROOT, typed
+from processes import ROOT, free_port, typed
 
 pytestmark = pytest.mark.cluster
 NAMES = ("half-topic-blowup", "transaction-consistency")

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from typed import typed
+from processes import typed
 
 from kit.spark import embedded, session
 

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from processes import typed
 from pyspark.util import is_remote_only
-from typed import typed
 
 import kit
 from kit.spark import jvm, sessions

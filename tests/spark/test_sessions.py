@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import stores
-from typed import typed
+from processes import typed
 
 from kit.spark import sessions
 

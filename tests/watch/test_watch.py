@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from growing import Clock, watch, write
+from processes import typed
 from rich.console import Console
 from stores import Record, store
-from typed import typed
 
 from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
 from kit.cli.main import cli

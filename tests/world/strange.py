@@ -27,8 +27,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
-from folders import put
-from packing import tar_of, zip_of
+from folders import put, tar_of, zip_of
 from stores import BLANK, Record, store
 from table import rows_of
 

@@ -12,7 +12,7 @@ import pytest
 import recorded
 from hypothesis import given
 from hypothesis import strategies as st
-from java_hash import java_hash
+from message_ids import java_hash
 
 from kit.formats.queues import consumequeue
 

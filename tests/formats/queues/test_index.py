@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import recorded
-from java_hash import java_hash
+from message_ids import java_hash
 
 from kit.evidence.files import Damaged
 from kit.formats.queues import index
