@@ -1,10 +1,12 @@
-"""What else a store can hold: named for what it is, and never read as a commitlog or a consume queue."""
+"""What else a folder can hold: named for what it is, and never read as a commitlog, a consume queue, a table or an output of a tool."""
 
 import struct
 from pathlib import Path
 
 import busy_evidence
+from folders import put
 from stores import store
+from table import rows_of
 
 from kit.inventory import inventory
 
@@ -48,8 +50,7 @@ HELD = {
 
 def test_each_file_is_named_for_what_it_is(tmp_path: Path) -> None:
     for name, (data, _) in HELD.items():
-        (tmp_path / "e" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "e" / name).write_bytes(data)
+        put(tmp_path / "e" / name, data)
     found = inventory.take(tmp_path / "e", tmp_path / "w")
     kinds = {item.file: item.kind for item in found.items}
     expected = {name: kind for name, (_, kind) in HELD.items()}
@@ -58,6 +59,20 @@ def test_each_file_is_named_for_what_it_is(tmp_path: Path) -> None:
         name: kind for name, kind in expected.items() if kind != "text"
     }
     assert kinds["logs/000001.log"] in ("log", "text")
+
+
+def test_each_text_is_named_for_what_it_is(tmp_path: Path) -> None:
+    texts = rows_of(__file__, "texts")
+    for name, (_, text, *more) in texts.items():
+        put(tmp_path / "e" / name, text + "".join(more[1].format(n=n) for n in range(more[0])) if more else text)
+    log = "2026-11-22 07:08:20.001 INFO [main] App - started\n" * 40
+    put(
+        tmp_path / "e" / "a dump far inside.log",
+        f"{log}Full thread dump OpenJDK 64-Bit Server VM (25.402-b06 mixed mode):\n",
+    )
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    kinds = {item.file: item.kind for item in found.items} | dict.fromkeys(found.not_recognised)
+    assert kinds == {name: row[0] for name, row in texts.items()} | {"a dump far inside.log": "log"}
 
 
 def test_send_results_alone_are_a_text_and_no_table(tmp_path: Path) -> None:

@@ -50,15 +50,6 @@ def test_lines_add_up_and_are_understood(name: str) -> None:
     assert lines == {path: len(data.split(b"\n")) - data.endswith(b"\n") for path, data in read.items()}
 
 
-def test_what_is_no_log() -> None:
-    assert sniff(b"\0" * 4096, "00000000000000000000") is None
-    assert sniff(b"brokerName=broker-a\nlistenPort=10911\n", "broker.conf") is None
-    assert sniff(b"order_id,status,created_at\n1,PAID,2024-05-14 10:22:31\n", "t_order.csv") is None
-    assert sniff(b"2024-05-14 10:22:31,1,PAID\n2024-05-14 10:22:32,2,PAID\n", "t_order.csv") is None
-    assert sniff(b'{"dataVersion":{"counter":1},"topicConfigTable":{}}', "topics.json") is None
-    assert sniff(b"", "a.log") is None
-
-
 def test_zone_option() -> None:
     assert [zone(t) for t in (None, "", "+08:00", "-0330", "GMT+8", "UTC", "Asia/Shanghai")] == [
         None, None, 480, -210, 480, 0, "Asia/Shanghai",

@@ -28,11 +28,6 @@ def test_two_dumps_in_one_output_are_told_apart() -> None:
     assert [t.dump for t in both] == [0, 0, 1, 1]
 
 
-def test_a_log_with_a_dump_far_inside_stays_a_log() -> None:
-    log = "2026-11-22 07:08:20.001 INFO [main] App - started\n" * 40
-    assert not thread_dumps.sniff((log + JDK8).encode())
-
-
 def test_times_are_read_in_the_zone_given() -> None:
     (batch,) = thread_dumps.read("c/jstack.txt", JDK8.encode(), lambda ms: ms - 8 * 3_600_000)
     assert batch["time"][0].as_py() == dt.datetime(2026, 11, 21, 23, 8, 20, tzinfo=dt.UTC)

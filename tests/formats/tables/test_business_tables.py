@@ -116,30 +116,6 @@ def test_a_parquet_table_is_read_like_a_csv(tmp_path: Path) -> None:
     assert batch["time"][3].as_py() == dt.datetime(2024, 5, 14, 10, 3, tzinfo=dt.UTC)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "".join(f"2024-05-14 10:22:31,{n:03} INFO main - started\n" for n in range(40)),
-        "avg-cpu:  %user   %nice %system\n           1.00    0.00    2.00\n" * 20,
-        "Dear all,\n\nthe broker was busy, again.\n",
-        "x,y\n" + "1.5,2.5\n" * 40,
-        # Of hs_err_pid*.log, and client/producer/SendResult.toString: no row of a table, although each line has as many commas.
-        "".join(
-            f'  0x00007ff3bc00{n:04x} JavaThread "ConsumerManageThread_{n}" [_thread_blocked, id={24412 + n}, stack(0x00007ff293{n:02x}e000,0x00007ff293{n:02x}f000)]\n'
-            for n in range(40)
-        ),
-        "".join(
-            f"SendResult [sendStatus=SEND_OK, msgId=AC1E28051F4418B4AAC2691A0C3B{n:04X}, offsetMsgId=AC1E280900002A9F{n:016X}, "
-            f"messageQueue=MessageQueue [topic=orders, brokerName=broker-a, queueId={n % 4}], queueOffset={n}]\n"
-            for n in range(40)
-        ),
-        "",
-    ],
-)
-def test_other_texts_are_no_tables(tmp_path: Path, text: str) -> None:
-    assert sniffed(tmp_path, text) is None
-
-
 def test_offset_id_and_uniq_key_of_one_length() -> None:
     assert business_tables.is_offset_id("0A140D0B00002A9F000000000000026A")
     assert not business_tables.is_offset_id("0A140D151A0C0C387F4466B0BCE60000")

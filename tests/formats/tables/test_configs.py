@@ -57,13 +57,6 @@ def test_values_stand_as_java_reads_them() -> None:
     assert settings(configs.configs("f", conf["text"].encode(), {}, "broker_conf")) == conf["configs"]
 
 
-@pytest.mark.parametrize(
-    "text", [b"server.port=80\nspring.name=x\n", b"2024-05-14 10:22:31 INFO main - brokerName=a\n", b"a,b\n1,2\n"]
-)
-def test_other_text_is_not_a_broker_conf(text: bytes) -> None:
-    assert configs.sniff(text) is None
-
-
 NAME = st.text("abcXYZ019_-%|@", min_size=1, max_size=20)
 TABLE = st.dictionaries(
     NAME, st.dictionaries(st.integers(0, 99), st.integers(-1, 2**62), min_size=1, max_size=4), max_size=5

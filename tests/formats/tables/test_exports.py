@@ -10,7 +10,7 @@ import pytest
 from table import rows_of
 
 from kit.evidence.files import Damaged
-from kit.formats.tables import business_tables, exports
+from kit.formats.tables import exports
 
 HEADER = ["order_id", "status", "created_at"]
 ROWS = [
@@ -71,14 +71,6 @@ def test_lines_of_json(tmp_path: Path) -> None:
     row = {"ok": True, "sum": 1.5, "tags": ["a"], "none": None, "in": {"a": 1}}
     values = [["true", "1.5", '["a"]', "", '{"a": 1}']]
     assert of(read(tmp_path, f"{json.dumps(row)}\n" * 2)) == [[*row], *values, *values]
-
-
-def test_records_of_a_store_are_no_business_rows(tmp_path: Path) -> None:
-    """What `decode --format csv` writes has ids, times and a number for each row."""
-    lines = [f"{n * 300},300,orders,0A140D151A0C0C387F4466B0BCE6{n:04X},2026-11-20 23:36:{n:02}" for n in range(30)]
-    data = "\n".join(["physical_offset,store_size,topic,uniq_key,store_timestamp", *lines]).encode()
-    (tmp_path / "t").write_bytes(data)
-    assert business_tables.sniff(tmp_path / "t", data, len(data)) is None
 
 
 def book(path: Path, sheets: dict[str, list[list[Any]]]) -> Path:

@@ -112,8 +112,3 @@ def test_explain_says_what_an_output_is_and_goes_on_behind_it() -> None:
     known = "java.io.IOException: No space left on device"
     slugs = [row["slug"] for row in explain(f"{DF}{known}\nwhat does it mean?")]
     assert slugs == ["host-output", "no-space-left", None]
-
-
-@pytest.mark.parametrize("text", [b"2024-05-14 10:22:31 WARN main - x\n", b"r,b,c\n1,2,3\n"])
-def test_what_is_no_metric(text: bytes) -> None:
-    assert not host_heads.sniff(text)

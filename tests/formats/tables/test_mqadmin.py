@@ -33,11 +33,6 @@ def test_labels_that_come_again_begin_a_block() -> None:
     assert (found["1 Topic"], found["2 Topic"]) == ("TopicT", "TopicT")
 
 
-def test_what_is_no_output() -> None:
-    assert not mqadmin.sniff(b"2024-05-14 10:22:31 WARN main - we ran\n$ mqadmin clusterList -n x\n")
-    assert not mqadmin.sniff(b"order_id,status\n1,PAID\n")
-
-
 @pytest.mark.parametrize("name", ["healthy", "healthy-5", "healthy-traced", "message-identity"])
 def test_no_line_of_a_recorded_output_is_left_as_text(name: str) -> None:
     outputs = {path: data for path, data in files(name, "**/mqadmin/*").items() if data}
