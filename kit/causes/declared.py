@@ -18,7 +18,8 @@ import pandas as pd
 from kit.analysis import refs
 from kit.causes import collect_next, shown_by
 from kit.causes.findings import Finding, Missing, Moment, Step
-from kit.causes.texts import Cause, StepText, Value
+from kit.causes.texts import Cause, StepText, Value, Want
+from kit.i18n import Filled
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
@@ -60,6 +61,8 @@ def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Fin
     actors = tuple(name for name, each in cause.figures.items() if each.actor)
     result = Finding(cause.slug, cause.kind, cause.title, cause.none or cause.title, actor_figures=actors)
     conditions = Conditions(facts, values, result)
+    for name, sentences in cause.phrases.items():
+        values[name] = conditions.chosen(cause, sentences) or values.get(name)
     for text in cause.steps:
         result.steps += _step(cause, text, conditions, observed)
     result.steps += observed.steps
@@ -69,24 +72,21 @@ def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Fin
             value = (0 if value is None else value) if conditions(figure.known_if) else None
         result.figures[name] = value
     result.actors = tuple(observed.actors)
-    summary = next((name for name, needs in cause.summary.items() if conditions(needs)), None)
-    if summary is not None:
-        result.summary = cause.say(summary.format_map(values), **values)
+    result.summary = conditions.chosen(cause, cause.summary) or result.summary
     proposed = observed.proposed
     if proposed is None:
         proposed = (name for name, each in cause.remedies.items() if conditions(each.needs))
     result.remedies = [cause.remedy(name, **values) for name in proposed]
-    result.missing = [
-        collect_next.ask(
-            want.artefact, want.why, group=values.get(want.group), topic=values.get(want.topic), command=want.command
-        )
-        for want in cause.missing
-        if conditions(want.needs)
-    ]
-    result.missing += observed.missing
+    result.missing = [_request(want, values) for want in cause.missing if conditions(want.needs)] + observed.missing
     result.window = observed.window or (next(filter(None, windows), None) if conditions("found") else None)
     result.tables, result.moments, result.consequence_of = observed.tables, observed.moments, observed.consequence_of
     return result
+
+
+def _request(want: Want, values: Mapping[str, Any]) -> Missing:
+    group, topic = values.get(want.group), values.get(want.topic)
+    command = values.get(want.command or "", want.command)
+    return collect_next.ask(want.artefact, want.why, group=group, topic=topic, command=command)
 
 
 def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observed) -> list[Step]:
@@ -124,6 +124,11 @@ class Conditions:
 
     def __call__(self, text: str) -> bool:
         return any(all(map(self._applies, every)) for every in shown_by.alternatives(text))
+
+    def chosen(self, cause: Cause, sentences: Mapping[str, str]) -> Filled | None:
+        """Return the first of a cause's sentences that applies, given with their conditions, None if none does."""
+        name = next((name for name, needs in sentences.items() if self(needs)), None)
+        return None if name is None else cause.say(name.format_map(self.values), **self.values)
 
     def _applies(self, word: str) -> bool:
         if word.startswith("not "):

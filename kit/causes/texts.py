@@ -151,6 +151,7 @@ class Want(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     group: str = ""
     topic: str = ""
     command: str | None = None
+    """Another command than that of `collect.yaml`, or the value that is one."""
 
 
 class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -165,6 +166,8 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The summary where nothing was found."""
     says: dict[str, T] = {}
     """Claims of steps, summaries, and what sentences of a module consist of."""
+    phrases: dict[str, dict[str, str]] = {}
+    """Values that are sentences: of each, the first of `says` that applies; before any step."""
     summary: dict[str, str] = msgspec.field(default_factory=lambda: {"summary": "found"})
     """The sentence to begin with, and when: the first that applies."""
     remedies: dict[str, RemedyTexts] = {}

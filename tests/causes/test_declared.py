@@ -75,6 +75,7 @@ def words_of(cause: causes.Cause) -> Iterator[str]:
     ]
     others = [
         *cause.summary.values(),
+        *(needs for sentences in cause.phrases.values() for needs in sentences.values()),
         *(want.needs for want in cause.missing),
         *(each.needs for each in cause.remedies.values()),
     ]
@@ -96,7 +97,7 @@ def test_words_and_names_of_a_declaration_are_there(cause: causes.Cause) -> None
         path.read_text("utf-8") for path in kit_.glob("tables/gold/**/*.*") if path.suffix in (".sql", ".py")
     )
     steps = {f"{step.id} {state}" for step in cause.steps for state in ("holds", "unknown", "refuted")}
-    known = {*shown_by.PRESENT, *steps, *VERDICTS, *cause.values, "found", "always", "never"}
+    known = {*shown_by.PRESENT, *steps, *VERDICTS, *cause.values, *cause.phrases, "found", "always", "never"}
     unknown = {word.removesuffix(" known") for word in words_of(cause)} - known
     assert {
         word for word in unknown if not word.endswith(" log") and not re.search(rf"\b{word}\b", module + tables)
@@ -110,6 +111,7 @@ def test_everything_a_declaration_has_is_said(cause: causes.Cause) -> None:
     module = source(cause)
     named = {name for s in cause.steps for name in (*s.holds, *s.refuted, *s.maybe, s.open)} | {
         *cause.summary,
+        *(name for sentences in cause.phrases.values() for name in sentences),
         *SAID.findall(module),
     }
     ready = [re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(name)) for name in named]

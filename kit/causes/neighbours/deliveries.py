@@ -12,12 +12,10 @@ from kit.analysis.sizes import limits, refusals
 from kit.analysis.transactions import send_back
 from kit.causes import collect_next, shown_by
 from kit.causes.declared import Observed
-from kit.causes.texts import read
 from kit.formats.values import integer
 from kit.rocketmq import names
 from kit.tables.facts import Facts
 
-NAME: Final = read("neighbours", "retry-topic-too-long")
 COMMAND: Final = "mqadmin updateTopicPerm -n NAMESRV:9876 -b BROKER:10911"
 FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
 """store/PutMessageStatus of a record that is too large."""
@@ -50,7 +48,7 @@ def retry_topic_too_long(facts: Facts) -> Observed:
     values = {
         "long": long,
         "looked": shown_by.has(facts, "store.log") and back.printed_length is None,
-        "groups": list(back.groups) or NAME["group"],
+        "groups": list(back.groups),
         "limit": send_back.store_limit(facts),
         "retry_topic_length": back.retry_topic_length,
         "refused_send_backs": back.refusals if long else 0,

@@ -9,14 +9,11 @@ import pandas as pd
 from kit.analysis import brokers, refs, setup
 from kit.analysis.transactions import totals
 from kit.causes.declared import Observed
-from kit.causes.texts import read
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq.versions import rule
 from kit.tables.facts import Facts
 
-DISCARD: Final = read("neighbours", "check-unknown-until-discard")
-TWICE: Final = read("neighbours", "duplicate-commit")
 ANSWERS: Final = ("check-answer-commit", "check-answer-rollback", "check-answer-pending")
 
 
@@ -28,8 +25,6 @@ def check_unknown_until_discard(facts: Facts) -> Observed:
     """
     limit = setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts))
     values: dict[str, Any] = {"check_limit": integer(limit.value), "limit": limit.value, "limit_known": limit.known}
-    if limit.known:
-        values["known"] = DISCARD[f"known-{limit.known}"]
     if not facts.has("messages"):
         return _printed_discards(facts, values)
     count = totals.summary(facts).states()["discarded"]
@@ -92,7 +87,7 @@ def duplicate_commit(facts: Facts) -> Observed:
     timeout = setup.setting(facts, "transactionTimeOut", brokers.half_addresses(facts))
     values = {
         "committed_twice": count, "late_commits": len(late), "late_op_records": len(early), "value": timeout.value,
-        "known": TWICE[f"known-{timeout.known}".lower()],
+        "known_from": timeout.known,
     }  # fmt: skip
     quotes = {"committed-twice": _both(rows), "late-commit": _both(late), "late-op": _both(early)}
     window, topics = refs.span(rows["first_time"], rows["second_time"]), sorted(set(rows["topic"].dropna()))

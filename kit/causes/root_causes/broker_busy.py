@@ -86,7 +86,7 @@ def observe(facts: Facts) -> Observed:
         ],
         "timed_out": timed_out, "timed_out_lines": lines.count, "slow": slow.count, "counted_by_broker": counted,
         "left_open": left_open[0]["n"] if left_open else 0, "attempts_by_kind": attempts.by_kind(facts),
-        "why": whys[0].said if whys else TEXTS["not_shown"],
+        "why": whys[0].said if whys else None,
         "explanations": [{"why": w.slug, "share": None if w.share is None else round(w.share, 3)} for w in whys],
         "ledger": facts.has("sends"), "producer_log": attempts.has_producer_log(facts),
         "over_time": refused and facts.has("metrics") and (facts("measured_origins")["origin"] != "df").any(),
@@ -144,8 +144,7 @@ def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
     if ledger.stored_twice:
         several = ledger.duplicated[ledger.duplicated["brokers"] > 1]
         values["on_several_brokers"] = several["key"].nunique()
-    outcome = TEXTS.say("outcome", **values) if ledger.sends_failed and ledger.lost is not None else None
-    return {**values, "outcome": outcome}
+    return values
 
 
 def _limits(facts: Facts, stalls: list[Any]) -> dict[str, Any]:

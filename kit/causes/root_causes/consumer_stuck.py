@@ -6,18 +6,16 @@ A queue that nobody pulls does not move either, but has no owner.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any, Final
+from typing import Any
 
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members, stacks
 from kit.causes import collect_next
 from kit.causes.declared import Observed
-from kit.causes.texts import texts_of
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
-TEXTS: Final = texts_of(__name__)
 ATTEMPTS = 3
 """Attempts of one ordered message from which it counts as never finishing."""
 Message = dict[str, Any]
@@ -87,8 +85,7 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
     if not len(at) and "no_owner" not in message:
         topic, broker = collect_next.word(queue.topic), collect_next.word(queue.broker or "BROKER")
         at_queue = f"-t {topic} -b {broker} -i {queue.queue_id} -o {queue.offset}"
-        command = f"mqadmin queryMsgByOffset -n NAMESRV:9876 {at_queue}"
-        observed.missing = [collect_next.ask("look-up", TEXTS["want_message"], command=command)]
+        observed.values["look_up"] = f"mqadmin queryMsgByOffset -n NAMESRV:9876 {at_queue}"
     return observed
 
 

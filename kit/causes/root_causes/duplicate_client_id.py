@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
 from kit.causes.declared import Observed
-from kit.causes.texts import texts_of
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts
 
-TEXTS: Final = texts_of(__name__)
 STREAM = 5
 """Number of lines of offsets going back, from two addresses in one queue, above which it is no hand-over and no
 reset.
@@ -82,8 +80,6 @@ def _owners(
         "several": _words(several), "nobody": _words(nobody),
         "handled_twice": doubled[0] if doubled else None, "waiting": sum(q.last_lag for _, q in idle),
     }  # fmt: skip
-    name = "shares" if several and nobody else "shares_several" if several else "shares_nobody"
-    observed.values["shares"] = TEXTS.say(name, **observed.values)
     observed.quotes["handled-twice"] = doubled[1] if doubled else ()
     # Where two processes began to pull a queue that they held to the end.
     of_several = (owners[(owners["topic"] == topic) & (owners["queue_id"] == ids[0])] for topic, ids in several.items())

@@ -26,12 +26,11 @@ def observe(facts: Facts) -> Observed:
     """Follow the chain from the refused send-back to the doubling half topic."""
     back, printed = send_back.examine(facts), refs.seen(facts, "leaked-half-printed")
     only_printed = not back.reason and back.printed_length is not None
-    origin = TEXTS.say("from_send_back", refusals=back.refusals) if back.refusals else TEXTS["from_unknown"]
     values = {
-        "groups": list(back.groups) or TEXTS["group"], "length": back.retry_topic_length,
+        "groups": list(back.groups), "length": back.retry_topic_length,
         "store_limit": send_back.store_limit(facts),
         "too_long": back.reason == "name-too-long", "by_name": back.reason in (None, "name-too-long"),
-        "reason": back.reason and send_back.REASONS[back.reason], "origin": origin, "printed": printed.count,
+        "reason": back.reason and send_back.REASONS[back.reason], "printed": printed.count,
         "printed_length": back.printed_length if only_printed else None,
         "refusals": back.refusals, "refused": 0 if only_printed else back.refusals,
         # Where the client's own re-send failed as well, or carries no TRAN_MSG, nothing became a half message of it.

@@ -15,13 +15,11 @@ import pandas as pd
 from kit.analysis import refs
 from kit.analysis.sizes import limits, refusals
 from kit.causes.declared import Observed
-from kit.causes.texts import texts_of
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.inventory.references import Ref
 from kit.rocketmq import names, record_fields, size
 from kit.tables.facts import Facts
 
-TEXTS: Final = texts_of(__name__)
 CHECKED: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
 """How consumerOffset.json names the position of the check: broker/offset/ConsumerOffsetManager."""
 RISK: Final = ("uniq_key", "state", "topic", "queue_offset", "offset_msg_id", "store_size", "next_size", "last_size")
@@ -52,7 +50,7 @@ def observe(facts: Facts) -> Observed:
     bodies = [body for body in safe.values() if body is not None]
     values = {
         "happened": happened, "shown": shown, "limit": known.limit, "how": known.how, "version": known.version,
-        "measures": known.how and TEXTS[f"measures-{known.how}"], "check_max": known.check_max,
+        "check_max": known.check_max,
         "limit_sure": known.known == "evidence" and known.how is not None, "whole_record": known.how == "total",
         "body_only": known.how in ("body", "body+64k"), "direct_rejects": rejects.by_broker,
         "largest": rejects.largest,
@@ -122,9 +120,8 @@ def _queue(facts: Facts, observed: Observed) -> None:
 def _volume(facts: Facts, observed: Observed, rows: pd.DataFrame) -> None:
     """Add how much the refusals wrote into the logs, and whether their beginning is still there."""
     begun, gaps = refusals.rolled(rows)
-    lost = TEXTS["begin_lost"] if begun else TEXTS.say("gap_lost", seconds=gaps) if gaps else TEXTS["complete"]
     megabytes = round(refusals.volume(facts, rows) / 1e6, 1)
-    observed.values |= {"lines": int(rows["count"].sum()), "megabytes": megabytes, "lost": lost}
+    observed.values |= {"lines": int(rows["count"].sum()), "megabytes": megabytes, "begun": begun, "seconds": gaps}
     last = rows.assign(line=rows["last_line"]).sort_values("last").tail(1)
     observed.quotes["log-volume"] = (*refs.lines(facts, rows, 1), *refs.lines(facts, last, 1))
 
