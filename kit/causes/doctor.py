@@ -17,12 +17,11 @@ import msgspec
 
 from kit import data
 from kit.analysis import deployment
-from kit.analysis.consumers import admin_output, consumer_logs, members
+from kit.analysis.consumers import consumer_logs, members, offsets
 from kit.analysis.deployment import Broker, Deployment, Group
 from kit.causes import collect_next, release_advice, results
 from kit.causes.release_advice import Advice
 from kit.formats import printed_times
-from kit.formats.values import integer
 from kit.i18n import Lang, Sentence, T, labels
 from kit.inventory.inventory import TEXTS
 from kit.inventory.references import Ref
@@ -292,11 +291,11 @@ def near_deletion(facts: Facts, seen: Deployment) -> Iterable[Hazard]:
     """
     kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
     times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
-    for block in admin_output.blocks_of(facts, "consumerProgress") if kept else ():
-        last, diff = printed_times.when(block.get("#LastTime")), integer(block.get("#Diff"))
-        if last is not None and diff is not None and block.get("-g"):
-            named = (block["-g"], block.get("#Topic", ""), block["file"])
-            times.setdefault(named, []).append((last.ms, diff, block["line"]))
+    for row in offsets.admin_queues(facts) if kept else ():
+        last = printed_times.when(row["last_time"])
+        if last is not None and row["diff"] is not None and row["group"]:
+            named = (row["group"], row["topic"] or "", row["file"])
+            times.setdefault(named, []).append((last.ms, row["diff"], row["line"]))
     for (group, topic, file), rows in sorted(times.items()):
         newest = max(last for last, _, _ in rows)
         behind, line = max(((newest - last, line) for last, diff, line in rows if diff > 0), default=(0, 0))

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import kit
-from kit.analysis.consumers import admin_output
 
 HEAD = "#Topic  #Group  #Broker Name  #QID  #Broker Offset  #Consumer Offset  #Diff  #LastTime\n"
 
@@ -15,7 +14,6 @@ def test_all_groups_of_a_broker_are_where_each_of_them_is(tmp_path: Path) -> Non
     )
     (tmp_path / "stats.txt").write_text(HEAD + "\n".join(rows) + "\n")
     case = kit.open_case(tmp_path / "stats.txt", tmp_path / "ws")
-    assert [b["-g"] for b in admin_output.admin_blocks(case.facts)] == ["points", "stock"]
     found = case.facts.rows("offset_looks")
     assert [(row["group"], row["queue_id"], row["offset"], row["end"]) for row in found] == [
         ("points", 1, 2101756, 2171756),

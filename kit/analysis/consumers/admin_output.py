@@ -20,10 +20,7 @@ Block = dict[str, Any]
 @memo
 def admin_blocks(facts: Facts) -> list[Block]:
     """Return the rows of mqadmin outputs as dicts: their cells and `file`, `line`, `time`, `command`, and the command's
-    arguments as `-g`, `-t`, …
-
-    brokerConsumeStats prints all groups of a broker: its rows are returned like those of consumerProgress for one
-    group.
+    arguments as `-g`, `-t`, … Offsets of groups are in the table `admin_queues`.
     """
     blocks: dict[tuple[str, int, str | None], Block] = {}
     calls: dict[str, tuple[int, Block]] = {}
@@ -38,11 +35,7 @@ def admin_blocks(facts: Facts) -> list[Block]:
         arguments = calls[file][1] if file in calls else {}
         block = blocks.setdefault((file, row["block"] or -line, row["command"]), {**arguments, **place})
         block[name] = row["value"]
-    for block in blocks.values():
-        if block["command"] == "brokerConsumeStats" and "#Group" in block:
-            block.update({"command": "consumerProgress", "-g": block.pop("#Group")})
-    # A row that was cut says of no queue where its consumer is.
-    return [b for b in blocks.values() if "#Consumer Offset" not in b or all(b.get(name) for name in _OF_QUEUE)]
+    return list(blocks.values())
 
 
 def blocks_of(facts: Facts, command: str) -> list[Block]:

@@ -196,20 +196,6 @@ def _without_record(facts: Facts, sent: Sequence[str]) -> Iterable[Row]:
             yield _outcome("lost-with-master", evidence, {"end": end["end"]}, offset_msg_id=copy)
         elif place[1] < end["begin"]:
             yield _outcome("deleted", (ref,), {"begin": end["begin"]}, offset_msg_id=copy)
-            yield from _jumped_over(facts, copy, ref)
-
-
-def _jumped_over(facts: Facts, copy: str, ref: Ref) -> Iterable[Row]:
-    """Yield the groups whose offset jumped over deleted messages, where it can only have been in one topic."""
-    topics = {topic for topic, _ in _pairs(facts) if not topic.startswith(names.RETRY_PREFIX)}
-    moves = [m for m in facts.rows("offset_moves") if m["kind"] == "deleted-before-consumed" and topics == {m["topic"]}]
-    for group in sorted({m["group"] for m in moves}):
-        if consumption.ledgers(facts, group) and not facts.answers("deliveries_in_group", group=group, copy=copy):
-            own = [m for m in moves if m["group"] == group]
-            line = facts.ref(own[0]["file"], own[0]["line"])
-            queues = sorted({m["queue_id"] for m in own} - {None})
-            place = {"topic": own[0]["topic"], "offset_msg_id": copy}
-            yield _outcome("skipped-deleted", (ref, line), {"queues": queues}, group, **place)
 
 
 def _handled_elsewhere(facts: Facts, deliveries: Sequence[Row]) -> Iterable[Row]:
