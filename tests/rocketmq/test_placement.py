@@ -68,22 +68,13 @@ def test_the_table_is_whole_and_in_both_languages():
             assert all(STEPS[step].en and STEPS[step].zh for step in path)
 
 
+FLAGS = ["looks_at_status", "looks_at_local_state", "log_joins_outer", "producer_returns", "copies_apart", "idempotent"]
 assumptions = st.builds(
     Assumptions,
     no_row=st.sampled_from(["ROLLBACK", "UNKNOWN"]),
     last_answer=st.sampled_from(["COMMIT", "UNKNOWN"]),
     check_max=st.integers(1, 4),
-    **dict.fromkeys(
-        [
-            "looks_at_status",
-            "looks_at_local_state",
-            "log_joins_outer",
-            "producer_returns",
-            "copies_apart",
-            "idempotent",
-        ],
-        st.booleans(),
-    ),
+    **dict.fromkeys(FLAGS, st.booleans()),
 )
 
 

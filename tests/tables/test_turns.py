@@ -35,27 +35,15 @@ def test_a_query_without_memory_is_asked_again_when_the_others_are_done() -> Non
     assert turns.ask(lambda: "more") == "more"
 
 
-def test_a_query_that_needs_more_than_there_is_fails() -> None:
-    asked = []
+@pytest.mark.parametrize(("error", "times"), [(RuntimeError(FULL), 2), (ValueError("no such column"), 1)])
+def test_a_query_that_needs_more_than_there_is_fails_and_no_other_is_asked_again(error: Exception, times: int) -> None:
+    turns, asked = Turns(), []
 
-    def never() -> None:
+    def fails() -> None:
         asked.append(1)
-        raise RuntimeError(FULL)
+        raise error
 
-    turns = Turns()
-    with pytest.raises(RuntimeError, match="memory pool"):
-        turns.ask(never)
-    assert len(asked) == 2
+    with pytest.raises(type(error), match=r"memory pool|no such column"):
+        turns.ask(fails)
+    assert len(asked) == times
     assert turns.ask(lambda: "more") == "more"
-
-
-def test_another_error_is_not_asked_again() -> None:
-    asked = []
-
-    def wrong() -> None:
-        asked.append(1)
-        raise ValueError("no such column")
-
-    with pytest.raises(ValueError, match="no such column"):
-        Turns().ask(wrong)
-    assert len(asked) == 1

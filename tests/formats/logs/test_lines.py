@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from table import rows_of
 
 from kit.formats.logs import entries
 from kit.formats.logs.known_texts import Texts
@@ -185,11 +186,7 @@ def test_known_texts_are_found_where_python_finds_them(texts: list[str], groups:
         assert sorted(found) == [g for g, each in enumerate(groups) if any(t in text for t in each)]
 
 
-LONG = [
-    "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topic length too long 149, and what follows makes it too wide",
-    "2024-05-14 10:22:32 INFO main - load commit log OK",
-    "2024-05-14 10:22:33 ERROR SendMessageThread_1 - message size exceeded, msg total size: 66012, msg body size: 65200, maxMessageSize: 65536",
-]
+LONG = rows_of(__file__, "long")
 
 
 @pytest.mark.parametrize("blank", ["\u00a0", "&nbsp;", "\u202f"])
@@ -200,28 +197,12 @@ def test_blanks_of_web_pages_are_blanks(tmp_path: Path, blank: str) -> None:
     ]
 
 
-RPC = """\
-the consumer says
-Traceback (most recent call last):
-  File "rocketmq/v5/client/client.py", line 350, in __query_topic_route_async_callback
-    raise e
-grpc.aio._call.AioRpcError: <AioRpcError of RPC that terminated with:
-\tstatus = StatusCode.UNAVAILABLE
-\tdetails = "failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:8081: Connection refused"
->
-and the broker is up
-Traceback (most recent call last):
-  File "a.py", line 1, in <module>
-ValueError: no
-what now?
-"""
-
-
 def test_a_python_traceback_is_one_entry(tmp_path: Path) -> None:
     """grpc/aio/_call.py prints the status of a failed call below the exception's first line."""
-    found = rows(write(tmp_path, RPC), source="text")
+    text = rows_of(__file__, "traceback")
+    found = rows(write(tmp_path, text), source="text")
     assert [(row["line"], row["lines"]) for row in found] == [(1, 1), (2, 6), (8, 1), (9, 1), (10, 3), (13, 1)]
-    alone = rows(write(tmp_path, "\n".join(RPC.split("\n")[4:9]) + "\n"), source="text")
+    alone = rows(write(tmp_path, "\n".join(text.split("\n")[4:9]) + "\n"), source="text")
     assert [(row["line"], row["lines"]) for row in alone] == [(1, 3), (4, 1), (5, 1)]
 
 
