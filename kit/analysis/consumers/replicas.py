@@ -67,17 +67,6 @@ def of_id(text: str | None) -> tuple[str, int] | None:
     return ids.tried((text or "").split(",")[0].strip())
 
 
-def beyond(facts: Facts) -> list[Row]:
-    """Return the rows of `offsets_beyond` by a slave's copies: queues whose group's offset is beyond the end."""
-    roots = {slave.root for slave in slaves(facts)}
-    of_slaves = [
-        row
-        for row in facts.rows("offsets_beyond")
-        if not roots or ((broker := brokers.of_file(facts, row["file"])) is not None and broker.root in roots)
-    ]
-    return list({(row["group"], row["topic"], row["queue_id"]): row for row in of_slaves}.values())
-
-
 def reported(facts: Facts) -> Row | None:
     """Return the row of `reported_end` of a slave's brokerStatus, `behind` None where no ledger names one broker's
     records; with `whole`: all are in front of the end, and another broker than theirs was asked (-b).

@@ -45,7 +45,7 @@ def observe(facts: Facts) -> Observed:
         observed.quotes["acknowledged-missing"] = (facts.ref(reported["file"], reported["line"]),)
     if compared is not None and last is not None:
         _compared(facts, observed, compared, last)
-    beyond = replicas.beyond(facts) if slave else []
+    beyond = facts.rows("offsets_beyond") if slave else []
     if not slave:
         gone = ()
     elif beyond or (compared and compared["missing"]):
