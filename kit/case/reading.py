@@ -53,13 +53,9 @@ def tasks(found: Inventory, name: str, options: Mapping[str, Any], part: Path) -
 def _small(name: str, found: Inventory, options: Mapping[str, Any], part: Path) -> list[Task]:
     """Return the tasks that read a small table, one for each file; what cannot be read is noted in `part`."""
     unread = Unread(str(part))
-    made: list[Task] = [
+    return [
         Task(partial(unread.through, item.file, partial(_read, name, item, options))) for item in _of_table(name, found)
     ]
-    if name == "config_files":
-        outputs = found.of_kind("mqadmin", replicas=False)
-        made += [Task(partial(unread.through, item.file, partial(_printed_config, item))) for item in outputs]
-    return made
 
 
 def _of_table(name: str, found: Inventory) -> list[Item]:
@@ -146,11 +142,6 @@ def broken_configs(found: Inventory) -> list[str]:
         except Exception:
             broken.append(item.file)
     return broken
-
-
-def _printed_config(item: Item) -> Iterable[pa.RecordBatch]:
-    text = _bytes(item).decode(item.detail.get("encoding") or "utf-8", "replace")
-    return _records(configs.CONFIGS, configs.broker_config_output(item.file, text))
 
 
 # --- big tables -------------------------------------------------------------------------------------------------------

@@ -163,17 +163,3 @@ def _stored(file: str, text: str, *, is_local: bool) -> Iterator[Offset]:
 
 DUMPED: Final = r"^[a-z]\w{2,60}=[^ ]?"
 """A line of the settings that broker.log begins with (`MixAll.printObjectProperties`)."""
-_TITLE: Final = re.compile(r"=+\s*(?:Master: |My Master: )?([\w.:\[\]-]+:\d+)?=*")
-_PRINTED: Final = re.compile(r"(\w+) +=  ?(.*)$")
-
-
-def broker_config_output(file: str, text: str) -> Iterator[dict[str, Any]]:
-    """Yield the settings in the output of `mqadmin getBrokerConfig` (`%-50s=  %s` below the broker's address)."""
-    subject = None
-    for line, raw in enumerate(text.split("\n"), 1):
-        content = raw.rstrip("\r")
-        if content.startswith("===="):
-            title = _TITLE.match(content)
-            subject = title[1] if title else None
-        elif content[50:51] in ("=", " ") and (found := _PRINTED.match(content)):
-            yield _setting(file, line, "getBrokerConfig", subject, found[1], found[2])
