@@ -91,7 +91,7 @@ class Inquiry:
 
     def first(self) -> str:
         """Return the cause to look at first: the most harmful confirmed one, else the most likely."""
-        return (self.findings["root_causes"] or [f["cause"] for f in ranked(self.findings["findings"])])[0]
+        return (self.findings["root_causes"] or [f["cause"] for f in ranked(self.findings)])[0]
 
     @property
     def spark(self) -> SparkSession:
@@ -149,9 +149,9 @@ class Inquiry:
 
     @_or_sentence
     def verdicts(self, every: bool = False) -> Table | answers.Answer:
-        """Return the causes that are not ruled out with their verdicts, confirmed ones first; or `every` cause."""
-        found = self.findings["findings"]
-        shown = [f for f in ranked(found) if every or f["verdict"] != "ruled_out"]
+        """Return the causes that are not ruled out with their verdicts, in reading order; or `every` cause."""
+        found = ranked(self.findings)
+        shown = [f for f in found if every or f["verdict"] != "ruled_out"]
         if not shown:
             return answers.sentence(TEXTS["all_out"].say(count=len(found)), self.lang)
         names = {
@@ -189,21 +189,9 @@ class Inquiry:
         return self._table(rows, TEXTS["chain"].say(cause=cause), "step", "holds", "role", "chain", "refs")
 
     @_or_sentence
-    def step(self, cause: str, id: str) -> Any:  # noqa: A002
-        """Return a step by its id: whether it is shown, its claim, the lines and records behind it."""
-        found = next((s for s in self.finding(cause)["steps"] if s["id"] == id), None)
-        if found is None:
-            return Table(pd.DataFrame(), TEXTS["not_a_step"].say(id=id), lang=self.lang)
-        _, mark, state = HOLDS[found["holds"]]
-        said = TEXTS["step"].say(mark=mark, state=PAGE[state], role=PAGE[found["role"]], claim=found["claim"])
-        return self._quoted(said, found["evidence"])
-
-    @_or_sentence
     def evidence(self, cause: str, step: int) -> Any:
         """Return the lines and records behind step number `step` (the first is 1), without its claim."""
-        return self._quoted(TEXTS["quotes"].say(n=step), self.finding(cause)["steps"][step - 1]["evidence"])
-
-    def _quoted(self, caption: Sentence, refs: Sequence[Mapping[str, Any]]) -> Any:
+        refs, caption = self.finding(cause)["steps"][step - 1]["evidence"], TEXTS["quotes"].say(n=step)
         rows = [(ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in refs]
         frame = answers.readable(pd.DataFrame(rows, columns=pd.Index(list(HEADS)) if rows else None))
         return self._linked(Table(frame, caption, HEADS, self.lang), refs)

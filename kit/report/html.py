@@ -22,7 +22,7 @@ from kit.charts.table import Table, environment
 from kit.evidence.failure import Failure
 from kit.i18n import Lang, T
 from kit.report.finding_view import finding_view
-from kit.report.labels import COLUMNS, GLOSSARY, PAGE, VERDICTS, page, requests
+from kit.report.labels import COLUMNS, GLOSSARY, PAGE, VERDICTS, page, ranked, requests
 from kit.report.notebooks import Story, chart_block
 from kit.report.terminal import zone_warning
 
@@ -84,10 +84,10 @@ def render(
     failures = [] if failures is None else failures
     options = options or {}
     part = partial(_part, failures, lang)
-    ranked = _ranked(findings)
+    order = ranked(findings)
     # A notebook about several causes belongs to the foremost.
-    owners = {s.name: next((f["cause"] for f in ranked if f["cause"] in s.causes), None) for s in stories}
-    views = [_view(f, [s for s in stories if owners[s.name] == f["cause"]], lang, failures) for f in ranked]
+    owners = {s.name: next((f["cause"] for f in order if f["cause"] in s.causes), None) for s in stories}
+    views = [_view(f, [s for s in stories if owners[s.name] == f["cause"]], lang, failures) for f in order]
     of = {verdict: [v for v in views if v["verdict"] == verdict] for verdict in VERDICTS}
     found = [v for v in views if v["verdict"] in FOUND]
     confirmed = [v for v in of["confirmed"] if v["kind"] == "root_cause"]
@@ -205,20 +205,6 @@ def shown(
 ) -> dict[str, Any] | None:
     """Return a table for the page, None without rows."""
     return None if frame is None or frame.empty else Table(frame, caption, heads, lang, max_rows=200).as_dict()
-
-
-def _ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return findings in reading order: confirmed root causes by harm, then suspected causes, then neighbours."""
-    verdicts, kinds = list(VERDICTS), ("root_cause", "neighbour", "hazard")
-    harm = {slug: i for i, slug in enumerate(findings["root_causes"])}
-
-    def place(finding: Mapping[str, Any]) -> tuple[Any, ...]:
-        slug, verdict = finding["cause"], finding["verdict"]
-        return (
-            verdict not in FOUND, kinds.index(finding["kind"]), verdicts.index(verdict), harm.get(slug, len(harm)), slug,
-        )  # fmt: skip
-
-    return sorted(findings["findings"], key=place)
 
 
 def _answers(

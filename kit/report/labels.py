@@ -15,13 +15,23 @@ _ICONS: Final = {"confirmed": "●", "suspected": "◐", "ruled_out": "○", "in
 VERDICTS: Final[dict[str, tuple[str, T]]] = {each: (_ICONS[each], name) for each, name in findings.VERDICTS.items()}
 
 ORDER: Final = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out")
+KINDS: Final = ("root_cause", "neighbour", "hazard")
 HOLDS: Final = {True: ("yes", "✓", "holds"), False: ("no", "✗", "fails"), None: ("maybe", "?", "open")}
 """Class, mark and name of what a step is."""
 
 
-def ranked(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return findings by their verdicts, confirmed ones first, root causes before what is beside them."""
-    return sorted(findings, key=lambda f: (ORDER.index(f["verdict"]), f["kind"] != "root_cause", f["cause"]))
+def ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the findings of findings.json in reading order: confirmed root causes by harm, suspected ones, neighbours;
+    then by verdict what was not found.
+    """
+    harm = {slug: n for n, slug in enumerate(findings["root_causes"])}
+
+    def place(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+        verdict, slug = ORDER.index(finding["verdict"]), finding["cause"]
+        found = ORDER.index("suspected")
+        return max(verdict, found), KINDS.index(finding["kind"]), verdict, harm.get(slug, len(harm)), slug
+
+    return sorted(findings["findings"], key=place)
 
 
 def requests(findings: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:

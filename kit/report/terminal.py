@@ -44,7 +44,7 @@ def heads(lang: Lang, names: Mapping[str, T], *chosen: str) -> list[str]:
 
 def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> str:
     """Return what holds as a table, the rest in a line each (`verbose`: as rows), what to collect and what to do."""
-    order = ranked(findings["findings"])
+    order = ranked(findings)
     rows = [
         (f["cause"], Text(VERDICTS[f["verdict"]].in_(lang), STYLES.get(f["verdict"], "dim")), f["summary"], _first(f))
         for f in order

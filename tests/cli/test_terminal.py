@@ -15,6 +15,7 @@ from processes import typed
 
 from kit.cli import main
 from kit.report import console, terminal
+from kit.report.labels import ranked
 
 LINE = "2026-11-20 22:34:20 WARN SendMessageThread_1 - putMessage message topic length too long 149"
 BUSY = (
@@ -69,6 +70,16 @@ def test_what_holds_is_shown_and_the_root_cause_comes_last(monkeypatch: pytest.M
     *_, root, summary, action, command = filter(None, brief.splitlines())
     assert (root, summary, action) == ("Root cause: broker-busy", "Summary of broker-busy.", "Do next: Move the broker")
     assert command == "Read on: rmq-kit report 'in cident' --out report/"
+
+
+def test_what_was_found_comes_first_and_root_causes_by_harm() -> None:
+    wanted = [
+        ("z-harms-most", "root_cause", "confirmed"), ("a-harms-less", "root_cause", "confirmed"), ("c", "root_cause", "suspected"),
+        ("b", "neighbour", "confirmed"), ("e", "neighbour", "failed"), ("d", "root_cause", "ruled_out"),
+    ]  # fmt: skip
+    findings = [{"cause": cause, "kind": kind, "verdict": verdict} for cause, kind, verdict in sorted(wanted)]
+    order = ranked({"findings": findings, "root_causes": ["z-harms-most", "a-harms-less"]})
+    assert [each["cause"] for each in order] == [cause for cause, _, _ in wanted]
 
 
 def test_equal_copies_of_a_message_are_counted() -> None:

@@ -109,12 +109,12 @@ def inquiry(case: Any, interactive: bool) -> Inquiry:
 
 def test_the_functions_give_tables_where_nobody_can_click(case: Any) -> None:
     ask = inquiry(case, interactive=False)
-    assert isinstance(ask.step("made-up", "seen"), Table) and isinstance(ask.evidence("made-up", 1), Table)
+    assert isinstance(ask.evidence("made-up", 1), Table)
     assert isinstance(ask.place("app.log:50"), places.Shown) and isinstance(ask.trace(KEY), places.Shown)
 
 
 def test_every_reference_and_id_is_a_control_with_the_way_back(case: Any) -> None:
-    box = inquiry(case, interactive=True).step("made-up", "seen")
+    box = inquiry(case, interactive=True).evidence("made-up", 1)
     table, below = box.children
     assert table.spec["labels"] == ["Show app.log:50"] and table.spec["columns"][table.spec["place"]][
         "name"
