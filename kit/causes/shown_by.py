@@ -6,6 +6,7 @@ evidence the step is not known, and `wanted` requests it.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -19,7 +20,31 @@ from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Step
 from kit.i18n import labels
+from kit.inventory.model import STORES
 from kit.tables.facts import Facts
+
+LOGS: Final = ("broker", "store", "transaction")
+"""Sources of logs that a broker begins at its start."""
+START: Final = dt.timedelta(seconds=10)
+"""How long a broker takes to begin all of them."""
+SILENCE: Final = dt.timedelta(minutes=1)
+"""How often a broker prints at least (`BrokerController`, the dispatch behind the commit log)."""
+
+
+def _covers(facts: Facts, source: str) -> bool:
+    """Return whether the logs of a source begin and end with the records and the other logs: a tail, a window, or a log
+    whose beginning was rolled away, shows nothing of what lies outside.
+    """
+    spans = [(item, item.first, item.last) for item in facts.zoned.items if item.first and item.last]
+    every = [span for span in spans if span[0].source in LOGS or span[0].kind in STORES]
+    own = [span for span in every if span[0].source == source]
+    if not own:
+        return facts.has_source(source)
+    begins = min(first for _, first, _ in own) <= min(first for _, first, _ in every) + START
+    # One log may be silent while nothing happens, not all of a broker that stores records.
+    logs = own if source == "broker" else [span for span in every if span[0].source in LOGS]
+    return begins and max(last for *_, last in logs) >= max(last for *_, last in every) - SILENCE
+
 
 PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
     "commitlog": lambda facts: facts.has("messages"),
@@ -35,9 +60,9 @@ PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
     "client logs": lambda facts: reach.client_logs(facts) and reach.every_client(facts),
     # One that begins with the start of a client of a user: neither mqadmin's nor an excerpt.
     "consumer's client log": lambda facts: any(row["role"] == "consumer" for row in attempts.clients_of_users(facts)),
-    "broker.log": lambda facts: facts.has_source("broker"),
-    "store.log": lambda facts: facts.has_source("store"),
-    "transaction.log": lambda facts: facts.has_source("transaction"),
+    "broker.log": lambda facts: _covers(facts, "broker"),
+    "store.log": lambda facts: _covers(facts, "store"),
+    "transaction.log": lambda facts: _covers(facts, "transaction"),
 }
 """Whether the evidence has an artefact."""
 

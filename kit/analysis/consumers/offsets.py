@@ -98,8 +98,11 @@ def unseen_starts(facts: Facts) -> list[Row]:
 
 
 def _unprinted(facts: Facts) -> set[str]:
-    """Return the new groups of which no client log shows the first pulls: clients of 5.0.0 and later print none."""
-    return created(facts).keys() - {row["group"] for row in lines(facts, "pull-started")}
+    """Return the new groups of which no client log shows the first pulls: clients of 5.0.0 and later print none, and a
+    log that begins later may show that of the retry topic alone.
+    """
+    pulls = (row for row in lines(facts, "pull-started") if not (row["topic"] or "").startswith(names.RETRY_PREFIX))
+    return created(facts).keys() - {row["group"] for row in pulls}
 
 
 def late_starts(facts: Facts) -> list[Row]:

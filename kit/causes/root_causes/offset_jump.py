@@ -35,7 +35,7 @@ def observe(facts: Facts) -> Observed:
     # A consumer's client log prints the first offset of each queue, the broker's log every correction and reset; where a
     # new group started is only in its clients' logs.
     started = refs.seen(facts, "pull-started")
-    if facts.has_source("broker"):
+    if shown_by.has(facts, "broker.log"):
         would_show = not offsets.unseen_starts(facts)
     else:
         would_show = bool(started) and not offsets.late_starts(facts)
