@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -142,24 +143,25 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         opened = open_evidence(root, spool)
         # The largest first: a file is hashed by one thread, for which the others should not wait.
         largest = sorted(opened.files, key=lambda f: -f.bytes)
-        looked = sorted(pool.map(lambda f: _look(f, hashes), largest), key=lambda one: one.file)
+        looked = list(chain.from_iterable(pool.map(lambda f: _look_inside(f, hashes, spool), largest)))
+    looked.sort(key=lambda one: one.file)
     refused = sorted(
         [*opened.refused, *(one for one in looked if isinstance(one, Refused))], key=lambda r: (r.file, r.reason)
     )
     items = [one for one in looked if isinstance(one, Item)]
-    known = recognise.without_rows([item for item in items if item.kind])
+    known = recognise.without_rows([item for item in items if item.kind not in ("", "archive")])
     marked, disagree, overlapping = replicas.mark(known)
-    archives = tuple(
+    archives = [
         Item(a.file, ev.valid_text(str(root / a.file if root.is_dir() else root)), a.bytes, "archive", a.sha256)
         for a in opened.archives
-    )
+    ]
     return Inventory(
         root=ev.valid_text(str(root)),
         items=tuple(marked),
         not_recognised=tuple(item.file for item in items if not item.kind),
         refused=tuple(refused),
         content_key=_content_key(items, refused),
-        archives=archives,
+        archives=(*archives, *(item for item in items if item.kind == "archive")),
         disagree=tuple(disagree),
         overlapping=overlapping,
     )
@@ -172,6 +174,21 @@ def _content_key(items: Iterable[Item], refused: Iterable[Refused]) -> str:
     for one in refused:
         digest.update(f"!{one.file}\0{one.reason}\n".encode("utf-8", "replace"))
     return digest.hexdigest()
+
+
+def _look_inside(file: EvidenceFile, hashes: bool, spool: Path) -> list[Item | Refused]:
+    """Recognise one file, and the tables inside it. A file of nothing but tables counts as their archive."""
+    from kit.inventory import inner_files
+
+    item = _look(file, hashes)
+    if isinstance(item, Refused):
+        return [item]
+    try:
+        inside, whole = inner_files.of(file, item.kind, spool)
+    except Exception as error:
+        return [item, Refused(file.file, "space") if disk.is_full(error) else refusal(file.file, error)]
+    members = [_look(each, hashes) if isinstance(each, EvidenceFile) else each for each in inside]
+    return [attrs.evolve(item, kind="archive") if inside and whole else item, *members]
 
 
 def _look(file: EvidenceFile, hashes: bool) -> Item | Refused:

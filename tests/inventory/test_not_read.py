@@ -1,12 +1,10 @@
 """What else a folder can hold: named for what it is, and never read as a commitlog, a consume queue, a table or an output of a tool."""
 
-import os
 import struct
 from pathlib import Path
 
 import busy_evidence
-import pytest
-from folders import put, zip_of
+from folders import put
 from stores import store
 from table import rows_of
 
@@ -92,51 +90,3 @@ def test_one_word_of_a_quarter_megabyte_is_looked_at_once(tmp_path: Path) -> Non
     (tmp_path / "e").mkdir()
     (tmp_path / "e/orders.csv").write_text('order_key,status\nk1,"' + "z" * 400_000 + '"\n')
     assert inventory.take(tmp_path / "e", tmp_path / "w").not_recognised == ("orders.csv",)
-
-
-LINE = "2026-11-23 10:22:31 WARN [REJECTREQUEST]system busy"
-OFFICE = zip_of({"[Content_Types].xml": b"<Types/>", "word/document.xml": f"<w:t>{LINE}</w:t>".encode()})
-RULE = "+---------+--------+\n"
-ROWS = [(f"ORD{n:05}", "PAID" if n % 3 else "CANCELLED") for n in range(30)]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("page.html", f"<!DOCTYPE html><html><pre>{LINE}</pre>".encode()),
-        ("notes.docx", OFFICE),
-        ("orders.xlsx", OFFICE),
-        ("orders.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)),
-        ("orders.json", "".join(f'{{"order_id":"{key}","status":"{state}"}}\n' for key, state in ROWS).encode()),
-        ("orders.txt", (RULE + "| id | status |\n" + RULE + "".join(f"| {a} | {b} |\n" for a, b in ROWS)).encode()),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)  # fmt: skip
-def test_what_is_not_read_is_listed(name: str, content: bytes, tmp_path: Path) -> None:
-    put(tmp_path / "e" / name, content)
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert (found.items, found.not_recognised) == ((), (name,))
-
-
-def test_a_damaged_table_is_named(tmp_path: Path) -> None:
-    put(tmp_path / "e" / "t.parquet", b"PAR1" + bytes(100) + b"PAR1")
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert [(r.file, r.reason) for r in found.refused] == [("t.parquet", "broken")]
-
-
-def test_large_unknown_files_are_not_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    orders = "".join(f"{key},{state}\n" for key, state in [("order_id", "status"), *ROWS])
-    put(tmp_path / "e" / "t_order.csv", orders)
-    put(tmp_path / "e" / "heap.hprof", b"JAVA PROFILE 1.0.2\0" + os.urandom(2 << 20))
-    hashed: list[str] = []
-    monkeypatch.setattr("kit.inventory.inventory.sha256", lambda path: hashed.append(path.name) or "0" * 64)
-    assert inventory.take(tmp_path / "e", tmp_path / "w").not_recognised == ("heap.hprof",)
-    assert hashed == ["t_order.csv"]
-
-
-def test_a_ledger_of_sends_with_messages_of_errors_stays_one(tmp_path: Path) -> None:
-    results = [("SEND_OK", ""), *[("MQBrokerException", '"broker busy, start flow control"')] * 29]
-    rows = [f"ORD{n:05},2026-11-23 10:22:{n:02},{result},{text}" for n, (result, text) in enumerate(results)]
-    put(tmp_path / "e" / "sends.csv", "\n".join(["key,time,result,message", *rows, ""]))
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert [(i.file, i.kind) for i in found.items] == [("sends.csv", "sends")]

@@ -1,0 +1,129 @@
+"""Tables in JSON and workbooks, and as `mysql` and `psql` print them: the rows that were put in come out."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import pytest
+from table import rows_of
+
+from kit.evidence.files import Damaged
+from kit.formats.tables import exports
+
+HEADER = ["order_id", "status", "created_at"]
+ROWS = [
+    ["A-1", "PAID", "2026-11-20 23:36:50.140"],
+    ["A-2", "已取消", "2026-11-20 23:36:51.000"],
+    ["A-3", "", "2026-11-20 23:36:52.000"],
+]
+TABLE = [HEADER, *ROWS]
+
+
+def of(found: Any, name: str | None = None) -> list[list[str]]:
+    listed = list(found)
+    assert name is None or {table for table, _ in listed} == {name}
+    return [cells for _, cells in listed]
+
+
+def read(folder: Path, text: str) -> Any:
+    path = folder / "t"
+    path.write_text(text, newline="")
+    objects = exports.of_json(path, text, "utf-8")
+    return exports.of_text(path, text, "utf-8") if objects is None else objects
+
+
+BOXED = rows_of(__file__, "boxed")
+PSQL = rows_of(__file__, "psql")
+VERTICAL = rows_of(__file__, "vertical")
+EXPANDED = rows_of(__file__, "expanded")
+
+
+@pytest.mark.parametrize("text", [BOXED, PSQL, VERTICAL, EXPANDED, BOXED.replace("\n", "\r\n")])
+def test_printed(text: str, tmp_path: Path) -> None:
+    assert of(read(tmp_path, text), "table 1") == TABLE
+
+
+def test_several_printed_tables_and_what_is_between_them() -> None:
+    found = list(
+        exports.of_printed([*BOXED.splitlines(), "and the consumers:", *VERTICAL.splitlines(), *PSQL.splitlines()])
+    )
+    assert found == [(f"table {n}", cells) for n in (1, 2, 3) for cells in TABLE]
+
+
+@pytest.mark.parametrize("lines", rows_of(__file__, "lines_that_only_look_like_rules"))
+def test_lines_that_only_look_like_rules(lines: list[str]) -> None:
+    assert list(exports.of_printed(lines)) == []
+
+
+OBJECTS = [dict(zip(HEADER, row, strict=True)) for row in ROWS]
+
+
+def test_lines_of_json(tmp_path: Path) -> None:
+    lines = [json.dumps(row) for row in OBJECTS]
+    for text in (
+        "\n".join(lines),
+        "[" + ",\n".join(lines) + "]\n",
+        "\n".join([*lines, '{"order_id": "A-4", ', "[[[["]),
+    ):
+        assert of(read(tmp_path, text.replace("[{", "[\n{").replace("}]", "}\n]")), "rows") == TABLE
+    row = {"ok": True, "sum": 1.5, "tags": ["a"], "none": None, "in": {"a": 1}}
+    values = [["true", "1.5", '["a"]', "", '{"a": 1}']]
+    assert of(read(tmp_path, f"{json.dumps(row)}\n" * 2)) == [[*row], *values, *values]
+
+
+def book(path: Path, sheets: dict[str, list[list[Any]]]) -> Path:
+    """Write a workbook with what a reader needs and nothing else."""
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+
+    def cell(value: Any) -> str:
+        if isinstance(value, str):
+            return f'<c t="inlineStr"><is><t>{escape(value)}</t></is></c>'
+        return f"<c><v>{value}</v></c>"
+
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("[Content_Types].xml", f'<Types xmlns="{package}/content-types"/>')
+        out.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r" Type="{relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        )
+        listed = "".join(f'<sheet name="{escape(s)}" sheetId="{n}" r:id="r{n}"/>' for n, s in enumerate(sheets, 1))
+        out.writestr("xl/workbook.xml", f'<workbook {main} xmlns:r="{relations}"><sheets>{listed}</sheets></workbook>')
+        linked = "".join(
+            f'<Relationship Id="r{n}" Type="{relations}/worksheet" Target="worksheets/s{n}.xml"/>'
+            for n in range(1, len(sheets) + 1)
+        )
+        out.writestr(
+            "xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{package}/relationships">{linked}</Relationships>'
+        )
+        for n, rows in enumerate(sheets.values(), 1):
+            data = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
+            out.writestr(f"xl/worksheets/s{n}.xml", f"<worksheet {main}><sheetData>{data}</sheetData></worksheet>")
+    return path
+
+
+def test_workbook(tmp_path: Path) -> None:
+    path = book(tmp_path / "b.xlsx", {"Result 1": TABLE, "空": [], "n": [["id", "sum"], [20260001, 1.5]]})
+    assert exports.is_workbook(path, path.read_bytes())
+    found = list(exports.of_workbook(path))
+    assert [cells for name, cells in found if name == "Result 1"] == TABLE
+    assert [cells for name, cells in found if name == "n"] == [["id", "sum"], ["20260001", "1.5"]]
+    assert len(found) == len(TABLE) + 2
+
+
+def test_what_is_no_workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jar, cut = tmp_path / "a.jar", tmp_path / "cut.xlsx"
+    with zipfile.ZipFile(jar, "w") as out:
+        out.writestr("META-INF/MANIFEST.MF", "x")
+    assert not exports.is_workbook(jar, jar.read_bytes())
+    with zipfile.ZipFile(cut, "w") as out:
+        out.writestr("xl/workbook.xml", "<workbook")
+    assert exports.is_workbook(cut, cut.read_bytes())
+    with pytest.raises(Damaged):
+        list(exports.of_workbook(cut))
+    monkeypatch.setattr(exports, "_UNPACKED", 5)
+    with pytest.raises(Damaged):
+        exports.is_workbook(cut, cut.read_bytes())

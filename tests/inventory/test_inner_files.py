@@ -1,0 +1,170 @@
+"""Tables inside files are members of them; what is beside them is still read."""
+
+import csv
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from folders import zip_of
+
+import kit
+from kit.evidence import archives
+from kit.inventory import inner_files, inventory
+
+HEADER = ["order_id", "status", "created_at"]
+ROWS = [[f"ORD2026{n:04}", "PAID" if n % 3 else "CANCELLED", f"2026-11-20 23:36:{n:02}.140"] for n in range(30)]
+
+
+def take(folder: Path, files: dict[str, str | bytes]) -> inventory.Inventory:
+    """Return the inventory of these files."""
+    (folder / "e").mkdir(exist_ok=True)
+    for name, data in files.items():
+        (folder / "e" / name).write_bytes(data.encode() if isinstance(data, str) else data)
+    return inventory.take(folder / "e", folder / "w")
+
+
+def as_csv(path: Path) -> None:
+    with path.open("w", newline="") as out:
+        csv.writer(out).writerows([HEADER, *ROWS])
+
+
+def as_json(path: Path) -> None:
+    path.write_text("".join(json.dumps(dict(zip(HEADER, row, strict=True))) + "\n" for row in ROWS))
+
+
+def as_box(path: Path) -> None:
+    rule = "+--------------+-----------+-------------------------+"
+    lines = [f"| {a:12} | {b:9} | {c:23} |" for a, b, c in [HEADER, *ROWS]]
+    path.write_text("\n".join(["mysql> select * from t_order;", rule, lines[0], rule, *lines[1:], rule, ""]))
+
+
+def read(folder: Path, workspace: Path) -> list[tuple[Any, ...]]:
+    case = kit.open_case(folder, workspace)
+    rows = case.rows.select("key", "status", "time_text", "role").collect()
+    return sorted(tuple(row) for row in rows)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("write", [as_json, as_box])
+def test_same_rows_as_from_csv(write: Any, tmp_path: Path) -> None:
+    for name, how in (("plain", as_csv), ("other", write)):
+        (tmp_path / name).mkdir()
+        how(tmp_path / name / "t_order.txt")
+    expected = [(*row, "business") for row in ROWS]
+    assert read(tmp_path / "plain", tmp_path / "w1") == expected
+    assert read(tmp_path / "other", tmp_path / "w2") == expected
+
+
+def test_members_are_named_and_their_file_is_their_archive(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    as_json(tmp_path / "e" / "orders.json")
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert [(i.file, i.kind) for i in found.items] == [("orders.json#rows", "rows")]
+    assert [(a.file, a.kind) for a in found.archives] == [("orders.json", "archive")]
+    assert found.not_recognised == found.refused == ()
+    assert inventory.take(tmp_path / "e", tmp_path / "w") == found
+
+
+def office(member: str) -> bytes:
+    return zip_of(
+        {"[Content_Types].xml": b"<Types/>", member: b"<w:t>2026-11-23 10:22:31 WARN [REJECTREQUEST]system busy</w:t>"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("page.html", b"<!DOCTYPE html><html><script>[REJECTREQUEST]system busy</script><pre>2026-11-23 10:22:31 WARN x</pre>"),
+        ("notes.docx", office("word/document.xml")),
+        ("orders.ods", office("content.xml")),
+        ("orders.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_what_is_not_read_is_listed(name: str, content: bytes, tmp_path: Path) -> None:
+    found = take(tmp_path, {name: content})
+    assert (found.items, found.not_recognised) == ((), (name,))
+
+
+def test_what_is_said_around_a_table_stays(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    path = tmp_path / "e" / "chat.txt"
+    as_box(path)
+    path.write_text(
+        "2026-11-20 23:37:00 [REJECTREQUEST]system busy, start flow control for a while\n" + path.read_text()
+    )
+    kinds = {i.file: i.kind for i in inventory.take(tmp_path / "e", tmp_path / "w").items}
+    assert kinds["chat.txt#table 1"] == "rows"
+    assert kinds["chat.txt"] in ("text", "log")
+
+
+GROUPS = [{"group": f"stock-audit-{n}", "count": n, "consumeType": "CONSUME_PASSIVELY"} for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.md", "| name | meaning |\n|---|---|\n| broker | keeps messages |\n| topic | a name |\n"),
+        ("b.json", '{"a": 1}\n{"a": 2}\n'),
+        ("numbers.json", "".join(json.dumps({"a": n, "b": -n}) + "\n" for n in range(1000))),
+        # What the dashboard answers has groups and states, and nothing that happened.
+        ("groups.json", json.dumps({"status": 0, "data": GROUPS})),
+    ],
+)
+def test_tables_that_are_no_evidence_are_left_out(
+    name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inner_files, "_SAMPLE", 10)
+    found = take(tmp_path, {name: text})
+    assert not [i.file for i in found.items if "#" in i.file or i.kind in ("rows", "sends")]
+    assert not list((tmp_path / "w").rglob("*#*"))
+
+
+def test_damage_is_named(tmp_path: Path) -> None:
+    book = zip_of({"[Content_Types].xml": b"<Types/>", "xl/workbook.xml": b"<workbook"})
+    found = take(tmp_path, {"t.parquet": b"PAR1" + bytes(100) + b"PAR1", "t.xlsx": book})
+    assert [(r.file, r.reason) for r in found.refused] == [("t.parquet", "broken"), ("t.xlsx", "broken")]
+
+
+def test_large_unknown_files_are_not_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "e").mkdir()
+    as_csv(tmp_path / "e" / "t_order.csv")
+    (tmp_path / "e" / "heap.hprof").write_bytes(b"JAVA PROFILE 1.0.2\0" + os.urandom(2 << 20))
+    hashed: list[str] = []
+    monkeypatch.setattr("kit.inventory.inventory.sha256", lambda path: hashed.append(path.name) or "0" * 64)
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert found.not_recognised == ("heap.hprof",)
+    assert hashed == ["t_order.csv"]
+
+
+def test_a_ledger_of_sends_with_messages_of_errors_stays_one(tmp_path: Path) -> None:
+    results = [("SEND_OK", ""), *[("MQBrokerException", '"broker busy, start flow control"')] * 29]
+    rows = [f"ORD{n:05},2026-11-23 10:22:{n:02},{result},{text}" for n, (result, text) in enumerate(results)]
+    found = take(tmp_path, {"sends.csv": "\n".join(["key,time,result,message", *rows, ""])})
+    assert [(i.file, i.kind) for i in found.items] == [("sends.csv", "sends")]
+
+
+def test_of_a_long_table_the_first_rows_are_read_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inner_files, "_SAMPLE", 10)
+    monkeypatch.setattr(inner_files, "MOST_ROWS", 20)
+    (tmp_path / "e").mkdir()
+    as_json(tmp_path / "e" / "orders.json")
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert [(r.file, r.reason, r.detail) for r in found.refused] == [("orders.json#rows", "long", "20")]
+    assert len(Path(found.items[0].path).read_text().splitlines()) == 20
+
+
+def test_a_full_disk_is_named_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inner_files, "_SAMPLE", 5)
+    monkeypatch.setattr(archives, "KEEP_FREE", 1 << 60)
+    (tmp_path / "e").mkdir()
+    as_json(tmp_path / "e" / "orders.json")
+    log = "2026-11-23 10:22:31 WARN main - putMessage message topic length too long 149\n"
+    found = take(tmp_path, {"broker.log": log})
+    assert [(r.file, r.reason) for r in found.refused] == [("orders.json", "space")]
+    assert "broker.log" in {i.file for i in found.items}
+    assert not list((tmp_path / "w").rglob("*#rows*"))
