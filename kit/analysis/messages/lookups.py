@@ -18,6 +18,7 @@ import pandas as pd
 from kit.analysis import refs
 from kit.explanation import context
 from kit.explanation.pasted_lines import decoded
+from kit.formats.logs import source_code
 from kit.i18n import Lang
 from kit.inventory.references import Ref
 from kit.rocketmq import ids, stages
@@ -208,8 +209,9 @@ def _text(facts: Facts) -> tuple[str, str]:
 def reported(facts: Facts) -> dict[str, refs.Seen]:
     """Return where the lines of a paste report a known problem, by its slug; {} for other evidence."""
     file, text = _text(facts)
+    printed = source_code.tidied(text.encode()).decode("utf-8", "replace")
     lines: dict[str, list[int]] = {}
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(printed.split("\n"), 1):
         for problem in [problem for problem in problems_in(line) if problem.seen.verdict][:1]:
             lines.setdefault(problem.slug, []).append(number)
     return {slug: refs.Seen(len(own), places=tuple((file, n) for n in own)) for slug, own in lines.items()}
