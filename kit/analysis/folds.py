@@ -1,7 +1,7 @@
 """Small gold tables that are worked out in the driver, from other gold tables and the inventory
 (`kit.tables.queries.fold`).
 
-`send_calls` is with its subject; all others are here.
+Those that belong to one subject are with it: `offset_moves`, `send_calls`. All others are here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from kit.analysis import brokers, setup
-from kit.analysis.consumers import replicas
+from kit.analysis.consumers import offsets, replicas  # noqa: F401 - one declares its own
 from kit.analysis.sends import attempts  # noqa: F401 - declares its own
 from kit.analysis.sizes import limits
 from kit.rocketmq import ids, names, size, versions
@@ -44,16 +44,6 @@ def file_brokers(facts: Facts) -> list[dict[str, Any]]:
     """
     known = ((item.file, brokers.of_file(facts, item.file)) for item in facts.files.items)
     return [{"file": file, "root": b.root, "broker": b.name, "slave": b.slave} for file, b in known if b]
-
-
-@fold("file string, time timestamp", "file_times", "files")
-def offset_copies(facts: Facts) -> list[dict[str, Any]]:
-    """One row per copy of consumerOffset.json, also of one in which no group has an offset: file, time (when it was
-    written). None where copying lost the times of files.
-    """
-    copies = facts.files.of_kind("store_json") if facts.rows("file_times")[0]["original"] else ()
-    known = (item for item in copies if item.detail.get("name") == "consumerOffset" and not item.detail.get("backup"))
-    return [{"file": item.file, "time": item.modified} for item in known]
 
 
 @fold("group string, file string", "group_logs", "files")

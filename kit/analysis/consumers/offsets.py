@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from typing import Any, Final
 
-from kit.analysis.consumers import consumer_logs, positions
+from kit.analysis.consumers import admin_output, consumer_logs, positions
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
+from kit.tables.queries import fold
 
 RESETS: Final = ("offset-reset-started", "offset-reset-done", "offset-reset-client", "offset-reset-command")
 FROM_FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"
 """common/consumer/ConsumeFromWhere"""
+SOON: Final = dt.timedelta(seconds=60)
+"""From the creation of a group to the first pull of its first client: the first rebalance comes within 20 s."""
+TAKES_EFFECT: Final = dt.timedelta(minutes=2)
+"""From a reset to the first commit of the new offset: the client sleeps 10 s and commits every 5 s."""
+BEFORE: Final = dt.timedelta(seconds=2)
+NEVER: Final = dt.datetime.max  # noqa: DTZ901 - compared with naive UTC
 
 Row = dict[str, Any]
 
@@ -33,14 +41,14 @@ def created(facts: Facts) -> dict[str, dt.datetime]:
     return {r["group"]: r["first"] for r in reversed(rows) if r["group"] and r["first"] is not None}
 
 
-def moves(facts: Facts) -> list[Row]:
-    """Return the table `offset_moves`, where anything tells of offsets."""
-    return facts.rows("offset_moves") if facts.rows("offset_statements") or admin_queues(facts) else []
+@memo
+def copies(facts: Facts) -> list[Row]:
+    """Return the offsets of groups in copies of consumerOffset.json and consumerProgress outputs."""
+    return [row for row in _positions(facts) if row["offset"] is not None]
 
 
-def copies(facts: Facts) -> bool:
-    """Return whether a copy of consumerOffset.json or a consumerProgress output has an offset of a group."""
-    return bool(positions.every(facts)["offset"].notna().any())
+def _positions(facts: Facts) -> list[Row]:
+    return [] if positions.every(facts).empty else facts.rows("known_positions")
 
 
 def admin_queues(facts: Facts) -> list[Row]:
@@ -115,3 +123,168 @@ def start_policy(facts: Facts, group: str) -> tuple[str, Ref] | None:
     """Return the group's ConsumeFromWhere and the line that says it (`ConsumerData` in the broker's log)."""
     rows = (row for row in facts.rows("start_policies") if row["group"] == group)
     return next(((row["policy"], facts.ref(row["file"], row["line"])) for row in rows), None)
+
+
+# --- moves --------------------------------------------------------------------------------------------------------
+
+
+@fold(
+    "kind string, group string, topic string, broker string, number bigint, queue_id bigint, start bigint, "
+    "end bigint, exact boolean, at timestamp, asked timestamp, file string, line bigint",
+    "offset_statements", "known_positions", "admin_queues", "ledger_starts", "file_times", "files",
+)  # fmt: skip
+def offset_moves(facts: Facts) -> list[Row]:
+    """One row per queue of a consumer group whose offset moved by more than was consumed: number, kind, group, topic,
+    broker, queue_id (null if only the broker's lines show it, which do not name the queue), start (the offset that the
+    group had reached, null if unknown), end (where it continued), exact (start is what it had handled), at, asked (when
+    a reset was requested), file, line (where it shows). In order of kind, group, topic, broker and queue; the last one
+    if a queue moved several times.
+
+    Four kinds: deleted-before-consumed (`PullMessageProcessor`, OFFSET_TOO_SMALL), reset and skip (back and ahead:
+    `AdminBrokerProcessor.resetOffset`, or at the next pull with useServerSideResetOffset), first-start (a new group
+    began at the end of its queues: CONSUME_FROM_LAST_OFFSET, `ConsumerManageProcessor.queryConsumerOffset`).
+    """
+    asked = _requests(facts)
+    moves: dict[tuple[Any, ...], Row] = {}
+    for number, move in enumerate((*_deleted(facts), *_resets(facts, asked), *_first_starts(facts))):
+        if move["start"] != move["end"]:
+            queue = (move["broker"] or "", move["queue_id"]) if move["queue_id"] is not None else ("", -1 - number)
+            moves[move["kind"], move["group"] or "", move["topic"] or "", *queue] = move
+    rows = [moves[place] for place in sorted(moves, key=lambda place: (*place[:4], max(place[4], -1)))]
+    at = {place: request["at"] for place, request in asked.items()}
+    return [row | {"number": n, "asked": at.get((row["group"], row["topic"]))} for n, row in enumerate(rows)]
+
+
+def _move(kind: str, row: Row, start: int | None, end: int, *, exact: bool = False, **other: Any) -> Row:
+    own = {name: row.get(name) for name in ("group", "topic", "broker", "queue_id", "file", "line")}
+    return own | {"kind": kind, "start": start, "end": end, "exact": exact, "at": row.get("first")} | other
+
+
+def _deleted(facts: Facts) -> Iterator[Row]:
+    """Yield the queues whose messages were deleted before the group consumed them."""
+    by_client, kind = set(), "deleted-before-consumed"
+    for row in lines(facts, "pull-offset-illegal"):
+        if _is_too_small(row) and not _began_there(facts, row, row["offset"]):
+            by_client.add((row["group"], row["topic"]))
+            yield _move(kind, row, row["offset"], row["next"], exact=True)
+    small = [row | {"next": row["min_offset"]} for row in lines(facts, "offset-too-small")]
+    known = {(r["group"], r["topic"], r["requested"], r["min_offset"]) for r in small}
+    for row in lines(facts, "offset-corrected") or small:
+        place = group, topic, offset, least = row["group"], row["topic"], row["requested"], row["next"]
+        if place not in known or (group, topic) in by_client or _began_there(facts, row, offset):
+            continue
+        # The broker names no queue: one that began there while the group was at the offset, another for each line.
+        first = {r["queue_id"]: r["min_offset"] for r in lines(facts, "queue-min-offset", topic=topic)}
+        first |= first_stored(facts, topic)
+        at = {r["queue_id"] for r in copies(facts) if (r["group"], r["topic"], r["offset"]) == (group, topic, offset)}
+        queues = sorted(queue for queue in at if first.get(queue) == least)
+        for queue in queues[: row["n"]] or [None] * row["n"]:
+            yield _move(kind, row, offset, least, exact=True, queue_id=queue)
+
+
+def _is_too_small(row: Row) -> bool:
+    known = None not in (row["offset"], row["next"], row["min_offset"])
+    return known and row["offset"] < row["next"] == row["min_offset"]
+
+
+def _began_there(facts: Facts, row: Row, offset: int) -> bool:
+    """Return whether a group that asked for offset 0 was new, or may have been: what was deleted before it existed is
+    no loss.
+    """
+    born = created(facts).get(row["group"])
+    if offset == 0 and born is None:
+        queue = (row["group"], row["topic"])
+        return not facts.has_source("broker") and queue not in {(r["group"], r["topic"]) for r in copies(facts)}
+    return offset == 0 and row["first"] is not None and abs(row["first"] - born) < SOON
+
+
+def _requests(facts: Facts) -> dict[tuple[str, str], Row]:
+    """Return {(group, topic): reset}: `at` of its earliest line, `timestamp` (ms since 1970, -1: the end); in time."""
+    requests: dict[tuple[str, str], Row] = {}
+    for row in (*lines(facts, *RESETS), *_commands(facts)):
+        if row["group"] and row["topic"]:
+            request = requests.setdefault((row["group"], row["topic"]), {"at": None, "timestamp": None})
+            request["at"] = request["at"] or row["first"]
+            request["timestamp"] = request["timestamp"] if row["timestamp"] is None else row["timestamp"]
+    return dict(sorted(requests.items(), key=lambda each: (each[1]["at"] or NEVER, each[0])))
+
+
+def _commands(facts: Facts) -> Iterator[Row]:
+    """Yield the queues in outputs of resetOffsetByTime and skipAccumulatedMessage: `admin_queues` with timestamp."""
+    asked = {row["file"]: row for row in lines(facts, "offset-reset-command")}
+    for row in admin_queues(facts):
+        line = asked.get(row["file"], {})
+        place = {name: row[name] or line.get(name) for name in ("group", "topic")}
+        if row["reset_to"] is not None and row["broker"] and all(place.values()):
+            yield row | place | {"timestamp": line.get("timestamp"), "first": None}
+
+
+def _resets(facts: Facts, asked: dict[tuple[str, str], Row]) -> Iterator[Row]:
+    """Yield the queues that a reset moved, as far as the evidence shows from where to where."""
+    for (group, topic), request in asked.items():
+        at = request["at"]
+        own = [row for row in copies(facts) if (row["group"], row["topic"]) == (group, topic) and row["time"]]
+        in_time = sorted(own, key=lambda row: row["time"])
+        before = {row["queue_id"]: row["offset"] for row in in_time if at and row["time"] <= at}
+        for queue, move in sorted(_reset_queues(facts, group, topic, at).items()):
+            begin = before.get(queue) if move["start"] is None else move["start"]
+            ahead = move["end"] > begin if begin is not None else request["timestamp"] == -1
+            yield move | {"kind": "skip" if ahead else "reset", "start": begin}
+    for row in lines(facts, "pull-offset-illegal"):
+        known = (row["group"], row["topic"]) in asked or _is_too_small(row) or None in (row["offset"], row["next"])
+        if not known and (row["next"] != row["offset"] or (row["max_offset"] or row["offset"]) < row["offset"]):
+            yield _move("reset" if row["next"] < row["offset"] else "skip", row, row["offset"], row["next"])
+
+
+def _reset_queues(facts: Facts, group: str, topic: str, at: dt.datetime | None) -> dict[int, Row]:
+    """Return {queue: its move}, of the best source: a client's commit, a correction, the command, the next pull."""
+
+    def within(slug: str) -> list[Row]:
+        rows = [r for r in lines(facts, slug, group=group, topic=topic) if r["queue_id"] is not None]
+        if at is None:
+            return rows
+        return [r for r in rows if r["first"] is None or at - BEFORE <= r["first"] <= at + TAKES_EFFECT]
+
+    commands = [row for row in _commands(facts) if (row["group"], row["topic"]) == (group, topic)]
+    moves = [
+        *(_move("", row, None, row["offset"]) for row in reversed(within("pull-started"))),
+        *(_move("", r, r["offset"], r["reset_to"], exact=r["offset"] is not None) for r in commands),
+        *(_move("", r, r["offset"], r["next"]) for r in within("pull-offset-illegal") if not _is_too_small(r)),
+    ]
+    by_queue = {move["queue_id"]: move for move in moves}
+    for row in reversed(within("consumer-offset-back")):
+        if row["requested"] == by_queue.get(row["queue_id"], {"end": row["requested"]})["end"]:
+            by_queue[row["queue_id"]] = _move("", row, row["stored"], row["requested"], exact=True)
+    return by_queue
+
+
+def _first_starts(facts: Facts) -> Iterator[Row]:
+    """Yield the queues that a new group began after their beginning: all before the first pull is skipped.
+
+    The first pull is in the client's log up to 4.9.8; later the first delivery in the group's ledger shows it.
+    """
+    first: dict[tuple[str, ...], Row] = {}
+    for row in lines(facts, "pull-started"):  # in order of time
+        if None not in (row["group"], row["topic"], row["queue_id"], row["offset"], row["first"]):
+            first.setdefault((row["group"], row["topic"], row["broker"] or "", row["queue_id"]), row)
+    for (group, topic, *_), row in sorted(first.items()):
+        late = row["offset"] > 0 and not topic.startswith(names.RETRY_PREFIX)
+        if late and _is_new(facts, group, topic, row["first"]):
+            yield _move("first-start", row, 0, row["offset"], exact=True)
+    for row in facts.rows("ledger_starts") if facts.has("rows") and _unprinted(facts) else ():
+        yield _move("first-start", row, 0, row["offset"], exact=True)
+
+
+def _is_new(facts: Facts, group: str, topic: str, at: dt.datetime) -> bool:
+    """Return whether a group had no offset of a topic before `at`: it was just created, or an earlier copy lacks it."""
+    if (born := created(facts).get(group)) is not None:
+        return abs(at - born) < SOON
+    rows = [row for row in _positions(facts) if row["source"] == "copy"]
+    times = {row["file"]: row["time"] for row in rows}
+    # A copy in which no group has an offset yet has no positions.
+    for item in facts.files.of_kind("store_json") if facts.rows("file_times")[0]["original"] else ():
+        if item.detail.get("name") == "consumerOffset" and not item.detail.get("backup"):
+            times.setdefault(item.file, admin_output.naive(item.modified))
+    earlier = max(((time, file) for file, time in times.items() if time is not None and time <= at), default=None)
+    with_group = {row["file"] for row in copies(facts) if row["group"] == group and row["topic"] == topic}
+    return earlier is not None and earlier[1] not in with_group

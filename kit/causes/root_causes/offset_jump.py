@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 def observe(facts: Facts) -> Observed:
     """Find whose offset moved, from where to where, why, and how many messages were skipped or handled again."""
-    jump = next(iter(facts.rows("offset_jumps")), None) if offsets.moves(facts) else None
+    jump = next(iter(facts.rows("offset_jumps")), None) if facts.rows("offset_moves") else None
     observed = Observed({"moved": {}}, proposed=())
     _hints(facts, observed, jump["kind"] if jump else None)
     hinted = any(observed.quotes.values())
