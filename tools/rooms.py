@@ -15,16 +15,16 @@ BEGIN, END = "<!-- rooms -->\n", "<!-- /rooms -->\n"
 DATA: Final = (".yaml", ".tsv", ".sql", ".txt")
 SLACK: Final = 1.05
 BUDGETS: Final = {
-    "analysis": 4_650,
-    "case": 1_570,
-    "causes": 4_600,
-    "charts": 2_260,
+    "analysis": 4_210,
+    "case": 1_560,
+    "causes": 4_510,
+    "charts": 2_030,
     "cli": 1_270,
     "collection": 370,
     "evidence": 1_480,
     "explanation": 750,
     "explorer": 710,
-    "formats": 4_940,
+    "formats": 4_970,
     "incidents": 390,
     "inventory": 1_850,
     "live_lab": 1_230,
@@ -38,7 +38,7 @@ BUDGETS: Final = {
     "watch": 1_260,
 }
 """Python lines a room may have. A room that is not listed has none: a new one is added here."""
-TESTS: Final = 20_780
+TESTS: Final = 19_940
 """Python lines all tests together may have, without the rows of data beside them."""
 
 
