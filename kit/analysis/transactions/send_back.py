@@ -25,8 +25,8 @@ class SendBack(NamedTuple):
     """Refused send-backs of a case.
 
     `refusals`: entries that report one (client log, else the broker's store.log); `resent_failed`: those that the
-    client could not send anew either. `cleared`: whether every client is known to send it anew without
-    TRAN_MSG. `retry_topic_length` in characters, null unless the length was the reason.
+    client could not send anew either. `cleared`: whether every client is known to send it anew without TRAN_MSG.
+    `retry_topic_length` in characters, null unless the length was the reason.
     `printed_length`: the longest name that the store says it refused, whoever it belongs to; `printed`: these lines.
     """
 
@@ -68,7 +68,8 @@ def examine(facts: Facts) -> SendBack:
     return SendBack(
         refusals=refused.count or (too_long.count if by_name else 0),
         printed_length=printed if printed > store_limit(facts) else None, printed=too_long,
-        resent_failed=again.count, cleared=bool(rows) and all(_clears(facts, row) for row in rows), reason=reason, retry_topic_length=length,
+        resent_failed=again.count, reason=reason, retry_topic_length=length,
+        cleared=bool(rows) and all(_clears(facts, row) for row in rows),
         groups=tuple(group for group, _ in groups.most_common()), window=refused.window or too_long.window,
         refs=quoted or (names_quoted if reason else ()),
         resent_refs=refs.quote(facts, again, 2),
@@ -78,9 +79,8 @@ def examine(facts: Facts) -> SendBack:
 
 def _clears(facts: Facts, row: dict[str, Any]) -> bool:
     """Return whether the clients of a refused send-back are known to clear TRAN_MSG before they send it anew."""
-    of_group = [
-        c["version"] for c in setup.clients(facts) if c["role"] == "consumer" and c["group"] == row["consumer_group"]
-    ]
+    consumers = [client for client in setup.clients(facts) if client["role"] == "consumer"]
+    of_group = [client["version"] for client in consumers if client["group"] == row["consumer_group"]]
     known = ["5.1.0"] if row["since_5_1"] else of_group
     return bool(known) and all(versions.rule("fallbackClearsTranMsg", version) for version in known)
 
