@@ -107,10 +107,17 @@ def unseen_starts(facts: Facts) -> list[Row]:
 
 def _unprinted(facts: Facts) -> set[str]:
     """Return the new groups of which no client log shows the first pulls: clients of 5.0.0 and later print none, and a
-    log that begins later may show that of the retry topic alone.
+    log that begins later may show others, or that of the retry topic alone.
     """
     pulls = (row for row in lines(facts, "pull-started") if not (row["topic"] or "").startswith(names.RETRY_PREFIX))
-    return created(facts).keys() - {row["group"] for row in pulls}
+    return created(facts).keys() - {row["group"] for row in pulls if _from_the_beginning(facts, row)}
+
+
+def _from_the_beginning(facts: Facts, pull: Row) -> bool:
+    """Return whether the log of a pull may show all that came before it: it does not begin behind its group's creation."""
+    born = created(facts).get(pull["group"])
+    first = next((admin_output.naive(item.first) for item in facts.zoned.items if item.file == pull["file"]), None)
+    return born is None or first is None or first <= born + BEFORE
 
 
 def late_starts(facts: Facts) -> list[Row]:
@@ -269,7 +276,7 @@ def _first_starts(facts: Facts) -> Iterator[Row]:
             first.setdefault((row["group"], row["topic"], row["broker"] or "", row["queue_id"]), row)
     for (group, topic, *_), row in sorted(first.items()):
         late = row["offset"] > 0 and not topic.startswith(names.RETRY_PREFIX)
-        if late and _is_new(facts, group, topic, row["first"]):
+        if late and _from_the_beginning(facts, row) and _is_new(facts, group, topic, row["first"]):
             yield _move("first-start", row, 0, row["offset"], exact=True)
     for row in facts.rows("ledger_starts") if facts.has("rows") and _unprinted(facts) else ():
         yield _move("first-start", row, 0, row["offset"], exact=True)
