@@ -43,7 +43,7 @@ SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
 SCHEDULE_GROUP: Final = "SCHEDULE_CONSUMER"
 INNER_PRODUCER_GROUP: Final = "CLIENT_INNER_PRODUCER"
 ADMIN_GROUP: Final = "admin_ext_group"
-_OWN_GROUPS: Final = (
+OWN_GROUPS: Final = (
     SYSTEM_GROUP_PREFIX, "TOOLS_CONSUMER", "SELF_TEST", "FILTERSRV", "__MONITOR", "CID_ONS", "%SYS", SCHEDULE_GROUP, INNER_PRODUCER_GROUP,
     ADMIN_GROUP,
 )  # fmt: skip
@@ -52,7 +52,7 @@ _OWN_GROUPS: Final = (
 
 def of_users(group: str) -> bool:
     """Return whether a consumer group belongs to users, not to RocketMQ itself."""
-    return bool(group) and not group.startswith(_OWN_GROUPS)
+    return bool(group) and not group.startswith(OWN_GROUPS)
 
 
 # --- properties: common/message/MessageConst --------------------------------------------------------------------------

@@ -5,6 +5,10 @@ import re
 import asked
 import pytest
 
+from kit.analysis import deployment
+from kit.analysis.sends import attempts
+from kit.rocketmq import names
+from kit.rocketmq.catalogue import EVENTS
 from kit.tables.queries import HERE, catalogue
 from kit.tables.runner import TableFailed
 
@@ -31,6 +35,24 @@ def test_every_table_says_what_it_is(name: str) -> None:
             f"{name}: in no order"
         )
     assert HERE.exists()
+
+
+def _words(name: str, pattern: str) -> set[str]:
+    """Return the alternatives of a regular expression in a query."""
+    found = re.search(pattern, catalogue()[name].text)
+    assert found is not None, f"{name} has no {pattern}"
+    return set(found[1].split("|"))
+
+
+def test_what_queries_repeat_of_rocketmq_is_what_python_knows() -> None:
+    assert _words("offset_looks", r"rlike\s+'\^\(([^)]*)\)'") == set(names.OWN_GROUPS)
+    assert _words("failed_sends", r"\\\\\[\(\?:([A-Z_|]*)\)") == set(attempts.REFUSALS)
+    late = re.search(r"outcome rlike '(wait response[^']*)'", catalogue()["failed_sends"].text)
+    assert late is not None
+    needles = [needle for slug in attempts.TIMEOUTS for needle in EVENTS[slug].needles]
+    assert [needle for needle in needles if not re.search(late[1], needle)] == []
+    ranked = re.findall(r"when '([\w.]+)' then (\d)", catalogue()["broker_settings"].text)
+    assert {origin: int(rank) for origin, rank in ranked} == {o: r for o, r in deployment.RANK.items() if r < 2}
 
 
 def test_the_first_forty_starts_are_moments() -> None:

@@ -212,7 +212,8 @@ def reported(facts: Facts) -> dict[str, refs.Seen]:
     printed = source_code.tidied(text.encode()).decode("utf-8", "replace")
     lines: dict[str, list[int]] = {}
     for number, line in enumerate(printed.split("\n"), 1):
-        for problem in [problem for problem in problems_in(line) if problem.seen.verdict][:1]:
+        problem = next((problem for problem in problems_in(line) if problem.seen.verdict), None)
+        if problem is not None:
             lines.setdefault(problem.slug, []).append(number)
     return {slug: refs.Seen(len(own), places=tuple((file, n) for n in own)) for slug, own in lines.items()}
 

@@ -140,7 +140,7 @@ def send_calls(facts: Facts) -> pd.DataFrame:
     threw = each["thrown"].eq(True) | late | (each["attempts"] >= whole)
     if not busy_is_retried(facts):
         threw |= each["kind"].isin(BUSY_CODE)
-    return each[threw].rename_axis(None).reset_index(drop=True).rename_axis("call").reset_index()
+    return each[threw].reset_index(drop=True).rename_axis("call").reset_index()
 
 
 def busy_is_retried(facts: Facts) -> bool:

@@ -1,6 +1,7 @@
 -- One row per row about a queue in mqadmin outputs: file, line, command, group, topic, broker, queue_id, offset (of the group), min_offset,
 -- max_offset (of the queue), diff, last_time (as printed: the store time of the message in front of the offset), reset_to (where a reset moved
--- it), reached (the queue's max offset beside the group's), time (when the output was written). Group and topic as the row has them, else the arguments of the command above it. At most 200,000 rows, in order of place.
+-- it), reached (the queue's max offset beside the group's), time (when the output was written). Group and topic as the row has them, else the
+-- arguments of the command above it. At most 200,000 rows, in order of place.
 -- tools/command/consumer/ConsumerProgressSubCommand, topic/TopicStatusSubCommand, offset/ResetOffsetByTimeCommand, SkipAccumulationSubCommand.
 with calls as (
   select file, line, max(case when name = 'argument:-g' then value end) as call_group, max(case when name = 'argument:-t' then value end) as call_topic
