@@ -7,11 +7,9 @@ from __future__ import annotations
 import datetime as dt
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-import click
 
 import kit
 from kit.case import bug_report, output
@@ -21,7 +19,7 @@ from kit.charts import PLOTLY_MIME
 from kit.charts.table import BEHIND, drawn, spelled
 from kit.charts.table import MIME as TABLE
 from kit.evidence import disk
-from kit.i18n import Lang, T, labels, on_clock
+from kit.i18n import Lang, labels, on_clock
 from kit.redaction import forms, leaks
 from kit.redaction import names as redactnames
 from kit.redaction.redactor import Redactor
@@ -31,7 +29,6 @@ from kit.report.notebook_format import nbformat
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-KINDS: Final = labels("redaction")["kinds"]
 SAYS: Final = labels("redaction")["report"]
 
 
@@ -83,9 +80,9 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
             (staged / output.BUG_REPORT).write_text(redactor.text(report), encoding="utf-8")
         files = {path: path.relative_to(staged) for path in staged.rglob("*") if path.is_file()}
         older = {out / name: name for name in output.written_by_others(out, "report") if name not in files.values()}
-        originals = leaks.of(case, [*files, *older], paths)
-        check(originals, files, SAYS["leak"], case.lang, redactor.is_pseudonym)
-        check(originals, older, SAYS["stale"], case.lang, redactor.is_pseudonym)
+        originals = leaks.of(case, [*files, *older], paths, redactor.is_pseudonym)
+        leaks.check(originals, files, SAYS["leak"], case.lang)
+        leaks.check(originals, older, SAYS["stale"], case.lang)
         shutil.copytree(staged, target, dirs_exist_ok=True)
 
 
@@ -140,19 +137,3 @@ def figure(redactor: Redactor, value: Any, field: str | None = None) -> Any:
     if isinstance(value, list):
         return [figure(redactor, each, field) for each in value]
     return redactor.text(value) if isinstance(value, str) else value
-
-
-def check(
-    originals: leaks.Originals,
-    files: Mapping[Path, Path],
-    sentence: T,
-    lang: Lang,
-    own: Callable[[str], bool] = lambda text: False,
-) -> None:
-    """Look for originals in files (path → name to show); raise `click.ClickException` with the name and the kind of the
-    first, never the original. `own`: recognises pseudonyms.
-    """
-    for path, name in sorted(files.items()):
-        kind = leaks.kind(path, originals, own)
-        if kind is not None:
-            raise click.ClickException(sentence.say(file=str(name), kind=KINDS[kind]).render(lang))

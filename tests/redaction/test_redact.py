@@ -263,11 +263,11 @@ def test_the_salt_is_made_once_and_is_not_guessable(tmp_path: Path) -> None:
 def test_the_check_can_fail_and_names_no_original(tmp_path: Path, planted: str) -> None:
     put(tmp_path / "tables" / "t.csv", f"a\n{planted}\n")
     with pytest.raises(click.ClickException) as raised:
-        redacted.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.SAYS["leak"], "en")
+        leaks.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.SAYS["leak"], "en")
     said = raised.value.message
     assert "tables/t.csv" in said and planted.strip('"()') not in said and raised.value.exit_code == 1
     (tmp_path / "tables" / "t.csv").write_text("a\n100.64.3.7 topic-x4k2 order 1025 web-011 xtrade-ordery\n")
-    redacted.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.SAYS["stale"], "zh")
+    leaks.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.SAYS["stale"], "zh")
 
 
 def test_outputs_of_a_notebook_are_drawn_anew() -> None:
