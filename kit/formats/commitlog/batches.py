@@ -64,15 +64,11 @@ def address(host: bytes) -> str:
 
 def offset_ids(hosts: pa.BinaryArray, physical: np.ndarray) -> pa.StringArray:
     """Return offset message ids: store host and physical offset in upper-case hex (`MessageDecoder`)."""
-    sizes = np.diff(np.frombuffer(hosts.buffers()[1], np.int32)[: len(hosts) + 1])
-    if len(sizes) and (sizes == sizes[0]).all():
-        host = np.frombuffer(hosts.buffers()[2], np.uint8).reshape(len(hosts), sizes[0])
-        raw = np.hstack([host, physical.astype(">i8").view(np.uint8).reshape(-1, 8)])
-        offsets = np.arange(len(raw) + 1, dtype=np.int32) * (2 * raw.shape[1])
-        digits = pa.py_buffer(np.ascontiguousarray(_HEX[raw]))
-        return pa.Array.from_buffers(pa.string(), len(raw), [None, pa.py_buffer(offsets), digits])
-    pairs = zip(hosts.to_pylist(), physical.tolist(), strict=True)
-    return pa.array([(host + at.to_bytes(8, "big", signed=True)).hex().upper() for host, at in pairs], pa.string())
+    bounds, raw = np.frombuffer(hosts.buffers()[1], np.int32), np.frombuffer(hosts.buffers()[2] or b"", np.uint8)
+    offsets = 2 * (bounds + 8 * np.arange(len(bounds), dtype=np.int32))
+    digits = np.empty(int(offsets[-1]) // 2, np.uint16)
+    c.hex_ids(raw, bounds, physical, _HEX, digits)
+    return pa.Array.from_buffers(pa.string(), len(hosts), [None, pa.py_buffer(offsets), pa.py_buffer(digits)])
 
 
 def misplaced(times: np.ndarray) -> np.ndarray:
@@ -101,7 +97,7 @@ def as_maps(text: pa.StringArray) -> pa.MapArray:
     bounds = np.frombuffer(text.buffers()[1], np.int32)[text.offset : text.offset + len(text) + 1]
     data = np.frombuffer(text.buffers()[2] or b"", np.uint8)
     firsts = np.zeros(len(text) + 1, np.int32)
-    ends = np.zeros((2, len(text) + 1 + np.count_nonzero(data == c.ITEM_END)), np.int32)
+    ends = np.zeros((2, len(text) + 1 + c.count(data, c.ITEM_END)), np.int32)
     parts = np.empty_like(data), np.empty_like(data)
     c.split(data, bounds, firsts, ends, *parts)
     names, values = (
@@ -160,11 +156,12 @@ def unpack(body: bytes, codec: int) -> tuple[bytes | None, int]:
     return (data, 0) if whole else (None, BAD_BODY)
 
 
-_NAMES: Final = (rocketmq.KEYS, rocketmq.UNIQ_KEY, rocketmq.TAGS, *PROMOTED)
-_PLAIN: Final = 2
-"""How many of them, the first ones, have a value of its own in nearly every record."""
-_NTH: Final = {promoted(name): n for n, name in enumerate(_NAMES)}
-_HASHES: Final = np.array([c.name_hash(name.encode()) for name in _NAMES], np.uint64)
+_HASHES: Final = {
+    promoted(name): c.name_hash(name.encode()) for name in (rocketmq.KEYS, rocketmq.UNIQ_KEY, rocketmq.TAGS, *PROMOTED)
+}
+"""The columns of well-known properties, and the hashes of their names."""
+_PLAIN: Final = tuple(_HASHES)[:2]
+"""Those with a value of its own in nearly every record."""
 _TRACES: Final = tuple(f"{kind}{chr(f.TRACE_FIELD)}".encode() for kind in rocketmq.TRACE_TYPES)
 _TRACE_TEXT, _TRACE_ENDS = np.frombuffer(b"".join(_TRACES), np.uint8), np.cumsum([0, *map(len, _TRACES)])
 _CODECS: Final = pa.array(["none", "zlib", "lz4", "zstd"])
@@ -175,9 +172,13 @@ BODY_BATCH: Final = 32 << 20
 class Rows:
     """The records of one batch: their fields, and the places of well-known properties."""
 
-    def __init__(self, buf: Bytes, starts: np.ndarray, sizes: np.ndarray, marks: np.ndarray, base: int) -> None:
+    def __init__(
+        self, buf: Bytes, starts: np.ndarray, sizes: np.ndarray, marks: np.ndarray, base: int, wanted: Wanted
+    ) -> None:
         """Read the fields of the records at `starts`."""
-        self.buf = buf
+        self.buf, self.wanted = buf, wanted
+        columns = _HASHES if set(LINEAGE) & set(wanted.columns) else wanted.columns
+        self._nth = {name: n for n, name in enumerate(name for name in _HASHES if name in columns)}
         self.records = np.empty(len(starts), c.RECORD)
         self.records["physical_offset"], self.records["store_size"], self.records["mark"] = starts + base, sizes, marks
         c.headers(buf, starts, self.records)
@@ -186,8 +187,9 @@ class Rows:
     def __len__(self) -> int:
         return len(self.records)
 
-    def keep(self, wanted: Wanted) -> None:
+    def keep(self) -> None:
         """Drop the rows that a filter excludes before any column is built."""
+        wanted = self.wanted
         mask = np.ones(len(self), bool)
         for name, limits in (("physical_offset", wanted.offsets), ("store_timestamp", wanted.times)):
             if limits:
@@ -231,7 +233,7 @@ class Rows:
 
     def array(self, name: str) -> pa.Array:
         """Build one column; `file`, `body`, `problem` and `LINEAGE` are built for the batch."""
-        if name in _NTH:
+        if name in _HASHES:
             return self._property(name)
         if name in ("born_timestamp", "store_timestamp"):
             time = self.records[name]
@@ -292,9 +294,9 @@ class Rows:
 
     def _property(self, name: str) -> pa.Array:
         """Build the column of a known property: plain where nearly every record has its own value, else coded."""
-        nth = _NTH[name]
+        nth = self._nth[name]
         codes, at, sizes, counts = (self._values[i][nth] for i in (0, 2, 3, 4))
-        if nth >= _PLAIN:
+        if name not in _PLAIN:
             return self._coded(codes, at[:counts], sizes[:counts])
         column, broken = texts(binary(self.buf, at[codes], np.where(codes < 0, -1, sizes[codes])))
         self._mark(broken, c.BAD_TEXT)
@@ -313,10 +315,11 @@ class Rows:
     @cached_property
     def _values(self) -> tuple[np.ndarray, ...]:
         """The arrays of `columns.properties`: codes, untidy, values, sizes, counts."""
-        shape = (len(_NAMES), len(self))
+        shape, hashes = (len(self._nth), len(self)), np.array([_HASHES[name] for name in self._nth], np.uint64)
         codes, values, sizes = np.empty(shape, np.int32), np.empty(shape, np.int64), np.empty(shape, np.int32)
-        untidy, counts = np.zeros(len(self), bool), np.zeros(len(_NAMES), np.int64)
-        c.properties(self.buf, self.records, _HASHES, _PLAIN, codes, values, sizes, counts, untidy)
+        untidy, counts = np.zeros(len(self), bool), np.zeros(len(self._nth), np.int64)
+        plain = sum(name in self._nth for name in _PLAIN)
+        c.properties(self.buf, self.records, hashes, plain, codes, values, sizes, counts, untidy)
         return codes, untidy, values, sizes, counts
 
     @cached_property
@@ -362,7 +365,7 @@ class Rows:
         """Return the columns of `LINEAGE`, worked out once for each combination of topic, REAL_TOPIC and flags."""
 
         def has(*names: str) -> np.ndarray:
-            return np.any([self._values[0][_NTH[promoted(name)]] >= 0 for name in names], axis=0)
+            return np.any([self._values[0][self._nth[promoted(name)]] >= 0 for name in names], axis=0)
 
         topic, target = self.topic, self._property(promoted(rocketmq.REAL_TOPIC))
         transaction = self.records["sys_flag"] & rocketmq.TRANSACTION_MASK
@@ -404,8 +407,9 @@ def _life(topic: str, target: str | None, flags: int) -> tuple[str, str | None, 
     return stage, stages.consumer_group_of(topic, target), original
 
 
-def batch(rows: Rows, wanted: Wanted, file: str) -> Iterator[pa.RecordBatch]:
+def batch(rows: Rows, file: str) -> Iterator[pa.RecordBatch]:
     """Yield the rows as record batches with exactly the columns asked for, in that order."""
+    wanted = rows.wanted
     arrays: dict[str, Any] = {}
     if set(LINEAGE) & set(wanted.columns):
         arrays |= zip(LINEAGE, rows.by_stage(), strict=True)

@@ -255,6 +255,15 @@ def properties(
 
 
 @njit(cache=True, nogil=True)
+def count(text: Bytes, byte: int) -> int:
+    """Count a byte."""
+    total = 0
+    for at in range(len(text)):
+        total += text[at] == byte
+    return total
+
+
+@njit(cache=True, nogil=True)
 def split(text: Bytes, bounds: Any, firsts: Any, ends: Any, names: Bytes, values: Bytes) -> None:
     """Take tidy property texts apart, row by row between two `bounds`: copy the names one behind the other, and the
     values. `ends`: where each name and each value ends; `firsts`: the first item of each text.
@@ -324,6 +333,19 @@ def begins(buf: Bytes, records: Any, texts: Bytes, ends: Any, mask: Any) -> None
             while i < min(size, one.body_size - 1) and buf[one.body + i] == texts[ends[text] + i]:
                 i += 1
             mask[row] |= i == size and one.body_codec == PLAIN
+
+
+@njit(cache=True, nogil=True)
+def hex_ids(hosts: Bytes, bounds: Any, physical: Any, digits: Any, ids: Any) -> None:
+    """Write each host and offset as digits; `digits`: the two of each byte. The hosts lie between two `bounds` each."""
+    put = 0
+    for row in range(len(physical)):
+        for at in range(bounds[row], bounds[row + 1]):
+            ids[put] = digits[hosts[at]]
+            put += 1
+        for bits in range(56, -1, -8):
+            ids[put] = digits[(physical[row] >> bits) & 255]
+            put += 1
 
 
 @njit(cache=True, nogil=True)

@@ -108,10 +108,10 @@ def _border(stream: io.FileIO, file: File, split: int, room: records.Bytes) -> i
 def messages(file: File, start: int, stop: int, wanted: Wanted) -> Iterator[pa.RecordBatch]:
     """Yield the records of one range of a file as Arrow batches."""
     for buf, starts, sizes, marks, _, base in spans(file, start, stop):
-        rows = batches.Rows(buf, starts, sizes, marks, base)
-        rows.keep(wanted)
+        rows = batches.Rows(buf, starts, sizes, marks, base, wanted)
+        rows.keep()
         if len(rows):
-            yield from batches.batch(rows, wanted, file.file)
+            yield from batches.batch(rows, file.file)
 
 
 def skipped(file: File, start: int, stop: int) -> Iterator[pa.RecordBatch]:

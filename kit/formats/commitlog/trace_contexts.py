@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from kit.formats.commitlog import batches, segments
-from kit.formats.commitlog.schema import TRACES, File
+from kit.formats.commitlog.schema import TRACES, File, Wanted
 from kit.formats.patterns import forms
 from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq import binary_format as f
@@ -78,7 +78,7 @@ def _value(name: str, text: str) -> Any:
 def trace_rows(file: File, start: int, stop: int, topics: frozenset[str]) -> Iterator[pa.RecordBatch]:
     """Yield the trace contexts in one range of a commit log file."""
     for buf, starts, sizes, marks, _, base in segments.spans(file, start, stop):
-        rows = batches.Rows(buf, starts, sizes, marks, base)
+        rows = batches.Rows(buf, starts, sizes, marks, base, Wanted(()))
         rows.take(np.flatnonzero(rows.traced(topics)))
         out: list[dict[str, Any]] = []
         for row in range(len(rows)):

@@ -24,8 +24,8 @@ def stored(made: Any) -> list[dict[str, Any]]:
     starts, sizes, marks = np.empty(256, np.int64), np.empty(256, np.int64), np.empty(256, np.int32)
     gaps = np.empty((4, 3), np.int64)
     found, _, _ = walk.walk(buf, 0, len(buf), len(buf), 0, 0, 1 << 24, starts, sizes, marks, gaps)
-    rows = batches.Rows(buf, starts[:found], sizes[:found], marks[:found], 0)
-    (batch,) = batches.batch(rows, WANTED, "f")
+    rows = batches.Rows(buf, starts[:found], sizes[:found], marks[:found], 0, WANTED)
+    (batch,) = batches.batch(rows, "f")
     batch.validate(full=True)
     return sorted(batch.to_pylist(), key=lambda row: row["physical_offset"])
 
@@ -95,7 +95,7 @@ def test_columns_of_many_values(count: int) -> None:
     buf = np.frombuffer(bytearray(made.data), np.uint8)
     starts = np.array([start for start, _ in made.spans])
     sizes = np.array([end - start for start, end in made.spans])
-    rows = batches.Rows(buf, starts, sizes, np.zeros(count, np.int32), 0)
+    rows = batches.Rows(buf, starts, sizes, np.zeros(count, np.int32), 0, WANTED)
     column = rows.array(schema.promoted("PGROUP"))
     assert column.to_pylist() == [f"g{n}" for n in range(count)]
 

@@ -30,7 +30,7 @@ def read(data: bytes, base: int, head: int) -> tuple[list[dict[str, Any]], list[
         found, holes, at = walk.walk(buf, at, len(buf), len(buf), base, head, 1 << 20, starts, sizes, marks, gaps)
         lost += [(int(a), int(b), walk.REASONS[c]) for a, b, c in gaps[:holes]]
         if found:
-            for batch in batches.batch(batches.Rows(buf, starts[:found], sizes[:found], marks[:found], base), ALL, "f"):
+            for batch in batches.batch(batches.Rows(buf, starts[:found], sizes[:found], marks[:found], base, ALL), "f"):
                 batch.validate(full=True)
                 rows += batch.to_pylist()
     for row in rows:
@@ -210,8 +210,9 @@ def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path: Pa
 def test_only_what_is_asked_for_is_built() -> None:
     made = stores.store([stores.Record(properties=b"KEYS\x01k")] * 2)
     buf = np.frombuffer(bytearray(made.data), np.uint8)
-    rows = batches.Rows(buf, np.array([0, made.spans[1][0]]), np.array([98, 98]), np.zeros(2, np.int32), 0)
-    (batch,) = batches.batch(rows, batches.Wanted(("keys", "file", "topic")), "name")
+    wanted = batches.Wanted(("keys", "file", "topic"))
+    rows = batches.Rows(buf, np.array([0, made.spans[1][0]]), np.array([98, 98]), np.zeros(2, np.int32), 0, wanted)
+    (batch,) = batches.batch(rows, "name")
     assert batch.schema == pa.schema([("keys", pa.string()), ("file", TEXTS), ("topic", TEXTS)])
     assert batch.to_pylist() == [{"keys": "k", "file": "name", "topic": "t"}] * 2
 
