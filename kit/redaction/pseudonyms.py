@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from kit.redaction.forms import QUAD
+from kit.redaction.forms import HEX, QUAD
 from kit.redaction.ordinary import SHORT
 from kit.rocketmq.ids import Address
 
@@ -134,10 +134,12 @@ class Pseudonyms:
         new = self.address_text(text.replace(sign, "."))
         return None if new is None or new == text.replace(sign, ".") else new.replace(".", sign)
 
-    def decimal(self, number: str) -> str | None:
-        """Return a known address written as one number replaced, None for any other number."""
-        ip = self._decimal.get(number)
-        return None if ip is None else str(int(self.address(ip)))
+    def word(self, word: str) -> str | None:
+        """Return a word with the addresses in it replaced, a known one also as one number; None without any."""
+        if ip := self._decimal.get(word):
+            return str(int(self.address(ip)))
+        new = HEX.sub(lambda run: self.hex_run(run.group()), word)
+        return None if new == word else new
 
     def _mac(self, raw: bytes) -> bytes:
         """Return six other bytes, marked as locally administered."""

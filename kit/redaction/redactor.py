@@ -9,12 +9,14 @@ original: lengths of names are evidence.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
+from kit.inventory.references import MAX_TEXT
 from kit.redaction import forms as rf
 from kit.redaction import ordinary
 from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
@@ -25,57 +27,94 @@ HOMES: Final = ("home", "Users", "user")
 """Folders whose entries are people."""
 GONE: Final = "[redacted]"
 _NO_VALUE: Final = ("", "true", "false", "null")
+_QUOTED: Final = re.compile(r"""^(\\?["']?).*?(\\?["'])?$""", re.DOTALL)
+_STOCK: Final = frozenset(part for word in ordinary.FOLDERS for part in rf.WORD.findall(word))
+"""Words of which RocketMQ's own names of files and folders are made."""
+_CUT_WORD: Final = re.compile(r"""[^\s"'()<>\[\]{},;=:，。、：]{4,}(?=…)""")
+
+
+def mapped(value: Any, new: Callable[[str, str | None], str], field: str | None = None, *, keys: bool = True) -> Any:
+    """Return anything JSON-like, in the same shape, with its texts replaced by what `new` returns for a text and its
+    column or field. `keys`: those of objects too.
+
+    Of frames the numbers stay, but for those in a column of keys.
+    """
+    if isinstance(value, str):
+        return new(value, field)
+    if isinstance(value, Mapping):
+        if isinstance(value.get("columns"), list) and isinstance(value.get("rows"), list):
+            heads = [str(column.get("name")) for column in value["columns"]]
+            rows = [[mapped(cell, new, head) for cell, head in zip(row, heads, strict=False)] for row in value["rows"]]
+            return {name: rows if name == "rows" else mapped(each, new, name) for name, each in value.items()}
+        named = "topic" if field is not None and rf.FIELDS["name"].search(field) else None
+        return {
+            new(name, named) if keys and isinstance(name, str) else name: mapped(each, new, str(name), keys=keys)
+            for name, each in value.items()
+        }
+    if isinstance(value, list | tuple | set | np.ndarray):
+        return [mapped(each, new, field, keys=keys) for each in value]
+    if isinstance(value, pd.DataFrame):
+        made = value.astype(
+            {name: str for name in value.select_dtypes("integer") if rf.FIELDS["key"].search(str(name))}
+        )
+        for name in made.select_dtypes(["object", "string", "category"]):
+            made[name] = pd.Series([mapped(cell, new, str(name)) for cell in made[name]], made.index, dtype=object)
+        return made.set_axis([mapped(name, new, "topic") for name in made.columns], axis="columns")
+    return value
 
 
 class Redactor:
     """The mapping of one report. Not thread-safe: new originals are added."""
 
-    def __init__(
-        self,
-        salt: bytes,
-        names: Mapping[str, str] | None = None,
-        addresses: Iterable[str] = (),
-        *,
-        exact: Collection[str] = (),
-    ) -> None:
-        """Take names (name → kind: topic, group, broker, cluster, host, client, key, value, dir, app) and addresses.
+    def __init__(self, salt: bytes, names: Mapping[str, str] | None = None, exact: Collection[str] = ()) -> None:
+        """Take names (name → kind: topic, group, broker, cluster, host, client, key, value, dir, app, address).
 
-        `exact`: paths that are replaced as whole strings. Names that are also something else (`ordinary.is_ambiguous`)
-        are replaced only where a name is expected.
+        `exact`: paths that are also replaced as whole strings, and their parts wherever they are. Names that are also
+        something else (`ordinary.is_ambiguous`) are replaced only where a name is expected.
         """
-        self._pseudonyms = Pseudonyms(salt, names or (), [ip for text in addresses if (ip := parsed(text))])
+        kinds = dict(sorted((names or {}).items()))
+        known = [ip for text, kind in kinds.items() if kind == "address" and (ip := parsed(text))]
+        self._pseudonyms = Pseudonyms(salt, kinds, known)
         self.coin, self.is_pseudonym = self._pseudonyms.name, self._pseudonyms.is_one
         self._replacements: dict[str, Callable[[str], str | None]] = {
             "redacted": lambda said: GONE,
-            "quoted": lambda said: rf.QUOTED.sub(lambda hit: f"{hit[1]}{GONE}{hit[2] or ''}", said, count=1),
-            "value": self._number,
+            "quoted": lambda said: _QUOTED.sub(lambda hit: f"{hit[1]}{GONE}{hit[2] or ''}", said, count=1),
+            "value": lambda said: said if self.is_pseudonym(said) else self.names.get(said) or self.coin(said, "value"),
             "address": self._pseudonyms.address_text,
             "dashed": self._pseudonyms.dashed,
             "mac": self._pseudonyms.mac,
             "mail": lambda said: self.coin(said, "client"),
-            "web": lambda said: None if said.startswith(PUBLIC) else self.path(said),
+            "web": lambda said: said if said.startswith(PUBLIC) else self.path(said),
             "properties": self._properties,
             "dotted": self._dotted,
+            "key": self._key,
+            "word": self._pseudonyms.word,
+            "itself": lambda said: said,
             "pieces": lambda said: None,
         }
         """What a form of `forms.yaml` becomes; None: it is searched for shorter forms."""
-        self.names: dict[str, str] = {}
-        self._shapes: dict[str, list[tuple[int, int]]] = {}
-        for name, kind in sorted((names or {}).items()):
-            self._learn(name, self.coin(name, kind))
-        self.exact: dict[str, str] = {path: self.path(path) for path in sorted(exact)}
+        self.names = {name: self.coin(name, kind) for name, kind in kinds.items() if kind != "address"}
+        self._index()
+        self.exact = {path: self.path(path) for path in sorted(exact)}
         for path, new in self.exact.items():
-            # Inside a sentence a path with blanks in it has no form of its own.
-            if new != path and not rf.PATH.fullmatch(path):
-                self._learn(path, new)
+            parts = zip(_parts(path)[::2], _parts(new)[::2], strict=False)
+            for old, its in ((path, new), *((_stem(old)[0], _stem(its)[0]) for old, its in parts)):
+                if old != its and len(old) > SHORT:
+                    self.names.setdefault(old, its)
+        self._index()
         self._memo: dict[tuple[str, str | None], str] = {}
 
-    def _learn(self, name: str, new: str) -> None:
-        """Enter a name under its first word; one without a letter or digit in it is found only as a whole cell."""
-        self.names[name] = new
-        if word := rf.WORD.search(name):
-            shapes = {*self._shapes.get(word.group(), ()), (word.start(), len(name))}
-            self._shapes[word.group()] = sorted(shapes, key=lambda shape: (-shape[1], shape[0]))
+    def _index(self) -> None:
+        """Enter each name under its first word; one without a letter or digit in it is found only as a whole cell."""
+        shapes = defaultdict(set)
+        for name in self.names:
+            if word := rf.WORD.search(name):
+                shapes[word.group()].add((-len(name), word.start()))
+        self._shapes = {word: sorted(each) for word, each in shapes.items()}
+
+    def value(self, value: Any, field: str | None = None) -> Any:
+        """Return anything JSON-like or a frame with its texts replaced, in the same shape."""
+        return mapped(value, lambda text, its: text if its in rf.KEPT["findings"] else self.text(text, its), field)
 
     # --- texts --------------------------------------------------------------------------------------------------------
 
@@ -90,90 +129,66 @@ class Redactor:
         if text in self.exact:
             return self.exact[text]
         if field is not None:
-            if rf.PLACES["position_field"].search(field) and text.isdigit():
+            if rf.FIELDS["position"].search(field) and text.isdigit():
                 return text
-            if rf.PLACES["key_field"].search(field):
+            if rf.FIELDS["key"].search(field):
                 return re.sub(r"\S+", lambda token: self._key(token.group()), text)
-            if rf.PLACES["name_field"].search(field) and text in self.names:
+            if rf.FIELDS["name"].search(field) and text in self.names:
                 return self.names[text]
-        whole = rf.without_cut_word(text)
-        pieces = (piece for part in rf.SPELLED.split(whole) for piece in self._pieces(part, rf.ANY))
-        return "".join(new if new is not None else old for old, new in pieces)
+        # Of a word only the beginning is left, perhaps of a name, an address or an id.
+        cut = text if "…" in text or len(text) != MAX_TEXT else text + "…"
+        whole = _CUT_WORD.sub(lambda hit: hit[0] if is_ordinary(hit[0]) or hit[0].isdigit() else "", cut)
+        return "".join(self._joined(part, rf.ANY) for part in rf.SPELLED.split(whole))
+
+    def _joined(self, text: str, forms: rf.Pattern) -> str:
+        return "".join(old if new is None else new for old, new in self._pieces(text, forms))
 
     def _pieces(self, text: str, forms: rf.Pattern) -> Iterator[tuple[str, str | None]]:
         """Yield the text in pieces (original, replacement); None where a piece stays."""
         done = at = 0
         while (hit := forms.search(text, at)) is not None:
-            start, end, new = self._form(text, hit, done)
-            if new is None and hit.lastgroup != "word":
-                plain = (rf.PLAIN if hit.lastgroup != "dotted" else rf.WORDS).search(text, hit.start())
-                hit = plain if plain is not None else hit
-                start, end, new = self._form(text, hit, done)
+            tried: re.Match[str] | None = hit
+            while tried is not None:
+                form = str(tried.lastgroup)
+                start, end, new = self._form(text, tried, done)
+                if new is not None:
+                    break
+                tried = rf.after(form).match(text, hit.start())
             if new is not None:
                 if start > done:
                     yield text[done:start], None
                 yield text[start:end], new
                 done = end
-            at = max(end, hit.start() + 1)
+            at = end if new is not None or form == "word" else hit.start() + 1
         if done < len(text):
             yield text[done:], None
 
     def _form(self, text: str, hit: re.Match[str], done: int) -> tuple[int, int, str | None]:
         """Return where a match begins and ends, and its replacement (None: it stays)."""
-        start, end, form, said = hit.start(), hit.end(), str(hit.lastgroup), hit.group()
-        if form == "path" and (bare := said.rstrip(".,:")) in self.exact:
-            return start, start + len(bare), self.exact[bare]
-        named = self._name_at(text, start + (form == "absolute"), done)
-        if named is not None and form in ("word", "dotted", "path", "absolute", "colons", "quad"):
-            return named
-        if form == "word":
-            return self._word(text, start, end)
-        if form == "phone" and rf.PLACES["position_before"].search(text, max(0, start - 24), start):
-            return start, end, None
-        if form == "colons":
-            said = said.rstrip(".")
-            end = start + len(said)
-        head = hit[f"head_{form}"]
-        new = self._replacements[rf.FORMS[form].becomes](said[len(head) :])
-        return start, end, None if new is None else head + new
+        start, end, name = hit.start(), hit.end(), str(hit.lastgroup)
+        form, begin = rf.FORMS[name], hit.end(f"head_{name}")
+        known = self._name_at(text, start, done) if form.named else None
+        if known is None and form.named and begin > start:
+            known = self._name_at(text, begin, start, expected=True)
+        first, end, new = known or (begin, end, self._replacements[form.becomes](text[begin:end]))
+        if first <= start or new is None:
+            return first, end, new
+        return start, end, self._joined(text[start:first], rf.WORDS) + new
 
-    def _word(self, text: str, start: int, end: int) -> tuple[int, int, str | None]:
-        """Replace one word: a key by its place, an id by its form."""
-        before = text[max(0, start - 60) : start]
-        if before[-1:] in tuple("=\"'[ :：号为是") and rf.PLACES["key_before"].search(before):
-            token = rf.KEY.match(text, start)
-            if token and not rf.QUADS.search(token.group()):
-                return start, token.end(), self._key(token.group())
-        said = text[start:end]
-        if said.isdigit() and (decimal := self._pseudonyms.decimal(said)) is not None:
-            return start, end, decimal
-        new = rf.HEX.sub(lambda run: self._pseudonyms.hex_run(run.group()), said)
-        return start, end, None if new == said else new
-
-    def _name_at(self, text: str, start: int, done: int) -> tuple[int, int, str] | None:
-        """Return the longest known name whose first word begins here, if it may be replaced."""
-        word = rf.WORD.match(text, start)
+    def _name_at(self, text: str, start: int, done: int, *, expected: bool = False) -> tuple[int, int, str] | None:
+        """Return the longest known name whose first word begins here; where none is `expected`, no ambiguous one."""
+        word = rf.WORD.search(text, start)
         if word is None:
             return None
-        for lead, size in self._shapes.get(word.group(), ()):
-            begin = start - lead
-            name = text[begin : begin + size]
-            is_whole = begin >= done and name in self.names and not rf.inside(text, begin, begin + size)
-            if is_whole and self._may(name, text, begin):
-                return begin, begin + size, self.names[name]
+        for size, lead in self._shapes.get(word.group(), ()):
+            begin = word.start() - lead
+            end = begin - size
+            name = text[begin:end]
+            if begin >= done and name in self.names and not _is_inside(text, begin, end):
+                is_number = name.isdigit() and len(name) >= 5 and _is_alone(text, begin, end)
+                if expected or is_number or not is_ambiguous(name):
+                    return begin, end, self.names[name]
         return None
-
-    def _may(self, name: str, text: str, begin: int) -> bool:
-        """Return whether a name may be replaced here: short and common ones only where a name is expected."""
-        if not is_ambiguous(name):
-            return True
-        before, after = text[max(0, begin - 60) : begin], text[begin + len(name) : begin + len(name) + 1]
-        if rf.PLACES["key_before"].search(before):
-            return True
-        if name.isdigit():
-            alone = (not before or before[-1] in " \t\"'[(") and (not after or after in " \t\"'])|,")
-            return len(name) >= 5 and alone
-        return bool(rf.PLACES["name_before"].search(before))
 
     # --- what the forms become ----------------------------------------------------------------------------------------
 
@@ -186,10 +201,6 @@ class Redactor:
         if token in _NO_VALUE or is_ordinary(token) or (token.isascii() and not rf.WORD.search(token)):
             return token
         return self.coin(token, "key")
-
-    def _number(self, said: str) -> str | None:
-        """Return the pseudonym of a personal number or name; that of a number looks like a number too."""
-        return None if self.is_pseudonym(said) else self.names.get(said) or self.coin(said, "value")
 
     def _properties(self, said: str) -> str:
         """Return printed properties: RocketMQ's keep their values but for keys and names, a user's get pseudonyms."""
@@ -221,11 +232,10 @@ class Redactor:
 
     def path(self, text: str) -> str:
         """Return a path or address of the web with every part replaced that is not RocketMQ's own."""
-        # Where folders are parted by slashes, a backslash is part of a name.
-        parts = re.split(r"(:/+|/|\?.*$)" if "/" in text and "://" not in text else r"(:/+|[/\\]|\?.*$)", text)
         whole = re.match(r"[/\\~]|[A-Za-z]+:", text) is not None
+        parts = _parts(text)
         made = [
-            self._segment(part, whole, n >= 2 and parts[n - 2] in HOMES) if n % 2 == 0 else part
+            part if n % 2 else self._segment(part, whole, n >= 2 and parts[n - 2] in HOMES)
             for n, part in enumerate(parts)
         ]
         return "".join(part for part in made if not part.startswith("?"))
@@ -240,44 +250,35 @@ class Redactor:
         if part in self.names:
             return self.names[part]
         pieces = list(self._pieces(part, rf.PLAIN))
-        left = {word for old, new in pieces if new is None for word in rf.WORD.findall(old) if not word.isdigit()}
-        if left <= rf.STOCK and not home and all(old.isascii() for old, new in pieces if new is None):
+        left = [old for old, new in pieces if new is None]
+        words = {word for old in left for word in rf.WORD.findall(old) if not word.isdigit()}
+        if words <= _STOCK and not home and all(map(str.isascii, left)):
             return "".join(new if new is not None else old for old, new in pieces)
-        stem, tail = rf.split_name(part)
+        stem, tail = _stem(part)
         return (self.names.get(stem) or self.coin(stem, "dir")) + tail
 
-    # --- anything -----------------------------------------------------------------------------------------------------
 
-    def value(self, value: Any, field: str | None = None) -> Any:
-        """Return anything JSON-like with texts and keys replaced, in the same shape; tables column by column."""
-        if isinstance(value, str):
-            return value if field in rf.KEPT["findings"] else self.text(value, field)
-        if isinstance(value, Mapping):
-            if isinstance(value.get("columns"), list) and isinstance(value.get("rows"), list):
-                return self._table(value)
-            named = "topic" if field is not None and rf.PLACES["name_field"].search(field) else None
-            told = {k: self.text(k, named) if isinstance(k, str) else k for k in value}
-            return {told[k]: self.value(each, str(k)) for k, each in value.items()}
-        if isinstance(value, list | tuple | set | np.ndarray):
-            return [self.value(each, field) for each in value]
-        return value
+def _parts(path: str) -> list[str]:
+    """Return the parts of a path and, every second, what is between; where slashes part, a backslash is of a name."""
+    return re.split(r"(:/+|/|\?.*$)" if "/" in path and "://" not in path else r"(:/+|[/\\]|\?.*$)", path)
 
-    def _table(self, table: Mapping[str, Any]) -> dict[str, Any]:
-        heads = [str(column.get("name")) for column in table["columns"]]
-        rows = [[self.value(cell, head) for cell, head in zip(row, heads, strict=False)] for row in table["rows"]]
-        rest = {name: self.value(each, name) for name, each in table.items() if name != "rows"}
-        return {name: rows if name == "rows" else rest[name] for name in table}
 
-    def frame(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a frame with its texts replaced; times and numbers stay, but for numbers in a column of keys."""
-        made = frame.copy()
-        for name in made.columns:
-            column = made[name]
-            if column.dtype == object or isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype):
-                made[name] = pd.Series(
-                    [self.value(cell, str(name)) for cell in column], index=column.index, dtype=object
-                )
-            elif rf.PLACES["key_field"].search(str(name)) and pd.api.types.is_integer_dtype(column.dtype):
-                made[name] = [self._key(str(cell)) for cell in column]
-        made.columns = pd.Index([self.names.get(name, name) for name in made.columns])
-        return made
+def _stem(part: str) -> tuple[str, str]:
+    """Return the stem of a file name and its known extensions."""
+    stem, tail = part, ""
+    while (dot := stem.rfind(".")) > 0 and (stem[dot + 1 :] in ordinary.EXTENSIONS or stem[dot + 1 :].isdigit()):
+        stem, tail = stem[:dot], stem[dot:] + tail
+    return stem, tail
+
+
+def _is_inside(text: str, begin: int, end: int) -> bool:
+    """Return whether a piece of text continues a word on either side."""
+    return any(
+        text[at - 1].isascii() and text[at - 1].isalnum() and text[at].isascii() and text[at].isalnum()
+        for at in (begin, end)
+        if 0 < at < len(text)
+    )
+
+
+def _is_alone(text: str, begin: int, end: int) -> bool:
+    return text[max(begin - 1, 0) : begin] in " \t\"'[(" and text[end : end + 1] in " \t\"'])|,"

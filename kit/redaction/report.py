@@ -22,7 +22,7 @@ from kit.evidence import disk
 from kit.i18n import Lang, labels, on_clock
 from kit.redaction import forms, leaks
 from kit.redaction import names as redactnames
-from kit.redaction.redactor import Redactor
+from kit.redaction.redactor import Redactor, mapped
 from kit.report import build, manifest, notebooks, write
 from kit.report.notebook_format import nbformat
 
@@ -63,14 +63,14 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         replaced = redactor.value(findings)
         disk.write_json(staged / "findings.json", replaced)
         for name, frame in tables.items():
-            write.csv(redactor.frame(frame), staged / "tables" / f"{name}.csv")
+            write.csv(redactor.value(frame), staged / "tables" / f"{name}.csv")
         (staged / "notebooks").mkdir()
         written = []
         for path, book in books.items():
             notebook(redactor, book, redactor.value(build.neutral(case)), case.lang)
             nbformat.write(book, staged / "notebooks" / path.name)
             written.append(staged / "notebooks" / path.name)
-        frames = {name: redactor.frame(frame) for name, frame in evidence.items()}
+        frames = {name: redactor.value(frame) for name, frame in evidence.items()}
         with on_clock(case.clock):
             build.build(replaced, frames, written, staged, case.lang, redactor.value(options) | {"redact": True})
         manifest.write_run(staged / "run.json", started, {})
@@ -128,12 +128,6 @@ def _output(
     return data.get(CHART)
 
 
-def figure(redactor: Redactor, value: Any, field: str | None = None) -> Any:
+def figure(redactor: Redactor, value: Any) -> Any:
     """Return a figure with its texts replaced; the names of its fields are plotly's."""
-    if field in forms.KEPT["figure"]:
-        return value
-    if isinstance(value, dict):
-        return {name: figure(redactor, each, name) for name, each in value.items()}
-    if isinstance(value, list):
-        return [figure(redactor, each, field) for each in value]
-    return redactor.text(value) if isinstance(value, str) else value
+    return mapped(value, lambda text, field: text if field in forms.KEPT["figure"] else redactor.text(text), keys=False)

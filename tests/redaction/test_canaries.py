@@ -24,7 +24,7 @@ UNSEEN = ("set", "sentence", "host", "topic", "body", "package", "number in JSON
 def redactor() -> Redactor:
     """A redactor that knows what `kit.redaction.names` learns from texts alone."""
     texts = [line for line, _ in PLANTED.values()]
-    return Redactor(b"salt", dict(redactnames.mentioned(texts)), redactnames.mentioned_addresses(texts))
+    return Redactor(b"salt", dict(redactnames.mentioned(texts)))
 
 
 @pytest.mark.parametrize("kind", PLANTED)
@@ -90,7 +90,7 @@ def test_what_follows_a_command_in_a_sentence_is_no_host() -> None:
         "$ ssh -t 10.1.2.3 tail -f broker.log",
         "# telnet refused connection",
     ]
-    assert dict(redactnames.mentioned(said)) == {}
+    assert dict(redactnames.mentioned(said)) == {"10.1.2.3": "address"}
 
 
 @pytest.mark.parametrize("command", rows_of(__file__, "commands"))
@@ -102,7 +102,7 @@ def test_the_host_of_a_command_is_replaced_wherever_it_is_shown(command: str) ->
 
 def test_an_address_in_hex_is_replaced_in_every_form() -> None:
     texts = ["peer 0x0a4d0337 lost", "10.77.3.55:10911", "flags 0x00000100, 0x7f8a, thread 0x00007f2a1c0b8800"]
-    made = Redactor(b"salt", {}, redactnames.mentioned_addresses(texts))
+    made = Redactor(b"salt", dict(redactnames.mentioned(texts)))
     hexed, dotted, rest = map(made.text, texts)
     assert "0a4d0337" not in hexed and hexed.startswith("peer 0x") and hexed.endswith(" lost")
     assert dotted.removesuffix(":10911") == ".".join(str(byte) for byte in bytes.fromhex(hexed.split()[1][2:]))

@@ -49,7 +49,7 @@ HELD = leaks.Originals(
 
 
 def redactor(addresses: tuple[str, ...] = ("10.20.44.11", "10.20.44.21"), **more: Any) -> Redactor:
-    return Redactor(SALT, NAMES, addresses, **more)
+    return Redactor(SALT, NAMES | dict.fromkeys(addresses, "address"), **more)
 
 
 PATIENT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -65,11 +65,11 @@ AROUND = st.sampled_from(["", " ", "/", "connect to <", "host=", "[", "地址", 
 @PATIENT
 @given(st.lists(V4, min_size=2, max_size=30, unique=True))
 def test_addresses_map_one_to_one_onto_none_of_them(found: list[ipaddress.IPv4Address]) -> None:
-    made = Redactor(SALT, {}, map(str, found))
+    made = Redactor(SALT, dict.fromkeys(map(str, found), "address"))
     new = [made.text(str(ip)) for ip in found]
     assert len(set(new)) == len(found) and not set(new) & set(map(str, found))
     assert all(ipaddress.ip_address(text) in ipaddress.ip_network("100.64.0.0/10") for text in new)
-    assert new == [Redactor(SALT, {}, map(str, reversed(found))).text(str(ip)) for ip in found]
+    assert new == [Redactor(SALT, dict.fromkeys(map(str, reversed(found)), "address")).text(str(ip)) for ip in found]
 
 
 @PATIENT
@@ -82,7 +82,8 @@ def test_addresses_map_one_to_one_onto_none_of_them(found: list[ipaddress.IPv4Ad
     st.booleans(),
 )
 def test_no_address_survives_in_text_or_hex(parts: list[tuple[str, ipaddress.IPv4Address, str]], lower: bool) -> None:
-    made = Redactor(SALT, {}, [str(ip) for _, ip, _ in parts])
+    known = {str(ip): "address" for _, ip, _ in parts}
+    made = Redactor(SALT, known)
     text = " ".join(f"{before}{ip}{after}" for before, ip, after in parts)
     hexed = " ".join(
         f"id={ip.packed.hex().upper()}00002A9F0000000000001C7B, {ip.packed.hex().upper()} _{ip.packed.hex().upper()}00000C387F44"
@@ -90,7 +91,7 @@ def test_no_address_survives_in_text_or_hex(parts: list[tuple[str, ipaddress.IPv
     )
     text += " " + (hexed.lower() if lower else hexed)
     new = made.text(text)
-    assert made.text(text) == new == Redactor(SALT, {}, [str(ip) for _, ip, _ in parts]).text(text)
+    assert made.text(text) == new == Redactor(SALT, known).text(text)
     for _, ip, _ in parts:
         assert not re.search(rf"(?<!\d){re.escape(str(ip))}(?!\d)", new)
         assert ip.packed.hex() not in new.lower()
@@ -101,7 +102,7 @@ def test_no_address_survives_in_text_or_hex(parts: list[tuple[str, ipaddress.IPv
 @PATIENT
 @given(V6, st.integers(0, 65535))
 def test_long_addresses_too(ip: ipaddress.IPv6Address, port: int) -> None:
-    made = Redactor(SALT, {}, [str(ip)])
+    made = Redactor(SALT, {str(ip): "address"})
     new = made.text(f"connect to [{ip}]:{port} failed")
     host = new.removeprefix("connect to [").removesuffix(f"]:{port} failed")
     assert ipaddress.ip_address(host) in ipaddress.ip_network("2001:db8::/32") or ip.is_loopback
@@ -152,7 +153,7 @@ def test_small_keys_go_only_where_a_key_is_expected() -> None:
     assert made.text(said.format(1025)) == said.format(new)
     assert made.value({"uniq_keys": 1025, "UNIQ_KEY": "1025"}) == {"uniq_keys": 1025, "UNIQ_KEY": "1025"}
     assert made.value({"key": "1025", "bytes": 1025, "says": "1025"}) == {"key": new, "bytes": 1025, "says": "1025"}
-    frame = made.frame(
+    frame = made.value(
         pd.DataFrame({"key": [1025, 1026], "store_size": [1025, 1026], "keys": ["SO20260007 1025", None]})
     )
     assert frame["key"][0] == new and list(frame["store_size"]) == [1025, 1026]
@@ -218,6 +219,12 @@ def test_paths_keep_what_is_rocketmqs_own() -> None:
         == f"x/topicStatus-%RETRY%{made.names['order-group']}-late.txt"
     )
     assert made.path("/srv/order.csv").partition(".")[2] == "csv"
+
+
+def test_parts_of_a_path_are_replaced_wherever_they_are_shown() -> None:
+    made = redactor(exact=["evidence/logs/主机web-01手机13917720345-x.log"])
+    shown = made.text("logs/主机web-01手机13917720345-x.log: 7 lines")
+    assert shown.startswith("logs/dir-") and shown.endswith(".log: 7 lines") and "13917720345" not in shown
 
 
 def test_hosts_mail_and_packages_by_their_form() -> None:
@@ -408,7 +415,7 @@ def test_a_leak_stops_the_report_before_anything_is_written(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = kit.open_case(recorded.unpack("healthy", tmp_path), tmp_path / "cache")
-    monkeypatch.setattr(Redactor, "frame", lambda self, frame: frame)
+    monkeypatch.setattr(Redactor, "value", lambda self, value: value)
     with pytest.raises(click.ClickException, match="would still show an original"):
         redacted.run(case, tmp_path / "out")
     assert not (tmp_path / "out").exists() and not list((case.workspace.folder / "tmp").iterdir())
