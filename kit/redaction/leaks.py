@@ -15,7 +15,7 @@ import ipaddress
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,7 +27,6 @@ from kit import data
 from kit.i18n import CATALOGUE, LANGS, Lang, T, labels
 from kit.redaction import ordinary
 from kit.redaction.ordinary import is_ambiguous
-from kit.report import manifest
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -150,7 +149,7 @@ def texts(path: Path) -> Iterator[str]:
 
 
 def _json(raw: str) -> Iterator[str]:
-    """Yield the texts of JSON, names of fields too."""
+    """Yield the texts of JSON, names of fields too, but for versions: 17.0.21.1 is a Java."""
     yield from map(json.loads, _FILES["string"].findall(_FILES["fixed"].sub("", raw)))
 
 
@@ -172,12 +171,6 @@ def check(originals: Originals, files: Mapping[Path, Path], sentence: T, lang: L
             raise click.ClickException(sentence.say(file=str(name), kind=KINDS[kind]).render(lang))
 
 
-@cache
-def _own_versions() -> frozenset[str | None]:
-    """Return the versions that a report names: 17.0.21.1 is a Java, although it looks like an address."""
-    return frozenset(manifest.versions().values())
-
-
 def leak(text: str, originals: Originals) -> str | None:
     """Return the kind of the first original in a text (a key of `_FORMS`), None if absent."""
     text = html.unescape(_FILES["escaped"].sub(" ", text))
@@ -186,7 +179,7 @@ def leak(text: str, originals: Originals) -> str | None:
         for hit in pattern.finditer(text):
             if form == "address":
                 ip = _address(hit[1] or hit[3] or hit[2].replace("-", "."))
-                is_own = hit[1] in _own_versions() or ip is None or _is_nobodys(ip)
+                is_own = ip is None or _is_nobodys(ip)
             else:
                 said = hit[hit.lastindex or 0]
                 # A name that goes on, as `key-1x2y-retry` does, is the pseudonym and what was behind it.

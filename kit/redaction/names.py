@@ -141,7 +141,7 @@ def _quoted_rows(case: Case, texts: set[str]) -> Iterator[str]:
 # --- what only the shown texts tell -----------------------------------------------------------------------------------
 
 _ADDRESSES: Final[dict[str, Callable[[str], Any]]] = {
-    "address": lambda text: host(re.sub("[-_]", ".", text))[0],
+    "address": lambda text: host(text)[0],
     "hex": lambda text: ipaddress.ip_address(bytes.fromhex(text)),
     "number": lambda text: ipaddress.IPv4Address(int(text) % (1 << 32)),
 }

@@ -7,6 +7,7 @@ administered: none of them is a real one. Ports, process ids, offsets, times and
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import ipaddress
@@ -16,34 +17,29 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from kit.redaction.forms import HEX, QUAD
+from kit.redaction.forms import HEX
 from kit.redaction.ordinary import SHORT
 from kit.rocketmq.ids import Address
 
 SPACES: Final = {4: (int(ipaddress.IPv4Address("100.64.0.0")), 22), 6: (int(ipaddress.IPv6Address("2001:db8::")), 96)}
 """By the version of an address: the first pseudonym, and bits below it."""
-DIGEST: Final = 64
-"""Hex digits of a SHA-256: what identifies an evidence file is no id."""
 _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-def parsed(text: str) -> Address | None:
-    """Parse an address; leading zeros are read as decimal."""
-    try:
-        return ipaddress.ip_address(
-            ".".join(str(int(part)) for part in text.split(".")) if QUAD.fullmatch(text) else text
-        )
-    except ValueError:
-        return None
-
-
 def host(text: str) -> tuple[Address | None, str]:
-    """Return an address and the port behind it, "" for none: Java prints `/fd00:0:0:0:0:0:0:1:9876`."""
-    bare, colon, port = text.rpartition(":")
-    ip = parsed(text)
-    if ip is None and ":" in bare and port.isdigit():
-        return parsed(bare), colon + port
-    return ip, ""
+    """Return an address and the port behind it, "" for none: Java prints `/fd00:0:0:0:0:0:0:1:9876`.
+
+    Leading zeros are read as decimal; between the numbers there may be dashes or underscores, as in names of hosts.
+    """
+    bare, _, port = text.rpartition(":")
+    for address, behind in [(text, ""), *([(bare, f":{port}")] if ":" in bare and port.isdigit() else ())]:
+        numbers = re.split("[._-]", address)
+        with contextlib.suppress(ValueError):
+            dotted = (
+                ".".join(str(int(number)) for number in numbers) if len(numbers) == 4 and ":" not in address else ""
+            )
+            return ipaddress.ip_address(dotted or address), behind
+    return None, ""
 
 
 def says_nothing(ip: Address) -> bool:
@@ -93,18 +89,13 @@ class Pseudonyms:
         """Return the pseudonym of a name: as long from four characters on, beginning with its kind if possible."""
         size = len(name) if len(name) > SHORT else 6
         is_number = name.isascii() and name.isdigit() and size == len(name)
-        stem = f"{kind}-" if size >= len(kind) + 7 else kind[0]
+        stem = "" if is_number else f"{kind}-" if size >= len(kind) + 7 else kind[0]
 
         def create(attempt: int) -> str:
-            if is_number:
-                digit = "123456789"[self._number("digit", name, attempt) % 9]
-                return digit + self._letters(name, size - 1, attempt, "0123456789")
-            return stem + self._letters(name, size - len(stem), attempt)
+            chosen = random.Random(self._number("letters", name, attempt))
+            return stem + "".join(chosen.choices("123456789" if is_number else _ALPHABET, k=size - len(stem)))
 
         return str(self._of(name, create))
-
-    def _letters(self, text: str, size: int, attempt: int, alphabet: str = _ALPHABET) -> str:
-        return "".join(random.Random(self._number("letters", text, attempt)).choices(alphabet, k=size))
 
     # --- addresses ----------------------------------------------------------------------------------------------------
 
@@ -118,21 +109,14 @@ class Pseudonyms:
         return new
 
     def address_text(self, text: str) -> str | None:
-        """Return an address in its usual form replaced, None where the text is not an address."""
+        """Return an address in any spelling of `host` replaced, None where the text is not an address."""
         ip, port = host(text)
         if ip is None:
             return None
         mapped = getattr(ip, "ipv4_mapped", None)
-        if mapped is not None:
-            return f"::ffff:{self.address(mapped)}{port}"
-        new = self.address(ip)
-        return text if new == ip else f"{new}{port}"
-
-    def dashed(self, text: str) -> str | None:
-        """Return the address in a host name such as `ip-10-1-2-3` replaced, None where it is not one."""
-        sign = "-" if "-" in text else "_"
-        new = self.address_text(text.replace(sign, "."))
-        return None if new is None or new == text.replace(sign, ".") else new.replace(".", sign)
+        new = f"::ffff:{self.address(mapped)}" if mapped else str(self.address(ip))
+        sign = next((sign for sign in "-_" if sign in text), ".")
+        return text if new == str(ip) else new.replace(".", sign) + port
 
     def word(self, word: str) -> str | None:
         """Return a word with the addresses in it replaced, a known one also as one number; None without any."""
@@ -141,28 +125,21 @@ class Pseudonyms:
         new = HEX.sub(lambda run: self.hex_run(run.group()), word)
         return None if new == word else new
 
-    def _mac(self, raw: bytes) -> bytes:
-        """Return six other bytes, marked as locally administered."""
-        return b"\x02" + self._number("mac", raw.hex()).to_bytes(32, "big")[:5]
-
     def mac(self, text: str) -> str:
-        """Return a MAC address with its separators and case kept."""
-        new = self._mac(bytes.fromhex(re.sub("[:.-]", "", text))).hex(*(".", 2) if "." in text else text[2])
-        return new if text == text.lower() else new.upper()
+        """Return a MAC address as another that is locally administered, with its separators and case kept."""
+        digits = re.sub("[:.-]", "", text).lower()
+        new = iter("02" + self._number("mac", digits).to_bytes(32, "big")[:5].hex())
+        return _cased("".join(each if each in ":.-" else next(new) for each in text), text)
 
     def hex_run(self, run: str) -> str:
         """Return a run of hex digits with its address replaced: at the head of an id, or any known one."""
         size = len(run)
-        if size == DIGEST:
-            return run
-        if size == 56 or (size == 32 and run.upper() in self._hex):
-            return self._swap(run, 0, 32)
-        if size == 32:
-            return self._swap(run, 0, 8)
+        if size in (32, 56):
+            return self._swap(run, 0, 32 if size == 56 or run.upper() in self._hex else 8)
         if size == 34 and run.startswith("01"):
-            return run[:2] + _cased(self._mac(bytes.fromhex(run[2:14])).hex(), run) + run[14:]
-        # A number of decimal digits only is a time or an offset, unless it is exactly as long as an address.
-        if run.isdigit() and size != 8:
+            return run[:2] + _cased(self.mac(run[2:14]), run) + run[14:]
+        # A SHA-256 identifies a file; decimal digits are a time or an offset, unless exactly as long as an address.
+        if size == 64 or (run.isdigit() and size != 8):
             return run
         at = 0
         while at + 8 <= size:

@@ -20,7 +20,7 @@ from kit.inventory.references import MAX_TEXT
 from kit.redaction import forms as rf
 from kit.redaction import ordinary
 from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
-from kit.redaction.pseudonyms import Pseudonyms, parsed
+from kit.redaction.pseudonyms import Pseudonyms, host
 from kit.rocketmq import names as own
 
 HOMES: Final = ("home", "Users", "user")
@@ -73,7 +73,7 @@ class Redactor:
         something else (`ordinary.is_ambiguous`) are replaced only where a name is expected.
         """
         kinds = dict(sorted((names or {}).items()))
-        known = [ip for text, kind in kinds.items() if kind == "address" and (ip := parsed(text))]
+        known = [ip for text, kind in kinds.items() if kind == "address" and (ip := host(text)[0])]
         self._pseudonyms = Pseudonyms(salt, kinds, known)
         self.coin, self.is_pseudonym = self._pseudonyms.name, self._pseudonyms.is_one
         self._replacements: dict[str, Callable[[str], str | None]] = {
@@ -81,7 +81,6 @@ class Redactor:
             "quoted": lambda said: _QUOTED.sub(lambda hit: f"{hit[1]}{GONE}{hit[2] or ''}", said, count=1),
             "value": lambda said: said if self.is_pseudonym(said) else self.names.get(said) or self.coin(said, "value"),
             "address": self._pseudonyms.address_text,
-            "dashed": self._pseudonyms.dashed,
             "mac": self._pseudonyms.mac,
             "mail": lambda said: self.coin(said, "client"),
             "web": lambda said: said if said.startswith(PUBLIC) else self.path(said),
@@ -115,6 +114,10 @@ class Redactor:
     def value(self, value: Any, field: str | None = None) -> Any:
         """Return anything JSON-like or a frame with its texts replaced, in the same shape."""
         return mapped(value, lambda text, its: text if its in rf.KEPT["findings"] else self.text(text, its), field)
+
+    def figure(self, figure: Any) -> Any:
+        """Return a figure with its texts replaced; the names of its fields are plotly's."""
+        return mapped(figure, lambda text, its: text if its in rf.KEPT["figure"] else self.text(text), keys=False)
 
     # --- texts --------------------------------------------------------------------------------------------------------
 

@@ -20,9 +20,9 @@ from kit.charts.table import BEHIND, drawn, spelled
 from kit.charts.table import MIME as TABLE
 from kit.evidence import disk
 from kit.i18n import Lang, labels, on_clock
-from kit.redaction import forms, leaks
+from kit.redaction import leaks
 from kit.redaction import names as redactnames
-from kit.redaction.redactor import Redactor, mapped
+from kit.redaction.redactor import Redactor
 from kit.report import build, manifest, notebooks, write
 from kit.report.notebook_format import nbformat
 
@@ -50,8 +50,9 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
     place = case.workspace.folder / "tmp"
     place.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="redact-", dir=place) as folder:
-        plain, staged = Path(folder, "plain"), Path(folder, "report")
-        executed = notebooks.execute(notebooks.chosen(findings, cause), plain, parameters, case.failures)
+        staged = Path(folder)
+        chosen = notebooks.chosen(findings, cause)
+        executed = notebooks.execute(chosen, staged / "notebooks", parameters, case.failures)
         books = {path: notebooks.read(path) for path in executed}
         tables = {name: results.table(case, name) for name in results.names(case)}
         evidence = build.evidence_tables(case)
@@ -64,15 +65,12 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         disk.write_json(staged / "findings.json", replaced)
         for name, frame in tables.items():
             write.csv(redactor.value(frame), staged / "tables" / f"{name}.csv")
-        (staged / "notebooks").mkdir()
-        written = []
         for path, book in books.items():
             notebook(redactor, book, redactor.value(build.neutral(case)), case.lang)
-            nbformat.write(book, staged / "notebooks" / path.name)
-            written.append(staged / "notebooks" / path.name)
+            nbformat.write(book, path)
         frames = {name: redactor.value(frame) for name, frame in evidence.items()}
         with on_clock(case.clock):
-            build.build(replaced, frames, written, staged, case.lang, redactor.value(options) | {"redact": True})
+            build.build(replaced, frames, executed, staged, case.lang, redactor.value(options) | {"redact": True})
         manifest.write_run(staged / "run.json", started, {})
 
         if case.failures:
@@ -120,14 +118,9 @@ def _output(
         return None
     foreign = data.pop("text/html", None)
     for mime in data:
-        data[mime] = figure(redactor, data[mime]) if mime == PLOTLY_MIME else redactor.value(data[mime])
+        data[mime] = redactor.figure(data[mime]) if mime == PLOTLY_MIME else redactor.value(data[mime])
     if TABLE in data:
         data.update({"text/html": drawn(data[TABLE]), "text/plain": spelled(data[TABLE])})
     elif foreign and chart and output.get("metadata", {}).get(notebooks.KIT, {}).get("twin"):
         data["text/html"] = drawn(chart["table"], chart["reading"], BEHIND.render(lang))
     return data.get(CHART)
-
-
-def figure(redactor: Redactor, value: Any) -> Any:
-    """Return a figure with its texts replaced; the names of its fields are plotly's."""
-    return mapped(value, lambda text, field: text if field in forms.KEPT["figure"] else redactor.text(text), keys=False)
