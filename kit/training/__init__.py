@@ -44,7 +44,7 @@ def open(  # noqa: A001
     """
     from kit.notebook import prose
     from kit.training.bench import Bench, evidences
-    from kit.training.lab import MIXED, labs
+    from kit.training.lab import labs
     from kit.training.session import LabError, Session
 
     known = labs()
@@ -52,7 +52,7 @@ def open(  # noqa: A001
     if number not in known:
         raise LabError(SAYS["no_lab"].say(lab=str(lab)[:40], known=[str(n) for n in known]).render(lang))
     prose.speak(str(number), lang, interactive)
-    paths = evidences(evidence, number in MIXED, cases, draw)
+    paths = evidences(evidence, known[number].hint is not None, cases, draw)
     _open.pop(number, None)  # the lab opened last is the last one
     _open[number] = Session(known[number], Bench(paths, workspace, lang, interactive, options), solve)
     return _open[number]

@@ -11,24 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.case.tables import AS_MAP
 from kit.charts import Chart, Table
-from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import Lang, labels
 from kit.notebook import inquiry as notebook
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kit.case.case import Case
 
 ARCHIVES: Final = (".tar.zst", ".tar.gz", ".tgz", ".tar", ".zip")
 SAYS: Final = labels("training")["bench"]
-COLUMNS: Final = (
-    "store_timestamp", "topic", "properties", "sys_flag", "reconsume_times", "prepared_transaction_offset", "uniq_key",
-    "offset_msg_id", "store_size",
-)  # fmt: skip
-"""What decides first: the last ones may need scrolling."""
 TOPICS: Final = """
 select topic, count(*) as records, min(store_timestamp) as first, max(store_timestamp) as last
 from records group by topic order by records desc, topic limit 40
@@ -41,6 +32,13 @@ ENTRIES: Final = r"""
 select file, line, ts, level, concat_ws('\n', message, trace) as text
 from logs where contains(concat_ws('\n', message, trace), :text) order by ts, file, line limit :most
 """
+
+RECORDS: Final = r"""
+select store_timestamp, topic, translate(properties_text, '\u0001\u0002', '=,') as properties, sys_flag, reconsume_times,
+  prepared_transaction_offset, uniq_key, offset_msg_id, store_size
+from records where {condition} order by file, physical_offset limit :most
+"""
+"""What decides first: the last columns may need scrolling."""
 
 
 class Bench:
@@ -75,10 +73,6 @@ class Bench:
         case = self.inquiry(n).case
         _ = case.spark
         return case
-
-    def figures(self, cause: str) -> Mapping[str, Any]:
-        figures: Mapping[str, Any] = self.inquiry().finding(cause)["figures"]
-        return figures
 
     def table(self, name: str, n: int = 1) -> pd.DataFrame:
         return self.inquiry(n).table(name)
@@ -130,28 +124,9 @@ class Bench:
         shown = self._query(n, ENTRIES, SAYS["found"].say(text=text), text=text, most=most)
         return attrs.evolve(shown, frame=shown.frame.assign(file=shown.frame["file"].map(_inside)))
 
-    def records(
-        self, n: int = 1, most: int = 8, *, topic: str | None = None, uniq_key: str | None = None, **properties: str
-    ) -> Table:
-        """Return the first records of a topic, of a message, or with properties of these values."""
-        rows = self._chosen(n, {"topic": topic, "uniq_key": uniq_key}, properties).orderBy("file", "physical_offset")
-        first = rows.select(*{*COLUMNS} - {"properties"}, TEXT).limit(most).toPandas()
-        own = [", ".join(f"{k}={v}" for k, v in as_dict(p).items() if k != "UNIQ_KEY") for p in first[TEXT]]
-        return Table(first.assign(properties=own)[list(COLUMNS)], SAYS["records"], lang=self.lang)
-
-    def count(self, n: int = 1, *, topic: str | None = None, uniq_key: str | None = None, **properties: str) -> int:
-        """Return how many records there are of a topic, of a message, or with properties of these values."""
-        return int(self._chosen(n, {"topic": topic, "uniq_key": uniq_key}, properties).count())
-
-    def _chosen(self, n: int, columns: Mapping[str, str | None], properties: Mapping[str, str]) -> DataFrame:
-        from pyspark.sql import functions as F  # noqa: N812
-
-        frame = self.spark_case(n).records
-        for name, value in columns.items():
-            frame = frame if value is None else frame.where(F.col(name) == F.lit(value))
-        for name, value in properties.items():
-            frame = frame.where(F.try_element_at(F.expr(AS_MAP), F.lit(name)) == F.lit(value))
-        return frame
+    def records(self, condition: str = "true", n: int = 1, most: int = 8) -> Table:
+        """Return the first records that meet a condition in SQL, such as `topic = 'X' and property_DELAY is not null`."""
+        return self._query(n, RECORDS.format(condition=condition), SAYS["records"], most=most)
 
     def sql(self, text: str, n: int = 1) -> Table:
         """Return the answer to a query over the tables of the evidence."""

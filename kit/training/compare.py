@@ -59,6 +59,11 @@ def number(given: Any, kind: Kind = "count") -> float | None:
     return float(digits) * times if math.isfinite(float(digits)) else None
 
 
+def single(value: Any) -> bool:
+    """Return whether a value is one word or number, not several."""
+    return isinstance(value, str) or not isinstance(value, Iterable)
+
+
 def word(given: Any) -> str:
     """Return one word normalised: lower case, `-` for everything that is neither letter nor digit."""
     return re.sub(r"[\W_]+", "-", _plain(str(given)).casefold()).strip("-")
@@ -67,7 +72,7 @@ def word(given: Any) -> str:
 def choices(given: Any, question: Question) -> list[str]:
     """Return the words of an answer in order, plain words (“the consumer did”) replaced by the option they mean."""
     if not isinstance(given, str):
-        return [_option(str(part), question) for part in (given if isinstance(given, Iterable) else [given])]
+        return [_option(str(part), question) for part in ([given] if single(given) else given)]
     if question.kind == "word":
         return [_option(given, question)]
     known = {word(option) for option in question.options}
@@ -95,12 +100,10 @@ def _option(given: str, question: Question) -> str:
     """Return the option that an answer names, or in plain words describes; else the answer normalised."""
     plain = word(given)
     names = {word(name): word(option) for name, option in question.aliases.items()}
-    names |= {word(option): word(option) for option in question.options}
+    for option, text in question.options.items():
+        names |= dict.fromkeys(map(word, (text.en, text.zh, option)), word(option))
     if plain in names or not question.options or _NEGATED.search(_plain(given).casefold()):
         return names.get(plain, plain)
-    in_full = {word(text): word(option) for option, both in question.options.items() for text in (both.en, both.zh)}
-    if plain in in_full:
-        return in_full[plain]
     hits = [name for name in names if f"-{name}-" in f"-{plain}-" or (not name.isascii() and name in plain)]
     # A name inside a longer one is not meant: “key” in “UNIQ_KEY”.
     named = {names[name] for name in hits if not any(name in other and name != other for other in hits)}

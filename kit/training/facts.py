@@ -1,7 +1,7 @@
 """What answers the questions, and what each is mistaken for: figures and queries that the lab's file names, and what is
 worked out from these.
 
-A fact that this evidence does not tell is None or absent.
+A fact that this evidence does not tell is None or absent; several words are a list.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ CHAIN: Final = ("send-back-refused", "sent-anew", "leaked", "diverted-again", "b
 def of_lab(lab: Lab, bench: Bench) -> Facts:
     """Return the facts of a lab: figures, answers to its queries, and what is worked out from these."""
     named = {fact: name.partition(".") for fact, name in lab.figures.items()}
-    facts: Facts = {fact: bench.figures(cause).get(figure) for fact, (cause, _, figure) in named.items()}
+    finding = bench.inquiry().finding
+    facts: Facts = {fact: finding(cause)["figures"].get(figure) for fact, (cause, _, figure) in named.items()}
     for query in lab.facts:
         facts |= bench.answer(query, facts)
     return facts | WORKED_OUT[lab.number](bench, facts)
@@ -77,12 +78,10 @@ def broker_busy(_: Bench, facts: Facts) -> Facts:
     known = bool(refused) and facts["outcome"] is not None
     return {
         "tries": sum(tries.values()) or None,
-        "refused": sum(refused.values()) or None,
         "commonest": max(refused, key=lambda kind: refused[kind]) if refused else None,
-        "timed_out": errors.get("CLIENT_TIMEOUT"),
         "says_busy": sum(refused.get(kind, 0) for kind in SAYS_BROKER_BUSY) or None,
         "says_busy_stored": sum(stored.get(kind, 0) for kind in SAYS_BROKER_BUSY) if known else None,
-        "kinds_stored": frozenset(kind for kind, n in stored.items() if n) or None,
+        "kinds_stored": sorted(kind for kind, n in stored.items() if n) or None,
     }
 
 
@@ -100,25 +99,12 @@ def transactions(bench: Bench, _: Facts) -> Facts:
     return facts
 
 
-def unsafe(*, looks_at_status: bool) -> frozenset[str]:
+def unsafe(*, looks_at_status: bool) -> list[str]:
     """Return the placements that can end inconsistent under the published failures, by the kit's model."""
     from kit.rocketmq import placement
 
     given = attrs.evolve(placement.PUBLISHED_ASSUMPTIONS, looks_at_status=looks_at_status)
-    return frozenset(each for each in placement.PLACEMENTS if not placement.safe(each, given))
-
-
-def of_one(n: int, findings: Any) -> Facts:
-    """Return `cause_n` (root causes, or none) and `also_n` (neighbours, without a root cause) of evidence n."""
-    roots = frozenset(findings["root_causes"])
-    # Who names the neighbour of an evidence without a root cause has understood it.
-    also = frozenset() if roots else frozenset({"none", *neighbours(findings)})
-    return {f"cause_{n}": roots or frozenset({"none"}), f"also_{n}": also}
-
-
-def neighbours(findings: Any) -> list[str]:
-    """Return the confirmed causes that are no root cause."""
-    return [f["cause"] for f in findings["findings"] if f["verdict"] == "confirmed" and f["kind"] != "root_cause"]
+    return [each for each in placement.PLACEMENTS if not placement.safe(each, given)]
 
 
 WORKED_OUT: Final[dict[int, Callable[[Bench, Facts], Facts]]] = {

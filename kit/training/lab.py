@@ -1,15 +1,15 @@
-"""What is asked: the labs of `questions/*.yaml`, English and Chinese side by side.
+"""What is asked: the labs of `questions/*.yaml`, English and Chinese side by side; their questions are numbered from 1.
 
-`answer`, `taken_for`, `also` and the placeholders of texts are facts (`kit.training.facts`). One that this evidence
-does not show is None: its question is marked and not counted.
+`answer`, `also`, the names of slips of numbers and the placeholders of texts are facts (`kit.training.facts`). One that
+this evidence does not show is None: its question is marked and not counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, reduce
 from string import Formatter
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,39 +17,43 @@ from kit import data
 from kit.i18n import Lang, T
 
 Kind = Literal["count", "bytes", "seconds", "word", "words", "order"]
-MIXED: Final = (85, 86)
-"""Labs on several evidence sets: one question for each of them."""
-
-
-class Slip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A wrong answer with a reason. `taken_for`: the fact mistaken for the answer; `value`: the wrong word."""
-
-    feedback: T
-    taken_for: str | None = None
-    value: str | None = None
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One question. `options`: words to choose from, with what they mean; `also`: fact with further accepted words."""
+    """One question. `options`: words to choose from, with what they mean; `also`: fact with further accepted words.
 
-    id: str
-    kind: Kind
+    `slips`: wrong answers with a reason each: a word, or of a number the fact it is mistaken for, or the number itself.
+    `options_in`: further options that the kit has sentences for elsewhere: `FILE.yaml#KEY/KEY`.
+    """
+
+    kind: Kind = "count"
     answer: str
     prompt: T
     hint: T
     explanation: T
-    slips: tuple[Slip, ...] = ()
+    slips: dict[str, T] = {}
     options: dict[str, T] = {}
+    options_in: str = ""
     aliases: dict[str, str] = {}
     tolerance: float = 0.0
-    also: str | None = None
+    also: str = ""
+
+    def __post_init__(self) -> None:
+        if self.options_in:
+            file, _, keys = self.options_in.partition("#")
+            rows: Any = reduce(lambda rows, key: rows[key], keys.split("/"), data.read(file, dict[str, Any]))
+            self.options.update(msgspec.convert(rows, dict[str, T]))
 
 
 class Lab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One training lab. `figures`: fact → cause.figure; `facts`: queries whose columns are facts."""
+    """One training lab. `figures`: fact → cause.figure; `facts`: queries whose columns are facts.
+
+    With a `hint` and without questions it is on several evidence sets: the same question for each of them.
+    """
 
     number: int
     title: T
+    hint: T | None = None
     figures: dict[str, str] = {}
     facts: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
@@ -65,6 +69,5 @@ def labs() -> dict[int, Lab]:
 
 def fill(text: T, facts: Mapping[str, Any], lang: Lang) -> str:
     """Return a text with the facts filled in; a fact that this evidence lacks is unknown."""
-    values = {name: facts.get(name) for _, name, _, _ in Formatter().parse(text.in_(lang)) if name}
-    plain = {name: sorted(value) if isinstance(value, frozenset) else value for name, value in values.items()}
-    return text.say(**plain).render(lang)
+    names = [name for _, name, _, _ in Formatter().parse(text.in_(lang)) if name]
+    return text.say(**{name: facts.get(name) for name in names}).render(lang)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cached_property
 from typing import Any, Final, Literal
 
@@ -11,11 +12,11 @@ from markupsafe import escape
 
 from kit.charts import Table, clean
 from kit.charts.controls import outputs
-from kit.i18n import Lang, Sentence, T, labels
+from kit.i18n import Lang, T, labels
 from kit.training import compare
 from kit.training.bench import Bench
-from kit.training.facts import neighbours, of_lab, of_one
-from kit.training.lab import MIXED, Lab, Question, Slip, fill
+from kit.training.facts import of_lab
+from kit.training.lab import Lab, Question, fill
 
 State = Literal["right", "wrong", "unanswered", "untold"]
 MARKS: Final[dict[State, str]] = {"right": "✓", "wrong": "✗", "unanswered": "…", "untold": "–"}
@@ -79,36 +80,53 @@ class Session:
     def __init__(self, lab: Lab, bench: Bench, solve: bool = False) -> None:
         self.lab, self.bench, self.solve = lab, bench, solve
         self.lang: Lang = bench.lang
-        self.marks: dict[str, Mark] = {}
+        self.ids = [f"{lab.number}-{n}" for n, _ in enumerate(bench.paths if lab.hint else lab.questions, 1)]
+        self.marks: defaultdict[str, Mark] = defaultdict(Mark)
         self.said_unanswered = False
-        self._asked: dict[str, Question] = {}
-
-    @cached_property
-    def ids(self) -> list[str]:
-        if self.lab.number in MIXED:
-            return [f"{self.lab.number}-{n}" for n in range(1, len(self.bench.paths) + 1)]
-        return [question.id for question in self.lab.questions]
+        self._asked = dict(zip(self.ids, lab.questions, strict=not lab.hint))
 
     @cached_property
     def facts(self) -> dict[str, Any]:
         """The facts of the lab; of a lab on several evidence sets those of the questions asked so far."""
-        return {} if self.lab.number in MIXED else of_lab(self.lab, self.bench)
+        return {} if self.lab.hint else of_lab(self.lab, self.bench)
 
     def question(self, id_: str) -> Question:
         """Return a question. Raise `LabError` if no question has that id."""
         if id_ not in self.ids:
             raise LabError(self.tell("no_question", id=clean(id_, 40), known=self.ids))
-        if id_ not in self._asked:
-            n = self.ids.index(id_)
-            if self.lab.number in MIXED:  # an evidence set is triaged when somebody asks for it
-                self.facts.update(of_one(n + 1, self.bench.inquiry(n + 1).findings))
-                self._asked[id_] = mixed_question(self.lab.number, n + 1, self.bench)
-            else:
-                self._asked[id_] = self.lab.questions[n]
+        if id_ not in self._asked:  # an evidence set is triaged when somebody asks for it
+            self._asked[id_] = self._which_cause(self.ids.index(id_) + 1)
         return self._asked[id_]
 
-    def mark(self, id_: str) -> Mark:
-        return self.marks.setdefault(self.question(id_).id, Mark())
+    def _which_cause(self, n: int) -> Question:
+        """Return the question which root cause the nth evidence has, its answer (`cause_n`) among the facts."""
+        findings = self.bench.inquiry(n).findings
+        roots = {f["cause"]: f for f in findings["findings"] if f["cause"] in findings["root_causes"]}
+        others = [f for f in findings["findings"] if f["cause"] not in roots]
+        beside = [f["cause"] for f in others if f["verdict"] == "confirmed" and f["kind"] != "root_cause"]
+        self.facts[f"cause_{n}"] = sorted(roots) or [NONE]
+        # Who names the neighbour of an evidence without a root cause has understood it.
+        self.facts[f"also_{n}"] = [] if roots else [NONE, *beside]
+        quiet = self.tell("quiet", beside=beside or SAYS["nothing"])
+        options = {f["cause"]: _text(f["title"]) for f in findings["findings"] if f["kind"] == "root_cause"}
+        return Question(
+            kind="words",
+            answer=f"cause_{n}",
+            also=f"also_{n}",
+            prompt=_text(self.tell("ask", n=n)),
+            hint=self.lab.hint or T(""),
+            explanation=_text(" ".join(f["summary"] for f in roots.values()) or quiet),
+            slips={f["cause"]: _text(self._not_it(f)) for f in others} | {NONE: SAYS["is_something"]},
+            options=options | {NONE: SAYS["none_of_them"]},
+            aliases=ALIASES,
+        )
+
+    def _not_it(self, finding: Any) -> str:
+        """Return what to say to somebody who names a cause that it is not: the step that is false, if there is one."""
+        if finding["verdict"] == "confirmed":
+            return self.tell("neighbour", summary=finding["summary"])
+        false = [s["claim"] for s in finding["steps"] if s["role"] == "deciding" and s["holds"] is False]
+        return self.tell("ruled_out", claim=false[0]) if false else self.tell("open", summary=finding["summary"])
 
     def say(self, text: T) -> str:
         return fill(text, self.facts, self.lang)
@@ -120,7 +138,7 @@ class Session:
     def ask(self, id_: str) -> Note:
         """Return the question and what to choose from."""
         question = self.question(id_)
-        lines = [f"{question.id}  {self.say(question.prompt)}"]
+        lines = [f"{id_}  {self.say(question.prompt)}"]
         if question.options:
             choose = {"words": "choose_some", "order": "put_in_order"}.get(question.kind, "choose")
             # In the file the steps are in their order; by name they are not.
@@ -129,22 +147,23 @@ class Session:
         return Note("\n".join(lines))
 
     def hint(self, id_: str) -> Note:
-        self.mark(id_).hinted = True
-        return Note(self.say(self.question(id_).hint))
+        question = self.question(id_)
+        self.marks[id_].hinted = True
+        return Note(self.say(question.hint))
 
     def answer(self, id_: str) -> Any:
         """Return the answer from this evidence; None if the evidence does not show it."""
-        self.mark(id_).solved = True
-        truth = _listed(self.facts.get(self.question(id_).answer))
-        return ", ".join(truth) if isinstance(truth, list) else truth
+        truth: Any = self.facts.get(self.question(id_).answer)
+        self.marks[id_].solved = True
+        return truth if compare.single(truth) else ", ".join(truth)
 
     def check(self, id_: str, given: Any) -> Note:
         """Judge an answer. A placeholder does not count as an attempt; that nothing is answered yet is said once."""
-        question, mark = self.question(id_), self.mark(id_)
-        if self.facts.get(question.answer) is None:
+        question, mark = self.question(id_), self.marks[id_]
+        truth, reply = self.facts.get(question.answer), "right"
+        if truth is None:
             mark.state = "untold"
             return Note(self.tell("untold"), "untold")
-        reply = "right"
         if compare.blank(given):
             if not self.solve:
                 said, self.said_unanswered = self.said_unanswered, True
@@ -153,28 +172,26 @@ class Session:
         mark.tries += 1
         if self.right(question, given):
             mark.state = "right"
-            answer = _listed(self.facts[question.answer])
-            return Note(self.tell(reply, answer=answer, why=self.say(question.explanation)), "right")
+            return Note(self.tell(reply, answer=truth, why=self.say(question.explanation)), "right")
         # A right answer stays right, whatever is tried later.
         mark.state = "right" if mark.state == "right" else "wrong"
-        answer = given if isinstance(given, str | int | float) else ", ".join(map(str, _listed(given)))
-        return Note(self.tell("wrong", answer=clean(answer, 80), reason=self.reason(question, given)), "wrong")
+        answer = clean(given if compare.single(given) else ", ".join(map(str, given)), 80)
+        return Note(self.tell("wrong", answer=answer, reason=self.reason(question, given)), "wrong")
 
     def right(self, question: Question, given: Any) -> bool:
-        if compare.same(given, self.facts[question.answer], question):
-            return True
-        also = self.facts.get(question.also) if question.also else None
-        said = set(compare.choices(given, question)) if also else set()
-        return bool(said) and said <= set(compare.choices(also, question))
+        said = set(compare.choices(given, question)) if question.also else set()
+        also = bool(said) and said <= set(compare.choices(self.facts[question.also], question))
+        return also or compare.same(given, self.facts[question.answer], question)
 
     def reason(self, question: Question, given: Any) -> str:
         """Return why an answer is wrong: the misconception behind it if it is a known one."""
-        for slip in question.slips:
-            taken = self.facts.get(slip.taken_for) if slip.taken_for else slip.value
+        number = question.kind in compare.UNITS
+        for slip, feedback in question.slips.items():
+            taken = self.facts.get(slip, compare.number(slip)) if number else slip
             if taken is not None and not self.right(question, taken) and _names(given, taken, question):
-                return self.say(slip.feedback)
+                return self.say(feedback)
         truth = self.facts[question.answer]
-        if question.kind in compare.UNITS:
+        if number:
             value = compare.number(given, question.kind)
             if value is None:
                 return self.tell("no_number", unit=TEXTS["units"][question.kind])
@@ -189,8 +206,7 @@ class Session:
         """Return the score: every question once, without those this evidence cannot answer."""
         rows = []
         for id_ in self.ids:
-            question = self.question(id_)
-            mark = self.marks.get(id_, Mark())
+            question, mark = self.question(id_), self.marks[id_]
             state: State = "untold" if self.facts.get(question.answer) is None else mark.state
             help_ = [self.tell(name) for name, used in (("hinted", mark.hinted), ("given", mark.solved)) if used]
             rows.append((id_, state, mark.tries, ", ".join(help_), clean(self.say(question.prompt), SHORT)))
@@ -209,49 +225,9 @@ def _names(given: Any, taken: Any, question: Question) -> bool:
     return compare.same(given, taken, question)
 
 
-def _listed(value: Any) -> Any:
-    """Return several words as a list, sets in the order of the alphabet; one value as it is."""
-    if isinstance(value, set | frozenset):
-        return sorted(value)
-    return list(value) if isinstance(value, list | tuple) else value
-
-
-def mixed_question(lab: int, n: int, bench: Bench) -> Question:
-    """Return the question which root cause the nth evidence of a lab has."""
-    found = bench.inquiry(n).findings
-    roots = [f for f in found["findings"] if f["cause"] in found["root_causes"]]
-    why = SAYS["quiet"].say(beside=neighbours(found) or SAYS["nothing"])
-    if roots:
-        why = SAYS["summary"].say(summary=" ".join(f["summary"] for f in roots))
-    slips = [Slip(_text(_slip(f)), value=f["cause"]) for f in found["findings"] if f not in roots]
-    titles = {
-        f["cause"]: SAYS["summary"].say(summary=f["title"]) for f in found["findings"] if f["kind"] == "root_cause"
-    }
-    return Question(
-        id=f"{lab}-{n}",
-        kind="words",
-        answer=f"cause_{n}",
-        also=f"also_{n}",
-        prompt=_text(SAYS["ask"].say(n=n)),
-        hint=_text(TEXTS["hints"][str(lab)]),
-        explanation=_text(why),
-        slips=(*slips, Slip(_text(SAYS["is_something"]), value=NONE)),
-        options={cause: _text(title) for cause, title in titles.items()} | {NONE: _text(SAYS["none_of_them"])},
-        aliases=ALIASES,
-    )
-
-
-def _slip(finding: Any) -> Sentence:
-    """Return what to say to somebody who names a cause that it is not: the step that is false, where there is one."""
-    if finding["verdict"] == "confirmed":
-        return SAYS["neighbour"].say(summary=finding["summary"])
-    false = next((s["claim"] for s in finding["steps"] if s["role"] == "deciding" and s["holds"] is False), None)
-    return SAYS["open"].say(summary=finding["summary"]) if false is None else SAYS["ruled_out"].say(claim=false)
-
-
-def _text(sentence: Sentence) -> T:
+def _text(finished: str) -> T:
     """Return a finished sentence as a text of a question: its braces are no facts."""
-    return T(*(sentence.render(lang).replace("{", "{{").replace("}", "}}") for lang in ("en", "zh")))
+    return T(finished.replace("{", "{{").replace("}", "}}"))
 
 
 def form(session: Session, id_: str) -> Any:
