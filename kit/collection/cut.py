@@ -14,14 +14,14 @@ from __future__ import annotations
 import datetime as dt
 import io
 import struct
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial, reduce
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import numpy as np
-import pandas as pd
 
 from kit.case import output
 from kit.case.tables import within
@@ -39,7 +39,7 @@ from kit.rocketmq import binary_format as f
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from kit.case.case import Case
     from kit.inventory.model import Item
@@ -76,39 +76,39 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     """
     if wish.since and wish.until and wish.since > wish.until:
         raise ValueError(EMPTY_WINDOW.render(case.lang))
+    from kit.analysis.messages import trace
+
     output.fresh(out, case.lang)
-    lives = _lives(case, wish)
+    lives = trace.traces(case, wish.ids) if wish.ids else []
     offsets = _offsets(case, wish, lives) if case.has("messages") else {}
     points = np.unique(np.concatenate([NONE, *offsets.values()]))
     lines = _mentions(case, lives) if wish.ids else {}
-    kept: Counter[str] = Counter()
-    before: Counter[str] = Counter()
-    left_out: Counter[str] = Counter(unknown=len(case.found.not_recognised))
+    parts: list[tuple[str, int, int]] = []
+    left_out = Counter(unknown=len(case.found.not_recognised))
     for item in case.found.items:
         target = _place(out, item.file)
-        name = "whole"
         if item.replica_of:
             left_out["copies"] += 1
-            continue
-        if item.kind in STORES:
-            name, part = "records", commitlog(item.file, item.path, item.base, offsets.get(item.file, NONE), target)
+        elif item.kind in STORES:
+            parts.append(("records", *commitlog(item.file, item.path, item.base, offsets.get(item.file, NONE), target)))
         elif item.kind == "consumequeue" and item.detail.get("unit", "plain") == "plain":
-            name, part = "units", queue(item.path, points, target)
+            parts.append(("units", *queue(item.path, points, target)))
         elif item.kind == "log":
-            name, part = "entries", _entries(case, item, wish, lines.get(item.file, []), target)
+            parts.append(("entries", *_entries(case, item, wish, lines.get(item.file, []), target)))
         elif item.kind in WHOLE:
             _write(item.path, [(0, item.bytes)], target)
-            continue
         else:
             left_out["unknown" if item.kind in ("empty", "other", "lock") else "built"] += 1
-            continue
-        kept[name] += part[0]
-        before[name] += part[1]
     files = [path for path in out.rglob("*") if path.is_file()]
-    kept |= {"files": len(files), "bytes": sum(map(_on_disk, files))}
-    before |= {"files": len(case.found.items), "bytes": sum(item.bytes for item in case.found.items)}
-    both = {name: (kept[name], before[name]) for name in NAMES if before[name]}
-    return {**both, **{name: left_out[name] for name in NAMES if left_out[name]}}
+    parts.append(("files", len(files), len(case.found.items)))
+    parts.append(("bytes", sum(map(_on_disk, files)), sum(item.bytes for item in case.found.items)))
+    kept: dict[str, tuple[int, int] | int] = {}
+    for name in NAMES:
+        some = sum(part[1] for part in parts if part[0] == name)
+        every = sum(part[2] for part in parts if part[0] == name)
+        if every or left_out[name]:
+            kept[name] = (some, every) if every else left_out[name]
+    return kept
 
 
 def _on_disk(path: Path) -> int:
@@ -134,61 +134,45 @@ def _place(out: Path, file: str) -> Path:
 # --- records ----------------------------------------------------------------------------------------------------------
 
 
-def _lives(case: Case, wish: Wish) -> list[dict[str, Any]]:
-    from kit.analysis.messages import trace
-
-    return trace.traces(case, wish.ids) if wish.ids else []
-
-
 def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, Longs]:
     """Return the physical offsets of the records to keep, by file, sorted."""
-    frame = case.stored_messages.where(within("store_timestamp", wish.since, wish.until))
+    from pyspark.sql import functions as F  # noqa: N812
+
+    frame = case.stored_messages
     if wish.ids:
-        frame = _of_messages(case, frame, lives)
+        known = {r["offset_msg_id"] for life in lives for r in (*life["records"], *life["ops"])}
+        keys = sorted({key for life in lives for key in life["uniq_keys"]})
+        listed = case.session.createDataFrame([(key,) for key in keys], "uniq_key string")
+        frame = _messages(case, frame, F.col("offset_msg_id").isin(sorted(known)), listed)
     if wish.topic is not None:
-        frame = _of_topic(case, frame, wish.topic)
-    rows = frame.select("file", "physical_offset").toPandas()
+        columns = ("topic", *map(promoted, (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC")))
+        named = F.greatest(*(F.col(column) == wish.topic for column in columns))
+        frame = _messages(case, frame, named, frame.where(named).select("uniq_key").dropna().distinct())
+    inside = frame.where(within("store_timestamp", wish.since, wish.until))
+    rows = inside.select("file", "physical_offset").toPandas()
     return {str(file): np.unique(own.to_numpy(np.int64)) for file, own in rows.groupby("file")["physical_offset"]}
 
 
-def _of_messages(case: Case, frame: DataFrame, lives: list[dict[str, Any]]) -> DataFrame:
-    """Return the records of these messages, and the message trace records about them."""
+def _messages(case: Case, frame: DataFrame, named: Column, keys: DataFrame) -> DataFrame:
+    """Return the records that are `named` and those of messages with these keys, wherever their copies are, the ops of
+    their halves, and the message trace records about them.
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
-    known = {r["offset_msg_id"] for life in lives for r in (*life["records"], *life["ops"])}
-    keys = {key for life in lives for key in life["uniq_keys"]}
-    kept = frame.where(F.col("offset_msg_id").isin(sorted(known)) | F.col("uniq_key").isin(sorted(keys)))
-    listed = case.session.createDataFrame([(key,) for key in sorted(keys)], "uniq_key string")
-    return _with_traces(case, frame, kept, listed)
-
-
-def _with_traces(case: Case, frame: DataFrame, kept: DataFrame, keys: DataFrame) -> DataFrame:
-    """Add the message trace records of these messages."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    if not case.has("traces"):
-        return kept
-    about = case.traces.join(keys, F.col("msg_id") == F.col("uniq_key"), "left_semi")
-    places = about.select("file", "physical_offset").distinct()
-    return kept.unionByName(frame.join(places, ["file", "physical_offset"], "left_semi").select(*frame.columns))
-
-
-def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
-    """Return the records of messages sent to a topic, wherever their copies are, and the ops of their halves."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    columns = ("topic", *map(promoted, (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC")))
-    named = F.greatest(*(F.coalesce(F.col(column) == topic, F.lit(False)) for column in columns))
-    keys = frame.where(named).where("uniq_key is not null").select("uniq_key").distinct()
-    others = frame.where(~named).join(keys, "uniq_key", "left_semi").select(*frame.columns)
-    kept = frame.where(named).unionByName(others)
+    named = F.coalesce(named, F.lit(False))
+    kept = [frame.where(named), frame.where(~named).join(keys, "uniq_key", "left_semi")]
     brokers = case.tables.frame("half_brokers").select("file", "broker").distinct()
-    halves = kept.where(F.col("topic") == names.HALF_TOPIC).join(brokers, "file")
+    halves = kept[0].unionByName(kept[1]).where(F.col("topic") == names.HALF_TOPIC).join(brokers, "file")
     halves = halves.selectExpr("broker", "queue_offset as half_queue_offset")
     ending = case.ops.join(brokers, "file").join(halves, ["broker", "half_queue_offset"], "left_semi")
-    ids = ending.select("offset_msg_id").distinct()
-    ops = frame.where(F.col("topic") == names.OP_TOPIC).join(ids, "offset_msg_id", "left_semi")
-    return _with_traces(case, frame, kept, keys).unionByName(ops.select(*frame.columns))
+    ops = frame.where(F.col("topic") == names.OP_TOPIC)
+    kept.append(ops.join(ending.select("offset_msg_id").distinct(), "offset_msg_id", "left_semi"))
+    if case.has("traces"):
+        about = case.traces.join(keys, F.col("msg_id") == F.col("uniq_key"), "left_semi")
+        kept.append(
+            frame.join(about.select("file", "physical_offset").distinct(), ["file", "physical_offset"], "left_semi")
+        )
+    return reduce(lambda some, more: some.unionByName(more), (part.select(*frame.columns) for part in kept))
 
 
 # --- logs -------------------------------------------------------------------------------------------------------------
@@ -201,33 +185,27 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
         words |= {record["offset_msg_id"], *(record.get("keys") or "").split()}
     logs = case.found.of_kind("log", replicas=False)
     texts = [LogFile(item.file, item.path, encoding=item.detail.get("encoding")) for item in logs]
-    found, _ = mentions.search(texts, words, most=1 << 40)
-    lines: dict[str, list[int]] = {}
-    for one in found:
-        lines.setdefault(one.file, []).append(one.line)
+    lines: dict[str, list[int]] = defaultdict(list)
+    for mention in mentions.search(texts, words, most=1 << 40)[0]:
+        lines[mention.file].append(mention.line)
     return lines
 
 
 def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path) -> tuple[int, int]:
     """Write the entries of a log in the window (without a time: inside) or with a message; a start's settings too."""
+    everything = str(not wish.ids).lower()
     asked = case.sql(
-        """
-        select `offset`, line, ts,
-          coalesce(source = 'broker' and thread = 'main' and message rlike :printed, false) as started
+        f"""
+        select `offset`, line, {within("ts", wish.since, wish.until) if wish.since or wish.until else everything}
+          or coalesce(source = 'broker' and thread = 'main' and message rlike :printed, false) as kept
         from all_entries where file = :file order by `offset`""",
         file=item.file,
         printed=configs.DUMPED,
     ).toPandas()
-    times = pd.to_datetime(asked["ts"], utc=True)
-    keep = pd.Series(data=not wish.ids, index=asked.index)
-    if wish.since or wish.until:
-        first, last = (pd.Timestamp(each) if each else None for each in (wish.since, wish.until))
-        inside = (times >= first if first else True) & (times <= last if last else True)
-        keep = times.isna() | inside
-    keep |= asked["started"].astype(bool)
+    keep = asked["kept"].to_numpy(bool, copy=True)
     if lines and keep.size:
-        keep.iloc[np.searchsorted(asked["line"].to_numpy(np.int64), np.array(lines, np.int64), "right") - 1] = True
-    _write(item.path, _runs(asked["offset"].to_numpy(np.int64), keep.to_numpy(bool), item.bytes), target)
+        keep[np.searchsorted(asked["line"].to_numpy(np.int64), np.array(lines, np.int64), "right") - 1] = True
+    _write(item.path, _runs(asked["offset"].to_numpy(np.int64), keep, item.bytes), target)
     return int(keep.sum()), int(keep.size)
 
 
@@ -256,34 +234,35 @@ def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Pa
     begins, ends = starts - known.head, starts + sizes
     for i in np.flatnonzero(keep & (marks != 0)).tolist():
         keep[i] = i > 0 and bool(keep[i - 1]) and int(ends[i - 1]) == int(begins[i])
-    ranges = zip(begins[keep].tolist(), ends[keep].tolist(), strict=True)
-    _write(path, ranges, target, dledger=bool(known.head), filled=True)
+    begins, ends = begins[keep], ends[keep]
+    before = np.concatenate(([0], ends[:-1]))
+    # Where a gap is too small for filler, what is there stays.
+    ranges = zip(np.where(begins - before < FILLER, before, begins).tolist(), ends.tolist(), strict=True)
+    header = (
+        partial(struct.pack, ">ii", f.DLEDGER_BLANK)
+        if known.head
+        else lambda size: struct.pack(">iI", size, f.MAGIC_BLANK)
+    )
+    _write(path, ranges if begins.size else (), target, header)
     return int(keep.sum()), int(starts.size)
 
 
 def _write(
-    path: str, ranges: Iterable[tuple[int, int]], target: Path, *, dledger: bool = False, filled: bool = False
+    path: str, ranges: Iterable[tuple[int, int]], target: Path, filler: Callable[[int], bytes] | None = None
 ) -> None:
-    """Write byte ranges of a file, in turn or (`filled`) each in its place; no file without ranges."""
+    """Write byte ranges of a file, in turn or each in its place behind `filler` for so many bytes; no file without
+    ranges.
+    """
     parts = list(ranges)
     if not parts:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     with open_readonly(path) as source, target.open("xb") as out:
-        at = 0
         for begin, end in parts:
-            size = begin - at if filled else 0
-            if 0 < size < FILLER:
-                # Too small for filler: what is there stays.
-                _copy(source, at, begin, out)
-            elif size:
-                blank = (
-                    struct.pack(">ii", f.DLEDGER_BLANK, size) if dledger else struct.pack(">iI", size, f.MAGIC_BLANK)
-                )
-                out.write(blank)
+            if filler and begin > out.tell():
+                out.write(filler(begin - out.tell()))
                 out.seek(begin)
             _copy(source, begin, end, out)
-            at = end
 
 
 def _copy(source: io.BufferedReader, start: int, end: int, out: io.BufferedWriter) -> None:
