@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +12,7 @@ import pandas as pd
 
 from kit.charts import Chart, Table
 from kit.charts import overview as drawing
-from kit.i18n import Lang, labels
+from kit.i18n import Lang, Sentence, labels
 from kit.notebook import inquiry, prose
 from kit.rocketmq import names
 
@@ -20,71 +20,69 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 SAYS: Final = labels("live_lab")["comparison"]
+HOLDS: Final = ("confirmed", "suspected")
+KINDS: Final = {names.HALF_TOPIC: "half", names.SCHEDULE_TOPIC: "schedule"}
+STORED: Final = """
+select topic, date_trunc('second', store_timestamp) as second, count(*) as n
+from records group by topic, second order by second, topic limit 15000
+"""
 
 
 @attrs.frozen
 class Pair:
-    """Two triaged cases; None if there is no evidence yet: then every view says how to create it."""
+    """Two triaged cases, the incident and its twin; none if there is no evidence yet: then every view says how to
+    create it.
+    """
 
-    without: inquiry.Inquiry | None
-    fixed: inquiry.Inquiry | None
+    sides: Sequence[inquiry.Inquiry]
     lang: Lang
 
-    def _both(self, view: Callable[[inquiry.Inquiry, inquiry.Inquiry], Any]) -> Any:
-        if self.without is None or self.fixed is None:
-            return Table(pd.DataFrame(), SAYS["how"], lang=self.lang)
-        return view(self.without, self.fixed)
+    @property
+    def _how(self) -> Table:
+        return Table(pd.DataFrame(), SAYS["how"], lang=self.lang)
+
+    def _beside(self, caption: Sentence, rows: Sequence[tuple[Any, ...]], first: str, *more: str) -> Table:
+        heads = [first, *(side.in_(self.lang) for side in drawing.SIDES.values()), *more]
+        return Table(pd.DataFrame(rows, columns=pd.Index(heads), dtype=object), caption, lang=self.lang)
 
     def verdicts(self) -> Table:
         """Return each cause found on either side, with both verdicts."""
-        return self._both(self._verdicts)  # type: ignore[no-any-return]
+        if not self.sides:
+            return self._how
+        from kit.report.labels import VERDICTS as WORDS
+
+        causes: dict[str, list[str]] = {}
+        for n, side in enumerate(self.sides):
+            for found in side.findings["findings"]:
+                sign, word = WORDS[found["verdict"]]
+                told = causes.setdefault(found["cause"], ["", ""])
+                told[n] = f"{sign} {word.in_(self.lang)}: {found['summary']}"
+        held = {f["cause"] for side in self.sides for f in side.findings["findings"] if f["verdict"] in HOLDS}
+        rows = [(cause, *told) for cause, told in causes.items() if cause in held]
+        return self._beside(SAYS["verdicts"], rows, SAYS["cause"].in_(self.lang))
 
     def figures(self, cause: str = "") -> Table:
         """Return the figures of a cause on both sides; by default of the cause to look at first."""
-        return self._both(lambda a, b: self._figures(a, b, cause or a.first()))  # type: ignore[no-any-return]
+        if not self.sides:
+            return self._how
+        from kit import causes
+
+        cause = cause or self.sides[0].first()
+        known, (own, other) = causes.figures(), (side.finding(cause)["figures"] for side in self.sides)
+        meaning = {name: known[name].label.in_(self.lang) if name in known else "" for name in own}
+        rows = [(name, value, other.get(name), meaning[name]) for name, value in own.items()]
+        return self._beside(SAYS["numbers"].say(cause=cause), rows, "", SAYS["meaning"].in_(self.lang))
 
     def growth(self) -> Chart | Table:
         """Chart the growth of records on both sides."""
-        return self._both(self._growth)  # type: ignore[no-any-return]
+        if not self.sides:
+            return self._how
+        frames = [counted(one.case).assign(side=side) for one, side in zip(self.sides, drawing.SIDES, strict=True)]
+        return drawing.growth(pd.concat(frames, ignore_index=True), self.lang)
 
     def chain(self) -> Table:
         """Return the chain of evidence of the incident."""
-        return self._both(lambda a, _: a.chain(a.first()))  # type: ignore[no-any-return]
-
-    def _verdicts(self, a: inquiry.Inquiry, b: inquiry.Inquiry) -> Table:
-        from kit.report.labels import VERDICTS as WORDS
-
-        sides = [{f["cause"]: f for f in one.findings["findings"]} for one in (a, b)]
-        held = [
-            c for c in sides[0] if any(side.get(c, {}).get("verdict") in ("confirmed", "suspected") for side in sides)
-        ]
-
-        def told(found: Mapping[str, Any] | None) -> str:
-            sign, word = WORDS[found["verdict"]] if found else ("", None)
-            return f"{sign} {word.in_(self.lang)}: {found['summary']}" if found and word else ""
-
-        said = [(cause, *(told(side.get(cause)) for side in sides)) for cause in held]
-        heads = [SAYS["cause"].in_(self.lang), *(side.in_(self.lang) for side in drawing.SIDES.values())]
-        return Table(pd.DataFrame(said, columns=pd.Index(heads)), SAYS["verdicts"].in_(self.lang), lang=self.lang)
-
-    def _figures(self, a: inquiry.Inquiry, b: inquiry.Inquiry, cause: str) -> Table:
-        from kit import causes
-
-        known = causes.figures()
-
-        other = b.finding(cause)["figures"]
-        rows = [
-            (name, value, other.get(name), known[name].label.in_(self.lang) if name in known else "")
-            for name, value in a.finding(cause)["figures"].items()
-        ]
-        heads = ["", *(side.in_(self.lang) for side in drawing.SIDES.values()), SAYS["meaning"].in_(self.lang)]
-        return Table(
-            pd.DataFrame(rows, columns=pd.Index(heads), dtype=object), SAYS["numbers"].say(cause=cause), lang=self.lang
-        )
-
-    def _growth(self, a: inquiry.Inquiry, b: inquiry.Inquiry) -> Chart:
-        frames = [counted(one.case).assign(side=side) for one, side in zip((a, b), drawing.SIDES, strict=True)]
-        return drawing.growth(pd.concat(frames, ignore_index=True), self.lang)
+        return self.sides[0].chain(self.sides[0].first()) if self.sides else self._how
 
 
 def start(
@@ -103,12 +101,11 @@ def start(
     Raise `LabError` if the live lab cannot run here, `KeyError` for an unknown scenario.
     """
     prose.speak("75", lang, interactive)
-    pair = live(scenario, Path(out), lang, interactive) if scenario else [_found(evidence), _found(fixed)]
-    inquiries = [
-        inquiry.start(path, workspace, lang, interactive, options, book=None) if path is not None else None
-        for path in pair
+    paths = live(scenario, Path(out), lang, interactive) if scenario else [_found(evidence), _found(fixed)]
+    sides = [
+        inquiry.start(path, workspace, lang, interactive, options, book=None) for path in paths if path and all(paths)
     ]
-    return Pair(inquiries[0], inquiries[1], lang)
+    return Pair(sides, lang)
 
 
 def live(scenario: str, out: Path, lang: Lang = "en", interactive: bool = True) -> list[Path | None]:
@@ -137,20 +134,10 @@ def scenarios(lang: Lang = "en") -> Table:
 
 def counted(case: Case) -> pd.DataFrame:
     """Return how many records half, schedule and business topics had after each second: kind, seconds, records."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    _ = case.spark
-    topic = F.col("topic")
-    system = topic.isin(sorted(names.SYSTEM_TOPICS)) | F.startswith(topic, F.lit("%"))
-    kind = (
-        F.when(topic == names.HALF_TOPIC, "half")
-        .when(topic == names.SCHEDULE_TOPIC, "schedule")
-        .when(~system, "business")
-    )
-    stored = case.records.select(kind.alias("kind"), F.date_trunc("second", "store_timestamp").alias("second")).where(
-        "kind is not null"
-    )
-    frame = stored.groupBy("kind", "second").agg(F.count("*").alias("n")).orderBy("second").limit(15_000).toPandas()
+    frame = case.sql(STORED).toPandas()
+    other = [topic for topic in frame["topic"] if topic.startswith("%") or names.is_system_topic(topic)]
+    kinds = dict.fromkeys(frame["topic"], "business") | dict.fromkeys(other) | KINDS
+    frame = frame.assign(kind=frame["topic"].map(kinds)).dropna(subset="kind")
     seconds = (frame["second"] - frame["second"].min()).dt.total_seconds()
     return pd.DataFrame({"kind": frame["kind"], "seconds": seconds, "records": frame.groupby("kind")["n"].cumsum()})
 

@@ -19,7 +19,7 @@ from kit.live_lab import cluster, jars
 from kit.live_lab.jars import ERRORS, LabError
 from kit.live_lab.probe import Probe, Reading
 from kit.live_lab.processes import Host, Processes, handling, pause
-from kit.live_lab.scenario import App, Scenario
+from kit.live_lab.scenario import Scenario, Settings
 from kit.rocketmq.versions import Version
 
 EVIDENCE: Final = "evidence"
@@ -68,7 +68,7 @@ def run(
     folder.mkdir(parents=True)
     # A termination is handled like Ctrl-C, so that the processes are ended.
     with handling(signal.default_int_handler, signal.SIGTERM), Processes(java, WHOLE) as processes:
-        topics = sorted({app.settings["topic"] for app in scenario.apps})
+        topics = sorted({app["topic"] for app in scenario.apps.values()})
         lab = cluster.start(processes, releases[0], folder, scenario.config, topics)
         live = _Live(processes, lab, scenario, folder, paths[1])
         over = live.go(watch)
@@ -94,17 +94,17 @@ class _Live:
     ) -> None:
         self.processes, self.lab, self.scenario = processes, lab, scenario
         self.folder, self.classpath = folder, classpath
-        self.probe = Probe(lab.store, lab.logs, [folder / app.folder for app in scenario.apps])
-        self.hosts = {app.folder: self._start(app) for app in scenario.apps}
+        self.probe = Probe(lab.store, lab.logs, [folder / each for each in scenario.apps])
+        self.hosts = {each: self._start(each, app) for each, app in scenario.apps.items()}
         self.over = threading.Event()
         self.looks = list(scenario.looks)
 
-    def _start(self, app: App, **more: str) -> Host:
-        home = self.folder / app.folder
-        settings = {"namesrv": self.lab.namesrv, **app.settings, **more}
-        arguments = [app.role, *(f"{name}={value}" for name, value in settings.items())]
+    def _start(self, folder: str, app: Settings) -> Host:
+        home = self.folder / folder
+        settings = {"namesrv": self.lab.namesrv, **app}
+        arguments = [app["role"], *(f"{name}={value}" for name, value in settings.items())]
         properties = {"rocketmq.client.logRoot": str(home), "rocketmq.log.root": str(home)}
-        return self.processes.start(app.folder, "LabClient", arguments, home, self.classpath, "192m", properties)
+        return self.processes.start(folder, "LabClient", arguments, home, self.classpath, "192m", properties)
 
     def go(self, watch: Watcher | None) -> str:
         """Watch until the scenario is over; return why."""
@@ -151,17 +151,18 @@ class _Live:
         return "settled" if settled is not None and settled >= (GROWING if grows else scenario.settle) else ""
 
     def _keep(self) -> None:
-        """Start a crashed application again if the scenario requires it. Raise `LabError` for any other exit."""
+        """Start an application again, with the remaining orders, where its crash was asked for. Raise `LabError` for any
+        other exit.
+        """
         if not self.lab.broker.running:
             raise self.lab.broker.ended()
-        for app in self.scenario.apps:
-            host = self.hosts[app.folder]
+        for folder, app in self.scenario.apps.items():
+            host = self.hosts[folder]
             if host.running:
                 continue
-            if not (app.restart and host.process.returncode == CRASHED):
-                raise host.ended(app.folder)
-            crash = int(app.settings["crash"])
-            self.hosts[app.folder] = self._start(app, first=str(crash + 1), crash="-1")
+            if not ("crash" in app and host.process.returncode == CRASHED):
+                raise host.ended(folder)
+            self.hosts[folder] = self._start(folder, app | {"first": str(int(app["crash"]) + 1), "crash": "-1"})
 
     def _look(self, number: int) -> None:
         """Collect what shows consumers: copy the offsets, and dump the threads if the JDK has jstack."""
@@ -170,12 +171,11 @@ class _Live:
         if offsets.exists():
             shutil.copy2(offsets, copies / f"consumerOffset-{number}.json")
         tool = shutil.which("jstack", path=str(Path(self.processes.java).resolve().parent)) or shutil.which("jstack")
-        for app in self.scenario.apps if tool else ():
-            if app.role == "consumer":
-                command = [str(tool), "-l", str(self.hosts[app.folder].process.pid)]
-                out = self.folder / app.folder / f"jstack-{number}.txt"
-                with out.open("wb") as file, contextlib.suppress(OSError, subprocess.TimeoutExpired):
-                    subprocess.run(command, stdout=file, stderr=subprocess.DEVNULL, timeout=20, check=False)
+        for folder in self.scenario.consumers if tool else ():
+            command = [str(tool), "-l", str(self.hosts[folder].process.pid)]
+            out = self.folder / folder / f"jstack-{number}.txt"
+            with out.open("wb") as file, contextlib.suppress(OSError, subprocess.TimeoutExpired):
+                subprocess.run(command, stdout=file, stderr=subprocess.DEVNULL, timeout=20, check=False)
 
     def _pause(self, began: float) -> None:
         for each in self.scenario.pauses:
@@ -196,13 +196,12 @@ def _commands(lab: cluster.Cluster, scenario: Scenario, folder: Path) -> dict[st
         "brokerStatus.txt": ["brokerStatus", *names, *broker],
     }
     for command in ("consumerProgress", *(["consumerConnection"] if scenario.looks else [])):
-        for app in scenario.apps:
-            if app.role == "consumer":
-                found[f"{command}-{app.folder}.txt"] = [command, *names, "-g", app.settings["group"]]
+        for name, app in scenario.consumers.items():
+            found[f"{command}-{name}.txt"] = [command, *names, "-g", app["group"]]
     if scenario.lookup is not None:
         found["queryMsgById.txt"] = ["queryMsgById", *names, "-i", _handled(folder, scenario, scenario.lookup)]
         if scenario.lookup == "uniq_key":
-            topic = next(app.settings["topic"] for app in scenario.apps)
+            topic = next(app["topic"] for app in scenario.apps.values())
             handled = _handled(folder, scenario, "uniq_key")
             found["queryMsgByUniqueKey.txt"] = ["queryMsgByUniqueKey", *names, "-t", topic, "-i", handled]
     return found
@@ -210,18 +209,18 @@ def _commands(lab: cluster.Cluster, scenario: Scenario, folder: Path) -> dict[st
 
 def _handled(folder: Path, scenario: Scenario, kind: str) -> str:
     """Return an id of the first message a consumer recorded: column 1 is UNIQ_KEY, column 2 the offset id."""
-    app = next(app for app in scenario.apps if app.role == "consumer")
-    rows = (folder / app.folder / f"{app.settings['table']}.csv").read_text(encoding="utf-8").splitlines()[1:]
+    name, app = next(iter(scenario.consumers.items()))
+    rows = (folder / name / f"{app['table']}.csv").read_text(encoding="utf-8").splitlines()[1:]
     if not rows:
-        raise LabError(ERRORS["none_handled"].say(name=app.folder))
+        raise LabError(ERRORS["none_handled"].say(name=name))
     return rows[0].split(",")[1 if kind == "uniq_key" else 2]
 
 
 def _collect_apps(scenario: Scenario, folder: Path, evidence: Path) -> None:
-    for app in scenario.apps:
-        target = evidence / app.folder
+    for name in scenario.apps:
+        target = evidence / name
         target.mkdir(parents=True)
-        for path in (folder / app.folder).rglob("*"):
+        for path in (folder / name).rglob("*"):
             kept = path.suffix in (".log", ".csv", ".gz") or path.name.startswith("jstack-")
             if path.is_file() and kept and path.stat().st_size:
                 shutil.copy2(path, target / path.name)

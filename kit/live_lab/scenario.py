@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import attrs
+import msgspec
 
 from kit import data
 from kit.i18n import Lang, T, labels
 
 Settings = dict[str, str]
-
-
-@attrs.frozen
-class App:
-    """An application host: its folder in the evidence, its role in LabClient.java and that role's settings."""
-
-    folder: str
-    role: str
-    settings: Settings
-    restart: bool = False
-    """Restarted once after a crash, with the remaining orders."""
 
 
 @attrs.frozen
@@ -41,7 +31,8 @@ class Scenario:
 
     name: str
     title: T
-    apps: tuple[App, ...]
+    apps: dict[str, Settings]
+    """The application hosts by their folder in the evidence: a role in LabClient.java and that role's settings."""
     broker: str
     client: str
     config: Settings = attrs.field(factory=dict)
@@ -67,6 +58,10 @@ class Scenario:
     fixes: str | None = None
     """The incident whose twin this is."""
 
+    @property
+    def consumers(self) -> dict[str, Settings]:
+        return {folder: app for folder, app in self.apps.items() if app["role"] == "consumer"}
+
 
 FIXED: Final = "-fixed"
 
@@ -74,7 +69,8 @@ FIXED: Final = "-fixed"
 @cache
 def scenarios() -> dict[str, Scenario]:
     """Return the scenarios of `scenarios.yaml` by name."""
-    return {each.name: each for each in data.read("live_lab/scenarios.yaml", list[Scenario])}
+    rows = data.read("live_lab/scenarios.yaml", dict[str, Any])["scenarios"]
+    return {each.name: each for each in msgspec.convert(rows, list[Scenario])}
 
 
 def find(name: str, lang: Lang = "en", *, fixed: bool = False) -> Scenario:

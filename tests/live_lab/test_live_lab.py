@@ -59,8 +59,7 @@ def test_every_documented_root_cause_has_an_incident_and_a_twin() -> None:
         assert {*one.roots, *one.neighbours, *one.allowed} <= {*known, *PROBLEMS}
         assert Version.parse(one.broker) >= jars.OLDEST and Version.parse(one.client) >= jars.OLDEST
         assert one.deadline + 60 <= run.WHOLE
-        assert all(app.role in ("orders", "consumer", "sender") for app in one.apps)
-        assert len({app.folder for app in one.apps}) == len(one.apps)
+        assert {app["role"] for app in one.apps.values()} <= {"orders", "consumer", "sender"}
         if one.roots:
             twin = find(one.name, fixed=True)
             assert twin.fixes == one.name and not twin.roots
@@ -86,10 +85,7 @@ def test_a_twin_changes_nothing_but_the_remedy() -> None:
 
 
 def test_the_long_group_is_too_long_for_its_retry_topic() -> None:
-    long, short = (
-        next(a.settings["group"] for a in find(name).apps if a.role == "consumer")
-        for name in ("half-topic-blowup", SHORT)
-    )
+    long, short = (find(name).consumers["c"]["group"] for name in ("half-topic-blowup", SHORT))
     assert len(names.RETRY_PREFIX + long) > 127 >= len(names.RETRY_PREFIX + short)
 
 
