@@ -4,14 +4,11 @@ import os
 from pathlib import Path
 
 import pandas as pd
-import pytest
 from stores import Record, store
-from table import rows_of
 
 import kit
 from kit.analysis import brokers
 from kit.analysis.sends import sends
-from kit.analysis.transactions import totals
 from kit.case.case import Case
 
 BEGIN = 1_715_652_000
@@ -54,13 +51,6 @@ def _lost(case: Case) -> dict[str, bool | None]:
     return {row.key: None if pd.isna(row.originals) else row.originals == 0 for row in failed.itertuples()}
 
 
-def test_a_whole_log_says_what_is_lost(tmp_path: Path) -> None:
-    case = kit.open_case(_evidence(tmp_path / "e"), tmp_path / "ws")
-    assert brokers.stretches(case.facts) == []
-    assert _lost(case) == {"K5": True, "K25": True, "K45": True}
-    assert sends.ledger(case.facts).lost == 3
-
-
 def test_what_may_lie_in_a_missing_file_is_not_known(tmp_path: Path) -> None:
     case = kit.open_case(_evidence(tmp_path / "e", leave_out="1"), tmp_path / "ws")
     (stretch,) = brokers.stretches(case.facts)
@@ -76,43 +66,3 @@ def test_what_may_lie_in_a_missing_file_is_not_known(tmp_path: Path) -> None:
 def test_one_damaged_record_leaves_the_count(tmp_path: Path) -> None:
     case = kit.open_case(_evidence(tmp_path / "e", hurt=100), tmp_path / "ws")
     assert sends.ledger(case.facts).lost == 3
-
-
-def _transaction(folder: Path, hurt: str) -> Path:
-    """Write a half message, its commit and its op record (removes half offset 0), the commit damaged; and the business row."""
-    at = 1000 * BEGIN
-    named = b"UNIQ_KEY\x010A14150600001F89AB83000000010000\x02KEYS\x01SO1\x02TRAN_MSG\x01true\x02PGROUP\x01orders\x02"
-    half = Record(
-        topic=b"RMQ_SYS_TRANS_HALF_TOPIC", numbers=(0, 0, 0, 0, 0), born=at, stored=at,
-        properties=named + b"REAL_TOPIC\x01orders\x02REAL_QID\x010",
-    )  # fmt: skip
-    # sys_flag 8: committed; its prepared offset is the physical offset of the half record.
-    commit = Record(
-        topic=b"orders", numbers=(0, 0, 0, 0, 0), sys_flag=8, born=at, stored=at + 50, prepared=0,
-        properties=named + b"REAL_TOPIC\x01orders\x02REAL_QID\x010",
-    )  # fmt: skip
-    op = Record(
-        topic=b"RMQ_SYS_TRANS_OP_HALF_TOPIC", numbers=(0, 0, 0, 0, 0), born=at, stored=at + 60, body=b"0",
-        properties=b"TAGS\x01d",
-    )  # fmt: skip
-    first = Record(topic=b"orders", numbers=(0, 0, 1, 0, 0), born=at, stored=at - 50, properties=b"KEYS\x01SO0")
-    base = len(first.encode(0))
-    commit.prepared = base
-    made = store([first, half, commit, op], end=bytes(4096))
-    data = bytearray(made.data)
-    start, _ = made.spans[2]
-    if hurt == "magic":
-        data[start + 4] ^= 0x40
-    if hurt == "flag":
-        data[start + 39] ^= 0x08
-    log = folder / "store" / "commitlog" / f"{0:020}"
-    log.parent.mkdir(parents=True)
-    log.write_bytes(bytes(data))
-    return folder
-
-
-@pytest.mark.parametrize(("hurt", "state"), rows_of(__file__, "a_damaged_commit_is_no_rollback"))
-def test_a_damaged_commit_is_no_rollback(tmp_path: Path, hurt: str, state: dict[str, int | None]) -> None:
-    case = kit.open_case(_transaction(tmp_path / "e", hurt), tmp_path / "ws")
-    found = totals.summary(case.facts).states()
-    assert {name: found[name] for name in state} == state

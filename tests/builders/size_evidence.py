@@ -1,11 +1,11 @@
 """Hand-made evidence of half messages near the size limit: a store, broker logs, the release as mqadmin says it."""
 
 import datetime as dt
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
+from folders import put
 from stores import Record, store
 
 HALF, OP = b"RMQ_SYS_TRANS_HALF_TOPIC", b"RMQ_SYS_TRANS_OP_HALF_TOPIC"
@@ -13,9 +13,8 @@ START = 1_715_652_000_000  # 2024-05-14 02:00:00 UTC
 CHECK, SEND = "TransactionalMessageCheckService", "SendMessageThread_1"
 
 
-def text(properties: dict[str, str], trailing: bool = True) -> bytes:
-    joined = "\x02".join(f"{name}\x01{value}" for name, value in properties.items())
-    return (joined + ("\x02" if trailing else "")).encode()
+def text(properties: dict[str, str]) -> bytes:
+    return "".join(f"{name}\x01{value}\x02" for name, value in properties.items()).encode()
 
 
 @attrs.define
@@ -25,48 +24,25 @@ class Evidence:
     folder: Path
     version: str | None = "V4_6_0"
     limit: int | None = 4000
-    trailing: bool = True
-    v6: bool = False
-    host: bytes | None = None
     records: list[Record] = attrs.field(factory=list)
     half: int = 0
     ops: int = 0
 
     def put(self, record: Record) -> Record:
-        if self.v6:
-            record.born_host, record.store_host = bytes(range(16)), bytes(range(16, 32))
-        if self.host:
-            record.store_host = self.host
         record.stored = START + 1000 * len(self.records)
         record.born = record.stored - 1
         self.records.append(record)
         return record
 
-    def prepare(
-        self,
-        key: str,
-        size: int | None,
-        topic: str = "orders",
-        body: bytes | None = None,
-        packed: bool = False,
-        **more: str,
-    ) -> Record:
-        """A half record of `size` bytes in all, or with this body. Its UNIQ_KEY follows from its key."""
-        made = {
-            "KEYS": key,
-            "TRAN_MSG": "true",
-            "UNIQ_KEY": f"{key.encode().hex():0>32}".upper(),
-            "WAIT": "true",
-            "PGROUP": "shop",
-        }
-        made |= {"CLUSTER": "c", "REAL_TOPIC": topic, "REAL_QID": "0", **more}
-        properties = text({name: value for name, value in made.items() if value is not None}, self.trailing)
-        rest = (115 if self.v6 else 91) + len(HALF) + len(properties)
-        stored = (zlib.compress(body) if packed else body) if body is not None else b"b" * ((size or rest) - rest)
+    def prepare(self, key: str, size: int) -> Record:
+        """A half record of `size` bytes in all. Its UNIQ_KEY follows from its key."""
+        properties = text({
+            "KEYS": key, "TRAN_MSG": "true", "UNIQ_KEY": f"{key.encode().hex():0>32}".upper(), "WAIT": "true", "PGROUP": "shop",
+            "CLUSTER": "c", "REAL_TOPIC": "orders", "REAL_QID": "0",
+        })  # fmt: skip
+        body = b"b" * (size - 91 - len(HALF) - len(properties))
         self.half += 1
-        return self.put(
-            Record(HALF, stored, properties, sys_flag=1 if packed else 0, numbers=(0, 0, self.half - 1, 1, 0))
-        )
+        return self.put(Record(HALF, body, properties, numbers=(0, 0, self.half - 1, 1, 0)))
 
     def offset(self, record: Record) -> int:
         """Return the physical offset at which the record will lie."""
@@ -86,8 +62,8 @@ class Evidence:
         self.put(Record(OP, body, text({"WAIT": "true", "TAGS": "d"}), numbers=(0, 0, self.ops, 1, 0)))
         self.ops += 1
 
-    def commit(self, record: Record, topic: bytes = b"orders") -> None:
-        self.put(Record(topic, record.body, record.properties, sys_flag=8, prepared=self.offset(record)))
+    def commit(self, record: Record) -> None:
+        self.put(Record(b"orders", record.body, record.properties, sys_flag=8, prepared=self.offset(record)))
         self.op(record)
 
     def write(
@@ -97,35 +73,24 @@ class Evidence:
         saved: int | None = None,
         commitlog: bool = True,
     ) -> Path:
-        logs = self.folder / "logs"
-        logs.mkdir(parents=True)
         if commitlog:
-            (self.folder / "store").mkdir()
-            (self.folder / "store" / f"{0:020}").write_bytes(store(self.records, end=bytes(4096)).data)
-        for name, lines in (("store.log", store_log), ("transaction.log", transaction_log)):
-            if lines:
-                (logs / name).write_text("\n".join(lines) + "\n")
-        if self.limit:
-            conf = [
-                "brokerClusterName=c", "brokerName=broker-a", "brokerId=0", "storePathRootDir=/data/store",
-                f"maxMessageSize={self.limit}",
-            ]  # fmt: skip
-            (self.folder / "broker.conf").write_text("\n".join(conf) + "\n")
-        if self.version:
-            said = [
-                f"$ mqadmin brokerStatus -n 10.0.0.9:9876 -b {'.'.join(map(str, self.host or (10, 0, 0, 2)))}:10911",
-                "bootTimestamp                   : 1715651000000",
-            ]
-            said += [
-                f"brokerVersionDesc               : {self.version}",
-                "commitLogDiskRatio              : 0.08",
-                "dispatchBehindBytes             : 0",
-            ]
-            (self.folder / "status.txt").write_text("\n".join(said) + "\n")
-        if saved is not None:
-            (self.folder / "consumerOffset.json").write_text(
-                f'{{\n\t"offsetTable":{{\n\t\t"{HALF.decode()}@CID_RMQ_SYS_TRANS":{{0:{saved}\n\t\t}}\n\t}}\n}}'
-            )
+            put(self.folder / "store" / f"{0:020}", store(self.records, end=bytes(4096)).data)
+        conf = f"brokerClusterName=c\nbrokerName=broker-a\nbrokerId=0\nstorePathRootDir=/data/store\nmaxMessageSize={self.limit}\n"
+        status = (
+            "$ mqadmin brokerStatus -n 10.0.0.9:9876 -b 10.0.0.2:10911\nbootTimestamp                   : 1715651000000\n"
+            f"brokerVersionDesc               : {self.version}\ncommitLogDiskRatio              : 0.08\ndispatchBehindBytes             : 0\n"
+        )
+        position = f'{{\n\t"offsetTable":{{\n\t\t"{HALF.decode()}@CID_RMQ_SYS_TRANS":{{0:{saved}\n\t\t}}\n\t}}\n}}'
+        files = {
+            "logs/store.log": store_log and "\n".join([*store_log, ""]),
+            "logs/transaction.log": transaction_log and "\n".join([*transaction_log, ""]),
+            "broker.conf": self.limit and conf,
+            "status.txt": self.version and status,
+            "consumerOffset.json": saved is not None and position,
+        }
+        for name, content in files.items():
+            if content:
+                put(self.folder / name, str(content))
         return self.folder
 
 

@@ -79,17 +79,6 @@ def test_refusals_that_name_no_message_are_counted_one_by_one_beside_a_store(tmp
     assert found.figures["errors_by_kind"] == {"TIMEOUT_CLEAN_QUEUE": 3}
 
 
-def test_sends_refused_for_their_size_are_no_sign_of_a_busy_broker(tmp_path: Path) -> None:
-    illegal = "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 13  DESC: the message is illegal, maybe msg body or properties length not matched."
-    write_log(tmp_path / "e" / "app.log", [line for n in range(9) for line in thrown(1000 * n, f"K{n}", illegal)])
-    write_store(tmp_path / "e" / "store", traffic(20_000))
-    case, found = ask(tmp_path / "e")
-    assert found.verdict == "ruled_out"
-    assert [step.id for step in found.steps if step.holds] == []
-    assert [found.figures[name] for name in ("sends_failed", "lost", "errors_by_kind")] == [0, 0, {"OTHER": 9}]
-    assert causes.examine(case.facts, "client-oversize-reject").verdict != "ruled_out"
-
-
 def test_every_explanation_has_a_name_and_a_remedy() -> None:
     names = broker_busy.TEXTS.figures["explanations"].values
     assert set(names) == set(broker_busy.FIXES)

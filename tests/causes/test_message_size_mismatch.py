@@ -84,40 +84,6 @@ def test_without_both_logs_it_is_suspected_from_records_and_limit(tmp_path: Path
     assert all(".log" in m.command for m in found.missing)
 
 
-@pytest.mark.parametrize(("version", "safe"), [("V4_9_4", 4000), ("V4_9_5", 4000)])
-def test_a_broker_that_measures_the_body_has_none_at_risk(version: str, safe: int, tmp_path: Path) -> None:
-    evidence, _ = incident(tmp_path / "e", version=version, trailing=False)
-    found = examined(evidence.write(["2024-05-14 10:00:00 INFO main - load over, and the max phy offset = 0"]))
-    assert found.verdict == "ruled_out"
-    assert found.figures["at_risk_half_messages"] == 0
-    assert found.figures["safe_body_bytes"] == {"orders": safe}
-
-
-@pytest.mark.spark
-def test_a_compressed_body_is_put_back_raw_up_to_4_5_2(tmp_path: Path) -> None:
-    """Its raw body alone has as many bytes as the limit. Nothing is wrong with it from 4.6.0 on."""
-    risk = {}
-    for version in ("V4_5_2", "V4_6_0"):
-        evidence = Evidence(tmp_path / version, version=version, limit=5000)
-        evidence.prepare("packed", None, body=b"x" * 5000, packed=True)
-        evidence.prepare("other", None, body=b"x" * 4000, packed=True)
-        risk[version] = examined(evidence.write()).figures["at_risk_half_messages"]
-    assert risk == {"V4_5_2": 1, "V4_6_0": 0}
-
-
-def test_properties_that_outgrow_their_own_limit(tmp_path: Path) -> None:
-    """32,767 bytes of properties are stored, 26 more are not, in every release; no body is safe then."""
-    evidence = Evidence(tmp_path / "e", version="V5_1_4", limit=None)
-    long = evidence.prepare("a", None, body=b"")
-    evidence.prepare("b", None, body=b"", fill="x" * (32767 - len(long.properties) - len("fill") - 2))
-    evidence.prepare("c", None, body=b"", fill="x" * (32767 - 27 - len(long.properties) - len("fill") - 2))
-    found = examined(evidence.write())
-    assert [len(r.properties) for r in evidence.records] == [len(long.properties), 32767, 32740]
-    assert found.figures["at_risk_half_messages"] == 1
-    assert found.figures["safe_body_bytes"] == {"orders": None}
-    assert found.verdict == "suspected"
-
-
 def test_a_delay_level_that_stands(tmp_path: Path) -> None:
     """The real topic's name is three characters longer than SCHEDULE_TOPIC_XXXX, the record two bytes below the limit."""
     evidence = Evidence(tmp_path / "e")

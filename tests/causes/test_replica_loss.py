@@ -44,13 +44,6 @@ def evidence(
     return kit.open_case(folder, folder.parent / "ws")
 
 
-def test_four_acknowledged_records_behind_the_end(tmp_path: Path) -> None:
-    """Every send took 3 ms: a small number in a sender's ledger is no count of deliveries."""
-    found = causes.examine(evidence(tmp_path / "e", behind=4).facts, "replica-loss")
-    assert (found.verdict, found.figures["acknowledged"], found.figures["acknowledged_missing"]) == ("confirmed", 14, 4)
-    assert sorted(found.tables["missing_on_replica"]["key"]) == ["K10", "K11", "K12", "K13"]
-
-
 def test_the_store_of_another_broker_is_not_the_lost_masters(tmp_path: Path) -> None:
     """A master of another broker beside the slave, with a longer store: the slave's own is compared."""
     write_store(

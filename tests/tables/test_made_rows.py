@@ -83,6 +83,9 @@ def test_the_curve_of_leaked_half_records_keeps_each_doubling() -> None:
         "seq": 9_000, "store_timestamp": None, "half_queue_offset": 8_999, "check_times": None, "uniq_key": "M",
         "doubling": False, "from_the_beginning": True,
     }  # fmt: skip
+    # Once checked, it was stored before: its first record is not there.
+    late = [record | {"property_TRANSACTION_CHECK_TIMES": "4"} for record in records[:20]]
+    assert {row["from_the_beginning"] for row in asked.rows("leak_growth", records=late)} == {False}
 
 
 GOOD = ("OK", "SUCCESS", "CONSUME_SUCCESS", "true", "成功", "ok: 3")
