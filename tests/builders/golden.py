@@ -3,9 +3,9 @@
 Kept: root causes, and of each finding its verdict, window, figures, steps and references. Left out: prose, which may be reworded.
 """
 
+import difflib
 import hashlib
 import json
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -20,9 +20,6 @@ KEPT: Final = Path(__file__).parents[1] / "golden" / "findings"
 PASTES: Final = "pastes"
 NAMES: Final = (*recorded.EVERY, PASTES)
 FOUND: Final = ("confirmed", "suspected", "failed")
-CLOSE: Final = 1e-9
-"""Relative difference of two floats that is none: sums in another order."""
-ABSENT: Final = "absent"
 
 
 def file(name: str) -> Path:
@@ -123,54 +120,31 @@ def _json(value: Any) -> str:
 
 
 def differences(expected: dict[str, Any], actual: dict[str, Any]) -> list[str]:
-    """Return one text for each difference: where it is, what was expected, what there is; [] if there is none."""
+    """Return the lines that differ, `-` expected and `+` what there is, each behind its cause; [] if there is none."""
     if "root_causes" not in expected:
         empty = {"root_causes": [], "findings": {}}
         names = sorted(expected.keys() | actual.keys())
         return [f"{n}: {d}" for n in names for d in differences(expected.get(n, empty), actual.get(n, empty))]
-    said = _differ("root_causes", expected["root_causes"], actual["root_causes"])
+    said = _differ("root_causes", _json(expected["root_causes"]), _json(actual["root_causes"]))
     for slug in sorted(expected["findings"].keys() | actual["findings"].keys()):
         said += of_finding(slug, expected["findings"].get(slug), actual["findings"].get(slug))
     return said
 
 
 def of_finding(slug: str, expected: dict[str, Any] | None, actual: dict[str, Any] | None) -> list[str]:
-    """Return the same of one finding, None where there is none. Where one is missing or failed, only that is said."""
-    verdicts = [one and one["verdict"] for one in (expected, actual)]
-    if verdicts[0] != verdicts[1] and {None, "failed"} & set(verdicts):
-        error = (actual or {}).get("error")
-        why = f": {error['type']} in {error['where']}: {error['message']}" if error else ""
-        return [f"{slug}: expected {_shown(verdicts[0])}, is {_shown(verdicts[1])}{why}"]
-    return _differ(slug, *({**one, "order of steps": [*one["steps"]]} for one in (expected, actual) if one))
+    """Return the same of one finding, None where there is none."""
+    return _differ(slug, *(_open(_rounded(one), "") if one else "" for one in (expected, actual)))
 
 
-def _differ(where: str, expected: Any = ABSENT, actual: Any = ABSENT) -> list[str]:
-    if isinstance(expected, dict) and isinstance(actual, dict):
-        names = [*expected, *(name for name in actual if name not in expected)]
-        each = (_differ(f"{where} / {n}", expected.get(n, ABSENT), actual.get(n, ABSENT)) for n in names)
-        return [text for texts in each for text in texts]
-    if _close(expected, actual):
-        return []
-    if isinstance(expected, list) and isinstance(actual, list):
-        lost, new = (
-            [v for v in these if v not in others] for these, others in ((expected, actual), (actual, expected))
-        )
-        if lost or new:
-            return [
-                f"{where}:" + "".join([f"\n    - {_shown(v)}" for v in lost] + [f"\n    + {_shown(v)}" for v in new])
-            ]
-    return [f"{where}: expected {_shown(expected)}, is {_shown(actual)}"]
+def _differ(where: str, expected: str, actual: str) -> list[str]:
+    lines = difflib.ndiff(expected.splitlines(), actual.splitlines())
+    return [f"{where}: {line}" for line in lines if line[0] in "-+"]
 
 
-def _close(one: Any, other: Any) -> bool:
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(_close, one, other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_close(one[name], other[name]) for name in one)
-    return one == other or (isinstance(one, float) and math.isclose(one, other, rel_tol=CLOSE))
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is None else value if isinstance(value, str) and value is ABSENT else _json(value)
+def _rounded(value: Any) -> Any:
+    """Return the same with floats in nine digits: sums in another order are none that differ."""
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return float(f"{value:.9g}") if isinstance(value, float) else value
