@@ -12,20 +12,6 @@ from stores import Record, store
 import kit
 from kit.analysis.consumers import lag, positions
 
-SPAN = 14 * 7200
-"""Seconds between the first records and the last: one point of the curves then covers 14 of them."""
-
-
-def test_a_copy_has_the_ends_of_its_moment_however_long_the_records_span(tmp_path: Path) -> None:
-    begin = 1_715_652_000 // 14 * 14
-    times = [begin - SPAN, *range(begin, begin + 10)]
-    _stored(tmp_path / "e", times, times[-1])
-    _saved(tmp_path / "e", 2, begin + 4)
-    (row,) = positions.every(kit.open_case(tmp_path / "e", tmp_path / "ws").facts).to_dict("records")
-    # Offset 0 lies far back; 1 to 4 were stored in the four seconds before the copy, the others after it.
-    assert (row["offset"], row["end"], row["lag"]) == (2, 5, 3)
-
-
 BEGIN = 1_715_652_000
 PROGRESS = """$ mqadmin consumerProgress -n 10.0.0.1:9876 -g billing
 #Topic                            #Broker Name                      #QID  #Broker Offset        #Consumer Offset      #Diff

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import shutil
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import recorded
 from pyspark.sql import functions as F  # noqa: N812
 
 import kit
-from kit.analysis import setup
 from kit.case import reading, tables, unreadable, zones
 from kit.case.case import Case
 from kit.causes import results
@@ -63,14 +61,6 @@ def test_folders_may_have_any_name(truth: list[dict[str, object]], tmp_path: Pat
     assert {path.name for path in tmp_path.iterdir()} == {odd.name}
 
 
-def test_bodies_only_when_asked_for(case: Case, truth: list[dict[str, object]]) -> None:
-    lengths = {
-        r.physical_offset: r.n
-        for r in case.read_messages(body=True).select("physical_offset", F.length("body").alias("n")).collect()
-    }
-    assert lengths == {t["physical_offset"]: t["body_len"] for t in truth}
-
-
 def test_every_table_is_there_and_empty_ones_have_columns(case: Case) -> None:
     filled = {name for name in (*tables.specs(), "ops", "configs") if case.has(name)}
     assert {
@@ -110,45 +100,12 @@ def test_times_are_instants_in_the_zone_of_the_records(case: Case) -> None:
     assert all(abs(r.ms) < 10_000 for r in late)
 
 
-def test_releases_and_settings_come_from_the_evidence(case: Case) -> None:
-    version = recorded.label(NAME)["recorded_as"]["broker"]
-    assert setup.broker_versions(case.facts) == (version,)
-    assert version in setup.client_versions(case.facts)
-    value, where, known = setup.setting(case.facts, "transactionCheckInterval")
-    assert (value, known) == ("5000", "evidence")
-    assert where is not None
-    assert "5000" in case.line(where.file, where.line or 0)
-    assert setup.setting(case.facts, "noSuchSetting") == (None, None, None)
-
-
 def test_since_and_until_cut_on_read(case: Case, cache: Path, truth: list[dict[str, object]]) -> None:
     times = sorted(int(str(t["store_timestamp"])) for t in truth)
     low, high = times[len(times) // 4], times[len(times) // 2]
     cut = kit.open_case(SAMPLE, cache, since=instant(low), until=instant(high).isoformat())
     assert cut.messages.count() == sum(low <= t <= high for t in times)
     assert cut.configs.count() == case.configs.count()
-
-
-def test_same_tables_from_renamed_shuffled_doubled(case: Case, unpacked: Path, cache: Path, tmp_path: Path) -> None:
-    flat = tmp_path / "flat"
-    flat.mkdir()
-    for copy in ("x", "y"):
-        for n, path in enumerate(sorted(p for p in unpacked.rglob("*") if p.is_file())):
-            shutil.copy(path, flat / f"{copy}{n * 7919 % 1009:04}.bin")
-    other = kit.open_case(flat, cache)
-    assert other.messages.count() == 2 * case.messages.count()
-    assert other.records.count() == case.records.count()
-    for name in ("ops", "logs", "index", "rows"):
-        assert getattr(other, name).count() == getattr(case, name).count(), name
-    # Without a path, the records tell which queue a file holds.
-    queues = [
-        {tuple(r) for r in c.consumequeue.select("topic", "queue_id", "logical_offset", "physical_offset").collect()}
-        for c in (other, case)
-    ]
-    assert queues[0] == queues[1]
-    assert Counter(r.source for r in other.logs.select("source").collect()) == Counter(
-        r.source for r in case.logs.select("source").collect()
-    )
 
 
 def test_disagreeing_copies_count_once_and_are_told(

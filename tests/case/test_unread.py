@@ -4,7 +4,6 @@ import errno
 import gzip
 import json
 import os
-import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ from stores import Record, store
 import kit
 from kit.case import tables, unreadable
 from kit.case.case import Case
-from kit.evidence import archives, disk, files, workspace
+from kit.evidence import archives, disk, workspace
 from kit.formats.commitlog import segments
 from kit.formats.logs import entries
 from kit.formats.tables import business_tables, configs
@@ -195,30 +194,6 @@ def test_files_that_change_meanwhile(evidence: Path, how: str) -> None:
     assert case.inventory.items and unreadable.of(case)
 
 
-def test_pipes_sockets_and_devices_are_never_opened(tmp_path: Path) -> None:
-    root = tmp_path / "evidence"
-    made.write_log(root / "rocketmq_client.log", [made.STARTED])
-    os.mkfifo(root / "broker.log")
-    (root / "null").symlink_to("/dev/zero")
-    with socket.socket(socket.AF_UNIX) as server:
-        here = Path.cwd()
-        os.chdir(root)
-        try:
-            server.bind("store.log")
-        finally:
-            os.chdir(here)
-        case = opened(root)
-        assert [i.file for i in case.found.items] == ["rocketmq_client.log"]
-        assert {(r.file, r.reason) for r in case.unread()} == {
-            ("broker.log", "special"),
-            ("store.log", "special"),
-            ("null", "link"),
-        }
-        for path in ("broker.log", "store.log", "null"):
-            with pytest.raises(OSError, match="not a regular file"):
-                files.open_readonly(root / path)
-
-
 @pytest.mark.parametrize("path", ["fifo", "/dev/zero"])
 @pytest.mark.seconds
 def test_a_pipe_or_device_as_the_evidence(tmp_path: Path, path: str) -> None:
@@ -339,23 +314,6 @@ def test_in_a_spark_task(spark: Any, evidence: Path, source: str) -> None:
     assert [r.file for r in unread.notes(notes)] == ["bad/x", "gone/x", *no_index]
     with pytest.raises(Exception, match=r"gone|directory|regular"):
         reader.option("mode", "failfast").load().count()
-
-
-def test_records_whose_body_does_not_fit_its_checksum_are_named_with_their_range(tmp_path: Path) -> None:
-    records = [Record(topic=b"orders", numbers=(0, 0, n, 0, 0), body=b"abc") for n in range(9)]
-    built = store(records, end=bytes(64))
-    data = bytearray(built.data)
-    size = (len(data) - 64) // 9
-    for n in (2, 5):
-        at = data.index(b"abc", n * size)
-        data[at] ^= 1
-    log = tmp_path / "e" / "commitlog" / f"{0:020}"
-    put(log, data)
-    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
-    case.folder("messages")
-    (place,) = [each for each in unreadable.of(case) if each.what == "corrupt"]
-    # All nine records have one size: the third begins after two of them, the sixth ends after six.
-    assert (place.start, place.end) == (2 * size, 6 * size)
 
 
 @pytest.mark.parametrize(("following", "lost"), [(b"records", True), (b"zeros", False), (b"nothing", False)])

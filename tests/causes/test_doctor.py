@@ -133,16 +133,6 @@ def test_two_brokers_are_not_mixed(tmp_path: Path) -> None:
     assert examined(tmp_path / "e", "4.6.1").hazards == ()
 
 
-def test_faults_of_the_releases_seen(tmp_path: Path) -> None:
-    faults = {fault.slug: fault.fixed for fault in examined(conf(tmp_path / "e"), "4.6.0").faults}
-    assert faults["schedule-into-half"] == "4.6.1"
-    assert faults["total-size-check"] == "4.9.4"
-    assert faults["put-back-loop"] is None
-    assert "compressed-half" not in faults
-    assert "total-size-check" not in {fault.slug for fault in examined(conf(tmp_path / "e"), "4.9.4").faults}
-    assert examined(conf(tmp_path / "e")).faults == ()
-
-
 def test_a_configuration_alone_is_explained(tmp_path: Path) -> None:
     done = run(
         conf(tmp_path / "e", "maxMessageSize=65536", "inHouse=1") / "broker.conf", "--json", tmp_path / "hazards.json"

@@ -111,12 +111,6 @@ def test_chinese_sentences_are_chinese() -> None:
     assert [text for text in sorted(texts) if re.search(r"[a-z]+ [a-z]+ [a-z]+", text)] == []
 
 
-def test_unknown_is_said_not_zero() -> None:
-    text = T("{n} lost", "丢失 {n}")
-    assert text.say(n=None).render("en") == "unknown lost"
-    assert text.say(n=12345).render("en") == "12,345 lost"
-
-
 def test_a_request_says_where_and_when() -> None:
     day = dt.datetime(2024, 5, 14, 2, 0, tzinfo=dt.UTC)
     asked = collect_next._where(

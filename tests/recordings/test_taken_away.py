@@ -1,14 +1,10 @@
 """With one kind of evidence taken away, or with ten lines alone, less is said, never something else."""
 
-import csv
 import fnmatch
-import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 import recorded
 from table import rows_of
@@ -110,42 +106,3 @@ def test_ten_lines_still_name_it(name: str, member: str, words: str, tmp_path: P
     assert found[cause].verdict in ("suspected", "confirmed"), found[cause].steps
     assert confirmed(found) <= {cause}
     assert found[cause].verdict == "confirmed" or found[cause].missing
-
-
-Table = tuple[list[str], list[list[str]]]
-
-
-def as_lines(path: Path, table: Table) -> None:
-    header, rows = table
-    path.with_suffix(".json").write_text("".join(json.dumps(dict(zip(header, r, strict=True))) + "\n" for r in rows))
-
-
-def as_parquet(path: Path, table: Table) -> None:
-    pd.DataFrame(table[1], columns=table[0]).to_parquet(path.with_suffix(".parquet"))
-
-
-def as_box(path: Path, table: Table) -> None:
-    rule = "+" + "+".join(["-" * 8] * len(table[0])) + "+"
-    lines = ["| " + " | ".join(row) + " |" for row in [table[0], *table[1]]]
-    path.with_suffix(".txt").write_text("\n".join([rule, lines[0], rule, *lines[1:], rule, ""]))
-
-
-def as_records(path: Path, table: Table) -> None:
-    header, rows = table
-    stars = "*" * 27
-    fields = (f"{stars} {n}. row {stars}\n" + "".join(f"{k}: {v}\n" for k, v in zip(header, row, strict=True)) for n, row in enumerate(rows, 1))  # fmt: skip
-    path.with_suffix(".txt").write_text("".join(fields))
-
-
-@pytest.mark.recordings
-@pytest.mark.parametrize("save", [as_lines, as_parquet, as_box, as_records])
-def test_rows(save: Callable[[Path, Table], None], tmp_path: Path) -> None:
-    evidence = recorded.unpack("transaction-consistency", tmp_path)
-    for path in list(evidence.rglob("t_*.csv")):
-        header, *rows = csv.reader(path.open(newline=""))
-        save(path, (header, rows))
-        path.unlink()
-    # The figures of the files as recorded are held against the ledger in test_transaction_consistency.
-    case, whole = kit.open_case(evidence, tmp_path / "w"), recorded.case("transaction-consistency")
-    found, kept = (causes.examine(each.facts, "transaction-consistency") for each in (case, whole))
-    assert (found.verdict, found.figures) == ("confirmed", kept.figures)

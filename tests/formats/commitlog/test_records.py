@@ -2,7 +2,6 @@
 
 import itertools
 import random
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.formats.commitlog import batches, records, schema, segments, walk
-from kit.formats.values import TEXTS
 
 ALL = batches.Wanted(tuple(schema.FIELDS))
 
@@ -49,19 +47,6 @@ def covered(rows: list[dict[str, Any]], gaps: list[tuple[int, int, str]], base: 
     return [start for start, _ in parts] == ends[:-1] and ends[-1] == length
 
 
-@effort.examples(150)
-@given(seed=st.integers(0, 2**32))
-def test_what_was_written_is_read(seed: int) -> None:
-    rng = random.Random(seed)
-    made = stores.some_store(rng)
-    rows, gaps = read(made.data, made.base, made.head)
-    assert [
-        (r["physical_offset"] - made.base - made.head, r["physical_offset"] - made.base + r["store_size"]) for r in rows
-    ] == made.spans
-    assert covered(rows, gaps, made.base, made.head, len(made.data))
-    assert {reason for *_, reason in gaps} <= {"blank", "zero_tail"}
-
-
 CHANGE = st.one_of(
     st.tuples(st.just("flip"), st.floats(0, 1), st.integers(1, 255)),
     st.tuples(st.just("zero"), st.floats(0, 1), st.integers(1, 1500)),
@@ -73,7 +58,7 @@ CHANGE = st.one_of(
 
 @pytest.mark.seconds
 @effort.examples(600)
-@given(seed=st.integers(0, 2**32), changes=st.lists(CHANGE, min_size=1, max_size=3))
+@given(seed=st.integers(0, 2**32), changes=st.lists(CHANGE, max_size=3))
 def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, float, int]]) -> None:
     rng = random.Random(seed)
     made = stores.some_store(rng)
@@ -100,14 +85,6 @@ def test_broken_utf8_is_repaired_as_java_does(raw: bytes) -> None:
     assert decoded.to_pylist() == [text, None, "whole"]
     assert (broken is not None and bool(broken[0])) == (text.encode() != raw)
     assert broken is None or broken.tolist()[1:] == [False, False]
-
-
-def test_of_two_properties_with_one_name_the_later_counts() -> None:
-    raw = b"A\x011\x02KEYS\x01k1\x02A\x01second\x02B\x01\x02KEYS\x01k2\x02A\x01"
-    made = stores.store([stores.Record(properties=raw), stores.Record(properties=b"A\x01x")])
-    rows, _ = read(made.data, 0, 0)
-    assert [r["properties"] for r in rows] == [{"A": "second", "KEYS": "k2"}, {"A": "x"}]
-    assert rows[0]["keys"] == "k2"
 
 
 def test_reasons_of_what_is_no_record() -> None:
@@ -207,16 +184,6 @@ def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path: Pa
     assert len(pieces(file, [0, at + 40, file.used])[0]) == 3
 
 
-def test_only_what_is_asked_for_is_built() -> None:
-    made = stores.store([stores.Record(properties=b"KEYS\x01k")] * 2)
-    buf = np.frombuffer(bytearray(made.data), np.uint8)
-    wanted = batches.Wanted(("keys", "file", "topic"))
-    rows = batches.Rows(buf, np.array([0, made.spans[1][0]]), np.array([98, 98]), np.zeros(2, np.int32), 0, wanted)
-    (batch,) = batches.batch(rows, "name")
-    assert batch.schema == pa.schema([("keys", pa.string()), ("file", TEXTS), ("topic", TEXTS)])
-    assert batch.to_pylist() == [{"keys": "k", "file": "name", "topic": "t"}] * 2
-
-
 def test_times_no_calendar_has_are_null_and_said() -> None:
     made = stores.store([stores.Record(born=-1), stores.Record(stored=2**62)])
     rows, _ = read(made.data, 0, 0)
@@ -224,12 +191,3 @@ def test_times_no_calendar_has_are_null_and_said() -> None:
         (True, False, "timestamp"),
         (False, True, "timestamp"),
     ]
-
-
-@pytest.mark.parametrize("size", [0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 47, 48, 100, 1000])
-def test_the_crc_of_bodies_of_any_length(size: int) -> None:
-    body = bytes(random.Random(size).randbytes(size))
-    good, bad = stores.Record(body=body), stores.Record(body=body[:-1] + bytes([body[-1] ^ 128]) if size else b"")
-    crc = zlib.crc32(body) & 0x7FFFFFFF
-    rows, _ = read(good.encode(0) + bad.encode(len(good.encode(0)), crc=crc), 0, 0)
-    assert [row["problem"] for row in rows] == [None, "crc" if size else None]

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 from recorded import log_entries, texts
 
-from kit.formats.logs.schema import LogFile
 from kit.formats.printed_times import zone
 from kit.inventory.sniff import sniff
-from kit.spark.log_source import pieces
 
 SMALL = ("healthy-5", "healthy-traced", "transaction-consistency")
 
@@ -54,14 +52,6 @@ def test_zone_option() -> None:
     assert [zone(t) for t in (None, "", "+08:00", "-0330", "GMT+8", "UTC", "Asia/Shanghai")] == [
         None, None, 480, -210, 480, 0, "Asia/Shanghai",
     ]  # fmt: skip
-
-
-def test_pieces_count_the_lines_before_them(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    path.write_bytes(b"2024-05-14 10:22:31 WARN a - b\n" * 100)
-    found = list(pieces(LogFile("a", str(path)), 1000))
-    assert [p.before for p in found] == [(p.start - 1) // 31 if p.start else 0 for p in found]
-    assert [p.end for p in found][:-1] == [p.start for p in found][1:]
 
 
 @pytest.mark.spark
