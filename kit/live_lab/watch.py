@@ -47,7 +47,7 @@ class Alarms:
 
         self._looked = seconds
         # The disk belongs to the user's machine, not to the run.
-        self._watch = self._watch or Watch([self.folder], since=0.0, lang=self.lang, disk=lambda _: (1, 1))
+        self._watch = self._watch or Watch([self.folder], since=0.0, lang=self.lang, disk=lambda _: (1, 0, 1))
         return [alert_line(alert, self.lang) for alert in self._watch.step()]
 
 

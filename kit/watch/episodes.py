@@ -9,225 +9,207 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
+import numpy as np
 
 from kit.causes.alerts import Alert, Rule, rules
-from kit.i18n import Lang, labels
+from kit.i18n import Lang, T, labels
 from kit.watch.signs import Sign, watched
 
 TEXTS: Final = labels("watch")["notes"]
-STOP: Final[dict[Lang, str]] = {"en": ".", "zh": "。"}
 
 CLEAR: Final = 180.0
 """Seconds without a sign after which an episode is over: longer than the interval of check rounds and heartbeats."""
 WORSE: Final = 10
 """It rings again at this multiple of the last count."""
-KEYS: Final = 500
-"""Most places kept for one rule; beyond that those quiet for longest are forgotten."""
-RANK: Final = {"notice": 0, "warning": 1, "critical": 2}
+MOST: Final = 500
+"""Most places kept for one cause where nothing rings; beyond that those quiet for longest are forgotten."""
+RANK: Final = {"": 0, "notice": 1, "warning": 2, "critical": 3}
 
 
 class Tally(msgspec.Struct):
-    """What a rule has seen at one place: occurrences by second (the last `within` seconds), and in total.
+    """What one rule has seen at one place: occurrences by second (the last `within` seconds), and in total.
 
-    `different`: the last values of `differ`; `beside`: the last second of the sign that must come with it.
+    `different`: the last values of `differ`; `beside`: the last second of the sign that must come with it; `cleared`:
+    one occurrence made the others harmless; `rung`: the total at which it rang last; `ref`: of the first occurrence.
     """
 
+    sign: str
     seconds: dict[int, int] = {}
     total: int = 0
     different: list[str] = []
+    beside: int = 0
     cleared: bool = False
-    beside: int | None = None
+    rung: int = 0
     ref: dict[str, Any] = {}
-    last: float = 0.0
 
-    def add(self, alert: Alert, sign: Sign, now: float) -> None:
-        """Count a sign."""
-        self.last = now
-        self.ref = self.ref or sign.ref.as_dict()
-        self.seconds[sign.at] = self.seconds.get(sign.at, 0) + sign.count
-        self.total += sign.count
-        value = str(sign.values.get(alert.differ))
-        if alert.differ and value not in self.different:
-            self.different = [*self.different, value][-4:]
+    def add(self, alert: Alert, sign: Sign) -> bool:
+        """Count a sign; return whether it changes anything."""
+        if sign.name == alert.also:
+            self.beside = sign.at
+        elif alert.clears is not None and alert.clears(sign.values):
+            self.cleared, self.seconds = True, {}
+        elif self.cleared or sign.beside.intersection(alert.without) or (alert.when and not alert.when(sign.values)):
+            return False
+        else:
+            self.ref = self.ref or sign.ref.as_dict()
+            self.seconds[sign.at] = self.seconds.get(sign.at, 0) + sign.count
+            self.total += sign.count
+            value = str(sign.values.get(alert.differ))
+            if alert.differ and value not in self.different:
+                self.different = [*self.different, value][-4:]
+        return True
 
     def reached(self, alert: Alert) -> bool:
         """Return whether a span of at most `within` seconds has enough occurrences that last long enough."""
-        if alert.differ and len(self.different) < 2:
+        at = np.array(sorted(self.seconds))
+        if (alert.differ and len(self.different) < 2) or (
+            alert.also and not (np.abs(at - self.beside) <= alert.within).any()
+        ):
             return False
-        if alert.also and not any(abs(at - (self.beside or 0)) <= alert.within for at in self.seconds):
-            return False
-        span: list[int] = []
-        count = 0
-        for at in sorted(self.seconds):
-            span.append(at)
-            count += self.seconds[at]
-            while span[0] <= at - alert.within:
-                count -= self.seconds[span.pop(0)]
-            if count >= alert.least and at - span[0] >= alert.lasts:
-                return True
-        return False
+        first = np.searchsorted(at, at - alert.within, "right")
+        before = np.cumsum([0, *(self.seconds[second] for second in at.tolist())])
+        return bool(((before[1:] - before[first] >= alert.least) & (at - at[first] >= alert.lasts)).any())
 
 
 class Episode(msgspec.Struct):
-    """One cause at one place while it lasts. `rung`: the count at which each rule rang last; `marks`: when the largest
-    count reached 1, 2, 4, 8 …
+    """One cause at one place, and what its rules have seen there; it has an `id` once it rings.
+
+    `rule`: the one it began with; `marks`: when its largest count reached 1, 2, 4, 8 …
     """
 
-    id: str
     cause: str
     key: list[str]
-    severity: str
-    raised: float
-    last: float
-    rung: dict[str, int] = {}
-    totals: dict[str, int] = {}
+    tallies: dict[str, Tally] = {}
+    last: float = 0.0
+    id: str = ""
+    rule: str = ""
+    severity: str = ""
+    raised: float = 0.0
     marks: list[float] = []
-    ref: dict[str, Any] = {}
 
-    def add(self, sign: str, total: int, now: float) -> None:
-        """Set the count of a sign."""
-        self.last = now
-        self.totals[sign] = total
-        while max(self.totals.values()) >= 2 ** len(self.marks):
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how often each sign was seen."""
+        return {each.sign: each.total for each in self.tallies.values() if each.total}
+
+    @property
+    def place(self) -> list[str]:
+        return [part for part in self.key if part != "None"]
+
+    def add(self, rule: Rule, sign: Sign, now: float) -> bool:
+        """Count a sign; return whether its rule may ring now."""
+        tally = self.tallies.setdefault(rule.name, Tally(rule.alert.sign))
+        changes = tally.add(rule.alert, sign)
+        if changes and (tally.seconds or not self.id):  # what makes others harmless does not prolong an episode
+            self.last = now
+        return changes and bool(tally.seconds)
+
+    def rings(self, rule: Rule, now: float) -> bool:
+        """Return whether it begins or gets worse, by what a rule has seen."""
+        alert, tally = rule.alert, self.tallies[rule.name]
+        oldest = max(tally.seconds, default=0) - alert.within
+        reached = bool(tally.seconds) and tally.reached(alert)
+        tally.seconds = {at: count for at, count in tally.seconds.items() if at > oldest}
+        if not (reached or (self.id and tally.seconds)):
+            return False
+        while max(self.counts.values(), default=0) >= 2 ** len(self.marks):
             self.marks.append(now)
-
-    def doubling_seconds(self) -> float | None:
-        """Return the seconds of the last doubling, None before the third."""
-        marks = self.marks
-        return round(marks[-1] - marks[-2], 1) if len(marks) > 3 and marks[-1] > marks[-2] else None
-
-
-class Ring(msgspec.Struct):
-    """An alert: an episode that begins, gets worse or is over."""
-
-    state: Literal["raised", "worse", "cleared"]
-    episode: Episode
-    rule: str
-    at: float
-    ref: dict[str, Any] = {}
-
-
-class Episodes(msgspec.Struct):
-    """The state of all episodes; kept between runs."""
-
-    tallies: dict[str, dict[str, Tally]] = {}
-    open: dict[str, Episode] = {}
-    count: int = 0
-
-    def feed(self, signs: Iterable[Sign], now: float) -> list[Ring]:
-        """Count signs and return the alerts due now."""
-        touched: dict[tuple[str, str], Rule] = {}
-        for sign in sorted(signs, key=lambda each: each.at):
-            for rule in watched().get(sign.name, ()):
-                key = "\x1f".join(str(sign.values.get(name)) for name in rule.alert.by)
-                if self._counted(rule, key, sign, now):
-                    touched[rule.name, key] = rule
-        rings = [ring for (_, key), rule in touched.items() if (ring := self._rung(rule, key, now))]
-        return [*rings, *self._over(now)]
-
-    def _counted(self, rule: Rule, key: str, sign: Sign, now: float) -> bool:
-        """Add a sign to its tally; return whether the rule may ring now."""
-        alert, tallies = rule.alert, self.tallies.setdefault(rule.name, {})
-        if sign.name == alert.also:
-            tally = tallies.setdefault(key, Tally())
-            tally.beside, tally.last = sign.at, now
-            return bool(tally.seconds)
-        if alert.clears is not None and alert.clears(sign.values):
-            tallies[key] = Tally(cleared=True, last=now)
-            return False
-        if (alert.when is not None and not alert.when(sign.values)) or sign.beside.intersection(alert.without):
-            return False
-        tally = tallies.setdefault(key, Tally())
-        if not tally.cleared:
-            tally.add(alert, sign, now)
-        return not tally.cleared
-
-    def _rung(self, rule: Rule, key: str, now: float) -> Ring | None:
-        alert, tally = rule.alert, self.tallies[rule.name][key]
-        if not tally.seconds:  # cleared in the same step
-            return None
-        reached = tally.reached(alert)
-        newest = max(tally.seconds)
-        tally.seconds = {at: n for at, n in tally.seconds.items() if at > newest - alert.within}
-        place = f"{rule.cause}\x1f{key}"
-        episode = self.open.get(place)
-        begins = episode is None
-        if episode is None:
-            if not reached:
-                return None
-            self.count += 1
-            name, parts = f"{rule.cause}-{int(now)}-{self.count}", key.split("\x1f") if key else []
-            episode = Episode(name, rule.cause, parts, alert.severity, now, now, ref=tally.ref)
-            self.open[place] = episode
-        episode.add(alert.sign, tally.total, now)
-        rung = episode.rung.get(rule.name)
-        graver = reached and RANK[alert.severity] > RANK[episode.severity]
-        worse = graver or (rung is not None and not alert.steady and tally.total >= WORSE * rung)
-        if worse or (reached and rung is None):
-            episode.rung[rule.name] = tally.total
+        graver = reached and RANK[alert.severity] > RANK[self.severity]
+        rings = graver or (0 < WORSE * tally.rung <= tally.total and not alert.steady)
+        if rings or (reached and not tally.rung):
+            tally.rung = tally.total
         if graver:
-            episode.severity = alert.severity
-        return Ring("raised" if begins else "worse", episode, rule.name, now, tally.ref) if begins or worse else None
-
-    def _over(self, now: float) -> list[Ring]:
-        rings = []
-        for place in [place for place, episode in self.open.items() if now - episode.last >= CLEAR]:
-            episode = self.open.pop(place)
-            rings.append(Ring("cleared", episode, "", now))
-            for name, tallies in self.tallies.items():
-                if name.startswith(f"{episode.cause}/"):
-                    tallies.pop(place.partition("\x1f")[2], None)
-        for tallies in self.tallies.values():
-            # A tally that never rang is kept as long as it can still count; signs that make others harmless are kept.
-            quiet = [key for key, each in tallies.items() if not each.cleared and now - each.last > 4 * CLEAR]
-            for key in quiet or sorted(tallies, key=lambda each: tallies[each].last)[:-KEYS]:
-                tallies.pop(key)
+            self.severity = alert.severity
         return rings
 
+    def is_over(self, now: float) -> bool:
+        """Return whether nothing was seen for long; that an occurrence made others harmless is not forgotten."""
+        if self.id:
+            return now - self.last >= CLEAR
+        return now - self.last > 4 * CLEAR and not any(tally.cleared for tally in self.tallies.values())
 
-def note(ring: Ring, lang: Lang, full_in: float | None = None) -> dict[str, Any]:
-    """Return an alert: {id, time, state, cause, severity, step, summary, evidence, figures}.
+    def alert(self, state: str, rule: str, now: float, lang: Lang, full_in: float | None) -> dict[str, Any]:
+        """Return an alert: {id, time, state, cause, severity, step, summary, evidence, figures}.
 
-    `id` is the same for one moment of one episode, however often it is sent; `full_in`: seconds until the disk of the
-    store is full, None if it is not filling.
-    """
-    episode = ring.episode
-    name = ring.rule or next(iter(episode.rung), "")
-    alert = next((rule.alert for rule in rules() if rule.name == name), None)
-    says = alert.says.in_(lang) if alert else episode.cause
-    says = says if says.endswith((".", "。")) else says + STOP[lang]
-    if episode.key:
-        place = [part for part in episode.key if part != "None"]
-        says = TEXTS["place"].say(says=says.rstrip(".。"), place=place).render(lang) + STOP[lang]
-    doubling = episode.doubling_seconds() if alert is not None and alert.grows else None
-    count = max(episode.totals.values(), default=0)
-    sentence = says
-    if ring.state != "raised":
-        sentence = TEXTS[ring.state].say(says=says, count=count, minutes=int(CLEAR // 60)).render(lang)
-    if ring.state != "cleared":
-        if doubling is not None:
-            sentence += " " + TEXTS["doubles"].say(seconds=doubling).render(lang)
-        if full_in is not None and (alert is None or alert.grows or episode.cause == "disk-full"):
-            sentence += " " + TEXTS["full"].say(minutes=max(1, round(full_in / 60))).render(lang)
-    return {
-        "id": f"{episode.id}-{ring.state}-{count}",
-        "time": _utc(ring.at),
-        "state": ring.state,
-        "cause": episode.cause,
-        "severity": episode.severity,
-        "step": alert.step if alert else "",
-        "summary": sentence,
-        "evidence": [episode.ref, *([ring.ref] if ring.ref not in ({}, episode.ref) else [])],
-        "figures": {
-            "counts": dict(episode.totals),
-            "since": _utc(episode.raised),
-            "doubling_seconds": doubling,
-            "disk_full_seconds": None if full_in is None else round(full_in),
-        },
-    }
+        `id` is the same for one moment of one episode, however often it is sent; `full_in`: seconds until the disk of
+        the store is full, None if it is not filling.
+        """
+        alerts = (each.alert for each in rules() if each.name == rule)
+        alert = next(alerts, Alert("", T(self.cause, self.cause)))  # the state may be of a kit with other rules
+        first, ref = (self.tallies[name].ref for name in (self.rule, rule))
+        says = alert.says.in_(lang).rstrip(".。")
+        count = max(self.counts.values(), default=0)
+        says = TEXTS["place" if self.place else "nowhere"].say(says=says, place=self.place).render(lang)
+        if state != "raised":
+            says = TEXTS[state].say(says=says, count=count, minutes=int(CLEAR // 60)).render(lang)
+        doubling = None
+        if alert.grows and len(self.marks) > 3 and self.marks[-1] > self.marks[-2]:
+            doubling = round(self.marks[-1] - self.marks[-2], 1)
+        if doubling is not None and state != "cleared":
+            says += " " + TEXTS["doubles"].say(seconds=doubling).render(lang)
+        if full_in is not None and state != "cleared" and (alert.grows or self.cause == "disk-full"):
+            says += " " + TEXTS["full"].say(minutes=max(1, round(full_in / 60))).render(lang)
+        return {
+            "id": f"{self.id}-{state}-{count}",
+            "time": _utc(now),
+            "state": state,
+            "cause": self.cause,
+            "severity": self.severity,
+            "step": alert.step,
+            "summary": says,
+            "evidence": [first, *([ref] if ref != first else [])],
+            "figures": {
+                "counts": self.counts,
+                "since": _utc(self.raised),
+                "doubling_seconds": doubling,
+                "disk_full_seconds": None if full_in is None else round(full_in),
+            },
+        }
+
+
+class Episodes(msgspec.Struct, forbid_unknown_fields=True):
+    """What was seen of each cause by place, kept between runs. `count`: of the episodes so far."""
+
+    places: dict[str, dict[str, Episode]] = {}
+    count: int = 0
+
+    @property
+    def open(self) -> list[Episode]:
+        """Return the episodes that last."""
+        return [each for places in self.places.values() for each in places.values() if each.id]
+
+    def feed(
+        self, signs: Iterable[Sign], now: float, lang: Lang = "en", full_in: float | None = None
+    ) -> list[dict[str, Any]]:
+        """Count signs and return the alerts due now."""
+        touched: dict[tuple[str, str], tuple[Episode, Rule]] = {}
+        for sign in sorted(signs, key=lambda each: each.at):
+            for rule in watched().get(sign.name, ()):
+                key = [str(sign.values.get(name)) for name in rule.alert.by]
+                place = "\x1f".join(key)
+                episode = self.places.setdefault(rule.cause, {}).setdefault(place, Episode(rule.cause, key))
+                if episode.add(rule, sign, now):
+                    touched[rule.name, place] = episode, rule
+        alerts = []
+        for episode, rule in touched.values():
+            if episode.rings(rule, now):
+                state = "worse" if episode.id else "raised"
+                if not episode.id:
+                    self.count += 1
+                    episode.id, episode.rule, episode.raised = f"{rule.cause}-{int(now)}-{self.count}", rule.name, now
+                alerts.append(episode.alert(state, rule.name, now, lang, full_in))
+        for places in self.places.values():
+            for episode in [each for each in places.values() if each.is_over(now)]:
+                del places["\x1f".join(episode.key)]
+                if episode.id:
+                    alerts.append(episode.alert("cleared", episode.rule, now, lang, full_in))
+            quiet = sorted((each for each in places.values() if not each.id), key=lambda each: each.last)
+            for episode in quiet[:-MOST]:
+                del places["\x1f".join(episode.key)]
+        return alerts
 
 
 def _utc(seconds: float) -> str:

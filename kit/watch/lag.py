@@ -7,15 +7,13 @@ consume queues. A burst that drains is no backlog: lag counts as growing after `
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import attrs
 import msgspec
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 
 from kit.causes.alerts import LAG_GROWS, QUEUE_STANDS
 from kit.evidence.files import open_raw, walk
@@ -24,10 +22,8 @@ from kit.formats.tables import configs
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
-from kit.rocketmq.catalogue import EVENTS
 from kit.watch.signs import Sign
 
-SAVED: Final = "consumer-offset-saved"
 GROWS: Final = 60.0
 STALLED_AFTER: Final = 30.0
 LEAST: Final = 500
@@ -93,16 +89,10 @@ class Lags:
                 ref = Ref(name, line=row["line"])
                 self._save(row["group"] or "", row["topic"], row["queue_id"], row["value"], ref)
 
-    def printed(self, batch: pa.RecordBatch) -> None:
-        """Read the offsets that consumers print when they save them."""
-        has = pc.list_parent_indices(batch.column("events")).filter(
-            pc.equal(pc.list_flatten(batch.column("events")), SAVED)
-        )
-        for row in has.to_pylist():
-            text = batch.column("message")[row].as_py() or ""
-            if match := EVENTS[SAVED].compiled.search(text):
-                ref = Ref(batch.column("file")[row].as_py(), line=batch.column("line")[row].as_py(), text=text[:300])
-                self._save(match["group"], match["topic"], integer(match["queue_id"]), integer(match["offset"]), ref)
+    def printed(self, sign: Sign) -> None:
+        """Note an offset that a consumer printed when it saved it."""
+        group, topic, queue, offset = (sign.values[name] or "" for name in ("group", "topic", "queue_id", "offset"))
+        self._save(group, topic, integer(queue), integer(offset), sign.ref)
 
     def _save(self, group: str, topic: str, queue: int | None, offset: int | None, ref: Ref) -> None:
         own = topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX)) or topic in names.SYSTEM_TOPICS
@@ -126,64 +116,63 @@ class Lags:
                 continue
             followed.samples = [*(each for each in followed.samples if each[0] > now - KEPT), (now, sample)]
             values: dict[str, str | None] = {"group": group, "topic": topic, "thread": None}
-            lag = grows(followed.samples)
-            if lag is not None:
-                text = f"{group} {topic}: {_total(_since(followed.samples, GROWS)[0][1])} → {lag}"
-                ref = attrs.evolve(followed.ref, text=text)
+            before, lag = grows(followed.samples) or (0, 0)
+            if lag:
+                ref = attrs.evolve(followed.ref, text=f"{group} {topic}: {before} → {lag}")
                 yield Sign(LAG_GROWS, int(now), max(1, lag - followed.counted), ref, values)
-            followed.counted = lag or 0
-            for queue, offset in stalled(followed.samples):
-                text = f"{group} {topic} queue {queue}: {offset}, {sample[queue][1] - offset}"
-                ref = attrs.evolve(followed.ref, text=text)
+            followed.counted = lag
+            for queue in stalled(followed.samples):
+                offset, end = sample[queue]
+                ref = attrs.evolve(followed.ref, text=f"{group} {topic} queue {queue}: {offset}, {end - offset}")
                 own = {**values, "queue_id": str(queue), "offset": str(offset)}
                 yield Sign(QUEUE_STANDS, int(now), 1, ref, own)
 
     def present(self) -> dict[tuple[str, str], int]:
         """Return the lag of each group and topic as last sampled."""
-        every = [each for each in self.groups.values() if each.samples]
-        return {(each.group, each.topic): _total(each.samples[-1][1]) for each in every}
+        return {
+            (each.group, each.topic): sum(max(0, end - offset) for offset, end in each.samples[-1][1].values())
+            for each in self.groups.values()
+            if each.samples
+        }
 
 
-def _total(sample: dict[int, tuple[int, int]]) -> int:
-    return sum(max(0, end - offset) for offset, end in sample.values())
-
-
-def _since(samples: Samples, seconds: float) -> Samples:
-    """Return the samples of the last `seconds`, and the one before, so that they span that time."""
-    last = samples[-1][0]
-    inside = [n for n, (at, _) in enumerate(samples) if at > last - seconds]
-    return samples[max(0, inside[0] - 1) :]
-
-
-def grows(samples: Samples) -> int | None:
-    """Return the lag if it has grown for `GROWS` seconds in every queue although offsets advanced, else None."""
-    recent = _since(samples, GROWS)
-    (began, first), (ended, last) = recent[0], recent[-1]
-    if ended - began < GROWS or len(recent) < SAMPLES or set(first) != set(last):
+def _recent(samples: Samples, seconds: float, fewest: int) -> tuple[list[int], np.ndarray, np.ndarray] | None:
+    """Return the queues, and their offsets and ends by sample: of the last `seconds` and the one sample before, so that
+    they span that time. None if there are fewer than `fewest`.
+    """
+    inside = [n for n, (at, _) in enumerate(samples) if at > samples[-1][0] - seconds]
+    recent = samples[max(0, inside[0] - 1) :]
+    queues = [queue for queue in recent[0][1] if all(queue in sample for _, sample in recent)]
+    if not queues or recent[-1][0] - recent[0][0] < seconds or len(recent) < fewest:
         return None
-    lags = [_total(sample) for _, sample in recent]
-    offsets = [sum(offset for offset, _ in sample.values()) for _, sample in recent]
-    steady = all(b >= a for a, b in itertools.pairwise(lags))
-    advance = all(b > a for a, b in itertools.pairwise(offsets))
-    everywhere = all(last[q][1] - last[q][0] > first[q][1] - first[q][0] for q in last)
+    values = np.array([[sample[queue] for queue in queues] for _, sample in recent])
+    return queues, values[..., 0], values[..., 1]
+
+
+def grows(samples: Samples) -> tuple[int, int] | None:
+    """Return the lag of then and now if it grew for `GROWS` seconds in every queue although offsets advanced."""
+    recent = _recent(samples, GROWS, SAMPLES)
+    if recent is None or len(recent[0]) < len(samples[-1][1]):
+        return None
+    _, offsets, ends = recent
+    lags = np.maximum(0, ends - offsets).sum(axis=1)
+    steady = (np.diff(lags) >= 0).all() and (np.diff(offsets.sum(axis=1)) > 0).all()
+    everywhere = ((ends - offsets)[-1] > (ends - offsets)[0]).all()
     # Doubled within the time, or grown by a reportable number.
     much = lags[-1] >= LEAST and (lags[-1] >= 2 * lags[0] or lags[-1] - lags[0] >= LEAST)
-    return lags[-1] if steady and advance and everywhere and much else None
+    return (int(lags[0]), int(lags[-1])) if steady and everywhere and much else None
 
 
-def stalled(samples: Samples) -> list[tuple[int, int]]:
-    """Return (queue, offset) of queues that grew and did not move for `STALLED_AFTER` seconds, while most others did.
+def stalled(samples: Samples) -> list[int]:
+    """Return the queues that grew and did not move for `STALLED_AFTER` seconds, while most others did.
 
     If half of the queues do not move, nobody pulls them, which is another problem.
     """
-    recent = _since(samples, STALLED_AFTER)
-    (began, first), (ended, last) = recent[0], recent[-1]
-    if ended - began < STALLED_AFTER or len(recent) < 4:
+    recent = _recent(samples, STALLED_AFTER, 4)
+    if recent is None:
         return []
-    still = [
-        (q, at)
-        for q, (at, end) in last.items()
-        if end > at and q in first and end > first[q][1] and all(q in s and s[q][0] == at for _, s in recent)
-    ]
-    moved = [q for q, (at, _) in last.items() if q in first and at > first[q][0]]
-    return still if still and 2 * len(still) < len(last) and len(moved) > len(still) else []
+    queues, offsets, ends = recent
+    still = (offsets == offsets[-1]).all(axis=0) & (ends[-1] > np.maximum(ends[0], offsets[-1]))
+    moved = (offsets[-1] > offsets[0]).sum()
+    few = 2 * still.sum() < len(samples[-1][1]) and moved > still.sum()
+    return [queue for queue, stands in zip(queues, still, strict=True) if stands] if few else []

@@ -174,8 +174,8 @@ class Collector(registry.Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield each figure: its kind, name and meaning, its labels, and its values by label."""
-        figures, episodes = self.watch.figures, list(self.watch.kept.episodes.open.values())
-        rings = {(each.cause, each.severity, " ".join(each.key)): 1 for each in episodes}
+        figures, episodes = self.watch.figures, self.watch.kept.episodes.open
+        rings = {(each.cause, each.severity, " ".join(each.place)): 1 for each in episodes}
         lags = dict(sorted(figures.lag.items(), key=lambda each: -each[1])[:MOST_LAGS])
         full = {} if figures.full_in is None else {(): figures.full_in}
         counter, gauge = CounterMetricFamily, GaugeMetricFamily

@@ -165,7 +165,7 @@ def forever(sender: Sender, show: Callable[[list[dict[str, Any]]], None], every:
 
 def rings(watch: Watch) -> bool:
     """Return whether an episode that needs attention is open."""
-    return any(episode.severity in RANKS for episode in watch.kept.episodes.open.values())
+    return any(episode.severity in RANKS for episode in watch.kept.episodes.open)
 
 
 def complain(text: str) -> None:

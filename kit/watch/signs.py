@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -16,10 +16,24 @@ from kit.causes.alerts import STAGE, Rule, rules
 from kit.inventory.references import Ref
 from kit.rocketmq.catalogue import EVENTS
 
+SAVED: Final = "consumer-offset-saved"
+"""What consumers print when they save an offset: no sign of anything, but `lag` needs it."""
 LATE: Final = 120.0
 """How many seconds an entry's time may be before it is read; beyond that the time of reading counts."""
 QUARTER: Final = 900
 FARTHEST: Final = 14 * 3600
+QUOTED: Final = (
+    "file",
+    "line",
+    "message",
+    "trace",
+    "thread",
+    "events",
+    "physical_offset",
+    "topic",
+    "queue_id",
+    "uniq_key",
+)
 VALUED: Final = 2_000
 """Most entries of one sign and batch whose values are read; further entries are ignored."""
 RECORD_COLUMNS: Final = (
@@ -45,9 +59,10 @@ class Sign:
 
 
 @attrs.frozen
-class Behind:
-    """Catching up: entries from `since` on count at their own times; `drops`: older ones are ignored."""
+class Moment:
+    """When entries are read: those since `since` count at their own times; `drops`: older ones do not count."""
 
+    now: float
     since: float
     drops: bool = False
 
@@ -55,81 +70,76 @@ class Behind:
 @cache
 def watched() -> dict[str, tuple[Rule, ...]]:
     """Return the rules of each sign, also of those that others require."""
-    by_sign: dict[str, tuple[Rule, ...]] = {}
+    by_sign: dict[str, tuple[Rule, ...]] = {SAVED: ()}
     for rule in rules():
         for sign in filter(None, (rule.alert.sign, rule.alert.also)):
             by_sign[sign] = (*by_sign.get(sign, ()), rule)
     return by_sign
 
 
-def of_entries(batch: pa.RecordBatch, now: float, behind: Behind | None = None) -> Iterator[Sign]:
-    """Yield the signs in log entries with the column `events`. `behind`: None if they are being written now."""
+def of_entries(batch: pa.RecordBatch, moment: Moment) -> Iterator[Sign]:
+    """Yield the signs in log entries with the column `events`."""
     events = batch.column("events")
-    slugs = events.flatten()
-    parents = np.repeat(np.arange(batch.num_rows), np.diff(events.offsets.to_numpy()))
-    seconds, counts_at_all = _seconds(batch.column("ts"), now, behind)
-    for slug in pc.unique(slugs).to_pylist():
-        rows = parents[pc.equal(slugs, slug).to_numpy(zero_copy_only=False)]
-        rows = rows[counts_at_all[rows]]
-        if any(rule.alert.needs_values for rule in watched().get(slug, ())):
-            yield from (_one(batch, slug, int(row), int(seconds[row])) for row in rows[:VALUED])
-        elif slug in watched():
-            for second, first, count in _by_second(rows, seconds):
-                yield Sign(slug, second, count, _line(batch, first))
+    table = pa.table({"sign": pc.list_flatten(events), "row": pc.list_parent_indices(events)})
+    table = table.append_column("second", _seconds(batch.column("ts"), moment).take(table["row"]))
+    for sign in pc.unique(table["sign"]).to_pylist():
+        own = table.filter((pc.field("sign") == sign) & pc.field("second").is_valid())
+        if sign == SAVED or any(rule.alert.needs_values for rule in watched().get(sign, ())):
+            for row, second in zip(
+                *(own[name].slice(0, VALUED).to_pylist() for name in ("row", "second")), strict=True
+            ):
+                entry = _row(batch, row)
+                yield Sign(sign, second, 1, _line(entry), _values(sign, entry), frozenset(entry["events"]))
+        elif sign in watched():
+            for each in _by_second(own, "sign"):
+                yield Sign(sign, each["second"], each["row_count"], _line(_row(batch, each["row_min"])))
 
 
-def of_records(batch: pa.RecordBatch, now: float, behind: Behind | None = None) -> Iterator[Sign]:
+def of_records(batch: pa.RecordBatch, moment: Moment) -> Iterator[Sign]:
     """Yield the stages of records as signs, those of each consumer group by themselves."""
-    seconds, counts_at_all = _seconds(batch.column("store_timestamp"), now, behind)
-    stages, groups = (pc.cast(batch.column(name), pa.string()).to_pylist() for name in ("stage", "consumer_group"))
-    rows: dict[tuple[str, str | None], list[int]] = {}
-    for row, (stage, group) in enumerate(zip(stages, groups, strict=True)):
-        if counts_at_all[row] and f"{STAGE}{stage}" in watched():
-            rows.setdefault((f"{STAGE}{stage}", group), []).append(row)
-    for (sign, group), each in rows.items():
-        for second, first, count in _by_second(np.array(each), seconds):
-            yield Sign(sign, second, count, _record(batch, first), {"group": group, "thread": None})
+    stages, groups = (pc.cast(batch.column(name), pa.string()) for name in ("stage", "consumer_group"))
+    seconds = _seconds(batch.column("store_timestamp"), moment)
+    table = pa.table({"stage": stages, "group": groups, "row": np.arange(batch.num_rows), "second": seconds})
+    for each in _by_second(table.filter(pc.field("second").is_valid()), "stage", "group"):
+        if (sign := f"{STAGE}{each['stage']}") in watched():
+            record = _row(batch, each["row_min"])
+            text = f"{record['topic']} queue {record['queue_id']} UNIQ_KEY={record['uniq_key']}"[:TEXT]
+            ref = Ref(record["file"], physical_offset=record["physical_offset"], text=text)
+            yield Sign(sign, each["second"], each["row_count"], ref, {"group": each["group"], "thread": None})
 
 
-def _seconds(times: pa.Array, now: float, behind: Behind | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the second of each row (its own time if plausible, else the present), and whether the row counts."""
-    own = np.asarray(pc.fill_null(pc.cast(times, pa.int64()), -1)) // 1_000_000
-    everything = np.ones(len(own), bool)
-    if behind is not None:
-        fits = (own >= behind.since) & (own <= now + 1)
-        return np.where(fits, own, int(now)), (own < 0) | (own >= behind.since) if behind.drops else everything
+def _by_second(table: pa.Table, *names: str) -> list[dict[str, Any]]:
+    """Return for each second of each of these: its first row (`row_min`), and how many there are (`row_count`)."""
+    grouped = table.group_by([*names, "second"], use_threads=False)
+    return grouped.aggregate([("row", "min"), ("row", "count")]).to_pylist()
+
+
+def _seconds(times: pa.Array, moment: Moment) -> pa.Array:
+    """Return the second of each row: its own time if plausible, else the present; null if the row does not count."""
+    own, now = np.asarray(pc.fill_null(pc.cast(times, pa.int64()), -1)) // 1_000_000, moment.now
     # Applications print local time: a difference of whole quarters of an hour means another zone.
     zones = np.round((now - own) / QUARTER) * QUARTER
-    own = np.where(np.abs(zones) <= FARTHEST, own + zones, own).astype(np.int64)
-    fits = (own >= now - LATE) & (own <= now + 1)
-    return np.where(fits, own, int(now)), everything
+    here = np.where(np.abs(zones) <= FARTHEST, own + zones, own)
+    here = np.where((here >= now - LATE) & (here <= now + 1), here, int(now))
+    seconds = np.where((own >= moment.since) & (own <= now + 1), own, here).astype(np.int64)
+    return pa.array(seconds, mask=(own >= 0) & (own < moment.since) & moment.drops)
 
 
-def _by_second(rows: np.ndarray, seconds: np.ndarray) -> Iterator[tuple[int, int, int]]:
-    """Yield (second, first row in it, rows in it)."""
-    different, first, counts = np.unique(seconds[rows], return_index=True, return_counts=True)
-    for second, index, count in zip(different.tolist(), first.tolist(), counts.tolist(), strict=True):
-        yield second, int(rows[index]), count
+def _row(batch: pa.RecordBatch, row: int) -> dict[str, Any]:
+    """Return one entry or record without its time, which Python may not be able to hold."""
+    return batch.select([name for name in QUOTED if name in batch.schema.names]).slice(row, 1).to_pylist()[0]
 
 
-def _line(batch: pa.RecordBatch, row: int) -> Ref:
-    file, line, text = (batch.column(name)[row].as_py() for name in ("file", "line", "message"))
-    return Ref(file, line=line, text=(text or "")[:TEXT])
+def _line(entry: dict[str, Any]) -> Ref:
+    return Ref(entry["file"], line=entry["line"], text=(entry["message"] or "")[:TEXT])
 
 
-def _record(batch: pa.RecordBatch, row: int) -> Ref:
-    names = ("file", "physical_offset", "topic", "queue_id", "uniq_key")
-    file, offset, topic, queue, uniq_key = (batch.column(name)[row].as_py() for name in names)
-    return Ref(file, physical_offset=offset, text=f"{topic} queue {queue} UNIQ_KEY={uniq_key}"[:TEXT])
-
-
-def _one(batch: pa.RecordBatch, slug: str, row: int, second: int) -> Sign:
-    """Return the sign in one entry with the values of its text."""
-    message, trace, thread, file = (batch.column(name)[row].as_py() for name in ("message", "trace", "thread", "file"))
-    values: dict[str, str | None] = {"thread": thread, "file": file}
-    match = EVENTS[slug].compiled.search("\n".join(filter(None, (message, trace)))) if slug in EVENTS else None
-    for name in EVENTS[slug].groups if slug in EVENTS else ():
+def _values(sign: str, entry: dict[str, Any]) -> dict[str, str | None]:
+    """Return the values of a known text in an entry, its thread and its file."""
+    values: dict[str, str | None] = {"thread": entry["thread"], "file": entry["file"]}
+    match = EVENTS[sign].compiled.search("\n".join(filter(None, (entry["message"], entry["trace"]))))
+    for name in EVENTS[sign].groups:
         # In patterns with alternatives, `group_2` is the group of the second.
         plain = re.sub(r"_\d+$", "", name)
         values[plain] = values.get(plain) or (match[name] if match else None)
-    return Sign(slug, second, 1, _line(batch, row), values, frozenset(batch.column("events")[row].as_py()))
+    return values

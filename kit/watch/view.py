@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kit.i18n import Lang, labels, printable
-from kit.watch.loop import Figures, Watch
+from kit.watch.loop import Watch
 
 TEXTS: Final = labels("watch")["view"]
 PRINT_EVERY: Final = 10.0
@@ -30,8 +30,9 @@ SIGNS: Final = {
 """Rows of the table: the signs that they count."""
 
 
-def numbers(figures: Figures) -> dict[str, int]:
+def numbers(watch: Watch) -> dict[str, int]:
     """Return what is counted, by the name of its heading."""
+    figures = watch.figures
     return {
         **{name: sum(figures.stages[each] for each in stages) for name, stages in STAGES.items()},
         **{name: sum(figures.signs[each] for each in signs) for name, signs in SIGNS.items()},
@@ -39,7 +40,7 @@ def numbers(figures: Figures) -> dict[str, int]:
         "problems": sum(n for name, n in figures.signs.items() if name.startswith("problem:")),
         "read": figures.read >> 20,
         "unread": len(figures.unread),
-        "skipped": figures.skipped.total(),
+        "skipped": sum(place.skipped for place in watch.kept.places.values()),
     }
 
 
@@ -52,7 +53,7 @@ def alert_line(alert: dict[str, Any], lang: Lang) -> str:
 
 def line(watch: Watch, lang: Lang) -> str:
     """Return the current figures."""
-    counts = {**numbers(watch.figures), "open": len(watch.kept.episodes.open)}
+    counts = {**numbers(watch), "open": len(watch.kept.episodes.open)}
     moment = dt.datetime.fromtimestamp(watch.clock(), dt.UTC).strftime("%H:%M:%S")
     parts = [f"{TEXTS[name].in_(lang)} {n:,}" for name, n in counts.items() if n or name == "open"]
     return f"{moment} " + " · ".join(parts)
@@ -61,9 +62,9 @@ def line(watch: Watch, lang: Lang) -> str:
 def panel(watch: Watch, lang: Lang, last: list[str]) -> Panel:
     """Return the table of a terminal with open episodes and the last alerts."""
     table = Table.grid(padding=(0, 2))
-    for name, count in numbers(watch.figures).items():
+    for name, count in numbers(watch).items():
         table.add_row(TEXTS[name].in_(lang), f"{count:,}")
-    episodes = [f"{each.severity} {each.cause} {' '.join(each.key)}" for each in watch.kept.episodes.open.values()]
+    episodes = [f"{each.severity} {each.cause} {' '.join(each.place)}" for each in watch.kept.episodes.open]
     notes = [Text(printable(text), overflow="ellipsis", no_wrap=True) for text in (*episodes[:10], *last)]
     return Panel(Group(table, *notes), title=TEXTS["title"].in_(lang))
 

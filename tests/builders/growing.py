@@ -25,4 +25,4 @@ def write(path: Path, text: str, at: float) -> None:
 
 def watch(root: Path, clock: Clock, *kept: Any, **more: Any) -> Watch:
     """Return a watch on a folder whose disk is half full."""
-    return Watch([root], *kept, clock=clock, disk=lambda _: (100, 50), **more)
+    return Watch([root], *kept, clock=clock, disk=lambda _: (100, 50, 50), **more)

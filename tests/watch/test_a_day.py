@@ -57,7 +57,7 @@ def test_memory_and_state_stay_flat_over_a_day_of_rolled_and_deleted_files(tmp_p
         seen.step()
     # Nothing is lost or doubled; one episode, however long it lasts.
     assert seen.figures.entries == lines
-    assert seen.figures.records == 50 * files
+    assert seen.figures.stages.total() == 50 * files
     assert seen.figures.signs["topic-too-long"] == -(-lines // 97)
     assert len(seen.kept.episodes.open) == 1
     quarter = len(sizes) // 4

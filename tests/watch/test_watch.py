@@ -67,10 +67,10 @@ def test_an_episode_rings_once_then_at_ten_times_as_much_then_when_it_is_over() 
     told = []
     for second in range(400):
         found = [sign("topic-too-long", BEGIN + second)] if second < 120 else []
-        told += [(second, ring.state) for ring in episodes.feed(found, BEGIN + second)]
+        told += [(second, ring["state"]) for ring in episodes.feed(found, BEGIN + second)]
     # The 1st, the 10th, the 100th; the last one was in second 119.
     assert told == [(0, "raised"), (9, "worse"), (99, "worse"), (119 + int(CLEAR), "cleared")]
-    assert [ring.state for ring in episodes.feed([sign("topic-too-long", BEGIN + 500)], BEGIN + 500)] == ["raised"]
+    assert [ring["state"] for ring in episodes.feed([sign("topic-too-long", BEGIN + 500)], BEGIN + 500)] == ["raised"]
 
 
 def test_a_number_counts_only_within_its_time_and_from_its_duration_on() -> None:
@@ -80,7 +80,7 @@ def test_a_number_counts_only_within_its_time_and_from_its_duration_on() -> None
     slowly = Episodes()
     assert [ring for n in range(20) for ring in slowly.feed([sign("no-route", BEGIN + 20 * n)], BEGIN + 20 * n)] == []
     enough = [sign("no-route", BEGIN + n, 2) for n in range(6)]
-    assert [ring.state for ring in Episodes().feed(enough, BEGIN + 6)] == ["raised"]
+    assert [ring["state"] for ring in Episodes().feed(enough, BEGIN + 6)] == ["raised"]
 
 
 def test_places_are_told_apart_and_a_success_means_nothing_is_wrong() -> None:
@@ -93,7 +93,8 @@ def test_places_are_told_apart_and_a_success_means_nothing_is_wrong() -> None:
     rings = episodes.feed(
         [*connects("10.0.0.9:10911", "failed", *bad), *connects("172.17.0.2:10911", "timeout", *bad)], BEGIN + 30
     )
-    assert [ring.episode.key for ring in rings] == [["broker.log", "172.17.0.2:10911"]]
+    (ring,) = rings
+    assert "172.17.0.2:10911" in ring["summary"]
 
 
 def test_a_sign_that_needs_another_waits_for_it() -> None:
@@ -103,7 +104,7 @@ def test_a_sign_that_needs_another_waits_for_it() -> None:
     for first, second in ((pulls, created), (created, pulls), ([], [*pulls, *created])):
         episodes = Episodes()
         assert episodes.feed(first, BEGIN) == []
-        assert [ring.episode.cause for ring in episodes.feed(second, BEGIN + 2)] == ["offset-jump"]
+        assert [ring["cause"] for ring in episodes.feed(second, BEGIN + 2)] == ["offset-jump"]
     other = [sign("group-created", BEGIN, group="another"), *pulls]
     assert Episodes().feed(other, BEGIN + 2) == []
 
@@ -115,7 +116,7 @@ def samples(*lags: tuple[int, ...], step: float = 5.0) -> list[tuple[float, dict
 
 def test_lag_that_grows_for_a_minute_is_a_backlog_and_a_burst_is_none() -> None:
     growing = [(50 * n, 50 * n) for n in range(1, 15)]
-    assert lag.grows(samples(*growing)) == 1400
+    assert lag.grows(samples(*growing)) == (200, 1400)
     assert lag.grows(samples(*growing[:10])) is None
     assert lag.grows(samples(*growing[:8], *[(50 * n, 50 * n) for n in range(8, 0, -1)])) is None
     one_queue = [(50 * n, 50) for n in range(1, 15)]
@@ -126,7 +127,7 @@ def test_one_queue_that_stands_is_told_and_half_of_them_are_not() -> None:
     def sample(*standing: int) -> list[tuple[float, dict[int, tuple[int, int]]]]:
         return [(5.0 * n, {q: (64 if q in standing else 100 * n, 100 * n + 9) for q in range(4)}) for n in range(1, 10)]
 
-    assert lag.stalled(sample(2)) == [(2, 64)]
+    assert lag.stalled(sample(2)) == [2]
     assert lag.stalled(sample(1, 2)) == []
     assert lag.stalled(sample()) == []
 
@@ -206,9 +207,9 @@ def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_pa
     with run.alone(state), pytest.raises(ValueError, match="another command"), run.alone(state):
         pass
     said: list[str] = []
-    assert not run.load(state, said.append).begun and said == []
+    assert not run.load(state, said.append).time and said == []
     (state / run.STATE).write_text("{half")
-    assert not run.load(state, said.append).begun
+    assert not run.load(state, said.append).time
     assert len(said) == 1 and "state.json: cannot be read" in said[0]
 
 
@@ -336,7 +337,7 @@ def test_what_is_no_line_is_passed_over_and_said(tmp_path: Path, monkeypatch: py
         alerts += seen.step()
     assert [alert["cause"] for alert in alerts] == ["retry-topic-too-long"]
     # Counted once, however many looks follow.
-    assert 2_000_000 < seen.figures.skipped["store.log"] < path.stat().st_size
+    assert 2_000_000 < sum(place.skipped for place in seen.kept.places.values()) < path.stat().st_size
 
 
 def incident(root: Path, clock: Clock) -> Watch:
@@ -406,7 +407,7 @@ def test_a_disk_that_fills_up_rings_before_it_is_full_each_disk_by_itself(tmp_pa
         path.parent.mkdir(parents=True)
         path.write_bytes(store([Record(topic=b"orders", body=b"x")]).data + bytes(4096))
     free, clock = {"a": 900.0, "b": 500.0}, Clock(BEGIN)
-    seen = Watch(roots, clock=clock, disk=lambda root: (1000, int(free[root.name])))
+    seen = Watch(roots, clock=clock, disk=lambda root: (1000, 0, int(free[root.name])))
     alerts = []
     for step in range(100):
         alerts += seen.step()
