@@ -187,7 +187,7 @@ class View(ipywidgets.VBox):
         for part in parts:
             bars = [self._bars(part, name) for name in COMPARED[part] if len(explorer.parts[part].counts(name)) > 1]
             shown += [
-                self._drawn(functools.partial(self._timeline, part)),
+                self._drawn(lambda part=part: explorer.timeline(part, self.log_scale.value)),  # type: ignore[misc]
                 ipywidgets.HBox(bars, layout={"flex_flow": "row wrap"}),
             ]
         shown += [*self._measured(), *map(self._table, parts)]
@@ -273,9 +273,6 @@ class View(ipywidgets.VBox):
 
     # --- charts -------------------------------------------------------------------------------------------------------
 
-    def _timeline(self, part: Part) -> Chart:
-        return self.explorer.timeline(part, self.log_scale.value)
-
     def follow(self, draw: Callable[[], Chart | Table]) -> Any:
         """Return a place for what a cell shows, which follows the selection too."""
         with self._drawing:
@@ -326,7 +323,8 @@ class View(ipywidgets.VBox):
             rows[value] = (button, ipywidgets.IntProgress(layout={"width": "8em"}), ipywidgets.Label())
 
         def follow() -> None:
-            counted = each.counts(field, each.mask(self.explorer.selection, without=field))
+            others: dict[str, Any] = {field: ()}
+            counted = each.counts(field, each.mask(attrs.evolve(self.explorer.selection, **others)))
             chosen, most = getattr(self.explorer.selection, field), max(counted.values(), default=0) or 1
             for value, (button, bar, number) in rows.items():
                 bar.max = max(bar.max, most)

@@ -11,6 +11,7 @@ import hashlib
 import json
 import operator
 import re
+from collections import Counter
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.evidence import workspace as ws
-from kit.explorer.selection import COLUMNS, KEYS, Part, Selection
+from kit.explorer.selection import COLUMNS, EVENTS, KEYS, Part, Selection, each
 from kit.tables.runner import SCHEMA
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 MOST_NAMES: Final = 400
 """Number of topic or group names searched for in log texts, those with most records first."""
-EVENTS: Final = "|"
-"""Separator between the known texts of an entry (`entries.sql`)."""
 _NAME: Final = re.compile(r"[%|\w-]{3,255}", re.ASCII)
 # In ASCII and without a number of repetitions: engines bound the size of a pattern.
 _SAID: Final = {
@@ -52,28 +51,18 @@ class Narrow:
     folder: Path
     frame: pd.DataFrame
 
-    def mask(self, selection: Selection, without: str = "") -> np.ndarray:
-        """Return which rows are selected; `without`: a field that does not count."""
-        chosen = np.ones(len(self.frame), bool)
-        for at, compare in ((selection.since, operator.ge), (selection.until, operator.le)):
-            if at is not None:
-                chosen &= compare(self.frame["ts"], pd.Timestamp(at)).to_numpy()
-        for field, column in COLUMNS[self.part].items():
-            wanted = set(getattr(selection, field))
-            if wanted and field != without:
-                known = self.frame[column].cat.categories
-                matching = [value for value in known if not wanted.isdisjoint(_each(column, value))]
-                chosen &= self.frame[column].isin(matching).to_numpy()
+    def mask(self, selection: Selection) -> np.ndarray:
+        """Return which rows are selected."""
+        chosen = selection.mask(self.frame)
         return chosen & _saying(self, selection.text) if selection.text else chosen
 
     def counts(self, field: str, mask: np.ndarray | None = None) -> dict[str, int]:
         """Return the number of rows of each value of a field, the most frequent first."""
         column = COLUMNS[self.part][field]
         rows = self.frame[column] if mask is None else self.frame.loc[mask, column]
-        counts: dict[str, int] = {}
+        counts: Counter[str] = Counter()
         for value, count in rows.value_counts().items():
-            for each in _each(column, str(value)):
-                counts[each] = counts.get(each, 0) + int(count)
+            counts.update(dict.fromkeys(each(column, value), int(count)))
         return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def steps(self, selection: Selection, by: str, most: int) -> pd.DataFrame:
@@ -133,10 +122,6 @@ def _saying(narrow: Narrow, text: str) -> np.ndarray:
     return places["_merge"].eq("both").to_numpy()
 
 
-def _each(column: str, value: str) -> list[str]:
-    return [each for each in value.split(EVENTS) if each] if column == "events" else [value]
-
-
 def read(case: Case, part: Part) -> Narrow:
     """Return the narrow copy of entries or records; it is written if absent."""
     base = case.folder("logs" if part == "entries" else "messages")
@@ -151,15 +136,14 @@ def read(case: Case, part: Part) -> Narrow:
         (folder / SCHEMA).write_text(frame.schema.json(), encoding="utf-8")
 
     folder = case.write_table(f"explorer_{part}-{hashlib.sha256(repr(version).encode()).hexdigest()[:12]}", write)
-    fields = list(dict.fromkeys(COLUMNS[part].values()))
+    fields = list(COLUMNS[part].values())
     columns = [*KEYS[part], "ts", *fields]
     if any(folder.rglob("*.parquet")):
         table = ds.dataset(folder, format="parquet").to_table(columns)
         frame = table.to_pandas(categories=[KEYS[part][0], *fields])
     else:
-        frame = pd.DataFrame({name: [] for name in columns}).astype({"ts": "datetime64[us, UTC]"})
-    if frame["ts"].dt.tz is None:
-        frame["ts"] = frame["ts"].dt.tz_localize("UTC")
+        frame = pd.DataFrame(columns=columns)
+    frame["ts"] = pd.to_datetime(frame["ts"], utc=True)
     frame = frame.astype(dict.fromkeys(fields, "category"))
     return Narrow(part, folder, frame.sort_values(["ts", *KEYS[part]], ignore_index=True))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
+import numpy as np
 import pandas as pd
 
 from kit.case.options import instant
@@ -33,6 +34,15 @@ SAYS: Final[Mapping[str, T]] = LABELS["says"]
 _TIMES: Final = ("ts", "at", "store_timestamp", "time", "start", "born_timestamp")
 _ALSO: Final = {"groups": "consumer_group", "events": "event"}
 """Other names of a field's column in tables of the kit."""
+EVENTS: Final = "|"
+"""Separator between the known texts of an entry (`entries.sql`)."""
+
+
+def each(column: str, value: Any) -> Iterable[Any]:
+    """Return the values in a cell of a column."""
+    if isinstance(value, str):
+        return filter(None, value.split(EVENTS)) if column == "events" else (value,)
+    return value if isinstance(value, list | tuple | np.ndarray) else (value,)
 
 
 def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -82,24 +92,31 @@ class Selection:
         """Return the times as options of a case or a command: `kit.open_case(…, **options)`."""
         return {name: value for name, value in self.as_dict().items() if name in ("since", "until")}
 
-    def keep(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the selected rows of any table, by its first column of times and those named like a field."""
-        left = pd.Series(True, index=frame.index)
-        time = next((name for name in _TIMES if name in frame and len(frame)), None)
-        if time is not None:
+    def mask(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return which rows of any table are selected, by its first column of times and those named like a field."""
+        chosen = pd.Series(True, index=frame.index)
+        time = next((name for name in _TIMES if name in frame), None)
+        if time is not None and (self.since or self.until):
             at = pd.to_datetime(frame[time], utc=True, errors="coerce")
-            left &= (at >= self.since) if self.since else True
-            left &= (at <= self.until) if self.until else True
-        for name, own in (COLUMNS["entries"] | COLUMNS["records"]).items():
-            wanted = set(getattr(self, name))
-            column = next((each for each in (own, _ALSO.get(name)) if each in frame), None)
+            chosen &= (at >= self.since) if self.since else True
+            chosen &= (at <= self.until) if self.until else True
+        for field, own in (COLUMNS["entries"] | COLUMNS["records"]).items():
+            wanted = set(getattr(self, field))
+            column = next((each for each in (own, _ALSO.get(field)) if each in frame), None)
             if wanted and column is not None:
-                each = [[v] if isinstance(v, str) or v is None else v for v in frame[column]]
-                left &= pd.Series([not wanted.isdisjoint(values) for values in each], frame.index, bool)
+                cells = frame[column]
+                if isinstance(cells.dtype, pd.CategoricalDtype):  # each is looked at once
+                    chosen &= cells.isin([v for v in cells.cat.categories if not wanted.isdisjoint(each(own, v))])
+                else:
+                    chosen &= np.array([not wanted.isdisjoint(each(own, v)) for v in cells], bool)
         said = next((name for name in ("message", "text") if name in frame), None)
         if self.text and said:
-            left &= frame[said].astype(str).str.contains(self.text, case=False, regex=False)
-        return frame[left.astype(bool)]
+            chosen &= frame[said].astype(str).str.contains(self.text, case=False, regex=False)
+        return chosen.to_numpy(bool)
+
+    def keep(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the selected rows of any table; see `mask`."""
+        return frame[self.mask(frame)]
 
     def toggled(self, field: str, value: str) -> Selection:
         """Return the selection with a value of a field added, or left out if it is there."""

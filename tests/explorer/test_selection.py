@@ -40,6 +40,9 @@ def test_it_narrows_any_table_by_the_columns_it_knows() -> None:
     assert list(chosen.keep(frame)["n"]) == [1]
     logs = pd.DataFrame({"ts": times.tz_localize("UTC"), "events": [["busy"], ["busy"], [], ["busy"]], "n": range(4)})
     assert list(chosen.keep(logs)["n"]) == [1]
+    # A row that names several, and rows that name nothing.
+    named = pd.DataFrame({"event": ["busy", None, float("nan")], "topic": pd.Categorical(["T", None, "U"])})
+    assert list(chosen.keep(named).index) == [0]
     other = pd.DataFrame({"n": range(3)})
     assert len(chosen.keep(other)) == 3 and list(chosen.keep(frame.head(0)).columns) == list(frame.columns)
 
