@@ -30,6 +30,9 @@ _NO_VALUE: Final = ("", "true", "false", "null")
 _QUOTED: Final = re.compile(r"""^(\\?["']?).*?(\\?["'])?$""", re.DOTALL)
 _STOCK: Final = frozenset(part for word in ordinary.FOLDERS for part in rf.WORD.findall(word))
 """Words of which RocketMQ's own names of files and folders are made."""
+_BELOW: Final = re.compile(r"(?:[/\\][\w.%+~@$!#-]+)*")
+"""What goes on behind a known path of a machine."""
+_QUADS: Final = re.compile(r"\d\.\d+\.\d+\.\d")
 _CUT_WORD: Final = re.compile(r"""[^\s"'()<>\[\]{},;=:，。、：]{4,}(?=…)""")
 
 
@@ -86,7 +89,7 @@ class Redactor:
             "web": lambda said: said if said.startswith(PUBLIC) else self.path(said),
             "properties": self._properties,
             "dotted": self._dotted,
-            "key": self._key,
+            "key": lambda said: None if _QUADS.search(said) else self._key(said),
             "word": self._pseudonyms.word,
             "itself": lambda said: said,
             "pieces": lambda said: None,
@@ -168,15 +171,20 @@ class Redactor:
 
     def _form(self, text: str, hit: re.Match[str], done: int) -> tuple[int, int, str | None]:
         """Return where a match begins and ends, and its replacement (None: it stays)."""
-        start, end, name = hit.start(), hit.end(), str(hit.lastgroup)
+        start, name = hit.start(), str(hit.lastgroup)
         form, begin = rf.FORMS[name], hit.end(f"head_{name}")
-        known = self._name_at(text, start, done) if form.named else None
-        if known is None and form.named and begin > start:
-            known = self._name_at(text, begin, start, expected=True)
-        first, end, new = known or (begin, end, self._replacements[form.becomes](text[begin:end]))
-        if first <= start or new is None:
-            return first, end, new
-        return start, end, self._joined(text[start:first], rf.WORDS) + new
+        if form.named:
+            # Behind a head, what has a form of its own is replaced by that.
+            at = rf.ANY.match(text, begin) if begin > start else hit
+            its = str(at.lastgroup) if at else "word"
+            known = self._name_at(text, begin, done, expected=begin > start) if rf.FORMS[its].named else None
+            # A path that begins with a name goes on behind it.
+            if known and (name != "absolute" or known[1] >= hit.end()):
+                return known
+            if begin > start and its not in ("word", "dotted"):
+                return start, begin, None
+        new = self._replacements[form.becomes](text[begin : hit.end()])
+        return start, hit.end(), None if new is None else self._joined(text[start:begin], rf.WORDS) + new
 
     def _name_at(self, text: str, start: int, done: int, *, expected: bool = False) -> tuple[int, int, str] | None:
         """Return the longest known name whose first word begins here; where none is `expected`, no ambiguous one."""
@@ -190,7 +198,9 @@ class Redactor:
             if begin >= done and name in self.names and not _is_inside(text, begin, end):
                 is_number = name.isdigit() and len(name) >= 5 and _is_alone(text, begin, end)
                 if expected or is_number or not is_ambiguous(name):
-                    return begin, end, self.names[name]
+                    below = _BELOW.match(text, end) if name.startswith("/") else None
+                    more = below[0] if below else ""
+                    return begin, end + len(more), self.names[name] + self.path(more)
         return None
 
     # --- what the forms become ----------------------------------------------------------------------------------------

@@ -225,6 +225,10 @@ def test_parts_of_a_path_are_replaced_wherever_they_are_shown() -> None:
     made = redactor(exact=["evidence/logs/主机web-01手机13917720345-x.log"])
     shown = made.text("logs/主机web-01手机13917720345-x.log: 7 lines")
     assert shown.startswith("logs/dir-") and shown.endswith(".log: 7 lines") and "13917720345" not in shown
+    made = redactor(exact=["/srv/li peter/evidence", "/srv/acme"])
+    shown = made.text("in /srv/li peter/evidence/adams/x.log of /srv/acme/berta/commitlog, /srv/acme-2/x")
+    assert shown.startswith("in /srv/") and "/commitlog, /srv/" in shown
+    assert not [name for name in ("li peter", "adams", "acme", "berta") if name in shown]
 
 
 def test_hosts_mail_and_packages_by_their_form() -> None:
