@@ -142,7 +142,7 @@ def read(case: Case, part: Part) -> Narrow:
         table = ds.dataset(folder, format="parquet").to_table(columns)
         frame = table.to_pandas(categories=[KEYS[part][0], *fields])
     else:
-        frame = pd.DataFrame(columns=columns)
+        frame = pd.DataFrame(columns=columns).astype({"ts": "datetime64[us, UTC]"})
     frame["ts"] = pd.to_datetime(frame["ts"], utc=True)
     frame = frame.astype(dict.fromkeys(fields, "category"))
     return Narrow(part, folder, frame.sort_values(["ts", *KEYS[part]], ignore_index=True))
