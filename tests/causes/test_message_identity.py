@@ -3,30 +3,18 @@
 import shutil
 from pathlib import Path
 
-import pytest
 import recorded
 from counted import by_key, ledger_twice
 
 import kit
 from kit import causes
-from kit.case.case import Case
 
 NAME = "message-identity"
 
 
-@pytest.fixture(scope="module")
-def folder() -> Path:
-    return recorded.whole(NAME)
-
-
-@pytest.fixture(scope="module")
-def case() -> Case:
-    return recorded.case(NAME)
-
-
-def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(folder: Path, tmp_path: Path) -> None:
+def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(tmp_path: Path) -> None:
     """Without a table the application's own lines report the same messages; without its look-up: not enough."""
-    for path in folder.rglob("*"):
+    for path in recorded.whole(NAME).rglob("*"):
         if (path.is_file() and "commitlog" in path.parts) or path.name == "points-service.log":
             (tmp_path / "a" / "x").mkdir(parents=True, exist_ok=True)
             shutil.copy(path, tmp_path / "a" / "x" / (path.name if "commitlog" in path.parts else "app-7.txt"))

@@ -99,13 +99,6 @@ def chinese(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "20.ipynb"
 
 
-def test_papermill_alone_says_the_prose_in_chinese(chinese: Path) -> None:
-    said = "\n".join(str(each.get("data", {}).get("text/markdown", "")) for each in outputs(chinese))
-    source = notebooks.localise(notebooks.read(notebooks.folder() / "20_half_topic_blowup.ipynb"), "zh")
-    prose = [cell.source for cell in source.cells if cell.cell_type == "markdown"]
-    assert all(text in said for text in prose)
-
-
 def test_a_page_made_of_it_draws_each_chart_once_from_what_it_holds(chinese: Path) -> None:
     book = nbformat.read(chinese, 4)
     charts = [each for each in outputs(chinese) if "application/vnd.plotly.v1+json" in each.get("data", {})]
