@@ -22,11 +22,6 @@ DRAWN = """() => Array.from(document.querySelectorAll('figure[data-chart]:not(.t
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a report with every chart and a hostile text wherever evidence can put one."""
     folder = tmp_path_factory.mktemp("report")
-    found = incidents.blow_up(incidents.HOSTILE)
-    for finding in found["findings"]:
-        finding["title"] += " " + incidents.HOSTILE
-    found["evidence"]["path"] = f"case {incidents.HOSTILE}"
-    found["evidence"]["not_recognised"] = [incidents.HOSTILE]
     frame = incidents.life_frame()
     spans = incidents.tables()["inventory"].assign(kind=incidents.HOSTILE)
     hostile = frame.assign(topic=frame["topic"].replace("trade", incidents.HOSTILE), offset_msg_id=incidents.HOSTILE)
@@ -43,7 +38,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
             folder / "20.ipynb", "half-topic-blowup", *charts, Table(hostile, incidents.HOSTILE), incidents.HOSTILE
         ),
     ]
-    return build(found, incidents.tables(), run, folder / "out")
+    return build(incidents.hostile(), incidents.tables(), run, folder / "out")
 
 
 @pytest.mark.parametrize("width", [1280, 390])

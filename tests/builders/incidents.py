@@ -87,6 +87,15 @@ def blow_up(text: str = "putMessage message topic length too long 149") -> dict[
     return findings(*told)
 
 
+def hostile() -> dict[str, Any]:
+    """The same with a hostile text wherever evidence can put one."""
+    told = blow_up(HOSTILE)
+    for one in told["findings"]:
+        one |= {name: f"{one[name]} {HOSTILE}" for name in ("title", "summary")}
+    told["evidence"] |= {"path": f"case {HOSTILE}", "not_recognised": [HOSTILE]}
+    return told
+
+
 def notebook(path: Path, cause: str | None, *shown: Chart | Table | str, lang: str = "en") -> Path:
     """Write an executed notebook whose outputs are these charts, tables, or this text as foreign HTML."""
     cells = [

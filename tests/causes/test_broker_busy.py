@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from busy_evidence import REFUSAL, STARTED, TIMEOUT, A, B, attempt, clock, sent, thrown, traffic, write_log, write_store
+from busy_evidence import REFUSAL, STARTED, A, B, attempt, clock, sent, thrown, traffic, write_log, write_store
 
 import kit
 from kit import causes
@@ -10,35 +10,7 @@ from kit.case.case import Case
 from kit.causes.findings import Finding
 from kit.causes.root_causes import broker_busy
 
-PAUSE = (1000, 1900)
 REFUSED = REFUSAL.format(kind="TIMEOUT_CLEAN_QUEUE") + ", period in queue: 402ms, size of queue: 24"
-CALL_TIMEOUT = "org.apache.rocketmq.remoting.exception.RemotingTooMuchRequestException: sendDefaultImpl call timeout"
-
-
-def incident(folder: Path) -> Path:
-    """Two brokers, one of which stalls for 0.9 s: a send is refused, one times out and is stored twice, one once."""
-    times = [("K-twice", 1005, A), ("K-twice", 1405, B), ("K-once", 1010, A)]
-    late = {A: 1900, B: 1406}
-    records = {A: traffic(4000, pauses=(PAUSE,)), B: traffic(4000, broker=B, prefix="U")}
-    for key, born, broker in times:
-        records[broker].append(sent(key, born, late[broker], broker))
-    write_store(folder / "host-a" / "commitlog", records[A])
-    write_store(folder / "host-b" / "commitlog", records[B])
-    client = [
-        STARTED,
-        *attempt(1410, "K-lost", REFUSED),
-        *attempt(1400, "K-twice", TIMEOUT),
-        *attempt(1800, "K-twice", TIMEOUT, "broker-b"),
-        *attempt(1800, "K-once", TIMEOUT),
-    ]
-    write_log(folder / "app" / "rocketmq_client.log", client, "\r\n")
-    app = [
-        *thrown(1411, "K-lost", REFUSED),
-        *thrown(1801, "K-twice", CALL_TIMEOUT, "sender-2"),
-        *thrown(1802, "K-once", CALL_TIMEOUT, "sender-3"),
-    ]
-    write_log(folder / "app" / "shop.log", app)
-    return folder
 
 
 def ask(folder: Path) -> tuple[Case, Finding]:
@@ -58,9 +30,8 @@ def test_a_message_is_found_twice_though_no_failed_send_is_stored(tmp_path: Path
 
 
 def test_a_standstill_alone_is_suspected(tmp_path: Path) -> None:
-    folder = incident(tmp_path / "evidence")
-    (folder / "app").rename(tmp_path / "app")
-    case, found = ask(folder)
+    write_store(tmp_path / "evidence" / "commitlog", traffic(4000, pauses=((1000, 1900),)))
+    case, found = ask(tmp_path / "evidence")
     assert found.verdict == "suspected"
     assert found.figures["errors_by_kind"] is None
     assert any("rocketmq_client" in wanted.command for wanted in found.missing)

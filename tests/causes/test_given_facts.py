@@ -144,20 +144,11 @@ class Given:
             return pd.DataFrame(columns=pd.Index(rows.split()))
         return frames.to_pandas(pa.Table.from_pylist(rows))
 
-    def ask(self, question: str, /, **values: Any) -> list[dict[str, Any]]:
-        return self.fact_rows(question)
-
     def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
         return [self.quotes.get(line, f"line {line} of {file}") for file, line in places]
 
-    def first_with(self, file: str, text: str) -> int | None:
-        return 1
-
     def record(self, file: str, physical_offset: int, columns: tuple[str, ...]) -> dict[str, Any]:
         return dict.fromkeys(columns) | {"file": file, "physical_offset": physical_offset}
-
-    def raw(self, file: str, most: int) -> bytes:
-        return b""
 
 
 def facts(

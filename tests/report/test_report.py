@@ -117,15 +117,11 @@ def test_nothing_is_fetched_and_only_the_pages_own_scripts_run(tmp_path: Path) -
 
 
 def test_hostile_evidence_stays_text(tmp_path: Path) -> None:
-    found = incidents.blow_up(incidents.HOSTILE)
-    for finding in found["findings"]:
-        finding["title"] += incidents.HOSTILE
-        finding["summary"] += incidents.HOSTILE
-    found["evidence"]["path"] = f"case {incidents.HOSTILE}"
-    found["evidence"]["not_recognised"] = [incidents.HOSTILE]
     frame = incidents.life_frame().assign(topic=incidents.HOSTILE)
     table = Table(pd.DataFrame({incidents.HOSTILE: [incidents.HOSTILE]}), incidents.HOSTILE)
-    read, html = page(tmp_path, found, [pictures.lanes(frame[["store_timestamp", "topic"]]), table, incidents.HOSTILE])
+    read, html = page(
+        tmp_path, incidents.hostile(), [pictures.lanes(frame[["store_timestamp", "topic"]]), table, incidents.HOSTILE]
+    )
     assert not [attrs for _, attrs in read.tags if any(name.startswith("on") for name in attrs)]
     assert "img" not in {tag for tag, _ in read.tags}
     assert "<script>alert" not in html

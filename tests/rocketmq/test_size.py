@@ -158,13 +158,6 @@ def test_growth_of_put_backs(check_max, times, grown):
     assert size.put_back(before, check_max).size - before.size == grown
 
 
-def test_growth_within_the_immunity_age():
-    """Recorded: 651 → 708 bytes with queue offset 21."""
-    own = {names.CHECK_IMMUNITY: "12"}
-    half = size.prepared(size.sent("T", 100, own, broker="4.9.4", transaction=True), 0, "4.9.4")
-    assert size.put_back(half, 1, 21).size - half.size == 708 - 651
-
-
 @pytest.mark.parametrize(
     ("broker", "dledger", "body", "over", "limit", "refused"), rows_of(__file__, "limits_by_version")
 )
@@ -172,14 +165,6 @@ def test_limits_by_version(broker, dledger, body, over, limit, refused):
     record = size.Record("T", body, "x" * (over - 92))
     assert record.size == body + over
     assert size.refusals(record, broker, limit, dledger=dledger) == refused
-
-
-def test_recorded_refusal_of_a_put_back():
-    # store.log of that recording: "msg total size: 65538" at maxMessageSize 65536, half record 65,512.
-    half = next(model for record, model in load("size-mismatch") if record["store_size"] == 65_512)
-    assert size.put_back(half).size == 65_538
-    assert size.refusals(half, "4.6.0", 65_536) == []
-    assert size.refusals(size.put_back(half), "4.6.0", 65_536) == ["total"]
 
 
 @pytest.mark.parametrize(
@@ -191,11 +176,6 @@ def test_recorded_refusal_of_a_put_back():
 )  # fmt: skip
 def test_the_limit_of_a_topic(topic, broker, too_long):
     assert size.topic_too_long(topic, broker) is too_long
-
-
-@pytest.mark.parametrize(("length", "refused"), [(32_767, []), (32_768, ["properties"])])
-def test_the_limit_of_properties(length, refused):
-    assert size.refusals(size.Record("T", 0, "x" * length)) == refused
 
 
 @given(
