@@ -33,21 +33,16 @@ def uniq_key(key: str) -> str:
 
 
 def traffic(
-    until: int,
-    every: int = 10,
-    pauses: tuple[tuple[int, int], ...] = (),
-    broker: bytes = A,
-    skew: int = 0,
-    prefix: str = "T",
+    until: int, every: int = 10, pauses: tuple[tuple[int, int], ...] = (), broker: bytes = A, prefix: str = "T"
 ) -> list[Record]:
-    """Messages born every so many ms; of a pause, stored at its end. `skew`: how far the client's clock is ahead."""
+    """Messages born every so many ms; of a pause, stored at its end."""
     records = []
     behind = 0
     for n, born in enumerate(range(0, until, every)):
         end = next((end for start, end in pauses if start <= born < end), None)
         stored = born + 1 if end is None else end
         behind = max(stored, behind + 1)
-        records.append(sent(f"{prefix}{n}", born + skew, behind, broker))
+        records.append(sent(f"{prefix}{n}", born, behind, broker))
     return records
 
 

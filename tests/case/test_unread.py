@@ -125,8 +125,7 @@ READERS = [
 
 
 @pytest.mark.parametrize(
-    ("error", "table", "module", "name"),
-    [(e, *READERS[n % len(READERS)]) for n, e in enumerate((*WEIRD, WEIRD[1], *WEIRD[:3]))],
+    ("error", "table", "module", "name"), [(e, *READERS[n % len(READERS)]) for n, e in enumerate(WEIRD)]
 )
 def test_while_a_table_is_built(
     evidence: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, table: str, module: Any, name: str

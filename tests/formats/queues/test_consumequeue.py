@@ -1,6 +1,5 @@
 """Consume queues: each record of a recording has its unit, whatever else the file holds is left out."""
 
-import json
 import struct
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -130,11 +129,3 @@ def test_sniffing_does_not_take_other_files() -> None:
         "kind": "consumequeue",
         "unit": "plain",
     }
-
-
-@pytest.mark.spark
-def test_spark_reads_queues(spark: Any) -> None:
-    found = recorded.paths("healthy", "**/consumequeue/**/*")
-    files = [{"file": file, "path": str(path)} for file, path in found.items()]
-    table = spark.read.format("rocketmq.consumequeue").option("files", json.dumps(files)).load()
-    assert table.count() == sum(1 for _ in recorded.truth("healthy"))
