@@ -14,10 +14,13 @@ import struct
 import tarfile
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, Final, cast
+
+import attrs
 
 from kit.evidence import disk, streams
 from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, plain, refusal, valid_text, walk
@@ -117,7 +120,7 @@ class _Packed:
         """An archive's time means nothing for its members, a packed log's is the log's."""
         raw = Stream(streams.blocks(file))
         with self._noting(name):
-            self._take(name, raw, raw, self.info.st_mtime)
+            self._take(name, raw, self.info.st_mtime, 0)
         with contextlib.suppress(Exception):
             raw.drain()
         if [each.file for each in self.out.files] != [name]:
@@ -135,90 +138,55 @@ class _Packed:
             if is_member and refused.reason in _FATAL:
                 raise
 
-    def _take(self, name: str, stream: Stream, raw: Stream, modified: float | None, depth: int = 0) -> None:
-        """Read a file or member. `raw`: the bytes of its own, as packed; `stream`: those inside."""
-        single = streams.single(stream.peek(HEAD))
-        for _ in range(2):  # .gz inside .gz, as some proxies make them
-            if single is None:
-                break
-            stream = Stream(single(stream))
-            single = streams.single(stream.peek(HEAD))
+    def _take(self, name: str, raw: Stream, modified: float | None, depth: int) -> None:
+        """Read a file or member from its own bytes, as packed."""
+        stream = streams.unpacked(raw)
         head = stream.peek(HEAD)
         if head.startswith(streams.FOREIGN):
             raise Refusal("unsupported")
-        if head.startswith(ZIP) or streams.is_tar(head):
-            if depth >= MAX_DEPTH:
-                raise Refusal("nested")
-            # The digest of a tar that was packed once more is asked for by nobody.
-            stream.hashes = stream is raw
-            unpack = self._zip if head.startswith(ZIP) else self._tar
-            unpack(name, stream, modified, depth)
-        else:
+        if not (head.startswith(ZIP) or streams.is_tar(head)):
             encoding = streams.wide(head)
             self._write(name, Stream(streams.utf8(stream, encoding)) if encoding else stream, raw, modified)
-
-    def _tar(self, name: str, stream: Stream, modified: float | None, depth: int) -> None:
-        source: Any = stream
-        with tarfile.open(
-            fileobj=source, mode="r|", bufsize=BLOCK, tarinfo=streams.TarInfo, errors="surrogateescape"
-        ) as tar:
-            for info in tar:
-                inner = valid_text(info.name)
-                if info.issym() or info.islnk():
-                    self.out.refused.append(Refused(f"{name}!/{inner}", "link"))
-                elif info.isreg():
-                    with self._noting(f"{name}!/{inner}", is_member=True):
-                        self._member(f"{name}!/{shown_name(inner)}", _blocks(tar, info), sane(info.mtime), depth)
-                elif not info.isdir():
-                    self.out.refused.append(Refused(f"{name}!/{inner}", "special"))
-                tar.members = []  # type: ignore[attr-defined] # a streamed tar remembers every member otherwise
-
-    def _member(self, name: str, member: Iterator[bytes], modified: float | None, depth: int) -> None:
-        raw = Stream(member)
-        self._take(name, raw, raw, modified, depth + 1)
-
-    def _zip(self, name: str, stream: Stream, modified: float | None, depth: int) -> None:
-        """Read a zip, whose directory is at its end: of one in another archive a copy is made."""
-        if depth == 0 and stream.hashes:
-            with open_readonly(self.path) as file:
-                self._zip_file(name, file, modified, depth)
             return
-        copy = self.spool.folder / f".zip-{os.getpid()}-{threading.get_ident()}-{depth}"
-        try:
-            _, damage = self._copy(copy, stream)
-            with open_readonly(copy) as file:
-                self._zip_file(name, file, modified, depth)
-            if damage is not None:
-                raise damage
-        finally:
-            copy.unlink(missing_ok=True)
+        if depth >= MAX_DEPTH:
+            raise Refusal("nested")
+        # The digest of a tar that was packed once more is asked for by nobody.
+        stream.hashes = stream is raw
+        if not head.startswith(ZIP):
+            self._members(name, _of_tar(stream), depth)
+        elif depth == 0 and stream is raw:
+            self._zip(name, self.path, modified, depth)
+        else:
+            # The directory of a zip is at its end: of one in another archive a copy is made.
+            copy = disk.part_of(place(self.spool.folder, name))
+            try:
+                _, damage = self._copy(copy, stream)
+                self._zip(name, copy, modified, depth)
+                if damage is not None:
+                    raise damage
+            finally:
+                copy.unlink(missing_ok=True)
 
-    def _zip_file(self, name: str, file: IO[bytes], modified: float | None, depth: int) -> None:
-        with zipfile.ZipFile(file) as archive:
-            entries = sorted(archive.infolist(), key=lambda e: e.header_offset)
-            if {e.filename for e in entries} & _ONE_FILE:
-                file.seek(0)
-                whole = Stream(streams.blocks(file))
-                self._write(name, whole, whole, modified)
+    def _zip(self, name: str, path: Path, modified: float | None, depth: int) -> None:
+        with open_readonly(path) as file, zipfile.ZipFile(file) as archive:
+            if not _ONE_FILE & archive.NameToInfo.keys():
+                self._members(name, _of_zip(archive), depth)
                 return
-            ends = [e.header_offset + 30 + len(_zip_raw(e)) + e.compress_size for e in entries]
-            if any(end > following.header_offset for end, following in zip(ends, entries[1:], strict=False)):
-                raise Refusal("overlap")
-            for entry in entries:
-                if not entry.is_dir():
-                    inner = _zip_name(entry)
-                    with self._noting(f"{name}!/{inner}", is_member=True):
-                        if entry.flag_bits & 0x1:
-                            raise Refusal("encrypted")
-                        if entry.create_system == 3 and (entry.external_attr >> 28) == 0xA:
-                            raise Refusal("link")
-                        shown = f"{name}!/{shown_name(inner, windows=True)}"
-                        with archive.open(entry) as member:
-                            self._member(shown, streams.blocks(member), _zip_time(entry), depth)
+            file.seek(0)
+            whole = Stream(streams.blocks(file))
+            self._write(name, whole, whole, modified)
+
+    def _members(self, name: str, members: Iterable[_Member], depth: int) -> None:
+        for member in members:
+            inner = f"{name}!/{member.name}"
+            with self._noting(inner, is_member=True):
+                if member.reason:
+                    raise Refusal(member.reason)
+                self._take(f"{name}!/{shown_name(member.name)}", Stream(member.blocks), member.modified, depth + 1)
 
     def _write(self, name: str, stream: Stream, raw: Stream, modified: float | None) -> None:
         target = self.spool.add(name)
-        part = target.with_name(f".{os.getpid()}-{threading.get_ident()}.part")
+        part = disk.part_of(target)
         try:
             size, damage = self._copy(part, stream)
             part.replace(target)
@@ -261,6 +229,42 @@ class _Packed:
             raise Refusal("ratio")
 
 
+def _refused(name: str, error: Exception) -> Refused:
+    """Return why a packed file was not read to its end. Errors of the system have a number: they may be temporary."""
+    if isinstance(error, Refusal):
+        return Refused(name, error.reason)
+    if disk.is_full(error):
+        return Refused(name, "space")
+    if isinstance(error, OSError) and error.errno:
+        return refusal(name, error)
+    return Refused(name, "damaged", str(error)[:200])
+
+
+# --- members of either kind of archive --------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Member:
+    """One member in its archive's order. `reason`: why it must not be read; `modified`: seconds since 1970."""
+
+    name: str
+    reason: str
+    modified: float | None
+    blocks: Iterator[bytes]
+
+
+def _of_tar(stream: Stream) -> Iterator[_Member]:
+    source: Any = stream
+    with tarfile.open(
+        fileobj=source, mode="r|", bufsize=BLOCK, tarinfo=streams.TarInfo, errors="surrogateescape"
+    ) as tar:
+        for info in tar:
+            if not info.isdir():
+                reason = "" if info.isreg() else "link" if info.issym() or info.islnk() else "special"
+                yield _Member(valid_text(info.name), reason, sane(info.mtime), _blocks(tar, info))
+            tar.members = []  # type: ignore[attr-defined] # a streamed tar remembers every member otherwise
+
+
 def _blocks(tar: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
     """Yield a member of a streamed tar up to where that breaks off, which tarfile's own reader loses."""
     if info.issparse():
@@ -276,33 +280,32 @@ def _blocks(tar: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
         yield data
 
 
-def _refused(name: str, error: Exception) -> Refused:
-    """Return why a packed file was not read to its end. Errors of the system have a number: they may be temporary."""
-    if isinstance(error, Refusal):
-        return Refused(name, error.reason)
-    if disk.is_full(error):
-        return Refused(name, "space")
-    if isinstance(error, OSError) and error.errno:
-        return refusal(name, error)
-    return Refused(name, "damaged", str(error)[:200])
+def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
+    """Raise `Refusal` if members share bytes, by which a small zip becomes any size."""
+    entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
+    if any(
+        entry.header_offset + 30 + entry.compress_size > behind.header_offset for entry, behind in pairwise(entries)
+    ):
+        raise Refusal("overlap")
+    for entry in entries:
+        if not entry.is_dir():
+            is_link = entry.create_system == 3 and (entry.external_attr >> 28) == 0xA
+            reason = "encrypted" if entry.flag_bits & 0x1 else "link" if is_link else ""
+            yield _Member(_zip_name(entry), reason, _zip_time(entry), _unzipped(archive, entry))
 
 
-# --- names, times and places of members ------------------------------------------------------------------------------
+def _unzipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+    with archive.open(entry) as member:
+        yield from streams.blocks(member)
 
 
-def shown_name(name: str, *, windows: bool = False) -> str:
-    """Return a member's name as it is shown. Raise `Refusal` if it is absolute or leads out of the archive."""
-    if windows:
-        name = name.replace("\\", "/")
-    parts = name.split("/")
-    if name.startswith("/") or ".." in parts or "\0" in name or (windows and ":" in parts[0]):
-        raise Refusal("outside")
-    return "/".join(p for p in parts if p not in ("", "."))
-
-
-def sane(seconds: float) -> float | None:
-    """Return a modification time in seconds since 1970, None if it is implausible."""
-    return float(seconds) if 10**9 < seconds < 4 * 10**9 else None
+def _zip_name(entry: zipfile.ZipInfo) -> str:
+    """Names without the UTF-8 flag are in whatever code page the packer's system had: Chinese Windows writes GBK."""
+    name = entry.filename
+    if not entry.flag_bits & 0x800:
+        with contextlib.suppress(UnicodeError):
+            name = valid_text(name.encode("cp437"))
+    return name.replace("\\", "/")
 
 
 def _zip_time(entry: zipfile.ZipInfo) -> float | None:
@@ -316,32 +319,19 @@ def _zip_time(entry: zipfile.ZipInfo) -> float | None:
     return None
 
 
-def _zip_raw(entry: zipfile.ZipInfo) -> bytes:
-    return entry.orig_filename.encode("utf-8" if entry.flag_bits & 0x800 else "cp437", "replace")
+def shown_name(name: str) -> str:
+    """Return a member's name as it is shown. Raise `Refusal` if it is absolute or leads out of the archive."""
+    parts = name.split("/")
+    if name.startswith("/") or ".." in parts or "\0" in name:
+        raise Refusal("outside")
+    return "/".join(p for p in parts if p not in ("", "."))
 
 
-def _zip_name(entry: zipfile.ZipInfo) -> str:
-    """Names without the UTF-8 flag are in whatever code page the packer's system had: Chinese Windows writes GBK."""
-    if entry.flag_bits & 0x800:
-        return entry.filename
-    with contextlib.suppress(UnicodeError):
-        raw = entry.filename.encode("cp437")
-        for encoding in ("utf-8", "gb18030"):
-            with contextlib.suppress(UnicodeDecodeError):
-                return raw.decode(encoding)
-    return entry.filename
+def sane(seconds: float) -> float | None:
+    """Return a modification time in seconds since 1970, None if it is implausible."""
+    return float(seconds) if 10**9 < seconds < 4 * 10**9 else None
 
 
 def place(folder: Path, name: str) -> Path:
-    """Return where a member is stored: its own path below the spool if that is valid, else a hash."""
-    parts = name.split("/")
-    valid = (0 < len(p.encode("utf-8", "replace")) <= 200 and p.isprintable() and p not in (".", "..") for p in parts)
-    if all(valid) and len(name.encode()) < 1500:
-        target = folder.joinpath(*parts)
-        with contextlib.suppress(OSError):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.is_dir():
-                return target
-    target = folder / ".odd" / hashlib.sha256(name.encode("utf-8", "replace")).hexdigest() / "member"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return target
+    """Return where a member is stored: no file system has to know its name."""
+    return folder / hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()

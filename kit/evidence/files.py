@@ -181,7 +181,7 @@ def is_hollow(file: io.FileIO) -> bool:
     return size > LARGEST and 2 * sum(end - begin for begin, end in stretches(file.fileno())) < size
 
 
-def valid_text(name: str) -> str:
+def valid_text(name: str | bytes) -> str:
     """Return a file name as valid text, whatever its bytes."""
     raw = os.fsencode(name)
     for encoding in ("utf-8", "gb18030"):

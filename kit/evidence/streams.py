@@ -8,7 +8,8 @@ import gzip
 import hashlib
 import io
 import tarfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import IO, Any, Final, cast
 
 import pyarrow as pa
@@ -55,11 +56,6 @@ class Stream(io.RawIOBase):
             self.sha.update(data)
         return data
 
-    def readinto(self, buffer: Any, /) -> int:
-        data = self.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
     def drain(self) -> None:
         """Read to the end, so that the hash is that of the whole."""
         while self.read():
@@ -74,21 +70,31 @@ def blocks(file: IO[bytes]) -> Iterator[bytes]:
 # --- compressions of one stream: each yields the text before damage, then raises --------------------------------------
 
 
-def _gunzip(stream: Stream) -> Iterator[bytes]:
-    file = gzip.GzipFile(fileobj=cast("Any", stream), mode="rb")
-    return iter(lambda: file.read1(BLOCK), b"")
+_BY_ARROW: Final = dict.fromkeys(BZIP2, "bz2") | {ZSTD: "zstd"}
+"""Others' readers take a truncated frame of zstd for a complete one, and a Python may lack bzip2."""
 
 
-def _unzstd(stream: Stream) -> Iterator[bytes]:
-    """Read with Arrow: zstandard's own reader takes a truncated frame for a complete one."""
-    return blocks(pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd"))
+def unpacked(stream: Stream) -> Stream:
+    """Return what a compressed stream holds, another stream itself; a `.gz` inside a `.gz` too, as some proxies make."""
+    for _ in range(2):
+        head = stream.peek(HEAD)
+        if head.startswith(GZIP):
+            file = gzip.GzipFile(fileobj=cast("Any", stream), mode="rb")
+            stream = Stream(iter(partial(file.read1, BLOCK), b""))
+        elif head.startswith(XZ):
+            stream = Stream(_unxz(stream))
+        elif codec := next((codec for begin, codec in _BY_ARROW.items() if head.startswith(begin)), None):
+            stream = Stream(blocks(pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), codec)))
+    return stream
 
 
-def _unpack(stream: Stream) -> Iterator[bytes]:
-    """Read bzip2 or xz; concatenated streams are one. Raise `EOFError` for a truncated stream."""
-    is_xz, given = stream.peek(len(XZ)) == XZ, b""
-    while given := given or stream.read().lstrip(b"\0"):  # streams of xz are padded with zeros
-        stage = _decompressor(is_xz)
+def _unxz(stream: Stream) -> Iterator[bytes]:
+    """Read xz; concatenated streams are one. Raise `EOFError` for a truncated stream."""
+    import lzma  # a Python may be built without
+
+    given = b""
+    while given := given or stream.read().lstrip(b"\0"):  # streams are padded with zeros
+        stage = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
         yield stage.decompress(given, BLOCK)
         while not stage.eof:
             given = stream.read() if stage.needs_input else b""
@@ -98,30 +104,12 @@ def _unpack(stream: Stream) -> Iterator[bytes]:
         given = stage.unused_data.lstrip(b"\0")
 
 
-def _decompressor(is_xz: bool) -> Any:
-    # A Python may be built without either.
-    if is_xz:
-        import lzma
-
-        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
-    import bz2
-
-    return bz2.BZ2Decompressor()
-
-
 def utf8(stream: Stream, encoding: str) -> Iterator[bytes]:
     """Yield a UTF-16 text as UTF-8, as Windows' shells write logs; half a character at its end becomes U+FFFD."""
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     while data := stream.read():
         yield decoder.decode(data).encode()
     yield decoder.decode(b"", final=True).encode()
-
-
-def single(head: bytes) -> Callable[[Stream], Iterator[bytes]] | None:
-    """Return how a compression of a single stream is read, by its first bytes; None for anything else."""
-    if head.startswith((*BZIP2, XZ)):
-        return _unpack
-    return _gunzip if head.startswith(GZIP) else _unzstd if head.startswith(ZSTD) else None
 
 
 def wide(head: bytes) -> str | None:
@@ -166,4 +154,4 @@ def is_tar(head: bytes) -> bool:
 
 def is_packed(head: bytes) -> bool:
     """Return whether a file that begins with `head` is an archive of any kind, or a text to be converted to UTF-8."""
-    return head.startswith((*ZIP, GZIP, ZSTD, *BZIP2, XZ, *FOREIGN)) or is_tar(head) or wide(head) is not None
+    return head.startswith((*ZIP, GZIP, *_BY_ARROW, XZ, *FOREIGN)) or is_tar(head) or wide(head) is not None

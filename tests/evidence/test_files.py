@@ -1,7 +1,9 @@
 """Folders, packed files and texts. Expected bytes are those written by the test."""
 
+import bz2
 import gzip
 import hashlib
+import lzma
 import os
 import struct
 from collections.abc import Callable
@@ -42,6 +44,10 @@ NESTED = {"in.tar.gz": gzip.compress(tar_of({"x.1.log.gz": gzip.compress(LOG)}))
         ("plain.log", LOG, "plain.log"),
         ("d/rolled.1.log.gz", gzip.compress(LOG), "d/rolled.1.log.gz"),
         ("rolled.log.zst", zstandard.compress(LOG), "rolled.log.zst"),
+        ("two.bz2", bz2.compress(LOG[:100]) + bz2.compress(LOG[100:]), "two.bz2"),
+        ("two.xz", lzma.compress(LOG[:100]) + bytes(8) + lzma.compress(LOG[100:]) + bytes(4), "two.xz"),
+        ("a.tar.bz2", bz2.compress(tar_of({"x.log": LOG})), "a.tar.bz2!/x.log"),
+        ("padded.gz", gzip.compress(LOG) + bytes(512), "padded.gz"),
         ("two.gz", gzip.compress(LOG[:100]) + gzip.compress(LOG[100:]), "two.gz"),
         ("photo.jpg", zip_of({"dir/x.log": LOG}), "photo.jpg!/dir/x.log"),
         ("a.tar", tar_of({"./dir/x.log": LOG}), "a.tar!/dir/x.log"),
@@ -132,7 +138,7 @@ def test_what_is_no_readable_file_is_listed(tmp_path: Path, monkeypatch: pytest.
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, bz2.compress, lzma.compress])
 def test_a_cut_off_log_keeps_its_beginning(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     text = b"".join(
         b"2024-05-14 10:22:31 INFO main - %d %s\n" % (i, hashlib.sha256(b"%d" % i).hexdigest().encode())
