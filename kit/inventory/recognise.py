@@ -66,8 +66,7 @@ class Head:
 
     def plain_text(self, **detail: Any) -> Kind:
         """Return the kind of a text of which nothing else is known."""
-        encoding = None if self.codec is None or self.codec.startswith("utf-8") else self.codec
-        return "text", {"source": "text", "layout": "unknown", "encoding": encoding, **detail}
+        return "text", {"source": "text", "layout": "unknown", "encoding": delimited.not_utf8(self.text), **detail}
 
     def at(self, place: int, size: int = HEAD) -> bytes:
         return os.pread(self.handle, size, place)

@@ -18,8 +18,6 @@ from kit.rocketmq.log_layouts import LAYOUTS, NAME_OF_CLIENT, NAME_OF_SOURCE, OF
 SAMPLE: Final = 256 << 10
 """Bytes of a file's head that are examined."""
 
-_CHINESE: Final = range(0x4E00, 0xA000)
-
 
 def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     """Return {"source", "layout", "encoding"} of a text log from its first bytes (`SAMPLE`), None if it is no log.
@@ -27,12 +25,12 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     `source` is the broker-side logger (`broker`, `store`, …), `client`, `app`, `mqadmin` or `text` (with log lines).
     The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030`.
     """
-    from kit.formats.tables import host_heads, mqadmin
+    from kit.formats.tables import delimited, host_heads, mqadmin
 
     head = head[:SAMPLE].lstrip(b"\0")
-    encoding = encoding_of(head)
-    if encoding == "binary" or not head.strip() or host_heads.sniff(head):
+    if delimited.encoding(head) is None or not head.strip() or host_heads.sniff(head):
         return None
+    encoding = delimited.not_utf8(head)
     if mqadmin.sniff(head):
         return {"source": "mqadmin", "layout": "mqadmin", "encoding": encoding}
     whole = len(head) < SAMPLE
@@ -78,26 +76,6 @@ class _Lines:
 def seconds_twice(head: bytes) -> bool | None:
     """Return `_Lines.seconds_twice` for a file's head."""
     return _Lines(head[:SAMPLE], "client", whole=True).seconds_twice
-
-
-def encoding_of(head: bytes) -> str | None:
-    """Return None for UTF-8 (or nearly), `gb18030` or `binary`; UTF-16 is converted when a file is opened."""
-    data = np.frombuffer(head, np.uint8)
-    text = data[data != 0]
-    odd = np.count_nonzero((text < 9) | ((text > 13) & (text < 32) & (text != 27)) | (text == 127))
-    if text.size < data.size / 2 or odd * 50 > text.size:
-        return "binary"
-    try:
-        head[:-4].decode("utf-8")
-        return None
-    except UnicodeDecodeError as failed:
-        if len(head) - failed.start < 8:
-            return None
-    foreign = [c for c in head[:-4].decode("gb18030", "replace") if ord(c) >= 0x80]
-    chinese = sum(ord(c) in _CHINESE or 0x3000 <= ord(c) < 0x3040 or 0xFF00 <= ord(c) < 0xFFF0 for c in foreign)
-    if foreign and chinese >= 0.8 * len(foreign):
-        return "gb18030"
-    return "binary" if np.count_nonzero(text >= 0x80) * 3 > text.size else None
 
 
 def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: bool) -> str:

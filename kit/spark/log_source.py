@@ -101,7 +101,8 @@ def _options(given: Mapping[str, str]) -> Options:
 def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
     """Yield the stretches of one file, with the number of line feeds before each."""
     from kit.formats.logs.entries import count_lines, read
-    from kit.inventory.sniff import SAMPLE, encoding_of, seconds_twice, sniff
+    from kit.formats.tables.delimited import not_utf8
+    from kit.inventory.sniff import SAMPLE, seconds_twice, sniff
 
     size = Path(file.path).stat().st_size
     with open_raw(file.path) as opened:
@@ -110,7 +111,7 @@ def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
         if source is None:
             seen = sniff(head, file.file) or {}
             source, encoding = seen.get("source") or "text", encoding or seen.get("encoding")
-        encoding = encoding or (e if (e := encoding_of(head)) != "binary" else None)
+        encoding = encoding or not_utf8(head)
         one = Piece(file.file, file.path, 0, size, 0, source, encoding, file.zone_minutes, seconds_twice(head))
         if size <= chunk or source == "mqadmin":
             yield one

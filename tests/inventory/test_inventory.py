@@ -203,3 +203,13 @@ def test_records_are_hashed_only_where_somebody_asks(tmp_path: Path, monkeypatch
     assert take(True).items[0].content == hashlib.sha256(path.read_bytes()).hexdigest()
     # Once it is known it costs nothing.
     assert take(False) == take(True) and hashed == [path.name]
+
+
+@pytest.mark.parametrize("odd", [b"caf\xe9 failed", "订单失败".encode()[:-1], bytes(3000), "订单失败".encode("gb18030")])
+def test_bytes_of_no_encoding_among_a_log_leave_it_a_log(tmp_path: Path, odd: bytes) -> None:
+    log = b"2026-11-22 08:00:01 INFO SendMessageThread_1 - boot success\n" * 50
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "x").write_bytes(log + odd + b"\n" + log)
+    [item] = inventory.take(tmp_path / "e", tmp_path / "w").items
+    encoding = "gb18030" if odd.startswith("订".encode("gb18030")) else None
+    assert (item.kind, item.detail["layout"], item.detail["encoding"]) == ("log", "broker", encoding)

@@ -47,20 +47,36 @@ _UNSEEN: Final = "\r\n\t\f\x1b\x01\x02\u00a0\u202f\u3000\u200b\ufeff"
 """Characters without a shape that texts hold nevertheless: among them the blanks of web pages and of Chinese."""
 
 
+_CHINESE: Final = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
+
+
 def encoding(head: bytes) -> str | None:
-    """Return the codec of a text's first bytes, None if they are not text. The last character may be incomplete."""
+    """Return the codec of a text's first bytes, None if they are not text. The last character may be incomplete.
+
+    A text has some odd bytes at most; zeros among it are where a file was written while its host stopped.
+    """
     if head.startswith(codecs.BOM_UTF8):
         return "utf-8-sig"
-    if b"\0" in head:
-        return None
-    for name in ("utf-8", "gb18030"):
-        try:
-            text = codecs.getincrementaldecoder(name)().decode(head)
-        except UnicodeDecodeError:
-            continue
-        odd = sum(n for c, n in Counter(text).items() if not c.isprintable() and c not in _UNSEEN)
-        return name if odd <= len(text) // 50 else None
-    return None
+    name, raw = "utf-8", head.replace(b"\0", b"")
+    try:
+        text = codecs.getincrementaldecoder(name)().decode(raw)
+    except UnicodeDecodeError:
+        text = raw.decode("gb18030", "replace")
+        foreign = sum(not c.isascii() for c in text)
+        if len(_CHINESE.findall(text)) >= 0.8 * foreign:
+            name = "gb18030"
+        elif 3 * foreign > len(text):
+            return None
+        else:
+            text = raw.decode(name, "replace")
+    odd = sum(n for c, n in Counter(text).items() if not c.isprintable() and c not in _UNSEEN)
+    return name if odd <= len(text) // 50 and 2 * len(raw) >= len(head) else None
+
+
+def not_utf8(head: bytes) -> str | None:
+    """Return the codec of a text that is not UTF-8, None for every other file."""
+    name = encoding(head)
+    return None if name is None or name.startswith("utf-8") else name
 
 
 def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
