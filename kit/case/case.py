@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kit.evidence.failure import Failure
-    from kit.inventory.zones import Zone
+    from kit.inventory.zones import Zones
 
 _TABLE_OF: Final[Mapping[str, str]] = {"records": "stored_messages", "messages": "stored_messages"}
 BRIEF: Final = 4 << 30
@@ -76,7 +76,7 @@ class Case:
         self._building: dict[str, threading.Lock] = {}
         self._broken: dict[str, Exception] = {}
         self._held: list[IO[str]] = []
-        self._zones: Mapping[str, Zone] | None = None
+        self._zones: Zones | None = None
         self.failures: list[Failure] = []
         """Faults of the kit while this case was examined or shown."""
 
@@ -106,24 +106,23 @@ class Case:
         return found
 
     @property
-    def zones(self) -> Mapping[str, Zone]:
-        """The zone in which each floating file is read, and how it was found."""
+    def zones(self) -> Zones:
+        """The zone in which each floating file is read."""
         with self._settling:
             if self._zones is None:
                 self._zones = self._settled_zones()
         return self._zones
 
-    def _settled_zones(self) -> Mapping[str, Zone]:
+    def _settled_zones(self) -> Zones:
         key = f"zones-{ws.code_hash(*ws.READING)}-{self.options.digest()}"
-        kept = self.workspace.read_json(key)
-        if kept is None:
+        settled: Zones | None = self.workspace.read_json(key)
+        if settled is None:
             try:
                 settled = zones.by_file(self.found, self.options, self._moments)
             except (OSError, TableFailed):  # whoever needs the table of messages gets the error again
                 return zones.by_file(self.found, self.options, lambda names: ())
-            kept = [attrs.asdict(zone) for zone in settled.values()]
-            self.workspace.write_json(key, kept)
-        return {zone["file"]: known_zones.Zone(**zone) for zone in kept}
+            self.workspace.write_json(key, settled)
+        return settled
 
     def _moments(self, names: set[str]) -> list[dict[str, Any]]:
         """Return when the records with these ids or keys were born and stored. Raise `TableFailed`."""
@@ -145,7 +144,7 @@ class Case:
     def local_files(self) -> frozenset[str]:
         """The files with local times of a host whose zone is not known: with a warning, and joined with nothing."""
         tables = {item.file for item in self.inventory.of_kind(*known_zones.ROWS)}
-        without = {file for file, zone in self.zones.items() if zone.zone is None and file in tables}
+        without = {file for file, zone in self.zones.items() if zone is None and file in tables}
         return frozenset(without | {item.file for item in self.inventory.items if known_zones.unknown(item)})
 
     @cached_property
@@ -241,7 +240,7 @@ class Case:
         return {
             "tz_broker": self.options.tz_broker,
             "tz_app": self.options.tz_app,
-            "zones": {file: zone.zone for file, zone in self.zones.items()} if spec.zoned else {},
+            "zones": dict(self.zones) if spec.zoned else {},
             "needed": self.files_with(name) if name in ("skipped", "traces") else None,
         }
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -97,7 +97,7 @@ def specs() -> dict[str, Spec]:
     }
 
 
-def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Zone] | None) -> str:
+def key(name: str, found: Inventory, options: str, settled: zones.Zones | None) -> str:
     """Return the name of a table's folder: it changes exactly when the table's content does.
 
     `options`: their digest; `settled`: zones by file, None for a table whose times need no zone.
@@ -110,7 +110,7 @@ def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Z
     if name in DATED:
         said.append([i.modified for i in items])
     if settled is not None:
-        said += [options, [zone.zone if (zone := settled.get(i.file)) else None for i in items]]
+        said += [options, [settled.get(i.file) for i in items]]
     return f"{name}-{hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:12]}"
 
 

@@ -21,7 +21,7 @@ Moments = Callable[[set[str]], Iterable[Mapping[str, Any]]]
 """Returns name and `at` (ms) of the stored records with one of these ids or keys."""
 
 
-def by_file(found: inv.Inventory, options: Options, stored: Moments) -> dict[str, zones.Zone]:
+def by_file(found: inv.Inventory, options: Options, stored: Moments) -> zones.Zones:
     """Return the zone in which each file with floating times is read."""
     items = [item for item in found.items if item.replica_of is None]
     brokers = [item for item in items if item.source == "broker" and not options.tz_broker]
@@ -35,17 +35,17 @@ def by_file(found: inv.Inventory, options: Options, stored: Moments) -> dict[str
     return zones.settle(items, moments, options.tz_app)
 
 
-def zoned(item: Item, options: Options, known: Mapping[str, zones.Zone]) -> Item:
+def zoned(item: Item, options: Options, known: zones.Zones) -> Item:
     """Return a file with the zone its times are read in, and its first and last time in UTC. `known`: `by_file`."""
     if item.kind == "log" and item.first is not None:
         declared = options.tz_broker if item.source in BROKER_SIDE else None
         return attrs.evolve(item, zone=declared or "+08:00")
     zone = known.get(item.replica_of or item.file)
-    if zone is None or item.kind not in inv.TEXTS:
-        return attrs.evolve(item, zone=zone.zone if zone else None)
-    to_utc = converter(zone.zone)
+    if item.kind not in inv.TEXTS or (item.replica_of or item.file) not in known:
+        return attrs.evolve(item, zone=zone)
+    to_utc = converter(zone)
     try:
         first, last = (spans.shift(at, to_utc) for at in spans.printed(Path(item.path), item.bytes, dt.UTC))
     except Exception:  # the file is gone, or no zone can shift the time: the span stays unknown
         first = last = None
-    return attrs.evolve(item, zone=zone.zone, first=first, last=last)
+    return attrs.evolve(item, zone=zone, first=first, last=last)

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from statistics import median
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -62,16 +61,8 @@ class Pair:
     millis: tuple[int, ...] = ()
 
 
-@attrs.frozen
-class Zone:
-    """The zone of one file. `how`: declared, fixed, pairs, folder, others, none; `pairs`: lines that show it."""
-
-    file: str
-    zone: str | None
-    how: str
-    pairs: int = 0
-
-
+Zones = Mapping[str, str | None]
+"""File with floating times → the zone they are read in, as "+08:00" or an IANA name; None if that is not known."""
 Moments = Mapping[str, tuple[int, ...]]
 """Id or key → the times (ms) of its records."""
 
@@ -150,28 +141,25 @@ def first_seen(items: Iterable[Item], names: set[str]) -> Moments:
     return {name: tuple(times) for name, times in found.items()}
 
 
-def infer(pairs: Iterable[Pair], moments: Moments) -> tuple[int | None, int]:
-    """Return (minutes east, lines that show it); None if too few agree."""
-    votes: dict[int, list[int]] = defaultdict(list)
+def infer(pairs: Iterable[Pair], moments: Moments) -> int | None:
+    """Return minutes east, None if most lines do not agree."""
+    votes: Counter[int] = Counter()
     for pair in pairs:
         known = [at for name in pair.names for at in moments.get(name, ())] or pair.millis
         differences = [d for at in known if WEST - SLACK <= (d := pair.printed - at) <= EAST + SLACK]
-        near = min(differences, key=lambda d: abs(d - round(d / QUARTER) * QUARTER), default=None)
-        if near is not None and abs(near - round(near / QUARTER) * QUARTER) <= SLACK:
-            votes[round(near / QUARTER)].append(near)
-    best = max(votes.items(), key=lambda kv: (len(kv[1]), -abs(kv[0])), default=(0, []))[1]
-    if len(best) * 2 <= sum(map(len, votes.values())):
-        return None, 0
-    return round(median(best) / QUARTER) * 15, len(best)
+        nearest = min(((abs(d - q * QUARTER), q) for d in differences for q in [round(d / QUARTER)]), default=None)
+        if nearest is not None and nearest[0] <= SLACK:
+            votes[nearest[1]] += 1
+    return next((quarters * 15 for quarters, count in votes.items() if 2 * count > votes.total()), None)
 
 
-def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app: str | None = None) -> dict[str, Zone]:
+def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app: str | None = None) -> Zones:
     """Return the zone of every file with floating times. `look_up` returns the times of the records with one of these
     ids.
     """
     wanted = [i for i in items if floating(i)]
     if tz_app:
-        return {i.file: Zone(i.file, tz_app, "declared") for i in wanted}
+        return {i.file: tz_app for i in wanted}
     samples: dict[str, list[Pair]] = {item.file: [] for item in wanted}
     for item in wanted:
         with contextlib.suppress(Exception):  # the reader of its table reports what cannot be read
@@ -179,24 +167,16 @@ def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app
         if item.kind in ROWS and not samples[item.file]:
             del samples[item.file]  # its times have a zone, or count from 1970
     moments = look_up({name for pairs in samples.values() for pair in pairs for name in pair.names})
-    shown = {file: infer(pairs, moments) for file, pairs in samples.items()}
-    zones = {file: Zone(file, text(east), "pairs", count) for file, (east, count) in shown.items() if east is not None}
-    everywhere = {zone.zone for zone in zones.values()}
-    by_folder: dict[str, set[str | None]] = defaultdict(set)
-    for file, zone in zones.items():
-        by_folder[_folder(file)].add(zone.zone)
-    for file in [file for file in samples if file not in zones]:
-        # Rolled logs and tables are next to or below a host's log.
-        near = by_folder[_folder(file)]
-        how, found = ("folder", near) if len(near) == 1 else ("others", everywhere)
-        zone_of = next(iter(found)) if len(found) == 1 else None
-        zones[file] = Zone(file, zone_of, how if len(found) == 1 else "none")
+    shown = {file: text(east) for file, pairs in samples.items() if (east := infer(pairs, moments)) is not None}
+    by_folder: dict[PurePosixPath, set[str]] = defaultdict(set)
+    for file, zone in shown.items():
+        by_folder[PurePosixPath(file).parent].add(zone)
+    zones: dict[str, str | None] = {}
+    for file in samples:
+        # Rolled logs and tables are next to a host's log.
+        alike = by_folder[PurePosixPath(file).parent] or set(shown.values())
+        zones[file] = shown.get(file) or (next(iter(alike)) if len(alike) == 1 else None)
     return zones
-
-
-def _folder(file: str) -> str:
-    """Return the folder of one host, by file names."""
-    return str(PurePosixPath(file).parent)
 
 
 def text(minutes: int) -> str:

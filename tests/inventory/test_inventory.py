@@ -205,7 +205,9 @@ def test_records_are_hashed_only_where_somebody_asks(tmp_path: Path, monkeypatch
     assert take(False) == take(True) and hashed == [path.name]
 
 
-@pytest.mark.parametrize("odd", [b"caf\xe9 failed", "订单失败".encode()[:-1], bytes(3000), "订单失败".encode("gb18030")])
+@pytest.mark.parametrize(
+    "odd", [b"caf\xe9 failed", "订单失败".encode()[:-1], bytes(3000), "订单失败".encode("gb18030")]
+)
 def test_bytes_of_no_encoding_among_a_log_leave_it_a_log(tmp_path: Path, odd: bytes) -> None:
     log = b"2026-11-22 08:00:01 INFO SendMessageThread_1 - boot success\n" * 50
     (tmp_path / "e").mkdir()
