@@ -117,8 +117,8 @@ class _Sentences(string.Formatter):
 
     def vformat(self, format_string: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
         """Fill a sentence; a part in `<…>` that names an unknown value is left out."""
-        said = _PART.sub(lambda part: "" if None in map(kwargs.get, _NAME.findall(part[1])) else part[1], format_string)
-        return super().vformat(said, args, kwargs)
+        text = _PART.sub(lambda part: "" if None in map(kwargs.get, _NAME.findall(part[1])) else part[1], format_string)
+        return super().vformat(text, args, kwargs)
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """Return the value; for `{count:line|lines}` not itself but the word that fits the number."""

@@ -34,16 +34,16 @@ def harmless_texts(facts: Facts, lang: Lang | None = None) -> pd.DataFrame:
     frame["first"] = frame["first"].dt.tz_localize("UTC")
     frame["text"] = facts.lines((str(file), int(line)) for file, line in zip(frame["file"], frame["line"], strict=True))
     frame["why"] = [_why(facts, str(slug)).render(lang or facts.lang) for slug in frame["slug"]]
-    shown = frame[list(COLUMNS)].astype({"line": "Int64"})
-    return shown.sort_values(["count", "slug"], ascending=[False, True], ignore_index=True)
+    rows = frame[list(COLUMNS)].astype({"line": "Int64"})
+    return rows.sort_values(["count", "slug"], ascending=[False, True], ignore_index=True)
 
 
 def _why(facts: Facts, slug: str) -> Sentence:
     why, judged = BENIGN[slug].say(), _judged(facts).get(slug)
     if judged is None:
         return why
-    said = "no-times" if not judged.timed else "not-long" if judged.outside else "all-near"
-    return SAYS[said].say(why=why, n=judged.timed, around=judged.text.around, outside=judged.outside)
+    reason = "no-times" if not judged.timed else "not-long" if judged.outside else "all-near"
+    return SAYS[reason].say(why=why, n=judged.timed, around=judged.text.around, outside=judged.outside)
 
 
 @attrs.frozen

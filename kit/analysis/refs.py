@@ -119,12 +119,12 @@ def records_at(facts: Facts, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, .
 def record(facts: Facts, file: str, physical_offset: int) -> Ref:
     """Quote one record in the form of RocketMQ's own printout."""
     row = facts.record(file, int(physical_offset), PRINTED)
-    shown = ", ".join(f"{name}={value}" for name in SHOWN if (value := row[promoted(name)]) is not None)
+    properties = ", ".join(f"{name}={value}" for name in SHOWN if (value := row[promoted(name)]) is not None)
     text = (
         f"topic={row['topic']}, queueId={row['queue_id']}, queueOffset={row['queue_offset']}, sysFlag={row['sys_flag']}, "
         f"storeSize={row['store_size']}, reconsumeTimes={row['reconsume_times']}, "
         f"preparedTransactionOffset={row['prepared_transaction_offset']}, msgId={row['offset_msg_id']}, "
-        f"properties={{{shown}}}"
+        f"properties={{{properties}}}"
     )
     return Ref(row["file"], text, physical_offset=row["physical_offset"])
 

@@ -52,11 +52,11 @@ def _shape(case: Case) -> Iterator[str]:
     """Yield files and bytes by kind, and the rows and empty columns of each table that was built."""
     files: Counter[str] = Counter()
     size: Counter[str] = Counter()
-    for item in case.found.items:
+    for item in case.unzoned.items:
         files[item.kind] += 1
         size[item.kind] += item.bytes
     yield from (f"  {kind}: {files[kind]} files, {size[kind]:,} bytes" for kind in sorted(files))
-    yield f"  not recognised: {len(case.found.not_recognised)}, refused: {len(case.found.refused)}"
+    yield f"  not recognised: {len(case.unzoned.not_recognised)}, refused: {len(case.unzoned.refused)}"
     for folder in sorted(case.workspace.tables.glob("*-*")):
         yield f"  {folder.name.rpartition('-')[0]}: {_rows(case, folder)}"
 

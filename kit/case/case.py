@@ -82,9 +82,9 @@ class Case:
 
     def __repr__(self) -> str:
         """Say what evidence this is and what can be asked."""
-        kinds = Counter(item.source or item.kind for item in self.found.items)
-        held = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(6))
-        return f"{self.name}: {len(self.found.items)} files ({held}{', …' if len(kinds) > 6 else ''})\nAsk: case.sql('select …'), case.facts(table), case.query(table), kit.triage(case), kit.trace(case, id)."
+        kinds = Counter(item.source or item.kind for item in self.unzoned.items)
+        contents = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(6))
+        return f"{self.name}: {len(self.unzoned.items)} files ({contents}{', …' if len(kinds) > 6 else ''})\nAsk: case.sql('select …'), case.facts(table), case.query(table), kit.triage(case), kit.trace(case, id)."
 
     # --- files of the evidence ----------------------------------------------------------------------------------------
 
@@ -93,17 +93,17 @@ class Case:
         self._held.append(disk.hold(folder))
 
     @cached_property
-    def found(self) -> inv.Inventory:
+    def unzoned(self) -> inv.Inventory:
         """The inventory from the files alone: floating times have no zone yet."""
         if self.eager and not inv.looked_at(self.path, self._base):
             # The inventory needs no Java; the first table will report that it is missing.
             with contextlib.suppress(sessions.JavaMissing):
                 self.warm()
         self.uses(inv.spool(self.path, self._base))
-        found = inv.take(self.path, self._base, hashes=self.hashes, shared=self._shared)
+        inventory = inv.take(self.path, self._base, hashes=self.hashes, shared=self._shared)
         for declared in self.options.rows:
-            found = inv.with_columns(found, declared)
-        return found
+            inventory = inv.with_columns(inventory, declared)
+        return inventory
 
     @property
     def zones(self) -> Zones:
@@ -118,15 +118,15 @@ class Case:
         settled: Zones | None = self.workspace.read_json(key)
         if settled is None:
             try:
-                settled = zones.by_file(self.found, self.options, self._moments)
+                settled = zones.by_file(self.unzoned, self.options, self._moments)
             except (OSError, TableFailed):  # whoever needs the table of messages gets the error again
-                return zones.by_file(self.found, self.options, lambda names: ())
+                return zones.by_file(self.unzoned, self.options, lambda names: ())
             self.workspace.write_json(key, settled)
         return settled
 
     def _moments(self, names: set[str]) -> list[dict[str, Any]]:
         """Return when the records with these ids or keys were born and stored. Raise `TableFailed`."""
-        if not names or not self.found.of_kind("commitlog", "dledger"):
+        if not names or not self.unzoned.of_kind("commitlog", "dledger"):
             return []
         try:
             return self.ask("moments", names="\x02".join(sorted(names)))
@@ -137,8 +137,8 @@ class Case:
     @cached_property
     def inventory(self) -> inv.Inventory:
         """Every file, with the zone of its times."""
-        items = (zones.zoned(item, self.options, self.zones) for item in self.found.items)
-        return attrs.evolve(self.found, items=tuple(items))
+        items = (zones.zoned(item, self.options, self.zones) for item in self.unzoned.items)
+        return attrs.evolve(self.unzoned, items=tuple(items))
 
     @cached_property
     def local_files(self) -> frozenset[str]:
@@ -151,7 +151,7 @@ class Case:
     def clock(self) -> Clock:
         """`local` if no time of the evidence has a known zone; the zone that all files share; else None: UTC."""
         known = (item for item in self.inventory.items if item.file not in self.local_files)
-        stored = self.found.of_kind("commitlog", "dledger", "consumequeue")
+        stored = self.unzoned.of_kind("commitlog", "dledger", "consumequeue")
         if self.local_files:
             return "local" if not stored and all(item.first is None for item in known) else None
         written = {item.zone for item in self.inventory.items if item.zone}
@@ -159,12 +159,12 @@ class Case:
 
     @cached_property
     def workspace(self) -> ws.Workspace:
-        place = ws.Workspace.for_evidence(self.path, self._base, self.found.content_key, shared=self._shared)
+        place = ws.Workspace.for_evidence(self.path, self._base, self.unzoned.content_key, shared=self._shared)
         place.forget_passing(self._readable_again)
         return place
 
     def _readable_again(self, refused: Refused) -> bool:
-        item = self.found.get(refused.file)
+        item = self.unzoned.get(refused.file)
         return item is not None and readable_again(refused, item.path, item.bytes)
 
     @property
@@ -178,9 +178,9 @@ class Case:
 
     def unread(self) -> list[Refused]:
         """Return the files that could not be read, completely or from some place on, among those read so far."""
-        refusals = set(self.found.refused)
+        refusals = set(self.unzoned.refused)
         for name, spec in tables.specs().items():
-            key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
+            key = tables.key(name, self.unzoned, self.options.digest(), self.zones if spec.zoned else None)
             folder = self.workspace.table(key)
             refusals |= set(notes(folder)) if folder is not None else set()
         return sorted(refusals, key=lambda r: (r.file, r.reason))
@@ -224,7 +224,7 @@ class Case:
             try:
 
                 def write(part: Path) -> None:
-                    tasks = reading.tasks(self.found, name, self._reading(name, spec), part)
+                    tasks = reading.tasks(self.unzoned, name, self._reading(name, spec), part)
                     apart = name in ("messages", "logs") and not self._shared
                     cases = None if self._shared else self.workspace.folder.parent
                     tables.write(self.session, part, spec.schema, tasks, self.check_cancelled, apart, cases)
@@ -256,7 +256,7 @@ class Case:
     def table_key(self, name: str) -> str:
         """Return the name of a bronze table's folder: it changes exactly when the table's content does."""
         if name in ("files", "limits"):
-            return f"{self.found.content_key}-{self.options.digest()}"
+            return f"{self.unzoned.content_key}-{self.options.digest()}"
         stored = {
             "queue_units": "consumequeue",
             "stored_messages": "messages",
@@ -266,7 +266,7 @@ class Case:
             "entries": "logs",
         }.get(name, name)
         spec = tables.specs()[stored]
-        key = tables.key(stored, self.found, self.options.digest(), self.zones if spec.zoned else None)
+        key = tables.key(stored, self.unzoned, self.options.digest(), self.zones if spec.zoned else None)
         return key if stored == name else f"{name}-{key}-{self.options.digest()}"
 
     def results_folder(self) -> Path:
@@ -300,16 +300,16 @@ class Case:
         return self.lines([(file, line)])[0]
 
     def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
-        return quotes.lines(self.found, places)
+        return quotes.lines(self.unzoned, places)
 
     def first_with(self, file: str, text: str) -> int | None:
-        return quotes.first_with(self.found, file, text)
+        return quotes.first_with(self.unzoned, file, text)
 
     def raw(self, file: str, most: int) -> bytes:
-        return quotes.raw(self.found, file, most)
+        return quotes.raw(self.unzoned, file, most)
 
     def record(self, file: str, physical_offset: int, columns: tuple[str, ...]) -> dict[str, Any]:
-        log = self.facts.once(f"commitlog {file}", lambda: quotes.commitlog(self.found, file))
+        log = self.facts.once(f"commitlog {file}", lambda: quotes.commitlog(self.unzoned, file))
         return quotes.record(log, physical_offset, columns)
 
     @cached_property
@@ -345,7 +345,7 @@ class Case:
         """Return `messages` read from the commitlog itself, with decompressed bodies if asked for."""
         from kit.case import reading
 
-        stores = json.dumps(reading.stores(self.found, Unread()))
+        stores = json.dumps(reading.stores(self.unzoned, Unread()))
         reader = (
             self.session.read.format("rocketmq.commitlog").option("files", stores).option("body", str(body).lower())
         )
@@ -404,7 +404,7 @@ class Case:
         return tables.within(column, self.options.since, self.options.until)
 
     def _files(self) -> pa.Table:
-        overlaps = {"overlaps": self.found.overlapping}
+        overlaps = {"overlaps": self.unzoned.overlapping}
         rows = [
             {name: getattr(item, name, None) for name in tables.FILES.names} | overlaps for item in self.inventory.items
         ]

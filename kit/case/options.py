@@ -18,14 +18,14 @@ BAD_TIME = T(
 )
 
 
-def instant(said: str | dt.datetime | None) -> dt.datetime | None:
+def instant(text: str | dt.datetime | None) -> dt.datetime | None:
     """Return a point in time; without an offset it is in UTC. Raise `ValueError` for an invalid ISO time."""
-    if said is None or isinstance(said, dt.datetime):
-        return said if said is None or said.tzinfo else said.replace(tzinfo=dt.UTC)
+    if text is None or isinstance(text, dt.datetime):
+        return text if text is None or text.tzinfo else text.replace(tzinfo=dt.UTC)
     try:
-        return iso(said)
+        return iso(text)
     except ValueError:
-        raise ValueError(BAD_TIME.say(text=said).render()) from None
+        raise ValueError(BAD_TIME.say(text=text).render()) from None
 
 
 @attrs.frozen
@@ -42,16 +42,18 @@ class Options:
 
     def declared(self) -> dict[str, Any]:
         """Return what the user declared that changes results, spelled as on the command line."""
-        said = {name: value for name, value in attrs.asdict(self).items() if value and name not in ("master", "remote")}
+        given = {
+            name: value for name, value in attrs.asdict(self).items() if value and name not in ("master", "remote")
+        }
         return {
             name: value.isoformat()
             if isinstance(value, dt.datetime)
             else list(value)
             if isinstance(value, tuple)
             else value
-            for name, value in said.items()
+            for name, value in given.items()
         }
 
     def digest(self, *more: str) -> str:
-        shown = [self.tz_broker, self.tz_app, str(self.since), str(self.until), list(self.rows), *more]
-        return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:12]
+        parts = [self.tz_broker, self.tz_app, str(self.since), str(self.until), list(self.rows), *more]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]

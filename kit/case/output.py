@@ -55,14 +55,14 @@ def into(out: Path, command: str, lang: Lang = "en") -> Iterator[Path]:
     Files of an earlier run of `command` in `out` are removed then. Raise `OutputRefused` if `out` is a link, is no
     folder, cannot be written to, or contains anything the kit did not write.
     """
-    made = not out.exists()
+    created = not out.exists()
     check(out, lang)
     with contextlib.ExitStack() as cleanup:
         with one_line(out, lang):
             out.mkdir(parents=True, exist_ok=True)
             cleanup.enter_context(alone(out, lang))
             staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=out))
-        cleanup.callback(_forget_empty, out, made)
+        cleanup.callback(_forget_empty, out, created)
         cleanup.callback(shutil.rmtree, staged, ignore_errors=True)
         earlier, left = _read(out)
         _write(out, earlier, [*left, staged.name])
@@ -175,12 +175,12 @@ def alone(out: Path, lang: Lang) -> Iterator[None]:
         os.close(handle)
 
 
-def _forget_empty(out: Path, made: bool) -> None:
+def _forget_empty(out: Path, created: bool) -> None:
     """Remove a marker without a result, and a folder that only this run created."""
     if not _read(out)[0]:
         (out / MARKER).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
-            if made:
+            if created:
                 out.rmdir()
 
 

@@ -38,41 +38,42 @@ MAX_CONFIG: Final = 64 << 20
 _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 
 
-def tasks(found: Inventory, name: str, options: Mapping[str, Any], part: Path) -> list[Task]:
+def tasks(inventory: Inventory, name: str, options: Mapping[str, Any], part: Path) -> list[Task]:
     """Return the tasks that fill the folder `part` with a table.
 
     `options`: tz_broker, tz_app, zones {file: zone}, needed (the commit log files to be read again, None for all).
     """
-    tables.changed(name, found, Unread(str(part)))
-    return _big(name, found, options, part) if name in tables.BIG else _small(name, found, options, part)
+    tables.changed(name, inventory, Unread(str(part)))
+    return _big(name, inventory, options, part) if name in tables.BIG else _small(name, inventory, options, part)
 
 
 # --- small tables -----------------------------------------------------------------------------------------------------
 
 
-def _small(name: str, found: Inventory, options: Mapping[str, Any], part: Path) -> list[Task]:
+def _small(name: str, inventory: Inventory, options: Mapping[str, Any], part: Path) -> list[Task]:
     """Return the tasks that read a small table, one for each file; what cannot be read is noted in `part`."""
     unread = Unread(str(part))
     return [
-        Task(partial(unread.through, item.file, partial(_read, name, item, options))) for item in _of_table(name, found)
+        Task(partial(unread.through, item.file, partial(_read, name, item, options)))
+        for item in _of_table(name, inventory)
     ]
 
 
-def _of_table(name: str, found: Inventory) -> list[Item]:
+def _of_table(name: str, inventory: Inventory) -> list[Item]:
     """Return the files that a small table is read from."""
     if name == "threads":
-        return [item for item in found.of_kind(*READS[name], replicas=False) if _may_dump(item)]
+        return [item for item in inventory.of_kind(*READS[name], replicas=False) if _may_dump(item)]
     if name == "offsets":
         # Copies are read too: two equal files of different times show that nothing moved.
         dated = ("consumerOffset", "lmqConsumerOffset")
-        items = found.of_kind("store_json", "checkpoint")
+        items = inventory.of_kind("store_json", "checkpoint")
         return [item for item in items if item.replica_of is None or item.detail.get("name") in dated]
     if name == "config_files":
-        said = [item for item in found.of_kind("text", replicas=False) if item.detail.get("settings")]
-        return [*found.of_kind("broker_conf", "store_json", replicas=False), *said]
+        settings = [item for item in inventory.of_kind("text", replicas=False) if item.detail.get("settings")]
+        return [*inventory.of_kind("broker_conf", "store_json", replicas=False), *settings]
     if name == "metrics":
-        return list(found.of_metrics())
-    return list(found.of_mqadmin() if name == "admin" else found.of_kind(name, replicas=False))
+        return list(inventory.of_metrics())
+    return list(inventory.of_mqadmin() if name == "admin" else inventory.of_kind(name, replicas=False))
 
 
 def _read(name: str, item: Item, options: Mapping[str, Any]) -> Iterable[pa.RecordBatch]:
@@ -103,9 +104,9 @@ def _read(name: str, item: Item, options: Mapping[str, Any]) -> Iterable[pa.Reco
         raise
 
 
-def _records(schema: pa.Schema, found: Iterable[dict[str, Any]]) -> list[pa.RecordBatch]:
-    kept = list(found)
-    return [fitted(kept, schema)] if kept else []
+def _records(schema: pa.Schema, records: Iterable[dict[str, Any]]) -> list[pa.RecordBatch]:
+    rows = list(records)
+    return [fitted(rows, schema)] if rows else []
 
 
 def _may_dump(item: Item) -> bool:
@@ -128,10 +129,10 @@ def _bytes(item: Item) -> bytes:
         return stream.read(MAX_CONFIG)
 
 
-def broken_configs(found: Inventory) -> list[str]:
+def broken_configs(inventory: Inventory) -> list[str]:
     """Return the configuration files that cannot be parsed."""
     broken = []
-    for item in found.of_kind("store_json"):
+    for item in inventory.of_kind("store_json"):
         try:
             data = _bytes(item)
             store_json.parse_json(data.decode("utf-8-sig", "replace"))
@@ -151,9 +152,9 @@ def _once(read: Callable[..., Any], *arguments: Any) -> list[Any]:
     return [read(*arguments)]
 
 
-def stores(found: Inventory, unread: Unread, *, replicas: bool = True) -> list[dict[str, Any]]:
+def stores(inventory: Inventory, unread: Unread, *, replicas: bool = True) -> list[dict[str, Any]]:
     """Return the commit log files in the form the readers take, examined once here instead of in every task."""
-    items = found.of_kind("commitlog", "dledger", replicas=replicas)
+    items = inventory.of_kind("commitlog", "dledger", replicas=replicas)
     if not items:  # kernels take a moment to load
         return []
     from kit.formats.commitlog.segments import examine
@@ -165,42 +166,42 @@ def stores(found: Inventory, unread: Unread, *, replicas: bool = True) -> list[d
     ]
 
 
-def _big(name: str, found: Inventory, options: Mapping[str, Any], part: Path) -> list[Task]:
+def _big(name: str, inventory: Inventory, options: Mapping[str, Any], part: Path) -> list[Task]:
     """Return what reads a big table, cut as its data source cuts it."""
-    source, said = _source(name, found, options, part)
+    source, settings = _source(name, inventory, options, part)
     kind = next(each for each in data_sources() if each.name() == source)
-    opened: Any = kind(said)
+    opened: Any = kind(settings)
     parts = opened.tasks()
     needed = options.get("needed")
     if needed is not None:
         parts = [attrs.evolve(each, ranges=tuple(at for at in each.ranges if at[0].file in needed)) for each in parts]
         parts = [each for each in parts if each.ranges]
-    return [Task(partial(opened.rows, each), part_name(said, each)) for each in parts]
+    return [Task(partial(opened.rows, each), part_name(settings, each)) for each in parts]
 
 
-def _source(name: str, found: Inventory, options: Mapping[str, Any], part: Path) -> tuple[str, dict[str, str]]:
+def _source(name: str, inventory: Inventory, options: Mapping[str, Any], part: Path) -> tuple[str, dict[str, str]]:
     """Return the data source of a table and its options; files that cannot be read are noted in `part`."""
     unread = Unread(str(part.resolve()))
-    source, said = _asked(name, found, options, unread)
-    digests = {str(item.path): item.content for item in found.items if item.kind in READS[name] and item.content}
-    return source, {**said, "unread": str(unread.folder), "digests": json.dumps(digests)}
+    source, settings = _asked(name, inventory, options, unread)
+    digests = {str(item.path): item.content for item in inventory.items if item.kind in READS[name] and item.content}
+    return source, {**settings, "unread": str(unread.folder), "digests": json.dumps(digests)}
 
 
-def _asked(name: str, found: Inventory, options: Mapping[str, Any], unread: Unread) -> tuple[str, dict[str, str]]:
+def _asked(name: str, inventory: Inventory, options: Mapping[str, Any], unread: Unread) -> tuple[str, dict[str, str]]:
     if name == "messages":
         # The body of an op record says which half messages it ends.
-        listed = {"files": json.dumps(stores(found, unread))}
+        listed = {"files": json.dumps(stores(inventory, unread))}
         return "rocketmq.commitlog", listed | {"body_topics": names.OP_TOPIC, "columns": ",".join(schema.STORED)}
     if name == "skipped":
-        return "rocketmq.commitlog", {"files": json.dumps(stores(found, unread)), "table": "skipped"}
+        return "rocketmq.commitlog", {"files": json.dumps(stores(inventory, unread)), "table": "skipped"}
     if name == "traces":
-        return "rocketmq.trace", {"files": json.dumps(stores(found, unread, replicas=False))}
+        return "rocketmq.trace", {"files": json.dumps(stores(inventory, unread, replicas=False))}
     if name in ("consumequeue", "index"):
         return f"rocketmq.{name}", {
-            "files": json.dumps([{"file": i.file, "path": i.path} for i in found.of_kind(name, replicas=False)])
+            "files": json.dumps([{"file": i.file, "path": i.path} for i in inventory.of_kind(name, replicas=False)])
         }
     if name == "logs":
-        files = [_with_zone(file, options) for file in as_log_files(found)]
+        files = [_with_zone(file, options) for file in as_log_files(inventory)]
         zoned = {zone: options[zone] for zone in ("tz_broker", "tz_app") if options.get(zone)}
         return "rocketmq.log", {"events": "true", "pieces": json.dumps(log_source.plan(files, unread)), **zoned}
     raise KeyError(name)

@@ -97,28 +97,28 @@ def specs() -> dict[str, Spec]:
     }
 
 
-def key(name: str, found: Inventory, options: str, settled: zones.Zones | None) -> str:
+def key(name: str, inventory: Inventory, options: str, settled: zones.Zones | None) -> str:
     """Return the name of a table's folder: it changes exactly when the table's content does.
 
     `options`: their digest; `settled`: zones by file, None for a table whose times need no zone.
     """
-    items = _items(name, found)
-    said: list[Any] = [
+    items = _items(name, inventory)
+    parts: list[Any] = [
         code_hash(*READING),
         [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items],
     ]
     if name in DATED:
-        said.append([i.modified for i in items])
+        parts.append([i.modified for i in items])
     if settled is not None:
-        said += [options, [settled.get(i.file) for i in items]]
-    return f"{name}-{hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:12]}"
+        parts += [options, [settled.get(i.file) for i in items]]
+    return f"{name}-{hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:12]}"
 
 
-def _items(name: str, found: Inventory) -> tuple[Item, ...]:
+def _items(name: str, inventory: Inventory) -> tuple[Item, ...]:
     """Return the files a table is read from."""
     if name == "metrics":
-        return found.of_metrics()
-    return found.of_mqadmin() if name == "admin" else found.of_kind(*READS[name])
+        return inventory.of_metrics()
+    return inventory.of_mqadmin() if name == "admin" else inventory.of_kind(*READS[name])
 
 
 def write(
@@ -191,12 +191,12 @@ class _Reader:
     folder: str
 
     def __call__(self, numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in numbers:
-            for number in batch.column(0).to_pylist():
+        for asked in numbers:
+            for number in asked.column(0).to_pylist():
                 name, read = self.tasks[number]
-                for found in read():
-                    if found.num_rows:
-                        yield from self._fitting(name.removeprefix("part="), found)
+                for batch in read():
+                    if batch.num_rows:
+                        yield from self._fitting(name.removeprefix("part="), batch)
 
     def _fitting(self, name: str, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         try:
@@ -208,9 +208,9 @@ class _Reader:
             yield pa.RecordBatch.from_arrays([pa.repeat(name, rows.num_rows), *columns], schema=pa.schema(fields))
 
 
-def changed(name: str, found: Inventory, unread: Unread) -> None:
+def changed(name: str, inventory: Inventory, unread: Unread) -> None:
     """Note the files of a table that were removed, or became shorter, after the inventory."""
-    for item in _items(name, found):
+    for item in _items(name, inventory):
         if item.replica_of is not None:
             continue
         try:

@@ -48,17 +48,17 @@ class Damage:
 
     file: str
     what: str
-    said: str
+    sentence: str
     start: int | None = None
     end: int | None = None
 
     def __str__(self) -> str:
-        return self.said
+        return self.sentence
 
 
 def of(case: Case) -> list[Damage]:
     """Return which parts of the evidence are truncated, corrupt or unreadable, in order of file."""
-    found, lang = case.found, case.lang
+    inventory, lang = case.unzoned, case.lang
     ranges = case.fact_rows("unread_ranges")
     lost = [Damage(r.file, r.reason, NOT_READ.say(file=r.file, why=r.say(lang)).render(lang)) for r in case.unread()]
     lost += [
@@ -68,10 +68,11 @@ def of(case: Case) -> list[Damage]:
     ]
     lost += [*_zeros(case, ranges), *_records(case)]
     lost += [
-        Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(lang)) for file in reading.broken_configs(found)
+        Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(lang)) for file in reading.broken_configs(inventory)
     ]
     lost += [
-        Damage(file, "disagree", DISAGREE.say(file=file, other=other).render(lang)) for file, other in found.disagree
+        Damage(file, "disagree", DISAGREE.say(file=file, other=other).render(lang))
+        for file, other in inventory.disagree
     ]
     lost += [
         Damage(file, "values", OUT_OF_RANGE.say(file=file, count=count).render(lang))
@@ -84,7 +85,7 @@ def _out_of_range(case: Case) -> dict[str, int]:
     """Return how many times and numbers of each file are out of range, and so null in the tables."""
     counts = Counter({row["file"]: row["n"] for row in case.fact_rows("values_out_of_range")})
     for table, field in (("rows", "reconsume_times"), ("sends", "cost_ms")):
-        for item in case.found.of_kind(table, replicas=False):
+        for item in case.unzoned.of_kind(table, replicas=False):
             if column := item.detail.get("columns", {}).get(field):
                 large = f"select count(*) as n from {table} where file = :file and {field} is null and cells[:column] rlike :large"
                 row = case.sql(large, file=item.file, column=column, large=LARGE).first()
@@ -99,7 +100,7 @@ def _zeros(case: Case, ranges: list[dict[str, Any]]) -> list[Damage]:
     ends = {row["file"]: row for row in ranges if row["reason"] == "zero_tail"}
     logs = [
         (str(PurePosixPath(item.file).parent), item.base or 0, item)
-        for item in case.found.of_kind(*STORES)
+        for item in case.unzoned.of_kind(*STORES)
         if f.first_offset(PurePosixPath(item.file).name) is not None
     ]
     lost = []
@@ -108,8 +109,8 @@ def _zeros(case: Case, ranges: list[dict[str, Any]]) -> list[Damage]:
         if end is None or behind != [folder, base + item.bytes]:
             continue
         if following.file not in ends or ends[following.file]["start"] > 0:
-            said = ZEROS.say(file=item.file, start=end["start"], end=end["end"], following=following.file)
-            lost.append(Damage(item.file, "corrupt", said.render(case.lang), end["start"], end["end"]))
+            sentence = ZEROS.say(file=item.file, start=end["start"], end=end["end"], following=following.file)
+            lost.append(Damage(item.file, "corrupt", sentence.render(case.lang), end["start"], end["end"]))
     return lost
 
 
@@ -117,11 +118,11 @@ def _records(case: Case) -> list[Damage]:
     """Return how many records of each file are damaged, and between which bytes, if a command read them."""
     if not case.has_read_messages():
         return []
-    bases = {item.file: item.base or 0 for item in case.found.items}
+    bases = {item.file: item.base or 0 for item in case.unzoned.items}
     damaged = []
     for row in case.fact_rows("damaged_records"):
         # `start` and `end` count in the file, as those of skipped ranges do.
         start, end = (row[name] - bases.get(row["file"], 0) for name in ("start", "end"))
-        said = RECORDS.say(file=row["file"], count=row["records"], start=start, end=end).render(case.lang)
-        damaged.append(Damage(row["file"], "corrupt", said, start, end))
+        sentence = RECORDS.say(file=row["file"], count=row["records"], start=start, end=end).render(case.lang)
+        damaged.append(Damage(row["file"], "corrupt", sentence, start, end))
     return damaged

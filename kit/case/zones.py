@@ -21,9 +21,9 @@ Moments = Callable[[set[str]], Iterable[Mapping[str, Any]]]
 """Returns name and `at` (ms) of the stored records with one of these ids or keys."""
 
 
-def by_file(found: inv.Inventory, options: Options, stored: Moments) -> zones.Zones:
+def by_file(inventory: inv.Inventory, options: Options, stored: Moments) -> zones.Zones:
     """Return the zone in which each file with floating times is read."""
-    items = [item for item in found.items if item.replica_of is None]
+    items = [item for item in inventory.items if item.replica_of is None]
     brokers = [item for item in items if item.source == "broker" and not options.tz_broker]
 
     def moments(names: set[str]) -> Mapping[str, tuple[int, ...]]:

@@ -83,12 +83,12 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
     commands = [m.command for finding in every for m in finding.missing]
     if not commands:
         return
-    found = [f for f in every if f.window is not None and f.verdict in ("confirmed", "suspected")]
+    concluded = [f for f in every if f.window is not None and f.verdict in ("confirmed", "suspected")]
     # Times of two clocks are not compared.
-    found = [f for f in found if not f.local] or found
-    windows = [f.window for f in found if f.window is not None]
+    concluded = [f for f in concluded if not f.local] or concluded
+    windows = [f.window for f in concluded if f.window is not None]
     around = (min(w[0] for w in windows), max(w[1] for w in windows)) if windows else None
-    local = bool(found) and found[0].local
+    local = bool(concluded) and concluded[0].local
     hosts = {"broker": _hosts(facts, "store_host"), "client": _hosts(facts, "born_host")}
     groups = set()
     if any(OF_GROUP in command for command in commands):
@@ -136,11 +136,11 @@ def times(window: tuple[dt.datetime, dt.datetime] | None, *, local: bool = False
         return {}
     start, end = window
     days = sorted({f"{at:%d}" for at in window})
-    kept = " ".join(f"/var/log/sa/sa{day} /var/log/sysstat/sa{day}" for day in days)
+    files = " ".join(f"/var/log/sa/sa{day} /var/log/sysstat/sa{day}" for day in days)
     clock = "local time" if local else "UTC"
     first, last = (start - EAST, end + WEST) if local else window
     return {
-        NEXT_TIME: SAR.format(files=kept),
+        NEXT_TIME: SAR.format(files=files),
         BETWEEN: f"BETWEEN '{start:%Y-%m-%d %H:%M}' AND '{end:%Y-%m-%d %H:%M}' /* {clock} */",
         WINDOW: f" --since {first:%Y-%m-%dT%H:%M}Z --until {last:%Y-%m-%dT%H:%M}Z",
     }
@@ -153,10 +153,10 @@ def addressed(facts: Facts, command: str) -> str:
 
 def _addresses(facts: Facts, hosts: list[str]) -> dict[str, str]:
     """Return the folder of the store and the addresses that this evidence shows, by placeholder."""
-    found = {"~/store": _said(facts, "storePathRootDir"), "NAMESRV:9876": _said(facts, "namesrvAddr")}
+    known = {"~/store": _setting(facts, "storePathRootDir"), "NAMESRV:9876": _setting(facts, "namesrvAddr")}
     if len(hosts) == 1:
-        found |= {"BROKER_HOST": hosts[0], "BROKER:10911": f"{hosts[0]}:{_said(facts, 'listenPort') or 10911}"}
-    return {placeholder: word(value) for placeholder, value in found.items() if value}
+        known |= {"BROKER_HOST": hosts[0], "BROKER:10911": f"{hosts[0]}:{_setting(facts, 'listenPort') or 10911}"}
+    return {placeholder: word(value) for placeholder, value in known.items() if value}
 
 
 def _only(names: Iterable[str]) -> str | None:
@@ -165,7 +165,7 @@ def _only(names: Iterable[str]) -> str | None:
     return every[0] if len(every) == 1 else None
 
 
-def _said(facts: Facts, name: str) -> str | None:
+def _setting(facts: Facts, name: str) -> str | None:
     setting = setup.setting(facts, name)
     return setting.value if setting.known == "evidence" else None
 

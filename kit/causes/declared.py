@@ -98,8 +98,8 @@ def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observ
                 quoted = observed.quotes.get(text.id)
                 if quoted is None:
                     quoted = [ref for word in words(needs) for ref in observed.quotes.get(word, ())]
-                said, quotes = claim.say(**observed.values), [*quoted][: text.quotes]
-                return [Step(said, text.role, holds, quotes, text.id, text.shown_by)]
+                sentence, quotes = claim.say(**observed.values), [*quoted][: text.quotes]
+                return [Step(sentence, text.role, holds, quotes, text.id, text.shown_by)]
     if not text.open:
         return []
     would_show = text.absent or (text.shown_by if text.role == "deciding" else "")

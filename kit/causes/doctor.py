@@ -62,9 +62,9 @@ class Hazard:
     def as_dict(self, lang: Lang) -> dict[str, Any]:
         place = self.place if isinstance(self.place, Ref) else None
         where = place and {name: getattr(place, name) for name in ("file", "line", "physical_offset")}
-        said = {"what": self.what, "becomes": self.becomes, "set": self.instead}
+        sentences = {"what": self.what, "becomes": self.becomes, "set": self.instead}
         about = {"hazard": self.slug, "grade": self.grade, "where": where, "cause": self.cause}
-        return about | {name: text.render(lang) for name, text in said.items()}
+        return about | {name: text.render(lang) for name, text in sentences.items()}
 
 
 class HazardTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -115,18 +115,20 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine a whole case; Spark starts for large evidence and stored transactions."""
-    facts, kept = case.facts, results.load(case)
+    facts, stored = case.facts, results.load(case)
     seen = deployment.from_case(facts, version)
-    return checkup(seen, [*of_clients(facts), *near_deletion(facts, seen)], release_advice.confirmed_or_suspected(kept))
+    return checkup(
+        seen, [*of_clients(facts), *near_deletion(facts, seen)], release_advice.confirmed_or_suspected(stored)
+    )
 
 
 def checkup(seen: Deployment, more: Iterable[Hazard] = (), causes: Collection[str] = ()) -> Checkup:
     """Apply every rule; faults that fit `causes`, slugs of those that a triage found, come first."""
-    found = [h for broker in seen.brokers for h in (*_settings(broker), *_conflicts(broker))]
-    found += [h for group in seen.groups if (h := _group(group, seen.broker_versions))]
-    found += [*_unreadable(seen), *_immunity(seen), *more]
+    hazards = [h for broker in seen.brokers for h in (*_settings(broker), *_conflicts(broker))]
+    hazards += [h for group in seen.groups if (h := _group(group, seen.broker_versions))]
+    hazards += [*_unreadable(seen), *_immunity(seen), *more]
     first: dict[tuple[str, str], Hazard] = {}
-    for each in found:
+    for each in hazards:
         first.setdefault((each.slug, each.what.render()), each)
     ranked = sorted(first.values(), key=lambda h: (h.grade == "note", h.slug, h.where("en")))
     releases = {"broker": seen.broker_versions, "client": seen.client_versions}
@@ -195,10 +197,10 @@ def _group(group: Group, brokers: tuple[Version, ...]) -> Hazard | None:
     if not brokers:
         return _retry(group, versions.OLDEST, sure=False)
     for version in sorted(brokers, key=lambda v: int(rule("brokerRetryTopicMax", v))):
-        if (found := _retry(group, version, sure=True)) and found.grade == "hazard":
-            return found
-    letters = next((found for version in brokers if (found := _letters(group, version))), None)
-    return letters or next((found for version in brokers if (found := _retry(group, version, sure=True))), None)
+        if (retry := _retry(group, version, sure=True)) and retry.grade == "hazard":
+            return retry
+    letters = next((retry for version in brokers if (retry := _letters(group, version))), None)
+    return letters or next((retry for version in brokers if (retry := _retry(group, version, sure=True))), None)
 
 
 def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
@@ -206,14 +208,14 @@ def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
     if values["length"] <= values["limit"] - NEAR:
         return None
     too_long = values["length"] > values["limit"]
-    found = hazard("retry-topic-too-long" if too_long else "retry-topic-near-limit", group.place, **values)
+    retry = hazard("retry-topic-too-long" if too_long else "retry-topic-near-limit", group.place, **values)
     if too_long and _has("fallback-keeps-tran-msg", group.client) and _has("schedule-into-half", version):
         leaks = SAYS["retry_leaks"].say(client=str(group.client))
-        found = attrs.evolve(found, cause="half-topic-blowup", becomes=leaks)
+        retry = attrs.evolve(retry, cause="half-topic-blowup", becomes=leaks)
     if not sure:
         newest = _measured(group, names.retry_topic(group.name), "brokerRetryTopicMax", versions.NEWEST)
-        found = attrs.evolve(found, instead=SAYS["unknown_release"].say(newer=newest["most"], **values))
-    return found
+        retry = attrs.evolve(retry, instead=SAYS["unknown_release"].say(newer=newest["most"], **values))
+    return retry
 
 
 def _letters(group: Group, version: Version) -> Hazard | None:
@@ -266,11 +268,11 @@ def of_clients(facts: Facts) -> Iterable[Hazard]:
     if not any(item.kind in TEXTS for item in facts.files.items):
         return
     by_id: dict[str, list[consumer_logs.Statement]] = {}
-    for said in consumer_logs.of(facts, "client-created"):
-        by_id.setdefault(said.client_id or "", []).append(said)
+    for statement in consumer_logs.of(facts, "client-created"):
+        by_id.setdefault(statement.client_id or "", []).append(statement)
     for client_id, lines in sorted(by_id.items()):
         place = Ref(lines[0].file, line=lines[0].line)
-        places = sorted({said.place for said in lines})
+        places = sorted({statement.place for statement in lines})
         if len(places) > 1:
             yield hazard("same-client-id", place, id=client_id, places=places)
         elif CONTAINER.match(client_id):
@@ -289,9 +291,9 @@ def near_deletion(facts: Facts, seen: Deployment) -> Iterable[Hazard]:
     consumerProgress prints as #LastTime when the message before the offset was stored. All times of an output are in
     one zone, so they are compared with each other, not with a clock.
     """
-    kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
+    reserved = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
     times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
-    for row in offsets.admin_queues(facts) if kept else ():
+    for row in offsets.admin_queues(facts) if reserved else ():
         last = printed_times.when(row["last_time"])
         if last is not None and row["diff"] is not None and row["group"]:
             named = (row["group"], row["topic"] or "", row["file"])
@@ -300,6 +302,6 @@ def near_deletion(facts: Facts, seen: Deployment) -> Iterable[Hazard]:
         newest = max(last for last, _, _ in rows)
         behind, line = max(((newest - last, line) for last, diff, line in rows if diff > 0), default=(0, 0))
         hours = behind / 3_600_000
-        if kept and hours >= DUE * kept:
+        if reserved and hours >= DUE * reserved:
             place = Ref(file, line=line)
-            yield hazard("near-deletion", place, group=group, topic=topic, hours=round(hours, 1), kept=int(kept))
+            yield hazard("near-deletion", place, group=group, topic=topic, hours=round(hours, 1), kept=int(reserved))

@@ -82,13 +82,13 @@ class Remedy:
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
         """Return its four sentences; `when` is part of `why`, and `undo` part of the risk."""
-        said = {name: getattr(self, name).render(lang) for name in ("action", "why", "risk", "verify")}
+        sentences = {name: getattr(self, name).render(lang) for name in ("action", "why", "risk", "verify")}
         space = " " if lang == "en" else ""
         if self.when is not None:
-            said["why"] += space + SAYS["when"].say(when=self.when).render(lang)
+            sentences["why"] += space + SAYS["when"].say(when=self.when).render(lang)
         if self.undo is not None:
-            said["risk"] += space + SAYS["undo"].say(undo=self.undo).render(lang)
-        return said
+            sentences["risk"] += space + SAYS["undo"].say(undo=self.undo).render(lang)
+        return sentences
 
 
 @attrs.frozen
@@ -168,10 +168,10 @@ class Finding:
     def _naming(self, text: Sentence, lang: Lang, own: tuple[str, ...] = ()) -> str:
         """Return a sentence that says whom it concerns, once, where something was found."""
         named = list(own) or self._concerned()
-        said = text.render(lang)
-        if not named or self.verdict not in ("confirmed", "suspected") or any(each in said for each in named):
-            return said
-        return SAYS["concerns"].say(text=said, actors=list(dict.fromkeys(named))[:MOST_ACTORS]).render(lang)
+        rendered = text.render(lang)
+        if not named or self.verdict not in ("confirmed", "suspected") or any(each in rendered for each in named):
+            return rendered
+        return SAYS["concerns"].say(text=rendered, actors=list(dict.fromkeys(named))[:MOST_ACTORS]).render(lang)
 
     def as_dict(self, lang: Lang = "en", explained_by: Iterable[str] = ()) -> dict[str, Any]:
         """Return it as in findings.json. `explained_by`: the confirmed causes it follows from."""
@@ -192,9 +192,9 @@ class Finding:
         }
 
 
-def supporting(id_: str, claim: Sentence, shown: object, evidence: Iterable[Ref] = ()) -> Step:
+def supporting(id_: str, claim: Sentence, holds: object, evidence: Iterable[Ref] = ()) -> Step:
     """Return a supporting step: shown, or not known."""
-    return Step(claim, "supporting", True if shown else None, evidence, id_)
+    return Step(claim, "supporting", True if holds else None, evidence, id_)
 
 
 def verdict(steps: list[Step]) -> Verdict:

@@ -33,7 +33,7 @@ GROUPS: Final = 5
 def examine(facts: Facts) -> list[Finding]:
     """Return one finding for each known problem that was seen often and long enough, most entries first."""
     paste = lookups.is_paste(facts)
-    found = []
+    problems = []
     for problem in SEARCHED:
         seen = refs.seen(facts, PROBLEM + problem.slug)
         normal = refs.seen(facts, problem.seen.normal_with) if seen and problem.seen.normal_with else None
@@ -45,18 +45,18 @@ def examine(facts: Facts) -> list[Finding]:
             counts = [(row["n"], row["first"], row["last"]) for row in facts.rows(problem.seen.by)]
         enough = any(n >= problem.seen.least and _seconds(*span) >= problem.seen.lasts for n, *span in counts)
         if enough or paste:
-            found.append(
+            problems.append(
                 (count, _finding(facts, problem, seen, count, certain=enough and problem.seen.verdict == "confirmed"))
             )
-    found += [(judged.outside, _going_on(facts, judged, problem)) for problem, judged in _symptoms(facts)]
-    return [finding for _, finding in sorted(found, key=lambda each: (-each[0], each[1].cause))]
+    problems += [(judged.outside, _going_on(facts, judged, problem)) for problem, judged in _symptoms(facts)]
+    return [finding for _, finding in sorted(problems, key=lambda each: (-each[0], each[1].cause))]
 
 
 def unrecognised(facts: Facts, answers: Sequence[Finding]) -> list[Finding]:
     """Return one finding for each known problem that lines of a paste report and that no cause made anything of: one
     wants more than a copied line, such as the answer beside it.
     """
-    made = {finding.cause for finding in answers if finding.verdict in ("confirmed", "suspected", "ruled_out")}
+    explained = {finding.cause for finding in answers if finding.verdict in ("confirmed", "suspected", "ruled_out")}
     quoted = {
         (ref.file, ref.line)
         for finding in answers
@@ -67,7 +67,7 @@ def unrecognised(facts: Facts, answers: Sequence[Finding]) -> list[Finding]:
     return [
         _finding(facts, problem, seen, seen.count, certain=False)
         for slug, seen in lookups.reported(facts).items()
-        if (problem := PROBLEMS[slug]).seen.cause not in {"", *made}
+        if (problem := PROBLEMS[slug]).seen.cause not in {"", *explained}
         if not problem.seen.passing and quoted.isdisjoint(seen.places)
     ]
 

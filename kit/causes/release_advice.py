@@ -42,21 +42,21 @@ class Advice:
         return release, f"{self.slug}: {self.symptom.render(lang)}", fixed, self.reference
 
 
-def advise(releases: Mapping[str, Iterable[Version]], found: Collection[str] = ()) -> tuple[Advice, ...]:
+def advise(releases: Mapping[str, Iterable[Version]], causes: Collection[str] = ()) -> tuple[Advice, ...]:
     """Return the faults of these releases ({side: releases}); those that fit the causes `found` (slugs) come first."""
     every: list[Advice] = []
     for side, known in releases.items():
         for version in known:
             for fix in versions.faults(version, side):
                 fixed = str(fix.fixed) if fix.fixed else None
-                fits = not set(found).isdisjoint(fix.leads_to)
+                fits = not set(causes).isdisjoint(fix.leads_to)
                 every.append(Advice(fix.slug, side, version, fix.symptom, fixed, fix.reference, fits))
             for problem in PROBLEMS.values():
                 fault, source = problem.fault, problem.printed_by.source
                 # Without a last release it does not depend on releases.
                 if fault.until and source.startswith("client/") == (side == "client") and has(version, problem):
                     fixed = fault.fixed or f"> {fault.until}"
-                    fits = not {problem.slug, problem.seen.cause}.isdisjoint(found)
+                    fits = not {problem.slug, problem.seen.cause}.isdisjoint(causes)
                     every.append(Advice(problem.slug, side, version, problem.title, fixed, source, fits))
     return tuple(sorted(every, key=lambda each: not each.fits))
 

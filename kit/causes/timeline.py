@@ -46,8 +46,8 @@ def table(facts: Facts, findings: Sequence[Finding]) -> pd.DataFrame:
     `lane`: a cause's slug, or `deployment`, `host`, `store`, `refusals`, `transactions`, `consumers`; `en`, `zh`: what
     happened; `count`: entries, null for single moments; `decides`: whether a verdict rests on it.
     """
-    found = [f for f in findings if f.verdict in ("confirmed", "suspected")]
-    moments = (*_of_findings(facts, found), *_upgrades(facts), *_of_texts(facts), *_pauses(facts))
+    concluded = [f for f in findings if f.verdict in ("confirmed", "suspected")]
+    moments = (*_of_findings(facts, concluded), *_upgrades(facts), *_of_texts(facts), *_pauses(facts))
     rows = [_row(lane, moment) for lane, moment in moments]
     frame = typed(pd.DataFrame(rows, columns=pd.Index(COLUMNS)))
     return frame.sort_values(["at", "lane", "en", "file", "line"], kind="stable", ignore_index=True).drop_duplicates(
@@ -64,24 +64,24 @@ def typed(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _row(lane: str, moment: Moment) -> tuple[Any, ...]:
-    ref, said = moment.ref, (moment.what.render("en"), moment.what.render("zh"))
+    ref, sentences = moment.ref, (moment.what.render("en"), moment.what.render("zh"))
     place = (ref.file, ref.line, ref.physical_offset) if ref else (None, None, None)
-    return utc(moment.at), moment.until and utc(moment.until), lane, *said, moment.count, *place, moment.decides
+    return utc(moment.at), moment.until and utc(moment.until), lane, *sentences, moment.count, *place, moment.decides
 
 
 Moments = Iterator[tuple[str, Moment]]
 """Each with its lane."""
 
 
-def _of_findings(facts: Facts, found: Sequence[Finding]) -> Moments:
+def _of_findings(facts: Facts, findings: Sequence[Finding]) -> Moments:
     """Yield windows, steps (at the earliest time of their evidence) and moments of the causes found."""
-    shown = [(f, step) for f in found for step in f.steps if step.holds]
-    times = times_of(facts, (ref.as_dict() for _, step in shown for ref in step.evidence))
-    for finding in found:
+    steps = [(f, step) for f in findings for step in f.steps if step.holds]
+    times = times_of(facts, (ref.as_dict() for _, step in steps for ref in step.evidence))
+    for finding in findings:
         for sentence, at in zip((SAYS["first"], SAYS["last"]), finding.window or (), strict=False):
             yield finding.cause, Moment(at, sentence.say(title=finding.title))
         yield from ((finding.cause, moment) for moment in finding.moments)
-    for finding, step in shown:
+    for finding, step in steps:
         timed = [(times[place], ref) for ref in step.evidence if (place := _place(ref.as_dict())) in times]
         if timed:
             at, ref = min(timed, key=lambda both: both[0])
@@ -93,8 +93,8 @@ def _upgrades(facts: Facts) -> Moments:
     for starts in setup.upgrades(facts).values():
         for before, after in itertools.pairwise(starts):
             if before.version != after.version:
-                said = SAYS["upgraded"].say(broker=after.broker, old=str(before.version), new=str(after.version))
-                yield "deployment", Moment(after.at, said, after.ref)
+                sentence = SAYS["upgraded"].say(broker=after.broker, old=str(before.version), new=str(after.version))
+                yield "deployment", Moment(after.at, sentence, after.ref)
 
 
 def _of_texts(facts: Facts) -> Moments:
@@ -108,14 +108,14 @@ def _of_texts(facts: Facts) -> Moments:
         seen = refs.seen(facts, slug)
         if seen.first is not None:
             file, line = seen.places[0]
-            said = SAYS["span"].say(what=each.what, count=seen.count)
-            yield each.lane, Moment(seen.first, said, Ref(file, line=line), seen.last, count=seen.count)
+            sentence = SAYS["span"].say(what=each.what, count=seen.count)
+            yield each.lane, Moment(seen.first, sentence, Ref(file, line=line), seen.last, count=seen.count)
 
     for judged in noise.going_on(facts).values():
         if judged.first and judged.place:
             ref = Ref(judged.place[0], line=judged.place[1])
-            said = SAYS["going_on"].say(what=judged.text.title)
-            yield judged.text.lane, Moment(judged.first, said, ref, judged.last, count=judged.outside)
+            sentence = SAYS["going_on"].say(what=judged.text.title)
+            yield judged.text.lane, Moment(judged.first, sentence, ref, judged.last, count=judged.outside)
 
 
 DAY: Final = 86_400_000
@@ -142,9 +142,9 @@ def _place(ref: Mapping[str, Any]) -> Place:
     return ref["file"], ref.get("line"), ref.get("physical_offset")
 
 
-def times_of(facts: Facts, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.datetime]:
+def times_of(facts: Facts, findings: Iterable[Mapping[str, Any]]) -> dict[Place, dt.datetime]:
     """Return the time of each reference, if its log entry or record has one: {(file, line, physical offset): UTC}."""
-    places = sorted(set(map(_place, found)), key=str)
+    places = sorted(set(map(_place, findings)), key=str)
     times: dict[Place, dt.datetime] = {}
     for file, _, offset in places:
         # What cannot be read, or is no time, has none.

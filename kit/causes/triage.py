@@ -96,8 +96,8 @@ def _ask(case: Case) -> list[Finding]:
     turns = sorted(every, key=lambda cause: LONGEST.index(cause.slug) if cause.slug in LONGEST else len(LONGEST))
     with ThreadPoolExecutor(WORKERS) as pool:
         pool.submit(case.folder, "logs")  # causes begin with the records; who needs the logs gets their error again
-        found = {finding.cause: finding for finding in pool.map(ask, turns)}
-    answers = [found[cause.slug] for cause in every]
+        by_cause = {finding.cause: finding for finding in pool.map(ask, turns)}
+    answers = [by_cause[cause.slug] for cause in every]
     try:
         problems = known_problems.examine(case.facts) + known_problems.unrecognised(case.facts, answers)
         seen = [_weighed(case, finding) for finding in problems]
@@ -127,15 +127,15 @@ def _failure(what: str, error: Exception) -> Failure:
 
 def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
     """Return findings.json in a fixed order and without run times: the same evidence gives the same bytes."""
-    found = case.inventory
+    inventory = case.inventory
     explained = consequences.explained_by(findings)
     return {
         "schema": SCHEMA,
         "kit_version": kit.__version__,
         "evidence": {
             "path": case.name,
-            "files": [file(item) for item in sorted(found.items, key=lambda i: i.file)],
-            "not_recognised": list(found.not_recognised),
+            "files": [file(item) for item in sorted(inventory.items, key=lambda i: i.file)],
+            "not_recognised": list(inventory.not_recognised),
             "unreadable": [{"file": r.file, "reason": r.say(lang)} for r in case.unread()],
         },
         "root_causes": [f.cause for f in consequences.ordered(findings, explained)],

@@ -81,10 +81,10 @@ class Chart:
         from IPython.display import publish_display_data
 
         try:
-            shown = self.bundles()
+            bundles = self.bundles()
         except Exception as error:
-            shown = [undrawn(error, self.twin)._repr_mimebundle_()]
-        for data, metadata in shown:
+            bundles = [undrawn(error, self.twin)._repr_mimebundle_()]
+        for data, metadata in bundles:
             publish_display_data(data, metadata)
 
 
@@ -114,11 +114,11 @@ class Declared:
         by = self.drawing.by
         every = {key: text for key, text in {**self.texts, **self.columns}.items() if "{" not in text.en}
         names = LABELS[self.drawing.words[by]] if by in self.drawing.words else every
-        shown = self.named(frame, lang)
+        translated = self.named(frame, lang)
         if by and self.drawing.looks:
-            shown = shown.assign(**{by: named(shown[by], names, lang)})
+            translated = translated.assign(**{by: named(translated[by], names, lang)})
         heads, series = ({key: text.in_(lang) for key, text in each.items()} for each in (every, names))
-        return figures.build(self.drawing, shown, heads, series)
+        return figures.build(self.drawing, translated, heads, series)
 
     def chart(
         self,
@@ -143,9 +143,9 @@ class Declared:
 
     def nothing(self, lang: Lang, **values: Any) -> Chart:
         """Return the chart of nothing: the sentence that says so, and the title, filled with `values`."""
-        said = self["nothing"].say(**values)
+        sentence = self["nothing"].say(**values)
         table = pd.DataFrame(columns=pd.Index(list(self.columns)))
-        return Chart(figure(), table, said, said, self["title"].say(**values), self.columns, lang)
+        return Chart(figure(), table, sentence, sentence, self["title"].say(**values), self.columns, lang)
 
     def table(self, frame: pd.DataFrame, lang: Lang = "en", **title: Any) -> Table:
         """Return the columns that have a heading as a table."""
@@ -162,10 +162,10 @@ def undrawn(error: Exception, table: Table) -> Table:
     from kit.evidence.failure import Failure
 
     failure = Failure.of(clean(table.caption, 120), error)
-    said = UNDRAWN.say(title=clean(table.caption, 120), type=failure.type)
-    shown = attrs.evolve(table, caption=said, failure=attrs.asdict(failure))
+    caption = UNDRAWN.say(title=clean(table.caption, 120), type=failure.type)
+    noted = attrs.evolve(table, caption=caption, failure=attrs.asdict(failure))
     try:
-        shown.as_html()
+        noted.as_html()
     except Exception:
-        shown.frame = pd.DataFrame()
-    return shown
+        noted.frame = pd.DataFrame()
+    return noted

@@ -29,14 +29,14 @@ def lag(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     last = known.sort_values("time").drop_duplicates(["group", "topic", "broker", "queue_id"], keep="last")
     largest: Any = last.groupby(["group", "topic"])["lag"].sum().astype("int64").idxmax()
     group, topic = largest
-    shown = known[(known["group"] == group) & (known["topic"] == topic)].sort_values(["broker", "queue_id", "time"])
-    shown = shown.assign(
-        lag=shown["lag"].astype("float64"), of=shown["broker"].astype(str) + " " + shown["queue_id"].astype(str)
+    rows = known[(known["group"] == group) & (known["topic"] == topic)].sort_values(["broker", "queue_id", "time"])
+    rows = rows.assign(
+        lag=rows["lag"].astype("float64"), of=rows["broker"].astype(str) + " " + rows["queue_id"].astype(str)
     )
-    drawn = LAG.figure(shown[shown["of"].isin(shown["of"].unique()[:MOST])], lang)
+    drawn = LAG.figure(rows[rows["of"].isin(rows["of"].unique()[:MOST])], lang)
     ends = last[(last["group"] == group) & (last["topic"] == topic)]["lag"]
-    said = {"name": f"{topic}@{group}", "lag": int(ends.sum()), "queues": len(ends)}
-    return LAG.chart(known.reset_index(drop=True), lang, said, drawn)
+    values = {"name": f"{topic}@{group}", "lag": int(ends.sum()), "queues": len(ends)}
+    return LAG.chart(known.reset_index(drop=True), lang, values, drawn)
 
 
 def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -52,10 +52,10 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     places = list(dict.fromkeys(known["place"]))
     shared = posixpath.commonpath(places) if len(places) > 1 else posixpath.dirname(places[0])
     short = [posixpath.relpath(place, shared or ".") if place != shared else place for place in known["place"]]
-    held = known.assign(begin=begin, end=end, queue=known["topic"] + " " + known["queue_id"].astype(str))
-    several = sum(_together(part) for _, part in held.groupby("queue"))
-    said = {"several": several, "queues": held["queue"].nunique()}
-    return OWNERS.chart(known, lang, said, OWNERS.figure(held.assign(process=short), lang))
+    bars = known.assign(begin=begin, end=end, queue=known["topic"] + " " + known["queue_id"].astype(str))
+    several = sum(_together(part) for _, part in bars.groupby("queue"))
+    values = {"several": several, "queues": bars["queue"].nunique()}
+    return OWNERS.chart(known, lang, values, OWNERS.figure(bars.assign(process=short), lang))
 
 
 def _together(queue: pd.DataFrame) -> bool:
@@ -103,5 +103,5 @@ def connects(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         return CONNECTS.nothing(lang)
     drawn = CONNECTS.figure(frame.assign(way=frame["client"] + " → " + frame["address"]), lang)
     reached = frame.groupby("client")["reached"].sum()
-    said = {name: int(frame[name].sum()) for name in ("failed", "reached")}
-    return CONNECTS.chart(frame, lang, said | {"never": int((reached == 0).sum()), "clients": len(reached)}, drawn)
+    values = {name: int(frame[name].sum()) for name in ("failed", "reached")}
+    return CONNECTS.chart(frame, lang, values | {"never": int((reached == 0).sum()), "clients": len(reached)}, drawn)

@@ -39,8 +39,8 @@ def control(
     def redraw(_: Any = None) -> None:
         with drawing:
             try:
-                shown = draw(**{name: each.value for name, each in controls.items()})
-                place.outputs = outputs(shown if isinstance(shown, (list, tuple)) else [shown])
+                drawn = draw(**{name: each.value for name, each in controls.items()})
+                place.outputs = outputs(drawn if isinstance(drawn, (list, tuple)) else [drawn])
             except Exception as error:  # the reader typed or chose it: show what is wrong with it there
                 place.outputs = (_output({"text/plain": clean(f"{type(error).__name__}: {error}")}),)
 
@@ -82,9 +82,9 @@ def standing(widget: Any, still: Iterable[Mapping[str, Any]]) -> Any:
     return widget
 
 
-def outputs(shown: Iterable[Any]) -> tuple[dict[str, Any], ...]:
+def outputs(items: Iterable[Any]) -> tuple[dict[str, Any], ...]:
     """Return charts, tables and notes as the outputs of a notebook cell."""
-    bundles = (each.bundles() if isinstance(each, Chart) else [each._repr_mimebundle_()] for each in shown)
+    bundles = (each.bundles() if isinstance(each, Chart) else [each._repr_mimebundle_()] for each in items)
     every = itertools.chain.from_iterable(bundles)
     return tuple(_output(*bundle) if isinstance(bundle, tuple) else _output(bundle) for bundle in every)
 

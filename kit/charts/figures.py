@@ -105,24 +105,24 @@ def build(
         "facet_col_spacing": 0.08,
     }
     if drawing.mark == "spans":
-        made = px.timeline(frame, x_start=drawing.x, x_end=drawing.until, **given)
+        chart = px.timeline(frame, x_start=drawing.x, x_end=drawing.until, **given)
     elif drawing.mark == "marks":
-        made = px.scatter(frame, x=drawing.x, render_mode="svg", **given).update_traces(marker_size=11)
+        chart = px.scatter(frame, x=drawing.x, render_mode="svg", **given).update_traces(marker_size=11)
     elif drawing.mark in ("lines", "steps"):
         shape = "hv" if drawing.mark == "steps" else "linear"
         given |= {"line_shape": shape, "markers": bool(drawing.by and not drawing.looks), "render_mode": "svg"}
-        made = px.line(frame, x=drawing.x, **given)
+        chart = px.line(frame, x=drawing.x, **given)
     else:
         if drawing.text:
             given["text"] = _numbers(frame[drawing.number], drawing.text == "inside")
-        made = px.bar(frame, x=drawing.x, orientation="h" if drawing.mark == "bars" else "v", **given)
-        _write_on_bars(made, drawing)
+        chart = px.bar(frame, x=drawing.x, orientation="h" if drawing.mark == "bars" else "v", **given)
+        _write_on_bars(chart, drawing)
     more = "".join(f"<br>%{{customdata[{n}]}}" for n in range(len(drawing.hover)))
-    made.update_traces(hovertemplate="%{y}<br>%{x}" + more + "<extra>%{fullData.name}</extra>")
-    calm(made, drawing.height, barmode=drawing.mode, legend_title_text="", showlegend=len(made.data) > 1)
-    _axes(made, drawing, frame)
+    chart.update_traces(hovertemplate="%{y}<br>%{x}" + more + "<extra>%{fullData.name}</extra>")
+    calm(chart, drawing.height, barmode=drawing.mode, legend_title_text="", showlegend=len(chart.data) > 1)
+    _axes(chart, drawing, frame)
     # A panel's name stands in it: the legend is above.
-    return made.for_each_annotation(lambda note: note.update(text=note.text.partition("=")[2], yanchor="top"))
+    return chart.for_each_annotation(lambda note: note.update(text=note.text.partition("=")[2], yanchor="top"))
 
 
 def _series(drawing: Drawing, names: Mapping[str, str]) -> dict[str, Any]:
@@ -140,14 +140,16 @@ def _series(drawing: Drawing, names: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _axes(made: go.Figure, drawing: Drawing, frame: pd.DataFrame) -> None:
+def _axes(chart: go.Figure, drawing: Drawing, frame: pd.DataFrame) -> None:
     """Give axes their form: a lane for each label, numbers from zero or on a logarithmic scale."""
     upright = drawing.mark in ("columns", "lines", "steps")
     if not upright and not pd.api.types.is_numeric_dtype(frame[drawing.y]):
         order = list(dict.fromkeys(frame[drawing.y]))
-        made.update_yaxes(type="category", autorange="reversed", categoryorder="array", categoryarray=order, title=None)
-        made.update_layout(height=130 + drawing.lane * len(order))
-    numbers = made.update_yaxes if upright else made.update_xaxes
+        chart.update_yaxes(
+            type="category", autorange="reversed", categoryorder="array", categoryarray=order, title=None
+        )
+        chart.update_layout(height=130 + drawing.lane * len(order))
+    numbers = chart.update_yaxes if upright else chart.update_xaxes
     if drawing.log:
         numbers(log_counts(float(frame[drawing.number].max())))
     elif upright or drawing.mark == "bars":
@@ -174,9 +176,9 @@ def _numbers(values: pd.Series, inside: bool) -> list[str]:
     return ["" if pd.isna(n) or (inside and not n) else f"{n:,}" for n in values]
 
 
-def _write_on_bars(made: go.Figure, drawing: Drawing) -> None:
+def _write_on_bars(chart: go.Figure, drawing: Drawing) -> None:
     """Make what is written on bars readable: white on blue only, and patterns thin below it."""
-    for bar in made.data if drawing.text else ():
+    for bar in chart.data if drawing.text else ():
         colour = bar.marker.color
         bar.update(textangle=0, textposition=drawing.text, insidetextanchor="middle", cliponaxis=False)
         bar.insidetextfont.color = "#ffffff" if colour == BLUE else "#14171b"
@@ -188,9 +190,9 @@ def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
     return calm(go.Figure(data=list(data)), height, **layout)
 
 
-def calm(made: go.Figure, height: int, **layout: Any) -> go.Figure:
+def calm(chart: go.Figure, height: int, **layout: Any) -> go.Figure:
     """Give a figure the kit's style: no background of its own, thin grid, text that reads on light and dark."""
-    made.update_layout(
+    chart.update_layout(
         template=None,
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
@@ -204,7 +206,7 @@ def calm(made: go.Figure, height: int, **layout: Any) -> go.Figure:
         modebar={"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": INK},
         **layout,
     )
-    return made.update_xaxes(AXIS).update_yaxes(AXIS)
+    return chart.update_xaxes(AXIS).update_yaxes(AXIS)
 
 
 def titled(given: go.Figure, title: str) -> go.Figure:

@@ -116,14 +116,14 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame, lang: Lang = "en") -> 
     chart.add_trace(segments((*place[source], *place[copy]) for source, copy in sources if source in place))
     seconds = round((copies["at"].max() - copies["at"].min()).total_seconds(), 1)
     good = int((done["what"] == "success").sum())
-    said = {
+    values = {
         "records": len(copies),
         "ids": copies["offset_msg_id"].nunique(),
         "seconds": seconds,
         "handled": len(done),
         "good": good,
     }
-    return JOURNEY.chart(every.sort_values("at", kind="stable", ignore_index=True), lang, said, chart)
+    return JOURNEY.chart(every.sort_values("at", kind="stable", ignore_index=True), lang, values, chart)
 
 
 def first_life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -175,10 +175,8 @@ def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
 
 def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show which id each call returns on the first message of `frame` (`kit.analysis.messages.lookups`)."""
-    shown = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
-    return Table(
-        shown.reindex(columns=["call", "which", "id", "copy", "says"]), MESSAGE["calls"], MESSAGE.columns, lang
-    )
+    rows = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
+    return Table(rows.reindex(columns=["call", "which", "id", "copy", "says"]), MESSAGE["calls"], MESSAGE.columns, lang)
 
 
 def _placed(reference: dict[str, Any]) -> dict[str, Any]:
@@ -214,7 +212,7 @@ def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     most = dead.agg(dead=("dead", "sum"), messages=("messages", "max")).loc[groups]
     worst = most.sort_values(["dead", "messages"], ascending=False, kind="stable").index[0]
     first = known[(known["consumer_group"] == worst) & (known["level"] == known["level"].min())]["messages"].max()
-    said = {"group": str(worst), "first": int(first), "dlq": int(most.loc[worst, "dead"])}
+    values = {"group": str(worst), "first": int(first), "dlq": int(most.loc[worst, "dead"])}
     return FUNNEL.chart(
-        known.assign(step=steps), lang, said, FUNNEL.figure(drawn, lang).update_layout(showlegend=False)
+        known.assign(step=steps), lang, values, FUNNEL.figure(drawn, lang).update_layout(showlegend=False)
     )

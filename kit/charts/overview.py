@@ -31,15 +31,17 @@ def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | No
     first, last = spans["first"].min(), spans["last"].max()
     margin = max((last - first) * 0.02, pd.Timedelta(seconds=2))
     chart.update_xaxes(range=[first - margin, last + margin]).update_layout(bargap=0.6)
-    said = (
+    reading = (
         COVERAGE["reading"]
         .say(files=len(timed), first=f"{first:%Y-%m-%d %H:%M:%S}", last=f"{last:%Y-%m-%d %H:%M:%S}")
         .render(lang)
     )
     if window is not None:
         chart.add_vrect(x0=window[0], x1=window[1], fillcolor=VERMILLION, opacity=0.18, line_width=0, layer="below")
-        said += " " + COVERAGE["window"].say(first=f"{window[0]:%H:%M:%S}", last=f"{window[1]:%H:%M:%S}").render(lang)
-    return COVERAGE.chart(spans, lang, said, chart)
+        reading += " " + COVERAGE["window"].say(first=f"{window[0]:%H:%M:%S}", last=f"{window[1]:%H:%M:%S}").render(
+            lang
+        )
+    return COVERAGE.chart(spans, lang, reading, chart)
 
 
 def over_time(frame: pd.DataFrame, moments: pd.DataFrame, what: str, lang: Lang = "en") -> Chart:
@@ -57,11 +59,11 @@ def over_time(frame: pd.DataFrame, moments: pd.DataFrame, what: str, lang: Lang 
     chart.add_scatter(x=marked["ts"], y=[0] * len(marked), text=words, hoverinfo="text", **look)
     steps = frame.groupby("ts")["rows"].sum()
     times = {"first": steps.index.min(), "last": steps.index.max(), "peak": steps.idxmax()}
-    said = {name: f"{time:%Y-%m-%d %H:%M:%S}" for name, time in times.items()} | {
+    values = {name: f"{time:%Y-%m-%d %H:%M:%S}" for name, time in times.items()} | {
         "rows": int(steps.sum()),
         "what": what,
     }
-    return OVERVIEW.chart(frame, lang, said, chart, title={"what": what}, alt={"what": what})
+    return OVERVIEW.chart(frame, lang, values, chart, title={"what": what}, alt={"what": what})
 
 
 def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -73,9 +75,9 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         "good": ("with", "half"),
         "good_real": ("with", "business"),
     }
-    said = {name: int(top.get(side, 0)) for name, side in sides.items()}
+    values = {name: int(top.get(side, 0)) for name, side in sides.items()}
     ends = frame.sort_values("seconds").groupby(["side", "kind"], sort=False).tail(1).reset_index(drop=True)
-    return GROWTH.chart(ends, lang, said, GROWTH.figure(frame, lang))
+    return GROWTH.chart(ends, lang, values, GROWTH.figure(frame, lang))
 
 
 def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -84,9 +86,9 @@ def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if timed.empty:
         return OCCURRENCES.nothing(lang)
     counts, began = timed["cause"].value_counts(), timed["began"]
-    said = {
+    values = {
         "incidents": int(timed["name"].nunique()),
         "first": f"{began.iloc[0]:%Y-%m-%d}",
         "last": f"{began.iloc[-1]:%Y-%m-%d}",
     }
-    return OCCURRENCES.chart(timed, lang, said | {"cause": str(counts.index[0]), "count": int(counts.iloc[0])})
+    return OCCURRENCES.chart(timed, lang, values | {"cause": str(counts.index[0]), "count": int(counts.iloc[0])})

@@ -67,20 +67,20 @@ def _columns(frame: pd.DataFrame) -> tuple[str, str | None, str]:
 def _any(frame: pd.DataFrame, drawing: Drawing, lang: Lang, value: str = "") -> Chart:
     """Draw the largest series of a frame; its table has all. `value`: the column the title names, else the last."""
     # Spark's decimals are objects.
-    shown = frame if value else frame.assign(**{drawing.number: pd.to_numeric(frame[drawing.number])})
+    rows = frame if value else frame.assign(**{drawing.number: pd.to_numeric(frame[drawing.number])})
     if drawing.by and not value:
-        sums = shown.groupby(drawing.by, dropna=False)[drawing.number].sum().nlargest(SERIES)
+        sums = rows.groupby(drawing.by, dropna=False)[drawing.number].sum().nlargest(SERIES)
         order = {series: n for n, series in enumerate(sums.index)}
-        shown = shown[shown[drawing.by].isin(sums.index)].sort_values(
+        rows = rows[rows[drawing.by].isin(sums.index)].sort_values(
             drawing.by, key=lambda by: by.map(order), kind="stable"
         )
     words = {str(name): _words(name, lang) for name in frame.columns}
     first = str(frame.columns[0])
-    said = {"place": words[first], "value": words[value or str(frame.columns[-1])]}
+    values = {"place": words[first], "value": words[value or str(frame.columns[-1])]}
     if pd.api.types.is_datetime64_any_dtype(frame[first]):
         words[first] = ANY["time"].say(name=words[first]).render(lang)
-    alt, title = ANY["alt"].say(count=len(frame), **said), ANY["title"].say(**said)
-    return Chart(build(drawing, shown, words), frame, "", alt, title, lang=lang, min_width=520)
+    alt, title = ANY["alt"].say(count=len(frame), **values), ANY["title"].say(**values)
+    return Chart(build(drawing, rows, words), frame, "", alt, title, lang=lang, min_width=520)
 
 
 def _words(column: object, lang: Lang) -> str:
@@ -115,10 +115,10 @@ def flow(frame: pd.DataFrame, title: Sentence, reading: Sentence, lang: Lang = "
     # Words have no shadow: its own has the colour of a paper that is not there.
     sankey = go.Sankey(arrangement="snap", node=node, link=link, textfont={"size": 13, "shadow": "none"})
     chart = figure(sankey, height=max(300, 70 * len(links))).update_layout(margin={"l": 8, "r": 8, "t": 16, "b": 16})
-    said = reading.render(lang)
+    sentence = reading.render(lang)
     if (drawn != count).any():
-        said = f"{said} {FLOW['floor'].render(lang)}"
-    return Chart(chart, links, said, FLOW["alt"].say(nodes=len(nodes)), title, FLOW.columns, lang, min_width=680)
+        sentence = f"{sentence} {FLOW['floor'].render(lang)}"
+    return Chart(chart, links, sentence, FLOW["alt"].say(nodes=len(nodes)), title, FLOW.columns, lang, min_width=680)
 
 
 def _fade(colour: str) -> str:

@@ -62,10 +62,10 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         chart.add_shape(type="rect", x0=start, x1=end, y0=0, y1=1, xref="x", yref="paper", **shade)
     chart.update_xaxes(title_text=AXIS.columns["time"].render(lang), row=len(panels))
     chart.update_layout(legend={"y": 1.03, "traceorder": "normal"})
-    shown = frame[frame[kinds].sum(axis=1).gt(0) | frame["stalled"]].reset_index(drop=True)
+    steps = frame[frame[kinds].sum(axis=1).gt(0) | frame["stalled"]].reset_index(drop=True)
     reading = AXIS["stalled" if spans else "reading"].say(failed=int(frame[kinds].sum().sum()))
-    whole_chart = AXIS.chart(shown.reindex(columns=list(AXIS.columns)), lang, reading, chart)
-    return attrs.evolve(whole_chart, table=whole_chart.table.join(shown[kinds]))
+    whole_chart = AXIS.chart(steps.reindex(columns=list(AXIS.columns)), lang, reading, chart)
+    return attrs.evolve(whole_chart, table=whole_chart.table.join(steps[kinds]))
 
 
 def _line(frame: pd.DataFrame, column: str, name: str) -> go.Scatter:
@@ -96,9 +96,9 @@ def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def why(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the ranked explanations. `frame`: rank, why, said_en, said_zh, share."""
+    """Show the ranked explanations. `frame`: rank, why, en, zh, share."""
     share: list[Any] = [None if pd.isna(part) else f"{part:.0%}" for part in frame["share"]]
-    return WHYS.table(frame.assign(said=frame[f"said_{lang}"], share=share), lang)
+    return WHYS.table(frame.assign(said=frame[lang], share=share), lang)
 
 
 def config(frame: pd.DataFrame, lang: Lang = "en") -> Table:

@@ -36,13 +36,13 @@ def prose(text: Any) -> Markup:
 
 def environment(*packages: str) -> Environment:
     """Return the templates of these packages and of the charts: all they show is cleaned and escaped."""
-    made = Environment(
+    templates = Environment(
         loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "kit.charts")]),
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
-        finalize=lambda shown: shown if isinstance(shown, Markup) else clean(shown),
+        finalize=lambda value: value if isinstance(value, Markup) else clean(value),
     )  # fmt: skip
-    made.filters["prose"] = prose
-    return made
+    templates.filters["prose"] = prose
+    return templates
 
 
 _ENV: Final = environment()
@@ -103,14 +103,14 @@ class Table:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table as JSON: columns, formatted rows, caption, notes."""
-        shown = self.frame.head(self.max_rows)
-        cells = [[cell(value) for value in row] for row in shown.itertuples(index=False, name=None)]
+        rows = self.frame.head(self.max_rows)
+        cells = [[cell(value) for value in row] for row in rows.itertuples(index=False, name=None)]
         kinds = [{kind for _, kind in column} - {"none"} for column in zip(*cells, strict=True)] or [
-            set() for _ in shown.columns
+            set() for _ in rows.columns
         ]
         columns = [
             {"name": clean(self.names.get(str(name), name), 80), "kind": kind.pop() if len(kind) == 1 else "text"}
-            for name, kind in zip(shown.columns, kinds, strict=True)
+            for name, kind in zip(rows.columns, kinds, strict=True)
         ]
         for column, texts in zip(columns, zip(*cells, strict=True), strict=False):
             if column["kind"] == "text" and max(len(text) for text, _ in texts) > LONG:
@@ -118,23 +118,23 @@ class Table:
         notes = [UTC_NOTE.render(self.lang)] if any(c["kind"] == "time" for c in columns) else []
         if self.frame.empty:
             notes.append(NONE.render(self.lang))
-        if len(self.frame) > len(shown):
-            notes.append(MORE.say(shown=len(shown), total=len(self.frame)).render(self.lang))
+        if len(self.frame) > len(rows):
+            notes.append(MORE.say(shown=len(rows), total=len(self.frame)).render(self.lang))
         return {
             "caption": clean(self.caption),
             "columns": columns,
             "rows": [[text for text, _ in row] for row in cells],
             "notes": notes,
-        } | ({"decides": self._deciding(shown)} if self.marked else {})
+        } | ({"decides": self._deciding(rows)} if self.marked else {})
 
-    def _deciding(self, shown: pd.DataFrame) -> list[list[int]]:
+    def _deciding(self, rows: pd.DataFrame) -> list[list[int]]:
         """Return row and column of each cell that decides: those with the value that is marked, or with any."""
         values = self.marked if isinstance(self.marked, Mapping) else dict.fromkeys(self.marked)
-        columns = [str(name) for name in shown.columns]
+        columns = [str(name) for name in rows.columns]
         marked = {
-            name: shown[name].notna() if value is None else shown[name] == value
+            name: rows[name].notna() if value is None else rows[name] == value
             for name, value in values.items()
-            if name in shown
+            if name in rows
         }
         return [
             [row, columns.index(name)]

@@ -30,10 +30,10 @@ def rows(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] | Non
     numbers = decides.cumsum().where(decides).astype("Int64")
     lanes = [lane_name(lane, lang, titles) for lane in frame["lane"]]
     places = [place(*each) for each in zip(frame["file"], frame["line"], frame["physical_offset"], strict=True)]
-    shown = frame.assign(
+    table = frame.assign(
         number=numbers, what=frame[lang], lane=lanes, place=places, decides=decides.map({True: "◆", False: ""})
     )
-    return shown[list(TIMELINE.columns)]
+    return table[list(TIMELINE.columns)]
 
 
 def lane_name(lane: str, lang: Lang, titles: Mapping[str, str] | None = None) -> str:
@@ -51,9 +51,9 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] |
     """Chart the timeline. Lane names are above their lanes, so that a narrow screen keeps its width for time."""
     if frame.empty:
         return TIMELINE.nothing(lang)
-    shown = rows(frame, lang, titles)
+    table = rows(frame, lang, titles)
     lanes = list(dict.fromkeys(frame.sort_values("at", kind="stable")["lane"]))
-    drawn = shown.assign(y=[-lanes.index(lane) for lane in frame["lane"]]).head(MAX_POINTS)
+    drawn = table.assign(y=[-lanes.index(lane) for lane in frame["lane"]]).head(MAX_POINTS)
     first, last = frame["at"].min(), frame[["at", "until"]].max().max()
     lasting = drawn.dropna(subset="until")[["at", "y", "until", "y"]].itertuples(index=False, name=None)
     bars = segments(lasting, line={"color": BLUE, "width": 6}, opacity=0.45)
@@ -70,14 +70,14 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] |
     chart.update_layout(margin={"l": 10, "r": 10, "t": 10, "b": 40})
     margin = max((last - first) * 0.03, pd.Timedelta(seconds=1))
     chart.update_xaxes(range=[first - margin, last + margin])
-    said = {
+    values = {
         "rows": len(frame),
         "first": f"{first:%Y-%m-%d %H:%M:%S}",
         "last": f"{last:%H:%M:%S}" if last.date() == first.date() else f"{last:%Y-%m-%d %H:%M:%S}",
         "lanes": len(lanes),
         "decides": int(frame["decides"].sum()),
     }
-    return TIMELINE.chart(shown, lang, said, chart)
+    return TIMELINE.chart(table, lang, values, chart)
 
 
 def _marks(rows: pd.DataFrame, symbol: str, colour: str, size: int) -> go.Scatter:

@@ -45,15 +45,15 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         hovertemplate="%{y:,}<br>%{x}<br>+%{customdata:.1f} s<extra></extra>",
     )  # fmt: skip
     first, last = frame.iloc[0], frame.iloc[-1]
-    said = {
+    values = {
         "messages": int(at["seq"].iloc[0]) if len(at) else int(frame["uniq_key"].nunique()),
         "records": int(last["seq"]),
         "seconds": round((last["store_timestamp"] - first["store_timestamp"]).total_seconds()),
         "doublings": max(0, len(at) - 1),
     }
-    reading = GROWTH["few"].say(**said)
+    reading = GROWTH["few"].say(**values)
     if len(at) > 3:  # the interface defines no doubling time below three doublings
-        reading = GROWTH["reading"].say(**said, median=float(doublings["seconds"].median()))
+        reading = GROWTH["reading"].say(**values, median=float(doublings["seconds"].median()))
     return GROWTH.chart(doublings, lang, reading, chart, alt={"first": int(first["seq"]), "last": int(last["seq"])})
 
 
@@ -129,10 +129,10 @@ def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if frame.empty:
         return ACCOUNT.nothing(lang)
     into = frame.groupby("target")["count"].sum()
-    said = {state: int(into.get(state, 0)) for state in ("rolled_back", "discarded", "pending")}
-    said["total"] = int(frame.loc[frame["source"] == "half", "count"].sum())
-    said["committed"] = int(into.get("committed", 0) + into.get("committed twice", 0))
-    reading = ACCOUNT["reading"].say(**said, checked=int(into.get("check", 0)))
+    values = {state: int(into.get(state, 0)) for state in ("rolled_back", "discarded", "pending")}
+    values["total"] = int(frame.loc[frame["source"] == "half", "count"].sum())
+    values["committed"] = int(into.get("committed", 0) + into.get("committed twice", 0))
+    reading = ACCOUNT["reading"].say(**values, checked=int(into.get("check", 0)))
     return pictures.flow(ACCOUNT.named(frame, lang), ACCOUNT["title"], reading, lang)
 
 

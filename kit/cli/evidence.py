@@ -95,9 +95,9 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
     # A store or an archive: bytes that do not occur in text.
     if not raw or (b"\0" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff"))):
         return ""
+    from kit.explanation.blocks import blocks
     from kit.explanation.explain import explain
     from kit.explanation.pasted_lines import decoded
-    from kit.explanation.shown import blocks
 
     rows = [row for row in explain(decoded(raw), lang) if row["slug"] or row["kind"] != "log" or row["versions"]]
     return blocks(rows, lang) if rows else ""
@@ -226,10 +226,12 @@ def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **ch
     since, until = chosen.pop("since"), chosen.pop("until")
     case = open_case(evidence, out, **chosen)
     with user_errors(ValueError):
-        kept = cutting.cut(case, out, cutting.Wish(instant(since), instant(until), topic, ids))
-    said = [(cutting.NAMES[name].in_(case.lang), cutting.count_text(count, case.lang)) for name, count in kept.items()]
-    written(case, said, out)
-    records = kept.get("records")
+        counts = cutting.cut(case, out, cutting.Wish(instant(since), instant(until), topic, ids))
+    lines = [
+        (cutting.NAMES[name].in_(case.lang), cutting.count_text(count, case.lang)) for name, count in counts.items()
+    ]
+    written(case, lines, out)
+    records = counts.get("records")
     if isinstance(records, tuple) and records[0] == 0 and (topic or ids):
         nothing_matches(TEXTS["no_record"].say(out=str(out)), case.lang)
     leave(case)
@@ -255,9 +257,9 @@ def notebook(evidence: Path | str, out: Path | None, first: str, **chosen: Any) 
         "lang": case.lang,
         "options": case.options.declared(),
     }
-    shown = next((path for path in copies(folder, parameters) if path.stem == first), folder)
-    click.echo(shown)
-    sys.exit(subprocess.run([sys.executable, "-m", "jupyter", "lab", str(shown)], check=False).returncode)
+    opened = next((path for path in copies(folder, parameters) if path.stem == first), folder)
+    click.echo(opened)
+    sys.exit(subprocess.run([sys.executable, "-m", "jupyter", "lab", str(opened)], check=False).returncode)
 
 
 @click.command()
@@ -276,12 +278,12 @@ def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen:
     with user_errors(ValueError):
         version = Version.parse(broker) if broker is not None else None
     case = None
-    found = examination.of_files(evidence, version)
-    if found is None:
+    checkup = examination.of_files(evidence, version)
+    if checkup is None:
         case = open_case(evidence, **chosen, eager=False)
-        found = examination.of_case(case, version)
+        checkup = examination.of_case(case, version)
         case.progress.end()
-    answer(terminal.checkup(found, chosen["lang"]), found.as_dict(chosen["lang"]), json_file)
+    answer(terminal.checkup(checkup, chosen["lang"]), checkup.as_dict(chosen["lang"]), json_file)
     if case is not None:
         leave(case)
 

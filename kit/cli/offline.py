@@ -147,8 +147,8 @@ def _findings(path: Path, lang: Lang) -> dict[str, Any]:
     from kit.report.compare import is_findings
 
     with contextlib.suppress(OSError, ValueError):
-        if is_findings(found := json.loads(path.read_text(encoding="utf-8"))):
-            return dict(found)
+        if is_findings(document := json.loads(path.read_text(encoding="utf-8"))):
+            return dict(document)
     raise Refusal(TEXTS["not_findings"].say(path=printable(str(path))).render(lang))
 
 
@@ -190,8 +190,8 @@ def explain(text: tuple[str, ...], json_file: Path | None, lang: Lang) -> None:
 
     They are those of a text file, of standard input (-, the default), or the words themselves.
     """
+    from kit.explanation.blocks import blocks
     from kit.explanation.explain import explain as explained
-    from kit.explanation.shown import blocks
 
     rows = explained(_pasted(text), lang)
     answer(blocks(rows, lang), rows, json_file)

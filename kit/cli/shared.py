@@ -70,8 +70,8 @@ class Evidence(click.ParamType):
         path = Path(value)
         # An unset variable gives "", which does not mean the current folder.
         if not str(value) or not path.exists():
-            said = TEXTS["not_there"].say(path=printable(str(value)) or '""')
-            raise Refusal(said.render(ctx.params.get("lang", "en") if ctx else "en"))
+            problem = TEXTS["not_there"].say(path=printable(str(value)) or '""')
+            raise Refusal(problem.render(ctx.params.get("lang", "en") if ctx else "en"))
         return path
 
 
@@ -100,10 +100,10 @@ def declared() -> dict[str, Any]:
         raise Refusal(f"{path}: {printable(str(error))}") from None
     if unknown := sorted(values.keys() - DECLARABLE):
         lang: Lang = "zh" if values.get("lang") == "zh" else "en"
-        said = TEXTS["unknown"].say(
+        problem = TEXTS["unknown"].say(
             path=printable(str(path)), names=[printable(n) for n in unknown], known=sorted(DECLARABLE)
         )
-        click.echo(said.render(lang), err=True)
+        click.echo(problem.render(lang), err=True)
     return {name: value for name, value in values.items() if name in DECLARABLE}
 
 
@@ -192,7 +192,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
         case.eager, case.hashes, case.progress = eager, hashes, progress
         if meta.get("pasted") == evidence:
             case.name = STDIO
-        recognised = case.found.recognised
+        recognised = case.unzoned.recognised
     except FileNotFoundError as error:
         raise Refusal(printable(error.strerror or str(error))) from None
     except ws.WorkspaceUnusable as error:
@@ -201,7 +201,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
         raise Refusal(printable(str(error) if isinstance(evidence, str) else f"{evidence}: {error}")) from None
     if not recognised:
         line = TEXTS["nothing"].say(path=printable(case.name)).render(chosen["lang"])
-        first = next(iter(case.found.refused), None)
+        first = next(iter(case.unzoned.refused), None)
         raise Refusal(f"{line} ({printable(f'{first.file}: {first.say(case.lang)}')})" if first else line)
     return case
 
@@ -213,7 +213,7 @@ def read_ahead(case: Case) -> None:
         with contextlib.suppress(Exception, KeyboardInterrupt):  # who needs the records gets the error again
             case.folder("messages")
 
-    if case.found.of_kind("commitlog", "dledger") and not case.has_read_messages():
+    if case.unzoned.of_kind("commitlog", "dledger") and not case.has_read_messages():
         Thread(target=read, daemon=True).start()
 
 

@@ -104,20 +104,22 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
 def _outlets(watching: Any, chosen: dict[str, Any]) -> list[Any]:
     from kit.watch import outlets, run
 
-    found: list[Any] = []
+    chosen_outlets: list[Any] = []
     if chosen["alerts"]:
-        found.append(outlets.lines(chosen["alerts"]))
+        chosen_outlets.append(outlets.lines(chosen["alerts"]))
     if chosen["hook"]:
         try:
             command = shlex.split(chosen["hook"])
         except ValueError as error:
             raise Refusal(f"--hook: {error}") from None
-        found += [outlets.hook(command, run.complain)] if command else []
+        chosen_outlets += [outlets.hook(command, run.complain)] if command else []
     if chosen["capture"]:
         from kit.watch.outlets import capture
 
-        found.append(lambda alert: alert["state"] == "raised" and capture(watching, alert["id"], chosen["capture"]))
-    return found
+        chosen_outlets.append(
+            lambda alert: alert["state"] == "raised" and capture(watching, alert["id"], chosen["capture"])
+        )
+    return chosen_outlets
 
 
 def _metrics(sender: Any, target: str, lang: Lang) -> None:

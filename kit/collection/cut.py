@@ -84,8 +84,8 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     points = np.unique(np.concatenate([NONE, *offsets.values()]))
     lines = _mentions(case, lives) if wish.ids else {}
     parts: list[tuple[str, int, int]] = []
-    left_out = Counter(unknown=len(case.found.not_recognised))
-    for item in case.found.items:
+    left_out = Counter(unknown=len(case.unzoned.not_recognised))
+    for item in case.unzoned.items:
         target = _place(out, item.file)
         if item.replica_of:
             left_out["copies"] += 1
@@ -100,8 +100,8 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
         else:
             left_out["unknown" if item.kind in ("empty", "other", "lock") else "built"] += 1
     files = [path for path in out.rglob("*") if path.is_file()]
-    parts.append(("files", len(files), len(case.found.items)))
-    parts.append(("bytes", sum(map(_on_disk, files)), sum(item.bytes for item in case.found.items)))
+    parts.append(("files", len(files), len(case.unzoned.items)))
+    parts.append(("bytes", sum(map(_on_disk, files)), sum(item.bytes for item in case.unzoned.items)))
     kept: dict[str, tuple[int, int] | int] = {}
     for name in NAMES:
         some = sum(part[1] for part in parts if part[0] == name)
@@ -183,7 +183,7 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
     words = {word for life in lives for word in (life["id"], *life["uniq_keys"])}
     for record in (r for life in lives for r in (*life["records"], *life["ops"])):
         words |= {record["offset_msg_id"], *(record.get("keys") or "").split()}
-    logs = case.found.of_kind("log", replicas=False)
+    logs = case.unzoned.of_kind("log", replicas=False)
     texts = [LogFile(item.file, item.path, encoding=item.detail.get("encoding")) for item in logs]
     lines: dict[str, list[int]] = defaultdict(list)
     for mention in mentions.search(texts, words, most=1 << 40)[0]:

@@ -68,7 +68,7 @@ def speaks(text: str) -> bool:
 
 
 def mixed(
-    text: str, pasted: Sequence[Line] | None = None, found: Sequence[pasted_ids.PastedId] | None = None
+    text: str, pasted: Sequence[Line] | None = None, ids: Sequence[pasted_ids.PastedId] | None = None
 ) -> Mixed | None:
     """Return the ids of both kinds that a paste compares, None if it does not. `pasted`, `found`: its lines and ids, if
     known already.
@@ -77,8 +77,8 @@ def mixed(
     cases the words around them must show that somebody compares or searches.
     """
     pasted = list(lines(text)) if pasted is None else pasted
-    found = pasted_ids.find(pasted) if found is None else found
-    kinds = {each.info.text: each.info.kind == "offset" for each in found}
+    ids = pasted_ids.find(pasted) if ids is None else ids
+    kinds = {each.info.text: each.info.kind == "offset" for each in ids}
     if len(set(kinds.values())) < 2:
         return None
     by_line = [(line, {name for name in kinds if name in line.text.upper()}) for line in pasted]
@@ -92,7 +92,7 @@ def mixed(
         at = sorted({line.number for line, _ in alone})[:2]
     else:
         return None
-    pair = {each.pair[0].text for each in found if each.pair is not None}
+    pair = {each.pair[0].text for each in ids if each.pair is not None}
     return Mixed(sum(kinds.values()), sum(not kind for kind in kinds.values()), bool(pair), tuple(at))
 
 
@@ -118,7 +118,7 @@ def overtaken(text: str) -> tuple[int, ...]:
     somebody says so; () if neither is found.
     """
     numbered = [(n, line) for n, line in enumerate(text.split("\n"), 1) if not _DECLARED.match(line)]
-    said = [n for n, line in numbered if _CHECK.search(line) and _LOCAL.search(line) and _STILL.search(line)]
+    lines = [n for n, line in numbered if _CHECK.search(line) and _LOCAL.search(line) and _STILL.search(line)]
     checks = [(n, line) for n, line in numbered if _CHECK_NAMED.search(line)]
     locals_ = [(n, line) for n, line in numbered if _LOCAL.search(line)]
     between: list[int] = []
@@ -127,7 +127,7 @@ def overtaken(text: str) -> tuple[int, ...]:
         before, after = [other for other, _ in own if other < n], [other for other, _ in own if other > n]
         if before and after:
             between += [before[-1], n, after[0]]
-    return tuple(sorted(dict.fromkeys([*said, *between[:3]])))[:3]
+    return tuple(sorted(dict.fromkeys([*lines, *between[:3]])))[:3]
 
 
 def _of_one(one: str, other: str) -> bool:
@@ -138,18 +138,18 @@ def _of_one(one: str, other: str) -> bool:
 
 def name_servers(pasted: Iterable[Line]) -> frozenset[str]:
     """Return the addresses that settings and commands of a paste name as name servers."""
-    found = (match for line in pasted for match in _GIVEN.finditer(line.text))
-    return frozenset(part for match in found for part in re.split(r"[;,]", match[1] or match[2]) if ":" in part)
+    matches = (match for line in pasted for match in _GIVEN.finditer(line.text))
+    return frozenset(part for match in matches for part in re.split(r"[;,]", match[1] or match[2]) if ":" in part)
 
 
 def unreached(pasted: Sequence[Line]) -> frozenset[int]:
     """Return the numbers of the lines that report a failed connect to a name server."""
-    servers, found = name_servers(pasted), set()
+    servers, unreached = name_servers(pasted), set()
     for at, line in enumerate(pasted):
         tried = None if line.frame else _CONNECT.search(line.text)
         if tried is None:
             continue
         frames = [below.text for below in itertools.takewhile(lambda below: below.frame, pasted[at + 1 :])]
         if tried[1] in servers or any(name in frame for frame in frames for name in ASKED):
-            found.add(line.number)
-    return frozenset(found)
+            unreached.add(line.number)
+    return frozenset(unreached)

@@ -75,7 +75,9 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     pasted = list(lines(text))
     ids = pasted_ids.find(pasted)
     compared = context.mixed(text, pasted, ids) is not None
-    told = dict.fromkeys(context.unreached(pasted), NO_NAME_SERVER) | dict.fromkeys(context.overtaken(text), OVERTAKEN)
+    reasons = dict.fromkeys(context.unreached(pasted), NO_NAME_SERVER) | dict.fromkeys(
+        context.overtaken(text), OVERTAKEN
+    )
     commands, cells = outputs.of_mqadmin(pasted)
     tools, measurements = outputs.of_hosts(pasted)
     rows: list[dict[str, Any]] = []
@@ -89,8 +91,8 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
             meanings = [_table(commands[line.number])]
         elif line.number in tools and not problems:
             meanings = [_output(tools[line.number])]
-        elif line.number in told:
-            meanings = [_problem(line.text, PROBLEMS[told[line.number]])]
+        elif line.number in reasons:
+            meanings = [_problem(line.text, PROBLEMS[reasons[line.number]])]
         elif line.number not in cells:
             known = own or line.number in measurements
             meanings = [_of_line(line.text, problems) or Meaning(TEXTS["unknown"], (TEXTS["not_known"],))]
@@ -105,12 +107,12 @@ def _of_line(text: str, problems: Sequence[Problem]) -> Meaning | None:
     if not problems:
         problems = [PROBLEMS[slug] for slug in WITHOUT_NAME if PROBLEMS[slug].in_text(f"{text}\n{ABOUT}")]
     first = min(problems, key=lambda each: each.slug in _CARRIERS, default=None)
-    found = _problem(text, first) if first else _event(text)
-    if found is None or found.slug in _CARRIERS:
-        found = _answer(text) or found
-    if found is None and (other := upstream.problem_of(text)):
+    known = _problem(text, first) if first else _event(text)
+    if known is None or known.slug in _CARRIERS:
+        known = _answer(text) or known
+    if known is None and (other := upstream.problem_of(text)):
         return _problem(text, other)
-    return found or _setting(text)
+    return known or _setting(text)
 
 
 def _table(command: str) -> Meaning:
@@ -133,12 +135,14 @@ def _problem(text: str, problem: Problem) -> Meaning:
 def _releases(text: str, problem: Problem) -> tuple[Sentence | str, ...]:
     """Return who prints a line, in which releases, and in which releases the fault exists."""
     fault = problem.fault
-    found: list[Sentence | str] = [_printed_by(text) or problem.printed_by.logs or problem.printed_by.source]
+    sentences: list[Sentence | str] = [_printed_by(text) or problem.printed_by.logs or problem.printed_by.source]
     if fault.since or fault.until:
-        found.append(TEXTS["fault_in"].say(since=fault.since or upstream.OLDEST, until=fault.until or upstream.NEWEST))
+        sentences.append(
+            TEXTS["fault_in"].say(since=fault.since or upstream.OLDEST, until=fault.until or upstream.NEWEST)
+        )
     if fault.fixed:
-        found.append(TEXTS["fixed"].say(fixed=fault.fixed))
-    return tuple(found)
+        sentences.append(TEXTS["fixed"].say(fixed=fault.fixed))
+    return tuple(sentences)
 
 
 def _printed_by(text: str) -> Sentence | None:
@@ -175,8 +179,8 @@ def _answer(text: str) -> Meaning | None:
         if code in answers.GRPC_CODES:
             title = TEXTS["grpc_answer"].say(code=str(code), name=answers.GRPC_CODES[code].name)
             return _code(title, answers.GRPC_CODES[code], "apache.rocketmq.v2.Code")
-    if found := _CODE.search(text):
-        code = int(found[1] or found[2])
+    if match := _CODE.search(text):
+        code = int(match[1] or match[2])
         if code not in answers.CODES:
             return Meaning(
                 TEXTS["unknown_code"].say(code=str(code)), (TEXTS["other_code"],), TEXTS["look"], kind="code"
@@ -199,11 +203,11 @@ def _code(title: Sentence, answer: answers.Answer, source: str) -> Meaning:
 
 def _setting(text: str) -> Meaning | None:
     """Return what a line of broker.conf, of a properties file or of getBrokerConfig sets."""
-    found = _SETTING.match(_PRINTED.sub("", text))
-    parameter = PARAMETERS.get(found[1]) if found else None
-    if found is None or parameter is None:
+    match = _SETTING.match(_PRINTED.sub("", text))
+    parameter = PARAMETERS.get(match[1]) if match else None
+    if match is None or parameter is None:
         return None
-    name = found[1]
+    name = match[1]
     meaning: list[Sentence] = [
         TEXTS["setting_is"].say(meaning=parameter.meaning, unit=parameter.unit, default=_default(name))
     ]

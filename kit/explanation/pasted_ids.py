@@ -78,14 +78,14 @@ def find(pasted: Sequence[Line]) -> list[PastedId]:
     ]
 
 
-def _meant(text: str, found: re.Match[str]) -> bool:
+def _meant(text: str, match: re.Match[str]) -> bool:
     """Return whether 32 digits in small letters are meant as an id. Clients write capitals; small letters inside a
     longer word are a digest's or a trace's.
     """
-    before, after = text[max(0, found.start() - 40) : found.start()], text[found.end() : found.end() + 1]
+    before, after = text[max(0, match.start() - 40) : match.start()], text[match.end() : match.end() + 1]
     glued = before[-1:] in ("-", "_", ".", ":", "/", "=", "@") or after in ("-", "_", "/", "=", "@")
-    glued = glued or bool(re.match(r"\.\w", text[found.end() :]))
-    return bool(_NAMED.search(before)) or not (glued or _UUID.match(found[0]))
+    glued = glued or bool(re.match(r"\.\w", text[match.end() :]))
+    return bool(_NAMED.search(before)) or not (glued or _UUID.match(match[0]))
 
 
 def _pairs(pasted: Iterable[Line], first: dict[str, PastedId]) -> Iterable[tuple[str, str]]:

@@ -127,7 +127,7 @@ def read(case: Case, part: Part) -> Narrow:
     base = case.folder("logs" if part == "entries" else "messages")
     # A table that is read again, because a file has become readable, keeps its name but not its time.
     changed = (base / ws.DONE).stat().st_mtime_ns
-    version = (base.name, changed, case.found.content_key, case.options.digest(), ws.code_hash("explorer"))
+    version = (base.name, changed, case.unzoned.content_key, case.options.digest(), ws.code_hash("explorer"))
 
     def write(folder: Path) -> None:
         query = resources.files("kit.explorer").joinpath(f"{part}.sql").read_text(encoding="utf-8")

@@ -88,23 +88,23 @@ def when(text: str | None, *, month_first: bool = False) -> When | None:
     if text.isascii() and text.isdigit() and len(text) in (10, 13):
         number = int(text) * (1000 if len(text) == 10 else 1)
         return When(number, False) if 1_262_304_000_000 <= number < 4_102_444_800_000 else None
-    found = _YMD.match(text) or _DENSE.match(text)
-    if found:
-        year, month, day = (int(found[i]) for i in (1, 2, 3))
+    match = _YMD.match(text) or _DENSE.match(text)
+    if match:
+        year, month, day = (int(match[i]) for i in (1, 2, 3))
     else:
-        found = _DMY.match(text)
-        if not found:
+        match = _DMY.match(text)
+        if not match:
             return None
-        day, month, year = (int(found[i]) for i in ((2, 1, 3) if month_first else (1, 2, 3)))
-    hour = int(found[4])
-    if found[9]:
-        hour = hour % 12 + (12 if found[9].lower() == "pm" else 0)
-    printed = ms(year, month, day, hour, found[5], found[6] or 0)
+        day, month, year = (int(match[i]) for i in ((2, 1, 3) if month_first else (1, 2, 3)))
+    hour = int(match[4])
+    if match[9]:
+        hour = hour % 12 + (12 if match[9].lower() == "pm" else 0)
+    printed = ms(year, month, day, hour, match[5], match[6] or 0)
     if printed is None:
         return None
-    printed += int(((found[7] or "") + "000")[:3])
-    east = zone(found[8])
-    return When(printed - (east * 60_000 if isinstance(east, int) else 0), not found[8])
+    printed += int(((match[7] or "") + "000")[:3])
+    east = zone(match[8])
+    return When(printed - (east * 60_000 if isinstance(east, int) else 0), not match[8])
 
 
 def month_first(values: Sequence[str]) -> bool:
@@ -122,11 +122,11 @@ def zone(text: str | None) -> str | int | None:
         return None
     if text.upper() in ("UTC", "GMT", "Z"):
         return 0
-    found = _OFFSET.fullmatch(text)
-    if not found:
+    match = _OFFSET.fullmatch(text)
+    if not match:
         return text
-    minutes = int(found[2]) * 60 + int(found[3] or 0)
-    return minutes if found[1] == "+" else -minutes
+    minutes = int(match[2]) * 60 + int(match[3] or 0)
+    return minutes if match[1] == "+" else -minutes
 
 
 def tzinfo(text: str | None) -> dt.tzinfo:

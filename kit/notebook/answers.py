@@ -32,7 +32,7 @@ class Answer:
     """What a cell shows: pictures or a table, then sentences. `frame`: the rows, for who wants to go on with them."""
 
     frame: pd.DataFrame
-    shown: tuple[Chart | Table, ...]
+    parts: tuple[Chart | Table, ...]
     sentence: str
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
@@ -42,7 +42,7 @@ class Answer:
     def _ipython_display_(self) -> None:
         from IPython.display import display, publish_display_data
 
-        for each in self.shown:
+        for each in self.parts:
             display(each)
         if self.sentence:
             publish_display_data(self._repr_mimebundle_(), {"rmq-kit": {"sentence": True}})
@@ -64,16 +64,16 @@ def answer(
     """Return what a stop shows; see `Inquiry.answer`."""
     fetched = rows if isinstance(rows, pd.DataFrame) else collect(rows.limit(MOST))
     frame = fetched if isinstance(fetched, pd.DataFrame) else frames.to_pandas(fetched)
-    said = rendered(so.of(case, fetched) if so else "", lang)
+    sentences = rendered(so.of(case, fetched) if so else "", lang)
     if frame.empty:
-        return Answer(frame, (), said or NOTHING.in_(lang))
+        return Answer(frame, (), sentences or NOTHING.in_(lang))
     if draw is None:
         table = Table(readable(frame.head(ROWS)), "", lang=lang, max_rows=ROWS, marked=mark)
-        return Answer(frame, (table,), said)
+        return Answer(frame, (table,), sentences)
     chart = drawn(draw, frame, "", lang)
     if not isinstance(chart, Chart):
-        return Answer(frame, (chart,), said)
-    return Answer(frame, (attrs.evolve(chart, reading=clean(said)) if said else chart,), "")
+        return Answer(frame, (chart,), sentences)
+    return Answer(frame, (attrs.evolve(chart, reading=clean(sentences)) if sentences else chart,), "")
 
 
 def drawn(draw: Callable[..., Chart | Table], frame: pd.DataFrame, caption: str, lang: Lang) -> Chart | Table:
@@ -86,18 +86,18 @@ def drawn(draw: Callable[..., Chart | Table], frame: pd.DataFrame, caption: str,
 
 def readable(frame: pd.DataFrame) -> pd.DataFrame:
     """Return rows as a reader wants them: places in files as they are searched for, paths short."""
-    made = {}
+    columns = {}
     for name in frame.columns:
         column = frame[name]
         if name in ("file", "row_file", "half_file") or str(name).endswith("_file"):
-            made[name] = column.map(
+            columns[name] = column.map(
                 lambda path: "/".join(str(path).split("!/")[-1].split("/")[-3:]), na_action="ignore"
             )
         elif str(name).endswith(PLACES) and pd.api.types.is_integer_dtype(column):
-            made[name] = column.astype("string").astype(object)
+            columns[name] = column.astype("string").astype(object)
         elif len(column) and any(hasattr(value, "tolist") and getattr(value, "ndim", 0) for value in column):
-            made[name] = column.map(lambda value: value.tolist() if hasattr(value, "tolist") else value)
-    return frame.assign(**made)
+            columns[name] = column.map(lambda value: value.tolist() if hasattr(value, "tolist") else value)
+    return frame.assign(**columns)
 
 
 COMMON: Final = (

@@ -84,10 +84,10 @@ class Inquiry:
 
     def finding(self, cause: str) -> Mapping[str, Any]:
         """Return the finding of a cause as in findings.json."""
-        found = {f["cause"]: f for f in self.findings["findings"]}
-        if cause not in found:
-            raise NoSuchCause(TEXTS["no_such"].say(cause=cause, known=sorted(found)).render(self.lang))
-        return found[cause]
+        by_cause = {f["cause"]: f for f in self.findings["findings"]}
+        if cause not in by_cause:
+            raise NoSuchCause(TEXTS["no_such"].say(cause=cause, known=sorted(by_cause)).render(self.lang))
+        return by_cause[cause]
 
     def first(self) -> str:
         """Return the cause to look at first: the most harmful confirmed one, else the most likely."""
@@ -119,7 +119,7 @@ class Inquiry:
             return given
         references = places.places_of(given.frame.head(answers.ROWS).to_dict("records"))
         return attrs.evolve(
-            given, shown=tuple(self._linked(each, references) for each in given.shown if isinstance(each, Table))
+            given, parts=tuple(self._linked(each, references) for each in given.parts if isinstance(each, Table))
         )
 
     def query(self, name: str, cause: str = "") -> answers.Text:
@@ -150,16 +150,16 @@ class Inquiry:
     @_or_sentence
     def verdicts(self, every: bool = False) -> Table | answers.Answer:
         """Return the causes that are not ruled out with their verdicts, in reading order; or `every` cause."""
-        found = ranked(self.findings)
-        shown = [f for f in found if every or f["verdict"] != "ruled_out"]
-        if not shown:
-            return answers.sentence(TEXTS["all_out"].say(count=len(found)), self.lang)
+        findings = ranked(self.findings)
+        listed = [f for f in findings if every or f["verdict"] != "ruled_out"]
+        if not listed:
+            return answers.sentence(TEXTS["all_out"].say(count=len(findings)), self.lang)
         names = {
             verdict: f"{icon}\N{NO-BREAK SPACE}{name.in_(self.lang)}" for verdict, (icon, name) in VERDICTS.items()
         }
-        left = len(found) - len(shown)
+        left = len(findings) - len(listed)
         caption = TEXTS["verdicts_left"].say(count=left) if left else TEXTS["verdicts"]
-        rows = [(names[f["verdict"]], f["cause"], f["summary"]) for f in shown]
+        rows = [(names[f["verdict"]], f["cause"], f["summary"]) for f in listed]
         return self._table(rows, caption, "verdict", "cause", "reason")
 
     def _table(self, rows: list[Any], caption: Sentence, *columns: str) -> Table:
@@ -289,18 +289,18 @@ class Inquiry:
             cause, id_ = about
             step = next((step for step in self.finding(cause)["steps"] if step.get("id") == id_), None)
             if step is None:
-                said = notes.MESSAGES["no_step"].say(cause=cause, id=id_)
-                raise places.BadReference(said.render(self.lang))
+                problem = notes.MESSAGES["no_step"].say(cause=cause, id=id_)
+                raise places.BadReference(problem.render(self.lang))
             return f"{cause}: {step['claim']}", [places.spelled(ref) for ref in step["evidence"][:MOST_REFERENCES]]
         ref = places.known(self.case, places.reference(about))
-        shown = places.place(self.case, ref).tables[0].table
-        subject = self.case.line(ref["file"], int(ref["line"])) if ref.get("line") else str(shown.caption)
+        table = places.place(self.case, ref).tables[0].table
+        subject = self.case.line(ref["file"], int(ref["line"])) if ref.get("line") else str(table.caption)
         return subject, [places.spelled(ref)]
 
-    def _opened(self, shown: places.Shown) -> Any:
+    def _opened(self, place: places.Shown) -> Any:
         from kit.notebook.trail import opened
 
-        return opened(self.case, shown) if self.interactive else shown
+        return opened(self.case, place) if self.interactive else place
 
     def _linked(self, table: Table, references: Sequence[Reference | None]) -> Any:
         """Return a table whose references can be clicked, if interactive."""
@@ -318,15 +318,15 @@ class Inquiry:
         explorer.linked = self._rows_of_explorer
         return explorer
 
-    def _rows_of_explorer(self, table: Table, frame: pd.DataFrame, shown: Trail | None) -> Trail:
+    def _rows_of_explorer(self, table: Table, frame: pd.DataFrame, trail: Trail | None) -> Trail:
         """Return a trail of rows that open, the one shown already if there is one."""
         from kit.notebook.trail import Trail
 
         given = places.Linked(table, places.places_of(frame.to_dict("records")))
-        if shown is None:
+        if trail is None:
             return Trail(self.case, given)
-        shown.fill(given)
-        return shown
+        trail.fill(given)
+        return trail
 
 
 def start(

@@ -92,7 +92,7 @@ def read(path: str | Path, lang: Lang = "en") -> Notes:
             why = MESSAGES["too_large"].say(most=MOST_BYTES)
         else:
             documents = list(yaml.load_all(raw.decode("utf-8-sig"), _Plain))
-            if all(isinstance(said, Mapping) or said in (None, "") for said in documents):
+            if all(isinstance(document, Mapping) or document in (None, "") for document in documents):
                 return _sections(where, documents)
             why = MESSAGES["not_notes"].say()
     except UnicodeDecodeError:
@@ -109,17 +109,17 @@ def read(path: str | Path, lang: Lang = "en") -> Notes:
 
 def _sections(path: Path, documents: list[Any]) -> Notes:
     """Join the sections of all documents: of texts the first that is not empty."""
-    said: dict[Any, list[Any]] = {}
+    sections: dict[Any, list[Any]] = {}
     for name, value in (each for document in documents for each in (document or {}).items()):
         items = value if isinstance(value, list) else [value]
-        said.setdefault(name, []).extend(item for item in items if item not in (None, ""))
-    rows = {name: [_row(item, columns) for item in said.get(name, ())] for name, columns in TABLES.items()}
+        sections.setdefault(name, []).extend(item for item in items if item not in (None, ""))
+    rows = {name: [_row(item, columns) for item in sections.get(name, ())] for name, columns in TABLES.items()}
     return Notes(
         path,
-        {name: next(map(text, said.get(name, ())), "") for name in TEXTS},
-        {name: list(filter(None, map(text, said.get(name, ())))) for name in LISTS},
+        {name: next(map(text, sections.get(name, ())), "") for name in TEXTS},
+        {name: list(filter(None, map(text, sections.get(name, ())))) for name in LISTS},
         {name: [row for row in each if any(row.values())] for name, each in rows.items()},
-        tuple(text(name) for name in said if name not in {*TEXTS, *LISTS, *TABLES}),
+        tuple(text(name) for name in sections if name not in {*TEXTS, *LISTS, *TABLES}),
     )
 
 
@@ -144,10 +144,10 @@ def moment(text: str, zone: dt.tzinfo, day: dt.date | None = None) -> dt.datetim
     plain = text.strip()
     if re.fullmatch(r"\d{1,2}:\d\d.*", plain):
         plain = f"{day} {plain}" if day else ""
-    found = printed_times.when(f"{plain} 00:00" if re.fullmatch(r"\d{4}[-/]\d\d?[-/]\d\d?", plain) else plain)
+    match = printed_times.when(f"{plain} 00:00" if re.fullmatch(r"\d{4}[-/]\d\d?[-/]\d\d?", plain) else plain)
     try:
-        at = dt.datetime.fromtimestamp(found.ms / 1000, dt.UTC) if found else None
-        at = at.replace(tzinfo=zone).astimezone(dt.UTC) if at and found and found.floating else at
+        at = dt.datetime.fromtimestamp(match.ms / 1000, dt.UTC) if match else None
+        at = at.replace(tzinfo=zone).astimezone(dt.UTC) if at and match and match.floating else at
     except (ValueError, OverflowError, OSError):
         return None
     return at if at and at.year in YEARS else None
@@ -167,8 +167,10 @@ def append(path: Path, evidence: Path, hypothesis: Mapping[str, Any], lang: Lang
     read(path, lang)
     path.parent.mkdir(parents=True, exist_ok=True)
     entry = {"time": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), **hypothesis}
-    said = {"hypotheses": [{name: value for name, value in entry.items() if value}]}
+    document = {"hypotheses": [{name: value for name, value in entry.items() if value}]}
     with path.open("a", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        file.write(("\n" if file.tell() else "") + "---\n" + yaml.safe_dump(said, allow_unicode=True, sort_keys=False))
+        file.write(
+            ("\n" if file.tell() else "") + "---\n" + yaml.safe_dump(document, allow_unicode=True, sort_keys=False)
+        )
     return table(read(path, lang), "hypotheses", lang)

@@ -74,17 +74,17 @@ class Shown:
             display(each)
 
 
-def reference(said: Reference | str | tuple[str, int]) -> Reference:
+def reference(at: Reference | str | tuple[str, int]) -> Reference:
     """Return a reference of findings.json, (file, line), `FILE:LINE` or `FILE @ BYTE`. Raise `BadReference`."""
-    if isinstance(said, Mapping) and said.get("file") and (said.get("line") or said.get("physical_offset") is not None):
-        return said
-    if isinstance(said, tuple) and len(said) == 2:
-        return {"file": said[0], "line": int(said[1])}
-    found = _AT.fullmatch(said.strip()) if isinstance(said, str) else None
-    if found is None or not found["file"]:
-        raise BadReference(TEXTS["bad"].say(text=clean(said, 200)).render())
-    where = {"line": int(found["line"])} if found["line"] else {"physical_offset": int(found["offset"])}
-    return {"file": found["file"], **where}
+    if isinstance(at, Mapping) and at.get("file") and (at.get("line") or at.get("physical_offset") is not None):
+        return at
+    if isinstance(at, tuple) and len(at) == 2:
+        return {"file": at[0], "line": int(at[1])}
+    match = _AT.fullmatch(at.strip()) if isinstance(at, str) else None
+    if match is None or not match["file"]:
+        raise BadReference(TEXTS["bad"].say(text=clean(at, 200)).render())
+    where = {"line": int(match["line"])} if match["line"] else {"physical_offset": int(match["offset"])}
+    return {"file": match["file"], **where}
 
 
 def spelled(ref: Reference) -> str:
@@ -92,11 +92,11 @@ def spelled(ref: Reference) -> str:
     return f"{ref['file']}:{ref['line']}" if ref.get("line") else f"{ref['file']} @ {ref['physical_offset']}"
 
 
-def place(case: Case, said: Reference | str | tuple[str, int]) -> Shown:
+def place(case: Case, at: Reference | str | tuple[str, int]) -> Shown:
     """Return the line of a reference with `AROUND` lines before and after it, or the record with all its properties,
     the start of its body and its copies before and after it. Raise `BadReference`.
     """
-    ref = known(case, reference(said))
+    ref = known(case, reference(at))
     try:
         if ref.get("line"):
             return Shown((_line(case, ref["file"], int(ref["line"])),))
@@ -107,7 +107,7 @@ def place(case: Case, said: Reference | str | tuple[str, int]) -> Shown:
 
 def known(case: Case, ref: Reference) -> Reference:
     """Return a reference whose file may be given by the end of its path. Raise `BadReference` where several end so."""
-    files = [item.file for item in case.found.items]
+    files = [item.file for item in case.unzoned.items]
     ends = [file for file in files if file.endswith("/" + ref["file"].lstrip("/"))]
     if ref["file"] in files or not ends:
         return ref
@@ -117,7 +117,7 @@ def known(case: Case, ref: Reference) -> Reference:
 
 
 def _line(case: Case, file: str, line: int) -> Linked:
-    near = quotes.around(case.found, file, line, AROUND)
+    near = quotes.around(case.unzoned, file, line, AROUND)
     rows = [(HERE if number == line else "", str(number), text) for number, text in near.items()]
     frame = pd.DataFrame(rows, columns=pd.Index(["here", "line", "text"]))
     caption = TEXTS["line"].say(file=file, line=line)
@@ -143,25 +143,25 @@ def _record(case: Case, file: str, offset: int) -> Shown:
 def _lineage(case: Case, key: str, offset_msg_id: str) -> Linked:
     """Return the copies of a message around one of them."""
     near = case.answers(COPIES, key=key, offset_msg_id=offset_msg_id)
-    shown = messages.copies({"id": key, "records": near}, case.lang)
-    frame = shown.frame.dropna(axis="columns", how="all")
+    chart = messages.copies({"id": key, "records": near}, case.lang)
+    frame = chart.frame.dropna(axis="columns", how="all")
     here = frozenset(n for n, record in enumerate(near) if record["offset_msg_id"] == offset_msg_id)
-    table = attrs.evolve(shown, caption=TEXTS["lineage"].render(case.lang), frame=frame)
+    table = attrs.evolve(chart, caption=TEXTS["lineage"].render(case.lang), frame=frame)
     return Linked(table, places_of(near), here)
 
 
 def traced(case: Case, id: str) -> Shown:  # noqa: A002 - as in `kit.trace`
     """Return the life of a message."""
-    told = trace(case, id)
+    life = trace(case, id)
     tables = (
-        Linked(messages.copies(told, case.lang), places_of(told["records"])),
-        Linked(messages.deliveries(told, case.lang), places_of(told["handled"])),
-        Linked(messages.mentions(told, case.lang), places_of([*told["mentions"], *told["traces"]])),
-        Linked(messages.gaps(told, case.lang)),
+        Linked(messages.copies(life, case.lang), places_of(life["records"])),
+        Linked(messages.deliveries(life, case.lang), places_of(life["handled"])),
+        Linked(messages.mentions(life, case.lang), places_of([*life["mentions"], *life["traces"]])),
+        Linked(messages.gaps(life, case.lang)),
     )
-    kept = tuple(linked for n, linked in enumerate(tables) if n == 0 or len(linked.table.frame))
-    journey = messages.traced(told | {"records": told["records"][:MANY]}, case.lang)
-    return Shown(kept, (journey,), told["id"] if told["records"] else "")
+    filled = tuple(linked for n, linked in enumerate(tables) if n == 0 or len(linked.table.frame))
+    journey = messages.traced(life | {"records": life["records"][:MANY]}, case.lang)
+    return Shown(filled, (journey,), life["id"] if life["records"] else "")
 
 
 def places_of(rows: Iterable[Mapping[Any, Any]]) -> tuple[Reference | None, ...]:

@@ -70,20 +70,20 @@ class Postmortem:
         texts, unknown, undated = self.team.texts, list(self.team.unknown), int(self.moments["at"].isna().sum())
         heading = {name: texts[name] for name in ("title", "date", "status", "severity")}
         heading |= {"authors": ", ".join(self.team.lists["authors"])}
-        said: list[Sentence] = [
+        sentences: list[Sentence] = [
             TEXTS["about"].say(name=TEXTS[name], text=text) for name, text in heading.items() if text
         ]
-        said += [TEXTS["blameless"], TEXTS["zone"].say(zone=str(self.team.zone))]
-        said += [TEXTS["unknown"].say(names=unknown)] if unknown else []
-        return self._say(*said, *([TEXTS["undated"].say(count=undated)] if undated else []))
+        sentences += [TEXTS["blameless"], TEXTS["zone"].say(zone=str(self.team.zone))]
+        sentences += [TEXTS["unknown"].say(names=unknown)] if unknown else []
+        return self._say(*sentences, *([TEXTS["undated"].say(count=undated)] if undated else []))
 
     def section(self, name: str) -> Answer:
         """Say what the team wrote in a section of the notes."""
         items = [self.team.texts[name]] if name in self.team.texts else [f"• {item}" for item in self.team.lists[name]]
         return self._say(*filter(None, items)) if any(items) else self._say(TEXTS["unwritten"].say(name=name))
 
-    def _say(self, *said: Sentence | str) -> Answer:
-        return Answer(pd.DataFrame(), (), "\n".join(rendered(each, self.lang) for each in said))
+    def _say(self, *sentences: Sentence | str) -> Answer:
+        return Answer(pd.DataFrame(), (), "\n".join(rendered(each, self.lang) for each in sentences))
 
     def _table(self, rows: list[Any], caption: str, *columns: str) -> Table | Answer:
         frame = pd.DataFrame(rows, columns=pd.Index(columns))
@@ -114,10 +114,10 @@ class Postmortem:
     @cached_property
     def moments(self) -> pd.DataFrame:
         """Return the timeline and the team's notes, with `source`; notes without a time come last, `at` null."""
-        found = self.inquiry.table(timeline.TABLE).assign(source=TEXTS["evidence"].render(self.lang))
-        rows = found.to_dict("records") + [
-            {"at": at, "source": source, "en": what, "zh": what, "file": said, "lane": "team", "decides": False}
-            for at, source, what, said in self._noted()
+        evidence = self.inquiry.table(timeline.TABLE).assign(source=TEXTS["evidence"].render(self.lang))
+        rows = evidence.to_dict("records") + [
+            {"at": at, "source": source, "en": what, "zh": what, "file": origin, "lane": "team", "decides": False}
+            for at, source, what, origin in self._noted()
         ]
         frame = timeline.typed(pd.DataFrame(rows, columns=pd.Index([*timeline.COLUMNS, "source"])))
         return frame.sort_values("at", kind="stable", na_position="last", ignore_index=True)
@@ -143,9 +143,9 @@ class Postmortem:
         """Return the merged timeline: what decides is marked."""
         rows = self.moments
         spots = [charts.place(*each) for each in zip(rows["file"], rows["line"], rows["physical_offset"], strict=True)]
-        shown = rows.assign(what=rows[self.lang], place=spots, decides=rows["decides"].map({True: "◆", False: ""}))
+        table = rows.assign(what=rows[self.lang], place=spots, decides=rows["decides"].map({True: "◆", False: ""}))
         columns = ["at", "source", "what", "decides", "place"]
-        return Table(shown[columns], TEXTS["moments"], COLUMNS, self.lang, MOST_ROWS)
+        return Table(table[columns], TEXTS["moments"], COLUMNS, self.lang, MOST_ROWS)
 
     def chains(self, verdict: str = "confirmed") -> Table | Answer:
         """Return the steps of what is confirmed (or suspected), each with the first line or record that carries it."""

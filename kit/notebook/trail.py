@@ -31,11 +31,11 @@ def _widget() -> Any:
     return LinkedTable
 
 
-def opened(case: Case, shown: Shown) -> Any:
+def opened(case: Case, place: Shown) -> Any:
     """Return a place or a life with clickable references."""
     trail = Trail(case)
-    trail.box.children = (*trail.parts(shown), *trail.box.children)
-    return controls.standing(trail.box, controls.outputs([*shown.charts, *(each.table for each in shown.tables)]))
+    trail.box.children = (*trail.parts(place), *trail.box.children)
+    return controls.standing(trail.box, controls.outputs([*place.charts, *(each.table for each in place.tables)]))
 
 
 class Trail:
@@ -57,8 +57,8 @@ class Trail:
         """Return a table as a widget."""
         widget = _widget()()
 
-        def act(_: Any, said: dict[str, Any], __: Any) -> None:
-            row, id_ = said.get("row"), said.get("id")
+        def act(_: Any, message: dict[str, Any], __: Any) -> None:
+            row, id_ = message.get("row"), message.get("id")
             if isinstance(id_, str):
                 self.open("id", id_)
             elif isinstance(row, int) and 0 <= row < len(widget.references) and widget.references[row] is not None:
@@ -104,27 +104,27 @@ class Trail:
         back = ipywidgets.Button(description=TEXTS["back"].in_(self.lang), icon="arrow-left")
         back.on_click(self.back)
         try:
-            shown = self._shown(*self._steps[-1])
+            widgets = self._widgets(*self._steps[-1])
         except Exception as error:  # the reader chose what to open: show there why it cannot be opened
-            said = {"output_type": "display_data", "data": {"text/plain": clean(error, 400)}, "metadata": {}}
-            shown = [ipywidgets.Output(outputs=(said,))]
-        self._below.children = (back, *shown)
+            output = {"output_type": "display_data", "data": {"text/plain": clean(error, 400)}, "metadata": {}}
+            widgets = [ipywidgets.Output(outputs=(output,))]
+        self._below.children = (back, *widgets)
 
-    def _shown(self, kind: str, what: Any) -> list[Any]:
+    def _widgets(self, kind: str, what: Any) -> list[Any]:
         if kind == "explore":
             from kit.explorer import explore
 
             return [explore(self.case, message=what).widget]
         return self.parts(places.place(self.case, what) if kind == "place" else places.traced(self.case, what))
 
-    def parts(self, found: Shown) -> list[Any]:
+    def parts(self, place: Shown) -> list[Any]:
         """Return the widgets of a place or a life."""
         import ipywidgets
 
-        parts = [ipywidgets.Output(outputs=controls.outputs(found.charts))] if found.charts else []
-        parts += [self._rows(each) for each in found.tables]
-        if found.id:
+        parts = [ipywidgets.Output(outputs=controls.outputs(place.charts))] if place.charts else []
+        parts += [self._rows(each) for each in place.tables]
+        if place.id:
             around = ipywidgets.Button(description=TEXTS["around"].in_(self.lang), layout={"width": "auto"})
-            around.on_click(lambda _: self.open("explore", found.id))
+            around.on_click(lambda _: self.open("explore", place.id))
             parts.append(around)
         return parts

@@ -59,7 +59,7 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
             word = WORD.search(name)
             if its == "address" or ((not word or word.group() in words) and len(name) <= LONGEST):
                 kinds.setdefault(name, its)
-    found = case.found
+    found = case.unzoned
     files = {item.file for item in (*found.items, *found.archives)}
     files |= {refused.file for refused in found.refused} | set(found.not_recognised)
     redactor = Redactor(salt(case.workspace), kinds, exact={*files, *paths})
@@ -94,7 +94,7 @@ def _tables(case: Case) -> Iterator[tuple[str, str]]:
         yield from ((row[0], kind) for row in rows.toLocalIterator() if row[0])
     for client in setup.clients(case.facts):
         yield from ((client["group"], "group"), (client["client_id"], "client"))
-    for item in case.found.of_kind("rows", "sends"):
+    for item in case.unzoned.of_kind("rows", "sends"):
         for column in item.detail.get("other_keys") or ():
             rows = case.sql(f"select distinct try_element_at(cells, :column) from {item.kind}", column=column)
             yield from ((row[0], "key") for row in rows.toLocalIterator() if row[0])
@@ -131,7 +131,7 @@ def _plain(value: str, kind: str) -> Iterator[tuple[str, str]]:
 
 def _quoted_rows(case: Case, texts: set[str]) -> Iterator[str]:
     """Yield the lines of business tables and ledgers that are shown: they are left out, their place remains."""
-    for item in case.found.of_kind("rows", "sends"):
+    for item in case.unzoned.of_kind("rows", "sends"):
         dialect = item.detail.get("dialect") or {}
         if dialect.get("delimiter"):
             with Path(item.path).open(encoding=dialect.get("encoding") or "utf-8", errors="replace") as lines:

@@ -76,8 +76,8 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
     with _folder(case, out, "report") as (folder, findings):
         chosen = notebooks.chosen(findings, cause)
-        given, shown = parameters(case), neutral(case)
-        executed = notebooks.execute(chosen, folder / "notebooks", given, case.failures, shown)
+        given, told = parameters(case), neutral(case)
+        executed = notebooks.execute(chosen, folder / "notebooks", given, case.failures, told)
         tables, options = evidence_tables(case), declared(case, cause)
         build(findings, tables, executed, folder, case.lang, options, case.failures)
     return out / PAGE_NAME
@@ -88,15 +88,15 @@ def postmortem(case: Case, out: Path, notes: Path | None, title: str = "") -> Pa
     name = "postmortem.html"
     with _folder(case, out, "postmortem") as (folder, findings):
         given = parameters(case) | {"notes": str(notes.resolve()) if notes else ""}
-        shown = neutral(case) | {"notes": notes.name if notes else ""}
+        told = neutral(case) | {"notes": notes.name if notes else ""}
         book = [notebooks.folder() / POSTMORTEM]
-        [done] = notebooks.execute(book, folder / "notebooks", given, case.failures, shown)
+        [done] = notebooks.execute(book, folder / "notebooks", given, case.failures, told)
         options = declared(case) | ({"notes": str(notes)} if notes else {})
         content = manifest.manifest(findings, {**options, "lang": case.lang}, [done], notes)
         causes = (f["title"] for f in findings["findings"] if f["cause"] in findings["root_causes"])
         title = title or " · ".join(causes) or html.PAGE["no_cause"].in_(case.lang)
-        told = notebooks.story(done, shift=0)
-        page = html.notebook(told, findings, title, case.lang, options, content["manifest_sha256"])
+        story = notebooks.story(done, shift=0)
+        page = html.notebook(story, findings, title, case.lang, options, content["manifest_sha256"])
         _written(folder, name, page, content)
     return out / name
 
@@ -142,13 +142,13 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
         "timeline": lambda: results.table(case, timeline.TABLE),
         "releases": lambda: release_advice.fitting(case.facts, results.load(case)),
     }
-    made = {}
+    written = {}
     for name, make in wanted.items():
         try:
-            made[name] = make()
+            written[name] = make()
         except Exception as error:
             case.failures.append(Failure.of(name, error))
-    return made
+    return written
 
 
 def _files(case: Case) -> pd.DataFrame:

@@ -81,7 +81,7 @@ def is_findings(findings: Any) -> bool:
 def rows(changes: list[Change], lang: Lang = "en") -> list[dict[str, str]]:
     """Return the changes as texts: cause, what, before, after, change (after − before of two numbers)."""
     known = causes.figures()
-    shown = []
+    table = []
     for change in changes:
         name, _, part = change.name.partition(".")
         label = known[name].label.in_(lang) if name in known else name.replace("_", " ")
@@ -90,8 +90,8 @@ def rows(changes: list[Change], lang: Lang = "en") -> list[dict[str, str]]:
         numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (before, after))
         texts = {"before": _text(before, lang), "after": _text(after, lang)}
         delta = f"{after - before:+,.1f}".removesuffix(".0") if numbers else ""
-        shown.append({"cause": change.title or change.cause, "what": what, **texts, "change": delta})
-    return shown
+        table.append({"cause": change.title or change.cause, "what": what, **texts, "change": delta})
+    return table
 
 
 def render(changes: list[Change], lang: Lang = "en") -> str:

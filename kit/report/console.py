@@ -73,7 +73,7 @@ def size(spec: Mapping[str, Any], lang: Lang, *, broker: bool, client: bool, gro
     """Return `kit.rocketmq.size.rewrites` as text; `broker`, `client`, `group`: whether it was given, not assumed."""
     version, limit = spec["broker"], spec["limit"]
     what = MEASURED[spec["rule"]].say(limit=limit, more=limit + 65536)
-    said = [
+    lines = [
         SIZES["given" if broker else "assumed"].say(version=version),
         SIZES["measures"].say(what=what, check_max=spec["check_max"]),
         *([] if broker else [SIZES["before"].say()]),
@@ -93,7 +93,7 @@ def size(spec: Mapping[str, Any], lang: Lang, *, broker: bool, client: bool, gro
     ):  # fmt: skip
         value = SIZES["no_body"].in_(lang) if spec[key] is None else f"{spec[key]:,}"
         ends.append(f"{SIZES[name].in_(lang)}: {value}" + (f"  ({SIZES[why].in_(lang)})" if why else ""))
-    return " ".join(s.render(lang) for s in said) + "\n\n" + table(rows, heads, (2, 3, 4)) + "\n" + "\n".join(ends)
+    return " ".join(s.render(lang) for s in lines) + "\n\n" + table(rows, heads, (2, 3, 4)) + "\n" + "\n".join(ends)
 
 
 PLACES: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
@@ -111,14 +111,14 @@ PLACES: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
 """How a row of each part of a message's life is printed."""
 
 
-def life(told: dict[str, Any], lang: Lang) -> str:
+def life(lists: dict[str, Any], lang: Lang) -> str:
     """Return the life of a message for a terminal. `told`: from `kit.trace`."""
-    lines = [f"{told['id']}: {KINDS[told['kind']].in_(lang)}"]
-    if len(told["uniq_keys"]) > 1 or (told["uniq_keys"] and told["kind"] != "uniq"):
-        lines.append("  " + TEXTS["messages"].say(n=len(told["uniq_keys"]), keys=told["uniq_keys"][:8]).render(lang))
-    if told["records"]:
-        lines += ["", TEXTS["records"].say(n=len(told["records"])).render(lang)]
-    for record in _telling(told["records"]):
+    lines = [f"{lists['id']}: {KINDS[lists['kind']].in_(lang)}"]
+    if len(lists["uniq_keys"]) > 1 or (lists["uniq_keys"] and lists["kind"] != "uniq"):
+        lines.append("  " + TEXTS["messages"].say(n=len(lists["uniq_keys"]), keys=lists["uniq_keys"][:8]).render(lang))
+    if lists["records"]:
+        lines += ["", TEXTS["records"].say(n=len(lists["records"])).render(lang)]
+    for record in _telling(lists["records"]):
         if isinstance(record, int):
             lines.append("    " + TEXTS["alike"].say(n=record).render(lang))
             continue
@@ -126,11 +126,11 @@ def life(told: dict[str, Any], lang: Lang) -> str:
         lines.append(f"  {_when(record['store_timestamp'])}  {record['stage']:<10}  {record['topic']}  {where}")
         lines.append(f"      {record['why']}")
     for name, line in PLACES.items():
-        rows = told[name]
+        rows = lists[name]
         lines += ["", TEXTS[name].say(n=len(rows)).render(lang)] if rows else []
         lines += [f"  {line(row)}" for row in rows[:SHOWN]]
         lines += ["  " + TEXTS["more"].say(n=len(rows) - SHOWN).render(lang)] if len(rows) > SHOWN else []
-    lines += [] if told["gaps"] else ["", TEXTS["no_gaps"].in_(lang)]
+    lines += [] if lists["gaps"] else ["", TEXTS["no_gaps"].in_(lang)]
     return "\n".join(printable(line)[: 4 * WIDE] for line in "\n".join(lines).split("\n"))
 
 
@@ -151,10 +151,10 @@ def _telling(records: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any] | int
         yield record
 
 
-def lives(told: Iterable[dict[str, Any]], lang: Lang) -> str:
+def lives(documents: Iterable[dict[str, Any]], lang: Lang) -> str:
     """Return a line for each of several messages: how many copies, where and when the last one is, what is missing."""
     rows = []
-    for each in told:
+    for each in documents:
         gaps = " ".join(gap["text"] for gap in each["gaps"] if gap["kind"] != "unquoted")
         if last := each["records"] and each["records"][-1]:
             copies = TEXTS["copies"].say(n=len(each["records"])).render(lang)

@@ -90,8 +90,8 @@ def _figures(finding: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
             ]
             tables += [_table(rows, alone, lang)] if rows else []
         elif isinstance(value, list):
-            said = {own: text.in_(lang) for own, text in known.values.items()} if known else {}
-            rows = [{key: _readable(said.get(str(each), each), key) for key, each in item.items()} for item in value
+            words = {own: text.in_(lang) for own, text in known.values.items()} if known else {}
+            rows = [{key: _readable(words.get(str(each), each), key) for key, each in item.items()} for item in value
                     if isinstance(item, Mapping)]  # fmt: skip
             # Reasons are shown as text, not counted.
             number = None if any("why" in row for row in rows) else len(value)

@@ -42,7 +42,7 @@ def shell(
     options: Mapping[str, Any],
     manifest_hash: str | None,
     name: str = "report",
-    **shown: Any,
+    **values: Any,
 ) -> str:
     """Return a page of `template`, which extends `base.html.j2`. `name`: the command that makes the page again."""
     return _ENV.get_template(template).render(
@@ -55,7 +55,7 @@ def shell(
         manifest_hash=manifest_hash,
         made_by=PAGE["made_by"].say(version=clean(findings["kit_version"])).render(lang),
         **bundled(),
-        **shown,
+        **values,
     )
 
 
@@ -89,15 +89,15 @@ def render(
     owners = {s.name: next((f["cause"] for f in order if f["cause"] in s.causes), None) for s in stories}
     views = [_view(f, [s for s in stories if owners[s.name] == f["cause"]], lang, failures) for f in order]
     of = {verdict: [v for v in views if v["verdict"] == verdict] for verdict in VERDICTS}
-    found = [v for v in views if v["verdict"] in FOUND]
+    concluded = [v for v in views if v["verdict"] in FOUND]
     confirmed = [v for v in of["confirmed"] if v["kind"] == "root_cause"]
-    first = confirmed or [v for v in found if v["kind"] == "root_cause"][:1]
-    drawn = part(_timeline, tables, found, lang)
+    first = confirmed or [v for v in concluded if v["kind"] == "root_cause"][:1]
+    drawn = part(_timeline, tables, concluded, lang)
     lists = [
         part(summaries, of["ruled_out"], "ruled_out", lang),
-        part(apart, [v["id"] for v in found], lang),
-        part(shown, tables.get("harmless"), noise.HEAD, lang, noise.SHOWN),
-        part(shown, tables.get("releases"), release_advice.HEAD, lang, release_advice.COLUMNS),
+        part(apart, [v["id"] for v in concluded], lang),
+        part(rows_of, tables.get("harmless"), noise.HEAD, lang, noise.SHOWN),
+        part(rows_of, tables.get("releases"), release_advice.HEAD, lang, release_advice.COLUMNS),
     ]
     warning = zone_warning(findings, lang)
     return shell(
@@ -105,15 +105,15 @@ def render(
         title=" · ".join(v["title"] for v in confirmed) or page(lang)["no_cause"],
         redacted=bool(options.get("redact")),
         head=first[0] if first else None,
-        answers=_answers(first, bool(confirmed), found, of, lang),
+        answers=_answers(first, bool(confirmed), concluded, of, lang),
         banners=[
             *([warning] if warning else []),
             *(PAGE["cause_failed"].say(title=v["title"], summary=v["summary"]).render(lang) for v in of["failed"]),
             *_of_notebooks(stories, lang),
         ],
-        found=found,
+        found=concluded,
         first=[v["id"] for v in first],
-        links=_links(found, lang),
+        links=_links(concluded, lang),
         lists=[table for table in lists if table],
         undecided=of["insufficient_evidence"],
         undecided_table=part(summaries, of["insufficient_evidence"], "undecided", lang),
@@ -126,8 +126,8 @@ def render(
         ],
         inventory=part(inventory, findings, tables, lang),
         unrecognised=findings["evidence"]["not_recognised"],
-        damage=part(shown, tables.get("damage"), PAGE["damage"], lang),
-        skipped=part(shown, tables.get("skipped"), PAGE["skipped"], lang),
+        damage=part(rows_of, tables.get("damage"), PAGE["damage"], lang),
+        skipped=part(rows_of, tables.get("skipped"), PAGE["skipped"], lang),
         nothing_skipped="skipped" in tables and tables["skipped"].empty,
         glossary=[(term.in_(lang), meaning.in_(lang)) for term, meaning in GLOSSARY],
     )  # fmt: skip
@@ -135,9 +135,9 @@ def render(
 
 def _of_notebooks(stories: Sequence[Story], lang: Lang) -> list[str]:
     """Return a sentence for each notebook that failed, as a whole or in parts."""
-    said = [PAGE["failed"].say(name=s.name) for s in stories if s.failed]
-    said += [PAGE["parts_failed"].say(name=s.name, n=s.parts_failed) for s in stories if s.parts_failed]
-    return [each.render(lang) for each in said]
+    problems = [PAGE["failed"].say(name=s.name) for s in stories if s.failed]
+    problems += [PAGE["parts_failed"].say(name=s.name, n=s.parts_failed) for s in stories if s.parts_failed]
+    return [each.render(lang) for each in problems]
 
 
 def _part(failures: list[Failure], lang: Lang, make: Callable[..., Any], *arguments: Any) -> Any:
@@ -154,32 +154,32 @@ def _view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, fail
         return finding_view(finding, stories, lang)
     except Exception as error:
         failures.append(Failure.of(finding["cause"], error))
-        said = f"{finding['summary']} {PAGE['part_failed'].say(type=failures[-1].type).render(lang)}"
+        summary = f"{finding['summary']} {PAGE['part_failed'].say(type=failures[-1].type).render(lang)}"
         bare: dict[str, Any] = {
             "window": None,
             "steps": [],
             "figures": {},
             "remedies": [],
             "missing": [],
-            "summary": said,
+            "summary": summary,
         }
         return finding_view({**finding, **bare}, stories, lang)
 
 
 def _timeline(
-    tables: Mapping[str, pd.DataFrame], found: Sequence[Mapping[str, Any]], lang: Lang
+    tables: Mapping[str, pd.DataFrame], findings: Sequence[Mapping[str, Any]], lang: Lang
 ) -> dict[str, Any] | None:
     frame = tables.get("timeline")
     if frame is None or frame.empty:
         return None
-    return chart_block(timeline.timeline(frame, lang, {view["id"]: view["title"] for view in found}), "timeline")
+    return chart_block(timeline.timeline(frame, lang, {view["id"]: view["title"] for view in findings}), "timeline")
 
 
 def summaries(views: Sequence[Mapping[str, Any]], caption: str, lang: Lang) -> dict[str, Any] | None:
     """Return the causes with the reason of their verdict."""
     heads = {name: PAGE[name] for name in ("cause", "reason")}
     frame = pd.DataFrame([(v["title"], v["summary"]) for v in views], columns=pd.Index(list(heads)))
-    return shown(frame, PAGE[caption], lang, heads)
+    return rows_of(frame, PAGE[caption], lang, heads)
 
 
 def inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
@@ -197,10 +197,10 @@ def inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], l
 
 def apart(slugs: Sequence[str], lang: Lang) -> dict[str, Any] | None:
     """Return what these causes look like, and how to tell them apart."""
-    return shown(look_alikes.frame(lang, slugs), PAGE["look_alikes"], lang, look_alikes.COLUMNS)
+    return rows_of(look_alikes.frame(lang, slugs), PAGE["look_alikes"], lang, look_alikes.COLUMNS)
 
 
-def shown(
+def rows_of(
     frame: pd.DataFrame | None, caption: T, lang: Lang, heads: Mapping[str, T] = COLUMNS
 ) -> dict[str, Any] | None:
     """Return a table for the page, None without rows."""
@@ -210,7 +210,7 @@ def shown(
 def _answers(
     first: list[dict[str, Any]],
     confirmed: bool,
-    found: list[dict[str, Any]],
+    findings: list[dict[str, Any]],
     of: Mapping[str, list[dict[str, Any]]],
     lang: Lang,
 ) -> dict[str, Any]:
@@ -232,18 +232,18 @@ def _answers(
         "why": [step for each in steps for step in each[:claims]],
         "more": left and {"place": left[0]["place"], "said": PAGE["more_claims"].say(n=len(left)).render(lang)},
         "now": [remedy for view in first for remedy in view["remedies"]][:HEAD_REMEDIES],
-        "collect": requests(found if confirmed else found + undecided)[:6],
-        "also": [view for view in found if view not in first],
+        "collect": requests(findings if confirmed else findings + undecided)[:6],
+        "also": [view for view in findings if view not in first],
     }
 
 
-def _links(found: Sequence[Mapping[str, Any]], lang: Lang) -> dict[str, list[tuple[str, list[Mapping[str, Any]]]]]:
+def _links(findings: Sequence[Mapping[str, Any]], lang: Lang) -> dict[str, list[tuple[str, list[Mapping[str, Any]]]]]:
     """Return, for each finding, what explains it and what it explains, among those found."""
     links = {}
-    for view in found:
+    for view in findings:
         of = {
-            "explained_by": [other for other in found if other["id"] in view["explained_by"]],
-            "explains": [other for other in found if view["id"] in other["explained_by"]],
+            "explained_by": [other for other in findings if other["id"] in view["explained_by"]],
+            "explains": [other for other in findings if view["id"] in other["explained_by"]],
         }
         links[view["id"]] = [(PAGE[word].in_(lang), others) for word, others in of.items() if others]
     return links

@@ -28,8 +28,8 @@ def ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
     def place(finding: Mapping[str, Any]) -> tuple[Any, ...]:
         verdict, slug = ORDER.index(finding["verdict"]), finding["cause"]
-        found = ORDER.index("suspected")
-        return max(verdict, found), KINDS.index(finding["kind"]), verdict, harm.get(slug, len(harm)), slug
+        suspected = ORDER.index("suspected")
+        return max(verdict, suspected), KINDS.index(finding["kind"]), verdict, harm.get(slug, len(harm)), slug
 
     return sorted(findings["findings"], key=place)
 

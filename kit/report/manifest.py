@@ -20,12 +20,12 @@ def manifest(
     findings: Mapping[str, Any], options: Mapping[str, Any], notebooks: Iterable[Path] = (), notes: Path | None = None
 ) -> dict[str, Any]:
     """Return the manifest: inputs with SHA-256, options, versions, hashes of executed notebooks and notes."""
-    shown = ("file", "kind", "bytes", "sha256")
+    columns = ("file", "kind", "bytes", "sha256")
     content: dict[str, Any] = {
         "schema": 1,
         "kit_version": findings["kit_version"],
         "evidence": findings["evidence"]["path"],
-        "inputs": [{name: file.get(name) for name in shown} for file in findings["evidence"]["files"]],
+        "inputs": [{name: file.get(name) for name in columns} for file in findings["evidence"]["files"]],
         "not_recognised": findings["evidence"]["not_recognised"],
         "options": json.loads(json.dumps(options, sort_keys=True, default=str)),
         "versions": versions(),

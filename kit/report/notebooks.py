@@ -59,12 +59,12 @@ def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None 
         if cause == "auto"
         else {cause}
     )
-    found = []
+    numbers = []
     for path in sorted((where or folder()).glob("*.ipynb")):
         about = read(path).metadata.get(KIT, {})
         if about.get("report") == "overview" or wanted.intersection(about_causes(about)):
-            found.append(path)
-    return found
+            numbers.append(path)
+    return numbers
 
 
 def about_causes(about: Mapping[str, Any]) -> tuple[str, ...]:
@@ -217,15 +217,15 @@ def settle(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> No
 
 def _joined(outputs: Iterable[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
     """Return outputs without progress lines and with printed text joined: a kernel sends it in arbitrary pieces."""
-    kept: list[nbformat.NotebookNode] = []
+    cells: list[nbformat.NotebookNode] = []
     for output in outputs:
         if output.get("metadata", {}).get(KIT, {}).get("passing"):
             continue  # a progress line
-        if kept and output["output_type"] == "stream" and output.get("name") == kept[-1].get("name"):
-            kept[-1]["text"] += output["text"]
+        if cells and output["output_type"] == "stream" and output.get("name") == cells[-1].get("name"):
+            cells[-1]["text"] += output["text"]
         else:
-            kept.append(output)
-    return kept
+            cells.append(output)
+    return cells
 
 
 @attrs.frozen
@@ -273,8 +273,8 @@ def _block(output: Mapping[str, Any], name: str) -> dict[str, Any] | None:
     data, about = output.get("data", {}), output.get("metadata", {}).get(KIT, {})
     if PLOTLY_MIME in data:
         plain = {"title": "", "reading": "", "alt": "", "min_width": 0, "table": None}
-        said = {"kind": "chart", "id": f"chart-{name}", "figure": embed(data[PLOTLY_MIME])}
-        return plain | data.get(CHART, {}) | said
+        block = {"kind": "chart", "id": f"chart-{name}", "figure": embed(data[PLOTLY_MIME])}
+        return plain | data.get(CHART, {}) | block
     if TABLE in data:
         return {"kind": "table", "table": data[TABLE]}
     text = output.get("text") if output.get("name") == "stdout" else data.get("text/plain")

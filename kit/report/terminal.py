@@ -76,8 +76,8 @@ def zone_warning(findings: Mapping[str, Any], lang: Lang) -> str | None:
     first = iso(local[0]["first"])
     instant = first - dt.timedelta(hours=8)
     with on_clock(None):
-        said = TEXTS["zone_unknown"].say(files=files, local=f"{first:%H:%M:%S}", utc=f"{instant:%H:%M:%S}")
-        return printable(said.render(lang))
+        sentence = TEXTS["zone_unknown"].say(files=files, local=f"{first:%H:%M:%S}", utc=f"{instant:%H:%M:%S}")
+        return printable(sentence.render(lang))
 
 
 def closing(findings: dict[str, Any], lang: Lang) -> str:
@@ -85,14 +85,14 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     roots = [f for f in findings["findings"] if f["kind"] == "root_cause"]
     confirmed = [f for slug in findings["root_causes"] for f in roots if f["cause"] == slug]
     first = confirmed or [f for f in roots if f["verdict"] == "suspected"]
-    found = TEXTS["found" if confirmed else "perhaps"].say(causes=", ".join(f["cause"] for f in first))
-    said: list[Sentence | str] = [found if first else TEXTS["nothing_found"], *(f["summary"] for f in first[:1])]
+    causes = TEXTS["found" if confirmed else "perhaps"].say(causes=", ".join(f["cause"] for f in first))
+    sentences: list[Sentence | str] = [causes if first else TEXTS["nothing_found"], *(f["summary"] for f in first[:1])]
     if confirmed:
-        said += [TEXTS["do_next"].say(action=brief(r["action"])) for f in first for r in f["remedies"]][:1]
+        sentences += [TEXTS["do_next"].say(action=brief(r["action"])) for f in first for r in f["remedies"]][:1]
     else:
         missing = (m["artefact"] for f in first or findings["findings"] for m in f["missing"])
-        said += [TEXTS["to_collect"].say(artefact=artefact) for artefact in missing][:1]
-    return "\n".join(printable(line if isinstance(line, str) else line.render(lang)) for line in said)
+        sentences += [TEXTS["to_collect"].say(artefact=artefact) for artefact in missing][:1]
+    return "\n".join(printable(line if isinstance(line, str) else line.render(lang)) for line in sentences)
 
 
 def _first(finding: Mapping[str, Any]) -> str:
@@ -107,11 +107,11 @@ def _wanted(order: Iterable[Mapping[str, Any]], lang: Lang, most: int | None) ->
     return "\n".join([TEXTS["next"].in_(lang), *wanted]) if wanted else ""
 
 
-def inventory(found: Inventory, lang: Lang) -> str:
+def inventory(files: Inventory, lang: Lang) -> str:
     """Return one row per file, those not recognised or refused last."""
-    rows = [[item.file, *_about(item, lang)] for item in found.items]
-    rows += [[name, TEXTS["not_recognised"].in_(lang)] for name in found.not_recognised]
-    rows += [[refused.file, TEXTS["refused"].say(reason=refused.say(lang)).render(lang)] for refused in found.refused]
+    rows = [[item.file, *_about(item, lang)] for item in files.items]
+    rows += [[name, TEXTS["not_recognised"].in_(lang)] for name in files.not_recognised]
+    rows += [[refused.file, TEXTS["refused"].say(reason=refused.say(lang)).render(lang)] for refused in files.refused]
     names = heads(lang, TEXTS, "file", "kind", "bytes", "first", "last", "zone", "sha256", "replica")
     return table(rows, names, (2,))
 
@@ -130,20 +130,20 @@ def counts(rows: Iterable[tuple[str, Any]]) -> str:
     return table([(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in rows])
 
 
-def checkup(found: Checkup, lang: Lang) -> str:
+def checkup(examined: Checkup, lang: Lang) -> str:
     """Return hazards, faults of the releases seen, and for configuration alone a guide to its parameters."""
     from kit.causes import release_advice
 
-    parts = [_guide(broker, lang) for broker in found.seen.brokers] if found.seen.configuration_only else []
-    hazards, notes = ([h for h in found.hazards if h.grade == grade] for grade in ("hazard", "note"))
-    settings = sum(len(broker.settings.given) for broker in found.seen.brokers)
-    nothing = ADVICE["nothing"].say(settings=settings, groups=len(found.seen.groups)).render(lang) + "\n"
+    parts = [_guide(broker, lang) for broker in examined.seen.brokers] if examined.seen.configuration_only else []
+    hazards, notes = ([h for h in examined.hazards if h.grade == grade] for grade in ("hazard", "note"))
+    settings = sum(len(broker.settings.given) for broker in examined.seen.brokers)
+    nothing = ADVICE["nothing"].say(settings=settings, groups=len(examined.seen.groups)).render(lang) + "\n"
     parts.append(_hazards(hazards, lang) if hazards else nothing)
     if notes:
         parts.append(ADVICE["notes"].in_(lang) + "\n" + _hazards(notes, lang))
-    if found.faults:
+    if examined.faults:
         names = [head.in_(lang) for head in (*release_advice.COLUMNS.values(), ADVICE["fitting"])]
-        rows = [(*each.row(lang), ADVICE["yes"].in_(lang) if each.fits else "") for each in found.faults]
+        rows = [(*each.row(lang), ADVICE["yes"].in_(lang) if each.fits else "") for each in examined.faults]
         parts.append(ADVICE["faults"].in_(lang) + "\n" + table(rows, names))
     return "\n".join(parts)
 
@@ -174,9 +174,9 @@ def _guide(broker: Broker, lang: Lang) -> str:
         against = ", ".join(conflict.slug for conflict in conflicts if row["name"] in conflict.names)
         rows.append((row["name"], _value(row["value"]), _value(row["default"]), meaning + unit, trade, against))
     name, version = broker.name or ADVICE["the_broker"], broker.settings.version
-    said = ADVICE["guide"].say(broker=name, version=str(version) if version else ADVICE["any_release"])
+    guide = ADVICE["guide"].say(broker=name, version=str(version) if version else ADVICE["any_release"])
     names = heads(lang, ADVICE, "parameter", "value", "default", "meaning", "trades", "against")
-    return printable(said.render(lang)) + "\n" + table(rows, names)
+    return printable(guide.render(lang)) + "\n" + table(rows, names)
 
 
 def _unknown(name: str, lang: Lang) -> str:

@@ -79,11 +79,11 @@ def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
     """Write `out/logs`; return entries per file and layout, and lines that match no layout."""
     with output.into(out, "logs", case.lang) as folder:
         save(case.logs, folder / "logs", form)
-    found = case.sql(
+    rows = case.sql(
         "select file, layout, count(*) as n from logs group by file, layout order by file, layout"
     ).collect()
-    counted = [(f"{row.file} [{row.layout}]", row.n) for row in found]
-    return [*counted, ("not understood", sum(row.n for row in found if row.layout == "unknown"))]
+    counted = [(f"{row.file} [{row.layout}]", row.n) for row in rows]
+    return [*counted, ("not understood", sum(row.n for row in rows if row.layout == "unknown"))]
 
 
 def save(frame: DataFrame, folder: Path, form: str) -> None:
@@ -92,7 +92,7 @@ def save(frame: DataFrame, folder: Path, form: str) -> None:
     if form == "parquet":
         frame.write.parquet(target)
     elif form == "jsonl":
-        frame.select(*map(_shown, frame.schema)).mapInArrow(_lines, "value string").write.text(target)
+        frame.select(*map(_plain, frame.schema)).mapInArrow(_lines, "value string").write.text(target)
         for part in folder.glob("*.txt"):
             part.rename(part.with_suffix(".json"))
     else:
@@ -112,7 +112,7 @@ def _lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pydict({"value": [msgspec.json.encode(row).decode() for row in rows]})
 
 
-def _shown(field: types.StructField) -> Any:
+def _plain(field: types.StructField) -> Any:
     """Return a column with times as ISO 8601 in milliseconds; bytes become base64 in JSON."""
     column = F.col(field.name)
     if isinstance(field.dataType, types.TimestampType):
@@ -122,7 +122,7 @@ def _shown(field: types.StructField) -> Any:
 
 def _flat(field: types.StructField) -> Any:
     """Return a column for CSV: maps and lists as JSON, bytes as base64, texts made harmless."""
-    column = _shown(field)
+    column = _plain(field)
     if isinstance(field.dataType, types.MapType | types.ArrayType):
         column = F.to_json(column)
     elif isinstance(field.dataType, types.BinaryType):

@@ -269,8 +269,8 @@ def problems_in(text: str) -> tuple[Problem, ...]:
 
 def event_in(text: str) -> Event | None:
     """Return the event with the longest text in a log entry; of equal ones that with a second condition."""
-    found = _matches(Event, text)
-    matches = [(len(needle) + bool(row.confirm), row) for row, needle in found if re.search(row.confirm, text)]
+    known = _matches(Event, text)
+    matches = [(len(needle) + bool(row.confirm), row) for row, needle in known if re.search(row.confirm, text)]
     return max(matches, key=lambda match: match[0])[1] if matches else None
 
 

@@ -55,5 +55,5 @@ def _without(line: str, number: int | None, others: list[re.Pattern[str]]) -> st
         return bare(line)
     if _GAP.match(line):
         return ""
-    found = next((match for each in others if (match := each.match(line))), None)
-    return line[found.end() :] if found else line
+    prefix = next((match for each in others if (match := each.match(line))), None)
+    return line[prefix.end() :] if prefix else line

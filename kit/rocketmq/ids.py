@@ -180,16 +180,16 @@ def _reported(text: str, near: dt.datetime | None) -> dict[str, Any]:
 def _bytes(text: str) -> tuple[bytes, str]:
     """Return the bytes and the canonical spelling, without the quotes and blanks that a log prints around an id."""
     plain = text.strip().strip("\"'`[],;").strip()
-    shown = plain if len(plain) <= 60 else plain[:57] + "…"
+    quoted = plain if len(plain) <= 60 else plain[:57] + "…"
     if not plain:
         raise BadId(SAYS["bad"].say(text=text[:60], why=SAYS["bad_empty"]))
     odd = re.search(r"[^0-9A-Fa-f]", plain)
     if odd:
-        raise BadId(SAYS["bad"].say(text=shown, why=SAYS["bad_digit"].say(char=odd.group())))
+        raise BadId(SAYS["bad"].say(text=quoted, why=SAYS["bad_digit"].say(char=odd.group())))
     if len(plain) not in (32, 34, 56):
-        raise BadId(SAYS["bad"].say(text=shown, why=SAYS["bad_length"].say(n=len(plain))))
+        raise BadId(SAYS["bad"].say(text=quoted, why=SAYS["bad_length"].say(n=len(plain))))
     if len(plain) == 34 and not plain.startswith("01"):
-        raise BadId(SAYS["bad"].say(text=shown, why=SAYS["bad_grpc"]))
+        raise BadId(SAYS["bad"].say(text=quoted, why=SAYS["bad_grpc"]))
     return bytes.fromhex(plain), plain.upper()
 
 

@@ -144,8 +144,8 @@ _NO_NAME: Final = frozenset({"null", "none", "topic", "group", "is", "not"})
 
 def labelled(text: str) -> list[str]:
     """Return the groups, topics of users and brokers that a printed line names as such."""
-    found = [match["name"] or match["key"] for match in _LABELLED.finditer(text)]
-    return [name for name in dict.fromkeys(found) if not is_system_topic(name) and name.lower() not in _NO_NAME]
+    ids = [match["name"] or match["key"] for match in _LABELLED.finditer(text)]
+    return [name for name in dict.fromkeys(ids) if not is_system_topic(name) and name.lower() not in _NO_NAME]
 
 
 def is_system_topic(topic: str) -> bool:

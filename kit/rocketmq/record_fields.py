@@ -27,11 +27,11 @@ def writer(name: str) -> str:
 
 def of(topic: str, body: int, store_size: int, properties: Mapping[str, str]) -> dict[str, int]:
     """Return the bytes of each field of `FIELDS`; they sum up to `store_size`. `fixed`: everything of constant size."""
-    found = dict.fromkeys(FIELDS, 0) | {"body": body, "topic": len(topic.encode())}
+    sizes = dict.fromkeys(FIELDS, 0) | {"body": body, "topic": len(topic.encode())}
     for name, value in properties.items():
-        found[writer(name)] += len(name.encode()) + len(value.encode()) + 2
-    found["fixed"] = store_size - sum(found.values())
-    return found
+        sizes[writer(name)] += len(name.encode()) + len(value.encode()) + 2
+    sizes["fixed"] = store_size - sum(sizes.values())
+    return sizes
 
 
 def of_first(frame: pd.DataFrame) -> pd.DataFrame:
@@ -52,10 +52,10 @@ def stages(record: Any, body: int, limit: int | None) -> pd.DataFrame:
     properties = dict(record.properties or {})
     half = of(record.topic, record.body_size, record.store_size, properties)
     real = properties.get(names.REAL_TOPIC, "")
-    said = properties.get(names.CHECK_TIMES, "")
-    times = said if said.isascii() and said.isdigit() else None
+    checks = properties.get(names.CHECK_TIMES, "")
+    times = checks if checks.isascii() and checks.isdigit() else None
     more = size.growth(int(times or 0) + 1, int(times) if times else None)
-    found = {
+    fields = {
         "checked": dict.fromkeys(FIELDS, 0) | {"body": record.body_size},
         "sent": half | {"topic": len(real.encode()), "broker": 0, "check": 0},
         "half": half,
@@ -63,7 +63,7 @@ def stages(record: Any, body: int, limit: int | None) -> pd.DataFrame:
     }
     rows = [
         (stage, field, count, limit, record.offset_msg_id)
-        for stage, parts in found.items()
+        for stage, parts in fields.items()
         for field, count in parts.items()
     ]
     return pd.DataFrame(rows, columns=pd.Index(["stage", "field", "bytes", "limit", "offset_msg_id"])).astype(

@@ -164,18 +164,18 @@ def refusals(
     """Return why the broker would refuse the record, [] if it would store it."""
     limit = rule("maxMessageSize", broker) if limit is None else limit
     how = size_rule(broker, dledger=dledger)
-    found: list[Refusal] = []
+    refused: list[Refusal] = []
     if (how == "total" and record.size > limit) or (how == "body+64k" and record.size > limit + TOTAL_SLACK):
-        found.append("total")
+        refused.append("total")
     if how != "total" and record.body > limit:
-        found.append("body")
+        refused.append("body")
     if dledger and record.size > DLEDGER_MAX_RECORD:
-        found.append("dledger")
+        refused.append("dledger")
     if properties_length(record.properties, trailing=record.trailing) > rule("propertiesMax", broker):
-        found.append("properties")
+        refused.append("properties")
     if topic_too_long(record.topic, broker):
-        found.append("topic")
-    return found
+        refused.append("topic")
+    return refused
 
 
 def topic_too_long(topic: str, broker: str | Version = NEWEST) -> bool:

@@ -35,10 +35,10 @@ class Version:
         plain = str(text).strip()
         if plain.isdecimal():
             return cls._of_ordinal(int(plain), plain)
-        found = re.search(r"(?<!\d)(\d{1,2})[._](\d{1,2})(?:[._](\d{1,2}))?(?!\d)", plain)
-        if not found:
+        match = re.search(r"(?<!\d)(\d{1,2})[._](\d{1,2})(?:[._](\d{1,2}))?(?!\d)", plain)
+        if not match:
             raise ValueError(SAYS["not_a_version"].say(text=plain[:80]).render())
-        return cls(int(found.group(1)), int(found.group(2)), int(found.group(3) or 0))
+        return cls(int(match.group(1)), int(match.group(2)), int(match.group(3) or 0))
 
     @classmethod
     def _of_ordinal(cls, number: int, text: str) -> Version:

@@ -48,17 +48,17 @@ def plan(files: Sequence[File]) -> list[Chunk]:
     """Cut files into tasks of at most `CHUNK` bytes: about eight or more of them if there is enough to read."""
     most = max(SHARED, min(CHUNK, sum(file.used for file in files) // 8 + 1))
     chunks: list[Chunk] = []
-    held: list[tuple[File, int, int]] = []
+    group: list[tuple[File, int, int]] = []
     room = most
     for file in files:
         for start in range(0, max(file.used, 1 if file.length else 0), CHUNK):
             stop = min(start + CHUNK, file.used)
-            if held and stop - start > room:
-                chunks.append(Chunk(tuple(held)))
-                held, room = [], most
-            held.append((file, start, stop))
+            if group and stop - start > room:
+                chunks.append(Chunk(tuple(group)))
+                group, room = [], most
+            group.append((file, start, stop))
             room -= stop - start
-    return [*chunks, Chunk(tuple(held))] if held else chunks
+    return [*chunks, Chunk(tuple(group))] if group else chunks
 
 
 def tasks(files: Sequence[dict[str, Any]], unread: Unread) -> list[InputPartition]:

@@ -80,22 +80,22 @@ def _about(executable: Path) -> str:
 def _release(executable: Path) -> str | None:
     if not os.access(executable, os.X_OK):
         return None
-    if found := re.search(r'^JAVA_VERSION="([^"]+)"', _about(executable), re.MULTILINE):
-        return found.group(1)
+    if match := re.search(r'^JAVA_VERSION="([^"]+)"', _about(executable), re.MULTILINE):
+        return match.group(1)
     try:
         answer = subprocess.run(
             [executable, "-version"], capture_output=True, text=True, errors="replace", timeout=30, check=False
         ).stderr
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'version "([^"]+)"', answer)
-    return found.group(1) if found else None
+    match = re.search(r'version "([^"]+)"', answer)
+    return match.group(1) if match else None
 
 
 def major(release: str | None) -> int | None:
     """Return 17 for `17.0.15` and 8 for `1.8.0_402`."""
-    found = re.match(r"(?:1\.)?(\d+)", release or "")
-    return int(found.group(1)) if found else None
+    match = re.match(r"(?:1\.)?(\d+)", release or "")
+    return int(match.group(1)) if match else None
 
 
 def executable() -> Path | None:

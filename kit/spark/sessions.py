@@ -227,7 +227,7 @@ def _quiet() -> Iterator[None]:
         yield
         return
     log = Path(wanted or default_base() / "spark.log")
-    kept = os.dup(2)
+    stderr = os.dup(2)
     try:
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
@@ -238,8 +238,8 @@ def _quiet() -> Iterator[None]:
         os.dup2(target, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(stderr, 2)
+        os.close(stderr)
         os.close(target)
 
 

@@ -44,8 +44,8 @@ def part_name(options: Any, task: InputPartition) -> str:
     path.
     """
     digests = json.loads(options.get("digests") or "{}")
-    said = sorted((key, value) for key, value in options.items() if key.lower() not in _PLACES)
-    read = [code_hash(*READING), said, _by_content(attrs.asdict(task), digests)]  # type: ignore[arg-type]
+    parts = sorted((key, value) for key, value in options.items() if key.lower() not in _PLACES)
+    read = [code_hash(*READING), parts, _by_content(attrs.asdict(task), digests)]  # type: ignore[arg-type]
     return hashlib.sha256(json.dumps(read, default=str).encode()).hexdigest()[:24]
 
 
@@ -152,7 +152,7 @@ def share(files: Sequence[dict[str, Any]], unread: Unread) -> list[InputPartitio
     columns.
     """
     tasks: list[InputPartition] = []
-    held: list[tuple[str, str]] = []
+    group: list[tuple[str, str]] = []
     room = _SHARE
     for item in files:
         try:
@@ -160,12 +160,12 @@ def share(files: Sequence[dict[str, Any]], unread: Unread) -> list[InputPartitio
         except OSError as error:
             unread.note(str(item["file"]), error)
             continue
-        if held and size > room:
-            tasks.append(Files(tuple(held)))
-            held, room = [], _SHARE
-        held.append((str(item["file"]), str(item["path"])))
+        if group and size > room:
+            tasks.append(Files(tuple(group)))
+            group, room = [], _SHARE
+        group.append((str(item["file"]), str(item["path"])))
         room -= size
-    return [*tasks, Files(tuple(held))]
+    return [*tasks, Files(tuple(group))]
 
 
 def data_sources(*, embedded: bool = False) -> list[type[DataSource]]:

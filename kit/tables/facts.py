@@ -30,7 +30,7 @@ class Source(Protocol):
     @property
     def lang(self) -> Lang: ...
     @property
-    def found(self) -> Inventory: ...
+    def unzoned(self) -> Inventory: ...
     @property
     def inventory(self) -> Inventory: ...
     def has_rows(self, table: str) -> bool: ...
@@ -76,7 +76,7 @@ class Facts:
     @property
     def files(self) -> Inventory:
         """Every file as it was recognised; the times of files that name no zone have none yet."""
-        return self._source.found
+        return self._source.unzoned
 
     @property
     def zoned(self) -> Inventory:

@@ -75,15 +75,15 @@ def question(name: str) -> str:
 def catalogue() -> Mapping[str, Query]:
     """Return every declared table by name. Raise `ValueError` if two have one name."""
     importlib.import_module(FOLDS)
-    found = dict(_folds)
+    tables = dict(_folds)
     for path in sorted(HERE.glob("*/**/*")):
         layer = path.relative_to(HERE).parts[0]
         if path.suffix not in (".sql", ".py") or layer not in ("silver", "gold"):
             continue
-        if path.stem in found:
+        if path.stem in tables:
             raise ValueError(f"two tables are called {path.stem}")
-        found[path.stem] = _query(path, "gold" if layer == "gold" else "silver")
-    return found
+        tables[path.stem] = _query(path, "gold" if layer == "gold" else "silver")
+    return tables
 
 
 def _query(path: Path, layer: Layer) -> Query:

@@ -186,10 +186,10 @@ class Tables:
         if name in self._views:
             return
         self._case.check_cancelled()
-        self._made(name).createOrReplaceTempView(name)
+        self._table(name).createOrReplaceTempView(name)
         self._views.add(name)
 
-    def _made(self, name: str) -> DataFrame:
+    def _table(self, name: str) -> DataFrame:
         if name in self._case.bronze_names():
             return self._case.bronze(name)
         query = catalogue()[name]

@@ -79,7 +79,7 @@ def test_a_fault_of_the_kit_is_no_table_that_cannot_be_read(case: Case, monkeypa
 
     monkeypatch.setattr(zones.zones, "first_seen", fails)
     with pytest.raises(AttributeError):
-        zones.by_file(case.found, case.options, lambda names: ())
+        zones.by_file(case.unzoned, case.options, lambda names: ())
 
 
 def test_times_are_instants_in_the_zone_of_the_records(case: Case) -> None:

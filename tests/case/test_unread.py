@@ -83,7 +83,7 @@ def breaking(real: Any, error: Exception, after: int = 0) -> Any:
 
 def test_every_kind_is_there(evidence: Path) -> None:
     case = opened(evidence)
-    assert {i.kind for i in case.found.items} == {"commitlog", "log", "broker_conf", "rows"}
+    assert {i.kind for i in case.unzoned.items} == {"commitlog", "log", "broker_conf", "rows"}
     for table in ("messages", "logs", "rows", "config_files"):
         assert of_files(case, table) == {"bad", "good"}, table
     assert case.unread() == [] and unreadable.of(case) == []
@@ -108,7 +108,7 @@ def test_while_it_is_recognised(evidence: Path, monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(module, name, fail)
     case = opened(evidence)
-    assert {i.file.split("/")[0] for i in case.found.items} == {"good"}
+    assert {i.file.split("/")[0] for i in case.unzoned.items} == {"good"}
     assert {r.file.split("/")[0] for r in case.unread()} == {"bad"} and len(case.unread()) == 4
     for refused in case.unread():
         for lang in ("en", "zh"):
@@ -170,7 +170,7 @@ def test_a_value_that_has_no_place_in_the_table(evidence: Path, monkeypatch: pyt
 @pytest.mark.parametrize("how", ["removed", "shrunk", "empty", "fifo", "folder"])
 def test_files_that_change_meanwhile(evidence: Path, how: str) -> None:
     case = opened(evidence)
-    assert len(case.found.items) == 8
+    assert len(case.unzoned.items) == 8
     case.zones  # noqa: B018
     for path in [p for p in (evidence / "bad").rglob("*") if p.is_file()]:
         if how == "shrunk":
@@ -275,7 +275,7 @@ def test_a_drive_that_was_away_when_the_files_were_looked_at(evidence: Path, mon
     with monkeypatch.context() as broken:
         broken.setattr(spans, "of", away(spans.of))
         assert {r.reason for r in opened(evidence).unread()} == {"unreadable"}
-    assert len(opened(evidence).found.items) == 8
+    assert len(opened(evidence).unzoned.items) == 8
 
 
 def test_no_room_to_unpack_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,7 +286,7 @@ def test_no_room_to_unpack_is_not_remembered(tmp_path: Path, monkeypatch: pytest
     with monkeypatch.context() as full:
         full.setattr(archives, "KEEP_FREE", 1 << 62)
         assert [r.reason for r in opened(tmp_path / "evidence").unread()] == ["space"]
-    assert [i.file for i in opened(tmp_path / "evidence").found.items] == ["x.log.gz"]
+    assert [i.file for i in opened(tmp_path / "evidence").unzoned.items] == ["x.log.gz"]
 
 
 @pytest.mark.spark

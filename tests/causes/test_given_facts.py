@@ -35,7 +35,7 @@ COPIES = [
     for at in (300, 500)
 ]
 WRONG = {
-    "uniq_key": "A1", "key": "K1", "producer_group": "orders", "said": "ROLLBACK", "address": "10.0.0.9:4000", "born_host": "10.0.0.8:4000",
+    "uniq_key": "A1", "key": "K1", "producer_group": "orders", "answer": "ROLLBACK", "address": "10.0.0.9:4000", "born_host": "10.0.0.8:4000",
     "row_stands": True, "committed": True, "wrong": True, "ts": AT, "file": "transaction.log", "line": 3, "half_file": "0", "half_physical_offset": 50,
 }  # fmt: skip
 ANSWERED = SEEN | {"event": "check-answer-rollback", "file": "transaction.log", "source": "transaction"}
@@ -57,7 +57,7 @@ ROWS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ("shared-producer-group", {"has": ["messages"], "sources": ["transaction"], "known_texts": [ANSWERED], "foreign_answers": [WRONG]},
      "confirmed", {"foreign_answers": 1, "wrong_answers": 1}),
     ("shared-producer-group", {"has": ["messages"], "sources": ["transaction"], "known_texts": [ANSWERED],
-                               "foreign_answers": [WRONG | {"said": "COMMIT", "wrong": False}]},
+                               "foreign_answers": [WRONG | {"answer": "COMMIT", "wrong": False}]},
      "ruled_out", {"foreign_answers": 1, "wrong_answers": 0}),
 ]  # fmt: skip
 
@@ -120,13 +120,13 @@ class Given:
 
     tables: Mapping[str, Rows]
     present: frozenset[str]
-    found: Inventory
+    unzoned: Inventory
     quotes: Mapping[int, str]
     lang: Lang = "en"
 
     @property
     def inventory(self) -> Inventory:
-        return self.found
+        return self.unzoned
 
     def has_rows(self, table: str) -> bool:
         return table in self.present

@@ -59,7 +59,7 @@ def test_one_object_is_one_file(bucket: Path, tmp_path: Path) -> None:
 def test_findings_name_the_uri_and_not_the_copy(bucket: Path, tmp_path: Path) -> None:
     case = kit.open_case(bucket.as_uri(), tmp_path / "ws")
     assert case.name == bucket.as_uri() and case.path.is_relative_to(tmp_path / "ws")
-    assert {item.file for item in case.found.items} == set(held(bucket))
+    assert {item.file for item in case.unzoned.items} == set(held(bucket))
 
 
 def test_credentials_are_not_shown() -> None:

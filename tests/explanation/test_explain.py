@@ -14,9 +14,9 @@ from table import rows_of
 import kit
 from kit.cli.main import cli
 from kit.explanation import context
+from kit.explanation.blocks import blocks
 from kit.explanation.explain import explain, releases_of
 from kit.explanation.pasted_lines import lines, plain
-from kit.explanation.shown import blocks
 from kit.rocketmq.catalogue import BENIGN, EVENTS
 
 ROWS = msgspec.yaml.decode((Path(__file__).parent / "lines.yaml").read_bytes())

@@ -32,7 +32,7 @@ def test_a_document_confirms_nothing(files: dict[str, tuple[str, str | None, str
         put(tmp_path / "evidence" / name, text)
     (tmp_path / "evidence" / "broker.conf").write_text("brokerName=broker-a\nbrokerClusterName=c\nbrokerId=0\n")
     case = kit.open_case(tmp_path / "evidence", tmp_path / "ws")
-    kinds = {each.file: each.kind for each in case.found.items if each.file != "broker.conf"}
+    kinds = {each.file: each.kind for each in case.unzoned.items if each.file != "broker.conf"}
     assert kinds == {name: kind for name, (kind, *_) in files.items()}
     found = kit.triage(case)
     assert found["root_causes"] == []

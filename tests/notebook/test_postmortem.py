@@ -171,7 +171,7 @@ def page(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, lang: Any = "
         last = cell.source.split("\n")[-1]
         if cell.cell_type == "code" and last.startswith("look."):
             shown = eval(last, {"look": look})
-            each = [*shown.shown, shown] if isinstance(shown, Answer) else [shown]
+            each = [*shown.parts, shown] if isinstance(shown, Answer) else [shown]
             sentence = {"rmq-kit": {"sentence": True}}
             cell.outputs = [
                 new_output("display_data", data=one._repr_mimebundle_(), metadata=sentence if one is shown else {})

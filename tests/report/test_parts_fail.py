@@ -101,7 +101,7 @@ def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path: Path) ->
     assert '<p class="banner">' in page and "could not be shown" in page
 
 
-@pytest.mark.parametrize("part", ["inventory", "apart", "shown", "summaries"])
+@pytest.mark.parametrize("part", ["inventory", "apart", "rows_of", "summaries"])
 def test_a_part_of_the_page(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken.__name__ = part
     monkeypatch.setattr(html, part, broken)

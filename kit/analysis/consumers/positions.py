@@ -31,6 +31,6 @@ def of_topic(facts: Facts, group: str, topic: str) -> pd.DataFrame:
     return rows[(rows["group"] == group) & (rows["topic"] == topic)]
 
 
-def shown(rows: pd.DataFrame) -> pd.DataFrame:
+def with_end(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the first positions with a known end, as a finding shows them."""
     return rows.loc[rows["end"].notna(), ["time", "source", *KEYS, "offset", "end", "lag", "file", "line"]].head(5_000)

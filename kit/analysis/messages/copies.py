@@ -244,8 +244,8 @@ def gaps(records: list[Record], ops: list[Record], end: dt.datetime | None) -> l
 
 def gap(kind: str, record: Record | None, **values: Any) -> dict[str, Any]:
     """Return one gap; `record` is the one concerned."""
-    said = {**_values(record), "at": when(record["store_timestamp"]), **values} if record else values
-    return {"kind": kind, "offset_msg_id": record["offset_msg_id"] if record else None, "text": GAPS[kind].say(**said)}
+    given = {**_values(record), "at": when(record["store_timestamp"]), **values} if record else values
+    return {"kind": kind, "offset_msg_id": record["offset_msg_id"] if record else None, "text": GAPS[kind].say(**given)}
 
 
 def when(at: dt.datetime | None) -> str | None:

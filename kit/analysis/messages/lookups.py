@@ -94,7 +94,7 @@ def _misread(text: str) -> str | None:
 
 def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
     """Parse (file, line number, text) into look-ups; a failure belongs to the command above it in its file."""
-    found: list[Lookup] = []
+    parsed: list[Lookup] = []
     current: Lookup | None = None
     before, other = None, False
     for file, line, text in lines:
@@ -104,7 +104,7 @@ def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
             argument = _ARGUMENT.search(typed[2])
             given = filter(None, argument[1].split(",")) if argument else ids.IN_TEXT.findall(typed[2])
             current, other = Lookup(file, line, typed[1], tuple(given)), False
-            found.append(current)
+            parsed.append(current)
             continue
         thrown = _CLASS.search(text)
         if _OTHER.search(text) and not thrown:
@@ -115,7 +115,7 @@ def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
             other = False
             if current is None or (thrown and current.reason is not None and reason == "other"):
                 current = Lookup(file, line, thrown and thrown[1][0].lower() + thrown[1][1:], ())
-                found.append(current)
+                parsed.append(current)
             if current.reason in (None, "other"):
                 tried = _CONNECT.search(text)
                 current.reason, current.failed_line, current.address = reason, line, tried and tried["address"]
@@ -123,7 +123,7 @@ def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
             current.found = True
         if current is not None and not current.ids and current.command is None:
             current.ids = tuple(ids.IN_TEXT.findall(text))
-    return found
+    return parsed
 
 
 @memo
@@ -139,9 +139,9 @@ def lookups(facts: Facts) -> list[Lookup]:
     known = kinds(facts, {one.upper() for each in every for one in each.ids if ids.IN_TEXT.fullmatch(one)})
     for each in every:
         wanted = WANTS.get(each.command or "queryMsgById", "offset")
-        said = [known[one.upper()] for one in each.ids if one.upper() in known]
-        if said:
-            each.wrong = any(kind != wanted for kind in said)
+        named = [known[one.upper()] for one in each.ids if one.upper() in known]
+        if named:
+            each.wrong = any(kind != wanted for kind in named)
         elif wanted == "offset" and (prefix := ids.host_prefix(each.address)):
             # Only the error is left: the address it tried is that of a producer, taken out of one of its UNIQ_KEYs.
             of_host = facts.answers("records_of_host", prefix=prefix, size=len(prefix) + 16)
@@ -257,8 +257,8 @@ def on_message(
         copy = next((records[at] for at in reversed(range(len(records))) if plain[at] in one.stages), None)
         offset = origin if "origin" in one.stages else copy and copy["offset_msg_id"]
         text = {"uniq": uniq, "none": None, "offset": offset}[one.which]
-        shown = copy["stage"] if copy and one.which == "offset" else None
-        rows.append((one.call, one.side, one.which, text, shown, one.says.in_(lang), one.upstream))
+        stage = copy["stage"] if copy and one.which == "offset" else None
+        rows.append((one.call, one.side, one.which, text, stage, one.says.in_(lang), one.upstream))
     return pd.DataFrame(rows, columns=pd.Index(["call", "side", "which", "id", "copy", "says", "upstream"]))
 
 

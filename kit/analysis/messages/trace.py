@@ -52,11 +52,11 @@ def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
 class _Life:
     """One message: its copies, what ended them, who handled it."""
 
-    def __init__(self, facts: Facts, wanted: str, found: list[Row]) -> None:
+    def __init__(self, facts: Facts, wanted: str, rows: list[Row]) -> None:
         self.facts, self.wanted = facts, wanted
-        self.keys = list(dict.fromkeys(r["uniq_key"] for r in found if r["uniq_key"])) or _keys_elsewhere(facts, wanted)
-        self.ops = copies.ops(facts, [r for r in found if r["stage"] in (stages.HALF, stages.CHECK_BACK)])
-        self.records = copies.with_lineage(found)
+        self.keys = list(dict.fromkeys(r["uniq_key"] for r in rows if r["uniq_key"])) or _keys_elsewhere(facts, wanted)
+        self.ops = copies.ops(facts, [r for r in rows if r["stage"] in (stages.HALF, stages.CHECK_BACK)])
+        self.records = copies.with_lineage(rows)
         self.handled = _handled(facts, self.keys, self.records, wanted)
 
     def words(self) -> set[str]:
@@ -79,8 +79,8 @@ class _Life:
             "traces": traces, "mentions": [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in texts],
             "gaps": missing,
         }  # fmt: skip
-        shown = {name: [_shown(row, self.facts.lang) for row in rows] for name, rows in lists.items()}
-        return {"id": self.wanted, "kind": self._kind(), "uniq_keys": self.keys} | shown
+        plain = {name: [_plain(row, self.facts.lang) for row in rows] for name, rows in lists.items()}
+        return {"id": self.wanted, "kind": self._kind(), "uniq_keys": self.keys} | plain
 
     def _kind(self) -> str:
         up = self.wanted.upper()
@@ -156,7 +156,7 @@ def lives(facts: Facts, keys: Sequence[str]) -> list[Row]:
     records = [r for key in keys for r in copies.with_lineage([row for row in rows if row["uniq_key"] == key])]
     handled = [row for row in facts.rows("identity_deliveries") if row["uniq_key"] in set(keys)]
     of_kind = [("copy", row) for row in records] + [("delivery", row) for row in handled]
-    return [{"row": kind, "id": row["uniq_key"], **_shown(row, facts.lang)} for kind, row in of_kind]
+    return [{"row": kind, "id": row["uniq_key"], **_plain(row, facts.lang)} for kind, row in of_kind]
 
 
 def _keys_elsewhere(facts: Facts, wanted: str) -> list[str]:
@@ -199,10 +199,10 @@ def _texts(facts: Facts) -> Iterable[LogFile]:
         yield LogFile(item.file, item.path, encoding=item.detail.get("encoding") or dialect.get("encoding"))
 
 
-def _shown(row: Row, lang: Any) -> Row:
+def _plain(row: Row, lang: Any) -> Row:
     """Return one row as JSON takes it: times as text, sentences rendered, a retry's number in its stage."""
-    said = {name: value.render(lang) if hasattr(value, "render") else value for name, value in row.items()}
-    shown = {name: utc_text(value) if isinstance(value, dt.datetime) else value for name, value in said.items()}
-    if shown.get("stage") == stages.RETRY:
-        shown["stage"] = f"{stages.RETRY} {shown['reconsume_times']}"
-    return shown
+    rendered = {name: value.render(lang) if hasattr(value, "render") else value for name, value in row.items()}
+    plain = {name: utc_text(value) if isinstance(value, dt.datetime) else value for name, value in rendered.items()}
+    if plain.get("stage") == stages.RETRY:
+        plain["stage"] = f"{stages.RETRY} {plain['reconsume_times']}"
+    return plain

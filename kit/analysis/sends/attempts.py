@@ -41,7 +41,7 @@ MOST: Final = 400_000
 TOGETHER: Final = 5_000
 """ms between a failed attempt and the entry with its message."""
 COLUMNS: Final = (
-    "file", "line", "at", "ts", "source", "thread", "logger", "role", "kind", "key", "uniq_key", "said", "period", "queue", "broker",
+    "file", "line", "at", "ts", "source", "thread", "logger", "role", "kind", "key", "uniq_key", "printed", "period", "queue", "broker",
     "thrown", "counts",
 )  # fmt: skip
 REFUSED: Final = ("flow-control", "thread-pool-busy")

@@ -56,15 +56,15 @@ class Why:
     """One explanation of the refusals. `share`: of the failed sends it covers (0–1; None if it has no times)."""
 
     slug: str
-    said: Sentence
+    sentence: Sentence
     share: float | None
     evidence: tuple[Ref, ...] = ()
 
 
 def frame(whys: list[Why]) -> pd.DataFrame:
-    """Return the explanations as a frame: rank, why (slug), said_en, said_zh, share."""
-    rows = [(rank, w.slug, w.said.render("en"), w.said.render("zh"), w.share) for rank, w in enumerate(whys, 1)]
-    return pd.DataFrame(rows, columns=pd.Index(["rank", "why", "said_en", "said_zh", "share"]))
+    """Return the explanations as a frame: rank, why (slug), en, zh, share."""
+    rows = [(rank, w.slug, w.sentence.render("en"), w.sentence.render("zh"), w.share) for rank, w in enumerate(whys, 1)]
+    return pd.DataFrame(rows, columns=pd.Index(["rank", "why", "en", "zh", "share"]))
 
 
 def explain(facts: Facts, ledger: sends.Ledger, stalled: list[Any]) -> list[Why]:
@@ -120,9 +120,9 @@ def _appends(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
             slow = facts("slow_writes").query("event == @event")
             # Whole seconds, written when the append or flush was over.
             ends = [(times.ms(end), took) for end, took in zip(slow["ts"], slow["cost_ms"], strict=True)]
-            said = SAYS[text].say(count=where.count, ms=int(slow["cost_ms"].max()) if len(slow) else None)
+            sentence = SAYS[text].say(count=where.count, ms=int(slow["cost_ms"].max()) if len(slow) else None)
             covered = times.share(under_way, [(end - took, end + 1000) for end, took in ends])
-            yield Why(slug, said, covered, refs.quote(facts, where, 2))
+            yield Why(slug, sentence, covered, refs.quote(facts, where, 2))
 
 
 def _waits(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
@@ -131,16 +131,16 @@ def _waits(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
         yield Why("transient-pool", SAYS["pool"].say(), None, refs.quote(facts, short, 2))
     if waited := refs.seen(facts, "slave-wait-failed", "replicas-not-enough"):
         windows = [(times.ms(waited.window[0]), times.ms(waited.window[1]))] if waited.window else []
-        said = SAYS["replica"].say(count=waited.count)
-        yield Why("replication", said, times.share(under_way, windows), refs.quote(facts, waited, 2))
+        sentence = SAYS["replica"].say(count=waited.count)
+        yield Why("replication", sentence, times.share(under_way, windows), refs.quote(facts, waited, 2))
 
 
 def _half_topic(facts: Facts) -> Iterator[Why]:
     """Yield the load of a half topic that feeds itself, if that wrote most of what was stored meanwhile."""
     leaked = facts("half_topic_load") if facts.has("messages") and times.window(facts) else pd.DataFrame()
     if len(leaked) and (part := leaked["leaked"].iloc[0] / leaked["stored"].iloc[0]) >= LEAST:
-        said = SAYS["fed-itself"].say(percent=round(100 * part))
-        yield Why("half-topic", said, None, refs.records_at(facts, leaked, 2))
+        sentence = SAYS["fed-itself"].say(percent=round(100 * part))
+        yield Why("half-topic", sentence, None, refs.records_at(facts, leaked, 2))
 
 
 def _host(facts: Facts) -> Iterator[Why]:
@@ -155,12 +155,12 @@ def _host(facts: Facts) -> Iterator[Why]:
     )
     if max(cpu or 0, disk or 0) >= FULL:
         rows, name = (util, "value") if (disk or 0) >= FULL else (processors, "busy")
-        said = SAYS["host"].say(cpu=None if cpu is None else round(cpu), util=None if disk is None else round(disk))
+        sentence = SAYS["host"].say(cpu=None if cpu is None else round(cpu), util=None if disk is None else round(disk))
     elif waiting is not None and waiting >= WAITS:
-        rows, name, said = processors, "waiting", SAYS["waited"].say(wait=round(waiting))
+        rows, name, sentence = processors, "waiting", SAYS["waited"].say(wait=round(waiting))
     else:
         return
-    yield Why("host", said, None, _measured(facts, rows.sort_values(name, ascending=False), 1))
+    yield Why("host", sentence, None, _measured(facts, rows.sort_values(name, ascending=False), 1))
 
 
 def _foreign_writes(facts: Facts) -> Iterator[Why]:
@@ -170,8 +170,8 @@ def _foreign_writes(facts: Facts) -> Iterator[Why]:
         if row["stored"] and written >= FOREIGN * row["stored"]:
             writes = times.host_metrics(facts, "wkB/s").query("subject == @row['device']").dropna(subset="ts")
             worst = _measured(facts, writes.sort_values("value", ascending=False), 2)
-            said = SAYS["others"].say(device=row["device"], times=round(written / row["stored"]))
-            yield Why("co-located-load", said, None, worst)
+            sentence = SAYS["others"].say(device=row["device"], times=round(written / row["stored"]))
+            yield Why("co-located-load", sentence, None, worst)
 
 
 def _measured(facts: Facts, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
@@ -221,14 +221,14 @@ def audit(facts: Facts, ledger: Ledger, stalls: list[Any]) -> pd.DataFrame:
     clients, timeout = setup.client_versions(facts), versions.rule("sendMsgTimeout", versions.OLDEST)
     busy = None if errors is None else sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
     late = None if errors is None else errors.get("CLIENT_TIMEOUT", 0)
-    kept = None if stored is None else stored.get("CLIENT_TIMEOUT", {}).get("stored", 0)
+    stored_late = None if stored is None else stored.get("CLIENT_TIMEOUT", {}).get("stored", 0)
     retry = ADVICE["retry"].say(value=list(clients) or None, count=busy)
     changed = 0 if attempts.busy_is_retried(facts) else busy
-    wait = ADVICE["timeout"].say(value=timeout, count=late, stored=kept)
+    wait = ADVICE["timeout"].say(value=timeout, count=late, stored=stored_late)
     rows.append(("retryResponseCodes", ", ".join(clients) or None, "evidence" if clients else None, changed, retry))
     rows.append(("sendMsgTimeout", str(timeout), "default", late, wait))
     return pd.DataFrame(
-        [(*row, said.render("en"), said.render("zh")) for *row, said in rows],
+        [(*row, advice.render("en"), advice.render("zh")) for *row, advice in rows],
         columns=pd.Index(["setting", "value", "known", "changed", "reason", "reason_zh"]),
     )
 

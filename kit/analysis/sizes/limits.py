@@ -73,16 +73,16 @@ def _limits(facts: Facts, owner: str | None) -> Limits:
     configured = integer(setting.value)
     how: str | None = size.size_rule(version, dledger=dledger) if version else None
     how = how or _how_printed(refused, configured if setting.known == "evidence" else None)
-    limit, where, said = configured, setting.where, None if configured is None else str(setting.known)
+    limit, where, origin = configured, setting.where, None if configured is None else str(setting.known)
     printed, at = _printed(facts, refused)
     alike = configured is not None and configured in (printed, (printed or 0) - size.TOTAL_SLACK)
     if printed is not None and not (alike and setting.known == "evidence"):
         # What a refusal prints is known, even where the default is the same number.
         slack = size.TOTAL_SLACK if how == "body+64k" else 0
-        limit, where, said = configured if alike else printed - slack, at, "printed"
+        limit, where, origin = configured if alike else printed - slack, at, "printed"
     check_max = integer(setup.setting(facts, "transactionCheckMax", hosts).value)
     return Limits(
-        limit, where, said, how, str(version) if version else None,
+        limit, where, origin, how, str(version) if version else None,
         rule("transactionCheckMax", NEWEST) if check_max is None else check_max, dledger,
         bool(rule("decompressesOnPutBack", version)),
     )  # fmt: skip

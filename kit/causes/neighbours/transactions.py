@@ -171,7 +171,7 @@ def shared_producer_group(facts: Facts) -> Observed:
         "foreign_answers": len(rows),
         "wrong_answers": len(wrong),
         # Other hosts that only ever commit are instances of the same application.
-        "only_commits": (rows["said"] == "COMMIT").all(),
+        "only_commits": (rows["answer"] == "COMMIT").all(),
         "hosts": sorted({f"{born} → {answering}" for born, answering in hosts.itertuples(index=False)})[:5],
         "groups": groups,
     }

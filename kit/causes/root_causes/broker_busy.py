@@ -86,7 +86,7 @@ def observe(facts: Facts) -> Observed:
         ],
         "timed_out": timed_out, "timed_out_lines": lines.count, "slow": slow.count, "counted_by_broker": counted,
         "left_open": left_open[0]["n"] if left_open else 0, "attempts_by_kind": attempts.by_kind(facts),
-        "why": whys[0].said if whys else None,
+        "why": whys[0].sentence if whys else None,
         "explanations": [{"why": w.slug, "share": None if w.share is None else round(w.share, 3)} for w in whys],
         "ledger": facts.has("sends"), "producer_log": attempts.has_producer_log(facts),
         "over_time": refused and facts.has("metrics") and (facts("measured_origins")["origin"] != "df").any(),
@@ -150,8 +150,8 @@ def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
 def _limits(facts: Facts, stalls: list[Any]) -> dict[str, Any]:
     """Return how long a stall was, how long clients wait, and how many refusals a longer wait would have spared."""
     longest = max((s.stood / s.pauses if s.pauses > 1 else s.seconds for s in stalls), default=None)
-    said = setup.setting(facts, "sendMsgTimeout").value or ""
-    timeout = (int(said) if said.isdecimal() else CLIENT_TIMEOUT) / 1000
+    value = setup.setting(facts, "sendMsgTimeout").value or ""
+    timeout = (int(value) if value.isdecimal() else CLIENT_TIMEOUT) / 1000
     spared = None
     if longest is not None and longest < timeout:
         periods = busy.printed_periods(attempts.entries(facts))
@@ -166,7 +166,7 @@ def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
     steps = []
     for rank, why in enumerate(whys[:MOST_WHYS], 1):
         share = None if why.share is None else f"{why.share:.0%}"
-        claim = (TEXTS["why"] if share else TEXTS["why_open"]).say(rank=rank, said=why.said, share=share)
+        claim = (TEXTS["why"] if share else TEXTS["why_open"]).say(rank=rank, said=why.sentence, share=share)
         steps.append(supporting(f"why-{rank}", claim, refused and why.evidence, why.evidence))
     return steps
 
@@ -195,11 +195,11 @@ def _moments(ledger: sends.Ledger, stalls: list[Any]) -> list[Moment]:
     ]
     timed = ledger.failed[ledger.failed["ts"].notna()].sort_values("ts", kind="stable")
     originals = pd.to_numeric(timed["originals"], errors="coerce")
-    lost, kept = timed[originals == 0], timed[originals > 0]
+    lost, stored = timed[originals == 0], timed[originals > 0]
     ends = ((lost.head(1), TEXTS["first_lost"]), (lost.tail(1), TEXTS["last_lost"]))
-    for rows, said in (*ends, (kept.head(1), TEXTS["first_stored"])):
+    for rows, text in (*ends, (stored.head(1), TEXTS["first_stored"])):
         for row in rows.to_dict("records"):
             at = dt.datetime.fromtimestamp(float(row["ts"]) / 1000, dt.UTC)
             place = None if pd.isna(row["line"]) else Ref(str(row["file"]), line=int(row["line"]))
-            moments.append(Moment(at, said.say(key=str(row["key"])), place, decides=True))
+            moments.append(Moment(at, text.say(key=str(row["key"])), place, decides=True))
     return moments

@@ -73,7 +73,7 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
     names, alone = reach.clients(facts), refs.seen(facts, "no-consumer-list")
     by_client = [row for row in failed if row["source"] == "client"]
     tried = facts.refs((row["file"], row["failed_line"]) for row in failed[:3] if row["failed_line"] is not None)
-    shown = facts.refs([place]) if place else ()
+    quotes = facts.refs([place]) if place else ()
     at_host = [(row["file"], row["line"]) for row in bridges or own[:1]] if bridges or not instead else []
     differs = [place] if loopback and place else [] if loopback else [*at_host, *(instead[1] if instead else ())]
     # The sends that reached no broker: a refused one got an answer, a stored one arrived.
@@ -90,7 +90,7 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
         "failed_sends": None if ledger.source is None else int(ledger.failed.loc[unanswered & ~stored, "identity"].nunique()),
     }  # fmt: skip
     observed.quotes |= {
-        "connects-seen": tried, "advertised": shown, "docker-network": tried[:1], "loopback": shown,
+        "connects-seen": tried, "advertised": quotes, "docker-network": tried[:1], "loopback": quotes,
         "no-consumer-list": refs.quote(facts, alone, 1), "address-differs": facts.refs(differs),
         "connects-failed": () if only else tried,
     }  # fmt: skip

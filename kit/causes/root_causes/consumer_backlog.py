@@ -43,7 +43,7 @@ def observe(facts: Facts) -> Observed:
     }  # fmt: skip
     observed = Observed(values, actors=(behind.group, behind.topic) if behind else ())
     if pairs:
-        observed.tables["consumer_lag"] = positions.shown(positions.every(facts))
+        observed.tables["consumer_lag"] = positions.with_end(positions.every(facts))
         if len(frames := stacks.table(facts)):
             observed.tables["consuming_threads"] = frames
     if worst:
@@ -56,8 +56,8 @@ def observe(facts: Facts) -> Observed:
         observed.values |= {"once_lag": once.lag, "once_queues": len(once.queues)}
         observed.quotes["lags-everywhere"] = lag.refs(facts, once.group, once.topic, most=1)
     _listener(facts, observed, group, worst, best)
-    shown = best if worst else _best(stacks.shared(facts, stacks.consuming(facts)))
-    observed.values |= {"listener_frame": shown and shown.frame, "listener_threads": shown and shown.threads}
+    stack = best if worst else _best(stacks.shared(facts, stacks.consuming(facts)))
+    observed.values |= {"listener_frame": stack and stack.frame, "listener_threads": stack and stack.threads}
     _statistics(facts, observed, worst.group if worst else None)
     if not pairs:
         _totals(facts, observed)
@@ -84,16 +84,16 @@ def _listener(
     facts: Facts, observed: Observed, group: str | None, worst: lag.Pair | None, best: stacks.Shared | None
 ) -> None:
     """Add why the group is slow: the frame its threads share, the listener's time, or that its pulls are held back."""
-    held = _held_back(facts, group)
-    lines = quoted = consumer_logs.quote(facts, held[:2])
+    pauses = _held_back(facts, group)
+    lines = quoted = consumer_logs.quote(facts, pauses[:2])
     if best is not None and group:
         observed.values |= {"best": best.frame, "serial": best.monitor, "threads": best.threads, "of": best.of}
         quoted = (*best.refs, *lines)
     elif worst is not None and (slow := _slow(facts, worst)):
         observed.values |= slow[0]
         quoted = (slow[1], *lines)
-    observed.values |= {"held": sum(statement.n for statement in held), "held_group": group}
-    observed.values["cache_full"] = held and all(statement.event == "receive-held-back" for statement in held)
+    observed.values |= {"held": sum(statement.n for statement in pauses), "held_group": group}
+    observed.values["cache_full"] = pauses and all(statement.event == "receive-held-back" for statement in pauses)
     observed.quotes["slow-listener"] = quoted
 
 
@@ -147,9 +147,9 @@ def _slow(facts: Facts, worst: lag.Pair) -> tuple[dict[str, Any], Ref] | None:
 
 def _held_back(facts: Facts, group: str | None) -> list[consumer_logs.Statement]:
     """Return the pulls held back, without those of a single stuck queue."""
-    held = consumer_logs.concerning(facts, group, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
-    still = any(map(consumer_logs.at_one_message, held))
-    return [] if still and len({statement.queue for statement in held}) == 1 else held
+    statements = consumer_logs.concerning(facts, group, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
+    still = any(map(consumer_logs.at_one_message, statements))
+    return [] if still and len({statement.queue for statement in statements}) == 1 else statements
 
 
 def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:

@@ -129,14 +129,14 @@ def _in_work(facts: Facts, queue: lag.Stuck) -> Message:
             "message": "thread", "thread": first.thread, "frame": frame(first), "first": first.file, "last": last.file,
             "refs": thread_refs(facts, [first, last]), "why": "endless",
         }  # fmt: skip
-    held = {"why": "endless", "frame": frame(standing[0][0])} if standing else {}
+    endless = {"why": "endless", "frame": frame(standing[0][0])} if standing else {}
     if row := _memory(facts, queue):
         infos = (info["properties"] for info in admin_output.running(facts) if info["group"] == queue.group)
         ordered = row.get("locked") == "true" and any(each.get("PROP_CONSUMEORDERLY") == "true" for each in infos)
-        return _in_memory(facts, row, queue.offset) | held | ({"why": "suspended"} if ordered else {})
+        return _in_memory(facts, row, queue.offset) | endless | ({"why": "suspended"} if ordered else {})
     still = same_minimum(facts)
     if still is not None and _is_of(still, queue) and still.low_min_offset == queue.offset:
-        return _spanning(facts, still) | {"why": held.get("why")}
+        return _spanning(facts, still) | {"why": endless.get("why")}
     nobodys = members.owned(facts, queue.group, queue.topic, queue.queue_id) is False
     return {"no_owner": True} if nobodys else {}
 

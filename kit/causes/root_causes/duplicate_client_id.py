@@ -41,10 +41,10 @@ def observe(facts: Facts) -> Observed:
     pairs = twice.get(named or "", [])
     if group:
         # A list taken at one moment shows it best, then the broker's log.
-        shown = pairs[0]
-        same = _addresses(pair for pair in pairs if pair["client_id"] == shown["client_id"])
-        observed.values |= {"twice": shown["client_id"], "same": len(same), "addresses": sorted(same)}
-        places = [(shown["file"], shown["line"]), (shown["file"], shown["other_line"])]
+        first = pairs[0]
+        same = _addresses(pair for pair in pairs if pair["client_id"] == first["client_id"])
+        observed.values |= {"twice": first["client_id"], "same": len(same), "addresses": sorted(same)}
+        places = [(first["file"], first["line"]), (first["file"], first["other_line"])]
         observed.quotes["one-id-two-connections"] = facts.refs(places)
     if pair := next((pair for pair in shares if pair[0].group == named), None):
         observed.values |= {"share_id": pair[0].client_id, "share_topic": pair[0].topic}

@@ -46,10 +46,10 @@ def observe(facts: Facts) -> Observed:
     none_refused = stored and known.known == "evidence" and not refused
     wanted = [int(risk["largest"].max())] if risk is not None and len(risk) else [row.last_size for row in over]
     happened = bool(len(named) or (over and sure))
-    shown = happened or bool(at_risk)
+    applies = happened or bool(at_risk)
     bodies = [body for body in safe.values() if body is not None]
     values = {
-        "happened": happened, "shown": shown, "limit": known.limit, "how": known.how, "version": known.version,
+        "happened": happened, "shown": applies, "limit": known.limit, "how": known.how, "version": known.version,
         "check_max": known.check_max,
         "limit_sure": known.known == "evidence" and known.how is not None, "whole_record": known.how == "total",
         "body_only": known.how in ("body", "body+64k"), "direct_rejects": rejects.by_broker,
@@ -82,7 +82,7 @@ def observe(facts: Facts) -> Observed:
         _queue(facts, observed)
     if len(lines) and observed.values["count"] > 1:
         _volume(facts, observed, lines)
-    if shown:
+    if applies:
         observed.tables = _tables(facts, known, risk, over or records)
     return observed
 

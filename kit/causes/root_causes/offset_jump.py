@@ -114,8 +114,8 @@ def _without_jump(facts: Facts, observed: Observed) -> None:
     """Add signs that count only where no jump is shown."""
     several_looks = positions.every(facts).duplicated(positions.KEYS).any()
     if rows := facts.rows("smaller_offsets") if several_looks else []:
-        shown = ("smaller_group", "smaller_topic", "smaller_queues", "smaller_messages")
-        observed.values |= {name: rows[0][name.removeprefix("smaller_")] for name in shown}
+        names = ("smaller_group", "smaller_topic", "smaller_queues", "smaller_messages")
+        observed.values |= {name: rows[0][name.removeprefix("smaller_")] for name in names}
         observed.quotes["smaller-later"] = _quoted(facts, rows, min(2, rows[0]["queues"]))
     if new := next((start for start in offsets.unseen_starts(facts) if start["new_first"]), None):
         observed.values |= new

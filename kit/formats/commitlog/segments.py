@@ -34,17 +34,17 @@ FIRST: Final = 16 << 20
 def examine(file: str, path: str, base: int | None = None) -> File:
     """Work out the base of a file (its records win over `base`, that over its name) and whether it is DLedger's."""
     length, end = data_end(path)
-    found = File(file, path, length, min(length, end + PAD), 0, 0)
+    whole = File(file, path, length, min(length, end + PAD), 0, 0)
     with open_raw(path) as stream:
-        buf = buffers.space(min(found.used, FIRST))
+        buf = buffers.space(min(whole.used, FIRST))
         buffers.read(stream, buf, 0, len(buf))
         votes, agreed, entries = records.layout(buf, len(buf), VOTES)
-        if votes < VOTES and len(buf) < found.used:
-            votes, agreed, entries = records.layout(buffers.mapped(stream, found.used), found.used, VOTES)
+        if votes < VOTES and len(buf) < whole.used:
+            votes, agreed, entries = records.layout(buffers.mapped(stream, whole.used), whole.used, VOTES)
     if votes:
-        return evolve(found, base=int(agreed), head=f.DLEDGER_HEADER if 2 * entries > votes else 0)
+        return evolve(whole, base=int(agreed), head=f.DLEDGER_HEADER if 2 * entries > votes else 0)
     name = PurePosixPath(file).name
-    return evolve(found, base=base if base is not None else f.first_offset(name) or 0, head=0)
+    return evolve(whole, base=base if base is not None else f.first_offset(name) or 0, head=0)
 
 
 def spans(
@@ -65,7 +65,7 @@ def spans(
                 until = limit if end == file.used else min(at + WINDOW, limit)
                 buf = room[: end - begin]
                 buffers.read(stream, buf, begin, end, begin)
-            found, lost, behind = walk.walk(
+            count, lost, behind = walk.walk(
                 buf, at - begin, until - begin, file.length - begin, file.base + begin, file.head, BATCH_BYTES,
                 starts, sizes, marks, gaps,
             )  # fmt: skip
@@ -78,9 +78,9 @@ def spans(
                 continue
             yield (
                 buf,
-                starts[:found],
-                sizes[:found],
-                marks[:found],
+                starts[:count],
+                sizes[:count],
+                marks[:count],
                 [(int(a) + begin, int(b) + begin, walk.REASONS[why]) for a, b, why in gaps[:lost]],
                 file.base + begin,
             )
@@ -99,9 +99,9 @@ def _border(stream: io.FileIO, file: File, split: int, room: records.Bytes) -> i
     begin, end = max(0, split - BACK - 1), min(split + NEAR, file.used)
     buf = room[: end - begin]
     buffers.read(stream, buf, begin, end, begin)
-    found, whole = walk.chunk_start(buf, split - begin, BACK, file.base + begin, file.head)
+    start, whole = walk.chunk_start(buf, split - begin, BACK, file.base + begin, file.head)
     if whole or end == file.used:
-        return begin + int(found)
+        return begin + int(start)
     return int(walk.chunk_start(buffers.mapped(stream, file.used), split, BACK, file.base, file.head)[0])
 
 

@@ -169,12 +169,12 @@ def walk(
     """
     end = len(buf)
     at = start
-    found = lost = taken = 0
-    while at < stop and found < len(starts) and lost + 2 <= len(gaps) and taken < room:
+    count = lost = taken = 0
+    while at < stop and count < len(starts) and lost + 2 <= len(gaps) and taken < room:
         size, mark = frame(buf, at, end, base, head)
         if size:
-            starts[found], sizes[found], marks[found] = at + head, size - head, mark
-            found += 1
+            starts[count], sizes[count], marks[count] = at + head, size - head, mark
+            count += 1
             taken += size
             at += size
             continue
@@ -192,4 +192,4 @@ def walk(
         else:
             lost = tail(buf, at, length, base, head, gaps, lost)
         at = behind
-    return found, lost, at
+    return count, lost, at

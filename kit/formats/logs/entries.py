@@ -209,8 +209,8 @@ def fold(text: bytes, starts: np.ndarray, ends: np.ndarray, row: np.ndarray, *, 
         return np.append(0, headed) if loose else headed
     below = np.asarray(pc.match_substring_regex(ranges(text, starts[:loose], ends[:loose]), TRACE), dtype=bool).copy()
     python = b"Traceback (" in text or b"of RPC that" in text
-    for found in _PYTHON.finditer(text, 0, int(ends[loose - 1]) + 1) if python else ():
-        low, high = np.searchsorted(starts, [found.start(), found.end() - 1], "right")
+    for match in _PYTHON.finditer(text, 0, int(ends[loose - 1]) + 1) if python else ():
+        low, high = np.searchsorted(starts, [match.start(), match.end() - 1], "right")
         below[low : min(high, loose)] = True
     # What follows an empty line has nothing above it that it could belong to.
     above = np.append(False, ends[: loose - 1] > starts[: loose - 1])
@@ -260,9 +260,9 @@ class _Entries:
         starts[self.heads - low] = self.begins
         entry = np.repeat(np.arange(self.heads.size), self.after - self.heads)
         within = memoryview(self.window.text)[base : int(ends[-1])]
-        found, event = known_texts().find(within, starts - base, ends - base, entry)
-        keep = confirmed(found, event, self.whole)
-        return found[keep], event[keep]
+        rows, event = known_texts().find(within, starts - base, ends - base, entry)
+        keep = confirmed(rows, event, self.whole)
+        return rows[keep], event[keep]
 
 
 def _batch(entries: _Entries, line: int, piece: Piece, options: Options) -> pa.RecordBatch:
@@ -326,9 +326,9 @@ def _same(value: str, count: int) -> pa.DictionaryArray:
 def _times(texts: pa.Array, rows: np.ndarray) -> Times:
     times = parse(texts)
     for formats in {LAYOUTS[row].time for row in np.unique(rows).tolist() if row >= 0} - {()}:
-        mine = np.flatnonzero([row >= 0 and LAYOUTS[row].time == formats for row in rows.tolist()])
-        for all_values, values in zip(times, parse(texts.take(mine), formats), strict=True):
-            all_values[mine] = values
+        own = np.flatnonzero([row >= 0 and LAYOUTS[row].time == formats for row in rows.tolist()])
+        for all_values, values in zip(times, parse(texts.take(own), formats), strict=True):
+            all_values[own] = values
     return times
 
 

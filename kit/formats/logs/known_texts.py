@@ -39,10 +39,10 @@ class Texts:
         `entries` names the entry of each stretch and does not decrease.
         """
         matches = self._search.find_matches_as_indexes(text, overlapping=True)
-        found = np.fromiter(chain.from_iterable(matches), np.int64, _MATCH * len(matches)).reshape(-1, _MATCH)
-        at = np.searchsorted(begins, found[:, 1], "right") - 1
-        within = (at >= 0) & (found[:, 2] <= ends[at])
-        entry, group = entries[at[within]], self.group[found[within, 0]]
+        hits = np.fromiter(chain.from_iterable(matches), np.int64, _MATCH * len(matches)).reshape(-1, _MATCH)
+        at = np.searchsorted(begins, hits[:, 1], "right") - 1
+        within = (at >= 0) & (hits[:, 2] <= ends[at])
+        entry, group = entries[at[within]], self.group[hits[within, 0]]
         _, first = np.unique(entry * self.groups + group, return_index=True)
         first = first[np.lexsort([first, entry[first]])]
         return entry[first], group[first]
@@ -139,13 +139,13 @@ def _values(event: Event, texts: pa.Array) -> dict[str, pa.Array]:
 
 def _groups(event: Event, texts: pa.Array) -> list[pa.Array]:
     """Return each value of an event in each text, null where it is not printed or empty."""
-    found = None
+    matched = None
     if len(texts) >= MANY:
         with contextlib.suppress(pa.ArrowInvalid):  # RE2 looks at nothing ahead
             # A bound keeps Python from trying for ever; RE2 reads a text once, and counts to a thousand only.
-            found = pc.extract_regex(texts, _BOUND.sub(lambda bound: "*" if bound[1] == "0" else "+", event.pattern))
-    if found is not None:
-        columns = [pc.struct_field(found, name) for name in event.groups]
+            matched = pc.extract_regex(texts, _BOUND.sub(lambda bound: "*" if bound[1] == "0" else "+", event.pattern))
+    if matched is not None:
+        columns = [pc.struct_field(matched, name) for name in event.groups]
     else:
         hits = [event.compiled.search(text) for text in texts.to_pylist()]
         columns = [pa.array([hit[name] if hit else None for hit in hits], pa.string()) for name in event.groups]

@@ -98,15 +98,15 @@ def ranges(text: bytes, begins: np.ndarray, ends: np.ndarray) -> pa.BinaryArray:
 
 def classify(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -> Matches:
     """Match the lines of a text, in a file of which it is known whose layouts hold there."""
-    found = Matches(np.full(starts.size, -1, np.int16), starts.copy())
+    matches = Matches(np.full(starts.size, -1, np.int16), starts.copy())
     buf = np.frombuffer(text, np.uint8)
     timed, others = _rows(files)
     lines = np.flatnonzero(_dated(buf, starts, ends))
-    _match(found, timed, text, lines, _behind_runtime(text, buf, lines, starts[lines], ends), ends)
+    _match(matches, timed, text, lines, _behind_runtime(text, buf, lines, starts[lines], ends), ends)
     frames = (buf[starts] == ord("\t")) & (
         buf[np.minimum(starts + 1, buf.size - 1)] == ord("a")
     )  # most lines are these
-    lines = np.flatnonzero((found.row < 0) & (ends - starts > 4) & ~frames)
+    lines = np.flatnonzero((matches.row < 0) & (ends - starts > 4) & ~frames)
     heads = _heads(text, lines, starts[lines], ends)
     quoted, near, trace = (
         np.asarray(pc.match_substring_regex(heads, each)) for each in (PLACES["quoted"], PLACES["near"], TRACE)
@@ -114,17 +114,17 @@ def classify(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) ->
     near = (near | quoted) & ~trace
     lines, heads, quoted = lines[near], heads.filter(pa.array(near)), quoted[near]
     if not lines.size:
-        return found
+        return matches
     at = np.asarray(pc.find_substring_regex(heads, PLACES["inside"]))
     begins = starts[lines] + at
     begins += (at >= 0) & ~np.isin(buf[begins], np.frombuffer(b"0123456789[", np.uint8))
     for mask, rows in ((quoted, timed), (~quoted, [row for row in timed if LAYOUTS[row[0]].outside])):
         mask &= (at >= 0) & (at < _FIRST_INSIDE) & (buf[starts[lines]] != _OBJECT)
         inside = lines[mask]
-        _match(found, rows, text, inside, _behind_runtime(text, buf, inside, begins[mask], ends), ends)
-    lines = lines[found.row[lines] < 0]
-    _match(found, others, text, lines, starts[lines], ends)
-    return found
+        _match(matches, rows, text, inside, _behind_runtime(text, buf, inside, begins[mask], ends), ends)
+    lines = lines[matches.row[lines] < 0]
+    _match(matches, others, text, lines, starts[lines], ends)
+    return matches
 
 
 def _dated(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
@@ -156,7 +156,7 @@ def _behind_runtime(
 
 
 def _match(
-    found: Matches, rows: Iterable[_Row], text: bytes, lines: np.ndarray, begins: np.ndarray, ends: np.ndarray
+    matches: Matches, rows: Iterable[_Row], text: bytes, lines: np.ndarray, begins: np.ndarray, ends: np.ndarray
 ) -> None:
     """Match lines from `begins` on with rows in their order."""
     heads = _heads(text, lines, begins, ends)
@@ -165,5 +165,5 @@ def _match(
             return
         fits = np.asarray(pc.match_substring_regex(heads, regex))
         if fits.any():
-            found.add(row, lines[fits], begins[fits], pc.extract_regex(heads.filter(pa.array(fits)), regex))
+            matches.add(row, lines[fits], begins[fits], pc.extract_regex(heads.filter(pa.array(fits)), regex))
             heads, lines, begins = heads.filter(pa.array(~fits)), lines[~fits], begins[~fits]

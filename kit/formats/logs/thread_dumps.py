@@ -51,8 +51,8 @@ class Thread:
 
 def sniff(head: bytes) -> bool:
     """Return whether a file begins with a thread dump, and is not a log with one further on."""
-    found = HEADS["head"].search(head[:16384])
-    return bool(found) and head.count(b"\n", 0, found.start() if found else 0) < 12
+    match = HEADS["head"].search(head[:16384])
+    return bool(match) and head.count(b"\n", 0, match.start() if match else 0) < 12
 
 
 def parse(text: str) -> list[Thread]:

@@ -60,8 +60,8 @@ def _iso(text: str) -> int:
 
 
 def _rest(text: str) -> tuple[int, int]:
-    found = _REST.match(text)
-    digits, zone = found.groups() if found else (None, None)
+    match = _REST.match(text)
+    digits, zone = match.groups() if match else (None, None)
     fraction = int(digits.ljust(3, "0")[:3]) if digits else -1
     if not zone:
         return fraction, NO_ZONE

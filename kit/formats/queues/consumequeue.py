@@ -38,11 +38,11 @@ SNIFFED: Final = 65_536
 
 def place(file: str) -> tuple[str, str, int, int] | None:
     """Return (kind of unit, topic, queue id, offset of the first byte) from a path; None if it is not RocketMQ's."""
-    found = _PLACE.search(str(PurePosixPath(file.replace("!/", "/"))))
-    offset = f.first_offset(found[4]) if found else None
-    if found is None or offset is None or int(found[3]) >= 1 << 31:
+    match = _PLACE.search(str(PurePosixPath(file.replace("!/", "/"))))
+    offset = f.first_offset(match[4]) if match else None
+    if match is None or offset is None or int(match[3]) >= 1 << 31:
         return None
-    return found[1] or "plain", found[2], int(found[3]), offset
+    return match[1] or "plain", match[2], int(match[3]), offset
 
 
 def sniff(head: bytes | np.ndarray, file: str = "") -> dict[str, Any] | None:
@@ -100,8 +100,8 @@ def _of(file: str, head: bytes | np.ndarray) -> tuple[str, str | None, int | Non
     """
     if known := place(file):
         return known
-    found = sniff(head, file)
-    return found["unit"] if found else "plain", None, None, f.first_offset(PurePosixPath(file.replace("\\", "/")).name)
+    kind = sniff(head, file)
+    return kind["unit"] if kind else "plain", None, None, f.first_offset(PurePosixPath(file.replace("\\", "/")).name)
 
 
 def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:

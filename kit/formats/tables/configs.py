@@ -27,9 +27,9 @@ _PAGE: Final = 4096
 
 def sniff(head: bytes, file: str = "", size: int | None = None) -> dict[str, Any] | None:
     """Recognise store JSON ("name", "backup"), broker.conf or the checkpoint by the first bytes; else None."""
-    found = _sniff_checkpoint(head, size)
-    if found:
-        return found
+    kind = _sniff_checkpoint(head, size)
+    if kind:
+        return kind
     text = head.decode("utf-8-sig", "replace").strip()
     if text.startswith("{"):
         return store_json.sniff(text, file)
@@ -64,9 +64,9 @@ def properties(text: str) -> Iterator[tuple[int, str, str]]:
             pending = joined[:-1]
             continue
         pending = ""
-        found = re.match(r"((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)$", joined, re.DOTALL)
-        if found and found[1]:
-            yield start, _unescape(found[1]), _unescape(found[2])
+        match = re.match(r"((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)$", joined, re.DOTALL)
+        if match and match[1]:
+            yield start, _unescape(match[1]), _unescape(match[2])
 
 
 def _unescape(text: str) -> str:
@@ -81,7 +81,7 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     text = data.decode("utf-8-sig", "replace")
     if kind in ("broker_conf", "text"):
         backup = kind == "broker_conf" and store_json.is_backup(file)
-        given = (found for found in properties(text) if kind == "broker_conf" or found[1] in BROKER_SETTINGS)
+        given = (pair for pair in properties(text) if kind == "broker_conf" or pair[1] in BROKER_SETTINGS)
         return [
             _setting(file, line, "broker.conf", None, name, value) | {"backup": backup} for line, name, value in given
         ]
@@ -104,9 +104,9 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     return [row | {"backup": detail["backup"]} for row in rows]
 
 
-def _setting(file: str, *said: Any) -> dict[str, Any]:
+def _setting(file: str, *values: Any) -> dict[str, Any]:
     """Return a row of `configs`: line, origin, subject, name, value."""
-    return dict(zip(CONFIGS.names, (file, *said, False), strict=True))
+    return dict(zip(CONFIGS.names, (file, *values, False), strict=True))
 
 
 def _text(value: Any) -> str | None:
@@ -122,15 +122,15 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     """
     if kind == "checkpoint":
         fields = zip(_CHECKPOINT, struct.unpack(">5q", data[:40]), strict=True) if len(data) >= 40 else ()
-        found: Iterable[Offset] = (("checkpoint", field, None, None, value, None) for field, value in fields if value)
+        rows: Iterable[Offset] = (("checkpoint", field, None, None, value, None) for field, value in fields if value)
     elif detail["name"] in _OFFSETS:
-        found = _stored(file, data.decode("utf-8-sig", "replace"), is_local=detail["name"] == "localOffset")
+        rows = _stored(file, data.decode("utf-8-sig", "replace"), is_local=detail["name"] == "localOffset")
     else:
-        found = ()
+        rows = ()
     backup = kind != "checkpoint" and detail["backup"]
     return [
         {"file": file, "kind": of, "topic": topic, "group": group, "queue_id": integer(queue, 32), "value": integer(value), "backup": backup, "line": line}
-        for of, topic, group, queue, value, line in found
+        for of, topic, group, queue, value, line in rows
     ]  # fmt: skip
 
 

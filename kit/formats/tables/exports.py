@@ -74,10 +74,10 @@ def is_workbook(path: Path, head: bytes) -> bool:
             members = archive.infolist()
     except (OSError, zipfile.BadZipFile):
         return False
-    found = "xl/workbook.xml" in {m.filename for m in members}
-    if found and sum(m.file_size for m in members) > _UNPACKED:
+    workbook = "xl/workbook.xml" in {m.filename for m in members}
+    if workbook and sum(m.file_size for m in members) > _UNPACKED:
         raise Damaged(f"> {_UNPACKED >> 20} MiB")
-    return found
+    return workbook
 
 
 def of_workbook(path: Path) -> Rows:

@@ -27,8 +27,8 @@ def origins(text: bytes) -> list[str]:
 def sniff(head: bytes) -> bool:
     """Return whether a file is output of such tools: one runs for long, or nothing in it looks like a log."""
     head = head[:EXAMINED].replace(b"\r", b"")
-    found = origins(head)
-    return bool(found) and (found != [OFTEN_QUOTED] or not _LOGGED.search(head))
+    known = origins(head)
+    return bool(known) and (known != [OFTEN_QUOTED] or not _LOGGED.search(head))
 
 
 def quoted(text: bytes) -> bool:

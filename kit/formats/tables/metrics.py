@@ -42,8 +42,8 @@ def read(file: str, path: str | Path, zone: Callable[[int], int], *, short: bool
         yield from batches((_named(file, origin, line, value, zone) for line, value in values), SCHEMA)
 
 
-def _named(file: str, origin: str, line: int, found: Value, zone: Callable[[int], int]) -> dict[str, object]:
-    time, subject, name, value = found
+def _named(file: str, origin: str, line: int, metric: Value, zone: Callable[[int], int]) -> dict[str, object]:
+    time, subject, name, value = metric
     ms = moment(time, zone) if time else None
     row = (file, line, None if ms is None else ms * 1000, time, origin, subject, name, value)
     return dict(zip(SCHEMA.names, row, strict=True))
@@ -77,11 +77,11 @@ def time_of(line: str) -> str | None:
 def moment(text: str, zone: Callable[[int], int]) -> int | None:
     """Return a printed date and time as ms since 1970 UTC, None if incomplete; of zones only UTC and GMT count."""
     text = text.strip()
-    if found := next((found for rule in _DATES if (found := rule.match(text))), None):
-        named = found["zone"] or ""
+    if match := next((match for rule in _DATES if (match := rule.match(text))), None):
+        named = match["zone"] or ""
         offset = "Z" if named in ("UTC", "GMT") else f"{named}00"[:5] if named[:1] in ("+", "-") else ""
-        month = MONTHS.index(found["month"]) + 1
-        text = f"{found['year']}-{month:02d}-{int(found['day']):02d} {found['clock']}{offset}{found['half'] or ''}"
+        month = MONTHS.index(match["month"]) + 1
+        text = f"{match['year']}-{month:02d}-{int(match['day']):02d} {match['clock']}{offset}{match['half'] or ''}"
     # The C locale prints month/day/year.
     printed = printed_times.when(LINES["short_year"].sub(r"\g<1>20\2", text), month_first="." not in text[:10])
     if printed is None or instant(printed.ms) is None:
@@ -99,10 +99,10 @@ def _number(text: str) -> float | None:
 
 def _size(text: str, unit: int = 1) -> float | None:
     """Return the bytes of `9.8g`, `196Mi`, `0B`; of a number without a unit that many times `unit`."""
-    if not (found := LINES["size"].fullmatch(text)):
+    if not (match := LINES["size"].fullmatch(text)):
         return None
-    times = 1024 ** ("KMGTPE".index(found[2].upper()) + 1) if found[2] else 1 if found[3] else unit
-    return float(found[1].replace(",", ".")) * times
+    times = 1024 ** ("KMGTPE".index(match[2].upper()) + 1) if match[2] else 1 if match[3] else unit
+    return float(match[1].replace(",", ".")) * times
 
 
 def _row(at: int, time: str | None, subject: str | None, names: list[str], cells: list[str]) -> Reader:
@@ -152,13 +152,13 @@ def _sar(lines: Lines) -> Reader:
     last = ""
     for at, line in lines:
         if line.startswith("Linux "):
-            found = re.search(r"\)\s+(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})\s", line + " ")
-            date, last = found[1] if found else None, ""
+            match = re.search(r"\)\s+(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})\s", line + " ")
+            date, last = match[1] if match else None, ""
             continue
-        found = re.match(r"^(\d\d:\d\d:\d\d(?: [AP]M)?)\s+(.*)$", line)
-        if not found:
+        match = re.match(r"^(\d\d:\d\d:\d\d(?: [AP]M)?)\s+(.*)$", line)
+        if not match:
             continue
-        clock, cells = found[1], found[2].split()
+        clock, cells = match[1], match[2].split()
         if not cells or _number(cells[-1]) is None:
             names = cells
         elif len(cells) == len(names):
@@ -184,15 +184,15 @@ def _df(lines: Lines) -> Reader:
             names, unit = ["size_bytes", "used_bytes", "avail_bytes", "use%"], 1
             if "Inodes" in line:
                 names = ["inodes", "iused", "ifree", "iuse%"]
-            elif blocks := next((found for cell in line.split() if (found := LINES["block"].match(cell))), None):
+            elif blocks := next((match for cell in line.split() if (match := LINES["block"].match(cell))), None):
                 unit = int(blocks[1] or 1) * 1024 ** "BKMG".index(blocks[2] or "B")
         elif (printed := time_of(line)) is not None:
             time = printed
-        elif names and len(line) < _LONGEST and (found := LINES["mount"].match(before + line)):
-            for name, cell in zip(names, found["cells"].split(), strict=True):
+        elif names and len(line) < _LONGEST and (match := LINES["mount"].match(before + line)):
+            for name, cell in zip(names, match["cells"].split(), strict=True):
                 value = _number(cell.rstrip("%")) if name.endswith("%") else _size(cell.replace(",", "."), unit)
                 if value is not None:
-                    yield at, (time, found["mount"], name, value)
+                    yield at, (time, match["mount"], name, value)
         # A long device name has a line of its own.
         before = f"{line} " if len(line) < _LONGEST and len(line.split()) == 1 else ""
 
@@ -225,8 +225,8 @@ def _collection(line: str) -> tuple[str | None, list[tuple[str, float]]]:
     return old[1], [("pause_ms", float(text.replace(",", ".")) * 1000), *(_heap(heap[-1]) if heap else [])]
 
 
-def _heap(found: re.Match[str]) -> list[tuple[str, float]]:
-    return [(f"{name}_bytes", _size(found[name]) or 0.0) for name in ("before", "after", "total") if found[name]]
+def _heap(match: re.Match[str]) -> list[tuple[str, float]]:
+    return [(f"{name}_bytes", _size(match[name]) or 0.0) for name in ("before", "after", "total") if match[name]]
 
 
 _READERS: Final[dict[str, Callable[[Lines], Reader]]] = {

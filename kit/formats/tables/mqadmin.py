@@ -214,9 +214,9 @@ class State:
         return [(self.block, name, label["value"] or "")]
 
 
-def _fields(found: re.Match[str], mark: str) -> list[tuple[str, str | None]]:
+def _fields(match: re.Match[str], mark: str) -> list[tuple[str, str | None]]:
     """Return what a line says: a name and its value, each other group (`#Broker Name` of `Broker_Name`), `a=1, b=2`."""
-    groups = found.groupdict()
+    groups = match.groupdict()
     groups.pop("command", None)
     pairs = groups.pop("fields", None)
     if "value" in groups:

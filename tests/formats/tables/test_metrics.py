@@ -85,7 +85,7 @@ def test_an_output_between_log_lines_is_read_as_well(tmp_path: Path) -> None:
     assert not host_heads.sniff((log + DF).encode())
     (tmp_path / "paste.txt").write_text("what is this?\n" + log + DF + log)
     case = kit.open_case(tmp_path / "paste.txt", tmp_path / "ws")
-    assert [item.kind for item in case.found.items] == ["text"]
+    assert [item.kind for item in case.unzoned.items] == ["text"]
     assert case.has("logs") and case.has("metrics")
 
 
@@ -103,7 +103,7 @@ def test_processors_that_wait_for_a_disk_are_not_busy(tmp_path: Path) -> None:
     found = case.facts("processors")
     assert (found["busy"].tolist(), found["waiting"].tolist()) == ([pytest.approx(100 - 20.4 - 58.9)], [58.9])
     (why,) = [each for each in busy.explain(case.facts, sends.ledger(case.facts), []) if each.slug == "host"]
-    assert "59" in why.said.render("en") and [ref.file for ref in why.evidence] == ["sar.txt"]
+    assert "59" in why.sentence.render("en") and [ref.file for ref in why.evidence] == ["sar.txt"]
 
 
 def test_explain_says_what_an_output_is_and_goes_on_behind_it() -> None:

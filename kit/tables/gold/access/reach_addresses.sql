@@ -8,7 +8,7 @@ with named as (
   select file, line, name, value from admin where name in ('#Addr', 'argument:-n', 'argument:--namesrvAddr')
 ), ports as (
   select file, max(trim(value)) as port from named where name = 'listenPort' group by file
-), found as (
+), addresses as (
   select 'name server' as kind, 0 as rank, file, line, explode(split(value, '[;,]')) as address
   from named where name in ('namesrvAddr', 'argument:-n', 'argument:--namesrvAddr')
   union all
@@ -21,7 +21,7 @@ with named as (
   select 'advertised' as kind, 3 as rank, n.file, n.line, concat(trim(n.value), ':', coalesce(p.port, '10911')) as address
   from named n left join ports p on n.file = p.file where n.name = 'brokerIP1'
 ), trimmed as (
-  select kind, rank, file, line, regexp_replace(trim(address), '^/+', '') as address from found
+  select kind, rank, file, line, regexp_replace(trim(address), '^/+', '') as address from addresses
 ), numbered as (
   select *, row_number() over (partition by kind, address order by rank, file, line) as nth from trimmed where address <> ''
 )

@@ -19,7 +19,7 @@ with asked as (
   from events e left join asked a on e.file = a.file and e.line = a.line
   where e.event in ('client-connect', 'client-connect-failed')
   group by e.file, e.source, e.line
-), said as (
+), statements as (
   select event, file, source, line, ts, address, good, cast(null as string) as client_id, name_server
   from connects where address <> '' and address <> 'null'
   union all
@@ -32,7 +32,7 @@ with asked as (
     count(case when good then 1 end) as reached, min(case when not good then line end) as failed_line, min(case when good then line end) as reached_line,
     coalesce(min(case when not good then ts end), min(ts)) as first, coalesce(max(case when not good then ts end), max(ts)) as last,
     max(name_server) > 0 as name_server
-  from said group by event, file, source, address, client_id
+  from statements group by event, file, source, address, client_id
 ), numbered as (
   select *, row_number() over (partition by event order by file, line, address, client_id) as nth from counted
 )

@@ -1,7 +1,7 @@
 -- One row per topic that was found without a route, group that asked for it, file and source: event (topic-unknown-to-consumer, no-route),
 -- by_send (printed below DefaultMQProducerImpl), n (entries), line (the smallest), first, last. At most 1,000 rows, the earliest.
 -- Source: client/impl/factory/MQClientInstance.updateTopicRouteInfoFromNameServer, client/impl/producer/DefaultMQProducerImpl.sendDefaultImpl.
-with said as (
+with statements as (
   select e.file, e.source, e.line, min(e.ts) as ts, max(e.event) as event,
     coalesce(max(case when e.event = 'topic-unknown-to-consumer' then e.value_topic end), max(e.value_topic)) as topic,
     coalesce(max(case when e.event = 'topic-unknown-to-consumer' then e.value_group end), max(e.value_group)) as consumer_group
@@ -9,7 +9,7 @@ with said as (
   group by e.file, e.source, e.line
 ), marked as (
   select s.*, coalesce(concat_ws(' ', e.message, e.trace) like '%DefaultMQProducerImpl%', false) as by_send
-  from said s left join entries e on s.file = e.file and s.line = e.line
+  from statements s left join entries e on s.file = e.file and s.line = e.line
 )
 select event, file, source, topic, consumer_group, by_send, count(*) as n, min(line) as line, min(ts) as first, max(ts) as last
 from marked where topic is not null

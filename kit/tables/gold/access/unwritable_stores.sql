@@ -6,11 +6,11 @@ with refused as (
   select count(*) as n from events
   where event = 'no-permission' or (event = 'service-not-available'
     and coalesce(greatest(try_cast(value_commitlog as double), try_cast(value_consumequeue as double)), 0.0) < 0.9)
-), said as (
+), statements as (
   select e.event, e.file, e.line, e.ts from events e cross join refused r
   where (e.event = 'store-not-writable' and e.source <> 'client') or (e.event = 'store-shutdown' and e.value_what = 'putMessage' and r.n > 0)
 ), own as (
-  select s.* from said s left anti join (select file, line from events where event = 'service-not-available') a
+  select s.* from statements s left anti join (select file, line from events where event = 'service-not-available') a
     on s.event = 'store-not-writable' and s.file = a.file and s.line = a.line
 ), numbered as (
   select *, count(*) over (partition by event, file) as n, row_number() over (partition by event, file order by ts nulls first, line) as nth from own

@@ -9,7 +9,7 @@ with leaked as (
 ), answered as (
   select a.uniq_key, a.ts, (select count(*) from leaked where uniq_key <> '') as messages, row_number() over (order by a.ts, a.file, a.line) as nth
   from transaction_answers a left semi join leaked l on a.uniq_key = l.uniq_key
-  where a.from_check and a.said = 'COMMIT' and a.ts is not null
+  where a.from_check and a.answer = 'COMMIT' and a.ts is not null
 ), counted as (
   select *, messages + nth - 1 as seq, count(*) over () as answers from answered
 ), marks as (

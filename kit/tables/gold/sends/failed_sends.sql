@@ -10,10 +10,10 @@ with amount as (
   select count(*) <= 400000 as few from send_failures
 ), ledgers as (
   select count(*) > 0 as listed from sends
-), told as (
+), reported as (
   select f.*, row_number() over (order by f.file, f.line) as entry from send_failures f cross join amount where role = 'call' and counts and few
 ), tokens as (
-  select entry, explode(split(said, '[ \\t\\r\\n\\f　,;，；：。、\\[\\](){}<>"\\x27（）【】]+')) as token from told
+  select entry, explode(split(printed, '[ \\t\\r\\n\\f　,;，；：。、\\[\\](){}<>"\\x27（）【】]+')) as token from reported
 ), words as (
   -- A key is a word of an entry, or stands behind the last = or : of one.
   select entry, explode(array(token, substring_index(token, '=', -1), substring_index(token, ':', -1), regexp_replace(token, '[.:]+$', ''))) as word
@@ -45,17 +45,17 @@ with amount as (
   select n.call, max(e.entry) as entry from names n join named e on e.word = n.name group by n.call
 ), calls as (
   select c.*, p.entry, coalesce(t.kind, c.kind) as final, count_if(p.entry is null) over (partition by c.kind) as alone
-  from send_calls c left join pairs p on p.call = c.call left join told t on t.entry = p.entry
+  from send_calls c left join pairs p on p.call = c.call left join reported t on t.entry = p.entry
 ), client as (
   select kind, max(alone) as n from calls group by kind
 ), app as (
   select t.*, row_number() over (partition by t.key, t.uniq_key order by t.entry desc) as again,
     row_number() over (partition by t.kind, t.key is null and t.uniq_key is null order by t.entry) as nth
-  from told t left anti join pairs p on p.entry = t.entry
+  from reported t left anti join pairs p on p.entry = t.entry
 ), failed as (
   select 1 as part, r.key, r.uniq_key, coalesce(r.printed, t.kind, r.thrown, c.kind) as kind, r.outcome, cast(r.ts_ms as double) as ts, r.cost_ms, c.attempts,
     'ledger' as source, r.file, r.line, false as other
-  from rows_of_ledgers r left join told t on t.entry = r.entry left join send_calls c on c.call = r.call
+  from rows_of_ledgers r left join reported t on t.entry = r.entry left join send_calls c on c.call = r.call
   union all
   select 5 as part, c.key, c.uniq_key, c.kind, null as outcome, c.ts, null as cost_ms, c.attempts, null as source, c.file, c.line, true as other
   from send_calls c cross join (select count(*) as n from shared) m left anti join shared s on s.call = c.call

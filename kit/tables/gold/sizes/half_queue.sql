@@ -12,11 +12,11 @@ with points as (
   select line, min(unix_micros(ts)) as begin, greatest(1, ceil((max(unix_micros(ts)) - min(unix_micros(ts)) + 1) / 400000000.0)) * 1000000 as width
   from points group by line
 ), placed as (
-  select p.line, p.ts, p.offset, case when p.line = 'stored' then date_trunc('SECOND', p.ts) else p.ts end as shown,
+  select p.line, p.ts, p.offset, case when p.line = 'stored' then date_trunc('SECOND', p.ts) else p.ts end as at,
     floor((unix_micros(p.ts) - case when s.width > 1000000 then s.begin else 0 end) / s.width) as bucket
   from points p join spans s on p.line = s.line
 ), last as (
-  select line, shown as ts, case when line = 'stored' then max(offset) over (partition by line, bucket) else offset end as offset,
+  select line, at as ts, case when line = 'stored' then max(offset) over (partition by line, bucket) else offset end as offset,
     row_number() over (partition by line, bucket order by ts desc, offset desc) as nth
   from placed
 ), positions as (

@@ -11,7 +11,7 @@ with alike as (
   from events e
   where e.event in ('message-size-exceeded', 'message-body-size-exceeded', 'properties-too-long', 'put-back-failed', 'schedule-put-failed')
   group by file, source, event, thread, map_entries(e.values)
-), said as (
+), statements as (
   select *, map_from_entries(entries) as printed,
     case when event = 'put-back-failed' then 'put_back' when event = 'schedule-put-failed' then 'schedule'
       when thread like '%TransactionalMessageCheckService%' then 'put_back' when thread like '%SendMessageThread%' then 'send'
@@ -24,14 +24,14 @@ with alike as (
     case when printed['body'] rlike '^[0-9]{1,18}$' then try_cast(printed['body'] as bigint) end as body,
     case when printed['limit'] rlike '^[0-9]{1,18}$' then try_cast(printed['limit'] as bigint) end as `limit`,
     case when printed['length'] rlike '^[0-9]{1,18}$' then try_cast(printed['length'] as bigint) end as length
-  from said
-), told as (
+  from statements
+), limited as (
   select *, case when coalesce(writer, '') <> 'send' then concat_ws(' ', coalesce(total, -1), coalesce(body, -1), coalesce(length, -1)) end as sizes
   from sized
 ), most as (
   select file, source, writer, event, msg_id, max(total) as total, max(body) as body, `limit`, max(length) as length, status, topic,
     sum(n) as count, min(first) as first, max(last) as last, min(line) as line, max(last_line) as last_line
-  from told
+  from limited
   group by file, source, writer, event, msg_id, `limit`, status, topic, sizes
   order by count desc, file, line, event, writer, msg_id
   limit 5000

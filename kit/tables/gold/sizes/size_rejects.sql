@@ -7,12 +7,12 @@ with refused as (
   from events where event in ('message-illegal', 'client-body-too-large') group by event, file, line
 ), attempts as (
   select e.file, e.line, max(e.value_topic) as topic from events e where e.event = 'send-attempt-failed' group by e.file, e.line
-), told as (
+), entries_once as (
   select r.*, a.line is not null as attempt, date_trunc('SECOND', r.ts) as second
   from refused r left join attempts a on r.file = a.file and r.line = a.line
   where a.topic is null or length(a.topic) <= 127
 )
 select event, attempt, file, thread, logger, count(*) as count, min(line) as line, min(ts) as first, max(ts) as last
-from told group by event, attempt, file, thread, logger, second
+from entries_once group by event, attempt, file, thread, logger, second
 order by event, file, line
 limit 200000

@@ -23,5 +23,5 @@ def query(spark: SparkSession) -> DataFrame:
     group = "coalesce(value_group, value_group_2, '') as `group`"
     second = "coalesce(unix_seconds(ts), -1) as second"
     counted = printed.selectExpr("event", group, second, "file", "line").groupBy("event", "group", "second", "file")
-    found = counted.agg(F.count("*").alias("n"), F.min("line").alias("line"))
-    return found.orderBy("second", "event", "group", "file").limit(MOST)
+    seconds = counted.agg(F.count("*").alias("n"), F.min("line").alias("line"))
+    return seconds.orderBy("second", "event", "group", "file").limit(MOST)

@@ -26,9 +26,9 @@ with wrong as (
   from words f join anchors a on a.word = f.word join wrong w on w.key = a.key
   where instr(f.text, a.key) > 0
   union all
-  select a.uniq_key, case when a.said = 'ROLLBACK' then 'rollback_answer' else 'commit_answer' end, a.ts, a.file, a.line
+  select a.uniq_key, case when a.answer = 'ROLLBACK' then 'rollback_answer' else 'commit_answer' end, a.ts, a.file, a.line
   from transaction_answers a join wrong w on w.uniq_key = a.uniq_key
-  where a.said = case when w.kind = 'row_without_message' then 'ROLLBACK' else 'COMMIT' end
+  where a.answer = case when w.kind = 'row_without_message' then 'ROLLBACK' else 'COMMIT' end
 ), ranked as (
   select c.*, row_number() over (
       partition by uniq_key order by case how when 'exception' then 0 when 'error' then 1 when 'rollback_answer' then 3 when 'commit_answer' then 4 else 2 end,

@@ -1,24 +1,24 @@
 -- One row per answer to a check from another host than the one that wrote the half message (ports differ after a reconnect): uniq_key, key,
--- producer_group, said, address, born_host, row_stands, committed, wrong (boolean), ts, file, line, half_file, half_physical_offset. At most 100,000 rows.
+-- producer_group, answer, address, born_host, row_stands, committed, wrong (boolean), ts, file, line, half_file, half_physical_offset. At most 100,000 rows.
 -- Wrong: ROLLBACK for a transaction whose row exists or that was committed, unless the group's own hosts answer so too (then the application is at
 -- fault); or never COMMIT, three times at least, where the group's own hosts always do.
 with hosts as (
-  select a.uniq_key, t.keys as key, t.producer_group, a.said, a.address, t.born_host, t.with_row as row_stands, t.state = 'committed' as committed, a.ts,
+  select a.uniq_key, t.keys as key, t.producer_group, a.answer, a.address, t.born_host, t.with_row as row_stands, t.state = 'committed' as committed, a.ts,
     a.file, a.line, t.half_file, t.half_offset as half_physical_offset,
     lower(regexp_replace(regexp_replace(a.address, ':[0-9]+$', ''), '^[/\\[]+|\\]+$', '')) as asked,
     lower(regexp_replace(regexp_replace(t.born_host, ':[0-9]+$', ''), '^[/\\[]+|\\]+$', '')) as born
   from transaction_answers a join transactions t on t.uniq_key = a.uniq_key
   where a.from_check and t.state is not null
 ), judged as (
-  select *, coalesce(asked <> born, false) as away, said = 'ROLLBACK' and (row_stands or committed) as bad from hosts
+  select *, coalesce(asked <> born, false) as away, answer = 'ROLLBACK' and (row_stands or committed) as bad from hosts
 ), groups as (
-  select producer_group, count_if(not away) as home, count_if(not away and bad) as bad_at_home, count_if(not away and said <> 'COMMIT') as unsure_at_home,
-    count_if(away and said = 'COMMIT') as commits_away, count_if(away) as answers_away
+  select producer_group, count_if(not away) as home, count_if(not away and bad) as bad_at_home, count_if(not away and answer <> 'COMMIT') as unsure_at_home,
+    count_if(away and answer = 'COMMIT') as commits_away, count_if(away) as answers_away
   from judged group by producer_group
 )
-select j.uniq_key, j.key, j.producer_group, j.said, j.address, j.born_host, j.row_stands, j.committed,
+select j.uniq_key, j.key, j.producer_group, j.answer, j.address, j.born_host, j.row_stands, j.committed,
   (j.bad and g.home > 0 and g.bad_at_home = 0)
-    or (j.said <> 'COMMIT' and g.home > 0 and g.unsure_at_home = 0 and g.commits_away = 0 and g.answers_away >= 3) as wrong,
+    or (j.answer <> 'COMMIT' and g.home > 0 and g.unsure_at_home = 0 and g.commits_away = 0 and g.answers_away >= 3) as wrong,
   j.ts, j.file, j.line, j.half_file, j.half_physical_offset
 from judged j join groups g on g.producer_group = j.producer_group
 where j.away

@@ -11,15 +11,15 @@ with printed as (
 ), messages as (
   select distinct leaked, uniq_key from printed where uniq_key is not null
 ), answered as (
-  select m.leaked, a.said, a.uniq_key, a.file, a.line,
-    row_number() over (partition by m.leaked, a.said order by a.ts nulls last, a.file, a.line) as nth
+  select m.leaked, a.answer, a.uniq_key, a.file, a.line,
+    row_number() over (partition by m.leaked, a.answer order by a.ts nulls last, a.file, a.line) as nth
   from messages m join transaction_answers a on a.uniq_key = m.uniq_key
   where a.from_check
 ), answers as (
-  select leaked, count_if(said = 'COMMIT') as commits, count_if(said = 'UNKNOWN') as unknowns,
-    count(distinct case when said = 'UNKNOWN' then uniq_key end) as unknown_messages,
-    max(case when said = 'COMMIT' and nth = 1 then file end) as commit_file, max(case when said = 'COMMIT' and nth = 1 then line end) as commit_line,
-    max(case when said = 'UNKNOWN' and nth = 1 then file end) as unknown_file, max(case when said = 'UNKNOWN' and nth = 1 then line end) as unknown_line
+  select leaked, count_if(answer = 'COMMIT') as commits, count_if(answer = 'UNKNOWN') as unknowns,
+    count(distinct case when answer = 'UNKNOWN' then uniq_key end) as unknown_messages,
+    max(case when answer = 'COMMIT' and nth = 1 then file end) as commit_file, max(case when answer = 'COMMIT' and nth = 1 then line end) as commit_line,
+    max(case when answer = 'UNKNOWN' and nth = 1 then file end) as unknown_file, max(case when answer = 'UNKNOWN' and nth = 1 then line end) as unknown_line
   from answered group by leaked
 ), numbered as (
   select *, row_number() over (partition by leaked order by ts nulls last, file, line) as nth from printed

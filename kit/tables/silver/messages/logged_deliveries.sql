@@ -21,11 +21,11 @@ with lines as (
   select n.file, n.line, cast(null as string), r.uniq_key, r.offset_msg_id
   from named n join records r on n.id = r.offset_msg_id
   where r.uniq_key is not null
-), told as (
+), meant as (
   select file, line, coalesce(max(uniq_key), max(key_of_copy)) as uniq_key, max(offset_msg_id) as offset_msg_id
   from keys group by file, line
 )
 select j.file, j.line, true as logged, cast(null as string) as declared, t.uniq_key, cast(null as string) as key, t.offset_msg_id,
   j.times as reconsume_times, case when j.bad then 'FAIL' when j.good then 'OK' end as result,
   case when j.bad then false when j.good then true end as success, j.ts as time
-from told t join judged j on t.file = j.file and t.line = j.line
+from meant t join judged j on t.file = j.file and t.line = j.line

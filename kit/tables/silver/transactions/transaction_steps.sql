@@ -4,7 +4,7 @@
 -- An op record on the original without a commit is the producer's own rollback, or its answer to a check that was not logged.
 with steps as (
 select t.id, t.uniq_key, t.keys, t.producer_group, t.half_time,
-  case when a.first_exception then 'exception' when a.first_said is not null then a.first_said when t.of_original then 'COMMIT'
+  case when a.first_exception then 'exception' when a.first_answer is not null then a.first_answer when t.of_original then 'COMMIT'
     when t.state = 'rolled_back' and t.op_half = t.half_offset then 'ROLLBACK' else 'none' end as local,
   coalesce(t.check_times, 0) as checks,
   case when coalesce(t.check_times, 0) > 0 then

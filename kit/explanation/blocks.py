@@ -30,10 +30,10 @@ def blocks(rows: Sequence[dict[str, Any]], lang: Lang) -> str:
             answers.setdefault((row["kind"], row["title"], row["meaning"]), []).append(row)
     parts = [_block(same, lang) for same in answers.values()]
     if unknown:
-        said = [TEXTS["not_known"].say(n=len(unknown)).render(lang)]
-        said += [f"  {row['line']}: {_cut(row['text'])}" for row in unknown[:UNKNOWN_SHOWN]]
-        said += ["  …"] if len(unknown) > UNKNOWN_SHOWN else []
-        parts.append("\n".join(said))
+        lines = [TEXTS["not_known"].say(n=len(unknown)).render(lang)]
+        lines += [f"  {row['line']}: {_cut(row['text'])}" for row in unknown[:UNKNOWN_SHOWN]]
+        lines += ["  …"] if len(unknown) > UNKNOWN_SHOWN else []
+        parts.append("\n".join(lines))
     if releases := releases_of(rows):
         parts.append(TEXTS["releases"].say(releases=releases).render(lang))
     return "\n\n".join(parts)
@@ -42,17 +42,17 @@ def blocks(rows: Sequence[dict[str, Any]], lang: Lang) -> str:
 def _block(same: Sequence[dict[str, Any]], lang: Lang) -> str:
     row = same[0]
     numbers = list(dict.fromkeys(str(each["line"]) for each in same))
-    shown = ", ".join(numbers[:LINES])
+    listed = ", ".join(numbers[:LINES])
     if len(numbers) > LINES:
-        shown = TEXTS["and_more"].say(numbers=shown, n=len(numbers) - LINES).render(lang)
+        listed = TEXTS["and_more"].say(numbers=listed, n=len(numbers) - LINES).render(lang)
     slug = f" [{row['slug']}]" if row["slug"] else ""
-    head = f"{row['title']}{slug} · {TEXTS['line'].say(numbers=shown).render(lang)}"
-    said = [printable(head), f"  > {_cut(row['text'])}", *_wrapped(row["meaning"])]
+    head = f"{row['title']}{slug} · {TEXTS['line'].say(numbers=listed).render(lang)}"
+    lines = [printable(head), f"  > {_cut(row['text'])}", *_wrapped(row["meaning"])]
     if row["next"]:
-        said += _wrapped(f"{TEXTS['next'].in_(lang)}: {row['next']}")
+        lines += _wrapped(f"{TEXTS['next'].in_(lang)}: {row['next']}")
     if row["versions"]:
-        said += _wrapped(f"{TEXTS['printed'].in_(lang)}: {row['versions']}")
-    return "\n".join(said)
+        lines += _wrapped(f"{TEXTS['printed'].in_(lang)}: {row['versions']}")
+    return "\n".join(lines)
 
 
 def _wrapped(text: str) -> list[str]:
