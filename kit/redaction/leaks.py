@@ -137,7 +137,10 @@ def texts(path: Path) -> Iterator[str]:
         shown = [book["metadata"], injected, *(cell.get("outputs") for cell in book["cells"])]
         yield from _json(json.dumps(shown, ensure_ascii=False))
     elif path.suffix == ".csv":
-        yield from (cell for row in csv.reader(io.StringIO(raw)) for cell in row)
+        try:
+            yield from [cell for row in csv.reader(io.StringIO(raw)) for cell in row]
+        except csv.Error:  # a cell longer than Python's limit
+            yield raw
     elif path.suffix == ".html":
         for block in _FILES["data"].finditer(raw):
             yield from _json(block[1])

@@ -403,6 +403,11 @@ def ids_of(findings: dict[str, Any]) -> list[str]:
     return re.findall(r"\b[0-9A-F]{32}\b", json.dumps(findings["findings"]))
 
 
+def test_a_cell_longer_than_a_csv_reader_takes_is_searched(tmp_path: Path) -> None:
+    file = put(tmp_path / "t.csv", f"a,b\n{'x' * 200_000},10.1.2.3\n")
+    assert any(leaks.leak(text, HELD) for text in leaks.texts(file))
+
+
 def test_a_version_is_no_address(tmp_path: Path) -> None:
     """Some programs have releases of four numbers, such as 17.0.21.1."""
     file = put(tmp_path / "manifest.json", json.dumps({"versions": {"python": "17.0.21.1"}, "evidence": "17.0.21.2"}))
