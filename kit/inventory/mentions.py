@@ -5,17 +5,14 @@ Raw bytes are searched, not parsed entries: lines that match no layout mention m
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
+import ahocorasick_rs
 import attrs
-import numpy as np
 
 from kit.evidence.files import open_readonly
-from kit.formats.logs.entries import lines
-from kit.formats.logs.known_texts import Texts
 from kit.formats.logs.schema import LogFile
 from kit.inventory.references import MAX_TEXT
 
@@ -52,43 +49,61 @@ def search(texts: Iterable[LogFile], words: Collection[str], most: int = MOST) -
 
 def search_each(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]], most: int = MOST) -> dict[str, Found]:
     """Return the same for several groups of words, reading each file once."""
-    words = sorted({word for group in groups.values() for word in group if len(word) >= MIN_KEY})
-    owners = [[group for group, own in groups.items() if word in own] for word in words]
+    owners: dict[str, set[str]] = defaultdict(set)
+    for group, words in groups.items():
+        for word in words:
+            if len(word) >= MIN_KEY:
+                owners[word].add(group)
     found: dict[str, Found] = {group: ([], {}) for group in groups}
-    finder = Texts([[word] for word in words])
-    whole = [re.compile(rb"(?<![0-9A-Za-z])%b(?![0-9A-Za-z])" % re.escape(word.encode())) for word in words]
+    words = sorted(owners)
+    automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in words])
     first = most - most // 4
     for text in texts if words else ():
         kept: dict[str, list[Mention]] = defaultdict(list)
-        counts: Counter[str] = Counter()
         try:
-            for line, data, numbers in _lines(text, finder, whole):
+            for line, data, named in _lines(text, words, automaton):
                 # Of each group the first word on the line.
-                for group, word in {group: words[n] for n in reversed(numbers) for group in owners[n]}.items():
-                    counts[group] += 1
-                    if len(kept[group]) == most:
-                        del kept[group][first]
-                    kept[group].append(_quoted(text, line, data, word))
+                first_words = {group: word for word in reversed(named) for group in owners[word]}
+                for group, first_word in first_words.items():
+                    mentions, counts = kept[group], found[group][1]
+                    counts[text.file] = counts.get(text.file, 0) + 1
+                    if len(mentions) == most:
+                        del mentions[first]
+                    mentions.append(_quoted(text, line, data, first_word))
         except OSError:  # gone in the meantime; the table of logs reports it
+            for _, counts in found.values():
+                counts.pop(text.file, None)
             continue
         for group, mentions in kept.items():
             found[group][0].extend(mentions)
-            found[group][1][text.file] = counts[group]
     return found
 
 
-def _lines(text: LogFile, finder: Texts, whole: list[re.Pattern[bytes]]) -> Iterator[tuple[int, bytes, list[int]]]:
-    """Yield each line of a file with a word: its number, its bytes, the numbers of the words. `whole`: each one alone."""
-    before = 1
+def _lines(
+    text: LogFile, words: list[str], automaton: ahocorasick_rs.BytesAhoCorasick
+) -> Iterator[tuple[int, bytes, list[str]]]:
+    """Yield each line of a file with one of the words: its number, its bytes, the words on it in order."""
+    number = 1
     for data in _windows(text):
-        starts, ends = lines(data)
-        named: dict[int, list[int]] = defaultdict(list)
-        for line, number in np.stack(finder.find(data, starts, ends, np.arange(starts.size)), 1).tolist():
-            if whole[number].search(data, starts[line], ends[line]):
-                named[line].append(number)
-        for line, numbers in named.items():
-            yield before + line, data[starts[line] : ends[line]], numbers
-        before += starts.size
+        matches = automaton.find_matches_as_indexes(data, overlapping=True)
+        whole = sorted(
+            (start, words[word])
+            for word, start, end in matches
+            if not data[start - 1 : start].isalnum() and not data[end : end + 1].isalnum()
+        )
+        counted = at = 0
+        while at < len(whole):
+            begin = data.rfind(b"\n", 0, whole[at][0]) + 1
+            end = data.find(b"\n", begin)
+            end = len(data) if end < 0 else end
+            named = []
+            while at < len(whole) and whole[at][0] < end:
+                named.append(whole[at][1])
+                at += 1
+            number += data.count(b"\n", counted, begin)
+            counted = begin
+            yield number, data[begin:end], named
+        number += data.count(b"\n", counted)
 
 
 def _windows(text: LogFile) -> Iterator[bytes]:
@@ -105,5 +120,5 @@ def _windows(text: LogFile) -> Iterator[bytes]:
 
 
 def _quoted(text: LogFile, line: int, data: bytes, word: str) -> Mention:
-    shown = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace")
+    shown = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")
     return Mention(text.file, line, shown[:MAX_TEXT], word)
