@@ -70,12 +70,12 @@ def from_files(path: Path, version: Version | None = None) -> Deployment | None:
     """Return the deployment in configuration files; None if there is anything else, or one of them is damaged."""
     walked, refused = files.walk(path)
     jars = [jar[1] for name, _, _ in walked if (jar := _BROKER_JAR.search(name))]
-    found = [each for each in walked if not each[0].endswith(".jar")]
-    if refused or not found or any(not 0 < info.st_size <= MOST for _, _, info in found):
+    configured = [each for each in walked if not each[0].endswith(".jar")]
+    if refused or not configured or any(not 0 < info.st_size <= MOST for _, _, info in configured):
         return None
     rows: list[dict[str, Any]] = []
     offsets: list[dict[str, Any]] = []
-    for name, where, info in found:
+    for name, where, info in configured:
         try:
             with files.open_readonly(where) as stream:
                 data = stream.read(MOST)

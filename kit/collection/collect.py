@@ -36,8 +36,8 @@ def script(
     if first and last and first > last:
         raise ValueError(EMPTY_WINDOW.render(lang))
     values = {
-        "SINCE": _shown(first),
-        "UNTIL": _shown(last),
+        "SINCE": _printed(first),
+        "UNTIL": _printed(last),
         "SINCE_MARK": (utc(first) - MARGIN).strftime("%Y%m%d%H%M.%S") if first else "",
         "SINCE_S": str(int((first - MARGIN).timestamp())) if first else "",
         "UNTIL_S": str(int((last + MARGIN).timestamp())) if last else "",
@@ -49,5 +49,5 @@ def script(
     return "#!/bin/sh\n" + head + body
 
 
-def _shown(time: dt.datetime | None) -> str:
+def _printed(time: dt.datetime | None) -> str:
     return utc(time).strftime("%Y-%m-%d %H:%M:%S") if time else ""

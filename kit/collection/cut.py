@@ -102,13 +102,13 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     files = [path for path in out.rglob("*") if path.is_file()]
     parts.append(("files", len(files), len(case.unzoned.items)))
     parts.append(("bytes", sum(map(_on_disk, files)), sum(item.bytes for item in case.unzoned.items)))
-    kept: dict[str, tuple[int, int] | int] = {}
+    counts: dict[str, tuple[int, int] | int] = {}
     for name in NAMES:
         some = sum(part[1] for part in parts if part[0] == name)
         every = sum(part[2] for part in parts if part[0] == name)
         if every or left_out[name]:
-            kept[name] = (some, every) if every else left_out[name]
-    return kept
+            counts[name] = (some, every) if every else left_out[name]
+    return counts
 
 
 def _on_disk(path: Path) -> int:
@@ -160,19 +160,19 @@ def _messages(case: Case, frame: DataFrame, named: Column, keys: DataFrame) -> D
     from pyspark.sql import functions as F  # noqa: N812
 
     named = F.coalesce(named, F.lit(False))
-    kept = [frame.where(named), frame.where(~named).join(keys, "uniq_key", "left_semi")]
+    chosen = [frame.where(named), frame.where(~named).join(keys, "uniq_key", "left_semi")]
     brokers = case.tables.frame("half_brokers").select("file", "broker").distinct()
-    halves = kept[0].unionByName(kept[1]).where(F.col("topic") == names.HALF_TOPIC).join(brokers, "file")
+    halves = chosen[0].unionByName(chosen[1]).where(F.col("topic") == names.HALF_TOPIC).join(brokers, "file")
     halves = halves.selectExpr("broker", "queue_offset as half_queue_offset")
     ending = case.ops.join(brokers, "file").join(halves, ["broker", "half_queue_offset"], "left_semi")
     ops = frame.where(F.col("topic") == names.OP_TOPIC)
-    kept.append(ops.join(ending.select("offset_msg_id").distinct(), "offset_msg_id", "left_semi"))
+    chosen.append(ops.join(ending.select("offset_msg_id").distinct(), "offset_msg_id", "left_semi"))
     if case.has("traces"):
         about = case.traces.join(keys, F.col("msg_id") == F.col("uniq_key"), "left_semi")
-        kept.append(
+        chosen.append(
             frame.join(about.select("file", "physical_offset").distinct(), ["file", "physical_offset"], "left_semi")
         )
-    return reduce(lambda some, more: some.unionByName(more), (part.select(*frame.columns) for part in kept))
+    return reduce(lambda some, more: some.unionByName(more), (part.select(*frame.columns) for part in chosen))
 
 
 # --- logs -------------------------------------------------------------------------------------------------------------

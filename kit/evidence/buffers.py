@@ -28,12 +28,12 @@ def space(size: int) -> Bytes:
     """Return zeros for a whole file; they take no memory until something is read into them."""
     if not size:
         return np.empty(0, np.uint8)
-    held = mmap.mmap(-1, size, flags=_PRIVATE | mmap.MAP_ANONYMOUS)
+    pages = mmap.mmap(-1, size, flags=_PRIVATE | mmap.MAP_ANONYMOUS)
     if huge := getattr(mmap, "MADV_HUGEPAGE", None):
         # Allocating pages one by one takes as long as reading into them. Not every system has larger pages.
         with contextlib.suppress(OSError):
-            held.madvise(huge)
-    return np.frombuffer(held, np.uint8)
+            pages.madvise(huge)
+    return np.frombuffer(pages, np.uint8)
 
 
 _own = threading.local()
@@ -42,13 +42,13 @@ _own = threading.local()
 @contextlib.contextmanager
 def lent(size: int) -> Iterator[Bytes]:
     """Lend memory in which anything may be; a thread is lent the same again: new pages take long."""
-    kept = _own.__dict__.pop("held", None) if size <= KEEPS else None
-    held = space(max(size, KEEPS)) if kept is None else kept
+    last = _own.__dict__.pop("held", None) if size <= KEEPS else None
+    pages = space(max(size, KEEPS)) if last is None else last
     try:
-        yield held[:size]
+        yield pages[:size]
     finally:
         if size <= KEEPS:
-            _own.held = held
+            _own.held = pages
 
 
 def read(file: io.FileIO, buf: Bytes, start: int, stop: int, first: int = 0) -> None:

@@ -44,7 +44,7 @@ class Failure:
     def of_output(cls, what: str, output: Mapping[str, Any]) -> Failure:
         """Return the failure of a notebook cell, from its output."""
         lines = _ANSI.sub("", "\n".join(output["traceback"])).splitlines()
-        frames = [f"{_place(found[1])}:{found[2]} in {found[3]}" for found in map(_FRAME.match, lines) if found]
+        frames = [f"{_place(match[1])}:{match[2]} in {match[3]}" for match in map(_FRAME.match, lines) if match]
         own = [frame for frame in frames if frame.startswith("kit/")] or frames
         message = " ".join(output["evalue"].split())[:MOST]
         trace = [f"{output['ename']}: {without_values(message)}", *(f"  {frame}" for frame in frames[-_FRAMES:])]

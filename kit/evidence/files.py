@@ -66,9 +66,9 @@ class EvidenceFile:
     modified: float | None = None
 
 
-def _writable(said: str) -> str:
+def _writable(text: str) -> str:
     """Return a message without the lone surrogates that file names can bring into it."""
-    return said.encode("utf-8", "backslashreplace").decode()
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 @attrs.frozen
@@ -100,8 +100,8 @@ def refusal(file: str, error: Exception) -> Refused:
     if isinstance(error, OSError) and error.errno in _NOT_THE_FILE:
         raise error
     reason = next((reason for kind, reason in _REASONS if isinstance(error, kind)), "fault")
-    said = error.strerror or "" if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-    return Refused(file, reason, "" if reason in ("removed", "memory", "recursion") else " ".join(said.split())[:200])
+    words = error.strerror or "" if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+    return Refused(file, reason, "" if reason in ("removed", "memory", "recursion") else " ".join(words.split())[:200])
 
 
 @attrs.frozen
@@ -194,7 +194,7 @@ def valid_text(name: str | bytes) -> str:
 
 def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refused]]:
     """Return (name, path, stat) of regular files below a folder, or of one file, and the names of the rest."""
-    found: list[tuple[str, Path, os.stat_result]] = []
+    files: list[tuple[str, Path, os.stat_result]] = []
     refused: list[Refused] = []
     left = [(valid_text(root.name), root)]
     while left:
@@ -209,10 +209,10 @@ def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refus
             refused.append(Refused(name, "unreadable", error.strerror or ""))
             continue
         if stat.S_ISREG(info.st_mode):
-            found.append((name, path, info))
+            files.append((name, path, info))
         else:
             refused.append(Refused(name, "link" if stat.S_ISLNK(info.st_mode) else "special"))
-    return sorted(found, key=lambda f: f[0]), sorted(refused, key=lambda r: r.file)
+    return sorted(files, key=lambda f: f[0]), sorted(refused, key=lambda r: r.file)
 
 
 def weight(root: Path) -> int:

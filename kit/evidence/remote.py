@@ -48,19 +48,19 @@ def fetch(uri: str, workspace: Path | str | None = None) -> Path:
 
     root = Path(workspace) if workspace is not None else ws.default_base()
     copies = root / "remote" / hashlib.sha256(uri.encode()).hexdigest()[:32] / "evidence"
-    shown = without_credentials(uri)
+    printed = without_credentials(uri)
     try:
         system, prefix = FileSystem.from_uri(uri)
         objects = _objects(system, prefix)
     except (OSError, ArrowException) as error:
-        raise ValueError(SAYS["unreachable"].say(uri=shown, error=str(error).splitlines()[0]).render()) from None
+        raise ValueError(SAYS["unreachable"].say(uri=printed, error=str(error).splitlines()[0]).render()) from None
     if not objects:
-        raise FileNotFoundError(2, SAYS["nothing"].say(uri=shown).render(), shown)
+        raise FileNotFoundError(2, SAYS["nothing"].say(uri=printed).render(), printed)
     with disk.locked(root / "remote" / f"{copies.parent.name}.lock"), ThreadPoolExecutor(THREADS) as pool:
         for gone in {path for path in copies.rglob("*") if path.is_file()} - {copies / name for name in objects}:
             gone.unlink()
         list(pool.map(lambda name: _copy(system, objects[name], copies / name), objects))
-    name = PurePosixPath(shown.rstrip("/")).name
+    name = PurePosixPath(printed.rstrip("/")).name
     return copies / name if set(objects) == {name} and objects[name].path == prefix else copies
 
 
@@ -71,9 +71,9 @@ def _objects(system: FileSystem, prefix: str) -> dict[str, FileInfo]:
     one = system.get_file_info(prefix)
     if one.type == FileType.File:
         return {PurePosixPath(prefix).name: one}
-    found = system.get_file_info(FileSelector(prefix, allow_not_found=True, recursive=True))
+    objects = system.get_file_info(FileSelector(prefix, allow_not_found=True, recursive=True))
     base = prefix.rstrip("/") + "/"
-    named = {info.path.removeprefix(base): info for info in found if info.type == FileType.File}
+    named = {info.path.removeprefix(base): info for info in objects if info.type == FileType.File}
     return {name: info for name, info in sorted(named.items()) if name and not {"", ".", ".."} & set(name.split("/"))}
 
 

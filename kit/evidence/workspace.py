@@ -207,13 +207,13 @@ def every_workspace(workspace: Path | str | None = None) -> list[Kept]:
         with contextlib.suppress(OSError, ValueError):
             key = json.loads(inventory.read_text(encoding="utf-8"))["content_key"]
             unpacked.setdefault(key, {})[inventory.parent] = _size(inventory.parent)
-    found = []
+    folders = []
     for about in (root / "cases").glob("*/about.json"):
         with contextlib.suppress(OSError, ValueError):
             known = json.loads(about.read_text(encoding="utf-8"))
             size = _size(about.parent) + sum(unpacked.get(known["content_key"], {}).values())
-            found.append(Kept(about.parent, known["evidence"], size, about.stat().st_mtime))
-    return sorted(found, key=lambda k: -k.used)
+            folders.append(Kept(about.parent, known["evidence"], size, about.stat().st_mtime))
+    return sorted(folders, key=lambda k: -k.used)
 
 
 def clean(workspace: Path | str | None = None) -> int:

@@ -50,10 +50,10 @@ def around(case: Case, message: str) -> Selection:
     """Return the time span of a message with its margins. Raise `ValueError` if none of its records has a time."""
     from kit.analysis.messages.trace import trace
 
-    found = [pd.Timestamp(r["store_timestamp"]) for r in trace(case, message)["records"] if r["store_timestamp"]]
-    if not found:
+    times = [pd.Timestamp(r["store_timestamp"]) for r in trace(case, message)["records"] if r["store_timestamp"]]
+    if not times:
         raise ValueError(SAYS["no_message"].say(id=message).render(case.lang))
-    return Selection(min(found).to_pydatetime() - AROUND, max(found).to_pydatetime() + AROUND)
+    return Selection(min(times).to_pydatetime() - AROUND, max(times).to_pydatetime() + AROUND)
 
 
 class Explorer:
@@ -74,8 +74,8 @@ class Explorer:
         for value in values:
             if value not in known:
                 near = [clean(each, 80) for each in difflib.get_close_matches(value, known, 5, 0.5) or known[:10]]
-                said = SAYS["unknown"].say(field=LABELS["fields"][field], value=clean(value, 80), known=near)
-                raise ValueError(said.render(self.lang))
+                problem = SAYS["unknown"].say(field=LABELS["fields"][field], value=clean(value, 80), known=near)
+                raise ValueError(problem.render(self.lang))
 
     def values(self, field: str) -> dict[str, int]:
         """Return the values of a field with the number of rows that have them, the most frequent first in each part."""
@@ -93,8 +93,8 @@ class Explorer:
         return self._first("records", "store_timestamp")
 
     def _first(self, part: Part, time: str) -> pd.DataFrame:
-        found = self.spark(part).drop("body").orderBy(time, *KEYS[part]).limit(MOST).toPandas()
-        return found.assign(**{time: pd.to_datetime(found[time], utc=True)})
+        rows = self.spark(part).drop("body").orderBy(time, *KEYS[part]).limit(MOST).toPandas()
+        return rows.assign(**{time: pd.to_datetime(rows[time], utc=True)})
 
     def spark(self, part: Part) -> DataFrame:
         """Return all selected `entries` or `records` as a Spark DataFrame."""
@@ -106,11 +106,11 @@ class Explorer:
     @functools.cached_property
     def moments(self) -> pd.DataFrame:
         """The moments that the causes report (ts, what); none before a triage."""
-        found = results.table(self.case, timeline.TABLE)
-        if found.empty:
+        table = results.table(self.case, timeline.TABLE)
+        if table.empty:
             return pd.DataFrame({"ts": pd.to_datetime([]), "what": []})
-        at = pd.to_datetime(found["at"], utc=True).dt.tz_localize(None)
-        return pd.DataFrame({"ts": at, "what": found[self.case.lang].map(clean)}).dropna(subset="ts").sort_values("ts")
+        at = pd.to_datetime(table["at"], utc=True).dt.tz_localize(None)
+        return pd.DataFrame({"ts": at, "what": table[self.case.lang].map(clean)}).dropna(subset="ts").sort_values("ts")
 
     def timeline(self, part: Part = "entries", log: bool = False) -> Chart:
         """Chart the selected entries by level, or records by stage, over time; `log`: logarithmic, side by side."""
@@ -182,16 +182,16 @@ class View(ipywidgets.VBox):
         self.bars: dict[tuple[Part, str], dict[str, tuple[Any, Any, Any]]] = {}
         """The button, bar and number of each value, by part and field."""
         self.chips, self.counts = ipywidgets.HBox(layout={"flex_flow": "row wrap"}), ipywidgets.Label()
-        shown: list[Any] = [self._menus(), *self._span(), self.chips, self.counts]
+        widgets: list[Any] = [self._menus(), *self._span(), self.chips, self.counts]
         parts = [part for part, each in explorer.parts.items() if len(each.frame)]
         for part in parts:
             bars = [self._bars(part, name) for name in COMPARED[part] if len(explorer.parts[part].counts(name)) > 1]
-            shown += [
+            widgets += [
                 self._drawn(lambda part=part: explorer.timeline(part, self.log_scale.value)),  # type: ignore[misc]
                 ipywidgets.HBox(bars, layout={"flex_flow": "row wrap"}),
             ]
-        shown += [*self._measured(), *map(self._table, parts)]
-        super().__init__(shown)
+        widgets += [*self._measured(), *map(self._table, parts)]
+        super().__init__(widgets)
         self.add_class("rmq-kit-explorer")
         self.refresh()
 

@@ -49,8 +49,8 @@ def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(dict.fromkeys(value or ()))
 
 
-def _instant(said: str | dt.datetime | None) -> dt.datetime | None:
-    at = instant(said or None)
+def _instant(text: str | dt.datetime | None) -> dt.datetime | None:
+    at = instant(text or None)
     return None if at is None else at.astimezone(dt.UTC)
 
 
@@ -85,8 +85,8 @@ class Selection:
     def as_dict(self) -> dict[str, Any]:
         """Return what is set, as arguments that create this selection again: times as ISO texts, values as lists."""
         times = {name: at.isoformat() for name in ("since", "until") if (at := getattr(self, name))}
-        said = {"text": self.text} if self.text else {}
-        return times | {name: list(values) for name in VALUES if (values := getattr(self, name))} | said
+        fields = {"text": self.text} if self.text else {}
+        return times | {name: list(values) for name in VALUES if (values := getattr(self, name))} | fields
 
     def options(self) -> dict[str, str]:
         """Return the times as options of a case or a command: `kit.open_case(…, **options)`."""
@@ -109,9 +109,9 @@ class Selection:
                     chosen &= cells.isin([v for v in cells.cat.categories if not wanted.isdisjoint(each(own, v))])
                 else:
                     chosen &= np.array([not wanted.isdisjoint(each(own, v)) for v in cells], bool)
-        said = next((name for name in ("message", "text") if name in frame), None)
-        if self.text and said:
-            chosen &= frame[said].astype(str).str.contains(self.text, case=False, regex=False)
+        searched = next((name for name in ("message", "text") if name in frame), None)
+        if self.text and searched:
+            chosen &= frame[searched].astype(str).str.contains(self.text, case=False, regex=False)
         return chosen.to_numpy(bool)
 
     def keep(self, frame: pd.DataFrame) -> pd.DataFrame:

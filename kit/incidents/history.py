@@ -125,9 +125,9 @@ class History:
         one = self.incident(name)
         like = self.likeness(one.name if one else "", LEAST)
         began = {each.name: each.began for each in self.incidents}
-        shown = like.assign(began=like["name"].map(began)).round({"likeness": 2})
+        table = like.assign(began=like["name"].map(began)).round({"likeness": 2})
         caption = SAYS["alike"].say(name=one.name if one else name)
-        return self._table(shown[["name", "began", "likeness", "why"]], caption)
+        return self._table(table[["name", "began", "likeness", "why"]], caption)
 
     def compare(self, before: str = "", after: str = "") -> Table:
         """Return what differs between two incidents: the latest (`after`) and the one most like it, unless named."""
@@ -142,7 +142,7 @@ class History:
 
     def not_read(self) -> Table:
         """Return the files that are not a findings.json or could not be read."""
-        frame = pd.DataFrame({"file": [said.render(self.lang) for said in self.unread]})
+        frame = pd.DataFrame({"file": [sentence.render(self.lang) for sentence in self.unread]})
         return self._table(frame, SAYS["unread"])
 
     def _table(self, frame: pd.DataFrame, caption: Sentence) -> Table:

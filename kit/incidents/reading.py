@@ -60,19 +60,19 @@ class Incident:
 
     def traits(self) -> set[tuple[str, str]]:
         """Return what it shows, as (kind, what): causes, steps that held, topics and groups it names, releases."""
-        shown = set()
+        traits = set()
         for finding in self.held():
             slug = str(finding["cause"])
-            shown.add(("cause" if finding["verdict"] == "confirmed" else "suspected", slug))
+            traits.add(("cause" if finding["verdict"] == "confirmed" else "suspected", slug))
             steps = [step for step in finding.get("steps") or () if step.get("holds") is True]
-            shown |= {("step", f"{slug}/{step.get('id') or ''}") for step in steps}
+            traits |= {("step", f"{slug}/{step.get('id') or ''}") for step in steps}
             texts = [str(ref.get("text") or "") for step in steps for ref in step.get("evidence") or ()]
             names = [name for text in texts for name in _names(text)] + [*_figures(finding.get("figures") or {})]
-            shown |= {("name", name) for name in names}
+            traits |= {("name", name) for name in names}
         releases = self.about("releases")
         for side, versions in releases.items() if isinstance(releases, Mapping) else ():
-            shown |= {("release", f"{side} {version}") for version in versions}
-        return shown
+            traits |= {("release", f"{side} {version}") for version in versions}
+        return traits
 
 
 def _names(text: str) -> Iterator[str]:

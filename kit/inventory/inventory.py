@@ -116,8 +116,8 @@ def _stored(base: Path, key: str, *, hashes: bool) -> Path:
 def quick_key(root: Path) -> str:
     """Return a digest of names, sizes and times of the evidence: faster than one of its content."""
     digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape"))
-    found, refused = ev.walk(root)
-    for name, _, info in found:
+    files, refused = ev.walk(root)
+    for name, _, info in files:
         about = f"{name}\0{info.st_size}\0{info.st_mtime_ns}\0{info.st_ino}\0{info.st_mode}\n"
         digest.update(about.encode("utf-8", "surrogateescape"))
     digest.update(repr([(r.file, r.reason) for r in refused]).encode("utf-8", "surrogateescape"))
@@ -235,25 +235,25 @@ def log_files(path: Path | str) -> list[LogFile]:
     return as_log_files(take(path))
 
 
-def as_log_files(found: Inventory) -> list[LogFile]:
+def as_log_files(inventory: Inventory) -> list[LogFile]:
     from kit.formats.logs.schema import LogFile
 
     files = []
-    for item in found.of_kind(*TEXTS, replicas=False):
+    for item in inventory.of_kind(*TEXTS, replicas=False):
         east = printed_times.zone(item.zone)
         minutes = east if isinstance(east, int) else None  # else an IANA name, or none
         files.append(LogFile(item.file, item.path, item.source, item.detail.get("encoding"), minutes))
     return files
 
 
-def with_columns(found: Inventory, override: str) -> Inventory:
+def with_columns(inventory: Inventory, override: str) -> Inventory:
     """Replace recognised columns by the user's. Raise `ValueError` for an unknown file or column."""
     from kit.formats.tables import business_tables
 
     file, chosen = business_tables.parse_override(override)
-    item = found.get(file)
+    item = inventory.get(file)
     if item is None or item.kind not in ("rows", "sends", "text", "log", "other"):
         raise ValueError(f"{override}: {file}")
     detail = business_tables.declared(Path(item.path), item.bytes, item.detail, chosen)
     new = attrs.evolve(item, kind="sends" if detail["role"] == "sends" else "rows", source=None, detail=detail)
-    return attrs.evolve(found, items=tuple(new if i.file == file else i for i in found.items))
+    return attrs.evolve(inventory, items=tuple(new if i.file == file else i for i in inventory.items))

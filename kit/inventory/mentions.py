@@ -54,29 +54,29 @@ def search_each(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]],
         for word in words:
             if len(word) >= MIN_KEY:
                 owners[word].add(group)
-    found: dict[str, Found] = {group: ([], {}) for group in groups}
+    by_group: dict[str, Found] = {group: ([], {}) for group in groups}
     words = sorted(owners)
     automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in words])
     first = most - most // 4
     for text in texts if words else ():
-        kept: dict[str, list[Mention]] = defaultdict(list)
+        quoted: dict[str, list[Mention]] = defaultdict(list)
         try:
             for line, data, named in _lines(text, words, automaton):
                 # Of each group the first word on the line.
                 first_words = {group: word for word in reversed(named) for group in owners[word]}
                 for group, first_word in first_words.items():
-                    mentions, counts = kept[group], found[group][1]
+                    mentions, counts = quoted[group], by_group[group][1]
                     counts[text.file] = counts.get(text.file, 0) + 1
                     if len(mentions) == most:
                         del mentions[first]
                     mentions.append(_quoted(text, line, data, first_word))
         except OSError:  # gone in the meantime; the table of logs reports it
-            for _, counts in found.values():
+            for _, counts in by_group.values():
                 counts.pop(text.file, None)
             continue
-        for group, mentions in kept.items():
-            found[group][0].extend(mentions)
-    return found
+        for group, mentions in quoted.items():
+            by_group[group][0].extend(mentions)
+    return by_group
 
 
 def _lines(
@@ -109,16 +109,16 @@ def _lines(
 def _windows(text: LogFile) -> Iterator[bytes]:
     """Yield a file in windows that end with a line. It is read, not mapped: a log may be truncated while it is read."""
     with open_readonly(text.path) as stream:
-        held = b""
+        carried = b""
         while data := stream.read(WINDOW):
             lines, feed, rest = data.rpartition(b"\n")
-            if feed or len(held) > LONGEST:
-                yield held + lines + feed
-                held = b""
-            held += rest
-        yield held
+            if feed or len(carried) > LONGEST:
+                yield carried + lines + feed
+                carried = b""
+            carried += rest
+        yield carried
 
 
 def _quoted(text: LogFile, line: int, data: bytes, word: str) -> Mention:
-    shown = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")
-    return Mention(text.file, line, shown[:MAX_TEXT], word)
+    line_text = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")
+    return Mention(text.file, line, line_text[:MAX_TEXT], word)

@@ -24,46 +24,46 @@ _BLOCK: Final = 128 << 10
 """Block size in bytes for counting line feeds."""
 
 
-def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
+def lines(inventory: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
     """Return lines at (file, line), in order. Raise `KeyError` for a file, `IndexError` for a line behind its end."""
     wanted = list(places)
     by_file: dict[str, set[int]] = defaultdict(set)
     for file, line in wanted:
         by_file[file].add(line)
-    read = {file: dict(_each(_item(found, file), sorted(numbers))) for file, numbers in by_file.items()}
+    read = {file: dict(_each(_item(inventory, file), sorted(numbers))) for file, numbers in by_file.items()}
     try:
         return [read[file][line] for file, line in wanted]
     except KeyError as error:
         raise IndexError(*error.args) from None
 
 
-def around(found: Inventory, file: str, line: int, most: int) -> dict[int, str]:
+def around(inventory: Inventory, file: str, line: int, most: int) -> dict[int, str]:
     """Return a line with up to `most` lines before and after it, by number. Raise as `lines` does for the line."""
-    read = dict(_each(_item(found, file), list(range(max(1, line - most), line + most + 1))))
+    read = dict(_each(_item(inventory, file), list(range(max(1, line - most), line + most + 1))))
     if line not in read:
         raise IndexError(line)
     return read
 
 
-def first_with(found: Inventory, file: str, text: str) -> int | None:
+def first_with(inventory: Inventory, file: str, text: str) -> int | None:
     """Return the number of the first line with `text`, None if not within `MAX_SEARCH` bytes. Raise `KeyError`."""
-    item = _item(found, file)
-    whole = raw(found, file, MAX_SEARCH).decode(item.detail.get("encoding") or "utf-8", "replace")
+    item = _item(inventory, file)
+    whole = raw(inventory, file, MAX_SEARCH).decode(item.detail.get("encoding") or "utf-8", "replace")
     at = whole.find(text)
     return None if at < 0 else whole.count("\n", 0, at) + 1
 
 
-def raw(found: Inventory, file: str, most: int) -> bytes:
+def raw(inventory: Inventory, file: str, most: int) -> bytes:
     """Return the first `most` bytes of a file. Raise `KeyError` for an unknown file."""
-    with open_readonly(_item(found, file).path) as stream:
+    with open_readonly(_item(inventory, file).path) as stream:
         return stream.read(most)
 
 
-def commitlog(found: Inventory, file: str) -> File:
+def commitlog(inventory: Inventory, file: str) -> File:
     """Return a file of the commit log, ready for `record`. Raise `KeyError` for another file, `OSError`."""
     from kit.formats.commitlog import segments  # its kernels take a moment to load
 
-    item = _item(found, file)
+    item = _item(inventory, file)
     if item.kind not in STORES:
         raise KeyError(file)
     return segments.examine(file, str(item.path), item.base)
@@ -81,8 +81,8 @@ def record(log: File, physical_offset: int, columns: tuple[str, ...]) -> dict[st
     raise KeyError(f"{log.file} @ {physical_offset}")
 
 
-def _item(found: Inventory, file: str) -> Item:
-    item = found.get(file)
+def _item(inventory: Inventory, file: str) -> Item:
+    item = inventory.get(file)
     if item is None:
         raise KeyError(file)
     return item

@@ -90,18 +90,18 @@ def recognise(file: EvidenceFile) -> tuple[str | None, dict[str, Any]]:
     with open_readonly(file.path) as stream:
         head = Head(file, stream.read(HEAD), stream.fileno())
         for rule in (*NAMED, *BINARY):
-            if found := rule(head):
-                return found
+            if kind := rule(head):
+                return kind
         for rule in TEXTS if head.is_text else ():
-            if found := rule(head):
-                return found
+            if kind := rule(head):
+                return kind
     # A commitlog without a single record left is a corrupt commitlog, not an unknown file.
     store = _store_of(head)
     return (store, {"base": f.first_offset(head.path.name)}) if store else (None, {})
 
 
-def _kind(found: dict[str, Any] | None) -> Kind | None:
-    return None if found is None else (found.pop("kind"), found)
+def _kind(known: dict[str, Any] | None) -> Kind | None:
+    return None if known is None else (known.pop("kind"), known)
 
 
 # --- by name ----------------------------------------------------------------------------------------------------------
@@ -146,12 +146,12 @@ def _zeros(head: Head) -> Kind | None:
     """Recognise a file of zeros by what is behind them, else by its path: stores allocate files before writing."""
     if any(head.data):
         return None
-    if found := _deeper(head):
-        return found
+    if kind := _deeper(head):
+        return kind
     for at in (at for begin, end in stretches(head.handle) for at in range(begin, end, _STEP)):
         if part := head.at(at, _STEP).lstrip(b"\0"):
             behind = Head(head.file, part[:HEAD], head.handle)
-            known = next((found for rule in TEXTS if (found := rule(behind))), None) if behind.is_text else None
+            known = next((kind for rule in TEXTS if (kind := rule(behind))), None) if behind.is_text else None
             return known if known and known[0] in ("log", "text") else ("other", {"zeros": False})
     if place := consumequeue.sniff(bytes(8), head.file.file):
         return _kind({**place, "empty": True})
@@ -173,23 +173,23 @@ def _store_of(head: Head) -> str | None:
 def _behind_filler(head: Head) -> Kind | None:
     """Examine the record after the filler with which a file begins."""
     size = records.filler(head.data)
-    found = records.sniff(head.at(size)) if 0 < size < head.file.bytes else None
-    return _based(found, size) if found and found["base"] is not None else None
+    record = records.sniff(head.at(size)) if 0 < size < head.file.bytes else None
+    return _based(record, size) if record and record["base"] is not None else None
 
 
 def _deeper(head: Head) -> Kind | None:
     """Look for records further on: a commitlog with a damaged first page is still a commitlog."""
     for at in range(HEAD, head.file.bytes, max(_STEP, head.file.bytes // _PLACES)):
         part = head.at(at)
-        if any(part) and (found := records.sniff(part)) and (known := _based(found, at)):
+        if any(part) and (record := records.sniff(part)) and (known := _based(record, at)):
             return known
     return None
 
 
-def _based(found: dict[str, Any], at: int) -> Kind | None:
+def _based(record: dict[str, Any], at: int) -> Kind | None:
     """Return what was found `at` so many bytes behind a file's beginning, None if it cannot be there."""
-    base = found["base"]
-    return None if base is not None and base < at else _kind({**found, "base": None if base is None else base - at})
+    base = record["base"]
+    return None if base is not None and base < at else _kind({**record, "base": None if base is None else base - at})
 
 
 def _parquet(head: Head) -> Kind | None:
@@ -270,8 +270,8 @@ def _quoted(text: bytes) -> dict[str, Any]:
     """Return which outputs stand between lines of a text: of mqadmin (`tables`), of a host's tools (`measured`)."""
     from kit.formats.tables import host_heads, mqadmin
 
-    found = {"tables": mqadmin.is_quoted(text), "measured": host_heads.quoted(text)}
-    return {name: True for name, is_there in found.items() if is_there}
+    detail = {"tables": mqadmin.is_quoted(text), "measured": host_heads.quoted(text)}
+    return {name: True for name, is_there in detail.items() if is_there}
 
 
 NAMED: Final[tuple[Rule, ...]] = (_marker, _not_read, _other_entries)

@@ -36,8 +36,8 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     whole = len(head) < SAMPLE
     log = _Lines(source_code.tidied(head) if whole else head, "text", whole=whole)
     layouts = Counter(log.layouts[log.layouts != ""].tolist())
-    found = known_texts().find(log.text, log.starts, log.ends, np.arange(log.starts.size))[1]
-    known = any(catalogue.IN_LOGS[group].own for group in np.unique(found))
+    texts = known_texts().find(log.text, log.starts, log.ends, np.arange(log.starts.size))[1]
+    known = any(catalogue.IN_LOGS[group].own for group in np.unique(texts))
     if not layouts:
         is_text = known or name.lower().endswith((".log", ".out"))
         return {"source": "text", "layout": "unknown", "encoding": encoding} if is_text else None

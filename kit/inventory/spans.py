@@ -91,7 +91,7 @@ def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
 
 
 def _first(lines: Iterable[bytes], zone: dt.tzinfo) -> dt.datetime | None:
-    times = (_moment(ms(*found.groups())) for line in lines for found in _TIME.finditer(line, 0, _LINE))
+    times = (_moment(ms(*match.groups())) for line in lines for match in _TIME.finditer(line, 0, _LINE))
     return next((time.replace(tzinfo=zone).astimezone(dt.UTC) for time in times if time), None)
 
 

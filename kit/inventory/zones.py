@@ -92,8 +92,8 @@ def sample(item: Item) -> list[Pair]:
         for start in starts:
             stream.seek(start)
             lines = stream.read(_WINDOW).split(b"\n")
-            found = (pair for line in (lines[1:-1] if start else lines) if (pair := _pair(line)))
-            pairs += islice(found, MOST // len(starts))
+            stamps = (pair for line in (lines[1:-1] if start else lines) if (pair := _pair(line)))
+            pairs += islice(stamps, MOST // len(starts))
     return pairs
 
 
@@ -131,14 +131,14 @@ def _sample_rows(item: Item) -> list[Pair]:
 def first_seen(items: Iterable[Item], names: set[str]) -> Moments:
     """Return when brokers' logs name clients first, by the ids of the clients among the names."""
     wanted = sorted(name.encode() for name in names if "@" in name)[:MOST_CLIENTS]
-    found: dict[str, list[int]] = defaultdict(list)
+    moments: dict[str, list[int]] = defaultdict(list)
     for item in items if wanted else ():
         with contextlib.suppress(OSError, ValueError), open_readonly(item.path) as stream:
             text = stream.read(_HEAD)
             for name in wanted:
                 if (at := re.search(_CONNECTED % re.escape(name), text)) is not None:
-                    found[name.decode()].append(int(at[1]))
-    return {name: tuple(times) for name, times in found.items()}
+                    moments[name.decode()].append(int(at[1]))
+    return {name: tuple(times) for name, times in moments.items()}
 
 
 def infer(pairs: Iterable[Pair], moments: Moments) -> int | None:
@@ -167,15 +167,15 @@ def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app
         if item.kind in ROWS and not samples[item.file]:
             del samples[item.file]  # its times have a zone, or count from 1970
     moments = look_up({name for pairs in samples.values() for pair in pairs for name in pair.names})
-    shown = {file: text(east) for file, pairs in samples.items() if (east := infer(pairs, moments)) is not None}
+    inferred = {file: text(east) for file, pairs in samples.items() if (east := infer(pairs, moments)) is not None}
     by_folder: dict[PurePosixPath, set[str]] = defaultdict(set)
-    for file, zone in shown.items():
+    for file, zone in inferred.items():
         by_folder[PurePosixPath(file).parent].add(zone)
     zones: dict[str, str | None] = {}
     for file in samples:
         # Rolled logs and tables are next to a host's log.
-        alike = by_folder[PurePosixPath(file).parent] or set(shown.values())
-        zones[file] = shown.get(file) or (next(iter(alike)) if len(alike) == 1 else None)
+        alike = by_folder[PurePosixPath(file).parent] or set(inferred.values())
+        zones[file] = inferred.get(file) or (next(iter(alike)) if len(alike) == 1 else None)
     return zones
 
 

@@ -63,15 +63,15 @@ class Cluster:
 
 def settings(release: Version, own: Mapping[str, str]) -> dict[str, str]:
     """Return the broker's settings, those of the scenario over those of every lab broker."""
-    found = {**SETTINGS, **own}
+    values = {**SETTINGS, **own}
     if release < OLD_SPELLING:
-        found["mapedFileSizeCommitLog"] = found.pop("mappedFileSizeCommitLog")
-        found["mapedFileSizeConsumeQueue"] = found.pop("mappedFileSizeConsumeQueue")
+        values["mapedFileSizeCommitLog"] = values.pop("mappedFileSizeCommitLog")
+        values["mapedFileSizeConsumeQueue"] = values.pop("mappedFileSizeConsumeQueue")
     if release >= BATCHED_OPS:
-        found["transactionTimeOut"] = own.get("transactionTimeOut", BATCHED_TIMEOUT)
+        values["transactionTimeOut"] = own.get("transactionTimeOut", BATCHED_TIMEOUT)
         # Older releases listen on every interface regardless of settings.
-        found["bindAddress"] = "127.0.0.1"
-    return found
+        values["bindAddress"] = "127.0.0.1"
+    return values
 
 
 def _wait_for_routes(broker: Host, names: int, topics: Sequence[str]) -> None:
@@ -89,10 +89,10 @@ def _wait_for_routes(broker: Host, names: int, topics: Sequence[str]) -> None:
 
 def _has_route(names: int, topic: str) -> bool:
     """Ask the name server: a frame is its length, the header's, the header as JSON (RemotingCommand)."""
-    said = json.dumps({**GIVEN["route"], "extFields": {"topic": topic}}).encode()
+    command = json.dumps({**GIVEN["route"], "extFields": {"topic": topic}}).encode()
     try:
         with socket.create_connection(("127.0.0.1", names), timeout=2) as asked, asked.makefile("rb") as answers:
-            asked.sendall(struct.pack(">ii", 4 + len(said), len(said)) + said)
+            asked.sendall(struct.pack(">ii", 4 + len(command), len(command)) + command)
             _, length = struct.unpack(">ii", answers.read(8))
             return bool(json.loads(answers.read(length & 0xFFFFFF))["code"] == 0)
     except (OSError, ValueError, KeyError, struct.error):
@@ -165,14 +165,14 @@ def _logging(home: Path, release: Version, which: str) -> dict[str, str]:
     """Return the properties that set the log folder and limit each log to 128 MB."""
     # A broker refuses to write to a nearly full disk, however little it needs.
     disk = {"rocketmq.broker.diskSpaceWarningLevelRatio": "0.99", "rocketmq.broker.diskSpaceCleanForciblyRatio": "0.98"}
-    kept = {
+    loggers = {
         **disk,
         "rocketmq.home.dir": str(home),
         "lab.log.size": "32MB",
         "lab.log.files": "3",
         "rocketmq.client.logRoot": str(home / LOGS),
     }
-    return kept if release < OWN_LAYOUT else {**kept, "rmq.logback.configurationFile": f"rmq.{which}.logback.xml"}
+    return loggers if release < OWN_LAYOUT else {**loggers, "rmq.logback.configurationFile": f"rmq.{which}.logback.xml"}
 
 
 def _known(store: Path, topics: Sequence[str]) -> None:

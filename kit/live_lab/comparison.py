@@ -53,12 +53,12 @@ class Pair:
 
         causes: dict[str, list[str]] = {}
         for n, side in enumerate(self.sides):
-            for found in side.findings["findings"]:
-                sign, word = WORDS[found["verdict"]]
-                told = causes.setdefault(found["cause"], ["", ""])
-                told[n] = f"{sign} {word.in_(self.lang)}: {found['summary']}"
-        held = {f["cause"] for side in self.sides for f in side.findings["findings"] if f["verdict"] in HOLDS}
-        rows = [(cause, *told) for cause, told in causes.items() if cause in held]
+            for finding in side.findings["findings"]:
+                sign, word = WORDS[finding["verdict"]]
+                verdicts = causes.setdefault(finding["cause"], ["", ""])
+                verdicts[n] = f"{sign} {word.in_(self.lang)}: {finding['summary']}"
+        holding = {f["cause"] for side in self.sides for f in side.findings["findings"] if f["verdict"] in HOLDS}
+        rows = [(cause, *verdicts) for cause, verdicts in causes.items() if cause in holding]
         return self._beside(SAYS["verdicts"], rows, SAYS["cause"].in_(self.lang))
 
     def figures(self, cause: str = "") -> Table:
@@ -115,11 +115,11 @@ def live(scenario: str, out: Path, lang: Lang = "en", interactive: bool = True) 
     from kit.live_lab.watch import watching
 
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    made: list[Path | None] = []
+    pages: list[Path | None] = []
     for one in (given.find(scenario, lang), given.find(scenario, lang, fixed=True)):
         with watching(one, lang, live=interactive) as tell:
-            made.append(run.run(one, out / f"{one.name}-{stamp}", watch=tell).evidence)
-    return made
+            pages.append(run.run(one, out / f"{one.name}-{stamp}", watch=tell).evidence)
+    return pages
 
 
 def scenarios(lang: Lang = "en") -> Table:

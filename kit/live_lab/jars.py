@@ -35,9 +35,9 @@ ERRORS: Final = labels("live_lab")["errors"]
 class LabError(Exception):
     """The lab cannot run here; `said` is one line for the user."""
 
-    def __init__(self, said: Filled) -> None:
-        super().__init__(said.render())
-        self.said = said
+    def __init__(self, sentence: Filled) -> None:
+        super().__init__(sentence.render())
+        self.said = sentence
 
 
 def missing() -> str | None:
@@ -118,6 +118,6 @@ def _run(command: list[str], folder: Path, failed: T, version: Version) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LabError(failed.say(version=str(version), why=type(error).__name__)) from None
     if done.returncode:
-        said = (done.stdout + done.stderr).splitlines()
-        why = next((line for line in said if "ERROR" in line or "error:" in line), "?")
+        lines = (done.stdout + done.stderr).splitlines()
+        why = next((line for line in lines if "ERROR" in line or "error:" in line), "?")
         raise LabError(failed.say(version=str(version), why=why.replace("[ERROR]", "").strip()[:200]))

@@ -96,8 +96,8 @@ class Processes:
         left = max(5, int(self.deadline - time.monotonic()) + 30)
         flags = [f"-Xms{heap}", f"-Xmx{heap}", *FLAGS, *(f"-D{k}={v}" for k, v in set_.items())]
         command = [self.java, *flags, "-cp", classpath, "LabHost", str(left), main, *arguments]
-        said = home / f"{name}.out"
-        with said.open("ab") as out:
+        output = home / f"{name}.out"
+        with output.open("ab") as out:
             # A session of its own: Ctrl-C in the terminal reaches the lab alone, which then ends its processes in
             # order.
             process = subprocess.Popen(
@@ -109,7 +109,7 @@ class Processes:
                 start_new_session=True,
                 env=_environment(home),
             )
-        host = Host(name, process, said)
+        host = Host(name, process, output)
         self._hosts.append(host)
         return host
 
@@ -165,9 +165,9 @@ def free_port(beside: Sequence[int] = (0,)) -> int:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = int(probe.getsockname()[1])
-        with contextlib.ExitStack() as held, contextlib.suppress(OSError, OverflowError):
+        with contextlib.ExitStack() as sockets, contextlib.suppress(OSError, OverflowError):
             for distance in beside:
-                held.enter_context(socket.socket()).bind(("127.0.0.1", port + distance))
+                sockets.enter_context(socket.socket()).bind(("127.0.0.1", port + distance))
             return port
     raise LabError(ERRORS["no_port"].say())
 
@@ -175,8 +175,8 @@ def free_port(beside: Sequence[int] = (0,)) -> int:
 def _environment(home: Path) -> dict[str, str]:
     """Return the environment without variables that change a RocketMQ process."""
     leads = ("ROCKETMQ_", "NAMESRV_", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(leads)}
-    return {**kept, "HOME": str(home), "ROCKETMQ_HOME": str(home)}
+    values = {name: value for name, value in os.environ.items() if not name.startswith(leads)}
+    return {**values, "HOME": str(home), "ROCKETMQ_HOME": str(home)}
 
 
 def _signal(host: Host, number: signal.Signals) -> None:

@@ -190,21 +190,21 @@ class _Live:
 def _commands(lab: cluster.Cluster, scenario: Scenario, folder: Path) -> dict[str, Sequence[str]]:
     """Return the mqadmin commands to run on the broker's host: {file: arguments}."""
     names, broker = ["-n", lab.namesrv], ["-b", lab.address]
-    found: dict[str, Sequence[str]] = {
+    commands: dict[str, Sequence[str]] = {
         "clusterList.txt": ["clusterList", *names],
         "getBrokerConfig.txt": ["getBrokerConfig", *names, *broker],
         "brokerStatus.txt": ["brokerStatus", *names, *broker],
     }
     for command in ("consumerProgress", *(["consumerConnection"] if scenario.looks else [])):
         for name, app in scenario.consumers.items():
-            found[f"{command}-{name}.txt"] = [command, *names, "-g", app["group"]]
+            commands[f"{command}-{name}.txt"] = [command, *names, "-g", app["group"]]
     if scenario.lookup is not None:
-        found["queryMsgById.txt"] = ["queryMsgById", *names, "-i", _handled(folder, scenario, scenario.lookup)]
+        commands["queryMsgById.txt"] = ["queryMsgById", *names, "-i", _handled(folder, scenario, scenario.lookup)]
         if scenario.lookup == "uniq_key":
             topic = next(app["topic"] for app in scenario.apps.values())
             handled = _handled(folder, scenario, "uniq_key")
-            found["queryMsgByUniqueKey.txt"] = ["queryMsgByUniqueKey", *names, "-t", topic, "-i", handled]
-    return found
+            commands["queryMsgByUniqueKey.txt"] = ["queryMsgByUniqueKey", *names, "-t", topic, "-i", handled]
+    return commands
 
 
 def _handled(folder: Path, scenario: Scenario, kind: str) -> str:
@@ -221,8 +221,8 @@ def _collect_apps(scenario: Scenario, folder: Path, evidence: Path) -> None:
         target = evidence / name
         target.mkdir(parents=True)
         for path in (folder / name).rglob("*"):
-            kept = path.suffix in (".log", ".csv", ".gz") or path.name.startswith("jstack-")
-            if path.is_file() and kept and path.stat().st_size:
+            is_evidence = path.suffix in (".log", ".csv", ".gz") or path.name.startswith("jstack-")
+            if path.is_file() and is_evidence and path.stat().st_size:
                 shutil.copy2(path, target / path.name)
 
 

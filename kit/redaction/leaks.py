@@ -134,8 +134,8 @@ def texts(path: Path) -> Iterator[str]:
     elif path.suffix == ".ipynb":
         book = json.loads(raw)
         injected = [c["source"] for c in book["cells"] if "injected-parameters" in c["metadata"].get("tags", ())]
-        shown = [book["metadata"], injected, *(cell.get("outputs") for cell in book["cells"])]
-        yield from _json(json.dumps(shown, ensure_ascii=False))
+        parts = [book["metadata"], injected, *(cell.get("outputs") for cell in book["cells"])]
+        yield from _json(json.dumps(parts, ensure_ascii=False))
     elif path.suffix == ".csv":
         try:
             yield from [cell for row in csv.reader(io.StringIO(raw)) for cell in row]
@@ -184,9 +184,9 @@ def leak(text: str, originals: Originals) -> str | None:
                 ip = _address(hit[1] or hit[3] or hit[2].replace("-", "."))
                 is_own = ip is None or _is_nobodys(ip)
             else:
-                said = hit[hit.lastindex or 0]
+                name = hit[hit.lastindex or 0]
                 # A name that goes on, as `key-1x2y-retry` does, is the pseudonym and what was behind it.
-                is_own = any(originals.own(said[: end + 1]) for end in range(len(said)))
+                is_own = any(originals.own(name[: end + 1]) for end in range(len(name)))
             if not is_own:
                 return form
     return originals.kind_in(text)

@@ -59,9 +59,9 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
             word = WORD.search(name)
             if its == "address" or ((not word or word.group() in words) and len(name) <= LONGEST):
                 kinds.setdefault(name, its)
-    found = case.unzoned
-    files = {item.file for item in (*found.items, *found.archives)}
-    files |= {refused.file for refused in found.refused} | set(found.not_recognised)
+    inventory = case.unzoned
+    files = {item.file for item in (*inventory.items, *inventory.archives)}
+    files |= {refused.file for refused in inventory.refused} | set(inventory.not_recognised)
     redactor = Redactor(salt(case.workspace), kinds, exact={*files, *paths})
     long = [name for name, kind in kinds.items() if kind in ("topic", "group") and len(name) > LONG]
     for text in sorted(text for text in texts if text.count(LISTED) > 1):

@@ -80,8 +80,8 @@ class Pseudonyms:
 
     def _number(self, kind: str, text: str, attempt: int = 0) -> int:
         """Return 256 bits that depend only on the salt and the text."""
-        said = f"{kind}\0{attempt}\0{text}".encode("utf-8", "surrogatepass")
-        return int.from_bytes(hmac.digest(self._salt, said, hashlib.sha256), "big")
+        message = f"{kind}\0{attempt}\0{text}".encode("utf-8", "surrogatepass")
+        return int.from_bytes(hmac.digest(self._salt, message, hashlib.sha256), "big")
 
     # --- names --------------------------------------------------------------------------------------------------------
 

@@ -57,12 +57,12 @@ def mapped(value: Any, new: Callable[[str, str | None], str], field: str | None 
     if isinstance(value, list | tuple | set | np.ndarray):
         return [mapped(each, new, field, keys=keys) for each in value]
     if isinstance(value, pd.DataFrame):
-        made = value.astype(
+        frame = value.astype(
             {name: str for name in value.select_dtypes("integer") if rf.FIELDS["key"].search(str(name))}
         )
-        for name in made.select_dtypes(["object", "string", "category"]):
-            made[name] = pd.Series([mapped(cell, new, str(name)) for cell in made[name]], made.index, dtype=object)
-        return made.set_axis([mapped(name, new, "topic") for name in made.columns], axis="columns")
+        for name in frame.select_dtypes(["object", "string", "category"]):
+            frame[name] = pd.Series([mapped(cell, new, str(name)) for cell in frame[name]], frame.index, dtype=object)
+        return frame.set_axis([mapped(name, new, "topic") for name in frame.columns], axis="columns")
     return value
 
 
@@ -80,19 +80,21 @@ class Redactor:
         self._pseudonyms = Pseudonyms(salt, kinds, known)
         self.coin, self.is_pseudonym = self._pseudonyms.name, self._pseudonyms.is_one
         self._replacements: dict[str, Callable[[str], str | None]] = {
-            "redacted": lambda said: GONE,
-            "quoted": lambda said: _QUOTED.sub(lambda hit: f"{hit[1]}{GONE}{hit[2] or ''}", said, count=1),
-            "value": lambda said: said if self.is_pseudonym(said) else self.names.get(said) or self.coin(said, "value"),
+            "redacted": lambda original: GONE,
+            "quoted": lambda original: _QUOTED.sub(lambda hit: f"{hit[1]}{GONE}{hit[2] or ''}", original, count=1),
+            "value": lambda original: (
+                original if self.is_pseudonym(original) else self.names.get(original) or self.coin(original, "value")
+            ),
             "address": self._pseudonyms.address_text,
             "mac": self._pseudonyms.mac,
-            "mail": lambda said: self.coin(said, "client"),
-            "web": lambda said: said if said.startswith(PUBLIC) else self.path(said),
+            "mail": lambda original: self.coin(original, "client"),
+            "web": lambda original: original if original.startswith(PUBLIC) else self.path(original),
             "properties": self._properties,
             "dotted": self._dotted,
-            "key": lambda said: None if _QUADS.search(said) else self._key(said),
+            "key": lambda original: None if _QUADS.search(original) else self._key(original),
             "word": self._pseudonyms.word,
-            "itself": lambda said: said,
-            "pieces": lambda said: None,
+            "itself": lambda original: original,
+            "pieces": lambda original: None,
         }
         """What a form of `forms.yaml` becomes; None: it is searched for shorter forms."""
         self.names = {name: self.coin(name, kind) for name, kind in kinds.items() if kind != "address"}
@@ -215,9 +217,9 @@ class Redactor:
             return token
         return self.coin(token, "key")
 
-    def _properties(self, said: str) -> str:
+    def _properties(self, text: str) -> str:
         """Return printed properties: RocketMQ's keep their values but for keys and names, a user's get pseudonyms."""
-        head, _, inner = said.partition("{")
+        head, _, inner = text.partition("{")
         return head + "{" + ", ".join(map(self._property, inner.split(", ")))
 
     def _property(self, part: str) -> str:
@@ -232,13 +234,13 @@ class Redactor:
             new = value if value in _NO_VALUE else self.coin(value, "value")
         return f"{name}={new}"
 
-    def _dotted(self, said: str) -> str | None:
+    def _dotted(self, text: str) -> str | None:
         """Return a package or a host with dots replaced, part by part."""
-        if said.startswith(ordinary.VENDORS) or said.rpartition(".")[2] in ordinary.EXTENSIONS:
+        if text.startswith(ordinary.VENDORS) or text.rpartition(".")[2] in ordinary.EXTENSIONS:
             return None
         return ".".join(
             part if part in ordinary.LABELS else self.names.get(part) or self.coin(part, "app")
-            for part in said.split(".")
+            for part in text.split(".")
         )
 
     # --- paths --------------------------------------------------------------------------------------------------------
@@ -247,11 +249,11 @@ class Redactor:
         """Return a path or address of the web with every part replaced that is not RocketMQ's own."""
         whole = re.match(r"[/\\~]|[A-Za-z]+:", text) is not None
         parts = _parts(text)
-        made = [
+        replaced = [
             part if n % 2 else self._segment(part, whole, n >= 2 and parts[n - 2] in HOMES)
             for n, part in enumerate(parts)
         ]
-        return "".join(part for part in made if not part.startswith("?"))
+        return "".join(part for part in replaced if not part.startswith("?"))
 
     def _segment(self, part: str, whole: bool, home: bool) -> str:
         """Return one part of a path; only in a `whole` one may short names be people's and hosts'."""

@@ -56,10 +56,10 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         books = {path: notebooks.read(path) for path in executed}
         tables = {name: results.table(case, name) for name in results.names(case)}
         evidence = build.evidence_tables(case)
-        said = [_said(book) for book in books.values()]
-        shown = [findings, parameters, options, *said, *tables.values(), *evidence.values()]
+        outputs = [_outputs(book) for book in books.values()]
+        everything = [findings, parameters, options, *outputs, *tables.values(), *evidence.values()]
         paths = {findings["evidence"]["path"], parameters["evidence"], parameters["workspace"], str(Path.home())}
-        redactor = redactnames.of(case, shown, paths)
+        redactor = redactnames.of(case, everything, paths)
 
         replaced = redactor.value(findings)
         disk.write_json(staged / "findings.json", replaced)
@@ -84,7 +84,7 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         shutil.copytree(staged, target, dirs_exist_ok=True)
 
 
-def _said(book: nbformat.NotebookNode) -> list[Any]:
+def _outputs(book: nbformat.NotebookNode) -> list[Any]:
     """Return what a notebook shows of an evidence: its outputs and failure, not its own prose and code."""
     return [*(cell.get("outputs", []) for cell in book.cells), book.metadata.get(notebooks.KIT, {}).get("failed")]
 
@@ -100,8 +100,8 @@ def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mappin
         if "injected-parameters" in cell.metadata.get("tags", ()):
             cell.source = PythonTranslator.codify(parameters)
         chart: dict[str, Any] | None = None
-        for shown in cell.get("outputs", ()):
-            chart = _output(redactor, shown, chart, lang) or chart
+        for one in cell.get("outputs", ()):
+            chart = _output(redactor, one, chart, lang) or chart
 
 
 def _output(

@@ -76,8 +76,8 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
     with _folder(case, out, "report") as (folder, findings):
         chosen = notebooks.chosen(findings, cause)
-        given, told = parameters(case), neutral(case)
-        executed = notebooks.execute(chosen, folder / "notebooks", given, case.failures, told)
+        given, replaced = parameters(case), neutral(case)
+        executed = notebooks.execute(chosen, folder / "notebooks", given, case.failures, replaced)
         tables, options = evidence_tables(case), declared(case, cause)
         build(findings, tables, executed, folder, case.lang, options, case.failures)
     return out / PAGE_NAME
@@ -88,9 +88,9 @@ def postmortem(case: Case, out: Path, notes: Path | None, title: str = "") -> Pa
     name = "postmortem.html"
     with _folder(case, out, "postmortem") as (folder, findings):
         given = parameters(case) | {"notes": str(notes.resolve()) if notes else ""}
-        told = neutral(case) | {"notes": notes.name if notes else ""}
+        replaced = neutral(case) | {"notes": notes.name if notes else ""}
         book = [notebooks.folder() / POSTMORTEM]
-        [done] = notebooks.execute(book, folder / "notebooks", given, case.failures, told)
+        [done] = notebooks.execute(book, folder / "notebooks", given, case.failures, replaced)
         options = declared(case) | ({"notes": str(notes)} if notes else {})
         content = manifest.manifest(findings, {**options, "lang": case.lang}, [done], notes)
         causes = (f["title"] for f in findings["findings"] if f["cause"] in findings["root_causes"])

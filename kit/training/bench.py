@@ -121,8 +121,8 @@ class Bench:
 
     def lines(self, text: str, n: int = 1, most: int = 8) -> Table:
         """Return the first log entries that contain a text, including their stack traces."""
-        shown = self._query(n, ENTRIES, SAYS["found"].say(text=text), text=text, most=most)
-        return attrs.evolve(shown, frame=shown.frame.assign(file=shown.frame["file"].map(_inside)))
+        table = self._query(n, ENTRIES, SAYS["found"].say(text=text), text=text, most=most)
+        return attrs.evolve(table, frame=table.frame.assign(file=table.frame["file"].map(_inside)))
 
     def records(self, condition: str = "true", n: int = 1, most: int = 8) -> Table:
         """Return the first records that meet a condition in SQL, such as `topic = 'X' and property_DELAY is not null`."""

@@ -89,11 +89,11 @@ def same(given: Any, truth: Any, question: Question) -> bool:
     if question.kind in UNITS:
         value = number(given, question.kind)
         return value is not None and abs(value - float(truth)) <= max(question.tolerance * abs(float(truth)), 1e-9)
-    said, true = choices(given, question), choices(truth, question)
+    chosen, true = choices(given, question), choices(truth, question)
     if question.kind == "word" and not question.options:
-        before, hit, behind = f"-{said[0]}-".partition(f"-{true[0]}-")
+        before, hit, behind = f"-{chosen[0]}-".partition(f"-{true[0]}-")
         return bool(hit) and _FILLERS.issuperset(f"{before}-{behind}".strip("-").split("-"))
-    return said == true if question.kind == "order" else set(said) == set(true)
+    return chosen == true if question.kind == "order" else set(chosen) == set(true)
 
 
 def _option(given: str, question: Question) -> str:
@@ -113,11 +113,11 @@ def _option(given: str, question: Question) -> str:
 
 def _described(given: str, question: Question) -> set[str]:
     """Return the options whose description shares the most with an answer, and at least half of the answer."""
-    said = _terms(given)
+    terms = _terms(given)
     texts = {word(option): f"{option} {text.en} {text.zh}" for option, text in question.options.items()}
-    shared = {option: len(said & _terms(text)) for option, text in texts.items()}
+    shared = {option: len(terms & _terms(text)) for option, text in texts.items()}
     most = max(shared.values())
-    return {option for option, count in shared.items() if count == most} if most * 2 >= max(len(said), 1) else set()
+    return {option for option, count in shared.items() if count == most} if most * 2 >= max(len(terms), 1) else set()
 
 
 def _terms(text: str) -> set[str]:

@@ -179,8 +179,8 @@ class Session:
         return Note(self.tell("wrong", answer=answer, reason=self.reason(question, given)), "wrong")
 
     def right(self, question: Question, given: Any) -> bool:
-        said = set(compare.choices(given, question)) if question.also else set()
-        also = bool(said) and said <= set(compare.choices(self.facts[question.also], question))
+        chosen = set(compare.choices(given, question)) if question.also else set()
+        also = bool(chosen) and chosen <= set(compare.choices(self.facts[question.also], question))
         return also or compare.same(given, self.facts[question.answer], question)
 
     def reason(self, question: Question, given: Any) -> str:
@@ -196,10 +196,10 @@ class Session:
             if value is None:
                 return self.tell("no_number", unit=TEXTS["units"][question.kind])
             return self.tell("high" if value > truth else "low")
-        said = set(compare.choices(given, question))
-        if question.options and not said <= {compare.word(option) for option in question.options}:
+        chosen = set(compare.choices(given, question))
+        if question.options and not chosen <= {compare.word(option) for option in question.options}:
             return self.tell("no_option", options=list(question.options))
-        out_of_order = question.kind == "order" and said == set(compare.choices(truth, question))
+        out_of_order = question.kind == "order" and chosen == set(compare.choices(truth, question))
         return self.tell("out_of_order" if out_of_order else "other")
 
     def scorecard(self) -> Scorecard:
@@ -214,8 +214,8 @@ class Session:
         right = frame["state"] == "right"
         score = int(right.sum()), int((frame["state"] != "untold").sum()), int((right & (frame["help"] != "")).sum())
         caption = self.tell("scores", number=str(self.lab.number), right=score[0], total=score[1], helped=score[2])
-        shown = frame.assign(state=frame["state"].map(MARKS))
-        return Scorecard(*score, Table(shown, caption, TEXTS["heads"], self.lang))
+        table = frame.assign(state=frame["state"].map(MARKS))
+        return Scorecard(*score, Table(table, caption, TEXTS["heads"], self.lang))
 
 
 def _names(given: Any, taken: Any, question: Question) -> bool:

@@ -67,10 +67,10 @@ def load(folder: Path, complain: Callable[[str], None] = lambda text: None, lang
     """Return the stored state; a damaged one (or one of another version) is said, and replaced by a new one."""
     path = folder / STATE
     try:
-        kept = msgspec.json.decode(path.read_bytes(), type=Kept)
-        for place in kept.places.values():  # of what grew since that process only the last change is known
+        state = msgspec.json.decode(path.read_bytes(), type=Kept)
+        for place in state.places.values():  # of what grew since that process only the last change is known
             place.size = 0
-        return kept
+        return state
     except FileNotFoundError:
         return Kept()
     except (OSError, msgspec.MsgspecError) as error:
