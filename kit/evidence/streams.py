@@ -146,9 +146,13 @@ class TarInfo(tarfile.TarInfo):
 
 
 def is_tar(head: bytes) -> bool:
-    """Return whether it is a tar header, by its checksum: the letters `ustar` alone can be in any message body."""
+    """Return whether it is a tar header, by its checksum: the letters `ustar` alone can be in any message body.
+
+    One that is written: without digits it is 0, which the signed sum of a commit log's filler may be too.
+    """
     with contextlib.suppress(tarfile.HeaderError):
-        return bool(tarfile.TarInfo.frombuf(head[: tarfile.BLOCKSIZE], "utf-8", "surrogateescape"))
+        tarfile.TarInfo.frombuf(head[: tarfile.BLOCKSIZE], "utf-8", "surrogateescape")
+        return bool(head[148:156].strip(b"\0 "))
     return False
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import effort
+import numpy as np
 import pytest
 import stores
 import zstandard
@@ -140,6 +141,15 @@ def test_a_damaged_archive_in_a_tar_costs_nothing_but_itself(tmp_path: Path, pac
     read = contents(found)
     assert (read["t!/a.zip!/x.log"], read["t!/z.log"]) == (b"whole", b"last")
     assert {(r.file, r.reason) for r in found.refused} == {("t!/cut.zip", "damaged"), ("t!/cut.tgz", "damaged")}
+
+
+def test_filler_of_a_commit_log_is_no_tar_whatever_its_bytes_add_up_to(tmp_path: Path) -> None:
+    # A filler of 3,981 bytes: its signed bytes add up to -256, and with eight blanks for a checksum to none.
+    head = (3981).to_bytes(4, "big") + 0xCBD43194.to_bytes(4, "big")
+    assert sum(np.frombuffer(head, np.int8).astype(int)) == -256
+    (tmp_path / "00000000001073741824").write_bytes(head + bytes(5000))
+    opened = archives.open_evidence(tmp_path, tmp_path / "w")
+    assert [file.file for file in opened.files] == ["00000000001073741824"] and not opened.archives
 
 
 @pytest.mark.parametrize("cut", [archive_of_archives()[:12_000], gzip.compress(archive_of_archives())[:9_000]])
