@@ -56,13 +56,11 @@ class Originals:
 
     @cached_property
     def _spellings(self) -> dict[str, tuple[str, bool]]:
-        """Return {spelling: (kind, whether more may follow, as behind an address at the head of an id)}."""
+        """Return {spelling: (kind, whether it is hex: in any case, and more may follow, as at the head of an id)}."""
         every = dict.fromkeys(self.names, ("name", False))
         for ip in self.addresses:
             every |= dict.fromkeys([str(ip), *([str(int(ip))] if ip.version == 4 else ())], ("address", False))
-            hexed = ip.packed.hex()
-            spelled = (sign + digits for sign in ("", "0x", "0X") for digits in (hexed, hexed.upper()))
-            every |= dict.fromkeys(spelled, ("address", True))
+            every |= dict.fromkeys((sign + ip.packed.hex() for sign in ("", "0x")), ("address", True))
         return every
 
     @cached_property
@@ -72,11 +70,13 @@ class Originals:
     def kind_in(self, text: str) -> str | None:
         """Return the kind of the first original that stands alone in a text, None if absent."""
         spellings = list(self._spellings.items())
-        for number, begin, end in self._search.find_matches_as_indexes(text, overlapping=True):
-            spelling, (kind, is_open) = spellings[number]
-            begins = begin == 0 or not _is_one_word(text[begin - 1], spelling[0])
-            if begins and (is_open or end == len(text) or not _is_one_word(spelling[-1], text[end])):
-                return kind
+        for printed in dict.fromkeys((text, text.lower())):
+            for number, begin, end in self._search.find_matches_as_indexes(printed, overlapping=True):
+                spelling, (kind, is_hex) = spellings[number]
+                begins = begin == 0 or not _is_one_word(printed[begin - 1], spelling[0])
+                ends = is_hex or end == len(printed) or not _is_one_word(spelling[-1], printed[end])
+                if begins and ends and (is_hex or printed is text):
+                    return kind
         return None
 
 

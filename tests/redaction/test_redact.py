@@ -403,6 +403,12 @@ def ids_of(findings: dict[str, Any]) -> list[str]:
     return re.findall(r"\b[0-9A-F]{32}\b", json.dumps(findings["findings"]))
 
 
+@pytest.mark.parametrize("text", ["id 0A142C0B00002A9F", "0x0a142c0b", "0X0A142c0B: no route", "0a142C0bffff"])
+def test_an_address_in_hex_of_any_case_is_an_original(text: str) -> None:
+    assert HELD.kind_in(text) == "address" and HELD.kind_in(text.replace("2", "3")) is None
+    assert HELD.kind_in("TRADE-ORDER") is None and HELD.kind_in("trade-order") == "name"
+
+
 def test_a_cell_longer_than_a_csv_reader_takes_is_searched(tmp_path: Path) -> None:
     file = put(tmp_path / "t.csv", f"a,b\n{'x' * 200_000},10.1.2.3\n")
     assert any(leaks.leak(text, HELD) for text in leaks.texts(file))
