@@ -43,7 +43,7 @@ class Advice:
 
 
 def advise(releases: Mapping[str, Iterable[Version]], causes: Collection[str] = ()) -> tuple[Advice, ...]:
-    """Return the faults of these releases ({side: releases}); those that fit the causes `found` (slugs) come first."""
+    """Return the faults of these releases ({side: releases}); those that fit these `causes` (slugs) come first."""
     every: list[Advice] = []
     for side, known in releases.items():
         for version in known:

@@ -70,7 +70,7 @@ def speaks(text: str) -> bool:
 def mixed(
     text: str, pasted: Sequence[Line] | None = None, ids: Sequence[pasted_ids.PastedId] | None = None
 ) -> Mixed | None:
-    """Return the ids of both kinds that a paste compares, None if it does not. `pasted`, `found`: its lines and ids, if
+    """Return the ids of both kinds that a paste compares, None if it does not. `pasted`, `ids`: its lines and ids, if
     known already.
 
     A line that prints both (a SendResult, a message) is normal, and so are two lines of RocketMQ's own logs: in those

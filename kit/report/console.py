@@ -111,14 +111,16 @@ PLACES: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
 """How a row of each part of a message's life is printed."""
 
 
-def life(lists: dict[str, Any], lang: Lang) -> str:
-    """Return the life of a message for a terminal. `told`: from `kit.trace`."""
-    lines = [f"{lists['id']}: {KINDS[lists['kind']].in_(lang)}"]
-    if len(lists["uniq_keys"]) > 1 or (lists["uniq_keys"] and lists["kind"] != "uniq"):
-        lines.append("  " + TEXTS["messages"].say(n=len(lists["uniq_keys"]), keys=lists["uniq_keys"][:8]).render(lang))
-    if lists["records"]:
-        lines += ["", TEXTS["records"].say(n=len(lists["records"])).render(lang)]
-    for record in _telling(lists["records"]):
+def life(document: dict[str, Any], lang: Lang) -> str:
+    """Return the life of a message for a terminal. `document`: from `kit.trace`."""
+    lines = [f"{document['id']}: {KINDS[document['kind']].in_(lang)}"]
+    if len(document["uniq_keys"]) > 1 or (document["uniq_keys"] and document["kind"] != "uniq"):
+        lines.append(
+            "  " + TEXTS["messages"].say(n=len(document["uniq_keys"]), keys=document["uniq_keys"][:8]).render(lang)
+        )
+    if document["records"]:
+        lines += ["", TEXTS["records"].say(n=len(document["records"])).render(lang)]
+    for record in _telling(document["records"]):
         if isinstance(record, int):
             lines.append("    " + TEXTS["alike"].say(n=record).render(lang))
             continue
@@ -126,11 +128,11 @@ def life(lists: dict[str, Any], lang: Lang) -> str:
         lines.append(f"  {_when(record['store_timestamp'])}  {record['stage']:<10}  {record['topic']}  {where}")
         lines.append(f"      {record['why']}")
     for name, line in PLACES.items():
-        rows = lists[name]
+        rows = document[name]
         lines += ["", TEXTS[name].say(n=len(rows)).render(lang)] if rows else []
         lines += [f"  {line(row)}" for row in rows[:SHOWN]]
         lines += ["  " + TEXTS["more"].say(n=len(rows) - SHOWN).render(lang)] if len(rows) > SHOWN else []
-    lines += [] if lists["gaps"] else ["", TEXTS["no_gaps"].in_(lang)]
+    lines += [] if document["gaps"] else ["", TEXTS["no_gaps"].in_(lang)]
     return "\n".join(printable(line)[: 4 * WIDE] for line in "\n".join(lines).split("\n"))
 
 
