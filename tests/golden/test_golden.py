@@ -7,12 +7,12 @@ import functools
 from pathlib import Path
 from typing import Any
 
-import counted
 import golden
 import plain_reader
 import pytest
 import recorded
 from processes import ROOT, typed
+from table import rows_of
 
 import kit
 
@@ -101,21 +101,11 @@ def test_a_difference_is_a_line_of_its_cause(changed: dict[str, Any], says: str)
     assert golden.differences(kept, kept) == []
 
 
-FIGURES = {
-    ("half-topic-blowup", "half-topic-blowup"): counted.half_topic,
-    ("half-topic-blowup", "transaction-consistency"): lambda: counted.transactions("half-topic-blowup"),
-    ("transaction-consistency", "transaction-consistency"): lambda: counted.transactions("transaction-consistency"),
-    ("size-mismatch", "message-size-mismatch"): counted.message_size,
-    ("broker-busy", "broker-busy"): lambda: counted.broker_busy(recorded.whole("broker-busy")),
-}
-
-
-@pytest.mark.seconds
-@pytest.mark.parametrize(("name", "cause"), FIGURES, ids=lambda value: value)
-def test_the_kept_figures_are_counted_without_the_kit(name: str, cause: str) -> None:
+@pytest.mark.parametrize(("where", "counted"), rows_of(__file__, "figures").items())
+def test_the_kept_figures_are_counted_without_the_kit(where: str, counted: dict[str, Any]) -> None:
+    name, cause = where.split("/")
     figures = golden.load(name)["findings"][cause]["figures"]
-    for figure, value in FIGURES[name, cause]().items():
-        assert figures[figure] == (value if isinstance(value, dict) else pytest.approx(value, rel=1e-6)), figure
+    assert {figure: figures[figure] for figure in counted} == counted
 
 
 NAMES = (

@@ -5,7 +5,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import lab_truth
 import msgspec
 import nbformat
 import pandas as pd
@@ -29,6 +28,9 @@ FACTS = rows_of(__file__, "facts") | {
     "beside": ["none", "dead-letter"],
     "chain": ["beta", "alpha", "gamma"],
 }
+
+
+TRUTH = rows_of(__file__, "truth")
 
 
 @pytest.fixture
@@ -177,7 +179,7 @@ def test_a_lab_draws_without_the_sentence_that_reads_the_chart() -> None:
 
 def test_every_lab_has_five_to_ten_questions_whose_texts_agree() -> None:
     assert list(labs()) == [80, 81, 82, 83, 84, 85, 86]
-    for number in lab_truth.ANSWERS:
+    for number in TRUTH:
         asked = labs()[number].questions
         assert 5 <= len(asked) <= 10
         for q in asked:
@@ -214,16 +216,16 @@ def test_notebooks_ask_every_question_and_hold_no_answer(path: Path) -> None:
     assert checked == [f"{number}-{n}" for n in range(1, {85: 6, 86: 8}.get(number, 1 + len(labs()[number].questions)))]
 
 
-def marked(number: int) -> Any:
-    heavy = lab_truth.NAMES.get(number) in (*recorded.BIG, "size-mismatch")
-    return pytest.param(number, marks=pytest.mark.recordings) if heavy else number
+HEAVY = (*recorded.BIG, "size-mismatch")
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("number", [marked(n) for n in lab_truth.ANSWERS])
+@pytest.mark.parametrize(
+    "number", [pytest.param(n, marks=pytest.mark.recordings) if TRUTH[n]["recording"] in HEAVY else n for n in TRUTH]
+)
 def test_a_lab_knows_what_is_true_of_its_recording(number: int) -> None:
-    kit.lab.open(number, recorded.whole(lab_truth.NAMES[number]), interactive=False)
-    wanted = lab_truth.ANSWERS[number]()
+    kit.lab.open(number, recorded.whole(TRUTH[number]["recording"]), interactive=False)
+    wanted = TRUTH[number]["answers"]
     for id_, (truth, wrong, said) in wanted.items():
         told = kit.lab.check(id_, wrong)
         assert (told.state, said in told.text) == ("wrong", True), (id_, told.text)
@@ -241,7 +243,7 @@ def test_the_mixed_lab_on_what_the_labels_say() -> None:
     for n, name in enumerate(names, 1):
         wrong = "broker-busy" if n > 1 else "transaction-consistency"
         assert "It is ruled out" in kit.lab.check(f"85-{n}", wrong).text
-        assert kit.lab.check(f"85-{n}", lab_truth.causes(name)).passed
+        assert kit.lab.check(f"85-{n}", ", ".join(recorded.label(name)["root_causes"]) or "none").passed
     assert "neighbour" in kit.lab.check("85-2", "dead-letter").text
     assert kit.lab.check("85-1", "producer-offline").passed
     assert kit.lab.scorecard(85).full
@@ -271,7 +273,7 @@ def test_an_unanswered_lab_runs_headless_and_says_so_and_again_on_what_is_kept(t
     chosen = {
         "lang": "en",
         "interactive": False,
-        "evidence": str(recorded.archive(lab_truth.NAMES[84])),
+        "evidence": str(recorded.archive(TRUTH[84]["recording"])),
         "workspace": str(tmp_path / "ws"),
     }
     # The second time results are kept and nothing has started Spark before the lab wants it.
