@@ -6,7 +6,7 @@ import contextlib
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -22,26 +22,22 @@ from kit.evidence import workspace as ws
 from kit.evidence.files import Refused, readable_again
 from kit.evidence.unread import Unread, notes
 from kit.formats import printed_times
-from kit.formats.commitlog.schema import FIELDS
 from kit.i18n import Clock, Lang
 from kit.inventory import inventory as inv
-from kit.inventory import quotes
 from kit.inventory import zones as known_zones
 from kit.spark import sessions
-from kit.tables import frames, queries
 from kit.tables.facts import Facts
-from kit.tables.runner import TableFailed, Tables, collect, local
+from kit.tables.once import Once
+from kit.tables.runner import TableFailed, Tables, local
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
     from kit.evidence.failure import Failure
     from kit.inventory.zones import Zones
 
-_TABLE_OF: Final[Mapping[str, str]] = {"records": "stored_messages", "messages": "stored_messages"}
 BRIEF: Final = 4 << 30
 """Size of evidence, in bytes, below which a JVM's optimising compiler does not pay off."""
 
@@ -73,8 +69,7 @@ class Case:
         self._settling = threading.RLock()
         """Held while zones are settled, which waits for `messages`: what makes that table must not ask for zones."""
         self._base = workspace
-        self._building: dict[str, threading.Lock] = {}
-        self._broken: dict[str, Exception] = {}
+        self._folders = Once()
         self._held: list[IO[str]] = []
         self._zones: Zones | None = None
         self.failures: list[Failure] = []
@@ -129,7 +124,7 @@ class Case:
         if not names or not self.unzoned.of_kind("commitlog", "dledger"):
             return []
         try:
-            return self.ask("moments", names="\x02".join(sorted(names)))
+            return self.facts.answers("moments", names="\x02".join(sorted(names)))
         except Exception as error:  # the errors of engines share no class
             self.check_cancelled()
             raise TableFailed("stored_messages", error) from error
@@ -213,36 +208,30 @@ class Case:
 
     def folder(self, name: str) -> Path:
         """Return the Parquet folder of a bronze table; built if absent."""
+        return self._folders.get(name, lambda: self._read(name))
+
+    def _read(self, name: str) -> Path:
         from kit.case import reading  # and with it the readers of every format
 
         spec = tables.specs()[name]
-        with self._lock:
-            lock = self._building.setdefault(name, threading.Lock())
-        with lock:
-            if name in self._broken:  # it would only fail again, once for every cause that needs it
-                raise self._broken[name]
-            try:
 
-                def write(part: Path) -> None:
-                    tasks = reading.tasks(self.unzoned, name, self._reading(name, spec), part)
-                    apart = name in ("messages", "logs") and not self._shared
-                    cases = None if self._shared else self.workspace.folder.parent
-                    tables.write(self.session, part, spec.schema, tasks, self.check_cancelled, apart, cases)
+        def write(part: Path) -> None:
+            options = {
+                "tz_broker": self.options.tz_broker,
+                "tz_app": self.options.tz_app,
+                "zones": dict(self.zones) if spec.zoned else {},
+                "needed": self.files_with(name) if name in ("skipped", "traces") else None,
+            }
+            tasks = reading.tasks(self.unzoned, name, options, part)
+            apart = name in ("messages", "logs") and not self._shared
+            cases = None if self._shared else self.workspace.folder.parent
+            tables.write(self.session, part, spec.schema, tasks, self.check_cancelled, apart, cases)
 
-                return self.write_table(self.table_key(name), write)
-            except Exception as error:
-                self.check_cancelled()  # a cancelled job fails too
-                self._broken[name] = error
-                raise
-
-    def _reading(self, name: str, spec: tables.Spec) -> dict[str, Any]:
-        """Return the options of `reading.tasks`."""
-        return {
-            "tz_broker": self.options.tz_broker,
-            "tz_app": self.options.tz_app,
-            "zones": dict(self.zones) if spec.zoned else {},
-            "needed": self.files_with(name) if name in ("skipped", "traces") else None,
-        }
+        try:
+            return self.write_table(self.table_key(name), write)
+        except Exception:
+            self.check_cancelled()  # a cancelled job fails too
+            raise
 
     def write_table(self, name: str, write: Callable[[Path], None]) -> Path:
         """Return the folder of a table in the workspace, complete; `write` fills an empty folder if it is absent."""
@@ -257,14 +246,7 @@ class Case:
         """Return the name of a bronze table's folder: it changes exactly when the table's content does."""
         if name in ("files", "limits"):
             return f"{self.unzoned.content_key}-{self.options.digest()}"
-        stored = {
-            "queue_units": "consumequeue",
-            "stored_messages": "messages",
-            "messages_within": "messages",
-            "message_bodies": "messages",
-            "all_entries": "logs",
-            "entries": "logs",
-        }.get(name, name)
+        stored = tables.READ_AS.get(name, name)
         spec = tables.specs()[stored]
         key = tables.key(stored, self.unzoned, self.options.digest(), self.zones if spec.zoned else None)
         return key if stored == name else f"{name}-{key}-{self.options.digest()}"
@@ -293,24 +275,13 @@ class Case:
         return Facts(self)
 
     def has_rows(self, table: str) -> bool:
-        return bool(self.tables.frame(_TABLE_OF.get(table, table)).limit(1).count())
+        if table in ("records", "messages"):  # whatever their times
+            table = "stored_messages"
+        return bool(self.tables.frame(table).limit(1).count())
 
     def line(self, file: str, line: int) -> str:
         """Return one line of a text file unchanged, without its end; the first is 1. Raise `KeyError`, `IndexError`."""
-        return self.lines([(file, line)])[0]
-
-    def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
-        return quotes.lines(self.unzoned, places)
-
-    def first_with(self, file: str, text: str) -> int | None:
-        return quotes.first_with(self.unzoned, file, text)
-
-    def raw(self, file: str, most: int) -> bytes:
-        return quotes.raw(self.unzoned, file, most)
-
-    def record(self, file: str, physical_offset: int, columns: tuple[str, ...]) -> dict[str, Any]:
-        log = self.facts.once(f"commitlog {file}", lambda: quotes.commitlog(self.unzoned, file))
-        return quotes.record(log, physical_offset, columns)
+        return self.facts.lines([(file, line)])[0]
 
     @cached_property
     def tables(self) -> Tables:
@@ -320,22 +291,6 @@ class Case:
     def sql(self, text: str, /, **values: Any) -> DataFrame:
         """Return the answer to a query over bronze, silver and gold tables; `values` are bound to `:name` in it."""
         return self.tables.sql(text, **values)
-
-    def answers(self, text: str, /, **values: Any) -> list[dict[str, Any]]:
-        """Return the few rows that answer a query, as dicts of plain values like `fact_rows`."""
-        return frames.rows(collect(self.sql(text, **values)))
-
-    def ask(self, question: str, /, **values: Any) -> list[dict[str, Any]]:
-        """Return the answer to one of `kit/tables/questions`, as `answers` does."""
-        return self.answers(queries.question(question), **values)
-
-    def fact_frame(self, name: str) -> pd.DataFrame:
-        """Return a gold table as a small frame. Raise `KeyError`, `TableFailed`."""
-        return self.tables.facts(name)
-
-    def fact_rows(self, name: str) -> list[dict[str, Any]]:
-        """Return a gold table as dicts of plain values. Raise as `fact_frame`."""
-        return self.tables.rows(name)
 
     def query(self, name: str) -> str:
         """Return the text behind a silver or gold table."""
@@ -363,27 +318,15 @@ class Case:
         if name == "limits":
             row = {"since": self.options.since, "until": self.options.until}
             return local(self.session, pa.Table.from_pylist([row], schema=tables.LIMITS))
-        if name == "stored_messages":
-            return self._stored("messages")
         if name == "message_bodies":
             return self.read_messages(body=True)
-        if name == "messages_within":
-            columns = tables.countable(tables.specs()["messages"].schema)
-            return self.tables.frame("stored_messages").where(self._within("store_timestamp")).selectExpr(*columns)
-        if name == "messages":
-            columns = [
-                f"{tables.AS_MAP} as properties" if each == "properties" else each for each in FIELDS if each != "body"
-            ]
-            return self.tables.frame("stored_messages").where(self._within("store_timestamp")).selectExpr(*columns)
-        if name == "all_entries":
-            return self._stored("logs").selectExpr(*tables.countable(tables.specs()["logs"].schema))
-        if name == "entries":
-            return self.tables.frame("all_entries").where(self._within("ts"))
-        if name == "logs":
-            return self.tables.frame("entries").drop(*tables.HIDDEN)
-        name = "consumequeue" if name == "queue_units" else name
-        spec = tables.specs()[name]
-        return self._stored(name).selectExpr(*tables.countable(spec.schema)).where(self._within(spec.time))
+        read = tables.READ_AS.get(name, name)
+        rows, spec = self._stored(read), tables.specs()[read]
+        if name == "stored_messages":
+            return rows
+        columns = tables.as_messages() if name == "messages" else tables.countable(spec.schema)
+        rows = rows.selectExpr(*columns).where(self._within(None if name == "all_entries" else spec.time))
+        return rows.drop(*tables.HIDDEN) if name == "logs" else rows
 
     def _stored(self, name: str) -> DataFrame:
         from pyspark.sql.pandas.types import from_arrow_schema

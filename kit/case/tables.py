@@ -247,23 +247,20 @@ FILES: Final = pa.schema(
 """
 LIMITS: Final = pa.schema([("since", pa.timestamp("us", "UTC")), ("until", pa.timestamp("us", "UTC"))])
 """One row: what the user wants to see, null where nothing limits it."""
-BRONZE: Final = (
-    *(name for name in READS if name not in ("messages", "logs", "consumequeue")),
-    *(
-        "queue_units",
-        "message_bodies",
-        "files",
-        "limits",
-        "stored_messages",
-        "messages_within",
-        "messages",
-        "all_entries",
-        "entries",
-        "logs",
-    ),
-)
-"""What was read, by the names queries use. `stored_messages` and `all_entries`: whatever their times."""
-AS_MAP: Final = f"""case when {schema.TEXT} <> '' then str_to_map({schema.TEXT}, '\\u0002', '\\u0001') else cast(map() as map<string,string>) end"""
+READ_AS: Final = {
+    **dict.fromkeys(("stored_messages", "messages_within", "messages", "message_bodies"), "messages"),
+    **dict.fromkeys(("all_entries", "entries", "logs"), "logs"),
+    "queue_units": "consumequeue",
+}
+"""Forms of what was read, by the names queries use. `stored_messages` and `all_entries`: whatever their times."""
+BRONZE: Final = (*(name for name in READS if name not in READ_AS.values()), "files", "limits", *READ_AS)
+"""What was read, by the names queries use."""
+
+
+def as_messages() -> list[str]:
+    """Return the columns of `messages`: the properties, one text in what is stored, are a map."""
+    properties = f"""case when {schema.TEXT} <> '' then str_to_map({schema.TEXT}, '\\u0002', '\\u0001') else cast(map() as map<string,string>) end as properties"""
+    return [properties if name == "properties" else name for name in schema.FIELDS if name != "body"]
 
 
 def countable(columns: pa.Schema) -> list[str]:

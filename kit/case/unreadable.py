@@ -59,7 +59,7 @@ class Damage:
 def of(case: Case) -> list[Damage]:
     """Return which parts of the evidence are truncated, corrupt or unreadable, in order of file."""
     inventory, lang = case.unzoned, case.lang
-    ranges = case.fact_rows("unread_ranges")
+    ranges = case.facts.rows("unread_ranges")
     lost = [Damage(r.file, r.reason, NOT_READ.say(file=r.file, why=r.say(lang)).render(lang)) for r in case.unread()]
     lost += [
         Damage(r["file"], r["reason"], SPANS[r["reason"]].say(**r).render(lang), r["start"], r["end"])
@@ -83,7 +83,7 @@ def of(case: Case) -> list[Damage]:
 
 def _out_of_range(case: Case) -> dict[str, int]:
     """Return how many times and numbers of each file are out of range, and so null in the tables."""
-    counts = Counter({row["file"]: row["n"] for row in case.fact_rows("values_out_of_range")})
+    counts = Counter({row["file"]: row["n"] for row in case.facts.rows("values_out_of_range")})
     for table, field in (("rows", "reconsume_times"), ("sends", "cost_ms")):
         for item in case.unzoned.of_kind(table, replicas=False):
             if column := item.detail.get("columns", {}).get(field):
@@ -120,7 +120,7 @@ def _records(case: Case) -> list[Damage]:
         return []
     bases = {item.file: item.base or 0 for item in case.unzoned.items}
     damaged = []
-    for row in case.fact_rows("damaged_records"):
+    for row in case.facts.rows("damaged_records"):
         # `start` and `end` count in the file, as those of skipped ranges do.
         start, end = (row[name] - bases.get(row["file"], 0) for name in ("start", "end"))
         sentence = RECORDS.say(file=row["file"], count=row["records"], start=start, end=end).render(case.lang)

@@ -155,7 +155,7 @@ def _patterns(case: Case) -> dict[str, Any]:
         common = (
             f"select {column} as name, count(*) as n from records group by 1 order by n desc, name limit {MOST_NAMES}"
         )
-        names = [row["name"] for row in case.answers(common) if row["name"] and _NAME.fullmatch(row["name"])]
+        names = [row["name"] for row in case.tables.answers(common) if row["name"] and _NAME.fullmatch(row["name"])]
         known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
         patterns[field] = rf"(?:^|[^-%|A-Za-z0-9_])({known})(?:$|[^-%|A-Za-z0-9_])" if known else _NEVER
     return patterns

@@ -142,7 +142,7 @@ def _record(case: Case, file: str, offset: int) -> Shown:
 
 def _lineage(case: Case, key: str, offset_msg_id: str) -> Linked:
     """Return the copies of a message around one of them."""
-    near = case.answers(COPIES, key=key, offset_msg_id=offset_msg_id)
+    near = case.tables.answers(COPIES, key=key, offset_msg_id=offset_msg_id)
     chart = messages.copies({"id": key, "records": near}, case.lang)
     frame = chart.frame.dropna(axis="columns", how="all")
     here = frozenset(n for n, record in enumerate(near) if record["offset_msg_id"] == offset_msg_id)

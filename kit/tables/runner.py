@@ -2,52 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
 
 from kit.evidence.workspace import code_hash
+from kit.spark.sessions import JavaMissing
 from kit.tables import frames
+from kit.tables.once import Once
 from kit.tables.queries import NO_NAMES, Query, catalogue
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
-    from kit.tables.facts import Facts
+    from kit.case.case import Case
 
 SCHEMA: Final = "_columns.json"
 """Beside a stored table: its columns, as PySpark writes them. Engines skip names with an underscore."""
 _NAMES: Final = re.compile(r"\w+")
+MOST: Final = 64
+"""Queries that are asked at the same time."""
 POOL: Final = "memory pool"
 """In what the embedded engine says to a query for which the others leave too little memory."""
 R = TypeVar("R")
-
-
-class Evidence(Protocol):
-    """What the runner needs of a case: a session, bronze tables and their keys, and a folder for results."""
-
-    @property
-    def session(self) -> SparkSession: ...
-    def bronze(self, name: str) -> DataFrame: ...
-    def bronze_names(self) -> tuple[str, ...]: ...
-    def table_key(self, name: str) -> str: ...
-    def write_table(self, name: str, write: Callable[[Path], None]) -> Path: ...
-    def results_folder(self) -> Path: ...
-    def uri(self, folder: Path) -> str: ...
-    def read_back(self, folder: Path, columns: Any) -> DataFrame: ...
-    @property
-    def facts(self) -> Facts: ...
-    def check_cancelled(self) -> None: ...
 
 
 class TableFailed(RuntimeError):
@@ -63,63 +49,36 @@ class Turns:
     """Queries side by side; one for which the others leave too little memory is asked again when it has all of it."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._running = 0
-        self._alone = False
+        self._places = threading.Semaphore(MOST)
+        self._alone = threading.Lock()
 
     def ask(self, work: Callable[[], R]) -> R:
         """Return what `work`, which asks the engine and waits for no other query, returns."""
         try:
-            with self._beside_others():
+            with self._places:
                 return work()
         except Exception as error:  # the errors of engines share no class
             if POOL not in str(error):
                 raise
-        with self._without_others():
+        with self._alone, ExitStack() as every_place:
+            for _ in range(MOST):
+                every_place.enter_context(self._places)
             return work()
-
-    @contextlib.contextmanager
-    def _beside_others(self) -> Iterator[None]:
-        with self._changed:
-            self._changed.wait_for(lambda: not self._alone)
-            self._running += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._running -= 1
-                self._changed.notify_all()
-
-    @contextlib.contextmanager
-    def _without_others(self) -> Iterator[None]:
-        with self._changed:
-            self._changed.wait_for(lambda: not self._alone)
-            self._alone = True
-            self._changed.wait_for(lambda: not self._running)
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._alone = False
-                self._changed.notify_all()
 
 
 class Tables:
     """Every table of one case, as temp views of its session and as facts."""
 
-    def __init__(self, case: Evidence) -> None:
+    def __init__(self, case: Case) -> None:
         self._case = case
-        self._lock = threading.RLock()
-        self._locks: dict[str, threading.RLock] = {}
-        self._views: set[str] = set()
-        self._results: dict[str, pa.Table] = {}
-        self._failed: dict[str, Exception] = {}
+        self._views = Once()
+        self._results = Once()
         self._keys: dict[str, str] = {}
         self._turns = Turns()
 
     def frame(self, name: str) -> DataFrame:
         """Return a table as a DataFrame and make it a temp view. Raise `KeyError`, `TableFailed`."""
-        self._once(name, self._view)
+        self._view(name)
         return self._case.session.table(name)
 
     def facts(self, name: str) -> pd.DataFrame:
@@ -132,15 +91,18 @@ class Tables:
 
     def arrow(self, name: str) -> pa.Table:
         """Return a gold table as Arrow. Raise `KeyError`, `TableFailed`."""
-        self._once(f"{name}:rows", partial(self._result, name))
-        return self._results[name]
+        return self._once(self._results, name, self._result)
+
+    def answers(self, text: str, /, **values: Any) -> list[dict[str, Any]]:
+        """Return the few rows that answer a query, as dicts of plain values like `rows`."""
+        return frames.rows(collect(self.sql(text, **values)))
 
     def sql(self, text: str, /, **values: Any) -> DataFrame:
         """Return the answer to a query over any of the tables; `values` are bound to `:name` in it."""
         known = {*catalogue(), *self._case.bronze_names()}
         for name in dict.fromkeys(_NAMES.findall(NO_NAMES.sub(" ", text))):
             if name in known:
-                self.frame(name)
+                self._view(name)
         return self._case.session.sql(text, args=values or None)
 
     def text(self, name: str) -> str:
@@ -151,43 +113,35 @@ class Tables:
         """Make every table a temp view: silver and gold as the queries they are, folds once somebody asks."""
         for name in self._case.bronze_names():
             if name != "message_bodies":  # the files would be looked at again
-                self._once(name, self._view)
+                self._view(name)
         for name, query in catalogue().items():
             if not self._folds(query):
-                self._once(name, self._view)
+                self._view(name)
 
     def _folds(self, query: Query) -> bool:
         return query.fold is not None or any(
             self._folds(catalogue()[each]) for each in query.reads if each in catalogue()
         )
 
-    def _once(self, name: str, work: Callable[..., None]) -> None:
-        """Do `work` for a name once, however many threads ask; what failed fails again with the same error."""
-        with self._lock:
-            lock = self._locks.setdefault(name, threading.RLock())
-        with lock:
-            if name in self._failed:
-                raise self._failed[name]
+    def _once(self, known: Once, name: str, work: Callable[[str], R]) -> R:
+        """Do `work` for a table once. Raise `TableFailed`, which names the table that failed."""
+
+        def named() -> R:
+            self._case.check_cancelled()
             try:
-                work(name) if work == self._view else work()
-            except (KeyError, KeyboardInterrupt, TableFailed):
+                return work(name)
+            except (KeyError, TableFailed):
                 raise
             except Exception as error:
                 self._case.check_cancelled()  # a cancelled query fails too
-                raise self._fail(name, error) from error
+                if isinstance(error, OSError | JavaMissing):  # not the table's fault, and says so itself
+                    raise
+                raise TableFailed(name, error) from error
 
-    def _fail(self, name: str, error: Exception) -> Exception:
-        # A full disk or a missing Java is not the table's fault, and says so itself.
-        known = error if isinstance(error, OSError) or type(error).__name__ == "JavaMissing" else None
-        self._failed[name] = known or TableFailed(name.removesuffix(":rows"), error)
-        return self._failed[name]
+        return known.get(name, named)
 
     def _view(self, name: str) -> None:
-        if name in self._views:
-            return
-        self._case.check_cancelled()
-        self._table(name).createOrReplaceTempView(name)
-        self._views.add(name)
+        self._once(self._views, name, lambda each: self._table(each).createOrReplaceTempView(each))
 
     def _table(self, name: str) -> DataFrame:
         if name in self._case.bronze_names():
@@ -217,15 +171,12 @@ class Tables:
     def _asked(self, query: Query) -> DataFrame:
         for each in query.reads:
             if each in self._case.bronze_names() or each in catalogue():
-                self._once(each, self._view)
+                self._view(each)
         spark = self._case.session
         frame: DataFrame = spark.sql(query.text) if query.module is None else query.python.query(spark)
         return frame
 
-    def _result(self, name: str) -> None:
-        if name in self._results:
-            return
-        self._case.check_cancelled()
+    def _result(self, name: str) -> pa.Table:
         query = catalogue()[name]
         path = self._case.results_folder() / f"{name}-{self.key(name)}.arrow"
         if not path.exists():
@@ -235,7 +186,7 @@ class Tables:
                 frame = self._asked(query)
                 _write(path, self._turns.ask(lambda: collect(frame)))
         with pa.OSFile(str(path)) as file:
-            self._results[name] = pa.ipc.open_file(file).read_all()
+            return pa.ipc.open_file(file).read_all()
 
     def key(self, name: str) -> str:
         """Return the hash of a table's text and of all it is made from."""

@@ -101,7 +101,7 @@ class Bench:
                 return {}
             rows = case.session.createDataFrame(frame.assign(nth=range(len(frame))))
             rows.createOrReplaceTempView(f"result_{name}")
-        return {} if None in values.values() else next(iter(case.answers(query, **values)), {})
+        return {} if None in values.values() else next(iter(case.tables.answers(query, **values)), {})
 
     # --- to look at ---------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import pandas as pd
 import pyarrow as pa
 
 from kit.analysis.consumers import positions
@@ -108,12 +107,6 @@ class Given:
     def has_rows(self, table: str) -> bool:
         return len(self.given.get(GIVEN_AS.get(table, table), ())) > 0
 
-    def fact_frame(self, name: str) -> pd.DataFrame:
-        return self.tables.facts(name)
-
-    def fact_rows(self, name: str) -> list[dict[str, Any]]:
-        return self.tables.rows(name)
-
 
 def case(*, options: Options | None = None, found: Any = None, **tables: list[dict[str, Any]]) -> Given:
     """Return evidence with these rows. A table that is no bronze one has the columns of its rows, typed by their values, or those of its fold."""
@@ -141,5 +134,5 @@ def rows(table: str, **tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
     from kit.tables.runner import plain
 
     if catalogue()[table].layer == "gold":
-        return given.fact_rows(table)
+        return given.tables.rows(table)
     return frames.rows(plain(given.tables.frame(table).toArrow()))

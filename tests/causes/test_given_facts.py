@@ -2,15 +2,14 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
-import attrs
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 from kit import causes
-from kit.i18n import Lang
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import Item
 from kit.tables import frames
@@ -114,31 +113,26 @@ Rows = list[dict[str, Any]] | str
 """Rows, or the names of the columns of a table without any."""
 
 
-@attrs.frozen
-class Given:
-    """Where these facts come from. A table that is not given has no rows; as a frame one in SQL has to be given, for its columns."""
+class Given(Facts):
+    """A table that is not given has no rows; as a frame one in SQL has to be given, for its columns."""
 
-    tables: Mapping[str, Rows]
-    present: frozenset[str]
-    unzoned: Inventory
-    quotes: Mapping[int, str]
-    lang: Lang = "en"
+    def __init__(
+        self, tables: Mapping[str, Rows], present: Iterable[str], files: Inventory, quotes: Mapping[int, str]
+    ) -> None:
+        super().__init__(SimpleNamespace(lang="en", unzoned=files, inventory=files))  # type: ignore[arg-type]
+        self.tables, self.present, self.quotes = tables, frozenset(present), quotes
 
-    @property
-    def inventory(self) -> Inventory:
-        return self.unzoned
-
-    def has_rows(self, table: str) -> bool:
+    def has(self, table: str) -> bool:
         return table in self.present
 
-    def fact_rows(self, name: str) -> list[dict[str, Any]]:
+    def rows(self, name: str) -> list[dict[str, Any]]:
         rows = self.tables.get(name, [])
         return [] if isinstance(rows, str) else [dict(row) for row in rows]
 
-    def fact_frame(self, name: str) -> pd.DataFrame:
+    def __call__(self, name: str) -> pd.DataFrame:
         query = catalogue().get(name)
         if query and query.columns:  # a fold, which says its columns
-            return frames.to_pandas(frames.to_arrow(self.fact_rows(name), query.columns))
+            return frames.to_pandas(frames.to_arrow(self.rows(name), query.columns))
         rows = self.tables[name]
         if isinstance(rows, str):
             return pd.DataFrame(columns=pd.Index(rows.split()))
@@ -158,5 +152,4 @@ def facts(
     `quotes`: what stands in a line, by its number.
     """
     logs = [Item(f"{source}.log", f"/{source}.log", 1000, "log", None, source=source) for source in sources]
-    found = Inventory("/evidence", tuple(logs), (), (), "")
-    return Facts(Given(tables, frozenset(has), found, quotes or {}))
+    return Given(tables, has, Inventory("/evidence", tuple(logs), (), (), ""), quotes or {})

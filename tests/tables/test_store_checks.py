@@ -17,7 +17,7 @@ TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 
 
 def rows(case: Case, table: str, *columns: str) -> set[tuple[Any, ...]]:
-    return {tuple(row[name] for name in columns) for row in case.fact_rows(table)}
+    return {tuple(row[name] for name in columns) for row in case.facts.rows(table)}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def whole() -> Case:
 
 
 def test_a_whole_store_agrees(whole: Case) -> None:
-    assert {check: whole.fact_rows(check) for check in CHECKS} == {check: [] for check in CHECKS}
+    assert {check: whole.facts.rows(check) for check in CHECKS} == {check: [] for check in CHECKS}
     units = whole.consumequeue.select("topic", "queue_id", "logical_offset", "physical_offset").collect()
     assert sorted(tuple(u) for u in units) == sorted(
         (t["topic"], t["queue_id"], t["queue_offset"], t["physical_offset"]) for t in recorded.truth("producer-offline")
@@ -44,7 +44,7 @@ def test_settings_changed_last(whole: Case, evidence: Path) -> None:
         json.loads((config / name).read_text())["topicConfigTable"] for name in ("topics.json", "topics.json.bak")
     )
     topics = {topic for topic in {*now, *was} if now.get(topic) != was.get(topic)}
-    found = whole.fact_rows("changed_settings")
+    found = whole.facts.rows("changed_settings")
     assert {row["subject"] for row in found} == topics
     assert {row["file"] for row in found} <= {f"{STORE}/config/topics.json"}
 
