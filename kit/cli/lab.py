@@ -71,7 +71,7 @@ def run(
         with watching(chosen, lang, live=watch, folder=folder / running.RUN) as tell:
             done = running.run(chosen, folder, broker, client, tell)
     except LabError as error:
-        raise Refusal(printable(error.said.render(lang))) from None
+        raise Refusal(printable(error.sentence.render(lang))) from None
     except ValueError as error:
         raise Refusal(printable(str(error))) from None
     except KeyboardInterrupt:

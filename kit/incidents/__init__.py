@@ -5,7 +5,6 @@ Reads the findings.json that `report` and `triage --json` write; no evidence, no
 
 from __future__ import annotations
 
-from kit.incidents.history import History, start
-from kit.incidents.reading import Incident, read
+from kit.incidents.history import History, Incident, read, start
 
 __all__ = ["History", "Incident", "read", "start"]

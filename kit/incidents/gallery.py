@@ -14,8 +14,7 @@ from kit.charts.safe_text import clean
 from kit.charts.table import environment
 from kit.evidence import disk
 from kit.i18n import Lang, labels
-from kit.incidents.history import LEAST, History
-from kit.incidents.reading import Incident, read
+from kit.incidents.history import LEAST, History, Incident, read
 from kit.report import html
 from kit.report.labels import VERDICTS
 
@@ -69,9 +68,9 @@ def page(history: History, folder: Path) -> str:
 
 
 def _card(history: History, one: Incident, folder: Path) -> dict[str, Any]:
-    lang, held_causes = history.lang, one.held()
-    confirmed = [f for f in held_causes if f["cause"] in one.root_causes]
-    lead = confirmed or [f for f in held_causes if f.get("kind") == "root_cause"] or held_causes
+    lang, causes = history.lang, one.with_verdict()
+    confirmed = [f for f in causes if f["cause"] in one.root_causes]
+    lead = confirmed or [f for f in causes if f.get("kind") == "root_cause"] or causes
     names = sorted(what for kind, what in one.traits() if kind == "name")
     like = history.likeness(one.name, LEAST).head(ALIKE_SHOWN)
     return {
@@ -81,9 +80,9 @@ def _card(history: History, one: Incident, folder: Path) -> dict[str, Any]:
         "began": WORDS["began"].say(when=one.began).render(lang) if one.began else WORDS["undated"].in_(lang),
         "title": clean(" · ".join(str(f.get("title") or f["cause"]) for f in confirmed)) or WORDS["no_cause"].in_(lang),
         "summary": [clean(str(f.get("summary") or "")) for f in lead[:3]],
-        "badges": [_badge(f, lang) for f in held_causes],
+        "badges": [_badge(f, lang) for f in causes],
         "names": clean(", ".join(names[:12])),
-        "words": clean(" ".join([one.name, one.evidence, *names, *(str(f["cause"]) for f in held_causes)])),
+        "words": clean(" ".join([one.name, one.evidence, *names, *(str(f["cause"]) for f in causes)])),
         "pages": [(WORDS[page.stem].in_(lang), quote(page.relative_to(folder).as_posix())) for page in one.pages],
         "alike": [
             (clean(row["name"]), quote(row["name"], safe=""), round(100 * row["likeness"]), clean(row["why"]))

@@ -33,11 +33,11 @@ ERRORS: Final = labels("live_lab")["errors"]
 
 
 class LabError(Exception):
-    """The lab cannot run here; `said` is one line for the user."""
+    """The lab cannot run here; `sentence` is one line for the user."""
 
     def __init__(self, sentence: Filled) -> None:
         super().__init__(sentence.render())
-        self.said = sentence
+        self.sentence = sentence
 
 
 def missing() -> str | None:

@@ -38,11 +38,11 @@ START_WITHIN: Final = 40
 
 @attrs.define(eq=False)
 class Host:
-    """One running process. `home`: its working directory and user.home; `said`: what it printed."""
+    """One running process. `home`: its working directory and user.home; `output`: the file of what it printed."""
 
     name: str
     process: subprocess.Popen[bytes]
-    said: Path
+    output: Path
 
     @property
     def running(self) -> bool:
@@ -50,7 +50,7 @@ class Host:
 
     def last_words(self) -> str:
         """Return the last line it printed, for an error message."""
-        lines = self.said.read_text(errors="replace").strip().splitlines() if self.said.exists() else []
+        lines = self.output.read_text(errors="replace").strip().splitlines() if self.output.exists() else []
         return lines[-1][:200] if lines else "-"
 
     def ended(self, name: str = "") -> LabError:
@@ -61,7 +61,7 @@ class Host:
 
     def done(self) -> bool:
         """Whether an application printed that its work is over."""
-        return self.said.exists() and "DONE" in self.said.read_text(errors="replace").splitlines()
+        return self.output.exists() and "DONE" in self.output.read_text(errors="replace").splitlines()
 
 
 class Processes:

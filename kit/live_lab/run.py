@@ -17,9 +17,9 @@ import attrs
 
 from kit.live_lab import cluster, jars
 from kit.live_lab.jars import ERRORS, LabError
-from kit.live_lab.probe import Probe, Reading
 from kit.live_lab.processes import Host, Processes, handling, pause
 from kit.live_lab.scenario import Scenario, Settings
+from kit.live_lab.watch import Probe, Reading
 from kit.rocketmq.versions import Version
 
 EVIDENCE: Final = "evidence"

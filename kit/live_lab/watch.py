@@ -1,24 +1,31 @@
-"""The live view of a run: the half-topic offset, errors and growth; plain lines without a terminal."""
+"""The live view of a run: records, errors and growth, as the files of a running broker tell them; plain lines without a
+terminal. Read-only.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
+import time
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from rich.console import Console, Group
-from rich.live import Live
+import attrs
+from rich.console import Console
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
-from kit.i18n import Lang, labels, printable
-from kit.live_lab.probe import Reading
+from kit.evidence.files import open_raw, walk
+from kit.formats.queues import consumequeue
+from kit.i18n import Lang, labels
 from kit.live_lab.scenario import Scenario
-
-if TYPE_CHECKING:
-    from kit.watch.loop import Watch
+from kit.rocketmq import names
+from kit.watch import view
+from kit.watch.loop import Watch
 
 SHOWN: Final = 4
 """Number of last alerts below the view."""
@@ -28,6 +35,94 @@ PHASES: Final = labels("live_lab")["phases"]
 TEXTS: Final = labels("live_lab")["watch"]
 RINGS_EVERY: Final = 2.0
 """Seconds between two looks of `rmq-kit watch` at the run."""
+TROUBLE: Final = re.compile(rb" (?:WARN|ERROR) ")
+ERROR: Final = re.compile(rb" ERROR ")
+LINE: Final = 160
+
+
+@attrs.frozen
+class Reading:
+    """The state at one time. Counts since the start; `store_bytes`: on disk; `last`: the last warning or error."""
+
+    seconds: float
+    half: int
+    op: int
+    schedule: int
+    real: int
+    errors: int
+    warnings: int
+    transaction_errors: int
+    client_errors: int
+    store_bytes: int
+    last: str
+
+
+class Probe:
+    """Readings of one run. `store` and `logs` are the broker's, `clients` the folders of the applications."""
+
+    def __init__(self, store: Path, logs: Path, clients: list[Path]) -> None:
+        self.store, self.logs, self.clients = store, logs, clients
+        self.began = time.monotonic()
+        self._at: dict[Path, tuple[int, int]] = {}
+        self._errors: Counter[str] = Counter()
+        self._warnings = 0
+        self._last = ""
+
+    def read(self) -> Reading:
+        """Read what is new since the last reading."""
+        for path in sorted(self.logs.glob("*.log")):
+            self._follow(path, path.stem)
+        for folder in self.clients:
+            for path in sorted(folder.rglob("*.log")):
+                self._follow(path, "client")
+        counts: Counter[str] = Counter()
+        for queue in (self.store / "consumequeue").glob("*/*"):
+            counts[queue.parent.name] += entries(queue)
+        real = sum(n for topic, n in counts.items() if topic not in names.SYSTEM_TOPICS and not topic.startswith("%"))
+        return Reading(
+            time.monotonic() - self.began,
+            counts[names.HALF_TOPIC],
+            counts[names.OP_TOPIC],
+            counts[names.SCHEDULE_TOPIC],
+            real,
+            self._errors.total() - self._errors["client"],
+            self._warnings,
+            self._errors["transaction"],
+            self._errors["client"],
+            on_disk(self.store),
+            self._last,
+        )
+
+    def _follow(self, path: Path, name: str) -> None:
+        """Count the warnings and errors written since the last look; rolled files are left out."""
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            state = os.fstat(file.fileno())
+            inode, at = self._at.get(path, (state.st_ino, 0))
+            file.seek(at if inode == state.st_ino and state.st_size >= at else 0)
+            lines = [line for line in file.read().splitlines() if TROUBLE.search(line)]
+            self._at[path] = (state.st_ino, file.tell())
+            errors = sum(ERROR.search(line) is not None for line in lines)
+            self._errors[name] += errors
+            self._warnings += len(lines) - errors if name != "client" else 0
+            if lines:
+                self._last = f"{path.name}: {lines[-1].decode('utf-8', 'replace').strip()[:LINE]}"
+
+
+def entries(queue: Path) -> int:
+    """Return how many entries a consume queue folder has."""
+    with contextlib.suppress(OSError):
+        # A file may be created in advance, still empty.
+        for path in sorted((path for path in queue.iterdir() if path.name.isdecimal()), reverse=True):
+            with open_raw(path) as stream:
+                used = consumequeue.used(stream, str(path))
+            if used or int(path.name) == 0:
+                return (int(path.name) + used) // consumequeue.PLAIN.itemsize
+    return 0
+
+
+def on_disk(folder: Path) -> int:
+    """Return the bytes a folder takes on disk; mapped files are larger than their written part."""
+    return sum(info.st_blocks * 512 for _, _, info in walk(folder)[0])
 
 
 class Alarms:
@@ -42,13 +137,10 @@ class Alarms:
         """Return the alerts since the last look, as lines."""
         if seconds - self._looked < RINGS_EVERY or not self.folder.is_dir():
             return []
-        from kit.watch.loop import Watch
-        from kit.watch.view import alert_line
-
         self._looked = seconds
         # The disk belongs to the user's machine, not to the run.
         self._watch = self._watch or Watch([self.folder], since=0.0, lang=self.lang, disk=lambda _: (1, 0, 1))
-        return [alert_line(alert, self.lang) for alert in self._watch.step()]
+        return [view.alert_line(alert, self.lang) for alert in self._watch.step()]
 
 
 def numbers(reading: Reading) -> dict[str, int]:
@@ -57,49 +149,30 @@ def numbers(reading: Reading) -> dict[str, int]:
     return {name: getattr(reading, name) for name in names} | {"store": reading.store_bytes >> 10}
 
 
-def panel(scenario: Scenario, lang: Lang, phase: str, reading: Reading, alerts: list[str]) -> Panel:
-    """Return the view of a terminal: numbers, the last alerts and the last warning."""
-    table = Table.grid(padding=(0, 2))
-    for name, value in numbers(reading).items():
-        table.add_row(TEXTS[name].in_(lang), f"{value:,}")
-    lines = [*alerts[-SHOWN:], *([f"{TEXTS['last'].in_(lang)}: {reading.last}"] if reading.last else [])]
-    # Text, never markup: log lines may contain brackets and control characters.
-    notes = [Text(printable(line), overflow="ellipsis", no_wrap=True) for line in lines]
-    head = f"{scenario.name} · {PHASES[phase].in_(lang)} · {reading.seconds:.0f} s"
-    return Panel(Group(Text(scenario.title.in_(lang)), table, *notes), title=head)
-
-
-@contextmanager
 def watching(
     scenario: Scenario, lang: Lang, *, live: bool, console: Console | None = None, folder: Path | None = None
-) -> Iterator[Callable[[str, Reading], None]]:
-    """Yield the function for `run` to call: with `live` on a terminal it redraws a view, else prints a line every few
-    seconds to stderr. `folder`: where the run writes; with `live` its alerts are shown as well.
+) -> AbstractContextManager[Callable[[str, Reading], None]]:
+    """Show a run, which calls the function with its phase and a reading: with `live` on a terminal it redraws a view,
+    else prints a line every few seconds to stderr. `folder`: where the run writes; with `live` its alerts are shown too.
     """
     alarms = Alarms(folder, lang) if live and folder is not None else None
-    screen = console or Console(stderr=True)
-    starting = Text(TEXTS["starting"].say(title=scenario.title).render(lang))
-    if live and (screen.is_terminal or screen.is_jupyter):
-        alerts: list[str] = []
-        with Live(Panel(starting), console=screen, refresh_per_second=4) as drawn:
+    screen, alerts, printed = console or Console(stderr=True), deque[str](maxlen=SHOWN), 0.0
+    starting = TEXTS["starting"].say(title=scenario.title).render(lang)
 
-            def redraw(phase: str, reading: Reading) -> None:
-                alerts.extend(alarms.ring(reading.seconds) if alarms else [])
-                drawn.update(panel(scenario, lang, phase, reading, alerts))
+    def draw(phase: str, reading: Reading) -> Panel:
+        alerts.extend(alarms.ring(reading.seconds) if alarms else [])
+        last = [f"{TEXTS['last'].in_(lang)}: {reading.last}"] if reading.last else []
+        head = f"{scenario.name} · {PHASES[phase].in_(lang)} · {reading.seconds:.0f} s"
+        counts = {TEXTS[name].in_(lang): value for name, value in numbers(reading).items()}
+        return view.panel(head, counts, (*alerts, *last))
 
-            yield redraw
-        return
-    screen.print(starting, soft_wrap=True)
-    printed = 0.0
-
-    def show(phase: str, reading: Reading) -> None:
+    def lines(phase: str, reading: Reading) -> Iterator[str]:
         nonlocal printed
-        lines = alarms.ring(reading.seconds) if alarms else []
+        yield from alarms.ring(reading.seconds) if alarms else ()
         if reading.seconds - printed >= PLAIN_EVERY:
             printed = reading.seconds
             values = {"seconds": reading.seconds, "phase": PHASES[phase], **numbers(reading)}
-            lines.append(TEXTS["line"].say(**values).render(lang))
-        for line in lines:
-            screen.print(Text(line), soft_wrap=True)
+            yield TEXTS["line"].say(**values).render(lang)
 
-    yield show
+    screen.print(Text(starting), soft_wrap=True)
+    return view.display(screen, draw if live else None, lines)

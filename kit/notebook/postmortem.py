@@ -89,7 +89,7 @@ class Postmortem:
         frame = pd.DataFrame(rows, columns=pd.Index(columns))
         return Table(frame, TEXTS[caption], COLUMNS, self.lang, MOST_ROWS) if rows else self._say(TEXTS["none"])
 
-    def found(self, verdict: str = "confirmed") -> list[Mapping[str, Any]]:
+    def findings(self, verdict: str = "confirmed") -> list[Mapping[str, Any]]:
         """Return the findings of a verdict: root causes in the order of the findings, then their neighbours."""
         order = {slug: n for n, slug in enumerate(self.inquiry.findings["root_causes"])}
         of = [f for f in self.inquiry.findings["findings"] if f["verdict"] == verdict]
@@ -97,15 +97,15 @@ class Postmortem:
 
     def summary(self) -> Answer:
         """Say what is confirmed: the root causes, else their neighbours."""
-        roots = [f["summary"] for f in self.found() if f["kind"] == "root_cause"]
-        return self._say(*(roots or [f["summary"] for f in self.found()] or [TEXTS["none"]]))
+        roots = [f["summary"] for f in self.findings() if f["kind"] == "root_cause"]
+        return self._say(*(roots or [f["summary"] for f in self.findings()] or [TEXTS["none"]]))
 
     def numbers(self) -> Table | Answer:
         """Return the single figures of what is confirmed."""
         known = causes.figures()
         rows = [
             (f["title"], known[name].label.in_(self.lang) if name in known else name, value)
-            for f in self.found()
+            for f in self.findings()
             for name, value in f["figures"].items()
             if value is not None and not isinstance(value, list | dict)
         ]
@@ -124,7 +124,7 @@ class Postmortem:
 
     def _noted(self) -> Iterator[tuple[Any, str, str, str]]:
         day = notes.moment(self.team.texts["date"], self.team.zone)
-        day = day or next((iso(f["window"][0]) for f in self.found() if f["window"]), None)
+        day = day or next((iso(f["window"][0]) for f in self.findings() if f["window"]), None)
         for name, source in (("timeline", "team"), ("decisions", "decision")):
             for row in self.team.tables[name]:
                 at = notes.moment(row["time"], self.team.zone, day.astimezone(self.team.zone).date() if day else None)
@@ -157,7 +157,7 @@ class Postmortem:
                 places.spelled(ref) if ref else "",
                 ref.get("text", ""),
             )
-            for f in self.found(verdict)
+            for f in self.findings(verdict)
             for step in f["steps"]
             for ref in (step["evidence"] or [{}])[:1]
         ]
@@ -165,7 +165,7 @@ class Postmortem:
 
     def pictures(self) -> Answer:
         """Return the most useful chart of each confirmed cause."""
-        wanted = [CHARTS[f["cause"]] for f in self.found() if f["cause"] in CHARTS]
+        wanted = [CHARTS[f["cause"]] for f in self.findings() if f["cause"] in CHARTS]
         drawn = (self.inquiry.draw(chart, name) for name, chart in wanted)
         return Answer(pd.DataFrame(), tuple(each for each in drawn if not isinstance(each, Answer)), "")
 
@@ -179,7 +179,7 @@ class Postmortem:
         rows = [
             (a["what"], a["owner"] or nobody, a["due"], a["kind"], a["ticket"]) for a in self.team.tables["actions"]
         ]
-        remedies = dict.fromkeys(r["action"] for f in self.found() for r in f["remedies"])
+        remedies = dict.fromkeys(r["action"] for f in self.findings() for r in f["remedies"])
         rows += [(action, nobody, "", proposed, "") for action in remedies]
         return self._table(rows, "actions", "what", "owner", "due", "kind", "ticket")
 

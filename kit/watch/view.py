@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 
 from rich.console import Console, Group
@@ -59,45 +60,53 @@ def line(watch: Watch, lang: Lang) -> str:
     return f"{moment} " + " · ".join(parts)
 
 
-def panel(watch: Watch, lang: Lang, last: list[str]) -> Panel:
-    """Return the table of a terminal with open episodes and the last alerts."""
+def panel(title: str, numbers: Mapping[str, int], notes: Iterable[str]) -> Panel:
+    """Return what is redrawn on a terminal: numbers by their headings, and notes in a line each."""
     table = Table.grid(padding=(0, 2))
-    for name, count in numbers(watch).items():
-        table.add_row(TEXTS[name].in_(lang), f"{count:,}")
-    episodes = [f"{each.severity} {each.cause} {' '.join(each.place)}" for each in watch.kept.episodes.open]
-    notes = [Text(printable(text), overflow="ellipsis", no_wrap=True) for text in (*episodes[:10], *last)]
-    return Panel(Group(table, *notes), title=TEXTS["title"].in_(lang))
+    for name, count in numbers.items():
+        table.add_row(name, f"{count:,}")
+    # Text, never markup: log lines may contain brackets and control characters.
+    return Panel(Group(table, *(Text(printable(n), overflow="ellipsis", no_wrap=True) for n in notes)), title=title)
 
 
 @contextmanager
-def showing(
-    watch: Watch, lang: Lang, console: Console | None = None
-) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
-    """Yield a function to call after each step: it redraws a table on a terminal, else prints lines to stderr."""
-    screen = console or Console(stderr=True)
-    if screen.is_terminal:
-        last: list[str] = []
-        with Live(panel(watch, lang, last), console=screen, refresh_per_second=2) as live:
-
-            def redraw(alerts: list[dict[str, Any]]) -> None:
-                last[:] = [*last, *(alert_line(alert, lang) for alert in alerts)][-5:]
-                live.update(panel(watch, lang, last))
-
-            yield redraw
+def display(
+    screen: Console, draw: Callable[..., Panel] | None, lines: Callable[..., Iterable[str]], begin: Panel | str = ""
+) -> Iterator[Callable[..., None]]:
+    """Yield a function to call after each step: on a terminal it redraws what `draw` returns, else it prints `lines`."""
+    if draw is not None and (screen.is_terminal or screen.is_jupyter):
+        with Live(begin, console=screen, refresh_per_second=2) as live:
+            yield lambda *step: live.update(draw(*step))
         return
-    printed = -PRINT_EVERY
-    named: set[str] = set()
 
-    def show(alerts: list[dict[str, Any]]) -> None:
-        nonlocal printed
-        unread = [(name, refused) for name, refused in watch.figures.unread.items() if name not in named]
-        named.update(watch.figures.unread)
-        texts = [TEXTS["not_read"].say(file=name, why=refused.say(lang)).render(lang) for name, refused in unread]
-        texts += [alert_line(alert, lang) for alert in alerts]
-        if watch.clock() - printed >= PRINT_EVERY:
-            printed = watch.clock()
-            texts.append(line(watch, lang))
-        for text in texts:
+    def show(*step: Any) -> None:
+        for text in lines(*step):
             screen.print(Text(printable(text)), soft_wrap=True)
 
     yield show
+
+
+def showing(
+    watch: Watch, lang: Lang, console: Console | None = None
+) -> AbstractContextManager[Callable[[list[dict[str, Any]]], None]]:
+    """Show a watch, with its last alerts, after each step."""
+    last: deque[str] = deque(maxlen=5)
+    printed, named = -PRINT_EVERY, set[str]()
+
+    def draw(alerts: Sequence[dict[str, Any]] = ()) -> Panel:
+        last.extend(alert_line(alert, lang) for alert in alerts)
+        episodes = [f"{each.severity} {each.cause} {' '.join(each.place)}" for each in watch.kept.episodes.open]
+        counts = {TEXTS[name].in_(lang): count for name, count in numbers(watch).items()}
+        return panel(TEXTS["title"].in_(lang), counts, (*episodes[:10], *last))
+
+    def lines(alerts: list[dict[str, Any]]) -> Iterator[str]:
+        nonlocal printed
+        for name in [name for name in watch.figures.unread if name not in named]:
+            named.add(name)
+            yield TEXTS["not_read"].say(file=name, why=watch.figures.unread[name].say(lang)).render(lang)
+        yield from (alert_line(alert, lang) for alert in alerts)
+        if watch.clock() - printed >= PRINT_EVERY:
+            printed = watch.clock()
+            yield line(watch, lang)
+
+    return display(console or Console(stderr=True), draw, lines, draw())

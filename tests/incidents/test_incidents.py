@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import kit
 from kit.cli.main import cli
-from kit.incidents import gallery, reading
+from kit.incidents import gallery, history
 
 BUSY = incidents.finding(
     "broker-busy", "confirmed", title="The broker was busy", summary="Refused `40` sends.",
@@ -53,7 +53,7 @@ def reports(tmp_path: Path) -> Path:
 
 
 def test_incidents_come_in_the_order_in_which_they_began(reports: Path) -> None:
-    assert [one.name for one in reading.read(reports)[0]] == ["first", "quiet", "b/second"]
+    assert [one.name for one in history.read(reports)[0]] == ["first", "quiet", "b/second"]
 
 
 def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(reports: Path) -> None:
@@ -61,19 +61,19 @@ def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(report
     put(reports, "other", {"schema": 2})
     put(reports, "deep", "[" * 100_000)
     (reports / "linked").symlink_to(reports / "first")
-    known, unread = reading.read(reports)
+    known, unread = history.read(reports)
     assert len(known) == 3
     assert sorted(said.render().split("/")[0] for said in unread) == ["cut", "deep", "other"]
 
 
 def test_garbage_times_give_no_time(tmp_path: Path) -> None:
     put(tmp_path, "a", findings({**BUSY, "window": ["yesterday", "9999-99-99"]}, first="²"))
-    assert reading.read(tmp_path)[0][0].began is None
+    assert history.read(tmp_path)[0][0].began is None
 
 
 def test_traits_are_what_holds_and_the_names_its_evidence_gives(reports: Path) -> None:
     wanted = {("cause", "broker-busy"), ("step", "broker-busy/refused"), ("name", "orders")}
-    assert reading.read(reports)[0][-1].traits() == wanted
+    assert history.read(reports)[0][-1].traits() == wanted
 
 
 def test_likeness_is_the_shared_weight_over_all_of_it(reports: Path, tmp_path: Path) -> None:

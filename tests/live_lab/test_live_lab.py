@@ -21,8 +21,8 @@ from kit.case import unreadable
 from kit.charts import overview as drawing
 from kit.cli.main import cli
 from kit.live_lab import cluster, comparison, jars, processes, run, watch
-from kit.live_lab.probe import Probe, Reading, entries
 from kit.live_lab.scenario import find, scenarios
+from kit.live_lab.watch import Probe, Reading, entries
 from kit.report import notebooks
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PROBLEMS
@@ -132,10 +132,11 @@ def test_the_probe_counts_what_has_come_since(tmp_path: Path) -> None:
 
 
 def test_the_view_takes_log_lines_as_text() -> None:
-    shown = Console(file=io.StringIO(), width=120, force_terminal=False)
-    last = reading(3.0, 40, "store.log: [bold]not markup[/bold] \x1b[31m")
-    shown.print(watch.panel(find("half-topic-blowup"), "en", "traffic", last, []))
-    text = shown.file.getvalue()  # type: ignore[attr-defined]
+    out = io.StringIO()
+    console = Console(file=out, width=120, force_terminal=True, color_system=None)
+    with watch.watching(find("half-topic-blowup"), "en", live=True, console=console) as tell:
+        tell("traffic", reading(3.0, 40, "store.log: [bold]not markup[/bold] \x1b[31m"))
+    text = out.getvalue()
     assert "40" in text and "[bold]not markup[/bold]" in text and "\x1b[31m" not in text
 
 
