@@ -7,26 +7,17 @@ from pastes import Paste
 from kit.explanation import context
 from kit.explanation.explain import explain
 
-by_name = pytest.mark.parametrize("paste", pastes.EVERY, ids=lambda paste: paste.name)
 
-
-@by_name
-def test_its_lines_and_ids_are_recognised(paste: Paste) -> None:
+@pytest.mark.parametrize("paste", pastes.EVERY, ids=lambda paste: paste.name)
+def test_its_lines_and_ids_are_recognised_and_its_words_understood(paste: Paste) -> None:
+    """Ids that are held against each other, and checks that overtake the local transaction."""
     rows = explain(paste.text)
-    assert set(paste.slugs) <= {row["slug"] for row in rows}
+    slugs = {row["slug"] for row in rows}
+    assert set(paste.slugs) <= slugs
     assert {row["text"] for row in rows if row["kind"] == "id"} == set(paste.ids)
-
-
-@by_name
-def test_ids_held_against_each_other(paste: Paste) -> None:
     assert (context.mixed(paste.text) is not None) == (paste.causes.get(pastes.IDENTITY) == "suspected")
-
-
-@by_name
-def test_checks_that_overtake(paste: Paste) -> None:
-    said = paste in pastes.OVERTAKEN and pastes.CONSISTENCY in paste.causes and "exception" not in paste.name
-    assert bool(context.overtaken(paste.text)) == said
-    assert ("check-overtakes-local" in {row["slug"] for row in explain(paste.text)}) == said
+    overtaken = paste in pastes.OVERTAKEN and pastes.CONSISTENCY in paste.causes and "exception" not in paste.name
+    assert bool(context.overtaken(paste.text)) == ("check-overtakes-local" in slugs) == overtaken
 
 
 def test_the_lines_quoted_are_those_with_the_ids() -> None:

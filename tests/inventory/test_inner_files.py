@@ -57,16 +57,6 @@ def test_same_rows_as_from_csv(write: Any, tmp_path: Path) -> None:
     assert read(tmp_path / "other", tmp_path / "w2") == expected
 
 
-def test_members_are_named_and_their_file_is_their_archive(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    as_json(tmp_path / "e" / "orders.json")
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert [(i.file, i.kind) for i in found.items] == [("orders.json#rows", "rows")]
-    assert [(a.file, a.kind) for a in found.archives] == [("orders.json", "archive")]
-    assert found.not_recognised == found.refused == ()
-    assert inventory.take(tmp_path / "e", tmp_path / "w") == found
-
-
 def office(member: str) -> bytes:
     return zip_of(
         {"[Content_Types].xml": b"<Types/>", member: b"<w:t>2026-11-23 10:22:31 WARN [REJECTREQUEST]system busy</w:t>"}

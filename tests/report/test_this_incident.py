@@ -28,8 +28,6 @@ pytestmark = pytest.mark.seconds
 
 CLAIMS: dict[str, tuple[str, ...]] = rows_of(__file__, "claims")
 """What the published investigations say of themselves, as it would read in a report. {cause: patterns}"""
-NAMES = (r"\borders\b", r"trade-order-event", r"\bcom\.shop\b")
-"""Names of sample evidence that a text may have been written after."""
 COUNTED = re.compile(r"[\d,]*\d\d+ (?:messages|sends|half records|refusals|transactions|records)\b")
 
 

@@ -179,20 +179,3 @@ def test_texts_are_read_out_of_java() -> None:
         ("WARN", 'put {} failed, "{}"'), ("ERROR", "x={}, y={} was expected"), ("ERROR", "{} of {} was lost"),
         ("THROW", "no such broker {}"), ("REMARK", "disk is full now"),
     }  # fmt: skip
-
-
-def test_the_table_holds_what_tells_releases_apart_or_is_known_by_its_class() -> None:
-    """acl/AclUtils is a class of `acl-config`; nobody knows store/Other."""
-    every = ["4.3.0", "4.9.8", "5.3.3"]
-    found = {
-        ("acl/AclUtils", "WARN", "an unheard of file {} is odd"): every,
-        ("store/Other", "WARN", "an unheard of queue {} is odd"): every,
-        ("store/CommitLog", "WARN", "putMessage message topic length too long {}"): ["4.3.0", "4.9.8"],
-        ("broker/HookUtils", "WARN", "message store has shutdown, so putMessage is forbidden"): every,
-        ("broker/A", "WARN", "an unheard of answer"): ["4.9.8"],
-        ("broker/B", "REMARK", "an unheard of answer"): every,
-    }
-    assert java_sources.table(found, "4.3.0", "5.3.3").splitlines() == [
-        "acl/AclUtils\tWARN\t\t\tan unheard of file {} is odd",
-        "store/CommitLog\tWARN\t\t4.9.8\tputMessage message topic length too long {}",
-    ]

@@ -147,10 +147,6 @@ def test_what_is_odd_about_an_id_is_explained(ip, note):
     assert ids.SAYS[note] in [getattr(said, "text", said) for said in info.notes]
 
 
-def test_where_a_query_by_offset_id_connects():
-    assert ids.tried("0A142C1500000C387F4466D0D88B0000") == ("10.20.44.21:3128", 0x7F4466D0D88B0000)
-
-
 instants = st.integers(1_514_851_200_000, 1_893_456_000_000).map(
     lambda ms: dt.datetime(1970, 1, 1, tzinfo=UTC) + dt.timedelta(milliseconds=ms)
 )

@@ -10,7 +10,7 @@ import pytest
 import recorded
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded import SMALL, truth
+from recorded import truth
 from table import rows_of
 
 from kit.rocketmq import names
@@ -37,20 +37,6 @@ def test_what_a_failure_leaves(placement, failure, assumptions, outcomes):
 @pytest.mark.parametrize(("placement", "assumptions", "holds"), rows_of(__file__, "safe"))
 def test_the_published_verdicts(placement, assumptions, holds):
     assert safe(placement, Assumptions(copies_apart=False, **assumptions)) is holds
-
-
-@pytest.mark.parametrize(
-    ("placement", "failure", "more"),
-    [("last", "local_slow", {"last_answer": "UNKNOWN"}), ("first", "local_slow_answer_lost", {})],
-)
-def test_no_row_yet_must_answer_unknown(placement, failure, more):
-    def lost(no_row):
-        ends = paths(placement, failure, Assumptions(no_row=no_row, **more))
-        return [end.path for end in ends if end.outcome == "row_without_message"]
-
-    assert any("check ROLLBACK" in path for path in lost("ROLLBACK"))
-    # With UNKNOW only the check limit can still lose it.
-    assert all("discarded" in path for path in lost("UNKNOWN"))
 
 
 @pytest.mark.parametrize(("placement", "failure", "worst"), rows_of(__file__, "beyond"))
@@ -142,16 +128,3 @@ def test_every_recorded_path_is_a_path_of_the_model():
     assert {place for place, history, kept in seen if kept and "commit" not in history} == {"middle"}
     assert {place for place, history, kept in seen if not kept and "commit" in history} == {"first"}
     assert {place for place, history, _ in seen if history.count("commit") > 1} == {"first"}
-
-
-def shape(history: tuple[str, ...]) -> tuple[str, ...]:
-    """Rounds of checks that change nothing are one: other brokers allow more of them than the model."""
-    return tuple(
-        kind for at, kind in enumerate(history) if kind != "half" or at < 2 or history[at - 2 : at] != ("half", "half")
-    )
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_every_recorded_transaction_has_a_path_in_some_placement(name):
-    known = {shape(history) for placement in PLACEMENTS for history, _ in model_paths(placement)}
-    assert {key: history for key, history in histories(name).items() if shape(tuple(history)) not in known} == {}

@@ -10,7 +10,7 @@ import pytest
 import recorded
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded import BIG, SMALL, commitlog, label, truth
+from recorded import SMALL, commitlog, label, truth
 from table import rows_of
 
 from kit.rocketmq import names, size
@@ -130,15 +130,6 @@ COPIES = rows_of(__file__, "copies")
 def test_every_copy_is_as_large_as_predicted(name):
     seen = check_every_copy(name)
     assert set(COPIES[name]) <= set(seen), seen
-
-
-@pytest.mark.recordings
-@pytest.mark.parametrize("name", BIG)
-def test_every_recorded_size_of_big_recordings(name):
-    for record, model in load(name):
-        assert model.size == record["store_size"], record
-        if isinstance(model.properties, str):
-            assert size.as_mapping(model.properties) == record["properties"]
 
 
 def test_formula():

@@ -53,7 +53,7 @@ VALUE = st.one_of(st.binary(max_size=12), st.sampled_from([b"", b"true", b"\x01x
 ITEM = st.one_of(st.tuples(NAME, VALUE).map(b"\x01".join), NAME)
 
 
-@effort.examples(600)
+@effort.examples(300)
 @given(items=st.lists(st.lists(ITEM, max_size=8), min_size=1, max_size=6), ended=st.booleans(), again=st.booleans())
 def test_any_bytes_say_what_they_say_to_rocketmq(items: list[list[bytes]], ended: bool, again: bool) -> None:
     raws = [b"\x02".join(one) + (b"\x02" if ended and one else b"") for one in items]
@@ -119,9 +119,6 @@ def test_the_map_of_a_case_is_rocketmqs(spark: Any) -> None:
     assert [row.properties for row in found] == [
         oracle.row(made.data, start, 0, [])["properties"] for start, _ in made.spans
     ]
-
-
-HALF, OP, WAIT = names.HALF_TOPIC, names.OP_TOPIC, names.SCHEDULE_TOPIC
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ CHANGE = st.one_of(
 
 
 @pytest.mark.seconds
-@effort.examples(600)
+@effort.examples(300)
 @given(seed=st.integers(0, 2**32), changes=st.lists(CHANGE, max_size=3))
 def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, float, int]]) -> None:
     rng = random.Random(seed)

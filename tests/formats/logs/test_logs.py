@@ -1,39 +1,14 @@
 """Sources told by content, the logs of the recordings, and the Spark data source."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 from recorded import log_entries, texts
 
 from kit.formats.printed_times import zone
-from kit.inventory.sniff import sniff
 
 SMALL = ("healthy-5", "healthy-traced", "transaction-consistency")
-
-
-def source_of(path: str) -> str:
-    """The source by the rules of the lab that recorded it."""
-    name = Path(path).name
-    if "/mqadmin/" in path:
-        return "mqadmin"
-    if name.startswith("rocketmq_client"):
-        return "client"
-    return re.sub(r"(\.\d+)?\.log$", "", name) if "/logs/" in path else "app"
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_renamed_files_keep_their_source(name: str) -> None:
-    wrong = {}
-    files = texts(name)
-    for path, file in files.items():
-        found = sniff(file.read_bytes()[: 256 << 10], "a1")
-        if not found or found["source"] != source_of(path):
-            wrong[path] = found
-    # Nothing in it says which logger it is; by its name it is known.
-    assert set(wrong) <= {p for p in wrong if p.endswith("coldctr.log")}
-    assert all(sniff(files[p].read_bytes(), p)["source"] == source_of(p) for p in wrong)  # type: ignore[index]
 
 
 @pytest.mark.parametrize("name", SMALL)
