@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from kit.formats import printed_times
 from kit.i18n import Clock, Lang
 from kit.inventory import inventory as inv
 from kit.inventory import zones as known_zones
+from kit.inventory.model import STORES
 from kit.spark import sessions
 from kit.tables.facts import Facts
 from kit.tables.once import Once
@@ -121,7 +121,7 @@ class Case:
 
     def _moments(self, names: set[str]) -> list[dict[str, Any]]:
         """Return when the records with these ids or keys were born and stored. Raise `TableFailed`."""
-        if not names or not self.unzoned.of_kind("commitlog", "dledger"):
+        if not names or not self.unzoned.of_kind(*STORES):
             return []
         try:
             return self.facts.answers("moments", names="\x02".join(sorted(names)))
@@ -300,11 +300,9 @@ class Case:
         """Return `messages` read from the commitlog itself, with decompressed bodies if asked for."""
         from kit.case import reading
 
-        stores = json.dumps(reading.stores(self.unzoned, Unread()))
-        reader = (
-            self.session.read.format("rocketmq.commitlog").option("files", stores).option("body", str(body).lower())
-        )
-        return reader.load().where(self._within("store_timestamp"))
+        stores = reading.stores(self.unzoned.of_kind(*STORES), Unread())
+        reader = self.session.read.format("rocketmq.commitlog").option("files", stores)
+        return reader.option("body", str(body).lower()).load().where(self._within("store_timestamp"))
 
     # --- what the runner of queries needs -----------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ thread dumps), the kit's Spark data sources for records, logs, queues and indexe
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -13,8 +13,7 @@ from typing import Any, Final
 import attrs
 import pyarrow as pa
 
-from kit.case import tables
-from kit.case.tables import READS, Task
+from kit.case.tables import MAX_OUTPUT, Task, changed, specs
 from kit.evidence.files import open_readonly
 from kit.evidence.unread import Unread
 from kit.formats.commitlog import schema
@@ -29,10 +28,10 @@ from kit.inventory.inventory import Inventory, as_log_files
 from kit.inventory.model import Item
 from kit.rocketmq import names
 from kit.spark import log_source
-from kit.spark.sources import data_sources, part_name
+from kit.spark.commitlog_source import CommitLogDataSource, TraceDataSource
+from kit.spark.queue_sources import ConsumeQueueDataSource, IndexDataSource
+from kit.spark.sources import part_name
 
-MAX_OUTPUT: Final = 256 << 20
-"""How many bytes of an application's output are searched for thread dumps (`kill -3`)."""
 MAX_CONFIG: Final = 64 << 20
 """How many bytes of a configuration file are read: thousands of topics take a few megabytes."""
 _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
@@ -43,37 +42,15 @@ def tasks(inventory: Inventory, name: str, options: Mapping[str, Any], part: Pat
 
     `options`: tz_broker, tz_app, zones {file: zone}, needed (the commit log files to be read again, None for all).
     """
-    tables.changed(name, inventory, Unread(str(part)))
-    return _big(name, inventory, options, part) if name in tables.BIG else _small(name, inventory, options, part)
+    items = specs()[name].files(inventory)
+    unread = Unread(str(part.resolve()))  # what cannot be read is noted there
+    changed(items, unread)
+    if opened := _source(name, items, options, unread):
+        return _cut(opened, options.get("needed"))
+    return [Task(partial(unread.through, item.file, partial(_read, name, item, options))) for item in items]
 
 
-# --- small tables -----------------------------------------------------------------------------------------------------
-
-
-def _small(name: str, inventory: Inventory, options: Mapping[str, Any], part: Path) -> list[Task]:
-    """Return the tasks that read a small table, one for each file; what cannot be read is noted in `part`."""
-    unread = Unread(str(part))
-    return [
-        Task(partial(unread.through, item.file, partial(_read, name, item, options)))
-        for item in _of_table(name, inventory)
-    ]
-
-
-def _of_table(name: str, inventory: Inventory) -> list[Item]:
-    """Return the files that a small table is read from."""
-    if name == "threads":
-        return [item for item in inventory.of_kind(*READS[name], replicas=False) if _may_dump(item)]
-    if name == "offsets":
-        # Copies are read too: two equal files of different times show that nothing moved.
-        dated = ("consumerOffset", "lmqConsumerOffset")
-        items = inventory.of_kind("store_json", "checkpoint")
-        return [item for item in items if item.replica_of is None or item.detail.get("name") in dated]
-    if name == "config_files":
-        settings = [item for item in inventory.of_kind("text", replicas=False) if item.detail.get("settings")]
-        return [*inventory.of_kind("broker_conf", "store_json", replicas=False), *settings]
-    if name == "metrics":
-        return list(inventory.of_metrics())
-    return list(inventory.of_mqadmin() if name == "admin" else inventory.of_kind(name, replicas=False))
+# --- small tables: one task a file ------------------------------------------------------------------------------------
 
 
 def _read(name: str, item: Item, options: Mapping[str, Any]) -> Iterable[pa.RecordBatch]:
@@ -109,13 +86,6 @@ def _records(schema: pa.Schema, records: Iterable[dict[str, Any]]) -> list[pa.Re
     return [fitted(rows, schema)] if rows else []
 
 
-def _may_dump(item: Item) -> bool:
-    """Return whether a file may hold thread dumps: a dump, a running info file, or the output of an application."""
-    if item.kind in ("thread_dump", "mqadmin"):
-        return True
-    return item.source in ("app", "text") and item.bytes <= MAX_OUTPUT
-
-
 def _threads(item: Item, options: Mapping[str, Any]) -> Iterable[pa.RecordBatch]:
     zone = converter(options.get("tz_app") or options["zones"].get(item.file))
     with open_readonly(item.path) as stream:
@@ -145,66 +115,52 @@ def broken_configs(inventory: Inventory) -> list[str]:
     return broken
 
 
-# --- big tables -------------------------------------------------------------------------------------------------------
+# --- big tables: tasks of a data source -------------------------------------------------------------------------------
 
 
 def _once(read: Callable[..., Any], *arguments: Any) -> list[Any]:
     return [read(*arguments)]
 
 
-def stores(inventory: Inventory, unread: Unread, *, replicas: bool = True) -> list[dict[str, Any]]:
-    """Return the commit log files in the form the readers take, examined once here instead of in every task."""
-    items = inventory.of_kind("commitlog", "dledger", replicas=replicas)
+def stores(items: Sequence[Item], unread: Unread) -> str:
+    """Return commit log files as option `files` of the readers, examined once here instead of in every task."""
     if not items:  # kernels take a moment to load
-        return []
+        return "[]"
     from kit.formats.commitlog.segments import examine
 
-    return [
-        attrs.asdict(file)
-        for item in items
-        for file in unread.through(item.file, partial(_once, examine, item.file, str(item.path), item.base))
-    ]
+    files = (unread.through(i.file, partial(_once, examine, i.file, str(i.path), i.base)) for i in items)
+    return json.dumps([attrs.asdict(file) for each in files for file in each])
 
 
-def _big(name: str, inventory: Inventory, options: Mapping[str, Any], part: Path) -> list[Task]:
+def _cut(source: Any, needed: frozenset[str] | None) -> list[Task]:
     """Return what reads a big table, cut as its data source cuts it."""
-    source, settings = _source(name, inventory, options, part)
-    kind = next(each for each in data_sources() if each.name() == source)
-    opened: Any = kind(settings)
-    parts = opened.tasks()
-    needed = options.get("needed")
+    parts = source.tasks()
     if needed is not None:
         parts = [attrs.evolve(each, ranges=tuple(at for at in each.ranges if at[0].file in needed)) for each in parts]
         parts = [each for each in parts if each.ranges]
-    return [Task(partial(opened.rows, each), part_name(settings, each)) for each in parts]
+    return [Task(partial(source.rows, each), part_name(source.options, each)) for each in parts]
 
 
-def _source(name: str, inventory: Inventory, options: Mapping[str, Any], part: Path) -> tuple[str, dict[str, str]]:
-    """Return the data source of a table and its options; files that cannot be read are noted in `part`."""
-    unread = Unread(str(part.resolve()))
-    source, settings = _asked(name, inventory, options, unread)
-    digests = {str(item.path): item.content for item in inventory.items if item.kind in READS[name] and item.content}
-    return source, {**settings, "unread": str(unread.folder), "digests": json.dumps(digests)}
-
-
-def _asked(name: str, inventory: Inventory, options: Mapping[str, Any], unread: Unread) -> tuple[str, dict[str, str]]:
+def _source(name: str, items: Sequence[Item], options: Mapping[str, Any], unread: Unread) -> Any:
+    """Return the data source of a big table, None for a small one."""
+    known = {"unread": str(unread.folder), "digests": json.dumps({i.path: i.content for i in items if i.content})}
     if name == "messages":
         # The body of an op record says which half messages it ends.
-        listed = {"files": json.dumps(stores(inventory, unread))}
-        return "rocketmq.commitlog", listed | {"body_topics": names.OP_TOPIC, "columns": ",".join(schema.STORED)}
+        wanted = {"body_topics": names.OP_TOPIC, "columns": ",".join(schema.STORED)}
+        return CommitLogDataSource({**known, **wanted, "files": stores(items, unread)})
     if name == "skipped":
-        return "rocketmq.commitlog", {"files": json.dumps(stores(inventory, unread)), "table": "skipped"}
+        return CommitLogDataSource({**known, "files": stores(items, unread), "table": "skipped"})
     if name == "traces":
-        return "rocketmq.trace", {"files": json.dumps(stores(inventory, unread, replicas=False))}
+        return TraceDataSource({**known, "files": stores(items, unread)})
     if name in ("consumequeue", "index"):
-        return f"rocketmq.{name}", {
-            "files": json.dumps([{"file": i.file, "path": i.path} for i in inventory.of_kind(name, replicas=False)])
-        }
+        kind = ConsumeQueueDataSource if name == "consumequeue" else IndexDataSource
+        return kind({**known, "files": json.dumps([{"file": i.file, "path": i.path} for i in items])})
     if name == "logs":
-        files = [_with_zone(file, options) for file in as_log_files(inventory)]
+        files = [_with_zone(file, options) for file in as_log_files(items)]
         zoned = {zone: options[zone] for zone in ("tz_broker", "tz_app") if options.get(zone)}
-        return "rocketmq.log", {"events": "true", "pieces": json.dumps(log_source.plan(files, unread)), **zoned}
-    raise KeyError(name)
+        pieces = json.dumps(log_source.plan(files, unread))
+        return log_source.LogDataSource({**known, **zoned, "events": "true", "pieces": pieces})
+    return None
 
 
 def _with_zone(file: LogFile, options: Mapping[str, Any]) -> LogFile:

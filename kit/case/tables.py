@@ -12,6 +12,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +30,7 @@ from kit.formats.tables import configs, host_network, metrics, mqadmin
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory
-from kit.inventory.model import Item
+from kit.inventory.model import STORES, Item
 from kit.spark.sessions import uri
 from kit.spark.sources import ddl
 
@@ -45,55 +46,70 @@ class Task:
     name: str | None = None
 
 
-READS: Final[dict[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("messages", "skipped", "traces"), ("commitlog", "dledger")),
-    "consumequeue": ("consumequeue",),
-    "index": ("index",),
-    "logs": TEXTS,
-    "config_files": ("broker_conf", "store_json", "checkpoint", *TEXTS),
-    "offsets": ("broker_conf", "store_json", "checkpoint"),
-    "rows": ("rows",),
-    "sends": ("sends",),
-    "admin": TEXTS,
-    "metrics": ("metrics", *TEXTS),
-    "network": ("network",),
-    "threads": ("thread_dump", "mqadmin", "log", "text"),
-}
-"""The kinds of files from which each table is read."""
-BIG: Final = frozenset({"messages", "skipped", "traces", "consumequeue", "index", "logs"})
-"""Tables that the data sources read; all others are small."""
-DATED: Final = frozenset({"offsets", "admin"})
-"""Tables in which a file's modification time is the time of its content."""
+Files = Callable[[Inventory], tuple[Item, ...]]
+MAX_OUTPUT: Final = 256 << 20
+"""How many bytes of an application's output are searched for thread dumps (`kill -3`)."""
 
 
 @attrs.frozen
 class Spec:
-    """A table: its columns, the times cut by `since` and `until`, and whether its times depend on zones."""
+    """A table: its columns, the files it is read from, the time cut by `since` and `until`.
+
+    `zoned`: its times depend on zones; `dated`: a file's modification time is the time of its content.
+    """
 
     schema: pa.Schema
+    files: Files
     time: str | None = None
     zoned: bool = False
+    dated: bool = False
 
 
+def _of(*kinds: str, replicas: bool = False) -> Files:
+    return lambda inventory: inventory.of_kind(*kinds, replicas=replicas)
+
+
+def _config_files(inventory: Inventory) -> tuple[Item, ...]:
+    texts = inventory.of_kind("text", replicas=False)
+    settings = (item for item in texts if item.detail.get("settings"))
+    return (*inventory.of_kind("broker_conf", "store_json", replicas=False), *settings)
+
+
+def _with_offsets(inventory: Inventory) -> tuple[Item, ...]:
+    """Copies are read too: two equal files of different times show that nothing moved."""
+    items = inventory.of_kind("store_json", "checkpoint")
+    dated = ("consumerOffset", "lmqConsumerOffset")
+    return tuple(item for item in items if item.replica_of is None or item.detail.get("name") in dated)
+
+
+def _may_dump(inventory: Inventory) -> tuple[Item, ...]:
+    """Return the files that may hold thread dumps: dumps, running info files, the output of applications."""
+    items = inventory.of_kind("thread_dump", "mqadmin", "log", "text", replicas=False)
+    whole = ("thread_dump", "mqadmin")
+    return tuple(i for i in items if i.kind in whole or (i.source in ("app", "text") and i.bytes <= MAX_OUTPUT))
+
+
+@cache
 def specs() -> dict[str, Spec]:
     """Return every table of a case."""
     from kit.formats.logs.schema import Options
 
+    copies_too = _of(*STORES, replicas=True)
     return {
-        "messages": Spec(schema.stored(), "store_timestamp"),
-        "skipped": Spec(schema.SKIPPED),
-        "traces": Spec(schema.TRACES, "time"),
-        "consumequeue": Spec(consumequeue.SCHEMA),
-        "index": Spec(index.ENTRIES),
-        "logs": Spec(Options(events=True).schema, "ts", zoned=True),
-        "config_files": Spec(configs.CONFIGS),
-        "offsets": Spec(configs.OFFSETS),
-        "rows": Spec(rows.ROWS, "time", zoned=True),
-        "sends": Spec(rows.SENDS, "start", zoned=True),
-        "admin": Spec(mqadmin.SCHEMA),
-        "metrics": Spec(metrics.SCHEMA, "ts", zoned=True),
-        "network": Spec(host_network.SCHEMA),
-        "threads": Spec(thread_dumps.SCHEMA, "time", zoned=True),
+        "messages": Spec(schema.stored(), copies_too, "store_timestamp"),
+        "skipped": Spec(schema.SKIPPED, copies_too),
+        "traces": Spec(schema.TRACES, _of(*STORES), "time"),
+        "consumequeue": Spec(consumequeue.SCHEMA, _of("consumequeue")),
+        "index": Spec(index.ENTRIES, _of("index")),
+        "logs": Spec(Options(events=True).schema, _of(*TEXTS), "ts", zoned=True),
+        "config_files": Spec(configs.CONFIGS, _config_files),
+        "offsets": Spec(configs.OFFSETS, _with_offsets, dated=True),
+        "rows": Spec(rows.ROWS, _of("rows"), "time", zoned=True),
+        "sends": Spec(rows.SENDS, _of("sends"), "start", zoned=True),
+        "admin": Spec(mqadmin.SCHEMA, Inventory.of_mqadmin, dated=True),
+        "metrics": Spec(metrics.SCHEMA, Inventory.of_metrics, "ts", zoned=True),
+        "network": Spec(host_network.SCHEMA, _of("network")),
+        "threads": Spec(thread_dumps.SCHEMA, _may_dump, "time", zoned=True),
     }
 
 
@@ -102,23 +118,17 @@ def key(name: str, inventory: Inventory, options: str, settled: zones.Zones | No
 
     `options`: their digest; `settled`: zones by file, None for a table whose times need no zone.
     """
-    items = _items(name, inventory)
+    spec = specs()[name]
+    items = spec.files(inventory)
     parts: list[Any] = [
         code_hash(*READING),
         [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items],
     ]
-    if name in DATED:
+    if spec.dated:
         parts.append([i.modified for i in items])
     if settled is not None:
         parts += [options, [settled.get(i.file) for i in items]]
     return f"{name}-{hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:12]}"
-
-
-def _items(name: str, inventory: Inventory) -> tuple[Item, ...]:
-    """Return the files a table is read from."""
-    if name == "metrics":
-        return inventory.of_metrics()
-    return inventory.of_mqadmin() if name == "admin" else inventory.of_kind(*READS[name])
 
 
 def write(
@@ -208,9 +218,9 @@ class _Reader:
             yield pa.RecordBatch.from_arrays([pa.repeat(name, rows.num_rows), *columns], schema=pa.schema(fields))
 
 
-def changed(name: str, inventory: Inventory, unread: Unread) -> None:
-    """Note the files of a table that were removed, or became shorter, after the inventory."""
-    for item in _items(name, inventory):
+def changed(items: Iterable[Item], unread: Unread) -> None:
+    """Note the files that were removed, or became shorter, after the inventory."""
+    for item in items:
         if item.replica_of is not None:
             continue
         try:
@@ -253,7 +263,10 @@ READ_AS: Final = {
     "queue_units": "consumequeue",
 }
 """Forms of what was read, by the names queries use. `stored_messages` and `all_entries`: whatever their times."""
-BRONZE: Final = (*(name for name in READS if name not in READ_AS.values()), "files", "limits", *READ_AS)
+BRONZE: Final = (
+    "skipped", "traces", "index", "config_files", "offsets", "rows", "sends", "admin", "metrics", "network", "threads",
+    "files", "limits", *READ_AS,
+)  # fmt: skip
 """What was read, by the names queries use."""
 
 

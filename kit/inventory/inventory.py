@@ -232,14 +232,14 @@ def _moment(seconds: float | None) -> dt.datetime | None:
 
 def log_files(path: Path | str) -> list[LogFile]:
     """Return the text logs at `path` for the data source `rocketmq.log`, without copies."""
-    return as_log_files(take(path))
+    return as_log_files(take(path).of_kind(*TEXTS, replicas=False))
 
 
-def as_log_files(inventory: Inventory) -> list[LogFile]:
+def as_log_files(items: Iterable[Item]) -> list[LogFile]:
     from kit.formats.logs.schema import LogFile
 
     files = []
-    for item in inventory.of_kind(*TEXTS, replicas=False):
+    for item in items:
         east = printed_times.zone(item.zone)
         minutes = east if isinstance(east, int) else None  # else an IANA name, or none
         files.append(LogFile(item.file, item.path, item.source, item.detail.get("encoding"), minutes))
