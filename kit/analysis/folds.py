@@ -11,10 +11,9 @@ from collections import defaultdict
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from kit.analysis import brokers, setup
+from kit.analysis import brokers, setup, sizes
 from kit.analysis.consumers import offsets, replicas  # noqa: F401 - one declares its own
 from kit.analysis.sends import attempts  # noqa: F401 - declares its own
-from kit.analysis.sizes import limits
 from kit.rocketmq import ids, names, size, versions
 from kit.tables.facts import Facts
 from kit.tables.queries import fold
@@ -128,13 +127,13 @@ def size_limits(facts: Facts) -> list[dict[str, Any]]:
     known = sorted(set(brokers.half_hosts(facts).values())) if facts.has("messages") else []
     rows = []
     for broker in (None, *known):
-        its = limits.limits(facts, broker)
+        its = sizes.limits(facts, broker)
         slack = size.TOTAL_SLACK if its.how == "body+64k" else 0
         rows.append({
             "broker": broker, "how": its.how, "max_size": its.limit,
             "total_max": None if its.limit is None or its.how == "body" else its.limit + slack,
             "body_max": its.limit if its.how in ("body", "body+64k") else None,
-            "dledger_max": size.DLEDGER_MAX_RECORD if its.dledger else None, "properties_max": its.properties,
+            "dledger_max": size.DLEDGER_MAX_RECORD if its.dledger else None, "properties_max": int(versions.rule("propertiesMax", versions.OLDEST)),
             "check_max": its.check_max, "raw_put_backs": its.raw_put_backs,
         })  # fmt: skip
     return rows

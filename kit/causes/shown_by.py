@@ -12,8 +12,7 @@ from typing import Final
 
 import attrs
 
-from kit.analysis import brokers
-from kit.analysis.access import reach
+from kit.analysis import brokers, reach
 from kit.analysis.consumers import members, positions
 from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, sends

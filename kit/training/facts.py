@@ -33,7 +33,7 @@ def of_lab(lab: Lab, bench: Bench) -> Facts:
 
 
 def half_topic(bench: Bench, facts: Facts) -> Facts:
-    from kit.analysis.transactions import send_back
+    from kit.analysis import send_back
     from kit.rocketmq import names
 
     back = send_back.examine(bench.case.facts)
@@ -50,12 +50,12 @@ def half_topic(bench: Bench, facts: Facts) -> Facts:
 
 
 def message_size(bench: Bench, facts: Facts) -> Facts:
-    from kit.analysis.sizes import limits
+    from kit.analysis import sizes
     from kit.rocketmq.versions import OLDEST, rule
 
     return {
         "default_limit": int(rule("maxMessageSize", OLDEST)),
-        "measure": MEASURES.get(limits.limits(bench.case.facts).how or ""),
+        "measure": MEASURES.get(sizes.limits(bench.case.facts).how or ""),
         "safe": min((size for size in (facts["safe_bodies"] or {}).values() if size is not None), default=None),
         "planned": 60 << 10,
     }

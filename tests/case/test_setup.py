@@ -7,8 +7,7 @@ import pytest
 from size_evidence import too_large
 
 import kit
-from kit.analysis import setup
-from kit.analysis.sizes import limits
+from kit.analysis import setup, sizes
 from kit.case.case import Case
 from kit.causes import timeline
 
@@ -49,7 +48,7 @@ def test_the_last_start_says_what_is_in_force(tmp_path: Path) -> None:
 def test_a_limit_is_that_of_the_release_which_refused(tmp_path: Path, day: int, release: str, how: str) -> None:
     """store/CommitLog 4.9.3 compares the whole record, store/MessageExtEncoder 5.1.4 the body, and the record with 64 KiB more."""
     refused = too_large(0, "SendMessageThread_1", 5_000_000, 4_999_000, 4194304)
-    known = limits.limits(opened(tmp_path, f"2024-05-{day:02} 18:00:00{refused[19:]}\n").facts)
+    known = sizes.limits(opened(tmp_path, f"2024-05-{day:02} 18:00:00{refused[19:]}\n").facts)
     assert (known.version, known.how) == (release, how)
 
 

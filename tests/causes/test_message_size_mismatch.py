@@ -10,7 +10,7 @@ from size_evidence import SEND, Evidence, put_back_failed, too_large
 
 import kit
 from kit import causes
-from kit.analysis.sizes import refusals
+from kit.analysis import sizes
 from kit.case.case import Case
 from kit.causes.findings import Finding
 from kit.i18n import LANGS
@@ -133,6 +133,6 @@ def test_rolled_logs_are_said_so() -> None:
         ],
         columns=["event", "file", "first", "last", "line", "count"],
     )
-    assert refusals.rolled(rows) == (False, 7)
-    assert refusals.rolled(rows.iloc[1:2]) == (True, 0)
-    assert refusals.rate(rows) == pytest.approx(2000 / 31, abs=0.1)
+    assert sizes.rolled(rows) == (False, 7)
+    assert sizes.rolled(rows.iloc[1:2]) == (True, 0)
+    assert sizes.rate(rows) == pytest.approx(2000 / 31, abs=0.1)

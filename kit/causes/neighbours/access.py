@@ -8,8 +8,7 @@ import itertools
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from kit.analysis import refs, setup
-from kit.analysis.access import reach
+from kit.analysis import reach, refs, setup
 from kit.analysis.sends import attempts, sends
 from kit.causes import shown_by
 from kit.causes.declared import Observed

@@ -7,9 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.analysis import refs
-from kit.analysis.sizes import limits, refusals
-from kit.analysis.transactions import send_back
+from kit.analysis import refs, send_back, sizes
 from kit.causes import collect_next, shown_by
 from kit.causes.declared import Observed
 from kit.formats.values import integer
@@ -131,8 +129,8 @@ def schedule_blocked(facts: Facts) -> Observed:
     (5.x).
     """
     rows = facts("size_refusals")
-    failed, named = rows[rows["repeated"]], refusals.for_size(rows, "schedule")
-    known, too_large, blocked = limits.limits(facts), None, pd.DataFrame({"queue_id": []})
+    failed, named = rows[rows["repeated"]], sizes.for_size(rows, "schedule")
+    known, too_large, blocked = sizes.limits(facts), None, pd.DataFrame({"queue_id": []})
     if facts.has("messages") and known.limit is not None and known.how is not None:
         misfits = facts("schedule_misfits")
         too_large = misfits[misfits["kind"] == "too_large"]

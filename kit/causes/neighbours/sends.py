@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kit.analysis import refs
+from kit.analysis import refs, sizes
 from kit.analysis.sends import attempts, sends, times
-from kit.analysis.sizes import limits, refusals
 from kit.causes.declared import Observed
 from kit.tables.facts import Facts
 
@@ -66,7 +65,7 @@ def client_oversize_reject(facts: Facts) -> Observed:
     The client looks at the raw body (client/Validators.checkMessage), the broker at the record or the stored body
     (store/CommitLog, store/MessageExtEncoder); neither is retried.
     """
-    rejects, known = refusals.rejects(facts), limits.limits(facts)
+    rejects, known = sizes.rejects(facts), sizes.limits(facts)
     broker, client = rejects.by_broker, rejects.by_client
     happened = bool(broker or client)
     values = {

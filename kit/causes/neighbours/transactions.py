@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.analysis import brokers, refs, setup
-from kit.analysis.transactions import totals
+from kit.analysis import brokers, refs, setup, totals
 from kit.causes.declared import Observed
 from kit.formats.values import integer
 from kit.inventory.references import Ref

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.analysis import refs, setup
-from kit.analysis.access import reach
+from kit.analysis import reach, refs, setup
 from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, busy, sends, times
 from kit.causes import collect_next

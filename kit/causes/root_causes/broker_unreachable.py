@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from kit.analysis import refs
-from kit.analysis.access import reach
+from kit.analysis import reach, refs
 from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, sends
 from kit.causes.declared import Observed

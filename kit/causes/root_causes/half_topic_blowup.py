@@ -11,8 +11,7 @@ from typing import Final
 
 import pandas as pd
 
-from kit.analysis import brokers, refs, setup
-from kit.analysis.transactions import send_back
+from kit.analysis import brokers, refs, send_back, setup
 from kit.causes.declared import Observed
 from kit.causes.findings import Moment
 from kit.causes.texts import texts_of

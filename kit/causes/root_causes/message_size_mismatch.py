@@ -7,13 +7,13 @@ broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 from typing import Any, Final
 
 import pandas as pd
 
-from kit.analysis import refs
-from kit.analysis.sizes import limits, refusals
+from kit.analysis import refs, sizes
 from kit.causes.declared import Observed
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.inventory.references import Ref
@@ -29,7 +29,7 @@ SHOWN = 5
 
 def observe(facts: Facts) -> Observed:
     """Count the put-backs that were refused for their size and those that will be, and find the largest safe body."""
-    known, rejects, stored = limits.limits(facts), refusals.rejects(facts), facts.has("messages")
+    known, rejects, stored = sizes.limits(facts), sizes.rejects(facts), facts.has("messages")
     topics = facts.rows("half_topics") if stored else []
     refused, safe = any(row["refused"] for row in topics), {row["topic"]: row["safe_body"] for row in topics}
     risk = _at_risk(facts, refused=refused) if stored else None
@@ -38,7 +38,7 @@ def observe(facts: Facts) -> Observed:
     records = [SimpleNamespace(**row) for row in stuck[:SHOWN]]
     over = [row for row in records if row.next_refused is not None]
     rows = facts("size_refusals")
-    named, failed = refusals.for_size(rows, "put_back"), rows[rows["event"] == "put-back-failed"]
+    named, failed = sizes.for_size(rows, "put_back"), rows[rows["event"] == "put-back-failed"]
     lines = rows.loc[[*named.index, *failed.index]]
     failing = refs.seen(facts, "put-back-failed")
     store_log, check_log = facts.has_source("store"), facts.has_source("transaction")
@@ -91,19 +91,14 @@ def _refused(facts: Facts, observed: Observed, lines: pd.DataFrame, records: lis
     """Add from when to when put-backs were refused, how often, and how large the record would have been."""
     by_check = lines["event"] == "put-back-failed"
     named, failed = lines[~by_check], lines[by_check]
-    sizes, first, last = named["total"].dropna(), lines["first"].min(), lines["last"].max()
+    printed, span = named["total"].dropna(), refs.span(lines["first"], lines["last"])
     observed.values |= {
-        "first": None if pd.isna(first) else first,
-        "last": None if pd.isna(last) else last,
-        "rate": refusals.rate(named if len(named) else failed),
-        "refused_bytes": int(sizes.iloc[0]) if len(sizes) else max((row.next_size for row in records), default=None),
-    }
-    observed.quotes["put-back-refused"] = (
-        *refs.lines(facts, named, 2),
-        *refs.lines(facts, failed, 2),
-        *_quote(facts, records[:1]),
-    )
-    observed.window = refs.span(lines["first"], lines["last"])
+        "first": span and span[0], "last": span and span[1], "rate": sizes.rate(named if len(named) else failed),
+        "refused_bytes": int(printed.iloc[0]) if len(printed) else max((row.next_size for row in records), default=None),
+    }  # fmt: skip
+    quoted = (refs.lines(facts, named, 2), refs.lines(facts, failed, 2), _quote(facts, records[:1]))
+    observed.quotes["put-back-refused"] = tuple(itertools.chain(*quoted))
+    observed.window = span
 
 
 def _queue(facts: Facts, observed: Observed) -> None:
@@ -119,8 +114,8 @@ def _queue(facts: Facts, observed: Observed) -> None:
 
 def _volume(facts: Facts, observed: Observed, rows: pd.DataFrame) -> None:
     """Add how much the refusals wrote into the logs, and whether their beginning is still there."""
-    begun, gaps = refusals.rolled(rows)
-    megabytes = round(refusals.volume(facts, rows) / 1e6, 1)
+    begun, gaps = sizes.rolled(rows)
+    megabytes = round(sizes.volume(facts, rows) / 1e6, 1)
     observed.values |= {"lines": int(rows["count"].sum()), "megabytes": megabytes, "begun": begun, "seconds": gaps}
     last = rows.assign(line=rows["last_line"]).sort_values("last").tail(1)
     observed.quotes["log-volume"] = (*refs.lines(facts, rows, 1), *refs.lines(facts, last, 1))
@@ -130,7 +125,7 @@ def _quote(facts: Facts, records: list[Any]) -> tuple[Ref, ...]:
     return tuple(refs.record(facts, row.file, row.physical_offset) for row in records)
 
 
-def _tables(facts: Facts, known: limits.Limits, risk: pd.DataFrame | None, records: list[Any]) -> dict[str, Any]:
+def _tables(facts: Facts, known: sizes.Limits, risk: pd.DataFrame | None, records: list[Any]) -> dict[str, Any]:
     queue = facts("half_queue")
     tables = {
         "size_refusals": facts("size_refusals").drop(columns="repeated"),
@@ -170,6 +165,6 @@ def _looping(facts: Facts) -> tuple[list[dict[str, Any]], int | None]:
     """Return the table `half_looping` and how many half messages a log names as refused; ([], None) if none does."""
     rows = facts("size_refusals")
     ids = rows.loc[rows["event"] == "put-back-failed", "msg_id"].dropna().str.upper().unique()
-    printed = refusals.for_size(rows, "put_back")[["total", "body"]].dropna()
+    printed = sizes.for_size(rows, "put_back")[["total", "body"]].dropna()
     stored = facts.rows("half_looping") if facts.has("messages") and (len(ids) or len(printed)) else []
     return stored, len(ids) or len(stored) or None

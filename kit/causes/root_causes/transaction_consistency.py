@@ -11,10 +11,9 @@ from typing import Final
 
 import pandas as pd
 
-from kit.analysis import refs
+from kit.analysis import refs, totals
 from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts
-from kit.analysis.transactions import totals
 from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
 from kit.inventory.references import Ref

@@ -1,1 +1,0 @@
-"""What keeps clients from their broker: addresses, access control, missing topics."""

@@ -1,1 +1,0 @@
-"""Record sizes against limits."""
