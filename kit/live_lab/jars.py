@@ -42,17 +42,18 @@ class LabError(Exception):
 
 def missing() -> str | None:
     """Return the first missing tool (`java`, `javac`, `mvn`), None if all are installed."""
-    if jvm.executable() is None or (jvm.major(jvm.version()) or 0) < LEAST_JAVA:
+    chosen = jvm.find()
+    if chosen is None or (jvm.major(chosen.release) or 0) < LEAST_JAVA:
         return "java"
     return next((tool for tool in ("javac", "mvn") if shutil.which(tool) is None), None)
 
 
 def java() -> str:
     """Return the `java` to run. Raise `LabError` if a tool is missing."""
-    tool = missing()
-    if tool is not None:
+    tool, chosen = missing(), jvm.find()
+    if tool is not None or chosen is None:
         raise LabError(ERRORS["no_tool"].say(tool=tool, needs=ERRORS["needs"]))
-    return str(jvm.executable())
+    return str(chosen.executable)
 
 
 def classpath(side: Side, version: Version) -> str:

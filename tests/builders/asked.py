@@ -19,6 +19,7 @@ from kit.case.options import Options
 from kit.case.tables import BRONZE, FILES, LIMITS, specs
 from kit.formats.logs.known_texts import ASKED, COLUMNS
 from kit.spark import session
+from kit.spark.sources import plain
 from kit.tables import frames
 from kit.tables.facts import Facts
 from kit.tables.runner import Tables, local
@@ -131,7 +132,6 @@ def rows(table: str, **tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what a gold or silver table makes of these rows, as dicts."""
     given = case(**tables)
     from kit.tables.queries import catalogue
-    from kit.tables.runner import plain
 
     if catalogue()[table].layer == "gold":
         return given.tables.rows(table)
