@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -87,6 +87,7 @@ class Table:
     """`frame`, shown under `caption`; `names` are the column headings (default: the frame's own), in `lang` like it.
 
     `marked`: the columns that decide, or {column: value} for the cells that do. `failure`: why there is no chart.
+    `references`: the reference behind each row, or None; `here`: the numbers of the rows that are meant.
     """
 
     frame: pd.DataFrame
@@ -96,6 +97,8 @@ class Table:
     max_rows: int = MAX_ROWS
     marked: Sequence[str] | Mapping[str, Any] = ()
     failure: Mapping[str, str] | None = None
+    references: Sequence[Mapping[str, Any] | None] = ()
+    here: Collection[int] = ()
 
     def __attrs_post_init__(self) -> None:
         self.caption = rendered(self.caption, self.lang)

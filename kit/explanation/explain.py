@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import attrs
 
-from kit.explanation import context, outputs, pasted_ids
+from kit.explanation import context, pasted_ids
 from kit.explanation.pasted_lines import lines
 from kit.i18n import Lang, Sentence, labels, rendered
 from kit.rocketmq import answers, catalogue, upstream
@@ -78,8 +78,8 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     reasons = dict.fromkeys(context.unreached(pasted), NO_NAME_SERVER) | dict.fromkeys(
         context.overtaken(text), OVERTAKEN
     )
-    commands, cells = outputs.of_mqadmin(pasted)
-    tools, measurements = outputs.of_hosts(pasted)
+    commands, cells = context.of_mqadmin(pasted)
+    tools, measurements = context.of_hosts(pasted)
     rows: list[dict[str, Any]] = []
     for line in pasted:
         own = [each for each in ids if each.line == line.number and each.text == line.text]
@@ -121,8 +121,8 @@ def _table(command: str) -> Meaning:
 
 
 def _output(tool: str) -> Meaning:
-    title = outputs.TEXTS["title"].say(tool=tool)
-    return Meaning(title, (outputs.TEXTS["meaning"],), outputs.NEXT[tool], slug="host-output")
+    title = context.OUTPUT["title"].say(tool=tool)
+    return Meaning(title, (context.OUTPUT["meaning"],), context.OUTPUT_NEXT[tool], slug="host-output")
 
 
 def _problem(text: str, problem: Problem) -> Meaning:

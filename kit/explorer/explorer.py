@@ -61,8 +61,8 @@ class Explorer:
 
     def __init__(self, case: Case, selection: Selection, interactive: bool = True) -> None:
         self.case, self.interactive = case, interactive
-        self.linked: Callable[[Table, pd.DataFrame, Any], Any] | None = None
-        """Makes rows that can be clicked, with a `box`, of a table, its rows and what it returned before."""
+        self.linked: Callable[[Table], Any] | None = None
+        """Makes a table whose rows can be clicked: a `box`, and `fill`, which shows another table in it."""
         self.lang: Lang = case.lang
         self.parts = {part: narrow.read(case, part) for part in COLUMNS}
         for field in VALUES:
@@ -123,17 +123,13 @@ class Explorer:
 
     def table(self, part: Part = "entries", most: int = 50) -> Table:
         """Return the first selected entries or records as a table."""
-        return self.rows(part, most)[0]
-
-    def rows(self, part: Part = "entries", most: int = 50) -> tuple[Table, pd.DataFrame]:
-        """Return the first selected entries or records as a table, and as they are kept."""
         rows = self.parts[part].rows(self.selection, most)
-        file, number = KEYS[part]
-        where = [f"{a}{':' if part == 'entries' else ' @ '}{b}" for a, b in zip(rows[file], rows[number], strict=True)]
+        references: list[Any] = rows[list(KEYS[part])].to_dict("records")
+        where = [(":" if part == "entries" else " @ ").join(map(str, each.values())) for each in references]
         at = rows["ts"].dt.strftime("%Y-%m-%d %H:%M:%S.%f").str[:-3]
         heads = {name: head.in_(self.lang) for name, head in LABELS[part].items()}
         named = rows.assign(file=[each.rpartition("!/")[2] for each in where], ts=at)[list(heads)]
-        return Table(named, LABELS["captions"][part], heads, self.lang, len(rows) or 1), rows
+        return Table(named, LABELS["captions"][part], heads, self.lang, len(rows) or 1, references=references)
 
     def follow(self, draw: Callable[[], Chart | Table]) -> Any:
         """Return what a function shows, anew after each selection; without widgets what it shows now."""
@@ -372,13 +368,15 @@ class View(ipywidgets.VBox):
 
         def follow() -> None:
             nonlocal linked
-            table, rows = self.explorer.rows(part)
-            if self.explorer.linked and len(rows):
-                linked = self.explorer.linked(table, rows, linked)
-                place.children = (linked.box,)
-            else:
+            table = self.explorer.table(part)
+            if not self.explorer.linked or table.frame.empty:
                 plain.outputs = outputs([table])
                 place.children = (plain,)
+                return
+            if linked is None:
+                linked = self.explorer.linked(table)
+            linked.fill(table)
+            place.children = (linked.box,)
 
         self._follow.append(follow)
         return place

@@ -14,8 +14,7 @@ import attrs
 import pandas as pd
 
 from kit.causes import results
-from kit.charts import Chart, Table, clean, undrawn
-from kit.charts.overview import coverage
+from kit.charts import Chart, Table, clean, overview, undrawn
 from kit.i18n import Lang, Sentence, labels, on_clock
 from kit.notebook import answers, notes, places, prose
 from kit.notebook.progress import watched
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.explorer import Explorer, Selection
     from kit.notebook.places import Reference
-    from kit.notebook.trail import Trail
 
 R = TypeVar("R")
 
@@ -118,9 +116,8 @@ class Inquiry:
         if not self.interactive or draw is not None or given.frame.empty:
             return given
         references = places.places_of(given.frame.head(answers.ROWS).to_dict("records"))
-        return attrs.evolve(
-            given, parts=tuple(self._linked(each, references) for each in given.parts if isinstance(each, Table))
-        )
+        tables = [attrs.evolve(each, references=references) for each in given.parts if isinstance(each, Table)]
+        return attrs.evolve(given, parts=tuple(map(self._linked, tables)))
 
     def query(self, name: str, cause: str = "") -> answers.Text:
         """Show the queries behind a step (of `cause`, else of all), or the one behind a table. Raise `KeyError`."""
@@ -139,7 +136,7 @@ class Inquiry:
         """Return the first rows of a result table, safe to display; empty if this evidence has none."""
         frame = self.table(name) if selection is None else selection.keep(self.table(name))
         references = places.places_of(frame.head(most).to_dict("records"))
-        return self._linked(Table(frame, clean(name), lang=self.lang, max_rows=most), references)
+        return self._linked(Table(frame, clean(name), lang=self.lang, max_rows=most, references=references))
 
     def draw(self, chart: Callable[..., Chart], name: str) -> Chart | Table | answers.Answer:
         """Draw a result table; show a sentence if it is absent."""
@@ -194,7 +191,7 @@ class Inquiry:
         refs, caption = self.finding(cause)["steps"][step - 1]["evidence"], TEXTS["quotes"].say(n=step)
         rows = [(ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in refs]
         frame = answers.readable(pd.DataFrame(rows, columns=pd.Index(list(HEADS)) if rows else None))
-        return self._linked(Table(frame, caption, HEADS, self.lang), refs)
+        return self._linked(Table(frame, caption, HEADS, self.lang, references=refs))
 
     @_or_sentence
     def remedies(self, cause: str) -> Table | answers.Answer:
@@ -241,9 +238,8 @@ class Inquiry:
     def timeline(self) -> Chart:
         """Chart the timeline across all files; the moments that decide are marked."""
         from kit.causes.timeline import TABLE
-        from kit.charts.timeline import timeline
 
-        return timeline(self.table(TABLE), self.lang)
+        return overview.timeline(self.table(TABLE), self.lang)
 
     @_or_sentence
     def coverage(self) -> Chart:
@@ -257,7 +253,7 @@ class Inquiry:
             timed[name] = pd.to_datetime(timed[name], utc=True)
         windows = [self.finding(cause)["window"] for cause in self.findings["root_causes"]]
         window = next(((pd.Timestamp(w[0]), pd.Timestamp(w[1])) for w in windows if w), None)
-        return coverage(timed, window, self.lang)
+        return overview.coverage(timed, window, self.lang)
 
     def place(self, said: Reference | str | tuple[str, int]) -> Any:
         """Show the line of a reference with 20 lines around it, or the record with all its properties and its copies
@@ -293,40 +289,24 @@ class Inquiry:
                 raise places.BadReference(problem.render(self.lang))
             return f"{cause}: {step['claim']}", [places.spelled(ref) for ref in step["evidence"][:MOST_REFERENCES]]
         ref = places.known(self.case, places.reference(about))
-        table = places.place(self.case, ref).tables[0].table
+        table = places.place(self.case, ref).tables[0]
         subject = self.case.line(ref["file"], int(ref["line"])) if ref.get("line") else str(table.caption)
         return subject, [places.spelled(ref)]
 
     def _opened(self, place: places.Shown) -> Any:
-        from kit.notebook.trail import opened
+        return places.opened(self.case, place) if self.interactive else place
 
-        return opened(self.case, place) if self.interactive else place
-
-    def _linked(self, table: Table, references: Sequence[Reference | None]) -> Any:
+    def _linked(self, table: Table) -> Any:
         """Return a table whose references can be clicked, if interactive."""
-        if not self.interactive or not any(references):
-            return table
-        from kit.notebook.trail import Trail
-
-        return Trail(self.case, places.Linked(table, tuple(references))).box
+        return places.Trail(self.case, table).box if self.interactive and any(table.references) else table
 
     def explore(self, **narrowed: Any) -> Explorer:
         """Return the linked views of the whole case, narrowed by the arguments of `kit.explore`."""
         from kit.explorer import explore
 
         explorer = explore(self.case, **{"interactive": self.interactive, **narrowed})
-        explorer.linked = self._rows_of_explorer
+        explorer.linked = functools.partial(places.Trail, self.case)
         return explorer
-
-    def _rows_of_explorer(self, table: Table, frame: pd.DataFrame, trail: Trail | None) -> Trail:
-        """Return a trail of rows that open, the one shown already if there is one."""
-        from kit.notebook.trail import Trail
-
-        given = places.Linked(table, places.places_of(frame.to_dict("records")))
-        if trail is None:
-            return Trail(self.case, given)
-        trail.fill(given)
-        return trail
 
 
 def start(

@@ -1,18 +1,21 @@
 """From a claim to its place in the evidence: the line with its context, the record with its properties and copies; and
-a message's messages. Each as tables whose references can be followed.
+a message's messages. Each as tables whose references can be followed: where they can be clicked, what one leads to opens
+below, with a way back.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
 
 from kit.analysis.messages.trace import trace
-from kit.charts import Chart, Table, clean, messages
+from kit.charts import Chart, Table, clean, controls, messages
 from kit.formats.commitlog import schema
 from kit.i18n import labels
 from kit.inventory import quotes
@@ -32,6 +35,7 @@ FIELDS: Final = tuple(name for name in schema.FIELDS if name not in ("body", "pr
 HERE: Final = "▶"
 _AT: Final = re.compile(r"(?P<file>.*?)(?:\s*@\s*(?P<offset>\d+)|:(?P<line>\d+))", re.DOTALL)
 TEXTS: Final = labels("notebook")["places"]
+TRAIL: Final = labels("notebook")["trail"]
 NAMES: Final = labels("notebook")["places names"]
 COPIES: Final = """
 with copies as (
@@ -51,26 +55,17 @@ class BadReference(ValueError):
 
 
 @attrs.frozen
-class Linked:
-    """A table, and for each of its rows the reference behind it, or None. `marked`: the rows meant."""
-
-    table: Table
-    references: tuple[Reference | None, ...] = ()
-    marked: frozenset[int] = frozenset()
-
-
-@attrs.frozen
 class Shown:
     """What is shown of a place or a message: charts, then tables. `id`: the message, if it is one."""
 
-    tables: tuple[Linked, ...]
+    tables: tuple[Table, ...]
     charts: tuple[Chart, ...] = ()
     id: str = ""
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
 
-        for each in (*self.charts, *(linked.table for linked in self.tables)):
+        for each in (*self.charts, *self.tables):
             display(each)
 
 
@@ -116,12 +111,12 @@ def known(case: Case, ref: Reference) -> Reference:
     return {**ref, "file": ends[0]}
 
 
-def _line(case: Case, file: str, line: int) -> Linked:
+def _line(case: Case, file: str, line: int) -> Table:
     near = quotes.around(case.unzoned, file, line, AROUND)
     rows = [(HERE if number == line else "", str(number), text) for number, text in near.items()]
     frame = pd.DataFrame(rows, columns=pd.Index(["here", "line", "text"]))
     caption = TEXTS["line"].say(file=file, line=line)
-    return Linked(Table(frame, caption, {"here": " ", **NAMES}, case.lang), (), frozenset([list(near).index(line)]))
+    return Table(frame, caption, {"here": " ", **NAMES}, case.lang, here=[list(near).index(line)])
 
 
 def _record(case: Case, file: str, offset: int) -> Shown:
@@ -136,30 +131,29 @@ def _record(case: Case, file: str, offset: int) -> Shown:
     texts = [(name, str(value) if isinstance(value, int) else value) for name, value in rows]
     frame = pd.DataFrame(texts, columns=pd.Index(["field", "value"]))
     caption = TEXTS["record"].say(file=file, offset=str(offset))
-    fields, key = Linked(Table(frame, caption, NAMES, case.lang, len(frame))), record["uniq_key"]
+    fields, key = Table(frame, caption, NAMES, case.lang, len(frame)), record["uniq_key"]
     return Shown((fields, *([_lineage(case, key, record["offset_msg_id"])] if key else [])), id=key or "")
 
 
-def _lineage(case: Case, key: str, offset_msg_id: str) -> Linked:
+def _lineage(case: Case, key: str, offset_msg_id: str) -> Table:
     """Return the copies of a message around one of them."""
     near = case.tables.answers(COPIES, key=key, offset_msg_id=offset_msg_id)
     chart = messages.copies({"id": key, "records": near}, case.lang)
     frame = chart.frame.dropna(axis="columns", how="all")
-    here = frozenset(n for n, record in enumerate(near) if record["offset_msg_id"] == offset_msg_id)
-    table = attrs.evolve(chart, caption=TEXTS["lineage"].render(case.lang), frame=frame)
-    return Linked(table, places_of(near), here)
+    here = [n for n, record in enumerate(near) if record["offset_msg_id"] == offset_msg_id]
+    caption, references = TEXTS["lineage"].render(case.lang), places_of(near)
+    return attrs.evolve(chart, caption=caption, frame=frame, references=references, here=here)
 
 
 def traced(case: Case, id: str) -> Shown:  # noqa: A002 - as in `kit.trace`
     """Return the life of a message."""
     life = trace(case, id)
-    tables = (
-        Linked(messages.copies(life, case.lang), places_of(life["records"])),
-        Linked(messages.deliveries(life, case.lang), places_of(life["handled"])),
-        Linked(messages.mentions(life, case.lang), places_of([*life["mentions"], *life["traces"]])),
-        Linked(messages.gaps(life, case.lang)),
-    )
-    filled = tuple(linked for n, linked in enumerate(tables) if n == 0 or len(linked.table.frame))
+    parts = (
+        (messages.copies, life["records"]), (messages.deliveries, life["handled"]),
+        (messages.mentions, [*life["mentions"], *life["traces"]]), (messages.gaps, ()),
+    )  # fmt: skip
+    tables = [attrs.evolve(show(life, case.lang), references=places_of(rows)) for show, rows in parts]
+    filled = tuple(table for n, table in enumerate(tables) if n == 0 or len(table.frame))
     journey = messages.traced(life | {"records": life["records"][:MANY]}, case.lang)
     return Shown(filled, (journey,), life["id"] if life["records"] else "")
 
@@ -175,3 +169,119 @@ def _place_of(row: Mapping[Any, Any]) -> Reference | None:
         if row.get("file") and isinstance(row["file"], str) and not pd.isna(value) and str(value).isdigit():
             return {"file": row["file"], name: int(value)}  # type: ignore[arg-type]
     return None
+
+
+# --- tables that can be clicked ---------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _widget() -> Any:
+    import anywidget
+    import traitlets
+
+    class LinkedTable(anywidget.AnyWidget):
+        _esm = Path(__file__).with_name("trail.js").read_text(encoding="utf-8")
+        _css = Path(__file__).with_name("trail.css").read_text(encoding="utf-8")
+        spec = traitlets.Dict().tag(sync=True)
+        references: tuple[Any, ...] = ()
+
+    return LinkedTable
+
+
+def opened(case: Case, place: Shown) -> Any:
+    """Return a place or a life with clickable references."""
+    trail = Trail(case)
+    trail.box.children = (*trail.parts(place), *trail.box.children)
+    return controls.standing(trail.box, controls.outputs([*place.charts, *place.tables]))
+
+
+class Trail:
+    """A table, if given, and below it what was opened last."""
+
+    def __init__(self, case: Case, given: Table | None = None) -> None:
+        import ipywidgets
+
+        self.case, self.lang = case, case.lang
+        self._steps: list[tuple[str, Any]] = []
+        self._below = ipywidgets.VBox([])
+        self._table = None if given is None else self._rows(given)
+        self.box = ipywidgets.VBox([each for each in (self._table, self._below) if each is not None])
+        self.box.add_class("rmq-kit-trail").add_class("rmq-kit-live")
+        if given:
+            controls.standing(self.box, controls.outputs([given]))
+
+    def _rows(self, given: Table) -> Any:
+        """Return a table as a widget."""
+        widget = _widget()()
+
+        def act(_: Any, message: dict[str, Any], __: Any) -> None:
+            row, id_ = message.get("row"), message.get("id")
+            if isinstance(id_, str):
+                self.open("id", id_)
+            elif isinstance(row, int) and 0 <= row < len(widget.references) and widget.references[row] is not None:
+                self.open("place", widget.references[row])
+
+        widget.on_msg(act)
+        self._fill(widget, given)
+        return widget
+
+    def _fill(self, widget: Any, given: Table) -> None:
+        spec = given.as_dict()
+        widget.references = given.references[: len(spec["rows"])]
+        named = [str(name) for name in given.frame.columns]
+        texts = [ref and clean(spelled(ref), 200) for ref in widget.references]
+        widget.spec = spec | {
+            # The control is in the cell with the place in the file, else in the one with the file, else in the first.
+            "place": next((named.index(name) for name in ("line", "physical_offset", "file") if name in named), 0),
+            "labels": [each and TRAIL["show"].say(place=each).render(self.lang) for each in texts],
+            "marked": sorted(given.here),
+            "life": TRAIL["life"].in_(self.lang),
+        }
+
+    def fill(self, given: Table) -> None:
+        """Show other rows in the table that was given; what was opened below stays."""
+        self._fill(self._table, given)
+
+    def open(self, kind: str, what: Any) -> None:
+        """Show a `place`, the life of an `id`, or the `explore`r around one, below the table."""
+        self._steps.append((kind, what))
+        self._draw()
+
+    def back(self, _: Any = None) -> None:
+        """Show what was open before; in the end nothing."""
+        del self._steps[-1:]
+        self._draw()
+
+    def _draw(self) -> None:
+        import ipywidgets
+
+        if not self._steps:
+            self._below.children = ()
+            return
+        back = ipywidgets.Button(description=TRAIL["back"].in_(self.lang), icon="arrow-left")
+        back.on_click(self.back)
+        try:
+            widgets = self._widgets(*self._steps[-1])
+        except Exception as error:  # the reader chose what to open: show there why it cannot be opened
+            output = {"output_type": "display_data", "data": {"text/plain": clean(error, 400)}, "metadata": {}}
+            widgets = [ipywidgets.Output(outputs=(output,))]
+        self._below.children = (back, *widgets)
+
+    def _widgets(self, kind: str, what: Any) -> list[Any]:
+        if kind == "explore":
+            from kit.explorer import explore
+
+            return [explore(self.case, message=what).widget]
+        return self.parts(place(self.case, what) if kind == "place" else traced(self.case, what))
+
+    def parts(self, place: Shown) -> list[Any]:
+        """Return the widgets of a place or a life."""
+        import ipywidgets
+
+        parts = [ipywidgets.Output(outputs=controls.outputs(place.charts))] if place.charts else []
+        parts += [self._rows(each) for each in place.tables]
+        if place.id:
+            around = ipywidgets.Button(description=TRAIL["around"].in_(self.lang), layout={"width": "auto"})
+            around.on_click(lambda _: self.open("explore", place.id))
+            parts.append(around)
+        return parts

@@ -12,8 +12,7 @@ import pandas as pd
 
 from kit import causes
 from kit.causes import timeline
-from kit.charts import Chart, Table, messages, sends, sizes, transactions
-from kit.charts import timeline as charts
+from kit.charts import Chart, Table, messages, overview, sends, sizes, transactions
 from kit.evidence import workspace as ws
 from kit.formats.printed_times import iso
 from kit.i18n import Lang, Sentence, labels, rendered
@@ -137,12 +136,14 @@ class Postmortem:
     def timeline(self) -> Chart:
         """Chart the timed rows of the merged timeline."""
         titles = {f["cause"]: f["title"] for f in self.inquiry.findings["findings"]}
-        return charts.timeline(self.moments[self.moments["at"].notna()], self.lang, titles)
+        return overview.timeline(self.moments[self.moments["at"].notna()], self.lang, titles)
 
     def events(self) -> Table:
         """Return the merged timeline: what decides is marked."""
         rows = self.moments
-        spots = [charts.place(*each) for each in zip(rows["file"], rows["line"], rows["physical_offset"], strict=True)]
+        spots = [
+            overview.place(*each) for each in zip(rows["file"], rows["line"], rows["physical_offset"], strict=True)
+        ]
         table = rows.assign(what=rows[self.lang], place=spots, decides=rows["decides"].map({True: "◆", False: ""}))
         columns = ["at", "source", "what", "decides", "place"]
         return Table(table[columns], TEXTS["moments"], COLUMNS, self.lang, MOST_ROWS)

@@ -1,20 +1,25 @@
 """What is asked: the labs of `questions/*.yaml`, English and Chinese side by side; their questions are numbered from 1.
 
-`answer`, `also`, the names of slips of numbers and the placeholders of texts are facts (`kit.training.facts`). One that
-this evidence does not show is None: its question is marked and not counted.
+`answer`, `also`, the names of slips of numbers and the placeholders of texts are facts: figures and queries that the lab's
+file names, and what is worked out from these. One that this evidence does not show is None or absent, and its question is
+marked and not counted; several words are a list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, reduce
 from string import Formatter
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+import attrs
 import msgspec
 
 from kit import data
 from kit.i18n import Lang, T
+
+if TYPE_CHECKING:
+    from kit.training.bench import Bench
 
 Kind = Literal["count", "bytes", "seconds", "word", "words", "order"]
 
@@ -71,3 +76,102 @@ def fill(text: T, facts: Mapping[str, Any], lang: Lang) -> str:
     """Return a text with the facts filled in; a fact that this evidence lacks is unknown."""
     names = [name for _, name, _, _ in Formatter().parse(text.in_(lang)) if name]
     return text.say(**{name: facts.get(name) for name in names}).render(lang)
+
+
+# --- facts ------------------------------------------------------------------------------------------------------------
+
+Facts = dict[str, Any]
+SAYS_BROKER_BUSY: Final = ("PC_SYNCHRONIZED", "PCBUSY_CLEAN_QUEUE", "TIMEOUT_CLEAN_QUEUE")
+"""Kinds whose text says “broker busy”: BrokerFastFailure, SendMessageProcessor; REJECTREQUEST says “system busy”."""
+MEASURES: Final = {"total": "record", "body": "stored-body", "body+64k": "stored-body"}
+CHAIN: Final = ("send-back-refused", "sent-anew", "leaked", "diverted-again", "bounded")
+
+
+def of_lab(lab: Lab, bench: Bench) -> Facts:
+    """Return the facts of a lab: figures, answers to its queries, and what is worked out from these."""
+    named = {fact: name.partition(".") for fact, name in lab.figures.items()}
+    finding = bench.inquiry().finding
+    facts: Facts = {fact: finding(cause)["figures"].get(figure) for fact, (cause, _, figure) in named.items()}
+    for query in lab.facts:
+        facts |= bench.answer(query, facts)
+    return facts | WORKED_OUT[lab.number](bench, facts)
+
+
+def half_topic(bench: Bench, facts: Facts) -> Facts:
+    from kit.analysis import send_back
+    from kit.rocketmq import names
+
+    back = send_back.examine(bench.case.facts)
+    length, pending = facts["length"], facts["pending"]
+    steps = {step["id"]: step["holds"] for step in bench.inquiry().finding("half-topic-blowup")["steps"]}
+    return {
+        "unfinished": None if pending is None else pending + (facts["discarded"] or 0),
+        "refusals": back.refusals,
+        "reason": back.reason if back.refusals else None,
+        "group_length": None if length is None else length - len(names.RETRY_PREFIX),
+        "length_limit": send_back.store_limit(bench.case.facts),
+        "chain": CHAIN if all(steps.get(step) for step in CHAIN) else None,
+    }
+
+
+def message_size(bench: Bench, facts: Facts) -> Facts:
+    from kit.analysis import sizes
+    from kit.rocketmq.versions import OLDEST, rule
+
+    return {
+        "default_limit": int(rule("maxMessageSize", OLDEST)),
+        "measure": MEASURES.get(sizes.limits(bench.case.facts).how or ""),
+        "safe": min((size for size in (facts["safe_bodies"] or {}).values() if size is not None), default=None),
+        "planned": 60 << 10,
+    }
+
+
+def message_identity(bench: Bench, facts: Facts) -> Facts:
+    from kit.analysis.messages import lookups
+
+    asked = facts.get("asked")
+    kind = lookups.kinds(bench.case.facts, {asked}).get(asked) if asked else None
+    return {"kind": {"uniq": "uniq-key", "offset": "offset-id"}.get(kind or "")}
+
+
+def broker_busy(_: Bench, facts: Facts) -> Facts:
+    from kit.analysis.sends.attempts import REFUSALS
+
+    errors, tries = facts["errors"] or {}, facts["attempts"] or {}
+    stored = {kind: n["stored"] for kind, n in (facts["outcome"] or {}).items()}
+    refused = {kind: n for kind, n in errors.items() if kind in REFUSALS}
+    known = bool(refused) and facts["outcome"] is not None
+    return {
+        "tries": sum(tries.values()) or None,
+        "commonest": max(refused, key=lambda kind: refused[kind]) if refused else None,
+        "says_busy": sum(refused.get(kind, 0) for kind in SAYS_BROKER_BUSY) or None,
+        "says_busy_stored": sum(stored.get(kind, 0) for kind in SAYS_BROKER_BUSY) if known else None,
+        "kinds_stored": sorted(kind for kind, n in stored.items() if n) or None,
+    }
+
+
+def transactions(bench: Bench, _: Facts) -> Facts:
+    facts: Facts = {"unsafe": unsafe(looks_at_status=True), "unsafe_unchecked": unsafe(looks_at_status=False)}
+    wrong = bench.table("inconsistent")
+    if len(wrong):
+        rows = wrong[(wrong["kind"] == "row_without_message") & (wrong["state"] != "discarded")]
+        dead = bench.table("dead_letters")
+        keys = set(dead["keys"].dropna().str.split().explode()) if len(dead) else set()
+        facts["dead_of_rows"] = int(rows["key"].isin(list(keys)).sum())
+        for fact, column in (("group", "producer_group"), ("repair", "repair")):
+            common = rows[column].dropna().mode()
+            facts[fact] = str(common.iloc[0]) if len(common) else None
+    return facts
+
+
+def unsafe(*, looks_at_status: bool) -> list[str]:
+    """Return the placements that can end inconsistent under the published failures, by the kit's model."""
+    from kit.rocketmq import placement
+
+    given = attrs.evolve(placement.PUBLISHED_ASSUMPTIONS, looks_at_status=looks_at_status)
+    return [each for each in placement.PLACEMENTS if not placement.safe(each, given)]
+
+
+WORKED_OUT: Final[dict[int, Callable[[Bench, Facts], Facts]]] = {
+    80: half_topic, 81: message_size, 82: message_identity, 83: broker_busy, 84: transactions,
+}  # fmt: skip

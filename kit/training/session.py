@@ -15,8 +15,7 @@ from kit.charts.controls import outputs
 from kit.i18n import Lang, T, labels
 from kit.training import compare
 from kit.training.bench import Bench
-from kit.training.facts import of_lab
-from kit.training.lab import Lab, Question, fill
+from kit.training.lab import Lab, Question, fill, of_lab
 
 State = Literal["right", "wrong", "unanswered", "untold"]
 MARKS: Final[dict[State, str]] = {"right": "✓", "wrong": "✗", "unanswered": "…", "untold": "–"}

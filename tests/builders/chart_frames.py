@@ -8,7 +8,7 @@ import incidents
 import pandas as pd
 from incidents import START
 
-from kit.charts import Chart, consumers, messages, overview, pictures, sends, sizes, timeline, transactions
+from kit.charts import Chart, consumers, messages, overview, pictures, sends, sizes, transactions
 from kit.rocketmq import record_fields
 
 
@@ -133,7 +133,7 @@ CHARTS: dict[str, tuple[Draw, pd.DataFrame]] = {
     "coverage": (lambda frame, lang: overview.coverage(frame, None, lang), SPANS),
     "incidents": (overview.occurrences, INCIDENTS),
     "comparison": (overview.growth, RUNS),
-    "timeline": (timeline.timeline, incidents.result_table("timeline")),
+    "timeline": (overview.timeline, incidents.result_table("timeline")),
     "lines": (pictures.lines, ANY),
     "bars": (pictures.bars, ANY[["kind", "sends"]]),
     "lanes": (pictures.lanes, ANY),

@@ -3,7 +3,7 @@
 import incidents
 import pandas as pd
 
-from kit.charts.timeline import rows, timeline
+from kit.charts.overview import rows, timeline
 
 
 def test_moments_that_decide_are_numbered_and_every_row_says_where() -> None:

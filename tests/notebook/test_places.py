@@ -7,7 +7,7 @@ from stores import Record, store
 
 import kit
 from kit.charts import Table
-from kit.notebook import places, trail
+from kit.notebook import places
 from kit.notebook.inquiry import Inquiry
 from kit.notebook.places import BadReference
 
@@ -66,13 +66,13 @@ def test_what_is_no_reference_is_said(said: Any) -> None:
 
 @pytest.mark.parametrize(("line", "first", "last"), [(1, 1, 21), (50, 30, 70), (LINES, 80, LINES)])
 def test_a_line_with_those_around_it(case: Any, line: int, first: int, last: int) -> None:
-    (linked,) = places.place(case, ("app.log", line)).tables
-    frame = linked.table.frame
+    (table,) = places.place(case, ("app.log", line)).tables
+    frame = table.frame
     assert list(frame["line"]) == [str(n) for n in range(first, last + 1)]
     assert all(text == case.line("app.log", int(n)) for n, text in zip(frame["line"], frame["text"], strict=True))
-    (here,) = linked.marked
+    (here,) = table.here
     assert frame["line"].iloc[here] == str(line) and frame["here"].iloc[here] == "▶"
-    assert IMAGE not in linked.table.as_html()
+    assert IMAGE not in table.as_html()
 
 
 @pytest.mark.parametrize("nth", [1, 2])
@@ -80,12 +80,12 @@ def test_a_record_with_all_its_properties_body_and_copies(case: Any, nth: int) -
     at = case.spans[nth][0]
     shown = places.place(case, {"file": "00000000000000000000", "physical_offset": at})
     fields, lineage = shown.tables
-    said = dict(zip(fields.table.frame["field"], fields.table.frame["value"], strict=True))
+    said = dict(zip(fields.frame["field"], fields.frame["value"], strict=True))
     assert said["topic"] == "%RETRY%group" and said["physical_offset"] == str(at) and said["uniq_key"] == KEY
     assert said["properties.colour"] == IMAGE and said["body, the first 34 bytes"] == f"{IMAGE} body\\xff"
-    assert lineage.marked == {nth} and shown.id == KEY
+    assert lineage.here == [nth] and shown.id == KEY
     assert [ref["physical_offset"] for ref in lineage.references if ref] == [begin for begin, _ in case.spans]
-    assert IMAGE not in fields.table.as_html() and "&lt;img" in fields.table.as_html()
+    assert IMAGE not in fields.as_html() and "&lt;img" in fields.as_html()
 
 
 @pytest.mark.parametrize("said", ["app.log:101", "app.log:0", "gone.log:1", "00000000000000000000 @ 1"])
@@ -96,8 +96,8 @@ def test_what_leads_nowhere_is_said(case: Any, said: str) -> None:
 
 def test_the_life_of_a_message(case: Any) -> None:
     shown = places.traced(case, KEY)
-    assert len(shown.tables[0].table.frame) == 3 and len(shown.charts) == 1 and shown.id == KEY
-    assert any(ref == {"file": "app.log", "line": 50} for linked in shown.tables for ref in linked.references)
+    assert len(shown.tables[0].frame) == 3 and len(shown.charts) == 1 and shown.id == KEY
+    assert any(ref == {"file": "app.log", "line": 50} for table in shown.tables for ref in table.references)
 
 
 def inquiry(case: Any, interactive: bool) -> Inquiry:
@@ -143,7 +143,7 @@ def test_every_reference_and_id_is_a_control_with_the_way_back(case: Any) -> Non
 
 
 def test_a_life_leads_into_the_explorer_at_its_time(case: Any) -> None:
-    made = trail.Trail(case)
+    made = places.Trail(case)
     made.open("explore", KEY)
     (_, widget) = made.box.children[-1].children
     assert widget.explorer.selection.as_dict()["since"] == "2026-11-20T23:18:20+00:00"

@@ -13,7 +13,7 @@ import pytest
 from kit.charts.table import environment
 from kit.i18n import Lang, on_clock
 from kit.report import html, write
-from kit.report.finding_view import finding_view, when
+from kit.report.html import finding_view, when
 from kit.report.notebooks import embed
 
 CHINA = dt.timezone(dt.timedelta(hours=8))
