@@ -11,13 +11,8 @@ from kit.case.options import Options, instant
 from kit.evidence import workspace as ws
 from kit.evidence.remote import fetch, is_remote, without_credentials
 from kit.formats.printed_times import converter
-from kit.i18n import Lang, T
+from kit.i18n import Lang, labels
 from kit.spark import sessions
-
-NO_WORKSPACE = T(
-    "with a cluster, name a --workspace folder that all workers can read",
-    "使用集群时请指定 --workspace：一个所有 worker 都能读取的目录",
-)
 
 
 def open_case(
@@ -45,7 +40,7 @@ def open_case(
     """
     shared = not sessions.is_local(master, remote)
     if workspace is None and shared:
-        raise ValueError(NO_WORKSPACE.render(lang))
+        raise ValueError(labels("case")["opening"]["no_workspace"].render(lang))
     ws.usable(Path(workspace) if workspace is not None else ws.default_base(), lang, shared=shared)
     elsewhere = str(evidence) if is_remote(str(evidence)) else None
     path = fetch(elsewhere, workspace) if elsewhere else Path(evidence)

@@ -10,12 +10,7 @@ from typing import Any
 import attrs
 
 from kit.formats.printed_times import iso
-from kit.i18n import T
-
-BAD_TIME = T(
-    "`{text}` is not an ISO time, such as 2024-05-14T10:00:00+08:00 (without an offset: UTC)",
-    "“{text}”不是 ISO 时间，例如 2024-05-14T10:00:00+08:00（不带偏移量时按 UTC）",
-)
+from kit.i18n import labels
 
 
 def instant(text: str | dt.datetime | None) -> dt.datetime | None:
@@ -25,7 +20,7 @@ def instant(text: str | dt.datetime | None) -> dt.datetime | None:
     try:
         return iso(text)
     except ValueError:
-        raise ValueError(BAD_TIME.say(text=text).render()) from None
+        raise ValueError(labels("case")["opening"]["bad_time"].say(text=text).render()) from None
 
 
 @attrs.frozen
@@ -42,17 +37,9 @@ class Options:
 
     def declared(self) -> dict[str, Any]:
         """Return what the user declared that changes results, spelled as on the command line."""
-        given = {
-            name: value for name, value in attrs.asdict(self).items() if value and name not in ("master", "remote")
-        }
-        return {
-            name: value.isoformat()
-            if isinstance(value, dt.datetime)
-            else list(value)
-            if isinstance(value, tuple)
-            else value
-            for name, value in given.items()
-        }
+        times = {name: at.isoformat() for name in ("since", "until") if (at := getattr(self, name)) is not None}
+        given = {"tz_broker": self.tz_broker, "tz_app": self.tz_app, **times, "rows": list(self.rows)}
+        return {name: value for name, value in given.items() if value}
 
     def digest(self, *more: str) -> str:
         parts = [self.tz_broker, self.tz_app, str(self.since), str(self.until), list(self.rows), *more]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import shutil
 import stat
@@ -17,8 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from kit.evidence import disk
-from kit.i18n import Lang, T
+from kit.i18n import Lang, labels
 
 MARKER: Final = ".rmq-kit.json"
 BUG_REPORT: Final = "bug-report.txt"
@@ -27,25 +28,24 @@ STAGED: Final = ".rmq-kit-"
 LITTER: Final = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """Files that file managers create in folders they open; they are kept."""
 
-LINK = T("{path}: a symbolic link; --out does not follow links", "{path}：是符号链接；--out 不跟随链接")
-NOT_FOLDER = T("{path}: not a folder", "{path}：不是文件夹")
-FOREIGN = T(
-    "{path}: contains {name}, which was not written by this kit; choose an empty or new folder",
-    "{path}：其中的 {name} 不是本工具写入的；请选择空目录或新目录",
-)
-CHANGED = T(
-    "{path}: {name} was changed after this kit wrote it; choose an empty or new folder",
-    "{path}：{name} 在本工具写入后被修改过；请选择空目录或新目录",
-)
-BUSY = T("{path}: another command is writing to this folder", "{path}：另一个命令正在写入该目录")
-UNWRITABLE = T("{path}: cannot write there: {why}", "{path}：无法写入：{why}")
-
 Written = dict[str, tuple[int, int, str]]
 """File, relative to the folder → size in bytes, time of its last change in ns, the command that wrote it."""
 
 
+class Marker(msgspec.Struct):
+    """What the kit wrote into a folder: `files`, and folders of runs that have not ended."""
+
+    files: Written = {}
+    unfinished: list[str] = []
+    written_by: str = "rmq-kit"
+
+
 class OutputRefused(ValueError):
     """The folder cannot be used; the message is one line for the user."""
+
+
+def refused(label: str, out: Path, lang: Lang, **values: Any) -> OutputRefused:
+    return OutputRefused(labels("case")["output"][label].say(path=str(out), **values).render(lang))
 
 
 @contextlib.contextmanager
@@ -77,7 +77,7 @@ def fresh(out: Path, lang: Lang = "en") -> Path:
     """Create `out`, which must be empty or absent, and return it. Raise `OutputRefused`."""
     check(out, lang)
     for path in out.iterdir() if out.exists() else ():
-        raise OutputRefused(FOREIGN.say(path=str(out), name=path.name).render(lang))
+        raise refused("foreign", out, lang, name=path.name)
     with one_line(out, lang):
         out.mkdir(parents=True, exist_ok=True)
         if not os.access(out, os.W_OK | os.X_OK):
@@ -88,19 +88,19 @@ def fresh(out: Path, lang: Lang = "en") -> Path:
 def check(out: Path, lang: Lang = "en", staged: str | None = None) -> None:
     """Raise `OutputRefused` if `out` is a link, no folder, or has what the kit did not write, `staged` aside."""
     if out.is_symlink():
-        raise OutputRefused(LINK.say(path=str(out)).render(lang))
+        raise refused("link", out, lang)
     if not out.exists():
         return
     if not out.is_dir():
-        raise OutputRefused(NOT_FOLDER.say(path=str(out)).render(lang))
+        raise refused("not_folder", out, lang)
     with one_line(out, lang):
         written, left = _read(out)
         for name, info in _files(out, {*left, staged} if staged else set(left)):
             known = written.get(name)
             if known is None and name.rsplit("/", 1)[-1] not in LITTER:
-                raise OutputRefused(FOREIGN.say(path=str(out), name=name).render(lang))
+                raise refused("foreign", out, lang, name=name)
             if known is not None and (not stat.S_ISREG(info.st_mode) or (info.st_size, info.st_mtime_ns) != known[:2]):
-                raise OutputRefused(CHANGED.say(path=str(out), name=name).render(lang))
+                raise refused("changed", out, lang, name=name)
 
 
 def written_by_others(out: Path, command: str) -> set[Path]:
@@ -141,24 +141,18 @@ def _publish(out: Path, staged: Path, earlier: Written, command: str) -> None:
 def _read(out: Path) -> tuple[Written, list[str]]:
     """Return what the marker lists: files, and folders left by killed runs."""
     try:
-        marker: dict[str, Any] = json.loads((out / MARKER).read_text(encoding="utf-8"))
-        files = {str(name): (int(size), int(time), str(by)) for name, (size, time, by) in marker["files"].items()}
-        # A marker may come with a folder from somebody else: it must not name anything outside of it.
-        files = {name: known for name, known in files.items() if not {"", ".."} & set(name.split("/"))}
-        return files, [
-            name
-            for name in marker["unfinished"]
-            if str(name).startswith(STAGED) and "/" not in name and not (out / name).is_symlink()
-        ]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        marker = msgspec.json.decode((out / MARKER).read_bytes(), type=Marker)
+    except (OSError, ValueError):
         return {}, []
+    # A marker may come with a folder from somebody else: it must not name anything outside of it.
+    files = {name: known for name, known in marker.files.items() if not {"", ".."} & set(name.split("/"))}
+    left = [name for name in marker.unfinished if name.startswith(STAGED) and "/" not in name]
+    return files, [name for name in left if not (out / name).is_symlink()]
 
 
 def _write(out: Path, files: Written, unfinished: list[str]) -> None:
-    disk.write_text(
-        out / MARKER,
-        json.dumps({"written_by": "rmq-kit", "files": files, "unfinished": unfinished}, indent=0, sort_keys=True),
-    )
+    marker = msgspec.json.encode(Marker(dict(sorted(files.items())), unfinished))
+    disk.write_text(out / MARKER, msgspec.json.format(marker, indent=1).decode())
 
 
 @contextlib.contextmanager
@@ -169,7 +163,7 @@ def alone(out: Path, lang: Lang) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise OutputRefused(BUSY.say(path=str(out)).render(lang)) from None
+            raise refused("busy", out, lang) from None
         yield
     finally:
         os.close(handle)
@@ -192,4 +186,4 @@ def one_line(out: Path, lang: Lang) -> Iterator[None]:
     except OSError as error:
         if disk.is_full(error):
             raise
-        raise OutputRefused(UNWRITABLE.say(path=str(out), why=error.strerror or str(error)).render(lang)) from None
+        raise refused("unwritable", out, lang, why=error.strerror or str(error)) from None

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from kit.i18n import T
+from kit.i18n import labels
 
 Stage = Literal["reading", "asking", "writing"]
-STAGES: Final[dict[Stage, T]] = {
-    "reading": T("Reading the evidence", "读取证据"),
-    "asking": T("Examining the causes", "逐一检查各原因"),
-    "writing": T("Writing the report", "生成报告"),
-}
+STAGES: Final = labels("case")["stages"]
 
 
 class Progress:

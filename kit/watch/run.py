@@ -51,13 +51,13 @@ def default(roots: Sequence[Path]) -> Path:
 def alone(folder: Path, lang: Lang = "en") -> Iterator[None]:
     """Create the folder and keep others out. Raise `OutputRefused` if it has anything the kit did not write."""
     if folder.is_symlink():
-        raise output.OutputRefused(output.LINK.say(path=str(folder)).render(lang))
+        raise output.refused("link", folder, lang)
     with output.one_line(folder, lang):
         disk.private(folder)
         names = sorted(path.name for path in folder.iterdir())
         foreign = [name for name in names if name not in OWN and not name.startswith(f".{STATE}.")]
         if foreign or (names and MARKER not in names):
-            raise output.OutputRefused(output.FOREIGN.say(path=str(folder), name=(foreign or names)[0]).render(lang))
+            raise output.refused("foreign", folder, lang, name=(foreign or names)[0])
         (folder / MARKER).touch(0o600)
     with output.alone(folder, lang):
         yield
