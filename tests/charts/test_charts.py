@@ -14,10 +14,21 @@ import pytest
 from plotly.offline import get_plotlyjs
 
 import kit
-from kit.charts import MIME, Table, clean, consumers, escape, messages, offline, overview, pictures, sends, transactions
+from kit.charts import (
+    Table,
+    clean,
+    consumers,
+    escape,
+    messages,
+    offline,
+    overview,
+    pictures,
+    sends,
+    sizes,
+    transactions,
+)  # fmt: skip
 from kit.charts.figures import drawings
 from kit.charts.safe_text import brief
-from kit.charts.table import MIME as TABLE_MIME
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -70,11 +81,6 @@ def test_growth_marks_every_doubling_at_its_time() -> None:
     assert {trace.type for trace in chart.figure.data} == {"scatter"}
     thinned = frame[frame["doubling"] | (frame["seq"] % 7 == 0)]
     assert transactions.growth(thinned).table.equals(chart.table.set_axis(transactions.growth(thinned).table.index))
-
-
-def test_growth_does_not_speak_of_doubling_below_three_terms() -> None:
-    assert "too few" in transactions.growth(incidents.growth_frame(messages=4, doublings=2)).reading
-    assert "doubled" in transactions.growth(incidents.growth_frame(messages=4, doublings=3)).reading
 
 
 def test_fixes_shows_leaks_beside_retries_and_names_what_lets_them_through() -> None:
@@ -143,28 +149,22 @@ def test_coverage_shades_the_incident_and_leaves_out_files_without_times() -> No
     assert len(chart.figure.layout.shapes) == 1
 
 
-def test_the_lag_of_the_group_that_lags_most_is_drawn() -> None:
-    chart = consumers.lag(frames.LAG)
-    assert len(chart.figure.data) == 2 and len(chart.table) == 8
-    assert chart.reading == "orders@slow lags most: 400 messages at the end, in 2 queues."
+READINGS = [
+    (transactions.growth, incidents.growth_frame(doublings=2), "too few"),
+    (transactions.growth, incidents.growth_frame(doublings=3), "doubled"),
+    (consumers.lag, frames.LAG, "orders@slow lags most: 400 messages at the end, in 2 queues."),
+    (consumers.owners, frames.OWNERS, "1 of 2 queues was pulled by more than one process at the same time."),
+    (consumers.handled, frames.HANDLED, "671 of 805 stored messages were not handled by anybody in the group."),
+    (consumers.handled, frames.HANDLED.assign(behind=None), "not known"),
+    (messages.funnel, frames.FUNNEL, "b sent back 5 messages"),
+    (sizes.half_queue, frames.QUEUE, "at offset 18 of 50: 32 records"),
+    (sizes.half_queue, frames.QUEUE.query("line == 'stored'"), "50"),
+]  # fmt: skip
 
 
-def test_a_queue_of_two_processes_is_counted_and_a_hand_over_is_not() -> None:
-    chart = consumers.owners(frames.OWNERS)
-    assert chart.reading == "1 of 2 queues was pulled by more than one process at the same time."
-    assert len(chart.figure.data) == 2 and len(chart.table) == 4
-
-
-def test_what_nobody_handled_is_read_out() -> None:
-    said = "671 of 805 stored messages were not handled by anybody in the group."
-    assert consumers.handled(frames.HANDLED).reading == said
-    assert "not known" in consumers.handled(frames.HANDLED.assign(behind=None)).reading
-
-
-def test_funnel_reads_the_worst_group() -> None:
-    chart = messages.funnel(frames.FUNNEL)
-    assert sum(len(bar.y) for bar in chart.figure.data) == len(chart.table) == 6
-    assert chart.reading.startswith("b sent back 5 messages") and "2 of them" in chart.reading
+@pytest.mark.parametrize(("draw", "frame", "reading"), READINGS)
+def test_what_a_chart_reads_out(draw: frames.Draw, frame: pd.DataFrame, reading: str) -> None:
+    assert reading in draw(frame).reading  # type: ignore[call-arg]
 
 
 def test_panels_of_the_busy_axis_are_those_with_evidence_and_do_not_overlap() -> None:
@@ -178,6 +178,61 @@ def test_panels_of_the_busy_axis_are_those_with_evidence_and_do_not_overlap() ->
     chart = sends.axis(frames.AXIS)
     assert chart.reading == "1 send failed." and "nothing stored" not in {trace.name for trace in chart.figure.data}
     assert chart.table["CLIENT_TIMEOUT"].tolist() == [1]
+
+
+def test_fields_stack_up_to_the_put_back_that_does_not_fit() -> None:
+    chart = sizes.fields(frames.stages())
+    broker = sum(len(k) + len(frames.HALF[k]) + 2 for k in ("CLUSTER", "REAL_TOPIC", "REAL_QID"))
+    sent = 990 - broker - len("RMQ_SYS_TRANS_HALF_TOPIC") + len("orders")
+    assert list(chart.table["total"]) == [700, sent, 990, 1016]
+    assert "the limit leaves 300" in chart.reading and "16 bytes too many" in chart.reading
+    assert "too many" not in sizes.fields(frames.stages(None)).reading
+
+
+def test_near_limit_leaves_out_what_is_far_below() -> None:
+    chart = sizes.near_limit(frames.NEAR)
+    assert list(chart.table["queue_offset"]) == [7, 8, 9, 10]
+    assert "1 looping, 1 more" in chart.reading
+
+
+def test_refusals_are_one_row_a_file() -> None:
+    row = {
+        "file": "store.log", "writer": "put_back", "event": "message-size-exceeded", "count": 900_000, "msg_id": None,
+        "first": incidents.START, "last": incidents.START, "total": 4001, "limit": 4000,
+    }  # fmt: skip
+    text = sizes.refusals(pd.DataFrame([row]), lang="zh").as_text()
+    assert "900,000" in text and "4,001" in text and "回查：回写" in text
+
+
+def test_moments_that_decide_are_numbered_and_every_row_says_where() -> None:
+    told = overview.rows(incidents.result_table("timeline"))
+    assert list(told["number"].fillna(0)) == [1, 0] and list(told["decides"]) == ["◆", ""]
+    assert list(told["place"]) == ["broker/store/commitlog/00000000000000000000 @ 18468", "broker/logs/store.log:17"]
+    assert list(overview.rows(incidents.result_table("timeline"), "zh")["what"]) == [
+        "第一条泄漏的记录",
+        "记录被拒绝（4 条）",
+    ]
+
+
+def test_lanes_are_named_above_them_and_bars_last() -> None:
+    chart = overview.timeline(incidents.result_table("timeline"))
+    assert [note.text for note in chart.figure.layout.annotations] == ["half-topic-blowup", "refusals and time-outs"]
+    assert not chart.figure.layout.yaxis.visible
+    bars, marks, deciding = chart.figure.data
+    assert [str(at)[17:19] for at in bars.x[:2]] == ["07", "50"]
+    assert len(marks.x) == 1 and list(deciding.text) == ["1"]
+    assert "2 moments from 2024-05-14 02:00:00 to 02:00:50 UTC" in chart.reading
+
+
+def test_numbers_of_marks_that_lie_on_each_other_are_written_side_by_side() -> None:
+    row = incidents.result_table("timeline").iloc[[0]]
+    seconds = [0, 0, 1, 50, 100]
+    frame = pd.concat([row] * len(seconds), ignore_index=True)
+    frame = frame.assign(
+        at=frame["at"] + pd.to_timedelta(seconds, unit="s"), until=frame["until"].where(frame["until"].isna())
+    )
+    (marks,) = (trace for trace in overview.timeline(frame).figure.data if len(trace.x) == len(seconds))
+    assert list(marks.text) == ["1, 2, 3", "", "", "4", "5"]
 
 
 # --- text and tables --------------------------------------------------------------------------------------------------
@@ -210,11 +265,3 @@ def test_table_formats_cells_escapes_them_and_marks_those_that_decide() -> None:
     assert [row[0] for row in Table(lists, "c").as_dict()["rows"]] == ["67; 1,311", "a; –", "[[1], 2]"]
     long = Table(pd.DataFrame({"n": range(1000)}), "c", max_rows=10).as_dict()
     assert len(long["rows"]) == 10 and "10 of 1,000" in long["notes"][0]
-
-
-def test_notebook_outputs_carry_figure_reading_and_table() -> None:
-    bundle = transactions.growth(incidents.growth_frame())._repr_mimebundle_()
-    assert bundle[MIME]["table"]["rows"][0][1] == "4"
-    assert bundle["application/vnd.plotly.v1+json"]["data"][0]["type"] == "scatter"
-    assert "4 leaked messages" in bundle["text/plain"]
-    assert Table(pd.DataFrame(), "c")._repr_mimebundle_()[TABLE_MIME]["rows"] == []

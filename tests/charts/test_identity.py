@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from kit.charts import Chart, Table, messages
+from kit.charts import Chart, messages
 from kit.cli.main import cli
 from kit.report import console
 
@@ -83,12 +83,6 @@ def test_an_id_is_cut_at_its_bytes(text: str, fields: list[int]) -> None:
     chart = messages.anatomy(text)
     assert [len(h) // 2 for h in chart.table["hex"]] == [bar.x[0] for bar in chart.figure.data] == fields
     assert "".join(chart.table["hex"]) == text
-
-
-@pytest.mark.parametrize(("text", "says"), [("zz", "hex"), ("", "empty"), ("0A142C15", "32")])
-def test_a_typed_text_that_is_no_id_gets_one_line(text: str, says: str) -> None:
-    told = messages.typed(text)
-    assert isinstance(told, Table) and says in told.caption and "\n" not in told.caption
 
 
 def test_the_id_widget_shows_what_its_twin_shows() -> None:
