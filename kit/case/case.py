@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import attrs
 import pyarrow as pa
 
-from kit.case import tables, zones
+from kit.case import tables
 from kit.case.options import Options
 from kit.case.progress import Progress
 from kit.evidence import disk, files
@@ -23,7 +23,7 @@ from kit.evidence.unread import Unread, notes
 from kit.formats import printed_times
 from kit.i18n import Clock, Lang
 from kit.inventory import inventory as inv
-from kit.inventory import zones as known_zones
+from kit.inventory import zones
 from kit.inventory.model import STORES
 from kit.spark import sessions
 from kit.tables.facts import Facts
@@ -112,19 +112,21 @@ class Case:
         key = f"zones-{ws.code_hash(*ws.READING)}-{self.options.digest()}"
         settled: Zones | None = self.workspace.read_json(key)
         if settled is None:
+            items, declared = self.unzoned.items, (self.options.tz_app, self.options.tz_broker)
             try:
-                settled = zones.by_file(self.unzoned, self.options, self._moments)
+                settled = zones.settle(items, self._moments, *declared)
             except (OSError, TableFailed):  # whoever needs the table of messages gets the error again
-                return zones.by_file(self.unzoned, self.options, lambda names: ())
+                return zones.settle(items, lambda names: (), *declared)
             self.workspace.write_json(key, settled)
         return settled
 
-    def _moments(self, names: set[str]) -> list[dict[str, Any]]:
+    def _moments(self, names: set[str]) -> list[tuple[str, int]]:
         """Return when the records with these ids or keys were born and stored. Raise `TableFailed`."""
         if not names or not self.unzoned.of_kind(*STORES):
             return []
         try:
-            return self.facts.answers("moments", names="\x02".join(sorted(names)))
+            rows = self.facts.answers("moments", names="\x02".join(sorted(names)))
+            return [(row["name"], row["at"]) for row in rows]
         except Exception as error:  # the errors of engines share no class
             self.check_cancelled()
             raise TableFailed("stored_messages", error) from error
@@ -132,15 +134,15 @@ class Case:
     @cached_property
     def inventory(self) -> inv.Inventory:
         """Every file, with the zone of its times."""
-        items = (zones.zoned(item, self.options, self.zones) for item in self.unzoned.items)
+        items = (zones.zoned(item, self.zones, self.options.tz_broker) for item in self.unzoned.items)
         return attrs.evolve(self.unzoned, items=tuple(items))
 
     @cached_property
     def local_files(self) -> frozenset[str]:
         """The files with local times of a host whose zone is not known: with a warning, and joined with nothing."""
-        tables = {item.file for item in self.inventory.of_kind(*known_zones.ROWS)}
+        tables = {item.file for item in self.inventory.of_kind(*zones.ROWS)}
         without = {file for file, zone in self.zones.items() if zone is None and file in tables}
-        return frozenset(without | {item.file for item in self.inventory.items if known_zones.unknown(item)})
+        return frozenset(without | {item.file for item in self.inventory.items if zones.unknown(item)})
 
     @cached_property
     def clock(self) -> Clock:

@@ -186,7 +186,7 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
     logs = case.unzoned.of_kind("log", replicas=False)
     texts = [LogFile(item.file, item.path, encoding=item.detail.get("encoding")) for item in logs]
     lines: dict[str, list[int]] = defaultdict(list)
-    for mention in mentions.search(texts, words, most=1 << 40)[0]:
+    for mention in mentions.search(texts, {"": words}, most=1 << 40)[""][0]:
         lines[mention.file].append(mention.line)
     return lines
 

@@ -39,16 +39,12 @@ Found = tuple[list[Mention], dict[str, int]]
 """Lines with a word, and how many each file has."""
 
 
-def search(texts: Iterable[LogFile], words: Collection[str], most: int = MOST) -> Found:
-    """Return the lines with a word, at most `most` of a file (the first and the last), and how many each file has.
+def search(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]], most: int = MOST) -> dict[str, Found]:
+    """Return of each group of words the lines with one, at most `most` of a file (the first and the last), and how many
+    each file has.
 
     Only whole words match: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
     """
-    return search_each(texts, {"": words}, most)[""]
-
-
-def search_each(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]], most: int = MOST) -> dict[str, Found]:
-    """Return the same for several groups of words, reading each file once."""
     owners: dict[str, set[str]] = defaultdict(set)
     for group, words in groups.items():
         for word in words:

@@ -9,22 +9,23 @@ at its first heartbeat. A UNIQ_KEY alone shows nothing: it counts from the month
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
 from kit.evidence.files import open_readonly
 from kit.formats import printed_times
 from kit.formats.tables import business_tables
+from kit.inventory import spans
+from kit.inventory.inventory import TEXTS
+from kit.inventory.model import Item
 from kit.rocketmq.log_layouts import BROKER_SIDE
-
-if TYPE_CHECKING:
-    from kit.inventory.model import Item
 
 ROWS: Final = ("rows", "sends")
 """Kinds of files that are tables of an application."""
@@ -63,7 +64,7 @@ class Pair:
 
 Zones = Mapping[str, str | None]
 """File with floating times → the zone they are read in, as "+08:00" or an IANA name; None if that is not known."""
-Moments = Mapping[str, tuple[int, ...]]
+Moments = Mapping[str, list[int]]
 """Id or key → the times (ms) of its records."""
 
 
@@ -128,17 +129,15 @@ def _sample_rows(item: Item) -> list[Pair]:
     return pairs
 
 
-def first_seen(items: Iterable[Item], names: set[str]) -> Moments:
-    """Return when brokers' logs name clients first, by the ids of the clients among the names."""
+def first_seen(items: Iterable[Item], names: set[str]) -> Iterator[tuple[str, int]]:
+    """Yield when brokers' logs name clients first: the ids of the clients among the names, and the time (ms)."""
     wanted = sorted(name.encode() for name in names if "@" in name)[:MOST_CLIENTS]
-    moments: dict[str, list[int]] = defaultdict(list)
     for item in items if wanted else ():
         with contextlib.suppress(OSError, ValueError), open_readonly(item.path) as stream:
             text = stream.read(_HEAD)
             for name in wanted:
                 if (at := re.search(_CONNECTED % re.escape(name), text)) is not None:
-                    moments[name.decode()].append(int(at[1]))
-    return {name: tuple(times) for name, times in moments.items()}
+                    yield name.decode(), int(at[1])
 
 
 def infer(pairs: Iterable[Pair], moments: Moments) -> int | None:
@@ -153,10 +152,16 @@ def infer(pairs: Iterable[Pair], moments: Moments) -> int | None:
     return next((quarters * 15 for quarters, count in votes.items() if 2 * count > votes.total()), None)
 
 
-def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app: str | None = None) -> Zones:
-    """Return the zone of every file with floating times. `look_up` returns the times of the records with one of these
-    ids.
+def settle(
+    items: Iterable[Item],
+    stored: Callable[[set[str]], Iterable[tuple[str, int]]],
+    tz_app: str | None = None,
+    tz_broker: str | None = None,
+) -> Zones:
+    """Return the zone of every file with floating times. `stored` returns the records with one of these ids or keys:
+    which, and the time (ms).
     """
+    items = [item for item in items if item.replica_of is None]
     wanted = [i for i in items if floating(i)]
     if tz_app:
         return {i.file: tz_app for i in wanted}
@@ -166,7 +171,11 @@ def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app
             samples[item.file] = sample(item)
         if item.kind in ROWS and not samples[item.file]:
             del samples[item.file]  # its times have a zone, or count from 1970
-    moments = look_up({name for pairs in samples.values() for pair in pairs for name in pair.names})
+    names = {name for pairs in samples.values() for pair in pairs for name in pair.names}
+    brokers = [item for item in items if item.source == "broker" and not tz_broker]
+    moments: dict[str, list[int]] = defaultdict(list)
+    for name, at in (*first_seen(brokers, names), *stored(names)):
+        moments[name].append(at)
     inferred = {file: text(east) for file, pairs in samples.items() if (east := infer(pairs, moments)) is not None}
     by_folder: dict[PurePosixPath, set[str]] = defaultdict(set)
     for file, zone in inferred.items():
@@ -177,6 +186,22 @@ def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app
         alike = by_folder[PurePosixPath(file).parent] or set(inferred.values())
         zones[file] = inferred.get(file) or (next(iter(alike)) if len(alike) == 1 else None)
     return zones
+
+
+def zoned(item: Item, known: Zones, tz_broker: str | None) -> Item:
+    """Return a file with the zone its times are read in, and its first and last time in UTC. `known`: of `settle`."""
+    if item.kind == "log" and item.first is not None:
+        declared = tz_broker if item.source in BROKER_SIDE else None
+        return attrs.evolve(item, zone=declared or "+08:00")
+    zone = known.get(item.replica_of or item.file)
+    if item.kind not in TEXTS or (item.replica_of or item.file) not in known:
+        return attrs.evolve(item, zone=zone)
+    to_utc = printed_times.converter(zone)
+    try:
+        first, last = (spans.shift(at, to_utc) for at in spans.printed(Path(item.path), item.bytes, dt.UTC))
+    except Exception:  # the file is gone, or no zone can shift the time: the span stays unknown
+        first = last = None
+    return attrs.evolve(item, zone=zone, first=first, last=last)
 
 
 def text(minutes: int) -> str:

@@ -11,13 +11,14 @@ import recorded
 from pyspark.sql import functions as F  # noqa: N812
 
 import kit
-from kit.case import reading, tables, unreadable, zones
+from kit.case import reading, tables, unreadable
 from kit.case.case import Case
 from kit.causes import results
 from kit.causes.consequences import harm
 from kit.causes.findings import Finding, Step
 from kit.causes.triage import document, plain
 from kit.i18n import LANGS, T
+from kit.inventory import zones
 from kit.inventory.references import Ref
 from kit.report import write
 
@@ -77,9 +78,9 @@ def test_a_fault_of_the_kit_is_no_table_that_cannot_be_read(case: Case, monkeypa
     def fails(*args: object) -> None:
         raise AttributeError("of")
 
-    monkeypatch.setattr(zones.zones, "first_seen", fails)
+    monkeypatch.setattr(zones, "first_seen", fails)
     with pytest.raises(AttributeError):
-        zones.by_file(case.unzoned, case.options, lambda names: ())
+        zones.settle(case.unzoned.items, lambda names: ())
 
 
 def test_times_are_instants_in_the_zone_of_the_records(case: Case) -> None:

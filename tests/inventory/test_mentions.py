@@ -6,7 +6,6 @@ import pytest
 
 from kit.formats.logs.schema import LogFile
 from kit.inventory import mentions
-from kit.inventory.mentions import search
 
 UNIQ = "0A142C1500000C387F4466D0DB3F0003"
 OFFSET = "0A142C0B00002A9F0000000000001EE5"
@@ -15,6 +14,10 @@ OFFSET = "0A142C0B00002A9F0000000000001EE5"
 def text(path: Path, content: bytes) -> LogFile:
     path.write_bytes(content)
     return LogFile(path.name, str(path))
+
+
+def search(texts: list[LogFile], words: list[str]) -> mentions.Found:
+    return mentions.search(texts, {"": words})[""]
 
 
 def test_lines_are_physical_and_quoted_as_they_stand(tmp_path: Path) -> None:

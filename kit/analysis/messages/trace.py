@@ -45,7 +45,7 @@ def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
     wanted = list(dict.fromkeys(each.strip() for each in ids))
     stored = copies.of(facts, [each for each in wanted if each]) if any(wanted) and facts.has("messages") else {}
     lives = {each: _Life(facts, each, stored.get(each, [])) for each in wanted}
-    texts = mentions.search_each(_texts(facts), {each: life.words() for each, life in lives.items()})
+    texts = mentions.search(_texts(facts), {each: life.words() for each, life in lives.items()})
     return [lives[each.strip()].as_dict(*texts[each.strip()], case.failures) for each in ids]
 
 
