@@ -231,7 +231,8 @@ def _settings(head: Head) -> Kind | None:
     if small is None or head.text.lstrip().startswith(b"{"):
         return small
     known = sniff.sniff(re.sub(rb"(?m)^[ \t]*[#!].*$", b"", head.text), "")
-    return ("text", {**known, "settings": True}) if known is not None and known["layout"] == "unknown" else small
+    mixed = known is not None and known["source"] == "text" and known["layout"] in ("unknown", "time-only")
+    return ("text", {**known, "settings": True}) if known is not None and mixed else small
 
 
 def _output(head: Head) -> Kind | None:

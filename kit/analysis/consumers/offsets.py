@@ -152,9 +152,10 @@ def offset_moves(facts: Facts) -> list[Row]:
     a reset was requested), file, line (where it shows). In order of kind, group, topic, broker and queue; the last one
     if a queue moved several times.
 
-    Four kinds: deleted-before-consumed (`PullMessageProcessor`, OFFSET_TOO_SMALL), reset and skip (back and ahead:
-    `AdminBrokerProcessor.resetOffset`, or at the next pull with useServerSideResetOffset), first-start (a new group
-    began at the end of its queues: CONSUME_FROM_LAST_OFFSET, `ConsumerManageProcessor.queryConsumerOffset`).
+    Five kinds: deleted-before-consumed (`PullMessageProcessor`, OFFSET_TOO_SMALL), beyond-end (the queue ended in front
+    of the offset: OFFSET_OVERFLOW_BADLY), reset and skip (back and ahead: `AdminBrokerProcessor.resetOffset`, or at the
+    next pull with useServerSideResetOffset), first-start (a new group began at the end of its queues:
+    CONSUME_FROM_LAST_OFFSET, `ConsumerManageProcessor.queryConsumerOffset`).
     """
     asked = _requests(facts)
     moves: dict[tuple[Any, ...], Row] = {}
@@ -192,6 +193,11 @@ def _deleted(facts: Facts) -> Iterator[Row]:
         queues = sorted(queue for queue in at if first.get(queue) == least)
         for queue in queues[: row["n"]] or [None] * row["n"]:
             yield _move(kind, row, offset, least, exact=True, queue_id=queue)
+
+
+def is_beyond_the_end(row: Row) -> bool:
+    """Return whether a pull that was refused asked behind the last message: nobody moved its offset, the queue ends."""
+    return None not in (row["offset"], row["max_offset"]) and row["offset"] > row["max_offset"]
 
 
 def _is_too_small(row: Row) -> bool:
@@ -244,8 +250,9 @@ def _resets(facts: Facts, asked: dict[tuple[str, str], Row]) -> Iterator[Row]:
             yield move | {"kind": "skip" if ahead else "reset", "start": begin}
     for row in lines(facts, "pull-offset-illegal"):
         known = (row["group"], row["topic"]) in asked or _is_too_small(row) or None in (row["offset"], row["next"])
-        if not known and (row["next"] != row["offset"] or (row["max_offset"] or row["offset"]) < row["offset"]):
-            yield _move("reset" if row["next"] < row["offset"] else "skip", row, row["offset"], row["next"])
+        if not known and row["next"] != row["offset"]:
+            back = "beyond-end" if is_beyond_the_end(row) else "reset"
+            yield _move(back if row["next"] < row["offset"] else "skip", row, row["offset"], row["next"])
 
 
 def _reset_queues(facts: Facts, group: str, topic: str, at: dt.datetime | None) -> dict[int, Row]:

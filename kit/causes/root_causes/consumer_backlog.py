@@ -18,6 +18,8 @@ from kit.tables.facts import Facts
 MUCH = 1_000
 """Total lag, in messages, from which a single look counts: pullThresholdForQueue, what one client keeps of one queue.
 """
+FEWEST_SERIAL = 3
+"""Consuming threads in one call, all but one waiting for its monitor, from which a dump counts by itself."""
 FAR = 60_000
 """ms by which the pulls of a group have to be behind: a group that keeps up is less than a second behind."""
 
@@ -31,6 +33,8 @@ def observe(facts: Facts) -> Observed:
     group = worst.group if worst else max(groups, key=groups.count, default=None)
     threads = stacks.of_group(facts, group, frozenset(consumption.places(facts, group))) if group else []
     best = _best(stacks.shared(facts, threads))
+    if not (pairs or groups):
+        group, best = _serial(facts)
     once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
     behind = worst or once
     moved = [p for p in pairs if p.growth_per_second is not None]
@@ -86,7 +90,7 @@ def _listener(
     """Add why the group is slow: the frame its threads share, the listener's time, or that its pulls are held back."""
     pauses = _held_back(facts, group)
     lines = quoted = consumer_logs.quote(facts, pauses[:2])
-    if best is not None and group:
+    if best is not None:
         observed.values |= {"best": best.frame, "serial": best.monitor, "threads": best.threads, "of": best.of}
         quoted = (*best.refs, *lines)
     elif worst is not None and (slow := _slow(facts, worst)):
@@ -150,6 +154,22 @@ def _held_back(facts: Facts, group: str | None) -> list[consumer_logs.Statement]
     statements = consumer_logs.concerning(facts, group, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
     still = any(map(consumer_logs.at_one_message, statements))
     return [] if still and len({statement.queue for statement in statements}) == 1 else statements
+
+
+def _serial(facts: Facts) -> tuple[str | None, stacks.Shared | None]:
+    """Return the group whose consuming threads, all but one, wait for the same monitor in a dump (before 4.9.0 threads
+    name no group), and that dump; None without one, and where threads are deadlocked.
+    """
+    by_group: dict[str | None, list[stacks.Consuming]] = defaultdict(list)
+    for thread in stacks.consuming(facts):
+        by_group[thread.group or None].append(thread)
+    serial = [
+        (group, each)
+        for group, threads in by_group.items()
+        for each in stacks.shared(facts, threads)
+        if each.monitor and each.threads == each.of >= FEWEST_SERIAL and not any(t.deadlocked for t in threads)
+    ]
+    return max(serial, key=lambda one: one[1].threads, default=(None, None))
 
 
 def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:

@@ -17,7 +17,7 @@ from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
 ATTEMPTS = 3
-"""Attempts of one ordered message from which it counts as never finishing."""
+"""Attempts of one ordered message from which it counts as never finishing: printed ones, or counted by the client."""
 Message = dict[str, Any]
 """What shows the message that blocks a queue: `message`, name of the sentence, with its values, `refs`, and, if known,
 `why` (suspended, endless, deadlock), `frame`, `uniq_key`. Without a message `no_owner`, if nobody pulls the queue.
@@ -98,9 +98,9 @@ def _place(topic: str, broker: str | None, queue_id: int) -> dict[str, Any]:
 
 def _hint(facts: Facts) -> Message:
     """Return a message that seems to block its queue where no two looks show a stuck queue."""
-    attempts = [s for s in consumer_logs.of(facts, "orderly-not-done") if s.n >= ATTEMPTS]
+    attempts = [s for s in consumer_logs.of(facts, "orderly-not-done") if _attempts(s) >= ATTEMPTS]
     if attempts:
-        statement = max(attempts, key=lambda s: s.n)
+        statement = max(attempts, key=_attempts)
         message = _attempted(facts, statement, statement.n)
         if statement.queue is None:
             return message | {"uniq_key": None, "why": None}
@@ -111,6 +111,11 @@ def _hint(facts: Facts) -> Message:
         return _in_memory(facts, row, row.get("cachedMsgMinOffset"))
     threads = [t for t in stacks.consuming(facts) if t.deadlocked]
     return _deadlock(facts, threads) | {"why": None} if threads else {}
+
+
+def _attempts(statement: consumer_logs.Statement) -> int:
+    """Return how often a message was attempted: an excerpt has few of the lines, but each counts those before it."""
+    return max(statement.n, 1 + (statement.high_reconsume_times or 0))
 
 
 def _in_work(facts: Facts, queue: lag.Stuck) -> Message:

@@ -93,7 +93,7 @@ def _hints(facts: Facts, observed: Observed, kind: str | None) -> None:
     asked = refs.seen(facts, *offsets.RESETS)
     observed.values |= {"resets": asked.count, "by_reset": kind in ("reset", "skip")}
     observed.quotes["reset-asked"] = refs.quote(facts, asked, 2)
-    if kind in (None, "deleted-before-consumed"):
+    if kind in (None, "deleted-before-consumed", "beyond-end"):
         small = refs.seen(facts, "offset-too-small", "offset-corrected", "pull-offset-illegal", "pull-offset-fixed")
         observed.values["corrected"] = small.count
         observed.quotes["corrected"] = refs.quote(facts, small, 2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kit.analysis import refs
-from kit.analysis.consumers import replicas
+from kit.analysis.consumers import offsets, replicas
 from kit.analysis.sends import attempts
 from kit.causes.declared import Observed
 from kit.rocketmq import names
@@ -87,8 +87,12 @@ def _signs(
         firsts = (refs.first_with(facts, row["file"], f"{row['topic']}@{row['group']}") for row in beyond[:2])
         observed.quotes["offsets-beyond-end"] = [ref for ref in firsts if ref]
     asked, over = refs.seen(facts, "offset-not-corrected"), refs.seen(facts, "offset-overflow")
-    observed.values |= {"not_corrected": asked.count, "overflow": over.count}
-    observed.quotes["pulls-beyond-end"] = refs.quote(facts, asked or over, 1)
+    # The same, as a consumer prints what it is answered.
+    answered = [row for row in offsets.lines(facts, "pull-offset-illegal") if offsets.is_beyond_the_end(row)]
+    overflow = over.count or sum(row["n"] for row in answered)
+    observed.values |= {"not_corrected": asked.count, "overflow": overflow}
+    printed = facts.refs((row["file"], row["line"]) for row in answered[:1])
+    observed.quotes["pulls-beyond-end"] = refs.quote(facts, asked or over, 1) or printed
     if reported is not None and not observed.values["stored"]:
         observed.values |= {"status_end": reported["end"], "behind": reported["behind"]}
         observed.quotes["status-end"] = (facts.ref(reported["file"], reported["line"]),)

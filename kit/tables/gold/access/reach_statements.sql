@@ -3,25 +3,31 @@
 -- (of its failures, if any), name_server (a failed request was one that goes to a name server). At most 20,000 of each event.
 -- A failed connect is printed by the attempt (remoting/netty/NettyRemotingClient.createChannel) and by the exception of the call that waited for it.
 -- What a client was given is printed in brackets (getAndCreateNameserverChannel): a name server, even without a port. `connect to null failed`: no name
--- server could be used, and no address was tried.
+-- server could be used, and no address was tried. A look-up by offset id connects to the address in the id, which no broker has to advertise
+-- (client/impl/MQAdminImpl.viewMessage); of an id that is none that is no address at all.
 with asked as (
   select distinct file, line from entries
   where (array_contains(events, 'client-connect-failed') or array_contains(events, 'client-connect')) and (
     concat_ws(' ', message, trace) like '%RouteInfoFromNameServer%' or concat_ws(' ', message, trace) like '%BrokerOuterAPI.registerBroker%'
     or concat_ws(' ', message, trace) like '%MQClientAPIImpl.getBrokerClusterInfo%'
   )
+), looked_up as (
+  select distinct c.file, c.line
+  from events c join entries e on c.file = e.file and e.line between c.line - 8 and c.line + 8
+  where c.event = 'client-connect-failed' and array_contains(e.events, 'lookup-failed')
+    and (concat_ws(' ', e.message, e.trace) like '%.viewMessage(%' or e.message like '%QueryMsgByIdSubCommand%')
 ), connects as (
   select 'connect' as event, e.file, e.source, e.line, min(e.ts) as ts, regexp_replace(regexp_replace(coalesce(
       max(case when e.event = 'client-connect' then coalesce(e.value_address, e.value_address_2) end), max(e.value_address)
     ), '^/+', ''), '^\\[([^\\[\\]\\s]+:[0-9]+)\\]$', '$1') as address,
     coalesce(max(case when e.event = 'client-connect' then coalesce(e.value_how, if(e.value_address_2 is null, null, 'success')) end), '')
       = 'success' as good, max(case when a.line is not null then 1 else 0 end) as name_server
-  from events e left join asked a on e.file = a.file and e.line = a.line
-  where e.event in ('client-connect', 'client-connect-failed')
+  from events e left join asked a on e.file = a.file and e.line = a.line left join looked_up l on e.file = l.file and e.line = l.line
+  where e.event in ('client-connect', 'client-connect-failed') and l.line is null
   group by e.file, e.source, e.line
 ), statements as (
   select event, file, source, line, ts, address, good, cast(null as string) as client_id, name_server
-  from connects where address <> '' and address <> 'null'
+  from connects where address <> '' and address <> 'null' and coalesce(try_cast(regexp_extract(address, ':([0-9]+)$', 1) as bigint), 0) < 65536
   union all
   select e.event, e.file, e.source, e.line, e.ts, e.value_address as address, cast(null as boolean) as good, e.value_client_id as client_id,
     0 as name_server

@@ -3,7 +3,7 @@
 -- tell what the group handled of the topic), handled_again (messages from `end` on, in front of an exact start, that they have more than once),
 -- still_stored (of a first start's skipped messages), at, asked, file, line. As many rows as `offset_moves`, in its order.
 with pairs as (
-  select distinct `group`, topic from offset_moves where kind in ('reset', 'skip')
+  select distinct `group`, topic from offset_moves where kind in ('reset', 'beyond-end', 'skip')
 ), delivered as (
   select d.`group`, p.topic, d.offset_msg_id, count(*) as times
   from group_deliveries d join pairs p on d.`group` = p.`group`
@@ -27,7 +27,7 @@ with pairs as (
   group by r.topic, r.queue_id
 ), placed as (
   select m.number, m.kind, m.`group`, m.topic, m.broker, m.queue_id, m.`end`, m.at, m.asked, m.file, m.line, m.start as start_before,
-    case when m.exact then null when m.kind = 'reset' then n.repeated_last + 1 when m.kind = 'skip' then n.handled_before + 1 end as start_handled,
+    case when m.exact then null when m.kind in ('reset', 'beyond-end') then n.repeated_last + 1 when m.kind = 'skip' then n.handled_before + 1 end as start_handled,
     m.exact, k.topic is not null as counted, coalesce(n.handled_again, 0) as handled_again, s.first
   from offset_moves m
     left join known k on m.`group` = k.`group` and m.topic = k.topic

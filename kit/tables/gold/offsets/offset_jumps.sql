@@ -8,12 +8,12 @@ with counted as (
     count(*) - count(start) as without_start, min(at) as first, max(at) as last, min(asked) as asked
   from moved_ranges group by kind, `group`, topic
 ), by_kind as (
-  select *, case when kind = 'reset' then 0 when kind = 'skip' and not exact then null else coalesce(skipped, 0) end as skipped_of_kind,
-    case when kind <> 'reset' then 0 when counted then handled_again when exact then coalesce(repeated, 0) end as again_of_kind
+  select *, case when kind in ('reset', 'beyond-end') then 0 when kind = 'skip' and not exact then null else coalesce(skipped, 0) end as skipped_of_kind,
+    case when kind not in ('reset', 'beyond-end') then 0 when counted then handled_again when exact then coalesce(repeated, 0) end as again_of_kind
   from counted
 )
 select kind, `group`, topic, queues, brokers, skipped_of_kind as skipped, again_of_kind as handled_again,
-  case when kind not in ('reset', 'skip') then still_stored end as still_stored, without_queue, without_start,
+  case when kind not in ('reset', 'beyond-end', 'skip') then still_stored end as still_stored, without_queue, without_start,
   least(coalesce(first, asked), coalesce(asked, first)) as first, greatest(coalesce(last, asked), coalesce(asked, last)) as last
 from by_kind
 order by coalesce(skipped_of_kind, 0) + coalesce(again_of_kind, 0) desc, `group`, topic, kind
