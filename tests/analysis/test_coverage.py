@@ -7,6 +7,7 @@ import pandas as pd
 from stores import Record, store
 
 import kit
+from kit import causes
 from kit.analysis import brokers
 from kit.analysis.sends import sends
 from kit.case.case import Case
@@ -59,8 +60,7 @@ def test_what_may_lie_in_a_missing_file_is_not_known(tmp_path: Path) -> None:
     # Second 5 with a call of 3 s and a stall of up to 10 s reaches into it; 45 is behind it.
     assert _lost(case) == {"K5": None, "K25": None, "K45": True}
     assert sends.ledger(case.facts).lost is None
-    (finding,) = [f for f in kit.triage(case)["findings"] if f["cause"] == "broker-busy"]
-    assert finding["figures"]["lost"] is None
+    assert causes.examine(case.facts, "broker-busy").figures["lost"] is None
 
 
 def test_one_damaged_record_leaves_the_count(tmp_path: Path) -> None:

@@ -22,19 +22,6 @@ def place(tmp_path: Path) -> ws.Workspace:
     return ws.Workspace.for_evidence(evidence, tmp_path / "cache", "ab" * 32)
 
 
-def test_a_table_appears_whole(tmp_path: Path) -> None:
-    here = place(tmp_path)
-    with here.writing("t") as part:
-        assert part is not None
-        (part / "x").write_text("1")
-        assert here.table("t") is None
-    folder = here.table("t")
-    assert folder is not None
-    assert (folder / "x").read_text() == "1"
-    with here.writing("t") as part:
-        assert part is None
-
-
 def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
     here = place(tmp_path)
     with pytest.raises(RuntimeError), here.writing("t"):
@@ -79,11 +66,6 @@ def test_two_writers_at_once(tmp_path: Path) -> None:
 def test_not_inside_the_evidence(tmp_path: Path, inside: str) -> None:
     with pytest.raises(ws.WorkspaceInside):
         ws.base(tmp_path / inside, tmp_path)
-
-
-def test_beside_the_evidence_is_fine(tmp_path: Path) -> None:
-    (tmp_path / "evidence").mkdir()
-    assert ws.base(tmp_path / "evidence-cache", tmp_path / "evidence") == tmp_path / "evidence-cache"
 
 
 def test_default_folder_follows_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

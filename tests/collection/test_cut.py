@@ -40,7 +40,7 @@ def starts_of(path: Path) -> list[int]:
     return [int(start) for _, starts, *_ in segments.spans(file, 0, file.used) for start in starts]
 
 
-@effort.examples(60)
+@effort.examples(30)
 @given(seed=st.integers(0, 2**32))
 def test_kept_records_stay_in_place(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     rng = random.Random(seed)

@@ -184,10 +184,10 @@ def test_empty_store_file_unpacks_without_using_disk(tmp_path: Path) -> None:
 
 @pytest.mark.seconds
 def test_explosive_member_is_refused_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "RATIO_FREE", 64 * MIB)
+    monkeypatch.setattr(archives, "RATIO_FREE", 16 * MIB)
     start = effort.worked()
     opened(tmp_path, "b.log", LOG)
-    result = opened(tmp_path, "a.gz", gzip.compress(b"A" * (512 * MIB), 1))
+    result = opened(tmp_path, "a.gz", gzip.compress(b"A" * (128 * MIB), 1))
     assert effort.worked() - start < 20
     assert [f.file for f in result.files] == ["b.log"]
     assert [(r.file, r.reason) for r in result.refused] == [("a.gz", "ratio")]

@@ -253,17 +253,6 @@ def check(name: str, folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.lab
-def test_a_short_scenario_runs_where_maven_is_reachable(tmp_path: Path) -> None:
-    scenario = find(SHORT)
-    try:
-        jars.classpath("server", Version.parse(scenario.broker))
-        jars.classpath("client", Version.parse(scenario.client))
-    except jars.LabError as error:
-        pytest.skip(str(error))
-    check(SHORT, tmp_path)
-
-
-@pytest.mark.lab
 @pytest.mark.parametrize("name", [one.name for one in SCENARIOS])
 def test_every_scenario_is_diagnosed_as_what_it_is(name: str, tmp_path: Path) -> None:
     findings = check(name, tmp_path)

@@ -60,6 +60,7 @@ def test_what_the_claims_look_for_is_what_the_walks_tell_of_the_published_cases(
         assert stories(rest, cause) == []
 
 
+@pytest.mark.recordings
 def test_a_healthy_system_has_no_story(tmp_path: Path) -> None:
     told, verdicts = report(recorded.case("healthy"), tmp_path / "out", *CLAIMS)
     assert {verdicts[cause] for cause in CLAIMS} <= {"ruled_out", "insufficient_evidence"}

@@ -69,7 +69,7 @@ DECIDES = {
     "acl-denied": Decides("acl-denied", "AclException", nth=3),
     "topic-missing": Decides("topic-missing", "No route info of this topic", nth=10, lasts=5),
 }  # fmt: skip
-FAST = ("half-topic-blowup", "consumer-stuck", "subscription-mismatch-tags")
+FAST = ("half-topic-blowup", "consumer-stuck")
 
 
 def decided(name: str, growing: "Replay") -> float:
