@@ -39,16 +39,7 @@ def lab() -> None:
 @click.option("--watch", is_flag=True, help="show the half topic, the errors and the growth while it runs")
 @at_workspace
 @in_language
-def run(
-    scenario: str,
-    fixed: bool,
-    broker: str | None,
-    client: str | None,
-    out: Path | None,
-    watch: bool,
-    workspace: Path | None,
-    lang: Lang,
-) -> None:
+def run(scenario: str, lang: Lang, **chosen: Any) -> None:
     """Run SCENARIO on stock RocketMQ processes on loopback, collect the evidence and triage it.
 
     Needs Java 17, javac and Maven, which fetches the jars once. Takes about a minute and at most some hundred MB below
@@ -60,44 +51,30 @@ def run(
       rmq-kit lab run half-topic-blowup --client 4.6.1
       rmq-kit lab run healthy --broker 5.1.4 --client 4.9.4 --out out/healthy-5
     """
-    running, scenarios = _lab("run", lang), _lab("scenario", lang)
-    LabError, watching = _lab("jars", lang).LabError, _lab("watch", lang).watching  # noqa: N806
+    jars, running, scenarios, view = (_lab(name, lang) for name in ("jars", "run", "scenario", "watch"))
     try:
-        chosen = scenarios.find(scenario, lang, fixed=fixed)
+        one = scenarios.find(scenario, lang, fixed=chosen["fixed"])
     except KeyError as error:
         raise Refusal(printable(str(error.args[0]))) from None
-    folder = out or Path("out", "lab", f"{chosen.name}-{time.strftime('%Y%m%d-%H%M%S')}")
+    folder = chosen["out"] or Path("out", "lab", f"{one.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     try:
-        with watching(chosen, lang, live=watch, folder=folder / running.RUN) as tell:
-            done = running.run(chosen, folder, broker, client, tell)
-    except LabError as error:
+        with view.watching(one, lang, live=chosen["watch"], folder=folder / running.RUN) as tell:
+            done = running.run(one, folder, chosen["broker"], chosen["client"], tell)
+    except jars.LabError as error:
         raise Refusal(printable(error.sentence.render(lang))) from None
     except ValueError as error:
         raise Refusal(printable(str(error))) from None
     except KeyboardInterrupt:
         raise Refusal(TEXTS["interrupted"].say(path=printable(str(folder))).render(lang)) from None
-    values: dict[str, Any] = {
-        "name": chosen.name,
-        "broker": str(done.broker),
-        "client": str(done.client),
-        "seconds": done.seconds,
-        "over": OVER[done.over],
-    }
-    click.echo(TEXTS["ran"].say(**values, evidence=str(done.evidence)).render(lang))
-    if broker is None and client is None:
-        click.echo(
-            TEXTS["expected"]
-            .say(roots=list(chosen.roots) or TEXTS["nothing"], neighbours=list(chosen.neighbours) or TEXTS["nothing"])
-            .render(lang)
-        )
-    _triage(done.evidence, workspace, lang)
-
-
-def _triage(evidence: Path, workspace: Path | None, lang: Lang) -> None:
+    texts = {name: str(getattr(done, name)) for name in ("broker", "client", "evidence")}
+    click.echo(TEXTS["ran"].say(name=one.name, seconds=done.seconds, over=OVER[done.over], **texts).render(lang))
+    if chosen["broker"] is None and chosen["client"] is None:
+        expected = {name: list(getattr(one, name)) or TEXTS["nothing"] for name in ("roots", "neighbours")}
+        click.echo(TEXTS["expected"].say(**expected).render(lang))
     import kit
     from kit.report import terminal
 
-    case = open_case(evidence, workspace=workspace, lang=lang)
+    case = open_case(done.evidence, workspace=chosen["workspace"], lang=lang)
     click.echo(terminal.verdicts(kit.triage(case), lang))
     leave(case)
 

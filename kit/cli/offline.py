@@ -71,28 +71,20 @@ def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
 @click.option("--check-max", type=click.IntRange(min=1), help="transactionCheckMax (default: that of the release)")
 @click.option("--dledger", is_flag=True, help="a DLedger broker")
 @in_language
-def size(
-    body: int,
-    topic: str,
-    properties: tuple[str, ...],
-    more: tuple[str, ...],
-    broker: str | None,
-    client: str | None,
-    lang: Lang,
-    **chosen: Any,
-) -> None:
+def size(body: int, topic: str, lang: Lang, **chosen: Any) -> None:
     """Compute the stored size of a message, now and after each rewrite, and the largest safe body."""
     from kit.report import console
     from kit.rocketmq import size as sizes
     from kit.rocketmq.versions import NEWEST, OLDEST, Version
 
-    pairs = [item.partition("=") for item in (*properties, *more)]
+    pairs = [item.partition("=") for item in (*chosen.pop("properties"), *chosen.pop("more"))]
     wrong = next((name for name, equals, _ in pairs if not (name and equals)), None)
     if wrong is not None:
         raise Refusal(TEXTS["bad_property"].say(text=printable(wrong)).render(lang))
     set_ = {name: value for name, _, value in pairs}
+    given = [chosen.pop(name) for name in ("broker", "client")]
     with user_errors(ValueError):
-        release, sender = (Version.parse(text) if text is not None else None for text in (broker, client))
+        release, sender = (Version.parse(text) if text is not None else None for text in given)
     for old in (v for v in (release, sender) if v is not None and v < OLDEST):
         raise Refusal(TEXTS["too_old"].say(version=str(old), oldest=str(OLDEST)).render(lang))
     common = {name: value for name, value in chosen.items() if value is not None}
@@ -100,8 +92,8 @@ def size(
     spec = sizes.rewrites(
         body, topic, set_, broker=release or NEWEST, client=sender, producer_group=producer_group or "", **common
     )
-    given = {"broker": release is not None, "client": sender is not None, "group": producer_group is not None}
-    click.echo(console.size(spec, lang, **given))
+    known = {"broker": release is not None, "client": sender is not None, "group": producer_group is not None}
+    click.echo(console.size(spec, lang, **known))
 
 
 @click.command()

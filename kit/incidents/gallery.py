@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from kit import __version__
 from kit.case import output
-from kit.charts.safe_text import clean
 from kit.charts.table import environment
 from kit.evidence import disk
 from kit.i18n import Lang, labels
@@ -57,10 +56,10 @@ def page(history: History, folder: Path) -> str:
     return _ENV.get_template("gallery.html.j2").render(
         lang_tag="zh-CN" if lang == "zh" else "en",
         words={name: text.in_(lang) for name, text in WORDS.items()},
-        version=clean(__version__),
-        made=WORDS["made"].say(version=clean(__version__)).render(lang),
+        version=__version__,
+        made=WORDS["made"].say(version=__version__).render(lang),
         cards=[_card(history, one, folder) for one in reversed(history.incidents)],
-        unread=[clean(said.render(lang)) for said in history.unread],
+        unread=[sentence.render(lang) for sentence in history.unread],
         csp=html.policy(css, script),
         css=Markup(css),
         script=Markup(script),
@@ -75,25 +74,22 @@ def _card(history: History, one: Incident, folder: Path) -> dict[str, Any]:
     like = history.likeness(one.name, LEAST).head(ALIKE_SHOWN)
     return {
         "id": quote(one.name, safe=""),
-        "name": clean(one.name if one.name != "." else WORDS["unnamed"].in_(lang)),
-        "evidence": clean(one.evidence),
+        "name": one.name if one.name != "." else WORDS["unnamed"].in_(lang),
+        "evidence": one.evidence,
         "began": WORDS["began"].say(when=one.began).render(lang) if one.began else WORDS["undated"].in_(lang),
-        "title": clean(" · ".join(str(f.get("title") or f["cause"]) for f in confirmed)) or WORDS["no_cause"].in_(lang),
-        "summary": [clean(str(f.get("summary") or "")) for f in lead[:3]],
-        "badges": [_badge(f, lang) for f in causes],
-        "names": clean(", ".join(names[:12])),
-        "words": clean(" ".join([one.name, one.evidence, *names, *(str(f["cause"]) for f in causes)])),
+        "title": " · ".join(str(f.get("title") or f["cause"]) for f in confirmed) or WORDS["no_cause"].in_(lang),
+        "summary": [f.get("summary") or "" for f in lead[:3]],
+        "badges": [
+            (f["verdict"], icon, name.in_(lang), f["cause"]) for f in causes for icon, name in [VERDICTS[f["verdict"]]]
+        ],
+        "names": ", ".join(names[:12]),
+        "words": " ".join([one.name, one.evidence, *names, *(str(f["cause"]) for f in causes)]),
         "pages": [(WORDS[page.stem].in_(lang), quote(page.relative_to(folder).as_posix())) for page in one.pages],
         "alike": [
-            (clean(row["name"]), quote(row["name"], safe=""), round(100 * row["likeness"]), clean(row["why"]))
+            (row["name"], quote(row["name"], safe=""), round(100 * row["likeness"]), row["why"])
             for row in like.to_dict("records")
         ],
     }
-
-
-def _badge(finding: Any, lang: Lang) -> dict[str, str]:
-    icon, name = VERDICTS[finding["verdict"]]
-    return {"verdict": finding["verdict"], "icon": icon, "name": name.in_(lang), "cause": clean(str(finding["cause"]))}
 
 
 def _ours(path: Path) -> bool:

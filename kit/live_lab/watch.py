@@ -42,19 +42,19 @@ LINE: Final = 160
 
 @attrs.frozen
 class Reading:
-    """The state at one time. Counts since the start; `store_bytes`: on disk; `last`: the last warning or error."""
+    """The state at one time. `store_bytes`: on disk; `last`: the last warning or error; the others since the start."""
 
     seconds: float
-    half: int
-    op: int
-    schedule: int
-    real: int
-    errors: int
-    warnings: int
-    transaction_errors: int
-    client_errors: int
-    store_bytes: int
-    last: str
+    half: int = 0
+    op: int = 0
+    schedule: int = 0
+    real: int = 0
+    errors: int = 0
+    warnings: int = 0
+    transaction_errors: int = 0
+    client_errors: int = 0
+    store_bytes: int = 0
+    last: str = ""
 
 
 class Probe:
@@ -79,19 +79,14 @@ class Probe:
         for queue in (self.store / "consumequeue").glob("*/*"):
             counts[queue.parent.name] += entries(queue)
         real = sum(n for topic, n in counts.items() if topic not in names.SYSTEM_TOPICS and not topic.startswith("%"))
-        return Reading(
-            time.monotonic() - self.began,
-            counts[names.HALF_TOPIC],
-            counts[names.OP_TOPIC],
-            counts[names.SCHEDULE_TOPIC],
-            real,
-            self._errors.total() - self._errors["client"],
-            self._warnings,
-            self._errors["transaction"],
-            self._errors["client"],
-            on_disk(self.store),
-            self._last,
-        )
+        stored = {
+            "half": counts[names.HALF_TOPIC], "op": counts[names.OP_TOPIC], "schedule": counts[names.SCHEDULE_TOPIC],
+            "real": real, "store_bytes": on_disk(self.store),
+        }  # fmt: skip
+        errors = {"client_errors": self._errors["client"], "transaction_errors": self._errors["transaction"]}
+        broker = self._errors.total() - self._errors["client"]
+        seconds = time.monotonic() - self.began
+        return Reading(seconds, **stored, **errors, errors=broker, warnings=self._warnings, last=self._last)
 
     def _follow(self, path: Path, name: str) -> None:
         """Count the warnings and errors written since the last look; rolled files are left out."""

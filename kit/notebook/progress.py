@@ -61,46 +61,43 @@ class Bar(Progress):
         self._bar = self._stage = None
 
 
-class Watch:
-    """Watches the work for a case in each cell: `begin` and `end`."""
-
-    def __init__(self, case: Case, lang: Lang, interactive: bool) -> None:
-        self._case, self._progress = case, Bar(lang) if interactive else Progress()
-        self._before: tuple[Progress, Any] | None = None
-        # Otherwise jobs and threads would go on, and those that wait for them.
-        self._stop = Interrupts(case.cancel)
-
-    def begin(self, *_: Any) -> None:
-        """Show progress, and let an interrupt stop the work for the case, from now on."""
-        if self._before is not None:
-            return
-        self._case.resume()
-        main = threading.current_thread() is threading.main_thread()
-        self._before = self._case.progress, signal.signal(signal.SIGINT, self._stop) if main else None
-        self._case.progress = self._progress
-
-    def end(self, *_: Any) -> None:
-        """Restore everything."""
-        if self._before is None:
-            return
-        progress, handler = self._before
+@contextlib.contextmanager
+def working(case: Case, progress: Progress) -> Iterator[None]:
+    """Show the progress of the work for a case, and let an interrupt stop it, while the block runs."""
+    before, case.progress = case.progress, progress
+    case.resume()
+    # Otherwise jobs and threads would go on, and those that wait for them.
+    stop = Interrupts(case.cancel)
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, stop) if main else None
+    try:
+        yield
+    finally:
         if handler is not None:
             signal.signal(signal.SIGINT, handler)
-        self._case.progress.end()
-        self._case.progress, self._before = progress, None
-        self._stop.forget()
+        progress.end()
+        case.progress = before
+        stop.forget()
 
 
 @contextlib.contextmanager
 def watched(case: Case, lang: Lang, interactive: bool) -> Iterator[None]:
     """Watch the work for a case while the block runs; in a notebook also the rest of this cell and later ones."""
-    watch = Watch(case, lang, interactive)
+    progress, cell = Bar(lang) if interactive else Progress(), contextlib.ExitStack()
+
+    def begin(*_: Any) -> None:
+        cell.close()
+        cell.enter_context(working(case, progress))
+
+    def end(*_: Any) -> None:
+        cell.close()
+
     if shell() is not None:
-        before = listen("progress", pre_run_cell=watch.begin, post_run_cell=watch.end)
-        before.get("post_run_cell", watch.end)()
-    watch.begin()
+        before = listen("progress", pre_run_cell=begin, post_run_cell=end)
+        before.get("post_run_cell", end)()
+    begin()
     try:
         yield
     finally:
         if shell() is None:
-            watch.end()
+            end()

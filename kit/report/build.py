@@ -152,9 +152,9 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
 
 
 def _files(case: Case) -> pd.DataFrame:
-    columns = ["file", "kind", "source", "bytes", "first", "last", "zone", "replica_of", "sha256"]
-    frame = pd.DataFrame([attrs.asdict(item, recurse=False) for item in case.inventory.items]).reindex(columns=columns)
-    sourced = frame["source"].notna() & (frame["source"] != frame["kind"])
-    return frame.assign(
-        kind=frame["kind"].where(~sourced, frame["kind"] + " (" + frame["source"].fillna("") + ")")
-    ).drop(columns="source")
+    rows = []
+    for item in case.inventory.items:
+        kind = item.kind if item.source in (None, item.kind) else f"{item.kind} ({item.source})"
+        rows.append(attrs.asdict(item, recurse=False) | {"kind": kind})
+    columns = ["file", "kind", "bytes", "first", "last", "zone", "replica_of", "sha256"]
+    return pd.DataFrame(rows).reindex(columns=columns)

@@ -165,12 +165,9 @@ def _view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, fail
     except Exception as error:
         failures.append(Failure.of(finding["cause"], error))
         summary = f"{finding['summary']} {PAGE['part_failed'].say(type=failures[-1].type).render(lang)}"
-        bare: dict[str, Any] = {
+        bare: dict[str, Any] = dict.fromkeys(("steps", "remedies", "missing"), ()) | {
             "window": None,
-            "steps": [],
             "figures": {},
-            "remedies": [],
-            "missing": [],
             "summary": summary,
         }
         return finding_view({**finding, **bare}, stories, lang)

@@ -23,17 +23,8 @@ LATE: Final = 120.0
 QUARTER: Final = 900
 FARTHEST: Final = 14 * 3600
 QUOTED: Final = (
-    "file",
-    "line",
-    "message",
-    "trace",
-    "thread",
-    "events",
-    "physical_offset",
-    "topic",
-    "queue_id",
-    "uniq_key",
-)
+    "file", "line", "message", "trace", "thread", "events", "physical_offset", "topic", "queue_id", "uniq_key"
+)  # fmt: skip
 VALUED: Final = 2_000
 """Most entries of one sign and batch whose values are read; further entries are ignored."""
 RECORD_COLUMNS: Final = (

@@ -35,7 +35,7 @@ NOTEBOOK = notebooks.folder() / "75_live_lab.ipynb"
 
 
 def reading(seconds: float, half: int = 0, last: str = "") -> Reading:
-    return Reading(seconds, half, 0, 0, 5, 1, 0, 0, 2, 4096, last)
+    return Reading(seconds, half, last=last)
 
 
 def test_the_installed_package_says_where_the_lab_is(monkeypatch: pytest.MonkeyPatch) -> None:
