@@ -16,8 +16,8 @@ def text(path: Path, content: bytes) -> LogFile:
     return LogFile(path.name, str(path))
 
 
-def search(texts: list[LogFile], words: list[str]) -> mentions.Found:
-    return mentions.search(texts, {"": words})[""]
+def search(texts: list[LogFile], words: list[str], most: int = mentions.MOST) -> mentions.Found:
+    return mentions.search(texts, {"": words}, most)[""]
 
 
 def test_lines_are_physical_and_quoted_as_they_stand(tmp_path: Path) -> None:
