@@ -14,7 +14,6 @@ from typing import Any
 import attrs
 import pyarrow as pa
 
-from kit.analysis.consumers import positions
 from kit.case.options import Options
 from kit.case.tables import BRONZE, FILES, LIMITS, specs
 from kit.formats.logs.known_texts import ASKED, COLUMNS
@@ -41,7 +40,10 @@ SCHEMAS = {
     "files": FILES,
     "limits": LIMITS,
     "all_events": EVENTS,
-    "known_positions": frames.schema(positions.COLUMNS),
+    "known_positions": frames.schema(
+        "time timestamp, source string, file string, line bigint, group string, topic string, broker string, queue_id bigint, offset bigint, "
+        "end bigint, begin bigint, lag bigint, at_least boolean"
+    ),
 }
 RESULTS = tempfile.TemporaryDirectory(prefix="asked-")
 """Goes with the process."""

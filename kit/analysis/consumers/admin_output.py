@@ -7,7 +7,7 @@ import re
 from itertools import groupby
 from typing import Any, Final
 
-from kit.formats.values import real
+from kit.formats.values import integer, real
 from kit.tables.facts import Facts, memo
 
 _OF_QUEUE: Final = ("#Topic", "#Broker Name", "#QID")
@@ -47,8 +47,8 @@ def blocks_of(facts: Facts, command: str) -> list[Block]:
 def running(facts: Facts) -> list[Block]:
     """Return the running info files (consumerStatus -s): file, time, client_id, group, properties, and of their tables
 
-    `subscriptions` {topic: (expression, line)}, `queues` (rows with the fields of ProcessQueueInfo), `rt` {topic: (ms
-    per message, line)}, as the listener took them.
+    `subscriptions` {topic: (expression, line)}, `queues` (rows with the fields of ProcessQueueInfo, `queue_id`
+    and `cached`, the messages in it), `rt` {topic: (ms per message, line)}, as the listener took them.
     """
     infos = []
     for file, group in groupby(blocks_of(facts, "consumerRunningInfo"), lambda block: block["file"]):
@@ -68,7 +68,10 @@ def running(facts: Facts) -> list[Block]:
             "client_id": file.rpartition("/")[2] if facts.files.get(file) else "",
             "group": properties.get("consumerGroup", ""), "properties": properties,
             "subscriptions": {b["#Topic"]: (b["#SubExpression"], b["line"]) for b in subscribed if "#Topic" in b},
-            "queues": [b for b in rows.get("commitOffset", ()) if all(b.get(name) for name in _OF_QUEUE)],
+            "queues": [
+                b | {"queue_id": integer(b["#QID"]), "cached": integer(b.get("cachedMsgCount")) or 0}
+                for b in rows.get("commitOffset", ()) if all(b.get(name) for name in _OF_QUEUE)
+            ],
             "rt": {topic: time for topic, time in times if time[0] is not None},
         })  # fmt: skip
     return sorted(infos, key=lambda i: (str(i["time"]), i["file"]))

@@ -63,13 +63,12 @@ def last_positions(facts: Facts, group: str, topic: str) -> pd.DataFrame:
     return positions.of_topic(facts, group, topic).drop_duplicates(positions.KEYS, keep="last")
 
 
-def by_several(facts: Facts, group: str) -> tuple[int, tuple[Ref, ...], dict[str, set[int]]] | None:
-    """Return (messages of several processes, lines, {topic: their queues}); None without the ledgers of two hosts."""
+def by_several(facts: Facts, group: str) -> tuple[int, tuple[Ref, ...], set[tuple[str, int]]] | None:
+    """Return (messages of several processes, lines, (topic, queue) of them); None without the ledgers of two hosts."""
     if len(ledgers(facts, group)) < 2:
         return None
     lines = [row for row in facts.rows("handled_by_several") if row["group"] == group]
-    queues: dict[str, set[int]] = {}
-    for row in facts.rows("queues_of_several") if lines and facts.has("messages") else ():
-        if row["group"] == group:
-            queues.setdefault(row["topic"], set()).add(row["queue_id"])
-    return max((row["messages"] for row in lines), default=0), facts.refs((r["file"], r["line"]) for r in lines), queues
+    queues = facts.rows("queues_of_several") if lines and facts.has("messages") else []
+    messages = max((row["messages"] for row in lines), default=0)
+    several = {(row["topic"], row["queue_id"]) for row in queues if row["group"] == group}
+    return messages, facts.refs((row["file"], row["line"]) for row in lines), several

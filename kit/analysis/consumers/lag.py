@@ -75,14 +75,9 @@ def stuck(facts: Facts) -> list[Stuck]:
     """Return the queues that stood still while `others` of the topic handled what had waited, the longest wait first:
     group, topic, broker, queue_id, offset (of the message it is at), begin, end, first, last (times), others.
     """
-    own = ("group", "topic", "broker", "queue_id", "others")
-    queues = [
-        Stuck(
-            **{name: row[name] for name in own}, first=row["stand_first"], last=row["stand_last"],
-            **{name: row[f"stand_{name}"] or 0 for name in ("offset", "begin", "end")},
-        )
-        for row in _rows(facts) if row["others"] and not row["topic"].startswith(INNER)
-    ]  # fmt: skip
+    rows = [row for row in _rows(facts) if row["others"] and not row["topic"].startswith(INNER)]
+    stand = ("offset", "begin", "end", "first", "last")
+    queues = [Stuck(**row | {name: row[f"stand_{name}"] for name in stand}) for row in rows]
     return sorted(queues, key=lambda s: (s.begin >= s.offset, -(s.end - s.offset), s.group, s.topic, s.queue_id))
 
 
@@ -92,14 +87,11 @@ def untouched(facts: Facts, group: str | None) -> tuple[dict[str, Any], tuple[Re
     """
     for p in pairs(facts):
         if p.untouched and group in (None, p.group):
-            queues, waiting = [q.queue_id for q in p.untouched], sum(q.last_lag for q in p.untouched)
             values = {
-                "untouched": queues,
-                "untouched_group": p.group,
-                "untouched_topic": p.topic,
-                "untouched_lag": waiting,
-            }
-            return values, refs(facts, p.group, p.topic, queues[0], most=1)
+                "untouched": [q.queue_id for q in p.untouched], "untouched_group": p.group,
+                "untouched_topic": p.topic, "untouched_lag": sum(q.last_lag for q in p.untouched),
+            }  # fmt: skip
+            return values, refs(facts, p.group, p.topic, p.untouched[0].queue_id, most=1)
     return {}, ()
 
 

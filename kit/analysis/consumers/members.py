@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 import pandas as pd
 
 from kit.analysis.consumers import admin_output, consumer_logs
-from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
@@ -19,6 +18,7 @@ from kit.tables.facts import Facts, memo
 Time = dt.datetime | None
 Pair = tuple["Subscription", "Subscription"]
 Row = dict[str, Any]
+MINUTE: Final = dt.timedelta(minutes=1)
 COMPARED: Final = 1_000
 """Most members of one group, the last ones, that are compared with each other."""
 
@@ -75,15 +75,15 @@ def _printed(facts: Facts) -> Iterator[Subscription]:
 
 def differing(facts: Facts) -> dict[str, list[Pair]]:
     """Return, by group, pairs of clients that subscribed differently at the same time."""
-    pairs: dict[str, list[Pair]] = defaultdict(list)
     of_groups: dict[str, list[Subscription]] = defaultdict(list)
     for each in subscriptions(facts):
         of_groups[each.group].append(each)
-    for group, members in of_groups.items():
-        for a, b in combinations(members[-COMPARED:], 2):
-            if a.client_id != b.client_id and a.topics != b.topics and _overlap(a, b):
-                pairs[group].append((a, b))
-    return dict(pairs)
+    every = {group: combinations(members[-COMPARED:], 2) for group, members in of_groups.items()}
+    differ = {
+        group: [(a, b) for a, b in pairs if a.client_id != b.client_id and a.topics != b.topics and _overlap(a, b)]
+        for group, pairs in every.items()
+    }
+    return {group: pairs for group, pairs in differ.items() if pairs}
 
 
 def words(subscription: Subscription) -> str:
@@ -94,11 +94,10 @@ def words(subscription: Subscription) -> str:
 def _overlap(a: Subscription, b: Subscription) -> bool:
     if a.first is None or b.first is None:
         return True
-    early, late = (a, b) if a.first <= b.first else (b, a)
-    assert early.first is not None and late.first is not None
+    first, late, last = min((a.first, b.first, a.last), (b.first, a.first, b.last), key=lambda times: times[0])
     # Running info files are of one moment: two calls a minute apart show the same clients.
-    near = early.last == early.first and (late.first - early.first).total_seconds() < 60
-    return early.last is None or early.last >= late.first or near
+    near = last == first and late - first < MINUTE
+    return last is None or last >= late or near
 
 
 # --- queues --------------------------------------------------------------------------------------------------------
@@ -118,7 +117,7 @@ def owned(facts: Facts, group: str, topic: str, queue_id: int) -> bool | None:
     last_held = held_at_end(facts, group)
     last = {info["client_id"]: info["queues"] for info in admin_output.running(facts) if info["group"] == group}
     rows = [row for queues in last.values() for row in queues if row["#Topic"] == topic and row.get("droped") != "true"]
-    known = {*last_held.loc[last_held["topic"] == topic, "queue_id"], *(integer(row["#QID"]) for row in rows)}
+    known = {*last_held.loc[last_held["topic"] == topic, "queue_id"], *(row["queue_id"] for row in rows)}
     return queue_id in known if known else None
 
 

@@ -115,14 +115,8 @@ def _unprinted(facts: Facts) -> set[str]:
 
 def _from_the_beginning(facts: Facts, pull: Row) -> bool:
     """Return whether the log of a pull may show all that came before it: it does not begin behind its group's creation."""
-    born, first = created(facts).get(pull["group"]), _first_times(facts).get(pull["file"])
-    return born is None or first is None or first <= born + BEFORE
-
-
-@memo
-def _first_times(facts: Facts) -> dict[str, dt.datetime | None]:
-    """Return the first time in each file."""
-    return {item.file: admin_output.naive(item.first) for item in facts.zoned.items}
+    born, begun = created(facts).get(pull["group"]), pull["begun"]
+    return born is None or begun is None or begun <= born + BEFORE
 
 
 def late_starts(facts: Facts) -> list[Row]:

@@ -6,14 +6,8 @@ from typing import Final
 
 import pandas as pd
 
-from kit.tables import frames
 from kit.tables.facts import Facts, memo
 
-COLUMNS: Final = (
-    "time timestamp, source string, file string, line bigint, group string, topic string, broker string, "
-    "queue_id bigint, offset bigint, end bigint, begin bigint, lag bigint, at_least boolean"
-)
-"""Those of `known_positions`."""
 KEYS: Final = ["group", "topic", "broker", "queue_id"]
 
 
@@ -21,8 +15,8 @@ KEYS: Final = ["group", "topic", "broker", "queue_id"]
 def every(facts: Facts) -> pd.DataFrame:
     """Return the table `known_positions`: all positions of users' groups in order of time."""
     # Without any, nobody has to count how the queues grew.
-    known = facts.rows("offset_looks")
-    return facts("known_positions") if known else frames.to_pandas(frames.to_arrow([], COLUMNS))
+    looks = facts("offset_looks")
+    return looks.assign(begin=None, lag=None, at_least=None) if looks.empty else facts("known_positions")
 
 
 def of_topic(facts: Facts, group: str, topic: str) -> pd.DataFrame:

@@ -24,8 +24,6 @@ from kit.tables.facts import Facts
 
 HOLE: Final = 3
 """s between two blocks of watermark.log that show a standing process by themselves; 2 s can be a block printed late."""
-LONG_GC: Final = 200.0
-"""ms of a pause that fills a send queue for longer than waitTimeMillsInSendQueue allows by default."""
 FULL: Final = 90.0
 """Percent of CPU or device time at which a host has nothing left."""
 WAITS: Final = 50.0
@@ -59,12 +57,6 @@ class Why:
     sentence: Sentence
     share: float | None
     evidence: tuple[Ref, ...] = ()
-
-
-def frame(whys: list[Why]) -> pd.DataFrame:
-    """Return the explanations as a frame: rank, why (slug), en, zh, share."""
-    rows = [(rank, w.slug, w.sentence.render("en"), w.sentence.render("zh"), w.share) for rank, w in enumerate(whys, 1)]
-    return pd.DataFrame(rows, columns=pd.Index(["rank", "why", "en", "zh", "share"]))
 
 
 def explain(facts: Facts, ledger: sends.Ledger, stalled: list[Any]) -> list[Why]:
@@ -104,8 +96,7 @@ def _stood(facts: Facts, stalled: list[Any], stood: pd.DataFrame, under_way: pd.
 
 
 def _gc(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
-    metrics = times.host_metrics(facts, "pause_ms", "stopped_ms")
-    long = metrics[metrics["value"] >= LONG_GC].sort_values("value", ascending=False)
+    long = times.host_metrics(facts, "pause_ms", "stopped_ms").sort_values("value", ascending=False)
     if len(long):
         timed = long[long["ts"].notna()]
         # A collection is printed when it is over.

@@ -171,10 +171,14 @@ def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
 
 
 def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any], whys: list[busy.Why]) -> dict[str, Any]:
-    outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
+    outcome = [{"kind": kind} | counts for kind, counts in (ledger.outcome_by_kind or {}).items()]
+    why = [
+        {"rank": rank, "why": w.slug, "en": w.sentence.render("en"), "zh": w.sentence.render("zh"), "share": w.share}
+        for rank, w in enumerate(whys, 1)
+    ]
     tables: dict[str, Any] = {
-        "busy_outcome": pd.DataFrame(outcome, columns=pd.Index(["kind", "stored", "lost"])),
-        "busy_why": busy.frame(whys),
+        "busy_outcome": pd.DataFrame(outcome, columns=["kind", "stored", "lost"]),
+        "busy_why": pd.DataFrame(why, columns=["rank", "why", "en", "zh", "share"]),
         "busy_config": busy.audit(facts, ledger, stalls),
         "lost": ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"]),
         "duplicated": ledger.duplicated,

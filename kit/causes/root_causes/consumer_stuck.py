@@ -184,8 +184,8 @@ def one_full(facts: Facts) -> dict[str, Any] | None:
         for row in info["queues"]:
             by_topic[info["file"], row["#Topic"]].append(row)
     for rows in by_topic.values():
-        full = [row for row in rows if (integer(row.get("cachedMsgCount")) or 0) > lag.LEAST]
-        if len(full) == 1 < len(rows) and (integer(full[0]["cachedMsgCount"]) or 0) > lag.SMALL:
+        full = [row for row in rows if row["cached"] > lag.LEAST]
+        if len(full) == 1 < len(rows) and full[0]["cached"] > lag.SMALL:
             return full[0]
     return None
 
@@ -210,8 +210,7 @@ def _memory(facts: Facts, queue: lag.Stuck) -> dict[str, Any] | None:
     """Return the process queue (consumerStatus) whose first message is at the queue's offset, None if absent."""
     for info in admin_output.running(facts):
         for row in info["queues"] if info["group"] == queue.group else ():
-            there = (row["#Topic"], integer(row["#QID"])) == (queue.topic, queue.queue_id)
-            begins = row.get("cachedMsgMinOffset") == str(queue.offset)
-            if there and begins and (integer(row.get("cachedMsgCount")) or 0) > 0:
+            there = (row["#Topic"], row["queue_id"]) == (queue.topic, queue.queue_id)
+            if there and row["cached"] > 0 and row.get("cachedMsgMinOffset") == str(queue.offset):
                 return row
     return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 from kit.analysis import refs as quoting
@@ -70,7 +71,7 @@ def _owners(
     queues = {(topic, queue_id) for topic, _, queue_id in places.index[places > 1]}
     queues |= {(s.queue[0], s.queue[2]) for s in back if s.queue}
     if doubled and doubled[0]:
-        queues |= {(topic, queue_id) for topic, ids in doubled[2].items() for queue_id in ids}
+        queues |= doubled[2]
     idle = _of_nobody(facts, group, set(zip(owners["topic"], owners["queue_id"], strict=True)))
     several, nobody = _by_topic(queues), _by_topic((topic, q.queue_id) for topic, q in idle)
     ids = sorted({pair["client_id"] for pair in pairs})
@@ -107,7 +108,7 @@ def _of_nobody(facts: Facts, group: str, owned: set[tuple[str, int]]) -> list[tu
     return [
         (pair.topic, q)
         for pair in lag.pairs(facts)
-        if pair.group == group and not _is_retry(pair.topic)
+        if pair.group == group and not pair.topic.startswith(names.RETRY_PREFIX)
         for q in pair.queues
         if q.last_lag > 0 and (q.stands or (q.never_handled and q.looks == 1 and q.last_lag > lag.LEAST))
         if any(other.advanced > 0 or not other.last_lag for other in pair.queues if other is not q)
@@ -159,16 +160,10 @@ def _same_shares(facts: Facts) -> list[tuple[consumer_logs.Statement, consumer_l
     return [(first, second) for first, second in seconds if second is not None]
 
 
-def _is_retry(topic: str) -> bool:
-    return topic.startswith(names.RETRY_PREFIX)
-
-
 def _by_topic(queues: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
     """Return {topic: queue ids}, both in order."""
-    by_topic: dict[str, list[int]] = {}
-    for topic, queue_id in sorted(set(queues)):
-        by_topic.setdefault(topic, []).append(queue_id)
-    return by_topic
+    topics = groupby(sorted(set(queues)), key=lambda queue: queue[0])
+    return {topic: [queue_id for _, queue_id in own] for topic, own in topics}
 
 
 def _words(queues: dict[str, list[int]]) -> str:

@@ -33,7 +33,7 @@ with looks as (
     partition by `group`, topic, broker, queue_id order by nth rows between unbounded preceding and current row) as run
   from steps
 ), stays as (
-  select `group`, topic, broker, queue_id, max(offset) as stand_offset, max(begin) as stand_begin, min(reached) as reached_first,
+  select `group`, topic, broker, queue_id, coalesce(max(offset), 0) as stand_offset, coalesce(max(begin), 0) as stand_begin, min(reached) as reached_first,
     max(reached) as stand_end, min(time) as stand_first, max(time) as stand_last
   from runs group by `group`, topic, broker, queue_id, run
 ), stands as (
