@@ -21,34 +21,23 @@ UNITS: Final = LABELS["resend units"]
 FATES: Final = LABELS["resend fates"]
 
 
-def fate(group: str, client: str, broker: str) -> str:
-    """Return what becomes of a retry, a key of `FATES`. Raise `ValueError` for an invalid version."""
-    if not topic_too_long(names.RETRY_PREFIX + group, Version.parse(broker)):
-        return "delivered"
-    if rule("fallbackClearsTranMsg", Version.parse(client)):
-        return "memory"
-    return str(rule("oldFallback", Version.parse(broker)))
-
-
 def what_if(group: str, client: str, broker: str, lang: Lang = "en") -> Table:
     """Show step by step what becomes of a retry. Raise `ValueError` for an invalid version."""
-    client, broker = str(Version.parse(client)), str(Version.parse(broker))
-    ends = fate(group, client, broker)
-    topic, release = names.RETRY_PREFIX + group, Version.parse(broker)
+    sender, release, topic = Version.parse(client), Version.parse(broker), names.RETRY_PREFIX + group
     unit = str(rule("brokerTopicUnit", release))
     length = len(topic.encode()) if unit == "bytes" else len(topic)
     limit = RESEND["most"].say(length=length, unit=UNITS[unit], limit=rule("brokerRetryTopicMax", release))
-    refused = topic_too_long(topic, release)
-    keeps = RESEND["no"] if rule("fallbackClearsTranMsg", Version.parse(client)) else RESEND["yes"]
+    refused, clears = topic_too_long(topic, release), rule("fallbackClearsTranMsg", sender)
+    fate = "memory" if clears else str(rule("oldFallback", release))
     asked = (
         ("length", limit, "brokerRetryTopicMax"),
         ("refused", RESEND["yes"] if refused else RESEND["no"], "brokerTopicUnit"),
-        ("kept", keeps if refused else RESEND["not_asked"], "fallbackClearsTranMsg"),
-        ("fate", FATES[ends], "oldFallback"),
+        ("kept", RESEND["no" if clears else "yes"] if refused else RESEND["not_asked"], "fallbackClearsTranMsg"),
+        ("fate", FATES[fate if refused else "delivered"], "oldFallback"),
     )
     rows = [(RESEND[step].render(lang), answer.render(lang), RULES[name].reference) for step, answer, name in asked]
     frame = pd.DataFrame(rows, columns=pd.Index(list(RESEND.columns)))
-    return RESEND.table(frame, lang, group=group, client=client, broker=broker)
+    return RESEND.table(frame, lang, group=group, client=str(sender), broker=str(release))
 
 
 def explore(group: str, client: str, broker: str, interactive: bool = True, lang: Lang = "en") -> Any:

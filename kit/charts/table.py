@@ -107,17 +107,14 @@ class Table:
     def as_dict(self) -> dict[str, Any]:
         """Return the table as JSON: columns, formatted rows, caption, notes."""
         rows = self.frame.head(self.max_rows)
-        cells = [[cell(value) for value in row] for row in rows.itertuples(index=False, name=None)]
-        kinds = [{kind for _, kind in column} - {"none"} for column in zip(*cells, strict=True)] or [
-            set() for _ in rows.columns
-        ]
-        columns = [
-            {"name": clean(self.names.get(str(name), name), 80), "kind": kind.pop() if len(kind) == 1 else "text"}
-            for name, kind in zip(rows.columns, kinds, strict=True)
-        ]
-        for column, texts in zip(columns, zip(*cells, strict=True), strict=False):
-            if column["kind"] == "text" and max(len(text) for text, _ in texts) > LONG:
-                column["kind"] = "long"
+        columns, texts = [], []
+        for name, values in rows.items():
+            cells = [cell(value) for value in values]
+            kinds = {kind for _, kind in cells} - {"none"}
+            texts.append([text for text, _ in cells])
+            kind = kinds.pop() if len(kinds) == 1 else "text"
+            kind = "long" if kind == "text" and max(map(len, texts[-1]), default=0) > LONG else kind
+            columns.append({"name": clean(self.names.get(str(name), name), 80), "kind": kind})
         notes = [UTC_NOTE.render(self.lang)] if any(c["kind"] == "time" for c in columns) else []
         if self.frame.empty:
             notes.append(NONE.render(self.lang))
@@ -126,24 +123,18 @@ class Table:
         return {
             "caption": clean(self.caption),
             "columns": columns,
-            "rows": [[text for text, _ in row] for row in cells],
+            "rows": [list(row) for row in zip(*texts, strict=True)],
             "notes": notes,
         } | ({"decides": self._deciding(rows)} if self.marked else {})
 
     def _deciding(self, rows: pd.DataFrame) -> list[list[int]]:
         """Return row and column of each cell that decides: those with the value that is marked, or with any."""
         values = self.marked if isinstance(self.marked, Mapping) else dict.fromkeys(self.marked)
-        columns = [str(name) for name in rows.columns]
-        marked = {
-            name: rows[name].notna() if value is None else rows[name] == value
-            for name, value in values.items()
-            if name in rows
-        }
-        return [
-            [row, columns.index(name)]
-            for name, hits in marked.items()
-            for row in hits.fillna(False).to_numpy(bool).nonzero()[0].tolist()
-        ]
+        columns, cells = [str(name) for name in rows.columns], list[list[int]]()
+        for name in [name for name in values if name in rows]:
+            hits = rows[name].notna() if values[name] is None else rows[name] == values[name]
+            cells += [[row, columns.index(name)] for row in hits.fillna(False).to_numpy(bool).nonzero()[0].tolist()]
+        return cells
 
     def as_html(self, reading: str = "", folded: bool = False) -> str:
         """Return the table for a notebook, every cell escaped; optionally under a sentence and folded."""

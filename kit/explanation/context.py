@@ -140,15 +140,12 @@ def _of_one(one: str, other: str) -> bool:
     return not first or not second or bool(first & second)
 
 
-def name_servers(pasted: Iterable[Line]) -> frozenset[str]:
-    """Return the addresses that settings and commands of a paste name as name servers."""
-    matches = (match for line in pasted for match in _GIVEN.finditer(line.text))
-    return frozenset(part for match in matches for part in re.split(r"[;,]", match[1] or match[2]) if ":" in part)
-
-
 def unreached(pasted: Sequence[Line]) -> frozenset[int]:
-    """Return the numbers of the lines that report a failed connect to a name server."""
-    servers, unreached = name_servers(pasted), set()
+    """Return the numbers of the lines that report a failed connect to a name server: one that settings or commands of
+    the paste name, or whose frames are those of a request to one.
+    """
+    named = (match[1] or match[2] for line in pasted for match in _GIVEN.finditer(line.text))
+    servers, unreached = {part for text in named for part in re.split(r"[;,]", text) if ":" in part}, set()
     for at, line in enumerate(pasted):
         tried = None if line.frame else _CONNECT.search(line.text)
         if tried is None:

@@ -135,7 +135,9 @@ def _problem(text: str, problem: Problem) -> Meaning:
 def _releases(text: str, problem: Problem) -> tuple[Sentence | str, ...]:
     """Return who prints a line, in which releases, and in which releases the fault exists."""
     fault = problem.fault
-    sentences: list[Sentence | str] = [_printed_by(text) or problem.printed_by.logs or problem.printed_by.source]
+    printed = upstream.printed(text)
+    by = printed and TEXTS["printed_by"].say(cls=printed.classes, how=printed.how, releases=printed.releases)
+    sentences: list[Sentence | str] = [by or problem.printed_by.logs or problem.printed_by.source]
     if fault.since or fault.until:
         sentences.append(
             TEXTS["fault_in"].say(since=fault.since or upstream.OLDEST, until=fault.until or upstream.NEWEST)
@@ -143,14 +145,6 @@ def _releases(text: str, problem: Problem) -> tuple[Sentence | str, ...]:
     if fault.fixed:
         sentences.append(TEXTS["fixed"].say(fixed=fault.fixed))
     return tuple(sentences)
-
-
-def _printed_by(text: str) -> Sentence | None:
-    """Return the class that prints a text and the releases in which it does."""
-    printed = upstream.printed(text)
-    if printed is None:
-        return None
-    return TEXTS["printed_by"].say(cls=printed.classes, how=printed.how, releases=printed.releases)
 
 
 def _event(text: str) -> Meaning | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -14,6 +13,7 @@ import pandas as pd
 from kit.case.options import instant
 from kit.charts import clean
 from kit.i18n import T, labels
+from kit.report import console
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -132,15 +132,12 @@ class Selection:
         chosen = {**case.options.declared(), **self.options()}
         if len(self.topics) == 1:
             chosen["topic"] = self.topics[0]
-        words = ["rmq-kit", "cut", shlex.quote(case.name), "--out", shlex.quote(out)]
-        for name, value in chosen.items():
-            for one in value if isinstance(value, list) else [value]:
-                words += [f"--{name.replace('_', '-')}", shlex.quote(str(one))]
+        command = console.command("rmq-kit cut", case.name, {"out": out, **chosen})
         dropped = [
             name for name in (*VALUES, "text") if getattr(self, name) and not (name == "topics" and "topic" in chosen)
         ]
         left_out = SAYS["left_out"].say(fields=[LABELS["fields"][name] for name in dropped]).render(case.lang)
-        return (f"{left_out}\n" if dropped else "") + clean(" ".join(words))
+        return (f"{left_out}\n" if dropped else "") + clean(command)
 
 
 VALUES: Final = tuple(field.name for field in attrs.fields(Selection) if field.name not in ("since", "until", "text"))

@@ -244,13 +244,10 @@ class Inquiry:
     @_or_sentence
     def coverage(self) -> Chart:
         """Chart the time the evidence covers, with the window of the first confirmed cause shaded."""
-        files = [
-            (f"{i.kind} ({i.source})" if i.source not in (None, i.kind) else i.kind, i.first, i.last)
-            for i in self.case.inventory.items
-        ]
-        timed = pd.DataFrame(files, columns=pd.Index(["kind", "first", "last"]))
-        for name in ("first", "last"):
-            timed[name] = pd.to_datetime(timed[name], utc=True)
+        items = self.case.inventory.items
+        kinds = [i.kind if i.source in (None, i.kind) else f"{i.kind} ({i.source})" for i in items]
+        times = {name: pd.to_datetime([getattr(item, name) for item in items], utc=True) for name in ("first", "last")}
+        timed = pd.DataFrame({"kind": kinds, **times})
         windows = [self.finding(cause)["window"] for cause in self.findings["root_causes"]]
         window = next(((pd.Timestamp(w[0]), pd.Timestamp(w[1])) for w in windows if w), None)
         return overview.coverage(timed, window, self.lang)

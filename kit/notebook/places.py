@@ -160,15 +160,12 @@ def traced(case: Case, id: str) -> Shown:  # noqa: A002 - as in `kit.trace`
 
 def places_of(rows: Iterable[Mapping[Any, Any]]) -> tuple[Reference | None, ...]:
     """Return the reference of each row with columns `file` and `line` or `physical_offset`, None if absent."""
-    return tuple(map(_place_of, rows))
-
-
-def _place_of(row: Mapping[Any, Any]) -> Reference | None:
-    for name in ("line", "physical_offset"):
-        value = row.get(name)
-        if row.get("file") and isinstance(row["file"], str) and not pd.isna(value) and str(value).isdigit():
-            return {"file": row["file"], name: int(value)}  # type: ignore[arg-type]
-    return None
+    places: list[Reference | None] = []
+    for row in rows:
+        file, numbers = row.get("file"), {name: str(row.get(name)) for name in ("line", "physical_offset")}
+        place = {name: int(number) for name, number in numbers.items() if number.isdigit()}
+        places.append({"file": file, **place} if file and isinstance(file, str) and place else None)
+    return tuple(places)
 
 
 # --- tables that can be clicked ---------------------------------------------------------------------------------------

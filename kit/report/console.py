@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
+import shlex
 import shutil
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -47,6 +49,16 @@ def table(rows: Iterable[Sequence[str | Text]], heads: Sequence[str] = (), right
     )  # fmt: skip
     screen.print(drawn)
     return "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
+
+
+def command(program: str, evidence: str, options: Mapping[str, Any]) -> str:
+    """Return a command line on some evidence, quoted for a POSIX shell; options without a value are left out."""
+    words = [program, shlex.quote(evidence)]
+    for name, value in options.items():
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if one not in (None, False, ""):
+                words += [f"--{name.replace('_', '-')}", *([] if one is True else [shlex.quote(str(one))])]
+    return " ".join(words)
 
 
 def ids(report: Iterable[dict[str, Any]], lang: Lang) -> str:
@@ -138,19 +150,14 @@ def life(document: dict[str, Any], lang: Lang) -> str:
 
 def _telling(records: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any] | int]:
     """Yield the first two and the last copy of each kind, and in between how many are left out."""
-    kinds = [(record["stage"], record["topic"], record["why"]) for record in records]
-    last = {kind: n for n, kind in enumerate(kinds)}
-    seen: Counter[Any] = Counter()
-    left = 0
-    for n, (record, kind) in enumerate(zip(records, kinds, strict=True)):
-        seen[kind] += 1
-        if seen[kind] > 2 and n != last[kind]:
-            left += 1
-            continue
-        if left:
-            yield left
-            left = 0
-        yield record
+    kinds = defaultdict[Any, list[int]](list)
+    for n, record in enumerate(records):
+        kinds[record["stage"], record["topic"], record["why"]].append(n)
+    told = sorted({n for places in kinds.values() for n in (*places[:2], places[-1])})
+    for before, n in itertools.pairwise([-1, *told]):
+        if n > before + 1:
+            yield n - before - 1
+        yield records[n]
 
 
 def lives(documents: Iterable[dict[str, Any]], lang: Lang) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import resources
@@ -26,6 +25,7 @@ from kit.charts.table import Table, cell, environment
 from kit.evidence.failure import Failure
 from kit.formats.printed_times import is_local, iso
 from kit.i18n import CLOCK, Lang, T, on_clock
+from kit.report.console import command
 from kit.report.labels import COLUMNS, GLOSSARY, HOLDS, INNER, KEYS, PAGE, VERDICTS, page, ranked, requests
 from kit.report.notebooks import Story, chart_block
 from kit.report.terminal import zone_warning
@@ -55,13 +55,14 @@ def shell(
     **values: Any,
 ) -> str:
     """Return a page of `template`, which extends `base.html.j2`. `name`: the command that makes the page again."""
+    chosen = dict(sorted(options.items()))
     return _ENV.get_template(template).render(
         lang_tag="zh-CN" if lang == "zh" else "en",
         words=page(lang),
         kicker=PAGE[name].in_(lang),
         version=findings["kit_version"],
         evidence_name=PurePath(findings["evidence"]["path"]).name,
-        command=command(findings, options, lang, name),
+        command=command(f"python -m kit {name}", findings["evidence"]["path"], {"out": "DIR", "lang": lang, **chosen}),
         manifest_hash=manifest_hash,
         made_by=PAGE["made_by"].say(version=clean(findings["kit_version"])).render(lang),
         **bundled(),
@@ -358,17 +359,6 @@ def _links(findings: Sequence[Mapping[str, Any]], lang: Lang) -> dict[str, list[
         }
         links[view["id"]] = [(PAGE[word].in_(lang), others) for word, others in of.items() if others]
     return links
-
-
-def command(findings: Mapping[str, Any], options: Mapping[str, Any], lang: Lang, name: str = "report") -> str:
-    """Return the command line that creates this page again."""
-    words = [f"python -m kit {name}", shlex.quote(findings["evidence"]["path"]), "--out DIR", f"--lang {lang}"]
-    for option, value in sorted(options.items()):
-        given = [one for one in (value if isinstance(value, list | tuple) else [value]) if one not in (None, False, "")]
-        words += [
-            f"--{option.replace('_', '-')}" + ("" if one is True else f" {shlex.quote(str(one))}") for one in given
-        ]
-    return " ".join(words)
 
 
 def template_text(name: str, package: str = "kit.report") -> str:

@@ -66,13 +66,7 @@ class Bench:
 
     @property
     def case(self) -> Case:
-        return self.spark_case()
-
-    def spark_case(self, n: int = 1) -> Case:
-        """Return a case with Spark running, which columns need and stored results do not."""
-        case = self.inquiry(n).case
-        _ = case.spark
-        return case
+        return self.inquiry().case
 
     def table(self, name: str, n: int = 1) -> pd.DataFrame:
         return self.inquiry(n).table(name)
@@ -94,7 +88,7 @@ class Bench:
         """Return the first row that answers a query over the tables of the case and the result tables of its causes
         (`result_NAME`, with `nth` for their order); {} where such a table is empty or a value `:name` is not `known`.
         """
-        case, values = self.spark_case(), {name: known.get(name) for name in re.findall(r":(\w+)", query)}
+        case, values = self.case, {name: known.get(name) for name in re.findall(r":(\w+)", query)}
         for name in re.findall(r"\bresult_(\w+)", query):
             frame = self.table(name)
             if frame.empty:
@@ -133,7 +127,7 @@ class Bench:
         return self._query(n, text, "")
 
     def _query(self, n: int, query: str, caption: Any, **values: Any) -> Table:
-        return Table(self.spark_case(n).sql(query, **values).toPandas(), caption, lang=self.lang)
+        return Table(self.inquiry(n).sql(query, **values).toPandas(), caption, lang=self.lang)
 
 
 def _inside(file: str) -> str:

@@ -13,10 +13,9 @@ from table import rows_of
 
 import kit
 from kit.cli.main import cli
-from kit.explanation import context
 from kit.explanation.blocks import blocks
 from kit.explanation.explain import explain, releases_of
-from kit.explanation.pasted_lines import lines, plain
+from kit.explanation.pasted_lines import plain
 from kit.rocketmq.catalogue import BENIGN, EVENTS
 
 ROWS = msgspec.yaml.decode((Path(__file__).parent / "lines.yaml").read_bytes())
@@ -134,7 +133,10 @@ def test_what_a_line_says(case: dict[str, Any]) -> None:
 
 def test_addresses_given_as_name_servers() -> None:
     said = "NAMESRV_ADDR: 'a:9876;b:9876'\n-Drocketmq.namesrv.addr=c:9876\nbrokerIP1=d:2"
-    assert context.name_servers(list(lines(said))) == {"a:9876", "b:9876", "c:9876"}
+    slugs = {
+        to: explain(f"{said}\nconnect to <{to}> failed")[-1]["slug"] for to in ("a:9876", "b:9876", "c:9876", "d:2")
+    }
+    assert [to for to, slug in slugs.items() if slug == "namesrv-unreachable"] == ["a:9876", "b:9876", "c:9876"]
 
 
 def test_tables_of_mqadmin_between_other_lines() -> None:
