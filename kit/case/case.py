@@ -90,11 +90,12 @@ class Case:
     @cached_property
     def unzoned(self) -> inv.Inventory:
         """The inventory from the files alone: floating times have no zone yet."""
-        if self.eager and not inv.looked_at(self.path, self._base):
+        spool = inv.spool(self.path, self._base)
+        if self.eager and not inv.looked_at(spool):
             # The inventory needs no Java; the first table will report that it is missing.
             with contextlib.suppress(sessions.JavaMissing):
                 self.warm()
-        self.uses(inv.spool(self.path, self._base))
+        self.uses(spool)
         inventory = inv.take(self.path, self._base, hashes=self.hashes, shared=self._shared)
         for declared in self.options.rows:
             inventory = inv.with_columns(inventory, declared)

@@ -18,13 +18,11 @@ from kit.evidence.files import open_readonly
 from kit.evidence.unread import Unread
 from kit.formats.commitlog import schema
 from kit.formats.logs import thread_dumps
-from kit.formats.logs.schema import LogFile
 from kit.formats.printed_times import converter
-from kit.formats.printed_times import zone as zone_minutes
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, host_network, metrics, mqadmin, store_json
 from kit.formats.values import batch as fitted
-from kit.inventory.inventory import Inventory, as_log_files
+from kit.inventory.inventory import Inventory, log_files
 from kit.inventory.model import Item
 from kit.rocketmq import names
 from kit.spark import log_source
@@ -156,16 +154,9 @@ def _source(name: str, items: Sequence[Item], options: Mapping[str, Any], unread
         kind = ConsumeQueueDataSource if name == "consumequeue" else IndexDataSource
         return kind({**known, "files": json.dumps([{"file": i.file, "path": i.path} for i in items])})
     if name == "logs":
-        files = [_with_zone(file, options) for file in as_log_files(items)]
+        # A declared zone is in the options and holds for every file.
+        files = log_files(items, {} if options.get("tz_app") else options["zones"])
         zoned = {zone: options[zone] for zone in ("tz_broker", "tz_app") if options.get(zone)}
         pieces = json.dumps(log_source.plan(files, unread))
         return log_source.LogDataSource({**known, **zoned, "events": "true", "pieces": pieces})
     return None
-
-
-def _with_zone(file: LogFile, options: Mapping[str, Any]) -> LogFile:
-    """Give a text file the zone that was settled for it; a declared zone is in the options and holds for every file."""
-    if not options.get("tz_app"):
-        known = zone_minutes(options["zones"].get(file.file))
-        file.zone_minutes = known if isinstance(known, int) else None
-    return file

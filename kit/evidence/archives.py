@@ -70,15 +70,14 @@ def open_evidence(path: Path, spool: Path) -> Opened:
         except Exception as error:
             return Opened([], [refusal(name, error)])
 
-    out = Opened([], refused)
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
-        for part in pool.map(take, files):
-            out.files.extend(part.files)
-            out.refused.extend(part.refused)
-            out.archives.extend(part.archives)
-    out.files.sort(key=lambda f: f.file)
-    out.refused.sort(key=lambda r: (r.file, r.reason))
-    return out
+        parts = list(pool.map(take, files))
+    refused += [each for part in parts for each in part.refused]
+    return Opened(
+        sorted((each for part in parts for each in part.files), key=lambda f: f.file),
+        sorted(refused, key=lambda r: (r.file, r.reason)),
+        [each for part in parts for each in part.archives],
+    )
 
 
 class Spool:
@@ -186,12 +185,8 @@ class _Packed:
 
     def _write(self, name: str, stream: Stream, raw: Stream, modified: float | None) -> None:
         target = self.spool.add(name)
-        part = disk.part_of(target)
-        try:
+        with disk.replacing(target) as part:
             size, damage = self._copy(part, stream)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
         with contextlib.suppress(Exception):
             raw.drain()
         sha, text_sha = raw.sha.hexdigest(), stream.sha.hexdigest()

@@ -56,6 +56,17 @@ def part_of(path: Path) -> Path:
 
 
 @contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield where to write a file: it appears at `path` when the block ends without an error, complete or not at all."""
+    part = part_of(path)
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock file; a second process waits. The lock ends with the process, however it ends."""
     private(path.parent)
@@ -125,17 +136,13 @@ def _is_private(path: Path) -> bool:
 def write_text(path: Path, text: str, *, private: bool = False, durable: bool = True) -> None:
     """Write a file completely or not at all. `private`: readable by its owner only; `durable`: on disk before it returns."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = part_of(path)
-    try:
+    with replacing(path) as part:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600 if private else 0o666)
         with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle
             file.write(text)
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -82,10 +82,5 @@ def _copy(system: FileSystem, info: FileInfo, target: Path) -> None:
     if known is not None and known.st_size == info.size and known.st_mtime_ns >= (info.mtime_ns or 0):
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = disk.part_of(target)
-    try:
-        with system.open_input_stream(info.path) as source, part.open("wb") as out:
-            shutil.copyfileobj(source, out, CHUNK)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    with disk.replacing(target) as part, system.open_input_stream(info.path) as source, part.open("wb") as out:
+        shutil.copyfileobj(source, out, CHUNK)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
@@ -82,20 +82,18 @@ def take(
     root = Path(path)
     if not root.exists():
         raise FileNotFoundError(2, os.strerror(2), str(root))
-    base = ws.base(workspace, root)
-    key = quick_key(root.resolve())
-    hashes = hashes or _stored(base, key, hashes=True).exists()
-    stored = _stored(base, key, hashes=hashes)
-    with disk.locked(base / "spool" / f"{key}.lock"), disk.hold(stored.parent):
+    folder = spool(root, workspace)
+    stored = _stored(folder, hashes=hashes or looked_at(folder))
+    with disk.locked(folder.with_name(f"{folder.name}.lock")), disk.hold(folder):
         known = _load(stored, root)
         if known is None:
-            taken = msgspec.json.encode(_take(root, stored.parent / "files", hashes=hashes), order="deterministic")
+            taken = msgspec.json.encode(_take(root, folder / "files", hashes=hashes), order="deterministic")
             # The same as when it is loaded later: tables are named by its content.
             known = msgspec.json.decode(taken, type=Inventory)
             if not any(refused.reason == "space" for refused in known.refused):
                 disk.write_text(stored, taken.decode())
             if not shared:
-                disk.seal(stored.parent)
+                disk.seal(folder)
     return known
 
 
@@ -104,13 +102,13 @@ def spool(path: Path, workspace: Path | str | None = None) -> Path:
     return ws.base(workspace, path) / "spool" / quick_key(path.resolve())
 
 
-def looked_at(path: Path, workspace: Path | str | None = None) -> bool:
-    """Return whether `take` would use a stored inventory."""
-    return _stored(ws.base(workspace, path), quick_key(path.resolve()), hashes=True).exists()
+def looked_at(folder: Path) -> bool:
+    """Return whether a cache folder (`spool`) has an inventory with every hash."""
+    return _stored(folder, hashes=True).exists()
 
 
-def _stored(base: Path, key: str, *, hashes: bool) -> Path:
-    return base / "spool" / key / f"inventory-{ws.code_hash(*ws.READING)}{'' if hashes else '-unhashed'}.json"
+def _stored(folder: Path, *, hashes: bool) -> Path:
+    return folder / f"inventory-{ws.code_hash(*ws.READING)}{'' if hashes else '-unhashed'}.json"
 
 
 def quick_key(root: Path) -> str:
@@ -230,17 +228,13 @@ def _moment(seconds: float | None) -> dt.datetime | None:
     return None if seconds is None or known is None else dt.datetime.fromtimestamp(seconds, dt.UTC)
 
 
-def log_files(path: Path | str) -> list[LogFile]:
-    """Return the text logs at `path` for the data source `rocketmq.log`, without copies."""
-    return as_log_files(take(path).of_kind(*TEXTS, replicas=False))
-
-
-def as_log_files(items: Iterable[Item]) -> list[LogFile]:
+def log_files(items: Iterable[Item], zones: Mapping[str, str | None]) -> list[LogFile]:
+    """Return text logs for the data source `rocketmq.log`. `zones`: by file."""
     from kit.formats.logs.schema import LogFile
 
     files = []
     for item in items:
-        east = printed_times.zone(item.zone)
+        east = printed_times.zone(zones.get(item.file))
         minutes = east if isinstance(east, int) else None  # else an IANA name, or none
         files.append(LogFile(item.file, item.path, item.source, item.detail.get("encoding"), minutes))
     return files

@@ -72,9 +72,9 @@ class LogDataSource(Source):
         path = self.options.get("path")
         if not path:
             raise ValueError("rocketmq.log needs a path, or the option `files`")
-        from kit.inventory import inventory
+        from kit.inventory.inventory import TEXTS, log_files, take
 
-        return inventory.log_files(path)
+        return log_files(take(path).of_kind(*TEXTS, replicas=False), {})
 
 
 def plan(files: Iterable[LogFile], unread: Unread) -> list[list[dict[str, Any]]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import threading
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
 
+from kit.evidence import disk
 from kit.evidence.workspace import code_hash
 from kit.spark.sessions import JavaMissing
 from kit.spark.sources import plain
@@ -221,7 +221,9 @@ def collect(frame: DataFrame) -> pa.Table:
 
 
 def _write(path: Path, table: pa.Table) -> None:
-    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.part")
-    with pa.OSFile(str(part), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+    with (
+        disk.replacing(path) as part,
+        pa.OSFile(str(part), "wb") as file,
+        pa.ipc.new_file(file, table.schema) as writer,
+    ):
         writer.write_table(table)
-    part.replace(path)

@@ -4,7 +4,6 @@ import errno
 import os
 import shutil
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -184,16 +183,6 @@ def test_what_killed_runs_left_is_swept(tmp_path: Path) -> None:
     ws.sweep(tmp_path / "cache")
     assert not list((folder / "tmp").iterdir()) and not (spool / "files").exists() and not list(folder.glob(".*"))
     assert (folder / "about.json").exists()
-
-
-def test_threads_write_to_places_of_their_own(tmp_path: Path) -> None:
-    names: list[Path] = []
-    threads = [threading.Thread(target=lambda: names.append(disk.part_of(tmp_path / "x"))) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-        thread.join()
-    mine = disk.part_of(tmp_path / "x")
-    assert mine not in names and str(threading.get_ident()) in mine.name and str(os.getpid()) in mine.name
 
 
 def test_a_read_only_home_names_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
