@@ -18,7 +18,7 @@ import msgspec
 
 from kit import data
 from kit.analysis import brokers, setup
-from kit.analysis.consumers import members, positions
+from kit.analysis.consumers import lag, members
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T, labels
 from kit.rocketmq import names as rocketmq
@@ -92,7 +92,7 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
     hosts = {"broker": _hosts(facts, "store_host"), "client": _hosts(facts, "born_host")}
     groups = set()
     if any(OF_GROUP in command for command in commands):
-        groups = {*positions.every(facts)["group"].dropna(), *(each["group"] for each in members.connections(facts))}
+        groups = {*lag.positions(facts)["group"].dropna(), *(each["group"] for each in members.connections(facts))}
     group = _only(filter(rocketmq.of_users, groups))
     own = (rocketmq.RETRY_PREFIX, rocketmq.DLQ_PREFIX)
     topics = [name for name in _of_records(facts, "topic") if not name.startswith(own)]

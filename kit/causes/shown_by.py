@@ -13,7 +13,7 @@ from typing import Final
 import attrs
 
 from kit.analysis import brokers, reach
-from kit.analysis.consumers import members, positions
+from kit.analysis.consumers import lag, members
 from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
@@ -49,7 +49,7 @@ PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
     "commitlog": lambda facts: facts.has("messages"),
     "configuration": lambda facts: facts.has("configs"),
     "broker's configuration": lambda facts: all(broker.slave is not None for broker in brokers.all_of(facts)),
-    "offsets": lambda facts: not positions.every(facts).empty,
+    "offsets": lambda facts: not lag.positions(facts).empty,
     "connections": lambda facts: bool(members.connections(facts)),
     "deliveries": lambda facts: facts.has("rows") or facts.has_source("app"),
     "look-ups": lambda facts: any(facts.files.of_kind("mqadmin", "text")),

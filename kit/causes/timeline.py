@@ -15,7 +15,7 @@ import pandas as pd
 
 from kit import data
 from kit.analysis import noise, refs, setup
-from kit.analysis.sends import times
+from kit.analysis.sends import busy
 from kit.causes.findings import Finding, Moment
 from kit.formats.printed_times import utc
 from kit.i18n import T, labels
@@ -124,7 +124,7 @@ DAY: Final = 86_400_000
 
 def _pauses(facts: Facts) -> Moments:
     """Yield the longest pauses of the JVM that its log prints."""
-    metrics = times.host_metrics(facts, "pause_ms", "stopped_ms")
+    metrics = busy.host_metrics(facts, "pause_ms", "stopped_ms")
     timed = metrics[(metrics["value"] <= DAY) & metrics["ts"].notna()]
     longest = timed.sort_values(["value", "file", "line"], ascending=[False, True, True]).head(LONG_PAUSE)
     for pause in longest.to_dict("records"):

@@ -1,21 +1,24 @@
-"""Examine one case for every cause: `triage` returns findings.json."""
+"""Examine one case for every cause: `triage` returns findings.json. Which confirmed cause explains which: what the
+causes' YAML says they lead to, where the times allow it.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
 import math
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 import kit
 from kit import causes
 from kit.case import bug_report
-from kit.causes import Cause, collect_next, consequences, declared, known_problems, results, shown_by, timeline
+from kit.causes import Cause, collect_next, declared, known_problems, results, shown_by, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk
 from kit.evidence.failure import Failure
-from kit.formats.printed_times import local_text, utc_text
+from kit.formats.printed_times import local_text, utc, utc_text
 from kit.i18n import LANGS, Lang, labels, on_clock
 from kit.inventory import zones
 from kit.inventory.model import Item
@@ -101,7 +104,7 @@ def _ask(case: Case) -> list[Finding]:
     try:
         problems = known_problems.examine(case.facts) + known_problems.unrecognised(case.facts, answers)
         seen = [_weighed(case, finding) for finding in problems]
-        answers = consequences.folded(answers, seen)
+        answers = folded(answers, seen)
     except Exception as error:
         case.failures.append(_failure("known problems", error))
     return answers
@@ -128,7 +131,7 @@ def _failure(what: str, error: Exception) -> Failure:
 def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
     """Return findings.json in a fixed order and without run times: the same evidence gives the same bytes."""
     inventory = case.inventory
-    explained = consequences.explained_by(findings)
+    explained = explained_by(findings)
     return {
         "schema": SCHEMA,
         "kit_version": kit.__version__,
@@ -138,7 +141,7 @@ def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
             "not_recognised": list(inventory.not_recognised),
             "unreadable": [{"file": r.file, "reason": r.say(lang)} for r in case.unread()],
         },
-        "root_causes": [f.cause for f in consequences.ordered(findings, explained)],
+        "root_causes": [f.cause for f in ordered(findings, explained)],
         "findings": [plain(f.as_dict(lang, explained.get(f.cause, ()))) for f in findings],
     }
 
@@ -171,3 +174,54 @@ def file(item: Item) -> dict[str, Any]:
         **{name: None if at is None else text(at) for name, at in (("first", item.first), ("last", item.last))},
         "replica_of": item.replica_of,
     }
+
+
+# --- which cause explains which ---------------------------------------------------------------------------------------
+
+
+def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
+    """Return {cause: the confirmed causes it follows from}, for the causes seen (confirmed or suspected).
+
+    A cause explains another that it leads to, or whose finding names it, unless the other was over before it began.
+    """
+    confirmed = [f for f in findings if f.verdict == "confirmed"]
+    seen = {f.cause: f for f in findings if f.verdict in ("confirmed", "suspected")}
+    results = {cause.slug: cause.leads_to for cause in causes.discover()}
+
+    def explains(cause: Finding, result: Finding) -> bool:
+        leads = result.cause in results.get(cause.cause, ()) or cause.cause in result.consequence_of
+        if cause.window is None or result.window is None or cause.local != result.local:
+            return leads  # unknown times allow it
+        return leads and utc(result.window[1]) >= utc(cause.window[0])
+
+    return {slug: tuple(sorted(f.cause for f in confirmed if explains(f, finding))) for slug, finding in seen.items()}
+
+
+def folded(answers: Sequence[Finding], problems: Sequence[Finding]) -> list[Finding]:
+    """Return the causes with those known problems whose lines no confirmed cause explains."""
+    explained = explained_by([*answers, *problems])
+    return [*answers, *(each for each in problems if each.verdict == "confirmed" or not explained.get(each.cause))]
+
+
+def ordered(findings: Sequence[Finding], explained: Mapping[str, Sequence[str]]) -> list[Finding]:
+    """Return the confirmed root causes: each before those it explains, then by harm."""
+    confirmed = {f.cause: f for f in findings if f.kind == "root_cause" and f.verdict == "confirmed"}
+    explaining = {cause for slug in confirmed for cause in explained.get(slug, ())}
+
+    def depth(slug: str, before: frozenset[str] = frozenset()) -> int:
+        """Return how many causes precede this one; cycles are cut."""
+        earlier = [c for c in explained.get(slug, ()) if c in confirmed and c not in before]
+        return max((depth(c, before | {slug}) + 1 for c in earlier), default=0)
+
+    return sorted(confirmed.values(), key=lambda f: (depth(f.cause), f.cause not in explaining, *harm(f)))
+
+
+def harm(finding: Finding) -> tuple[int, int, int, str]:
+    """Order by harm: most lost messages, then repeated, then pending, then slug."""
+    declared = causes.figures()
+
+    def total(kind: str) -> int:
+        values = (finding.figures.get(name) for name, figure in declared.items() if figure.harm == kind)
+        return sum(v for v in values if isinstance(v, int) and not isinstance(v, bool))
+
+    return -total("lost"), -total("repeated"), -total("pending"), finding.cause

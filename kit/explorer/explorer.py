@@ -13,7 +13,7 @@ import attrs
 import ipywidgets
 import pandas as pd
 
-from kit.analysis.consumers import positions
+from kit.analysis.consumers import lag
 from kit.causes import results, timeline
 from kit.charts import Chart, Table, clean, overview, pictures
 from kit.charts.controls import outputs, standing
@@ -338,9 +338,9 @@ class View(ipywidgets.VBox):
     def _measured(self) -> list[Any]:
         """Return a menu of what was measured (lag of groups, host metrics), and the chosen one over time."""
         case, behind = self.explorer.case, SAYS["behind"].in_(self.lang)
-        looks = positions.every(case.facts).groupby(["time", "topic", "group"])["lag"].sum(min_count=1)
-        lag = looks.dropna().rename(behind).reset_index()
-        measured = {behind: lag.assign(of=lag["group"] + " " + lag["topic"])} if len(lag) else {}
+        looks = lag.positions(case.facts).groupby(["time", "topic", "group"])["lag"].sum(min_count=1)
+        waiting = looks.dropna().rename(behind).reset_index()
+        measured = {behind: waiting.assign(of=waiting["group"] + " " + waiting["topic"])} if len(waiting) else {}
         if case.has("metrics"):
             named = "select ts as time, concat_ws(' ', origin, subject, name) as of, value from metrics"
             every = case.sql(f"{named} where ts is not null order by ts").toPandas()

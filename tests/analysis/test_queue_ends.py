@@ -10,7 +10,7 @@ from folders import put
 from stores import Record, store
 
 import kit
-from kit.analysis.consumers import lag, positions
+from kit.analysis.consumers import lag
 
 BEGIN = 1_715_652_000
 PROGRESS = """$ mqadmin consumerProgress -n 10.0.0.1:9876 -g billing
@@ -43,7 +43,7 @@ def test_an_output_whose_file_was_copied_later_is_of_the_time_of_its_queue_ends(
         os.utime(output, (BEGIN + 90_000, BEGIN + 90_000))
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
     # Record 19 is of second 19 and record 20 not stored yet: the output is of second 19; the other likewise.
-    seconds = [at.timestamp() - BEGIN for at in positions.every(case.facts)["time"]]
+    seconds = [at.timestamp() - BEGIN for at in lag.positions(case.facts)["time"]]
     assert seconds == [19, 49]
     (pair,) = lag.pairs(case.facts)
     assert (pair.backlog, pair.growth_per_second) == (True, round((40 - 15) / 30, 2))
@@ -56,7 +56,7 @@ def test_a_copy_whose_time_was_lost_shows_no_lag_unless_all_was_handled(
     _stored(tmp_path / "e", range(BEGIN, BEGIN + 60), BEGIN + 60)
     _saved(tmp_path / "e", offset, BEGIN + 90_000)
     facts = kit.open_case(tmp_path / "e", tmp_path / "ws").facts
-    (row,) = positions.every(facts).to_dict("records")
+    (row,) = lag.positions(facts).to_dict("records")
     # The last handled message was stored in that second, and the copy saved then or any time later.
     assert (row["time"].timestamp() - BEGIN, row["at_least"]) == (second, offset < 60)
     assert [q.last_lag for pair in lag.pairs(facts) for q in pair.queues] == ([] if offset < 60 else [0])

@@ -14,9 +14,8 @@ import kit
 from kit.case import reading, tables, unreadable
 from kit.case.case import Case
 from kit.causes import results
-from kit.causes.consequences import harm
 from kit.causes.findings import Finding, Step
-from kit.causes.triage import document, plain
+from kit.causes.triage import document, harm, plain
 from kit.i18n import LANGS, T
 from kit.inventory import zones
 from kit.inventory.references import Ref

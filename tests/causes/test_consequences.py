@@ -6,7 +6,7 @@ import pytest
 from table import rows_of
 
 from kit import causes
-from kit.causes import consequences
+from kit.causes import triage
 from kit.causes.findings import Finding, Step
 from kit.causes.texts import Cause
 from kit.i18n import T
@@ -39,7 +39,7 @@ def _leads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def order(*findings: Finding) -> list[str]:
-    return [f.cause for f in consequences.ordered(findings, consequences.explained_by(findings))]
+    return [f.cause for f in triage.ordered(findings, triage.explained_by(findings))]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_the_order_of_causes(findings: tuple[Finding, ...], expected: list[str])
     ],
 )  # fmt: skip
 def test_what_explains_what(findings: tuple[Finding, ...], explained: dict[str, tuple[str, ...]]) -> None:
-    assert consequences.explained_by(findings) == explained
+    assert triage.explained_by(findings) == explained
 
 
 def test_lines_that_a_confirmed_cause_explains_are_no_finding_of_their_own() -> None:
@@ -83,10 +83,10 @@ def test_lines_that_a_confirmed_cause_explains_are_no_finding_of_their_own() -> 
     for each in (late, early, other):
         each.steps = [Step(T("claim"), "supporting", True, flood.steps[0].evidence)]
     sure.steps = flood.steps
-    assert consequences.folded([flood], [late, other]) == [flood, other]
-    assert consequences.folded([flood], [early]) == [flood, early], "over before the flood began"
-    assert consequences.folded([flood], [sure]) == [flood, sure]
-    assert consequences.folded([found("flood", None)], [late])[1:] == [late]
+    assert triage.folded([flood], [late, other]) == [flood, other]
+    assert triage.folded([flood], [early]) == [flood, early], "over before the flood began"
+    assert triage.folded([flood], [sure]) == [flood, sure]
+    assert triage.folded([found("flood", None)], [late])[1:] == [late]
 
 
 def test_what_a_cause_leads_to_is_a_cause_or_a_known_problem() -> None:
@@ -99,5 +99,5 @@ def test_its_own_lines_are_told_with_the_cause(cause: str, problem: str) -> None
     """Offsets that go back under a doubled client id, and answers that cannot be written to a consumer that stands still."""
     line = found(problem, None, "neighbour")
     line.steps = [Step(T("claim"), "supporting", True)]
-    assert consequences.folded([found(cause)], [line])[1:] == []
-    assert consequences.folded([found(cause, None)], [line])[1:] == [line]
+    assert triage.folded([found(cause)], [line])[1:] == []
+    assert triage.folded([found(cause, None)], [line])[1:] == [line]

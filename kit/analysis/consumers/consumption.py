@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import pandas as pd
 
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import positions
+from kit.analysis.consumers import lag
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
@@ -59,8 +59,8 @@ def unhandled(facts: Facts, group: str, topic: str) -> Topic:
 
 
 def last_positions(facts: Facts, group: str, topic: str) -> pd.DataFrame:
-    """Return the last known position of each queue of a group's topic: the columns of `positions.every`."""
-    return positions.of_topic(facts, group, topic).drop_duplicates(positions.KEYS, keep="last")
+    """Return the last known position of each queue of a group's topic: the columns of `lag.positions`."""
+    return lag.of_topic(facts, group, topic).drop_duplicates(lag.KEYS, keep="last")
 
 
 def by_several(facts: Facts, group: str) -> tuple[int, tuple[Ref, ...], set[tuple[str, int]]] | None:

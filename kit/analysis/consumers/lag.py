@@ -1,4 +1,6 @@
-"""The course of a group's lag: the topics in which it grew, and the queues that were stuck while others moved on."""
+"""Offsets of consumer groups, by copies of consumerOffset.json and mqadmin outputs, and the course of their lag: the
+topics in which it grew, and the queues that were stuck while others moved on.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,8 @@ from itertools import groupby
 from types import SimpleNamespace
 from typing import Any, Final
 
-from kit.analysis.consumers import positions
+import pandas as pd
+
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
@@ -16,6 +19,7 @@ LEAST: Final = 10
 SHRUNK: Final = 0.9
 SMALL: Final = 100
 """Messages in a queue up to which one look at it says that there is no backlog."""
+KEYS: Final = ["group", "topic", "broker", "queue_id"]
 INNER: Final = (names.RETRY_PREFIX, names.DLQ_PREFIX)
 
 Course = SimpleNamespace
@@ -24,6 +28,20 @@ Pair = SimpleNamespace
 """A topic of a group with its queues: what `pair` returns."""
 Stuck = SimpleNamespace
 """A queue that stood still: what `stuck` returns."""
+
+
+@memo
+def positions(facts: Facts) -> pd.DataFrame:
+    """Return the table `known_positions`: all positions of users' groups in order of time."""
+    # Without any, nobody has to count how the queues grew.
+    looks = facts("offset_looks")
+    return looks.assign(begin=None, lag=None, at_least=None) if looks.empty else facts("known_positions")
+
+
+def of_topic(facts: Facts, group: str, topic: str) -> pd.DataFrame:
+    """Return the positions of one group in one topic, in order of time."""
+    rows = positions(facts)
+    return rows[(rows["group"] == group) & (rows["topic"] == topic)]
 
 
 def pair(group: str, topic: str, queues: list[Course]) -> Pair:
@@ -57,7 +75,7 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
 
 
 def _rows(facts: Facts) -> list[dict[str, Any]]:
-    return [] if positions.every(facts).empty else facts.rows("queue_courses")
+    return [] if positions(facts).empty else facts.rows("queue_courses")
 
 
 @memo
@@ -97,7 +115,7 @@ def untouched(facts: Facts, group: str | None) -> tuple[dict[str, Any], tuple[Re
 
 def refs(facts: Facts, group: str, topic: str, queue_id: int | None = None, most: int = 2) -> tuple[Ref, ...]:
     """Quote the first and the last line with a group's offset in a topic (or in one of its queues)."""
-    looks = positions.of_topic(facts, group, topic).dropna(subset=["end", "line"])
+    looks = of_topic(facts, group, topic).dropna(subset=["end", "line"])
     if queue_id is not None:
         looks = looks[looks["queue_id"] == queue_id]
     ends = looks.iloc[[0, -1]] if most > 1 and len(looks) else looks.tail(1)

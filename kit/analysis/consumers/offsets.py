@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import Any, Final
 
-from kit.analysis.consumers import admin_output, consumer_logs, positions
+from kit.analysis.consumers import admin_output, consumer_logs, lag
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
@@ -48,7 +48,7 @@ def copies(facts: Facts) -> list[Row]:
 
 
 def _positions(facts: Facts) -> list[Row]:
-    return [] if positions.every(facts).empty else facts.rows("known_positions")
+    return [] if lag.positions(facts).empty else facts.rows("known_positions")
 
 
 def admin_queues(facts: Facts) -> list[Row]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.analysis import brokers
-from kit.analysis.consumers import consumption, lag, members, positions, replicas
+from kit.analysis.consumers import consumption, lag, members, replicas
 from kit.i18n import labels
 from kit.inventory.references import Ref
 from kit.rocketmq import names, stages
@@ -65,7 +65,7 @@ def groups(facts: Facts, topic: str) -> list[str]:
 @memo
 def _pairs(facts: Facts) -> set[tuple[str, str]]:
     """Return every topic with each group of users that consumes it."""
-    every = positions.every(facts)
+    every = lag.positions(facts)
     subscribed = {(topic, s.group) for s in members.subscriptions(facts) for topic in s.topics}
     return subscribed | set(zip(every["topic"], every["group"], strict=True))
 

@@ -3,10 +3,15 @@
 A refusal shows that the broker did not get round to a request, not why. The whole process can have stalled (garbage
 collection, a VM freeze, SIGSTOP), an append can have hung in the page cache or on a lock, the transient store pool can
 be exhausted, a replica can be slow, or there was simply too much to do (reference §7).
+
+No log mentions a stall. In the commitlog it is a hole in store_timestamp, followed by originals that were born before
+or in the hole and had to wait for its end (the tables `pauses` and `stalls`). A pause of the whole process also leaves
+a hole in watermark.log, which otherwise has a block every second (reference §7.2); an append that hangs does not.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -15,7 +20,7 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs, setup
-from kit.analysis.sends import attempts, sends, times
+from kit.analysis.sends import attempts, sends
 from kit.analysis.sends.sends import Ledger
 from kit.i18n import Sentence, labels
 from kit.inventory.references import Ref
@@ -45,6 +50,11 @@ SLOW: Final = (
 """Slow appends and flushes in store.log (over 500 ms): explanation, known text, sentence."""
 PAGE_CACHE: Final = ("REJECTREQUEST", "PCBUSY_CLEAN_QUEUE", "PC_SYNCHRONIZED")
 """Refusals while an append holds the lock for too long."""
+AFTER: Final = 1000
+"""ms behind a stall in which what queued up in it is still refused or answered."""
+METRICS: Final = ("file", "line", "ts", "origin", "subject", "name", "value")
+Windows = list[tuple[float, float]]
+"""Spans of time: (start, end) in ms since 1970."""
 SAYS: Final = labels("analysis")["busy"]
 ADVICE: Final = labels("analysis")["settings"]
 
@@ -61,7 +71,7 @@ class Why:
 
 def explain(facts: Facts, ledger: sends.Ledger, stalled: list[Any]) -> list[Why]:
     """Return the explanations of the refusals, the one that covers most failed sends first; [] if none is seen."""
-    under_way = times.intervals(ledger.failed)
+    under_way = intervals(ledger.failed)
     # The gaps of watermark.log that show a stalled process: long ones, and short ones with a stall.
     gaps = facts("watermark_gaps").sort_values(["start", "file"], ignore_index=True)
     with_stall = [any(s.start < gap.end and s.end > gap.start for s in stalled) for gap in gaps.itertuples()]
@@ -80,7 +90,7 @@ def explain(facts: Facts, ledger: sends.Ledger, stalled: list[Any]) -> list[Why]
 
 
 def _stood(facts: Facts, stalled: list[Any], stood: pd.DataFrame, under_way: pd.DataFrame) -> Iterator[Why]:
-    covered = times.share(under_way, [(times.ms(s.start), times.ms(s.end)) for s in (*stalled, *stood.itertuples())])
+    covered = share(under_way, [(ms(s.start), ms(s.end)) for s in (*stalled, *stood.itertuples())])
     seconds = round(sum(s.stood for s in stalled), 1)
     if len(stood):
         # The second of the block before a gap and that behind it are not part of the standstill.
@@ -96,12 +106,12 @@ def _stood(facts: Facts, stalled: list[Any], stood: pd.DataFrame, under_way: pd.
 
 
 def _gc(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
-    long = times.host_metrics(facts, "pause_ms", "stopped_ms").sort_values("value", ascending=False)
+    long = host_metrics(facts, "pause_ms", "stopped_ms").sort_values("value", ascending=False)
     if len(long):
         timed = long[long["ts"].notna()]
         # A collection is printed when it is over.
-        ends = [(times.ms(end), pause) for end, pause in zip(timed["ts"], timed["value"], strict=True)]
-        covered = times.share(under_way, [(end - pause, end) for end, pause in ends]) if ends else None
+        ends = [(ms(end), pause) for end, pause in zip(timed["ts"], timed["value"], strict=True)]
+        covered = share(under_way, [(end - pause, end) for end, pause in ends]) if ends else None
         yield Why("gc", SAYS["gc"].say(ms=round(float(long["value"].max()))), covered, refs.lines(facts, long, 2))
 
 
@@ -110,9 +120,9 @@ def _appends(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
         if where := refs.seen(facts, event):
             slow = facts("slow_writes").query("event == @event")
             # Whole seconds, written when the append or flush was over.
-            ends = [(times.ms(end), took) for end, took in zip(slow["ts"], slow["cost_ms"], strict=True)]
+            ends = [(ms(end), took) for end, took in zip(slow["ts"], slow["cost_ms"], strict=True)]
             sentence = SAYS[text].say(count=where.count, ms=int(slow["cost_ms"].max()) if len(slow) else None)
-            covered = times.share(under_way, [(end - took, end + 1000) for end, took in ends])
+            covered = share(under_way, [(end - took, end + 1000) for end, took in ends])
             yield Why(slug, sentence, covered, refs.quote(facts, where, 2))
 
 
@@ -121,14 +131,14 @@ def _waits(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
     if short := refs.seen(facts, "transient-pool-short"):
         yield Why("transient-pool", SAYS["pool"].say(), None, refs.quote(facts, short, 2))
     if waited := refs.seen(facts, "slave-wait-failed", "replicas-not-enough"):
-        windows = [(times.ms(waited.window[0]), times.ms(waited.window[1]))] if waited.window else []
+        windows = [(ms(waited.window[0]), ms(waited.window[1]))] if waited.window else []
         sentence = SAYS["replica"].say(count=waited.count)
-        yield Why("replication", sentence, times.share(under_way, windows), refs.quote(facts, waited, 2))
+        yield Why("replication", sentence, share(under_way, windows), refs.quote(facts, waited, 2))
 
 
 def _half_topic(facts: Facts) -> Iterator[Why]:
     """Yield the load of a half topic that feeds itself, if that wrote most of what was stored meanwhile."""
-    leaked = facts("half_topic_load") if facts.has("messages") and times.window(facts) else pd.DataFrame()
+    leaked = facts("half_topic_load") if facts.has("messages") and window(facts) else pd.DataFrame()
     if len(leaked) and (part := leaked["leaked"].iloc[0] / leaked["stored"].iloc[0]) >= LEAST:
         sentence = SAYS["fed-itself"].say(percent=round(100 * part))
         yield Why("half-topic", sentence, None, refs.records_at(facts, leaked, 2))
@@ -139,7 +149,7 @@ def _host(facts: Facts) -> Iterator[Why]:
     if not facts.has("metrics"):
         return
     yield from _foreign_writes(facts)
-    util, processors = times.host_metrics(facts, "%util").dropna(subset="ts"), facts("processors").dropna(subset="ts")
+    util, processors = host_metrics(facts, "%util").dropna(subset="ts"), facts("processors").dropna(subset="ts")
     cpu, disk, waiting = (
         float(rows[name].max()) if len(rows) else None
         for rows, name in ((processors, "busy"), (util, "value"), (processors, "waiting"))
@@ -159,7 +169,7 @@ def _foreign_writes(facts: Facts) -> Iterator[Why]:
         step = (row["last"] - row["first"]).total_seconds() / max(row["n"] - 1, 1)
         written = row["rate"] * 1024 * step
         if row["stored"] and written >= FOREIGN * row["stored"]:
-            writes = times.host_metrics(facts, "wkB/s").query("subject == @row['device']").dropna(subset="ts")
+            writes = host_metrics(facts, "wkB/s").query("subject == @row['device']").dropna(subset="ts")
             worst = _measured(facts, writes.sort_values("value", ascending=False), 2)
             sentence = SAYS["others"].say(device=row["device"], times=round(written / row["stored"]))
             yield Why("co-located-load", sentence, None, worst)
@@ -173,6 +183,50 @@ def _measured(facts: Facts, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
         heads = [ref for ref in above if ref.text.strip() and not re.search(r"(?<![\w%])\d", ref.text)]
         quoted += [*heads[-1:], row]
     return tuple(dict.fromkeys(quoted))
+
+
+# --- times -------------------------------------------------------------------------------------------------------------
+
+
+def intervals(failed: pd.DataFrame) -> pd.DataFrame:
+    """Return when failed sends (ts, cost_ms, source) were in progress: start, end (ms). A log has the failure's."""
+    failed = failed[failed["ts"].notna()]
+    start = failed["ts"].astype("float64")
+    cost = pd.to_numeric(failed["cost_ms"], errors="coerce").astype("Float64").fillna(0).astype("float64")
+    least = (failed["source"] != "ledger") * 1000.0  # logs of 4.x clients have whole seconds
+    return pd.DataFrame({"start": start, "end": start + cost.where(cost >= least, least)})
+
+
+def inside(under_way: pd.DataFrame, windows: Windows) -> pd.Series:
+    """Return for each failed send whether it was in progress during one of the windows, or just after it."""
+    hit = pd.Series(False, under_way.index)
+    for start, end in windows:
+        hit |= (under_way["start"] <= end + AFTER) & (under_way["end"] >= start)
+    return hit
+
+
+def share(under_way: pd.DataFrame, windows: Windows) -> float | None:
+    """Return the share of failed sends in progress during one of the windows, or just after it; None without times."""
+    return float(inside(under_way, windows).mean()) if len(under_way) else None
+
+
+def ms(instant: Any) -> float:
+    """Return a time (naive: UTC) as ms since 1970."""
+    return pd.Timestamp(instant).timestamp() * 1000
+
+
+def window(facts: Facts) -> tuple[dt.datetime, dt.datetime] | None:
+    """Return the time from the first failed send or stall to the last (naive UTC)."""
+    for row in facts.rows("busy_window"):
+        start, end = (dt.datetime.fromtimestamp(row[name] / 1000, dt.UTC) for name in ("start_ms", "end_ms"))
+        return start.replace(tzinfo=None), end.replace(tzinfo=None)
+    return None
+
+
+def host_metrics(facts: Facts, *names: str) -> pd.DataFrame:
+    """Return the host metrics of these names (the columns of the table `host_metrics`)."""
+    metrics = facts("host_metrics") if facts.files.of_metrics() else pd.DataFrame(columns=pd.Index(METRICS))
+    return metrics[metrics["name"].isin(names)].reset_index(drop=True)
 
 
 # --- settings ---------------------------------------------------------------------------------------------------------
@@ -191,9 +245,9 @@ def audit(facts: Facts, ledger: Ledger, stalls: list[Any]) -> pd.DataFrame:
     spared = int((periods < LONGER_WAIT).sum()) if len(periods) else None
     # Page-cache refusals, and those of them in stalls that a longer wait for the lock would have spared.
     locked = ledger.failed[ledger.failed["kind"].isin(PAGE_CACHE)]
-    brief = [(times.ms(s.start), times.ms(s.end)) for s in stalls if s.stood / s.pauses * 1000 < LONGER_LOCK]
+    brief = [(ms(s.start), ms(s.end)) for s in stalls if s.stood / s.pauses * 1000 < LONGER_LOCK]
     timed = stalls and not locked["ts"].isna().any()
-    short = int(times.inside(times.intervals(locked), brief).sum()) if timed else None
+    short = int(inside(intervals(locked), brief).sum()) if timed else None
     not_ok = sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None
     waits = flush == "SYNC_FLUSH" or role == "SYNC_MASTER"
     why = ADVICE["flush-waits" if waits else "flush-free"].say(count=not_ok)

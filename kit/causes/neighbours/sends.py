@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Any, Final
 
-from kit.analysis import refs, sizes
-from kit.analysis.sends import attempts, sends, times
+import pandas as pd
+
+from kit.analysis import refs, setup, sizes
+from kit.analysis.sends import attempts, busy, sends
 from kit.causes.declared import Observed
 from kit.tables.facts import Facts
 
 FULL: Final = 0.90
+STORES: Final = ("storePathCommitLog", "storePathRootDir")
+NO_STORE: Final = ("/boot", "/dev", "/proc", "/run", "/snap", "/sys", "/media", "/cdrom", "/mnt/cdrom")
+"""Mount points that hold no store; images mounted there are always full."""
 
 
 def client_timeout(facts: Facts) -> Observed:
@@ -87,7 +93,7 @@ def disk_full(facts: Facts) -> Observed:
     What `df` shows supports it only: it was printed at some other time, and older releases count reserved blocks as
     free.
     """
-    ledger, measured = sends.ledger(facts), times.full_disks(facts, 100 * FULL)
+    ledger, measured = sends.ledger(facts), _full_disks(facts)
     answers = facts.rows("disk_answers") if refs.seen(facts, "disk-full", "service-not-available") else []
     highest = {row["state"]: row["highest"] for row in answers}
     values: dict[str, Any] = {
@@ -96,5 +102,29 @@ def disk_full(facts: Facts) -> Observed:
     }  # fmt: skip
     for worst in measured.head(1).to_dict("records"):
         mount, percent = str(worst["subject"]), round(worst["value"])
-        values |= {"mount": mount, "percent": percent, "of_store": times.store_paths(facts)}
+        values |= {"mount": mount, "percent": percent, "of_store": _store_paths(facts)}
     return Observed(values, {"df": refs.lines(facts, measured, 1)})
+
+
+def _store_paths(facts: Facts) -> list[str]:
+    """Return the folders in which the evidence says the store is; none if it only has its default."""
+    settings = [setup.setting(facts, name) for name in STORES]
+    paths = [path for setting in settings if setting.where for path in (setting.value or "").split(",")]
+    return [path for path in paths if path.startswith("/")]
+
+
+def _full_disks(facts: Facts) -> pd.DataFrame:
+    """Return the file systems used to more than `FULL`: the columns of `host_metrics`, subject the mount point.
+
+    Where the folder of the store is known, only the one that holds it. RocketMQ computes its ratio as df does
+    (common/UtilAll.getDiskPartitionSpaceUsedPercent); older releases count the blocks that are reserved for root as
+    free.
+    """
+    used = busy.host_metrics(facts, "use%")
+    mounts, paths = set(used["subject"]), _store_paths(facts)
+    above = [[mount for mount in mounts if PurePosixPath(path).is_relative_to(mount)] for path in paths]
+    stores = {max(each, key=len) for each in above if each}
+    if not paths:
+        stores = {m for m in mounts if not any(PurePosixPath(m).is_relative_to(each) for each in NO_STORE)}
+    full = used[used["subject"].isin(stores) & (used["value"] > 100 * FULL)]
+    return full.sort_values("value", ascending=False, kind="stable")

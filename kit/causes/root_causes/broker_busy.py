@@ -16,7 +16,7 @@ import pandas as pd
 
 from kit.analysis import reach, refs, setup
 from kit.analysis.messages import lookups
-from kit.analysis.sends import attempts, busy, sends, times
+from kit.analysis.sends import attempts, busy, sends
 from kit.causes import collect_next
 from kit.causes.declared import Observed
 from kit.causes.findings import Moment, Step, supporting
@@ -108,7 +108,7 @@ def observe(facts: Facts) -> Observed:
     lost, spared = ["lost"] if ledger.lost else [], ["limits"] if observed.values["spared"] else []
     observed.proposed = ["resend", *lost, *fixes, *spared] if refused else ()
     if happened:
-        observed.actors, observed.window = attempts.brokers(facts), times.window(facts)
+        observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
         observed.tables, observed.moments = _tables(facts, ledger, stalls, whys), _moments(ledger, stalls)
     if (refused or lines or ledger.sends_failed) and facts.has("messages") and ledger.lost is None:
         observed.missing = collect_next.unseen_files(facts, TEXTS["want_unseen"])
@@ -183,7 +183,7 @@ def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any], whys: list[bu
         "lost": ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"]),
         "duplicated": ledger.duplicated,
     }
-    if times.window(facts):
+    if busy.window(facts):
         axis = facts("busy_axis")
         tables["busy_axis"] = axis.drop(columns=[kind for kind in attempts.KINDS if not axis[kind].any()])
     return tables

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, positions, stacks
+from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, stacks
 from kit.causes.declared import Observed
 from kit.formats.values import integer
 from kit.inventory.references import Ref
@@ -47,7 +47,9 @@ def observe(facts: Facts) -> Observed:
     }  # fmt: skip
     observed = Observed(values, actors=(behind.group, behind.topic) if behind else ())
     if pairs:
-        observed.tables["consumer_lag"] = positions.with_end(positions.every(facts))
+        rows = lag.positions(facts).dropna(subset="end")
+        shown = ["time", "source", *lag.KEYS, "offset", "end", "lag", "file", "line"]
+        observed.tables["consumer_lag"] = rows[shown].head(5_000)
         if len(frames := stacks.table(facts)):
             observed.tables["consuming_threads"] = frames
     if worst:

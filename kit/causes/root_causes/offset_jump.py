@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kit.analysis import refs
-from kit.analysis.consumers import offsets, positions
+from kit.analysis.consumers import lag, offsets
 from kit.causes import shown_by
 from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
@@ -112,7 +112,7 @@ def _hints(facts: Facts, observed: Observed, kind: str | None) -> None:
 
 def _without_jump(facts: Facts, observed: Observed) -> None:
     """Add signs that count only where no jump is shown."""
-    several_looks = positions.every(facts).duplicated(positions.KEYS).any()
+    several_looks = lag.positions(facts).duplicated(lag.KEYS).any()
     if rows := facts.rows("smaller_offsets") if several_looks else []:
         names = ("smaller_group", "smaller_topic", "smaller_queues", "smaller_messages")
         observed.values |= {name: rows[0][name.removeprefix("smaller_")] for name in names}

@@ -90,7 +90,7 @@ def test_an_output_between_log_lines_is_read_as_well(tmp_path: Path) -> None:
 
 
 def test_processors_that_wait_for_a_disk_are_not_busy(tmp_path: Path) -> None:
-    from kit.analysis.sends import busy, sends, times
+    from kit.analysis.sends import busy, sends
 
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "sar.txt").write_text(
@@ -99,7 +99,7 @@ def test_processors_that_wait_for_a_disk_are_not_busy(tmp_path: Path) -> None:
     )
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
     # Of one processor nothing is said: it is not the host.
-    assert times.host_metrics(case.facts, "%idle")["value"].tolist() == [20.4]
+    assert busy.host_metrics(case.facts, "%idle")["value"].tolist() == [20.4]
     found = case.facts("processors")
     assert (found["busy"].tolist(), found["waiting"].tolist()) == ([pytest.approx(100 - 20.4 - 58.9)], [58.9])
     (why,) = [each for each in busy.explain(case.facts, sends.ledger(case.facts), []) if each.slug == "host"]
