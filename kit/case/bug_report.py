@@ -13,6 +13,7 @@ import kit
 from kit.case.output import BUG_REPORT
 from kit.evidence import disk
 from kit.evidence.failure import Failure
+from kit.spark.sessions import uri
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -63,7 +64,7 @@ def _shape(case: Case) -> Iterator[str]:
 
 def _rows(case: Case, folder: Path) -> str:
     try:
-        table = case.session.read.parquet(case.uri(folder))
+        table = case.session.read.parquet(uri(folder))
         counted = table.selectExpr("count(*)", *(f"count(`{name}`)" for name in table.columns)).first()
     except Exception as error:
         return f"cannot be read: {type(error).__name__}"

@@ -332,17 +332,7 @@ class Case:
     def _stored(self, name: str) -> DataFrame:
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        return self.read_back(self.folder(name), from_arrow_schema(tables.specs()[name].schema).jsonValue())
-
-    def read_back(self, folder: Path, columns: dict[str, Any]) -> DataFrame:
-        """Return a folder of Parquet files as a DataFrame; `columns`: a schema in PySpark's JSON."""
-        from pyspark.sql.types import StructType
-
-        schema = StructType.fromJson(columns)
-        return sessions.parquet(self.session, folder, schema).select(*schema.names)
-
-    def uri(self, folder: Path) -> str:
-        return sessions.uri(folder)
+        return sessions.parquet(self.session, self.folder(name), from_arrow_schema(tables.specs()[name].schema))
 
     def _within(self, column: str | None) -> str:
         return tables.within(column, self.options.since, self.options.until)

