@@ -42,6 +42,7 @@ def as_shuffled_files_without_names(evidence: Path, into: Path) -> Path:
     return flat
 
 
+@pytest.mark.recordings
 def test_files_without_their_names_show_the_same(tmp_path: Path) -> None:
     evidence = recorded.whole("message-identity")
     plain, changed = told(evidence), told(as_shuffled_files_without_names(evidence, tmp_path))

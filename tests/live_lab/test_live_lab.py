@@ -208,7 +208,7 @@ def test_nothing_of_the_environment_leads_a_process_elsewhere(tmp_path: Path, mo
     assert "NAMESRV_ADDR" not in found and found["ROCKETMQ_HOME"] == found["HOME"] == str(tmp_path)
 
 
-@pytest.mark.seconds
+@pytest.mark.recordings
 def test_the_notebook_says_how_to_make_what_is_not_there(tmp_path: Path) -> None:
     chosen = {"lang": "zh", "interactive": False, "workspace": str(tmp_path / "w"), "evidence": "", "fixed": "nowhere"}
     told = notebooks.story(notebooks.execute([NOTEBOOK], tmp_path / "empty", chosen)[0])
