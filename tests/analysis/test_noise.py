@@ -12,8 +12,6 @@ import kit
 from kit.analysis import noise
 from kit.case.case import Case
 from kit.causes import known_problems, timeline
-from kit.formats.logs.known_texts import known_texts
-from kit.rocketmq.catalogue import BENIGN, SLUGS
 
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
 QUEUE = f"MessageQueue [topic={HALF}, brokerName=broker-a, queueId=0]"
@@ -48,13 +46,6 @@ def quiet(folder: Path) -> Path:
         ]
         write_log(folder / "broker" / "logs" / f"{name}.log", [f"{clock(ms)[:19]} {text}" for ms, text in said])
     return folder
-
-
-def test_the_lines_of_the_reference_are_known() -> None:
-    every = [(slug, text) for slug, texts in lines(STORE, TRANSACTION, BROKER, POP).items() for text in texts]
-    assert {slug for slug, _ in every} <= set(BENIGN)
-    known = [{SLUGS[number] for number in known_texts().within(text)} for _, text in every]
-    assert [text for (slug, text), found in zip(every, known, strict=True) if slug not in found] == []
 
 
 @pytest.mark.seconds

@@ -88,11 +88,6 @@ def test_the_verdict_follows_from_the_steps(steps: list[Step], expected: str) ->
     assert verdict(steps) == expected
 
 
-def test_a_reference_names_its_line_or_its_record() -> None:
-    assert Ref("a.log", "x", line=1).as_dict() == {"file": "a.log", "line": 1, "text": "x"}
-    assert Ref("0", "x", physical_offset=0).as_dict() == {"file": "0", "physical_offset": 0, "text": "x"}
-
-
 def placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 

@@ -163,11 +163,6 @@ def test_names_from_a_chinese_windows(tmp_path: Path) -> None:
     assert list(contents(opened(tmp_path, "a.zip", raw))) == ["a.zip!/日志文件.log"]
 
 
-def test_office_files_stay_one_file(tmp_path: Path) -> None:
-    book = zip_of({"[Content_Types].xml": b"<x/>", "xl/a.xml": b"<y/>"})
-    assert contents(opened(tmp_path, "a.xlsx", book)) == {"a.xlsx": book}
-
-
 # --- what is made to fill disk or memory --------------------------------------------------------------------------------
 
 

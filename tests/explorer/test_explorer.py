@@ -220,13 +220,6 @@ def test_what_is_shown_acts_nowhere_and_says_where_nothing_matches(case: Any) ->
     assert view.counts.value == "Nothing matches. · 0 of 30 log entries · 0 of 12 records"
 
 
-def test_charts_and_tables_follow_without_a_widget(case: Any) -> None:
-    explorer = explored(case, topics="orders")
-    assert int(explorer.timeline("records").table["rows"].sum()) == 6
-    assert int(explorer.timeline().table["rows"].sum()) == 15
-    assert "K10" in explorer.table("records").as_text() and len(explorer.table("entries", most=3).frame) == 3
-
-
 @pytest.mark.seconds
 def test_evidence_without_logs_or_without_records(tmp_path: Path, evidence: Path) -> None:
     alone = kit.explore(kit.open_case(evidence / "app.log", tmp_path / "a", tz_app="UTC"))

@@ -51,14 +51,6 @@ def test_figures_as_cards_and_tables() -> None:
     assert shown["numbers"][0]["label"].endswith(": a@g")
 
 
-def test_where_a_step_says_so() -> None:
-    line, record = {"file": "store.log", "line": 30, "text": "x"}, {"file": "0", "physical_offset": 18468, "text": "y"}
-    [step] = view([{"claim": "c", "role": "deciding", "holds": True, "evidence": [line, record]}])["steps"]
-    assert [(quote["file"], quote["place"]) for quote in step["evidence"]] == [
-        ("store.log", "line 30"), ("0", "byte 18,468"),
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("figure", "blank"),
     [

@@ -1,19 +1,12 @@
 """The placement model: the published verdicts, where they stop holding, and every path the recordings show."""
 
-import csv
-import io
-from collections import defaultdict
 from functools import cache
-from pathlib import Path
 
 import pytest
-import recorded
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded import truth
 from table import rows_of
 
-from kit.rocketmq import names
 from kit.rocketmq.placement import (
     BROKEN,
     DOCUMENTED,
@@ -80,30 +73,6 @@ ON_DISK = {
     "half stored": "half", "check COMMIT": "half", "check ROLLBACK": "half", "check UNKNOWN": "half",
     "committed": "commit", "discarded": "discard",
 }  # fmt: skip
-FOLDERS = {"m": "first", "p": "last", "q": "middle"}
-
-
-def business_keys(name: str) -> tuple[dict[str, str], set[str]]:
-    """{key prefix: placement} and the keys that have a business row."""
-    prefixes, rows = {}, set()
-    for member, text in recorded.files(name, "**/*.csv").items():
-        path = Path(member)
-        if not path.stem.endswith("tx_log") and path.parent.name in FOLDERS:
-            found = {row["order_id"] for row in csv.DictReader(io.StringIO(text.decode()))}
-            prefixes[next(iter(found))[:2]] = FOLDERS[path.parent.name]
-            rows |= found
-    return prefixes, rows
-
-
-def histories(name: str) -> dict[str, list[str]]:
-    """{business key: what its records are, in store order}; batched op records and consumer copies say nothing here."""
-    found = defaultdict(list)
-    for record in truth(name):
-        props = record["properties"]
-        if names.TRAN_MSG in props and not record["reconsume_times"]:
-            kinds = {names.HALF_TOPIC: "half", names.DISCARD_TOPIC: "discard", props[names.REAL_TOPIC]: "commit"}
-            found[props[names.KEYS]].append(kinds[record["topic"]])
-    return found
 
 
 @cache
@@ -118,13 +87,6 @@ def model_paths(placement: str) -> frozenset[tuple[tuple[str, ...], bool]]:
     )
 
 
-def test_every_recorded_path_is_a_path_of_the_model():
-    placements, rows = business_keys("transaction-consistency")
-    assert sorted(placements.values()) == sorted(PLACEMENTS)
-    found = histories("transaction-consistency")
-    seen = {(placements[key[:2]], tuple(history), key in rows) for key, history in found.items()}
-    assert [path for path in seen if path[1:] not in model_paths(path[0])] == [] and len(seen) >= 12
-    # The recorded faults are those the model predicts.
-    assert {place for place, history, kept in seen if kept and "commit" not in history} == {"middle"}
-    assert {place for place, history, kept in seen if not kept and "commit" in history} == {"first"}
-    assert {place for place, history, _ in seen if history.count("commit") > 1} == {"first"}
+@pytest.mark.parametrize(("placement", "history", "kept"), rows_of(__file__, "recorded"))
+def test_every_recorded_path_is_a_path_of_the_model(placement, history, kept):
+    assert (tuple(history), kept) in model_paths(placement)

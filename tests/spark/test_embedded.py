@@ -32,19 +32,6 @@ def test_a_query_may_hold_a_quarter_of_the_memory_there_is(monkeypatch: pytest.M
     assert embedded.memory() == 512 << 20, "a container of 2 GiB"
 
 
-def test_views_of_one_session_are_not_in_another() -> None:
-    one, other = session(), session()
-    one.range(3).createOrReplaceTempView("mine")
-    assert one.table("mine").count() == 3
-    with pytest.raises(Exception, match="mine"):
-        other.table("mine").count()
-
-
-def test_times_are_in_utc_whatever_the_zone_of_the_machine() -> None:
-    row = session().sql("select timestamp_millis(0) as at, current_timezone() as zone").toArrow().to_pylist()[0]
-    assert (row["at"].isoformat(), row["zone"]) == ("1970-01-01T00:00:00+00:00", "UTC")
-
-
 def test_an_interrupted_query_leaves_the_session_usable(tmp_path: Path) -> None:
     """The query cannot end by itself: it waits for a file that is made after the interrupt."""
     spark, begun, over = session(), tmp_path / "begun", tmp_path / "over"
