@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import json
 import tempfile
@@ -27,10 +26,9 @@ from kit.report.notebook_format import nbformat
 KIT: Final = "rmq-kit"
 """Name of the kit's own entry in the metadata of notebooks, cells and outputs."""
 
-GO_ON: Final = "raises-exception"
-"""The tag that makes Jupyter continue a notebook after a failed cell."""
 BROKEN = T("This part could not be shown ({type}).", "此部分无法显示（{type}）。")
-PAPERMILL_NOTE: Final = "papermill-error-cell-tag"
+INJECTED: Final = "injected-parameters"
+"""Papermill's tag of the cell that sets parameters."""
 AT_ONCE: Final = 2
 CELL_SECONDS: Final = 600
 OF_EVIDENCE: Final = (*"0123456", "70", "90")
@@ -80,21 +78,28 @@ def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNo
     return spoken
 
 
-def copies(out: Path, parameters: Mapping[str, Any]) -> list[Path]:
-    """Write copies of the notebooks about one evidence into `out`, with these parameters; one that is there stays."""
+def parameterised(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:
+    """Add the cell that sets these parameters, behind the one that declares them."""
+    cell = nbformat.v4.new_code_cell(_code(parameters), metadata={"tags": [INJECTED]}, id=INJECTED)
+    tagged = (n for n, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", ()))
+    notebook.cells.insert(next(tagged, -1) + 1, cell)
+    return notebook
+
+
+def _code(parameters: Mapping[str, Any]) -> str:
     from papermill.translators import PythonTranslator
 
-    chosen = nbformat.v4.new_code_cell(PythonTranslator.codify(dict(parameters)))
-    chosen.metadata["tags"] = ["injected-parameters"]
+    return str(PythonTranslator.codify(dict(parameters)))
+
+
+def copies(out: Path, parameters: Mapping[str, Any]) -> list[Path]:
+    """Write copies of the notebooks about one evidence into `out`, with these parameters; one that is there stays."""
     out.mkdir(parents=True, exist_ok=True)
     targets = []
     for path in sorted(path for path in folder().glob("*.ipynb") if path.name.startswith(OF_EVIDENCE)):
         targets.append(target := out / path.name)
         if not target.exists():
-            notebook = read(path)
-            declared = next(n for n, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", ()))
-            notebook.cells.insert(declared + 1, chosen)
-            nbformat.write(notebook, target)
+            nbformat.write(parameterised(read(path), parameters), target)
     return targets
 
 
@@ -112,23 +117,16 @@ def execute(
     the copies show, the same whatever workspace they ran in.
     """
     out.mkdir(parents=True, exist_ok=True)
-    jobs = [(path.resolve(), out.resolve() / path.name) for path in paths]
-    chosen = dict(parameters)
-    from papermill.iorw import local_file_io_cwd
-
-    # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence. Papermill
-    # keeps one such folder for the whole process and each run puts back what it found: so it is set around all of them.
-    with (
-        tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch,
-        contextlib.chdir(scratch),
-        local_file_io_cwd(scratch),
-        ThreadPoolExecutor(AT_ONCE) as pool,
-    ):
+    # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence.
+    with tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch, ThreadPoolExecutor(AT_ONCE) as pool:
         _resolve()
-        done = list(pool.map(lambda job: _execute(job[0], job[1], chosen, neutral or chosen), jobs))
-    if failures is not None:
-        failures += [failure for _, broken in done for failure in broken]
-    return [path for path, _ in done]
+        done = list(pool.map(lambda path: _execute(path, scratch, parameters, neutral or parameters), paths))
+    targets = [out / path.name for path, _, _ in done]
+    for (_, book, broken), target in zip(done, targets, strict=True):
+        nbformat.write(book, target)
+        if failures is not None:
+            failures += broken
+    return targets
 
 
 def _resolve() -> None:
@@ -141,44 +139,31 @@ def _resolve() -> None:
 
 
 def _execute(
-    path: Path, target: Path, parameters: Mapping[str, Any], neutral: Mapping[str, Any]
-) -> tuple[Path, list[Failure]]:
-    import papermill
+    path: Path, scratch: str, parameters: Mapping[str, Any], neutral: Mapping[str, Any]
+) -> tuple[Path, nbformat.NotebookNode, list[Failure]]:
+    """Run a notebook by papermill's engine, without its files: it changes the working folder of the whole process."""
+    from papermill.engines import papermill_engines
 
-    spoken = localise(read(path), parameters["lang"])
-    for cell in spoken.cells:
-        cell.metadata.setdefault("tags", []).append(GO_ON)
+    book = parameterised(localise(read(path), parameters["lang"]), parameters)
+    for each in (book, *book.cells):
+        each.metadata["papermill"] = {}
     died: list[Failure] = []
-    source = Path(path.name)
-    nbformat.write(spoken, source)
-    nbformat.write(spoken, target)
     try:
-        papermill.execute_notebook(
-            source,
-            target,
-            dict(parameters),
-            kernel_name="python3",
-            progress_bar=False,
-            # Writing and checking the whole notebook around every cell would cost several times as much as running it.
-            request_save_on_cell_execute=False,
-            autosave_cell_every=0,
-            execution_timeout=CELL_SECONDS,
+        papermill_engines.execute_notebook_with_engine(
+            None, book, "python3", progress_bar=False, allow_errors=True, record_timing=False,
+            execution_timeout=CELL_SECONDS, resources={"metadata": {"path": scratch}},
             extra_arguments=["--log-level=CRITICAL", "--HistoryManager.enabled=False"],
-        )
-    except papermill.PapermillExecutionError:
-        pass  # of a cell, and the others went on
+        )  # fmt: skip
     except Exception as error:  # a kernel can die in more ways than papermill has exceptions for
         died.append(Failure.of(path.stem, error))
-    done = read(target)
-    settle(done, neutral)
-    failures = [*died, *replaced(done, path.stem, parameters["lang"])]
-    about = done.metadata.setdefault(KIT, {})
+    settle(book, neutral)
+    failures = [*died, *replaced(book, path.stem, parameters["lang"])]
+    about = book.metadata.setdefault(KIT, {})
     if died:
         about["failed"] = died[0].type
     elif failures:
         about["parts_failed"] = len(failures)
-    nbformat.write(done, target)
-    return target, failures
+    return path, book, failures
 
 
 def replaced(notebook: nbformat.NotebookNode, name: str, lang: Lang) -> list[Failure]:
@@ -196,23 +181,14 @@ def replaced(notebook: nbformat.NotebookNode, name: str, lang: Lang) -> list[Fai
 
 
 def settle(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> None:
-    """Remove what differs from run to run: times, papermill's record of paths and durations. Show these parameters."""
-    from papermill.translators import PythonTranslator
-
-    notebook.metadata.pop("papermill", None)
-    notebook.cells = [cell for cell in notebook.cells if PAPERMILL_NOTE not in cell.metadata.get("tags", ())]
-    for number, cell in enumerate(notebook.cells):
+    """Remove what differs from run to run: papermill's record of durations. Show these parameters."""
+    for each in (notebook, *notebook.cells):
+        each.metadata.pop("papermill", None)
+    for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = _joined(cell.outputs)
-        if GO_ON in cell.metadata.get("tags", ()):
-            cell.metadata.tags.remove(GO_ON)
-            if not cell.metadata.tags:
-                del cell.metadata["tags"]
-        for name in ("papermill", "execution"):
-            cell.metadata.pop(name, None)
-        if "injected-parameters" in cell.metadata.get("tags", ()):
-            cell["id"] = f"injected-{number}"
-            cell.source = PythonTranslator.codify(dict(parameters))
+        if INJECTED in cell.metadata.get("tags", ()):
+            cell.source = _code(parameters)
 
 
 def _joined(outputs: Iterable[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:

@@ -101,6 +101,13 @@ def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path: Path) ->
     assert '<p class="banner">' in page and "could not be shown" in page
 
 
+@pytest.mark.seconds
+def test_a_notebook_whose_kernel_dies_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
+    path = book(tmp_path / "20_x.ipynb", "print('so far')", "import os; os._exit(1)", "print('never')")
+    story = notebooks.story(notebooks.execute([path], tmp_path / "out", {"lang": "en"})[0])
+    assert story.failed == "DeadKernelError" and [each["text"] for each in story.blocks[1:]] == ["so far\n"]
+
+
 @pytest.mark.parametrize("part", ["inventory", "apart", "rows_of", "summaries"])
 def test_a_part_of_the_page(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken.__name__ = part
