@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pandas as pd
 
@@ -12,44 +12,33 @@ from kit.analysis import brokers
 from kit.tables.facts import Facts, memo
 
 STATES: Final = ("committed", "rolled_back", "discarded", "pending")
-
-
-class Summary(NamedTuple):
-    """Counts over all transactions: rows of `transaction_totals`. `knows_discarded`: whether the version keeps
-    discarded messages, or a log reports them. `whole`: the logs at hand have no hole in which the end of an open
-    transaction may lie.
-    """
-
-    groups: tuple[dict[str, Any], ...]
-    dead_lettered: int
-    knows_discarded: bool
-    whole: bool = True
-
-    def total(self, name: str) -> int:
-        return sum(group[name] for group in self.groups)
-
-    @property
-    def half_messages(self) -> int:
-        return self.total("half_messages")
-
-    def states(self) -> dict[str, int | None]:
-        known = {"discarded": self.knows_discarded, "pending": self.whole or not self.total("pending")}
-        return {state: self.total(state) if known.get(state, True) else None for state in STATES}
+COUNTED: Final = ("half_messages", *STATES, "committed_twice", "without_row", "renewed")
 
 
 @memo
-def summary(facts: Facts) -> Summary:
-    """Return the counts over all transactions, by producer group."""
+def summary(facts: Facts) -> dict[str, Any]:
+    """Return how many transactions the stores have: `half_messages`, each of `STATES`, and of them `committed_twice`,
+    `without_row` (committed, without a business row); how many half records a check `renewed`, messages `dead_lettered`.
+    {} without a store.
+
+    `discarded` is None where the version does not keep what it discards and no log reports it; `pending` where the logs
+    at hand have a hole (not `whole`) in which the end of an open transaction may lie.
+    """
+    if not facts.has("messages"):
+        return {}
     rows = facts.rows("transaction_totals")
-    groups = tuple(row for row in rows if row["half_messages"])
+    groups, whole = [row for row in rows if row["half_messages"]], not brokers.stretches(facts)
+    counts: dict[str, Any] = {name: sum(row[name] for row in groups) for name in COUNTED}
     # CLUSTER is stored by 4.6.0 and later, which all keep what they discard.
-    knows = (
+    knows_discarded = (
         not groups
         or facts.rows("discards_stored")[0]["kept"]
         or any(row["discarded"] or row["cluster"] for row in rows)
         or facts.has_source("transaction")
     )
-    return Summary(groups, sum(row["dead"] for row in rows), knows, not brokers.stretches(facts))
+    counts["discarded"] = counts["discarded"] if knows_discarded else None
+    counts["pending"] = counts["pending"] if whole or not counts["pending"] else None
+    return counts | {"dead_lettered": sum(row["dead"] for row in rows), "whole": whole}
 
 
 def flow(frame: pd.DataFrame) -> pd.DataFrame:

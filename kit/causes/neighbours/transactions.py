@@ -26,7 +26,7 @@ def check_unknown_until_discard(facts: Facts) -> Observed:
     values: dict[str, Any] = {"check_limit": integer(limit.value), "limit": limit.value, "limit_known": limit.known}
     if not facts.has("messages"):
         return _printed_discards(facts, values)
-    count = totals.summary(facts).states()["discarded"]
+    count = totals.summary(facts)["discarded"]
     if not count:
         return Observed({**values, "discarded": count, "answered_unknown": 0 if count == 0 else None})
     every = facts("discarded_transactions")
@@ -78,7 +78,7 @@ def duplicate_commit(facts: Facts) -> Observed:
     transaction), or before, but its op record was not written yet (batched op records, 5.1.0+). Source:
     broker/processor/EndTransactionProcessor, broker/transaction/queue/TransactionalMessageServiceImpl (reference §4.4).
     """
-    count = totals.summary(facts).total("committed_twice") if facts.has("messages") else 0
+    count = totals.summary(facts).get("committed_twice")
     if not count:
         return Observed()
     rows = facts("committed_twice")
@@ -107,7 +107,7 @@ def undecodable_half_message(facts: Facts) -> Observed:
     versions = list(setup.broker_versions(facts))
     faulty = not versions or any(rule("decompressesOnPutBack", version) for version in versions)
     # Only copies that a check renewed can be broken; most stores have none.
-    renewed = facts.has("messages") and totals.summary(facts).total("renewed") and faulty
+    renewed = totals.summary(facts).get("renewed") and faulty
     rows = facts("unreadable_copies") if renewed else None
     if rows is None or rows.empty:
         return Observed()
@@ -136,7 +136,7 @@ def producer_offline(facts: Facts) -> Observed:
     looked = facts.has_source("transaction") or facts.has_source("broker")
     groups = [row["producer_group"] for row in facts.rows("offline_groups")] if empty else []
     checks = null.count or empty.count
-    states = totals.summary(facts).states() if checks and facts.has("messages") else {}
+    states = totals.summary(facts) if checks else {}
     rows = facts.rows("unreached_checks") if null and not empty else []
     # Producers of the same groups were answering while most checks found no channel.
     busy = next((row for row in rows if row["in_traffic"] * 2 > row["lines"]), None)

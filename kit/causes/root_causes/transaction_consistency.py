@@ -35,14 +35,14 @@ PRODUCING: Final = (
 
 def observe(facts: Facts) -> Observed:
     """Account for every transaction and compare the finished ones with the business rows."""
-    summary = totals.summary(facts) if facts.has("messages") else None
+    summary = totals.summary(facts)
     row = facts.rows("row_counts")[0] if summary and facts.has("rows") else {"present": False}
     present = row["present"]
     rows, joined, without, pending = (
         row[name] if present else None for name in ("rows", "joined", "without_message", "pending")
     )
     # A disagreement is a row without a committed message, or a committed message without its row.
-    some = present and summary and (without or summary.total("without_row"))
+    some = present and summary and (without or summary["without_row"])
     wrong = facts("disagreements") if some else pd.DataFrame(columns=["state", "cause"])
     # Discarded ones are another cause's matter.
     finished = wrong[wrong["state"].isin(["committed", "rolled_back"])]
@@ -51,21 +51,18 @@ def observe(facts: Facts) -> Observed:
     producers = (row for row in attempts.clients_of_users(facts) if row["role"] == "producer")
     printed = thrown or any(refs.count(facts, slug, "client") for slug in PRODUCING)
     client_log = bool(printed) or any(row["source"] == "client" for row in producers)
-    none_stored = summary is not None and not summary.half_messages
+    none_stored = summary.get("half_messages") == 0
     # What is open here may be committed where the logs at hand have nothing.
-    sure = summary is None or summary.whole or not pending
+    sure = summary.get("whole", True) or not pending
     values = {
-        **(summary.states() if summary else dict.fromkeys(totals.STATES)), "none_stored": none_stored,
-        "half_messages": summary.half_messages if summary else None,
-        "committed_twice": summary.total("committed_twice") if summary else None,
-        "dead_lettered": summary.dead_lettered if summary else None, "exceptions_in_local_transaction": thrown if client_log else None,
+        **summary, "none_stored": none_stored, "exceptions_in_local_transaction": thrown if client_log else None,
         "table_rows": rows, "joined": joined, "rows_without_message": without if sure else None,
         "rows_pending": pending if sure else None,
-        "messages_without_row": summary.total("without_row") if summary and present else None,
-        "finished": summary.total("committed") + summary.total("rolled_back") if summary else None,
+        "messages_without_row": summary["without_row"] if present else None,
+        "finished": summary["committed"] + summary["rolled_back"] if summary else None,
         "wrong": len(finished), "caused": len(caused), "thrown": local and not len(finished) and not none_stored,
         "overtaken": overtaken,
-        "unexplained": not none_stored and (summary is None or not present or len(caused) < len(finished)),
+        "unexplained": not none_stored and (not summary or not present or len(caused) < len(finished)),
     }  # fmt: skip
     quotes = {
         "local-step": refs.quote(facts, local), "exceptions": refs.quote(facts, local, 2) if thrown else (),
@@ -77,8 +74,8 @@ def observe(facts: Facts) -> Observed:
     if len(wrong):
         _repairs(observed, wrong)
     # Checks that ended well are normal, and the tables cost seconds.
-    unusual = summary and any(map(summary.total, ("discarded", "pending", "committed_twice")))
-    if summary and (len(wrong) or unusual or (summary.half_messages and summary.dead_lettered)):
+    usual = not summary or (summary["pending"] == 0 and not (summary["discarded"] or summary["committed_twice"]))
+    if len(wrong) or not usual or (summary.get("half_messages") and summary["dead_lettered"]):
         flow = totals.flow(facts("transaction_paths"))
         observed.tables = {"inconsistent": facts("disagreements"), "transaction_flow": flow}
     return observed
