@@ -1,12 +1,8 @@
-"""Counts over all transactions of the stores, and the flow of their paths (local answer, checks, end, consumer)."""
+"""Counts over all transactions of the stores."""
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import pairwise
 from typing import Any, Final
-
-import pandas as pd
 
 from kit.analysis import brokers
 from kit.tables.facts import Facts, memo
@@ -39,14 +35,3 @@ def summary(facts: Facts) -> dict[str, Any]:
     counts["discarded"] = counts["discarded"] if knows_discarded else None
     counts["pending"] = counts["pending"] if whole or not counts["pending"] else None
     return counts | {"dead_lettered": sum(row["dead"] for row in rows), "whole": whole}
-
-
-def flow(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table `transaction_paths` as flows between stages: source, target, count (transactions)."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for row in frame.to_dict("records"):
-        end = f"{row['state']} twice" if row["commits"] == 2 else str(row["state"])
-        stages = ["half", f"answer {row['local']}", *(["check"] if row["checks"] else []), end]
-        for pair in pairwise([*stages, *([str(row["consumer"])] if row["consumer"] else [])]):
-            counts[pair] += int(row["transactions"])
-    return pd.DataFrame([(*pair, n) for pair, n in counts.items()], columns=["source", "target", "count"])

@@ -76,8 +76,7 @@ def observe(facts: Facts) -> Observed:
     # Checks that ended well are normal, and the tables cost seconds.
     usual = not summary or (summary["pending"] == 0 and not (summary["discarded"] or summary["committed_twice"]))
     if len(wrong) or not usual or (summary.get("half_messages") and summary["dead_lettered"]):
-        flow = totals.flow(facts("transaction_paths"))
-        observed.tables = {"inconsistent": facts("disagreements"), "transaction_flow": flow}
+        observed.tables = {"inconsistent": facts("disagreements"), "transaction_flow": facts("transaction_flow")}
     return observed
 
 
