@@ -83,15 +83,8 @@ def some_record(rng: random.Random) -> Record:
     items = []
     for _ in range(rng.choice((0, 1, 3, 8, 20))):
         value = rng.choice(("", "v", "ok\x01more", "订单 1", "0123456789abcdef" * rng.randint(0, 4), str(rng.random())))
-        items.append(
-            rng.choice(
-                (
-                    f"{rng.choice(names)}\x01{value}",
-                    f"n{rng.random()}\x01{value}",
-                    f"NAME{'x' * rng.randint(0, 20)}\x01{value}",
-                )
-            )
-        )
+        name = rng.choice((rng.choice(names), f"n{rng.random()}", f"NAME{'x' * rng.randint(0, 20)}"))
+        items.append(f"{name}\x01{value}")
     if rng.random() < 0.1:
         items.append(rng.choice(("", "no separator", "\x01no name")))
     raw = "\x02".join(items).encode() + (b"\x02" if items and rng.random() < 0.5 else b"")
@@ -102,15 +95,8 @@ def some_record(rng: random.Random) -> Record:
     v2 = rng.random() < 0.2
 
     def host() -> bytes:
-        return rng.choice(
-            (
-                rng.randbytes(4),
-                rng.randbytes(4),
-                rng.randbytes(16),
-                bytes(10) + b"\xff\xff" + rng.randbytes(4),
-                bytes(16),
-            )
-        )
+        mapped = bytes(10) + b"\xff\xff" + rng.randbytes(4)
+        return rng.choice((rng.randbytes(4), rng.randbytes(4), rng.randbytes(16), mapped, bytes(16)))
 
     return Record(
         topic=rng.choice(("t", "%RETRY%g", "主题")).encode() * (rng.randint(1, 60) if v2 else 1),

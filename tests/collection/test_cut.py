@@ -145,11 +145,6 @@ def test_everything_cut_says_the_same(spark: Any, evidence: Path, tmp_path: Path
             assert (tmp_path / "all/broker/logs" / log.name).read_bytes() == log.read_bytes()
 
 
-def utc(ms: int) -> dt.datetime:
-    """Return an instant as a naive time in UTC, whatever the zone of the process."""
-    return dt.datetime.fromtimestamp(ms / 1000, dt.UTC).replace(tzinfo=None)
-
-
 @pytest.mark.spark
 def test_a_window(spark: Any, evidence: Path, tmp_path: Path) -> None:
     truth = list(recorded.truth(NAME))
@@ -175,18 +170,6 @@ def test_a_window(spark: Any, evidence: Path, tmp_path: Path) -> None:
     cut = (tmp_path / "part/broker/logs/transaction.log").read_bytes().split(b"\n")
     assert 1 < len(cut) < len(lines)
     assert set(cut) <= {*lines, b""}
-    span = (
-        case.logs.where("source = 'transaction' and ts is not null")
-        .selectExpr("unix_millis(min(ts))", "unix_millis(max(ts))")
-        .first()
-    )
-    assert span is not None
-    assert (
-        since.replace(tzinfo=None) - dt.timedelta(seconds=1)
-        <= utc(span[0])
-        <= utc(span[1])
-        <= until.replace(tzinfo=None)
-    )
     # A figure that only needs the records that were kept.
     uniq = {t["properties"]["UNIQ_KEY"] for t in inside if "UNIQ_KEY" in t["properties"]}
     assert causes.examine(case.facts, "message-identity").figures["uniq_keys"] == len(uniq)

@@ -20,14 +20,10 @@ class Kernel:
     """A kernel of this kit."""
 
     def __init__(self) -> None:
-        from jupyter_client.manager import KernelManager
+        from jupyter_client.manager import start_new_kernel
 
-        self.manager = KernelManager(kernel_name="python3")
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-        self.manager.start_kernel(env={**os.environ, "PYTHONPATH": path})
-        self.client = self.manager.client()
-        self.client.start_channels()
-        self.client.wait_for_ready(LONG)
+        self.manager, self.client = start_new_kernel(LONG, "python3", env={**os.environ, "PYTHONPATH": path})
 
     def run(self, code: str) -> tuple[str, str]:
         """Run a cell; return how it ended ("ok" or the exception's name) and what it printed."""
