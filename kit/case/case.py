@@ -377,10 +377,8 @@ class Case:
         started = self._spark
         if started is None or not started.done() or started.exception() is not None:
             return
-        from kit.spark import interrupt
-
         with contextlib.suppress(Exception):
-            interrupt.cancel(started.result())
+            sessions.cancel(started.result())
 
     def check_cancelled(self) -> None:
         """Raise `KeyboardInterrupt` after `cancel`: threads call this between two pieces of work."""

@@ -270,10 +270,13 @@ BRONZE: Final = (
 """What was read, by the names queries use."""
 
 
+AS_MAP: Final = f"""case when {schema.TEXT} <> '' then str_to_map({schema.TEXT}, '\\u0002', '\\u0001') else cast(map() as map<string,string>) end"""
+"""The properties of a record, one text in what is stored, as a map."""
+
+
 def as_messages() -> list[str]:
-    """Return the columns of `messages`: the properties, one text in what is stored, are a map."""
-    properties = f"""case when {schema.TEXT} <> '' then str_to_map({schema.TEXT}, '\\u0002', '\\u0001') else cast(map() as map<string,string>) end as properties"""
-    return [properties if name == "properties" else name for name in schema.FIELDS if name != "body"]
+    """Return the columns of `messages`."""
+    return [f"{AS_MAP} as properties" if name == "properties" else name for name in schema.FIELDS if name != "body"]
 
 
 def countable(columns: pa.Schema) -> list[str]:

@@ -22,7 +22,6 @@ import attrs
 from kit.evidence.files import open_readonly
 from kit.formats import printed_times
 from kit.formats.tables import business_tables
-from kit.inventory import spans
 from kit.inventory.inventory import TEXTS
 from kit.inventory.model import Item
 from kit.rocketmq.log_layouts import BROKER_SIDE
@@ -196,6 +195,8 @@ def zoned(item: Item, known: Zones, tz_broker: str | None) -> Item:
     zone = known.get(item.replica_of or item.file)
     if item.kind not in TEXTS or (item.replica_of or item.file) not in known:
         return attrs.evolve(item, zone=zone)
+    from kit.inventory import spans  # its kernels take a moment to load
+
     to_utc = printed_times.converter(zone)
     try:
         first, last = (spans.shift(at, to_utc) for at in spans.printed(Path(item.path), item.bytes, dt.UTC))
