@@ -77,11 +77,8 @@ def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if frame.empty:
         return MOVED.nothing(lang)
     drawn = frame.dropna(subset=["start", "end"]).head(MOST)
-    names = (
-        ["topic", "broker", "queue_id"]
-        if drawn["topic"].nunique() > 1 or drawn["broker"].nunique() > 1
-        else ["queue_id"]
-    )
+    several = drawn[["topic", "broker"]].nunique().gt(1).any()
+    names = ["topic", "broker", "queue_id"] if several else ["queue_id"]
     queues = drawn[names].astype(str).replace("<NA>", "?").agg(" ".join, axis=1)
     ways = ["skipped" if end > start else "repeated" for start, end in zip(drawn["start"], drawn["end"], strict=True)]
     drawn = drawn.assign(queue=[escape(queue, 60) for queue in queues], way=ways)

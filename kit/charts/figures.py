@@ -41,6 +41,17 @@ ISO: Final = [
 ]
 """How an axis writes times, by the milliseconds between two marks."""
 FONTS: Final = "system-ui, -apple-system, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
+TITLE: Final = {
+    "x": 0, "yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 8, "l": 8}, "font": {"size": 15},
+}  # fmt: skip
+CLEAR: Final = "rgba(0,0,0,0)"
+LAYOUT: Final[dict[str, Any]] = {
+    "template": None, "paper_bgcolor": CLEAR, "plot_bgcolor": CLEAR, "font": {"family": FONTS, "size": 13, "color": INK},
+    "margin": {"l": 56, "r": 20, "t": 24, "b": 48}, "colorway": list(PALETTE), "dragmode": False,
+    "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+    "hoverlabel": {"align": "left", "namelength": -1},
+    "modebar": {"bgcolor": CLEAR, "color": GREY, "activecolor": INK},
+}  # fmt: skip
 AXIS: Final = {
     "gridcolor": "rgba(138,143,152,0.25)", "linecolor": GREY, "zeroline": False, "automargin": True, "ticks": "outside",
     "tickcolor": GREY, "title": {"font": {"size": 13}},
@@ -192,20 +203,7 @@ def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
 
 def calm(chart: go.Figure, height: int, **layout: Any) -> go.Figure:
     """Give a figure the kit's style: no background of its own, thin grid, text that reads on light and dark."""
-    chart.update_layout(
-        template=None,
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": FONTS, "size": 13, "color": INK},
-        margin={"l": 56, "r": 20, "t": 24, "b": 48},
-        height=height,
-        colorway=list(PALETTE),
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        hoverlabel={"align": "left", "namelength": -1},
-        dragmode=False,
-        modebar={"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": INK},
-        **layout,
-    )
+    chart.update_layout(**LAYOUT, height=height, **layout)
     return chart.update_xaxes(AXIS).update_yaxes(AXIS)
 
 
@@ -215,17 +213,8 @@ def titled(given: go.Figure, title: str) -> go.Figure:
     named = [trace.name for trace in drawn.data if trace.name and trace.showlegend is not False]
     wide = max((sum(1 + (ord(c) > 0x2E80) for c in name) for name in named), default=0)
     lines = -(-len(named) // max(1, 640 // (8 * wide + 60))) if len(named) > 1 else 0
-    top = {
-        "text": title,
-        "x": 0,
-        "yref": "container",
-        "y": 1,
-        "yanchor": "top",
-        "pad": {"t": 8, "l": 8},
-        "font": {"size": 15},
-    }
     margin = (36 if title else 12) + 23 * lines + (24 if drawn.layout.xaxis.side == "top" else 0)
-    drawn.update_layout(title=top if title else None, margin_t=margin)
+    drawn.update_layout(title={**TITLE, "text": title} if title else None, margin_t=margin)
     if (drawn.layout.legend.y or 1.0) >= 1:
         drawn.update_layout(legend_y=1, height=(drawn.layout.height or 380) + max(0, margin - 60))
     if any(_times(trace[name]) for trace in drawn.data for name in ("x", "base") if name in trace):
@@ -234,13 +223,8 @@ def titled(given: go.Figure, title: str) -> go.Figure:
 
 
 def _times(values: Any) -> bool:
-    known = (
-        value
-        for value in ([] if values is None or np.isscalar(values) else values)
-        if value is not None and not pd.isna(value)
-    )
-    first = next(known, None)
-    return hasattr(first, "isoformat") or isinstance(first, np.datetime64)
+    known = pd.Series([] if values is None or np.isscalar(values) else list(values), dtype=object).dropna()
+    return len(known) > 0 and (hasattr(known.iloc[0], "isoformat") or isinstance(known.iloc[0], np.datetime64))
 
 
 def log_counts(largest: float) -> dict[str, Any]:

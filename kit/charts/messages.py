@@ -114,15 +114,9 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame, lang: Lang = "en") -> 
     }
     sources = zip(copies["copied_from"], copies["offset_msg_id"], strict=True)
     chart.add_trace(segments((*place[source], *place[copy]) for source, copy in sources if source in place))
-    seconds = round((copies["at"].max() - copies["at"].min()).total_seconds(), 1)
-    good = int((done["what"] == "success").sum())
-    values = {
-        "records": len(copies),
-        "ids": copies["offset_msg_id"].nunique(),
-        "seconds": seconds,
-        "handled": len(done),
-        "good": good,
-    }
+    values = {"records": len(copies), "ids": copies["offset_msg_id"].nunique(), "handled": len(done)}
+    values["seconds"] = round((copies["at"].max() - copies["at"].min()).total_seconds(), 1)
+    values["good"] = int((done["what"] == "success").sum())
     return JOURNEY.chart(every.sort_values("at", kind="stable", ignore_index=True), lang, values, chart)
 
 

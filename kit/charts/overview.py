@@ -35,16 +35,12 @@ def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | No
     first, last = spans["first"].min(), spans["last"].max()
     margin = max((last - first) * 0.02, pd.Timedelta(seconds=2))
     chart.update_xaxes(range=[first - margin, last + margin]).update_layout(bargap=0.6)
-    reading = (
-        COVERAGE["reading"]
-        .say(files=len(timed), first=f"{first:%Y-%m-%d %H:%M:%S}", last=f"{last:%Y-%m-%d %H:%M:%S}")
-        .render(lang)
-    )
+    ends = {"first": f"{first:%Y-%m-%d %H:%M:%S}", "last": f"{last:%Y-%m-%d %H:%M:%S}"}
+    reading = COVERAGE["reading"].say(files=len(timed), **ends).render(lang)
     if window is not None:
         chart.add_vrect(x0=window[0], x1=window[1], fillcolor=VERMILLION, opacity=0.18, line_width=0, layer="below")
-        reading += " " + COVERAGE["window"].say(first=f"{window[0]:%H:%M:%S}", last=f"{window[1]:%H:%M:%S}").render(
-            lang
-        )
+        shaded = COVERAGE["window"].say(first=f"{window[0]:%H:%M:%S}", last=f"{window[1]:%H:%M:%S}")
+        reading = f"{reading} {shaded.render(lang)}"
     return COVERAGE.chart(spans, lang, reading, chart)
 
 
@@ -63,23 +59,17 @@ def over_time(frame: pd.DataFrame, moments: pd.DataFrame, what: str, lang: Lang 
     chart.add_scatter(x=marked["ts"], y=[0] * len(marked), text=words, hoverinfo="text", **look)
     steps = frame.groupby("ts")["rows"].sum()
     times = {"first": steps.index.min(), "last": steps.index.max(), "peak": steps.idxmax()}
-    values = {name: f"{time:%Y-%m-%d %H:%M:%S}" for name, time in times.items()} | {
-        "rows": int(steps.sum()),
-        "what": what,
-    }
-    return OVERVIEW.chart(frame, lang, values, chart, title={"what": what}, alt={"what": what})
+    values = {name: f"{time:%Y-%m-%d %H:%M:%S}" for name, time in times.items()}
+    about = {"what": what}
+    return OVERVIEW.chart(frame, lang, values | about | {"rows": int(steps.sum())}, chart, title=about, alt=about)
 
 
 def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Draw the records so far, a panel a side (`without`, `with` the fix). `frame`: side, kind, seconds, records."""
     top = frame.groupby(["side", "kind"])["records"].max()
-    sides = {
-        "bad": ("without", "half"),
-        "bad_real": ("without", "business"),
-        "good": ("with", "half"),
-        "good_real": ("with", "business"),
-    }
-    values = {name: int(top.get(side, 0)) for name, side in sides.items()}
+    values = {}
+    for name, side in {"bad": "without", "good": "with"}.items():
+        values[name], values[f"{name}_real"] = (int(top.get((side, kind), 0)) for kind in ("half", "business"))
     ends = frame.sort_values("seconds").groupby(["side", "kind"], sort=False).tail(1).reset_index(drop=True)
     return GROWTH.chart(ends, lang, values, GROWTH.figure(frame, lang))
 
@@ -90,12 +80,9 @@ def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if timed.empty:
         return OCCURRENCES.nothing(lang)
     counts, began = timed["cause"].value_counts(), timed["began"]
-    values = {
-        "incidents": int(timed["name"].nunique()),
-        "first": f"{began.iloc[0]:%Y-%m-%d}",
-        "last": f"{began.iloc[-1]:%Y-%m-%d}",
-    }
-    return OCCURRENCES.chart(timed, lang, values | {"cause": str(counts.index[0]), "count": int(counts.iloc[0])})
+    ends = {"first": f"{began.iloc[0]:%Y-%m-%d}", "last": f"{began.iloc[-1]:%Y-%m-%d}"}
+    most = {"cause": str(counts.index[0]), "count": int(counts.iloc[0])}
+    return OCCURRENCES.chart(timed, lang, {"incidents": int(timed["name"].nunique()), **ends, **most})
 
 
 # --- the timeline -----------------------------------------------------------------------------------------------------

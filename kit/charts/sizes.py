@@ -24,13 +24,8 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if frame.empty:
         return FIELDS.nothing(lang)
     wide = frame.pivot_table(index="stage", columns="field", values="bytes", sort=False)
-    wide = (
-        wide.reindex(list(STAGES))
-        .dropna(how="all")
-        .reindex(columns=["body", *FIELDS.drawing.looks])
-        .fillna(0)
-        .astype("int64")
-    )
+    stages, parts = [stage for stage in STAGES if stage in wide.index], ["body", *FIELDS.drawing.looks]
+    wide = wide.reindex(index=stages, columns=parts).fillna(0).astype("int64")
     limit = int(frame["limit"].iloc[0]) if frame["limit"].notna().any() else None
     table = wide.assign(total=wide.sum(axis=1), limit=limit).reset_index()
     beyond = (table["total"] - table["body"]).tolist()

@@ -19,6 +19,7 @@ ACCOUNT = Declared.of("accounting")
 WRONG = Declared.of("disagreements")
 LANES: Final = LABELS["half topic lanes"]
 LANE_COLOURS: Final = dict(zip(LANES, (ORANGE, BLUE, GREEN, VERMILLION), strict=True))
+WHITE: Final = {"width": 1, "color": "white"}
 ROUND_GAP: Final = pd.Timedelta(milliseconds=600)
 
 
@@ -94,12 +95,7 @@ def one_becomes_two(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
                 add_arrow(chart, begin, end, arrowwidth=1.2, arrowcolor=colour, opacity=0.8, standoff=4)
     for n, lane in enumerate(lanes):
         part = table[table["lane"] == lane]
-        look = {
-            "color": LANE_COLOURS[lane],
-            "symbol": SHAPES["symbol"][n],
-            "size": 8,
-            "line": {"width": 1, "color": "white"},
-        }
+        look = {"color": LANE_COLOURS[lane], "symbol": SHAPES["symbol"][n], "size": 8, "line": WHITE}
         hover = {"customdata": part["physical_offset"], "hovertemplate": "%{x}<br>@ %{customdata}<extra></extra>"}
         chart.add_scatter(x=part["store_timestamp"], y=part["y"], mode="markers", marker=look, **hover)
     labels = [f"{LANES[lane].render(lang)} · {int((table['lane'] == lane).sum())}" for lane in lanes]

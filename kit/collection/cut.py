@@ -16,7 +16,7 @@ import io
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial, reduce
+from functools import reduce
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -238,12 +238,11 @@ def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Pa
     before = np.concatenate(([0], ends[:-1]))
     # Where a gap is too small for filler, what is there stays.
     ranges = zip(np.where(begins - before < FILLER, before, begins).tolist(), ends.tolist(), strict=True)
-    header = (
-        partial(struct.pack, ">ii", f.DLEDGER_BLANK)
-        if known.head
-        else lambda size: struct.pack(">iI", size, f.MAGIC_BLANK)
-    )
-    _write(path, ranges if begins.size else (), target, header)
+
+    def filler(size: int) -> bytes:
+        return struct.pack(">ii", f.DLEDGER_BLANK, size) if known.head else struct.pack(">iI", size, f.MAGIC_BLANK)
+
+    _write(path, ranges if begins.size else (), target, filler)
     return int(keep.sum()), int(starts.size)
 
 

@@ -150,18 +150,10 @@ class Postmortem:
 
     def chains(self, verdict: str = "confirmed") -> Table | Answer:
         """Return the steps of what is confirmed (or suspected), each with the first line or record that carries it."""
-        rows = [
-            (
-                f["title"],
-                HOLDS[step["holds"]][1],
-                step["claim"],
-                places.spelled(ref) if ref else "",
-                ref.get("text", ""),
-            )
-            for f in self.findings(verdict)
-            for step in f["steps"]
-            for ref in (step["evidence"] or [{}])[:1]
-        ]
+        rows = []
+        for title, step in ((f["title"], step) for f in self.findings(verdict) for step in f["steps"]):
+            quotes = [(places.spelled(ref), ref.get("text", "")) for ref in step["evidence"][:1]] or [("", "")]
+            rows.append((title, HOLDS[step["holds"]][1], step["claim"], *quotes[0]))
         return self._table(rows, verdict, "cause", "holds", "claim", "place", "quote")
 
     def pictures(self) -> Answer:

@@ -149,15 +149,11 @@ def checkup(examined: Checkup, lang: Lang) -> str:
 
 
 def _hazards(hazards: Sequence[Hazard], lang: Lang) -> str:
-    rows = [
-        (
-            f"{each.slug}: {each.what.render(lang)}",
-            each.where(lang),
-            (f"{each.cause}: " if each.cause else "") + each.becomes.render(lang),
-            each.instead.render(lang),
-        )
-        for each in hazards
-    ]
+    rows = []
+    for each in hazards:
+        what, becomes, instead = (text.render(lang) for text in (each.what, each.becomes, each.instead))
+        becomes = f"{each.cause}: {becomes}" if each.cause else becomes
+        rows.append((f"{each.slug}: {what}", each.where(lang), becomes, instead))
     return table(rows, heads(lang, ADVICE, "hazard", "where", "becomes", "set"))
 
 
