@@ -30,7 +30,7 @@ MAPPED: Final = bytes(10) + b"\xff\xff"
 def binary(buf: Bytes, at: np.ndarray, sizes: np.ndarray) -> pa.BinaryArray:
     """Return the bytes at these positions; size -1 is null."""
     offsets = np.zeros(len(sizes) + 1, np.int32)
-    np.cumsum(np.maximum(sizes, 0), out=offsets[1:])
+    np.cumsum(np.maximum(sizes, 0), dtype=np.int32, out=offsets[1:])
     data = np.empty(int(offsets[-1]), np.uint8)
     gather(buf, at, offsets, data)
     return pa.Array.from_buffers(
@@ -260,6 +260,8 @@ class Rows:
 
     def problems(self) -> pa.Array:
         """Return what is wrong with each record, null if nothing is."""
+        if not self.records["mark"].any():
+            return pa.nulls(len(self), pa.string())
         kinds, which = np.unique(self.records["mark"], return_inverse=True)
         slugs = [",".join(slug for bit, slug in enumerate(c.PROBLEMS) if kind >> bit & 1) or None for kind in kinds]
         return pa.array(slugs, pa.string()).take(pa.array(which))

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from kit.formats.commitlog.records import Bytes, be16, be32, be64
+from kit.formats.commitlog.records import _ONE, _THREE, _TWO, Bytes, be16, be32, be64
 from kit.formats.values import LAST_MS
 from kit.rocketmq import binary_format as f
 
@@ -93,7 +93,7 @@ def codec(buf: Bytes, at: int, size: int, flags: int) -> int:
 NAME_END, ITEM_END = 1, 2
 ITEMS: Final = 64
 """A record with more properties than this has its text put together again: nobody compares so many names."""
-_ONE, _EIGHT = np.uint64(1), np.uint64(8)
+_EIGHT, _SIXTEEN = np.uint64(8), np.uint64(16)
 _PRIME, _MIX = np.uint64(0x100000001B3), np.uint64(0x9E3779B97F4A7C15)
 _LOW, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 
@@ -307,17 +307,16 @@ def check_crc(buf: Bytes, records: Any, table: Any) -> None:
     """Mark records whose body does not match its CRC (`UtilAll.crc32`: the lower 31 bits)."""
     for row in range(len(records)):
         one = records[row]
-        body = buf[one.body : one.body + one.body_size]
-        whole = len(body) & ~15
-        crc = np.uint32(0xFFFFFFFF)
-        for at in range(0, whole, 16):
-            rest = table[15, (crc ^ body[at]) & _BYTE] ^ table[14, ((crc >> _8) ^ body[at + 1]) & _BYTE]
-            rest ^= table[13, ((crc >> _16) ^ body[at + 2]) & _BYTE] ^ table[12, (crc >> _24) ^ body[at + 3]]
+        at, crc = np.uint64(one.body), np.uint32(0xFFFFFFFF)
+        end = at + np.uint64(one.body_size)
+        while at + _SIXTEEN <= end:
+            rest = table[15, (crc ^ buf[at]) & _BYTE] ^ table[14, ((crc >> _8) ^ buf[at + _ONE]) & _BYTE]
+            rest ^= table[13, ((crc >> _16) ^ buf[at + _TWO]) & _BYTE] ^ table[12, (crc >> _24) ^ buf[at + _THREE]]
             for k in range(4, 16):
-                rest ^= table[15 - k, body[at + k]]
-            crc = rest
-        for at in range(whole, len(body)):
-            crc = table[0, (crc ^ body[at]) & _BYTE] ^ (crc >> _8)
+                rest ^= table[15 - k, buf[at + np.uint64(k)]]
+            crc, at = rest, at + _SIXTEEN
+        while at < end:
+            crc, at = table[0, (crc ^ buf[at]) & _BYTE] ^ (crc >> _8), at + _ONE
         if one.body_size and (np.int64(crc) ^ 0xFFFFFFFF) & 0x7FFFFFFF != one.body_crc:
             one.mark |= BAD_CRC
 
