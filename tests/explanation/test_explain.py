@@ -15,7 +15,6 @@ import kit
 from kit.cli.main import cli
 from kit.explanation.blocks import blocks
 from kit.explanation.explain import explain, releases_of
-from kit.explanation.pasted_lines import plain
 from kit.rocketmq.catalogue import BENIGN, EVENTS
 
 ROWS = msgspec.yaml.decode((Path(__file__).parent / "lines.yaml").read_bytes())
@@ -26,13 +25,6 @@ SENT = (
     "brokerName=broker-a, queueId=1], queueOffset=0]"
 )
 NO_ROUTE = "org.apache.rocketmq.client.exception.MQClientException: No route info of this topic: orders"
-
-
-@pytest.mark.parametrize(
-    "line", ["connect to <10.20.30.40:10911> failed", "wait response on the channel <broker-a:10911> timeout"]
-)
-def test_addresses_in_angle_brackets_are_no_html(line: str) -> None:
-    assert plain(line) == line
 
 
 def test_frames_and_empty_lines_are_left_out_and_lines_are_counted() -> None:
@@ -106,13 +98,6 @@ def test_what_is_shown_cannot_act_on_a_terminal() -> None:
     shown = blocks(explain("\x1b]0;title\x07 CODE: 17 \x9b31m \u202e rm"), "en")
     assert all(c.isprintable() or c == "\n" for c in shown)
     assert blocks([], "en")
-
-
-def test_line_ends_inside_a_string_end_a_line() -> None:
-    said = r'{"errMsg": "MQClientException: No route info of this topic: orders\nFor more information, please visit the url, http://docs/faq/"}'
-    assert [row["slug"] for row in explain(said)] == ["topic-no-route"]
-    path = r"load file C:\new\store\commitlog\00000000000000000000 error"
-    assert [row["text"] for row in explain(path)] == [path]
 
 
 @pytest.mark.parametrize("case", ROWS, ids=lambda case: case["text"][:40])

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from message_ids import encode, uniq_key
 from recorded import BIG, SMALL, truth
+from table import rows_of
 
 from kit.rocketmq import ids, names
 from kit.rocketmq.ids import candidates
@@ -51,48 +52,17 @@ def test_every_recorded_id(name):
     assert seen > (50_000 if name in BIG else 100)
 
 
-@pytest.mark.parametrize(
-    ("text", "fields", "sent"),
-    [
-        (
-            "0A140D151A0C0C387F4466B0BCE60000",
-            {"kind": "uniq", "ip": "10.20.13.21", "pid": 0x1A0C, "loader": 0x0C387F44, "millis": 0x66B0BCE6, "counter": 0},
-            dt.datetime(2026, 11, 20, 14, 34, 18, 726000, tzinfo=UTC),
-        ),
-        (
-            "0156F7E71C361B21BC024CCDBE00000000",
-            {"kind": "grpc", "mac": "56:F7:E7:1C:36:1B", "pid": 0x21BC, "counter": 0},
-            dt.datetime(2021, 1, 1, tzinfo=UTC) + dt.timedelta(seconds=0x024CCDBE),
-        ),
-        (
-            "FD200114000000000000000000000021" + "00002A9F" + "000000000000026A",
-            {"kind": "offset", "host": "[fd20:114::21]:10911", "offset": 0x26A},
-            None,
-        ),
-        (' "0a140d0b00002a9f000000000000026a" ', {"kind": "offset", "text": "0A140D0B00002A9F000000000000026A"}, None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "fields", "sent"), rows_of(__file__, "fields_of_each_kind"))
 def test_the_fields_of_each_kind(text, fields, sent):
     info = ids.decode(text, dt.datetime(2026, 11, 20, tzinfo=UTC), zones=[CST])
     assert {name: getattr(info, name) if name != "ip" else str(info.ip) for name in fields} == fields
-    assert [each.at for each in info.times] == ([sent] if sent else [])
+    assert [each.at for each in info.times] == ([dt.datetime.fromisoformat(sent)] if sent else [])
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "empty"),
-        ("hello world", "no hex digit"),
-        ("ABC", "3 characters"),
-        ("0" * 33, "33 characters"),
-        ("02" + "0" * 32, "begin with 01"),
-        ("G" * 32, "`G` is no hex digit"),
-        ("A" * 5000, "5,000 characters"),
-    ],
-)
-def test_garbage_is_one_helpful_sentence(text, says):
+@pytest.mark.parametrize(("text", "times", "says"), rows_of(__file__, "garbage"))
+def test_garbage_is_one_helpful_sentence(text, times, says):
     with pytest.raises(ids.BadId, match=says) as caught:
-        ids.decode(text)
+        ids.decode(text * times)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 250
     assert "十六进制" in caught.value.sentence.render("zh")
@@ -118,24 +88,11 @@ def test_any_text_is_decoded_or_refused(text):
         assert bad.sentence.render("zh")
 
 
-V6 = ids.encode_offset_id("fd20::1", 10911, 7)
-LOW_PORT, BEYOND = (ids.encode_offset_id("10.0.0.1", *at) for at in ((80, 5), (10911, ids.OFFSET_LIMIT + 1)))
-
-
-@pytest.mark.parametrize(
-    ("text", "hosts", "kind"),
-    [
-        (LOW_PORT, None, ("offset", "possible")),
-        (LOW_PORT, {"10.0.0.1:80"}, ("offset", "certain")),
-        (BEYOND, None, ("uniq", "certain")),
-        (BEYOND, {"10.0.0.1:10911"}, ("offset", "certain")),
-        (V6, {"[fd20::1]:10911"}, ("offset", "certain")),
-        # A pid of 0 is no port.
-        ("0A14101500000C387F4466B662A40000", None, ("uniq", "certain")),
-    ],
-)
-def test_store_hosts_settle_the_kind(text, hosts, kind):
-    assert ids.classify(text, hosts) == kind
+@pytest.mark.parametrize(("host", "port", "offset", "known", "kind"), rows_of(__file__, "store_hosts"))
+def test_store_hosts_settle_the_kind(host, port, offset, known, kind):
+    text = ids.encode_offset_id(host, port, offset)
+    assert list(ids.classify(text, known and {known})) == kind
+    assert ids.classify("0A14101500000C387F4466B662A40000", None) == ("uniq", "certain"), "a pid of 0 is no port"
 
 
 @pytest.mark.parametrize(
@@ -161,19 +118,10 @@ def test_send_time_comes_back_near_a_date_within_ten_days(sent, zone_name, days)
     assert found[0].at == sent
 
 
-@pytest.mark.parametrize(
-    ("millis", "near", "days"),
-    [
-        (16 * 86_400_000 - 1, (2026, 11, 1), [(10, 16), (11, 16)]),
-        (25 * 86_400_000, (2026, 11, 12), [(11, 26)]),  # 26 October is 17 days away
-        (29 * 86_400_000, (2026, 12, 1), [(11, 30)]),
-        # No 31st in February.
-        (30 * 86_400_000, (2027, 3, 1), [(1, 31), (3, 31)]),
-    ],
-)
-def test_the_months_near_a_date(millis, near, days):
-    found = candidates(millis, dt.datetime(*near, tzinfo=UTC), [UTC])
-    assert sorted((sent.at.month, sent.at.day) for sent in found) == days
+@pytest.mark.parametrize(("days", "more", "near", "expected"), rows_of(__file__, "months_near_a_date"))
+def test_the_months_near_a_date(days, more, near, expected):
+    found = candidates(days * 86_400_000 + more, dt.datetime.fromisoformat(near).replace(tzinfo=UTC), [UTC])
+    assert sorted([sent.at.month, sent.at.day] for sent in found) == expected
 
 
 def test_time_is_unsigned_and_a_step_back_is_said():

@@ -15,7 +15,7 @@ import kit
 from kit.case import tables
 from kit.causes import results, triage
 
-pytestmark = pytest.mark.seconds
+pytestmark = pytest.mark.recordings
 RECORDINGS = ("transaction-consistency", "message-identity", "topic-missing", "consumer-stuck", "duplicate-client-id")
 PLACE = frozenset({"file", "line", "lines", "frame_lines", "physical_offset", "offset"})
 """Columns that say where a row is from: readers only name places that are there."""
