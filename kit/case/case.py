@@ -177,9 +177,8 @@ class Case:
     def unread(self) -> list[Refused]:
         """Return the files that could not be read, completely or from some place on, among those read so far."""
         refusals = set(self.unzoned.refused)
-        for name, spec in tables.specs().items():
-            key = tables.key(name, self.unzoned, self.options.digest(), self.zones if spec.zoned else None)
-            folder = self.workspace.table(key)
+        for name in tables.specs():
+            folder = self.workspace.table(self.table_key(name))
             refusals |= set(notes(folder)) if folder is not None else set()
         return sorted(refusals, key=lambda r: (r.file, r.reason))
 
@@ -299,14 +298,6 @@ class Case:
         """Return the text behind a silver or gold table."""
         return self.tables.text(name)
 
-    def read_messages(self, *, body: bool = False) -> DataFrame:
-        """Return `messages` read from the commitlog itself, with decompressed bodies if asked for."""
-        from kit.case import reading
-
-        stores = reading.stores(self.unzoned.of_kind(*STORES), Unread())
-        reader = self.session.read.format("rocketmq.commitlog").option("files", stores)
-        return reader.option("body", str(body).lower()).load().where(self._within("store_timestamp"))
-
     # --- what the runner of queries needs -----------------------------------------------------------------------------
 
     def bronze_names(self) -> tuple[str, ...]:
@@ -319,8 +310,12 @@ class Case:
         if name == "limits":
             row = {"since": self.options.since, "until": self.options.until}
             return local(self.session, pa.Table.from_pylist([row], schema=tables.LIMITS))
-        if name == "message_bodies":
-            return self.read_messages(body=True)
+        if name == "message_bodies":  # not stored: read from the commit log itself
+            from kit.case import reading
+
+            stores = reading.stores(self.unzoned.of_kind(*STORES), Unread())
+            reader = self.session.read.format("rocketmq.commitlog").option("files", stores).option("body", "true")
+            return reader.load().where(self._within("store_timestamp"))
         read = tables.READ_AS.get(name, name)
         rows, spec = self._stored(read), tables.specs()[read]
         if name == "stored_messages":

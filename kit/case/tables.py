@@ -33,6 +33,7 @@ from kit.inventory.inventory import TEXTS, Inventory
 from kit.inventory.model import STORES, Item
 from kit.spark.sessions import uri
 from kit.spark.sources import ddl
+from kit.tables import frames
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -236,26 +237,14 @@ def changed(items: Iterable[Item], unread: Unread) -> None:
 
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
-FILES: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("kind", pa.string()),
-        ("source", pa.string()),
-        ("bytes", pa.int64()),
-        ("base", pa.int64()),
-        ("first", pa.timestamp("us", "UTC")),
-        ("last", pa.timestamp("us", "UTC")),
-        ("zone", pa.string()),
-        ("modified", pa.timestamp("us", "UTC")),
-        ("replica_of", pa.string()),
-        ("overlaps", pa.bool_()),
-        ("sha256", pa.string()),
-    ]
+FILES: Final = frames.schema(
+    "file string, kind string, source string, bytes bigint, base bigint, first timestamp, last timestamp, "
+    "zone string, modified timestamp, replica_of string, overlaps boolean, sha256 string"
 )
 """The files of the evidence as a table: `base` is the physical offset of the first byte of a commit log file;
 `overlaps`: some of its records may be in another file.
 """
-LIMITS: Final = pa.schema([("since", pa.timestamp("us", "UTC")), ("until", pa.timestamp("us", "UTC"))])
+LIMITS: Final = frames.schema("since timestamp, until timestamp")
 """One row: what the user wants to see, null where nothing limits it."""
 READ_AS: Final = {
     **dict.fromkeys(("stored_messages", "messages_within", "messages", "message_bodies"), "messages"),

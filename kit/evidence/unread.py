@@ -16,7 +16,6 @@ from kit.evidence.files import Refused, refusal
 
 PREFIX: Final = "_unread-"
 """Prefix of note files in a table's folder; Spark and Arrow ignore files that begin with an underscore."""
-FAILFAST, QUIET = "FAILFAST", "QUIET"
 log = logging.getLogger(__name__)
 R = TypeVar("R")
 
@@ -25,25 +24,25 @@ R = TypeVar("R")
 class Unread:
     """Where readers note files they could not read. `folder`: of the table being built; None: the log of this process.
 
-    `mode`: `FAILFAST` raises instead, as Spark's own readers do; `QUIET`: another reader of the same file notes it.
+    `fails_fast`: raises instead, as Spark's own readers do.
     """
 
     folder: str | None = None
-    mode: str = ""
+    fails_fast: bool = False
 
     @classmethod
     def of(cls, options: Any) -> Unread:
         """Return it from the options `unread` and `mode` of a data source."""
-        return cls(options.get("unread"), str(options.get("mode", "")).upper())
+        return cls(options.get("unread"), str(options.get("mode", "")).upper() == "FAILFAST")
 
     def note(self, file: str, error: Exception) -> None:
-        if self.mode == FAILFAST:
+        if self.fails_fast:
             raise error
         self.keep(refusal(file, error))
 
     def keep(self, refused: Refused) -> None:
         if self.folder is None:
-            log.log(logging.DEBUG if self.mode == QUIET else logging.WARNING, "%s: %s", refused.file, refused.say())
+            log.warning("%s: %s", refused.file, refused.say())
             return
         # One note per file, however many tasks read parts of it.
         name = hashlib.sha256(refused.file.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -62,7 +62,7 @@ def harmless(cell: Any) -> Any:
 def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, int]]:
     """Write `out/messages` and `out/skipped`; return counts: records, bytes, skipped ranges by reason."""
     with output.into(out, "decode", case.lang) as folder:
-        save(case.read_messages(body=body) if body else case.messages, folder / "messages", form)
+        save(case.tables.frame("message_bodies" if body else "messages"), folder / "messages", form)
         save(case.skipped, folder / "skipped", form)
     total = case.sql(
         "select count(*) as records, sum(store_size) as bytes, count(problem) as problems from messages"
