@@ -14,6 +14,7 @@ from kit.charts import LABELS, Chart, Declared, Table, escape, figure
 from kit.charts.controls import control
 from kit.charts.figures import PALETTE, segments
 from kit.i18n import Lang, labels
+from kit.rocketmq import ids
 
 ANATOMY = Declared.of("id")
 JOURNEY = Declared.of("journey")
@@ -24,8 +25,6 @@ PARTS: Final = LABELS["ids parts"]
 
 def anatomy(text: str, lang: Lang = "en") -> Chart:
     """Chart the fields of one id in the order of its bytes. Raise `kit.rocketmq.ids.BadId` for an invalid id."""
-    from kit.rocketmq import ids
-
     info = ids.decode(text)
     address = len(info.text) // 2 - 12
     fields: list[tuple[str, int, str]] = []
@@ -66,11 +65,9 @@ def explore(frame: pd.DataFrame, lang: Lang = "en", interactive: bool = True) ->
 
 def typed(text: str, lang: Lang = "en") -> Chart | Table:
     """Return `anatomy`, or one line that says why a text is no id."""
-    from kit.rocketmq.ids import BadId
-
     try:
         return anatomy(text.strip(), lang)
-    except BadId as bad:
+    except ids.BadId as bad:
         return Table(pd.DataFrame(), bad.sentence, lang=lang)
 
 

@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import numpy as np
+from pyspark.sql import functions as F  # noqa: N812
 
+from kit.analysis.messages import trace
 from kit.case import output
 from kit.case.tables import within
 from kit.collection.collect import EMPTY_WINDOW
@@ -76,8 +78,6 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     """
     if wish.since and wish.until and wish.since > wish.until:
         raise ValueError(EMPTY_WINDOW.render(case.lang))
-    from kit.analysis.messages import trace
-
     output.fresh(out, case.lang)
     lives = trace.traces(case, wish.ids) if wish.ids else []
     offsets = _offsets(case, wish, lives) if case.has("messages") else {}
@@ -136,8 +136,6 @@ def _place(out: Path, file: str) -> Path:
 
 def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, Longs]:
     """Return the physical offsets of the records to keep, by file, sorted."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     frame = case.stored_messages
     if wish.ids:
         known = {r["offset_msg_id"] for life in lives for r in (*life["records"], *life["ops"])}
@@ -157,8 +155,6 @@ def _messages(case: Case, frame: DataFrame, named: Column, keys: DataFrame) -> D
     """Return the records that are `named` and those of messages with these keys, wherever their copies are, the ops of
     their halves, and the message trace records about them.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     named = F.coalesce(named, F.lit(False))
     chosen = [frame.where(named), frame.where(~named).join(keys, "uniq_key", "left_semi")]
     brokers = case.tables.frame("half_brokers").select("file", "broker").distinct()

@@ -14,6 +14,7 @@ import ipywidgets
 import pandas as pd
 
 from kit.analysis.consumers import lag
+from kit.analysis.messages.trace import trace
 from kit.causes import results, timeline
 from kit.charts import Chart, Table, clean, overview, pictures
 from kit.charts.controls import outputs, standing
@@ -48,8 +49,6 @@ def explore(case: Case, *, interactive: bool = True, message: str = "", **select
 
 def around(case: Case, message: str) -> Selection:
     """Return the time span of a message with its margins. Raise `ValueError` if none of its records has a time."""
-    from kit.analysis.messages.trace import trace
-
     times = [pd.Timestamp(r["store_timestamp"]) for r in trace(case, message)["records"] if r["store_timestamp"]]
     if not times:
         raise ValueError(SAYS["no_message"].say(id=message).render(case.lang))

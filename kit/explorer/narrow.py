@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+from pyspark.sql import functions as F  # noqa: N812
 
 from kit.evidence import workspace as ws
 from kit.explorer.selection import COLUMNS, EVENTS, KEYS, Part, Selection, each
@@ -90,8 +91,6 @@ class Narrow:
 
     def spark(self, case: Case, selection: Selection) -> DataFrame:
         """Return the keys of the selected rows as a Spark DataFrame."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         frame = read_parquet(case.session, self.folder)
         if selection.since:
             frame = frame.where(F.col("ts") >= F.lit(selection.since))

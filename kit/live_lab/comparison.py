@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
+from kit import causes
 from kit.charts import Chart, Table
 from kit.charts import overview as drawing
 from kit.i18n import Lang, Sentence, labels
+from kit.live_lab import run
+from kit.live_lab.scenario import find
+from kit.live_lab.scenario import scenarios as known
+from kit.live_lab.watch import watching
 from kit.notebook import inquiry, prose
+from kit.report.labels import VERDICTS
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -49,27 +55,23 @@ class Pair:
         """Return each cause found on either side, with both verdicts."""
         if not self.sides:
             return self._how
-        from kit.report.labels import VERDICTS as WORDS
-
-        causes: dict[str, list[str]] = {}
+        both: dict[str, list[str]] = {}
         for n, side in enumerate(self.sides):
             for finding in side.findings["findings"]:
-                sign, word = WORDS[finding["verdict"]]
-                verdicts = causes.setdefault(finding["cause"], ["", ""])
+                sign, word = VERDICTS[finding["verdict"]]
+                verdicts = both.setdefault(finding["cause"], ["", ""])
                 verdicts[n] = f"{sign} {word.in_(self.lang)}: {finding['summary']}"
         holding = {f["cause"] for side in self.sides for f in side.findings["findings"] if f["verdict"] in HOLDS}
-        rows = [(cause, *verdicts) for cause, verdicts in causes.items() if cause in holding]
+        rows = [(cause, *verdicts) for cause, verdicts in both.items() if cause in holding]
         return self._beside(SAYS["verdicts"], rows, SAYS["cause"].in_(self.lang))
 
     def figures(self, cause: str = "") -> Table:
         """Return the figures of a cause on both sides; by default of the cause to look at first."""
         if not self.sides:
             return self._how
-        from kit import causes
-
         cause = cause or self.sides[0].first()
-        known, (own, other) = causes.figures(), (side.finding(cause)["figures"] for side in self.sides)
-        meaning = {name: known[name].label.in_(self.lang) if name in known else "" for name in own}
+        numbers, (own, other) = causes.figures(), (side.finding(cause)["figures"] for side in self.sides)
+        meaning = {name: numbers[name].label.in_(self.lang) if name in numbers else "" for name in own}
         rows = [(name, value, other.get(name), meaning[name]) for name, value in own.items()]
         return self._beside(SAYS["numbers"].say(cause=cause), rows, "", SAYS["meaning"].in_(self.lang))
 
@@ -110,13 +112,9 @@ def start(
 
 def live(scenario: str, out: Path, lang: Lang = "en", interactive: bool = True) -> list[Path | None]:
     """Run a scenario and its twin on a real broker with a live view; return the two evidence folders."""
-    from kit.live_lab import run
-    from kit.live_lab import scenario as given
-    from kit.live_lab.watch import watching
-
     stamp = time.strftime("%Y%m%d-%H%M%S")
     pages: list[Path | None] = []
-    for one in (given.find(scenario, lang), given.find(scenario, lang, fixed=True)):
+    for one in (find(scenario, lang), find(scenario, lang, fixed=True)):
         with watching(one, lang, live=interactive) as tell:
             pages.append(run.run(one, out / f"{one.name}-{stamp}", watch=tell).evidence)
     return pages
@@ -124,12 +122,9 @@ def live(scenario: str, out: Path, lang: Lang = "en", interactive: bool = True) 
 
 def scenarios(lang: Lang = "en") -> Table:
     """Return the scenarios that can be run, with their releases."""
-    from kit.live_lab.scenario import scenarios as known
-
     rows = [(one.name, one.broker, one.client, one.title.in_(lang)) for one in known().values()]
-    return Table(
-        pd.DataFrame(rows, columns=pd.Index(["scenario", "broker", "client", " "])), SAYS["exists"].in_(lang), lang=lang
-    )
+    frame = pd.DataFrame(rows, columns=pd.Index(["scenario", "broker", "client", " "]))
+    return Table(frame, SAYS["exists"], lang=lang)
 
 
 def counted(case: Case) -> pd.DataFrame:

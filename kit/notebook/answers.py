@@ -12,6 +12,7 @@ import pandas as pd
 from markupsafe import escape
 
 from kit.charts import Chart, Table, clean, undrawn
+from kit.explanation.explain import explain
 from kit.i18n import Lang, Sentence, T, labels, rendered
 from kit.notebook.walks import NOTHING, Stop
 from kit.tables import frames
@@ -157,7 +158,5 @@ def views(case: Case, names: Sequence[str], lang: Lang) -> Table:
 
 def explained(text: str, lang: Lang = "en") -> Table:
     """Return the answer of `kit.explain` for each line of a text as a table: no evidence, no engine."""
-    from kit.explanation.explain import explain
-
     rows = [[row[name] for name in EXPLAINED] for row in explain(text, lang)]
     return Table(pd.DataFrame(rows, columns=pd.Index(list(EXPLAINED)), dtype=object), "", EXPLAINED, lang, max_rows=200)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import attrs
 import pandas as pd
 
-from kit.causes import results
+from kit.analysis import noise
+from kit.causes import look_alikes, results, timeline
 from kit.charts import Chart, Table, clean, overview, undrawn
 from kit.i18n import Lang, Sentence, labels, on_clock
 from kit.notebook import answers, notes, places, prose
@@ -214,8 +215,6 @@ class Inquiry:
     @_or_sentence
     def noise(self, show: bool = True) -> Table | None:
         """Return the known benign log texts; nothing unless `show`."""
-        from kit.analysis import noise
-
         if not show:
             return None
         frame = noise.harmless_texts(self.case.facts, self.lang)[list(noise.SHOWN)]
@@ -226,8 +225,6 @@ class Inquiry:
         """Return what these causes look like and how to tell them apart; by default of those confirmed or suspected,
         else of all.
         """
-        from kit.causes import look_alikes
-
         wanted = set(slugs) or {
             f["cause"] for f in self.findings["findings"] if f["verdict"] in ("confirmed", "suspected")
         }
@@ -237,9 +234,7 @@ class Inquiry:
     @_or_sentence
     def timeline(self) -> Chart:
         """Chart the timeline across all files; the moments that decide are marked."""
-        from kit.causes.timeline import TABLE
-
-        return overview.timeline(self.table(TABLE), self.lang)
+        return overview.timeline(self.table(timeline.TABLE), self.lang)
 
     @_or_sentence
     def coverage(self) -> Chart:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
+from kit.causes import release_advice
 from kit.causes.findings import VERDICTS
 from kit.charts.safe_text import brief
 from kit.formats.printed_times import is_local, iso
@@ -18,6 +19,7 @@ from kit.i18n import Lang, Sentence, T, labels, on_clock, printable
 from kit.inventory import zones
 from kit.report.console import table
 from kit.report.labels import ranked, requests
+from kit.rocketmq import config
 
 if TYPE_CHECKING:
     from kit.analysis.deployment import Broker
@@ -132,8 +134,6 @@ def counts(rows: Iterable[tuple[str, Any]]) -> str:
 
 def checkup(examined: Checkup, lang: Lang) -> str:
     """Return hazards, faults of the releases seen, and for configuration alone a guide to its parameters."""
-    from kit.causes import release_advice
-
     parts = [_guide(broker, lang) for broker in examined.seen.brokers] if examined.seen.configuration_only else []
     hazards, notes = ([h for h in examined.hazards if h.grade == grade] for grade in ("hazard", "note"))
     settings = sum(len(broker.settings.given) for broker in examined.seen.brokers)
@@ -158,8 +158,6 @@ def _hazards(hazards: Sequence[Hazard], lang: Lang) -> str:
 
 
 def _guide(broker: Broker, lang: Lang) -> str:
-    from kit.rocketmq import config
-
     conflicts = config.conflicts(broker.settings)
     rows = []
     for row in config.guide(broker.settings):
@@ -176,8 +174,6 @@ def _guide(broker: Broker, lang: Lang) -> str:
 
 
 def _unknown(name: str, lang: Lang) -> str:
-    from kit.rocketmq import config
-
     alike = difflib.get_close_matches(name, config.PARAMETERS, 1, ALIKE)
     return ADVICE["not_here_like"].say(like=alike[0]).render(lang) if alike else ADVICE["not_here"].in_(lang)
 

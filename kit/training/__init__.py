@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kit.i18n import Lang, labels
-
-if TYPE_CHECKING:
-    from kit.training.session import Note, Scorecard, Session
+from kit.notebook import prose
+from kit.training.bench import Bench, evidences
+from kit.training.lab import labs
+from kit.training.session import LabError, Note, Scorecard, Session, form
 
 __all__ = ["answer", "ask", "check", "hint", "open", "scorecard"]
 
@@ -42,11 +43,6 @@ def open(  # noqa: A001
     another number of the `draw`, others. `solve`: questions without an answer are answered by the lab. Raise
     `LabError`, `FileNotFoundError`.
     """
-    from kit.notebook import prose
-    from kit.training.bench import Bench, evidences
-    from kit.training.lab import labs
-    from kit.training.session import LabError, Session
-
     known = labs()
     number = int(lab) if str(lab).isdecimal() else -1
     if number not in known:
@@ -60,8 +56,6 @@ def open(  # noqa: A001
 
 def _of(id_: int | str) -> Session:
     """Return the open lab of a question, or with that number."""
-    from kit.training.session import LabError
-
     lab = str(id_).partition("-")[0]
     if not lab.isdecimal() or int(lab) not in _open:
         raise LabError(SAYS["not_open"].say(lab=str(id_)[:40]).render())
@@ -70,8 +64,6 @@ def _of(id_: int | str) -> Session:
 
 def ask(id: str) -> Any:  # noqa: A002
     """Return the question, for reading; in an interactive lab a form that asks, checks and hints."""
-    from kit.training.session import form
-
     session = _of(id)
     return form(session, id) if session.bench.interactive else session.ask(id)
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.charts import Chart, Table
+from kit.charts import Chart, Table, placement
 from kit.i18n import Lang, labels
 from kit.notebook import inquiry as notebook
+from kit.rocketmq import placement as model
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -78,11 +79,8 @@ class Bench:
 
     def published_failures(self) -> Chart:
         """Draw what each published failure does to each placement if the send status is looked at."""
-        from kit.charts.placement import what_if
-        from kit.rocketmq.placement import DOCUMENTED, PUBLISHED_ASSUMPTIONS
-
-        given = attrs.evolve(PUBLISHED_ASSUMPTIONS, looks_at_status=True)
-        return attrs.evolve(what_if(given, self.lang, DOCUMENTED), reading="")
+        given = attrs.evolve(model.PUBLISHED_ASSUMPTIONS, looks_at_status=True)
+        return attrs.evolve(placement.what_if(given, self.lang, model.DOCUMENTED), reading="")
 
     def answer(self, query: str, known: Mapping[str, Any]) -> dict[str, Any]:
         """Return the first row that answers a query over the tables of the case and the result tables of its causes

@@ -16,7 +16,12 @@ import attrs
 import msgspec
 
 from kit import data
+from kit.analysis import send_back, sizes
+from kit.analysis.messages import lookups
+from kit.analysis.sends.attempts import REFUSALS
 from kit.i18n import Lang, T
+from kit.rocketmq import names, placement
+from kit.rocketmq.versions import OLDEST, rule
 
 if TYPE_CHECKING:
     from kit.training.bench import Bench
@@ -98,9 +103,6 @@ def of_lab(lab: Lab, bench: Bench) -> Facts:
 
 
 def half_topic(bench: Bench, facts: Facts) -> Facts:
-    from kit.analysis import send_back
-    from kit.rocketmq import names
-
     back = send_back.examine(bench.case.facts)
     length, pending = facts["length"], facts["pending"]
     steps = {step["id"]: step["holds"] for step in bench.inquiry().finding("half-topic-blowup")["steps"]}
@@ -115,9 +117,6 @@ def half_topic(bench: Bench, facts: Facts) -> Facts:
 
 
 def message_size(bench: Bench, facts: Facts) -> Facts:
-    from kit.analysis import sizes
-    from kit.rocketmq.versions import OLDEST, rule
-
     return {
         "default_limit": int(rule("maxMessageSize", OLDEST)),
         "measure": MEASURES.get(sizes.limits(bench.case.facts).how or ""),
@@ -127,16 +126,12 @@ def message_size(bench: Bench, facts: Facts) -> Facts:
 
 
 def message_identity(bench: Bench, facts: Facts) -> Facts:
-    from kit.analysis.messages import lookups
-
     asked = facts.get("asked")
     kind = lookups.kinds(bench.case.facts, {asked}).get(asked) if asked else None
     return {"kind": {"uniq": "uniq-key", "offset": "offset-id"}.get(kind or "")}
 
 
 def broker_busy(_: Bench, facts: Facts) -> Facts:
-    from kit.analysis.sends.attempts import REFUSALS
-
     errors, tries = facts["errors"] or {}, facts["attempts"] or {}
     stored = {kind: n["stored"] for kind, n in (facts["outcome"] or {}).items()}
     refused = {kind: n for kind, n in errors.items() if kind in REFUSALS}
@@ -166,8 +161,6 @@ def transactions(bench: Bench, _: Facts) -> Facts:
 
 def unsafe(*, looks_at_status: bool) -> list[str]:
     """Return the placements that can end inconsistent under the published failures, by the kit's model."""
-    from kit.rocketmq import placement
-
     given = attrs.evolve(placement.PUBLISHED_ASSUMPTIONS, looks_at_status=looks_at_status)
     return [each for each in placement.PLACEMENTS if not placement.safe(each, given)]
 

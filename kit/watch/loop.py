@@ -18,12 +18,15 @@ import pyarrow.compute as pc
 
 from kit.causes.alerts import DISK_FULL
 from kit.evidence.files import Refused, refusal
-from kit.formats.commitlog.schema import Wanted
-from kit.formats.logs.schema import Options
+from kit.formats.commitlog import segments
+from kit.formats.commitlog.schema import File, Wanted
+from kit.formats.logs.entries import batches
+from kit.formats.logs.schema import Options, Piece
 from kit.i18n import Lang
 from kit.inventory import following
 from kit.inventory.following import STORES, Place
 from kit.inventory.references import Ref
+from kit.spark.sources import plain
 from kit.watch import signs
 from kit.watch.episodes import Episodes
 from kit.watch.lag import Followed, Lags
@@ -166,10 +169,6 @@ class Watch:
 
 def log_entries(root: Path, place: Place, options: Options) -> Iterator[pa.RecordBatch]:
     """Yield the new entries of a log."""
-    from kit.formats.logs.entries import batches
-    from kit.formats.logs.schema import Piece
-    from kit.spark.sources import plain
-
     piece = Piece(
         place.name, following.locate(root, place), place.begin, place.at, source=place.source,
         encoding=place.encoding, seconds_twice=place.seconds_twice, line=place.first,
@@ -179,8 +178,5 @@ def log_entries(root: Path, place: Place, options: Options) -> Iterator[pa.Recor
 
 def messages(root: Path, place: Place, wanted: Wanted = WANTED) -> Iterator[pa.RecordBatch]:
     """Yield the new records of a store."""
-    from kit.formats.commitlog import segments
-    from kit.formats.commitlog.schema import File
-
     file = File(place.name, following.locate(root, place), place.at, place.at, place.base, place.entry_head)
     yield from segments.messages(file, place.begin, place.at, wanted)
