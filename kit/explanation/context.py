@@ -162,6 +162,10 @@ OUTPUT: Final = labels("explanation")["host output"]
 OUTPUT_NEXT: Final = labels("explanation")["host output next"]
 """What to look at in each, for a broker."""
 _CELL: Final = re.compile(r"(?<![\w.])\d[\d.,]*(?:[KMGTkmgt]i?B?|%|/s)?(?!\w)")
+DUMP: Final = "jstack"
+_DUMPED: Final = re.compile(
+    r'Full thread dump \S|"[^"]{1,400}" (?:#\d+ |(?:daemon )?(?:os_)?prio=\d|(?:daemon )?Id=\d+ )|java\.lang\.Thread\.State: [A-Z_]+|Locked ownable synchronizers:$|JNI global ref'
+)
 _ABOVE: Final = re.compile(r"Linux \d\S* \(.{1,80}\).*\(\d+ CPU\)")
 """The first line of sysstat's tools."""
 _FEWEST: Final = 2
@@ -182,7 +186,7 @@ def of_hosts(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
     last = -_BLANK
     inside = ""
     for line in lines:
-        tool = host_heads.of_line(line.text)
+        tool = DUMP if _DUMPED.match(line.text) else host_heads.of_line(line.text)
         if tool and tool != inside:
             begun[line.number] = tool
         row = (

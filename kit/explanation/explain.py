@@ -122,7 +122,12 @@ def _table(command: str) -> Meaning:
 
 def _output(tool: str) -> Meaning:
     title = context.OUTPUT["title"].say(tool=tool)
-    return Meaning(title, (context.OUTPUT["meaning"],), context.OUTPUT_NEXT[tool], slug="host-output")
+    return Meaning(
+        title,
+        (context.OUTPUT["threads" if tool == context.DUMP else "meaning"],),
+        context.OUTPUT_NEXT[tool],
+        slug="host-output",
+    )
 
 
 def _problem(text: str, problem: Problem) -> Meaning:

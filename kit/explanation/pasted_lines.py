@@ -22,10 +22,12 @@ _ESCAPED: Final = re.compile(
     r"(?:\\r)?\\n(?:\\t)?(?=[\t ]*(?:at |Caused by|\.\.\. \d|See http|For more |(?:[a-z]\w*\.){2}|\d{4}-\d\d-\d\d|[\"'}]|$))"
 )
 """A line end inside a JSON or Java string before what begins a line; a Windows path may hold the same."""
+_DOCKER: Final = re.compile(r'^\{"log":"(.*?)(?:\\r)?(?:\\n)?","stream":"std(?:out|err)",.{0,200}\}\s*$')
+"""A line as Docker's driver json-file keeps it."""
 _QUOTING: Final = re.compile(r"^(?:\s{0,3}(?:[>|│┃＞]|&gt;)\s?)+")
 _FENCE: Final = re.compile(r"^\s*(?:```|~~~)\w*\s*$")
 _CONTAINER: Final = re.compile(
-    r"^(?:[\w.-]{1,60}\s{1,20}\|\s|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)\s(?:std(?:out|err)\s[FP]\s)?(?=\S))"
+    r"^(?:[\w.-]{1,60}\s{1,20}\|\s|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)\s(?:std(?:out|err)\s[FP]\s+)?(?=\S))"
 )
 _PROMPT: Final = re.compile(
     r"^\s*(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[\s:][^\]#$%\n]{0,80}\]?\s?[#$%]|(?:bash|sh)-?[\d.]*[#$]|[$#](?=\s)|(?:PS )?[A-Za-z]:\\[^>\n]{0,80}>)\s*"
@@ -75,7 +77,8 @@ def lines(paste: str) -> Iterator[Line]:
     """Yield the lines that are not empty. A line ends at LF, or where HTML starts a new one."""
     source_line = False
     for number, one in enumerate(_whole(paste.split("\n")), 1):
-        for part in _ESCAPED.sub("\n", _NEW_LINE.sub("\n", one[:LONGEST])).split("\n"):
+        printed = _NEW_LINE.sub("\n", _DOCKER.sub(r"\1", one[:LONGEST]))
+        for part in _ESCAPED.sub("\n", printed).split("\n"):
             text = plain(part)
             if any(map(str.isalnum, text)) and not _FENCE.match(text):
                 below_frame, source_line = source_line, bool(_PYTHON.match(text))

@@ -224,15 +224,14 @@ def _document(head: Head) -> Kind | None:
 
 
 def _settings(head: Head) -> Kind | None:
-    """Recognise files of settings; a pasted question with settings and an error among them is read as a text too."""
+    """Recognise files of settings; a pasted question with settings, and an error or lines of a log among them, is a text."""
     from kit.inventory import sniff
 
     small = _kind(configs.sniff(head.text, head.file.file))
     if small is None or head.text.lstrip().startswith(b"{"):
         return small
     known = sniff.sniff(re.sub(rb"(?m)^[ \t]*[#!].*$", b"", head.text), "")
-    mixed = known is not None and known["source"] == "text" and known["layout"] in ("unknown", "time-only")
-    return ("text", {**known, "settings": True}) if known is not None and mixed else small
+    return small if known is None else ("text", {**known, "source": "text", "settings": True})
 
 
 def _output(head: Head) -> Kind | None:

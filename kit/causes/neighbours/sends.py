@@ -12,6 +12,7 @@ from kit.analysis.sends import attempts, busy, sends
 from kit.causes.declared import Observed
 from kit.tables.facts import Facts
 
+DISK_TEXTS: Final = ("disk-full", "service-not-available", "store-not-writable")
 FULL: Final = 0.90
 STORES: Final = ("storePathCommitLog", "storePathRootDir")
 NO_STORE: Final = ("/boot", "/dev", "/proc", "/run", "/snap", "/sys", "/media", "/cdrom", "/mnt/cdrom")
@@ -94,7 +95,7 @@ def disk_full(facts: Facts) -> Observed:
     free.
     """
     ledger, measured = sends.ledger(facts), _full_disks(facts)
-    answers = facts.rows("disk_answers") if refs.seen(facts, "disk-full", "service-not-available") else []
+    answers = facts.rows("disk_answers") if refs.seen(facts, *DISK_TEXTS) else []
     highest = {row["state"]: row["highest"] for row in answers}
     values: dict[str, Any] = {
         "limit": str(FULL), "most": round(100 * FULL), "knows_kinds": ledger.knows_kinds, "whole": ledger.whole,

@@ -47,6 +47,7 @@ def observe(facts: Facts) -> Observed:
     observed.quotes["message-in-work"] = message.pop("refs", ())
     observed.values |= message
     if message.get("message") == "attempted":
+        observed.values["attempted"] = True
         observed.actors = (message["group"],) if message["group"] else ()
     return observed
 

@@ -26,6 +26,8 @@ def is_program(text: str, name: str) -> bool:
     return like > LEAST * len(lines) and any(map(LINE.match, lines))
 
 
+_COMMENT: Final = re.compile(r"\s*//")
+"""A comment of one line: beside a line of a program it belongs to it; alone it may be what people write between logs."""
 MOST: Final = 256 << 10
 """Bytes up to which a text may be a paste."""
 _BLANKS: Final = re.compile(rb"\xc2\xa0|&nbsp;|\xe2\x80\xaf")
@@ -37,4 +39,8 @@ def tidied(text: bytes) -> bytes:
     if len(text) > MOST:
         return text
     lines = copied_lines.all_bare(_BLANKS.sub(b" ", text).decode("latin-1").split("\n"))
-    return "\n".join("" if LINE.match(line) else line for line in lines).encode("latin-1")
+    code = {n for n, line in enumerate(lines) if LINE.match(line)}
+    comments = [n for n, line in enumerate(lines) if code and _COMMENT.match(line)]
+    for n in (*comments, *reversed(comments)):
+        code |= {n} if code & {n - 1, n + 1} else set()
+    return "\n".join("" if n in code else line for n, line in enumerate(lines)).encode("latin-1")

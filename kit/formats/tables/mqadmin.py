@@ -81,8 +81,10 @@ def read(
 
 
 def parse(raw: bytes) -> Iterator[Field]:
-    """Yield the fields of one output."""
+    """Yield the fields of one output, quoted as a whole or not."""
     lines = _lines(raw)
+    if sum(line.startswith(">") for line in lines) * 2 > len(lines):
+        lines = [re.sub(r"^> ?", "", line) for line in lines]
     route, taken = _route(lines)
     yield from route
     state = State(block=max((field[2] for field in route), default=0))

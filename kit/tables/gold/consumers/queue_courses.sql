@@ -1,6 +1,6 @@
 -- One row per queue of a users' consumer group whose end is known at some look (copies of consumerOffset.json, consumerProgress): group, topic, broker,
 -- queue_id; of the looks of a known time (all null without one) first_offset, first_end, first_lag, last_offset, last_end, last_lag, begin, peak (the
--- largest lag), first, last (times), looks (different times, at least 1), seconds (from first to last), arrived, advanced (messages), grew (whether the
+-- largest lag), first, last (times), looks (different times, or outputs one below the other in one file, at least 1), seconds (from first to last), arrived, advanced (messages), grew (whether the
 -- lag did, by more than is under way, and than a twentieth of what arrived: a group that keeps up is never exactly at the end), never_handled (no offset,
 -- or the first of the queue), stands; of the longest time of at least 5 s in which its offset stayed at a waiting
 -- message while more came (null if there is none) stand_offset, stand_begin, stand_end, stand_first, stand_last, and others: the queues of the topic
@@ -8,15 +8,16 @@
 -- Clients save their offsets every 5 s (persistConsumerOffsetInterval).
 with looks as (
   select `group`, topic, coalesce(broker, '') as broker, queue_id, time, offset, `end` as reached, begin, lag as waiting, at_least,
-    row_number() over (partition by `group`, topic, broker, queue_id order by time nulls first, file, line nulls first) as nth
+    row_number() over (partition by `group`, topic, broker, queue_id order by time nulls first, file, line nulls first) as nth, file, source
   from known_positions
   where `end` is not null and queue_id is not null
 ), timed as (
   select *, row_number() over (partition by `group`, topic, broker, queue_id order by nth) as place,
-    row_number() over (partition by `group`, topic, broker, queue_id order by nth desc) as back
+    row_number() over (partition by `group`, topic, broker, queue_id order by nth desc) as back,
+    count(case when source = 'progress' then 1 end) over (partition by `group`, topic, broker, queue_id, file, time) as outputs
   from looks where not at_least
 ), courses as (
-  select `group`, topic, broker, queue_id, max(waiting) as peak, count(distinct time) as times,
+  select `group`, topic, broker, queue_id, max(waiting) as peak, greatest(count(distinct time), max(outputs)) as times,
     max(case when place = 1 then offset end) as first_offset, max(case when place = 1 then reached end) as first_end,
     max(case when place = 1 then waiting end) as first_lag, max(case when place = 1 then time end) as first,
     max(case when place = 1 then begin end) as begin,

@@ -1,16 +1,18 @@
--- One row for each of the first three entries in which a store marks its disk full (state marked), or a broker answers code 14 and prints a disk
+-- One row for each of the first three entries in which a store marks its disk full, or says that it takes no
+-- writes and prints the flag of that (state marked), or a broker answers code 14 and prints a disk
 -- used to 0.90 or more (full), less (room), or nothing that was measured (unknown): state, n (entries of that state), highest (ratio, of that state), ts, file, line, message,
 -- trace. At most 12. DefaultMessageStore.CleanCommitLogService (its clean-up at diskMaxUsedSpaceRatio marks nothing), SendMessageProcessor
 -- (diskSpaceWarningLevelRatio 0.90).
 with printed as (
   select file, line, ts, event, greatest(try_cast(value_commitlog as double), try_cast(value_consumequeue as double)) as ratio
   from events where event in ('disk-full', 'service-not-available')
+    or (event = 'store-not-writable' and floor(try_cast(regexp_extract(value_what, '([0-9]+)$', 1) as bigint) / 16) % 2 = 1)
 ), states as (
   select p.file, p.line, p.ts, p.ratio,
     case when p.event <> 'service-not-available' then 'marked' when p.ratio >= 0.9 then 'full' when p.ratio >= 0 then 'room' else 'unknown' end
       as state
   from printed p join entries e on e.file = p.file and e.line = p.line
-  where p.event = 'service-not-available' or contains(e.message, 'mark disk full')
+  where p.event <> 'disk-full' or contains(e.message, 'mark disk full')
 ), numbered as (
   select file, line, ts, state, row_number() over (partition by state order by ts nulls first, file, line) as nth,
     count(*) over (partition by state) as n, max(ratio) over (partition by state) as highest
