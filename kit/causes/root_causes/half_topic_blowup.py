@@ -60,15 +60,12 @@ def _of_store(facts: Facts, observed: Observed) -> None:
     if counts.empty:
         observed.values |= dict.fromkeys(("half", "leaked_messages", "leaked_half_records"), 0)
         return
-    place, of_commit, places = counts["place"], counts["committed"].astype(bool), facts("leak_places")
-    everything, at_place = int(counts["records"].sum()), counts.groupby("place")["records"].sum()
-    half, discarded = int(at_place.get("half", 0)), int(at_place.get("discarded", 0))
-    committed = int(counts.loc[of_commit & (place != "discarded"), "records"].sum())
-    put_back = everything - committed - discarded
-    checks, waiting = counts.loc[place == "half", "max_check_times"].dropna(), half or put_back
-    answered = facts("leak_answers") if half else pd.DataFrame()
+    places, of_half = facts("leak_places"), counts[counts["place"] == "half"]
     records = {str(role): int(n) for role, n in places.groupby("role")["records"].max().items()}
-    arrived = records.get("arrived", 0)
+    committed, discarded, arrived = (records.get(role, 0) for role in ("committed", "discarded", "arrived"))
+    half, put_back = int(of_half["records"].sum()), records.get("leaked", 0) - committed
+    checks, waiting = of_half["max_check_times"].dropna(), half or put_back
+    answered = facts("leak_answers") if half else pd.DataFrame()
     limit = setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts))
 
     def quoted(role: str, most: int = 3) -> tuple[Ref, ...]:
@@ -76,9 +73,9 @@ def _of_store(facts: Facts, observed: Observed) -> None:
 
     observed.values |= {
         "half": half, "leaked_half_records": half, "leaked": waiting or committed, "waiting": waiting,
-        "leaked_messages": int(counts.loc[place == "half", "of_place"].max()) if half else 0,
-        "commits": int(counts["commits"].sum()), "of_commits": int(counts.loc[of_commit, "records"].sum()),
-        "prevented": everything, "put_back": put_back, "discarded": discarded,
+        "leaked_messages": int(of_half["of_place"].max()) if half else 0, "commits": int(counts["commits"].sum()),
+        "of_commits": int(counts.loc[counts["committed"].astype(bool), "records"].sum()),
+        "prevented": put_back + committed + discarded, "put_back": put_back, "discarded": discarded,
         "committed": waiting and committed, "twins": waiting and "twin" in records,
         "max_check_times": int(checks.max()) if len(checks) else None,
         "resent": records.get("resent", 0) if waiting else 0,
