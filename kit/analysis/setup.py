@@ -29,15 +29,6 @@ class Setting(NamedTuple):
     known: Literal["evidence", "default"] | None
 
 
-class Start(NamedTuple):
-    """A start of a broker, as its log prints it. `at`: UTC."""
-
-    version: Version
-    broker: str
-    ref: Ref
-    at: dt.datetime
-
-
 def setting(facts: Facts, name: str, hosts: Hosts = ANY) -> Setting:
     """Return a setting of the broker at `hosts`, or of any: answered, printed, configured, else the default."""
     wanted = {name, *(name.replace(*pair) for pair in _ALIASES), *(name.replace(b, a) for a, b in _ALIASES)}
@@ -67,15 +58,17 @@ def _sorted(known: Iterable[Version | None]) -> tuple[str, ...]:
 
 
 @memo
-def upgrades(facts: Facts) -> dict[str, list[Start]]:
-    """Return {broker: its starts in order of time} of the brokers whose logs show starts with different releases."""
+def upgrades(facts: Facts) -> dict[str, list[dict[str, Any]]]:
+    """Return {broker: its starts in order of time} of the brokers whose logs show starts with different releases: rows
+    of `broker_starts` with `version` parsed, and `at` (UTC).
+    """
     address = {row["file"]: row["address"] for row in facts.rows("broker_settings") if row["subject"] is None}
-    starts: defaultdict[str, list[Start]] = defaultdict(list)
+    starts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in facts.rows("broker_starts") if facts.has_source("broker") else ():
         if version := Version.maybe(row["version"]):
             broker = address.get(row["file"]) or str(PurePosixPath(row["file"]).parent)
-            starts[broker].append(Start(version, broker, Ref(row["file"], line=row["line"]), utc(row["ts"])))
-    return {broker: each for broker, each in starts.items() if len({start.version for start in each}) > 1}
+            starts[broker].append(row | {"version": version, "at": utc(row["ts"])})
+    return {broker: each for broker, each in starts.items() if len({start["version"] for start in each}) > 1}
 
 
 def releases_at(facts: Facts, hosts: Hosts = ANY, at: dt.datetime | None = None) -> tuple[str, ...]:
@@ -83,10 +76,10 @@ def releases_at(facts: Facts, hosts: Hosts = ANY, at: dt.datetime | None = None)
     running: set[Version] = set()
     ended: set[Version] = set()
     for broker, starts in upgrades(facts).items():
-        if brokers.of_this(facts, hosts, ((start, start.ref.file, broker) for start in starts)):
-            before = [start for start in starts if at is None or start.at <= at]
-            running.add((before or starts[:1])[-1].version)
-            ended.update(start.version for start in starts)
+        if brokers.of_this(facts, hosts, ((start, start["file"], broker) for start in starts)):
+            before = [start for start in starts if at is None or start["at"] <= at]
+            running.add((before or starts[:1])[-1]["version"])
+            ended.update(start["version"] for start in starts)
     return tuple(v for v in broker_versions(facts, hosts) if Version.parse(v) not in ended - running)
 
 

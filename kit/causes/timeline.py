@@ -90,11 +90,12 @@ def _of_findings(facts: Facts, findings: Sequence[Finding]) -> Moments:
 
 def _upgrades(facts: Facts) -> Moments:
     """Yield the starts of brokers with another release than before."""
-    for starts in setup.upgrades(facts).values():
+    for broker, starts in setup.upgrades(facts).items():
         for before, after in itertools.pairwise(starts):
-            if before.version != after.version:
-                sentence = SAYS["upgraded"].say(broker=after.broker, old=str(before.version), new=str(after.version))
-                yield "deployment", Moment(after.at, sentence, after.ref)
+            old, new = before["version"], after["version"]
+            if old != new:
+                sentence = SAYS["upgraded"].say(broker=broker, old=str(old), new=str(new))
+                yield "deployment", Moment(after["at"], sentence, Ref(after["file"], line=after["line"]))
 
 
 def _of_texts(facts: Facts) -> Moments:
