@@ -28,6 +28,7 @@ from kit.inventory.model import STORES
 from kit.spark import sessions
 from kit.tables.facts import Facts
 from kit.tables.once import Once
+from kit.tables.queries import catalogue
 from kit.tables.runner import TableFailed, Tables, local
 
 if TYPE_CHECKING:
@@ -295,8 +296,8 @@ class Case:
         return self.tables.sql(text, **values)
 
     def query(self, name: str) -> str:
-        """Return the text behind a silver or gold table."""
-        return self.tables.text(name)
+        """Return the text behind a silver or gold table. Raise `KeyError`."""
+        return catalogue()[name].text
 
     # --- what the runner of queries needs -----------------------------------------------------------------------------
 

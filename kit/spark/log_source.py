@@ -85,9 +85,7 @@ def plan(files: Iterable[LogFile], unread: Unread) -> list[list[dict[str, Any]]]
 
 def _options(given: Mapping[str, str]) -> Options:
     return Options(
-        zone(given.get("tz_broker") or given.get("tzbroker")),
-        zone(given.get("tz_app") or given.get("tzapp")),
-        given.get("events", "false").lower() == "true",
+        zone(given.get("tz_broker")), zone(given.get("tz_app")), given.get("events", "false").lower() == "true"
     )
 
 

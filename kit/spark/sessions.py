@@ -60,6 +60,8 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
     needs no Java. `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well. Raise
     `JavaMissing` where Apache Spark is asked for and no fitting Java is found.
     """
+    from kit.spark.sources import data_sources
+
     remote, master = _where(master, remote)
     if is_embedded(master, remote) or remote:
         from kit.spark import embedded
@@ -69,7 +71,8 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
             spark.conf.set(name, value)
     else:
         spark = _apache(master, brief)
-    register(spark)
+    for source in data_sources():
+        spark.dataSource.register(source)
     return spark
 
 
@@ -142,24 +145,6 @@ def _where(master: str | None, remote: str | None) -> tuple[str | None, str | No
 
 def _submitted() -> bool:
     return "SPARK_ENV_LOADED" in os.environ and "PYSPARK_GATEWAY_PORT" in os.environ
-
-
-_APPLICATIONS: Final[set[str]] = set()
-"""The Spark applications that know the kit's formats: all sessions of one share them."""
-
-
-def register(spark: SparkSession) -> None:
-    """Make the kit's formats readable by `spark.read.format(...)`."""
-    from kit.spark.sources import data_sources
-
-    is_connect = type(spark).__module__.startswith("pyspark.sql.connect")
-    application = None if is_connect else str(spark.sparkContext.applicationId)
-    if application in _APPLICATIONS:
-        return
-    for source in data_sources():
-        spark.dataSource.register(source)
-    if application is not None:
-        _APPLICATIONS.add(application)
 
 
 def require_java(master: str | None = None, remote: str | None = None) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kit.inventory import quotes
 from kit.inventory.references import Ref
-from kit.tables import queries
+from kit.tables import frames, queries
 from kit.tables.once import Once
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Facts:
 
     def __call__(self, name: str) -> pd.DataFrame:
         """Return a gold table as a frame. Raise `KeyError`, `TableFailed`, which name it."""
-        return self._case.tables.facts(name)
+        return frames.to_pandas(self._case.tables.arrow(name))
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return a gold table as shared dicts of plain values, times naive in UTC. Raise as a call does."""

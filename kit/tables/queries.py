@@ -14,7 +14,6 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final, Literal, TypeVar
 
 import attrs
@@ -38,17 +37,12 @@ class Query:
     text: str
     reads: tuple[str, ...]
     stored: bool
-    module: str | None = None
-    """Where its `query` is, None for SQL and folds."""
+    ask: Callable[[Any], Any] | None = None
+    """Its `query` where SQL says it badly: from a session to a DataFrame."""
     fold: Callable[[Any], Any] | None = None
     """What works it out in the driver: from facts to dicts or a frame."""
     columns: str = ""
     """Those of a fold: `name type, …` with Spark's names of types."""
-
-    @property
-    def python(self) -> ModuleType:
-        assert self.module is not None
-        return importlib.import_module(self.module)
 
 
 _folds: Final[dict[str, Query]] = {}
@@ -92,6 +86,6 @@ def _query(path: Path, layer: Layer) -> Query:
         named = _READS.findall(NO_NAMES.sub(" ", text))
         stored = layer == "gold" or "-- stored" in text
         return Query(path.stem, layer, text, tuple(dict.fromkeys(named)), stored)
-    module = ".".join(("kit", "tables", *path.relative_to(HERE).with_suffix("").parts))
-    python = importlib.import_module(module)
-    return Query(path.stem, layer, text, tuple(python.READS), layer == "gold" or hasattr(python, "STORED"), module)
+    python = importlib.import_module(".".join(("kit", "tables", *path.relative_to(HERE).with_suffix("").parts)))
+    stored = layer == "gold" or hasattr(python, "STORED")
+    return Query(path.stem, layer, text, tuple(python.READS), stored, ask=python.query)

@@ -22,7 +22,6 @@ from kit.tables.once import Once
 from kit.tables.queries import NO_NAMES, Query, catalogue
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
     from kit.case.case import Case
@@ -82,10 +81,6 @@ class Tables:
         self._view(name)
         return self._case.session.table(name)
 
-    def facts(self, name: str) -> pd.DataFrame:
-        """Return a gold table as a frame (`kit.tables.frames.to_pandas`). Raise `KeyError`, `TableFailed`."""
-        return frames.to_pandas(self.arrow(name))
-
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return a gold table as dicts of plain values. Raise `KeyError`, `TableFailed`."""
         return frames.rows(self.arrow(name))
@@ -105,10 +100,6 @@ class Tables:
             if name in known:
                 self._view(name)
         return self._case.session.sql(text, args=values or None)
-
-    def text(self, name: str) -> str:
-        """Return the text behind a silver or gold table. Raise `KeyError`."""
-        return catalogue()[name].text
 
     def offer(self) -> None:
         """Make every table a temp view: silver and gold as the queries they are, folds once somebody asks."""
@@ -165,7 +156,7 @@ class Tables:
             if each in self._case.bronze_names() or each in catalogue():
                 self._view(each)
         spark = self._case.session
-        frame: DataFrame = spark.sql(query.text) if query.module is None else query.python.query(spark)
+        frame: DataFrame = spark.sql(query.text) if query.ask is None else query.ask(spark)
         return frame
 
     def _result(self, name: str) -> pa.Table:

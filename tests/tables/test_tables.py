@@ -26,11 +26,11 @@ def test_every_table_says_what_it_is(name: str) -> None:
     query = catalogue()[name]
     head = (
         query.text.split('"""')[1]
-        if query.module or query.fold
+        if query.ask or query.fold
         else "\n".join(re.findall(r"^--.*", query.text, re.MULTILINE))
     )
     assert len(head.strip("- \n")) > 40, f"{name}: one row per what?"
-    if query.layer == "gold" and not (query.module or query.fold):
+    if query.layer == "gold" and not (query.ask or query.fold):
         assert re.search(r"\border by\b|^-- One row(:|\b.*\bin all\b)", query.text, re.IGNORECASE | re.MULTILINE), (
             f"{name}: in no order"
         )
