@@ -150,21 +150,23 @@ def test_coverage_shades_the_incident_and_leaves_out_files_without_times() -> No
 
 
 READINGS = [
-    (transactions.growth, incidents.growth_frame(doublings=2), "too few"),
-    (transactions.growth, incidents.growth_frame(doublings=3), "doubled"),
-    (consumers.lag, frames.LAG, "orders@slow lags most: 400 messages at the end, in 2 queues."),
-    (consumers.owners, frames.OWNERS, "1 of 2 queues was pulled by more than one process at the same time."),
-    (consumers.handled, frames.HANDLED, "671 of 805 stored messages were not handled by anybody in the group."),
-    (consumers.handled, frames.HANDLED.assign(behind=None), "not known"),
-    (messages.funnel, frames.FUNNEL, "b sent back 5 messages"),
-    (sizes.half_queue, frames.QUEUE, "at offset 18 of 50: 32 records"),
-    (sizes.half_queue, frames.QUEUE.query("line == 'stored'"), "50"),
+    # What is drawn, what is said about it, and how many rows the table beside it has.
+    (transactions.growth, incidents.growth_frame(doublings=2), "too few", 3),
+    (transactions.growth, incidents.growth_frame(doublings=3), "doubled", 4),
+    (consumers.lag, frames.LAG, "orders@slow lags most: 400 messages at the end, in 2 queues.", 8),
+    (consumers.owners, frames.OWNERS, "1 of 2 queues was pulled by more than one process at the same time.", 4),
+    (consumers.handled, frames.HANDLED, "671 of 805 stored messages were not handled by anybody in the group.", 1),
+    (consumers.handled, frames.HANDLED.assign(behind=None), "not known", 0),
+    (messages.funnel, frames.FUNNEL, "b sent back 5 messages", 6),
+    (sizes.half_queue, frames.QUEUE, "at offset 18 of 50: 32 records", 5),
+    (sizes.half_queue, frames.QUEUE.query("line == 'stored'"), "50", 2),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("draw", "frame", "reading"), READINGS)
-def test_what_a_chart_reads_out(draw: frames.Draw, frame: pd.DataFrame, reading: str) -> None:
-    assert reading in draw(frame).reading  # type: ignore[call-arg]
+@pytest.mark.parametrize(("draw", "frame", "reading", "rows"), READINGS)
+def test_what_a_chart_reads_out(draw: frames.Draw, frame: pd.DataFrame, reading: str, rows: int) -> None:
+    chart = draw(frame)  # type: ignore[call-arg]
+    assert reading in chart.reading and len(chart.table) == rows
 
 
 def test_panels_of_the_busy_axis_are_those_with_evidence_and_do_not_overlap() -> None:
