@@ -18,14 +18,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.messages import trace
 from kit.case import output
+from kit.case.case import Case
 from kit.case.tables import within
 from kit.collection.collect import EMPTY_WINDOW
 from kit.evidence.files import open_readonly
@@ -36,15 +38,9 @@ from kit.formats.queues import consumequeue
 from kit.formats.tables import configs
 from kit.i18n import Lang, T, labels
 from kit.inventory import mentions
-from kit.inventory.model import STORES
+from kit.inventory.model import STORES, Item
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
-    from kit.case.case import Case
-    from kit.inventory.model import Item
 
 WHOLE: Final = (
     "broker_conf", "store_json", "checkpoint", "mqadmin", "metrics", "network", "thread_dump", "text", "source_code",

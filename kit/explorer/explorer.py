@@ -7,25 +7,22 @@ import difflib
 import functools
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import ipywidgets
 import pandas as pd
+from pyspark.sql import DataFrame
 
 from kit.analysis.consumers import lag
 from kit.analysis.messages.trace import trace
+from kit.case.case import Case
 from kit.causes import results, timeline
 from kit.charts import Chart, Table, clean, overview, pictures
 from kit.charts.controls import outputs, standing
 from kit.explorer import narrow
 from kit.explorer.selection import COLUMNS, KEYS, LABELS, SAYS, VALUES, Part, Selection
 from kit.i18n import Lang
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from kit.case.case import Case
 
 MOST: Final = 100_000
 """Most rows of a pandas frame; `spark` returns all of them."""

@@ -13,23 +13,20 @@ import re
 from collections import Counter
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from kit.case.case import Case
 from kit.evidence import workspace as ws
 from kit.explorer.selection import COLUMNS, EVENTS, KEYS, Part, Selection, each
 from kit.tables.runner import read_parquet, write_parquet
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from kit.case.case import Case
 
 MOST_NAMES: Final = 400
 """Number of topic or group names searched for in log texts, those with most records first."""

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import attrs
 import numpy as np
 import pandas as pd
 
+from kit.case.case import Case
 from kit.case.options import instant
 from kit.charts import clean
 from kit.i18n import T, labels
 from kit.report import console
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 Part = Literal["entries", "records"]
 COLUMNS: Final[dict[Part, dict[str, str]]] = {

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
 
 from kit import causes
+from kit.case.case import Case
 from kit.charts import Chart, Table
 from kit.charts import overview as drawing
 from kit.i18n import Lang, Sentence, labels
@@ -21,9 +22,6 @@ from kit.live_lab.watch import watching
 from kit.notebook import inquiry, prose
 from kit.report.labels import VERDICTS
 from kit.rocketmq import names
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 SAYS: Final = labels("live_lab")["comparison"]
 HOLDS: Final = ("confirmed", "suspected")

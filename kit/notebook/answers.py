@@ -5,21 +5,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
 from markupsafe import escape
 
+from kit.case.case import Case
 from kit.charts import Chart, Table, clean, undrawn
 from kit.explanation.explain import explain
 from kit.i18n import Lang, Sentence, T, labels, rendered
 from kit.notebook.walks import NOTHING, Stop
 from kit.tables import frames
 from kit.tables.runner import collect
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 ROWS: Final = 10
 MOST: Final = 20_000

@@ -9,19 +9,17 @@ import functools
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
 
 from kit.analysis.messages.trace import trace
+from kit.case.case import Case
 from kit.charts import Chart, Table, clean, controls, messages
 from kit.formats.commitlog import schema
 from kit.i18n import labels
 from kit.inventory import quotes
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 Reference = Mapping[str, Any]
 """As in findings.json: {"file", "line"} or {"file", "physical_offset"}; other keys are ignored."""

@@ -10,15 +10,13 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from kit.case.case import Case
 from kit.case.progress import STAGES, Progress, Stage
 from kit.i18n import Lang
 from kit.interrupts import Interrupts
 from kit.notebook.prose import listen, shell
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 COUNTED: Final = "{desc} {bar:20} {n_fmt}/{total_fmt} {elapsed}{postfix}"
 BEGUN: Final = "{desc} {elapsed}{postfix}"

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import pandas as pd
@@ -14,6 +14,7 @@ import pandas as pd
 import kit
 from kit.analysis import noise
 from kit.case import bug_report, output, unreadable
+from kit.case.case import Case
 from kit.causes import release_advice, results, timeline
 from kit.evidence import disk
 from kit.evidence.failure import Failure
@@ -21,9 +22,6 @@ from kit.i18n import Lang, on_clock
 from kit.report import html, manifest, notebooks, write
 from kit.report.labels import SKIPPED
 from kit.spark import sessions
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 PAGE_NAME = "report.html"
 POSTMORTEM = "90_postmortem.ipynb"

@@ -7,25 +7,23 @@ import difflib
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rich.text import Text
 
+from kit.analysis.deployment import Broker
 from kit.causes import release_advice
+from kit.causes.doctor import Checkup, Hazard
 from kit.causes.findings import VERDICTS
 from kit.charts.safe_text import brief
 from kit.formats.printed_times import is_local, iso
 from kit.i18n import Lang, Sentence, T, labels, on_clock, printable
 from kit.inventory import zones
+from kit.inventory.inventory import Inventory
+from kit.inventory.model import Item
 from kit.report.console import table
 from kit.report.labels import ranked, requests
 from kit.rocketmq import config
-
-if TYPE_CHECKING:
-    from kit.analysis.deployment import Broker
-    from kit.causes.doctor import Checkup, Hazard
-    from kit.inventory.inventory import Inventory
-    from kit.inventory.model import Item
 
 TEXTS: Final = labels("report")["terminal"]
 FOLDED: Final = labels("report")["terminal folded"]

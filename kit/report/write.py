@@ -8,24 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, types
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql import types
 
 from kit.case import output
+from kit.case.case import Case
 from kit.causes import results
 from kit.charts.safe_text import clean
 from kit.spark.sessions import uri
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from pyspark.sql import DataFrame
-
-    from kit.case.case import Case
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """First characters that make a spreadsheet treat a text as a formula."""

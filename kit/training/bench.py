@@ -6,18 +6,16 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import pandas as pd
 
+from kit.case.case import Case
 from kit.charts import Chart, Table, placement
 from kit.i18n import Lang, labels
 from kit.notebook import inquiry as notebook
 from kit.rocketmq import placement as model
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 ARCHIVES: Final = (".tar.zst", ".tar.gz", ".tgz", ".tar", ".zip")
 SAYS: Final = labels("training")["bench"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, reduce
 from string import Formatter
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import attrs
 import msgspec
@@ -22,9 +22,7 @@ from kit.analysis.sends.attempts import REFUSALS
 from kit.i18n import Lang, T
 from kit.rocketmq import names, placement
 from kit.rocketmq.versions import OLDEST, rule
-
-if TYPE_CHECKING:
-    from kit.training.bench import Bench
+from kit.training.bench import Bench
 
 Kind = Literal["count", "bytes", "seconds", "word", "words", "order"]
 

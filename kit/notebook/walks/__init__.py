@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pandas as pd
@@ -13,12 +13,10 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 
 from kit import data
+from kit.case.case import Case
 from kit.i18n import Sentence, T
 from kit.tables import frames
 from kit.tables.runner import collect, local
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 SO = T("So: {sentence}", "所以：{sentence}")
 ABSENT = T("Not answered by this evidence. What would: {needs}.", "这份证据答不出来。能回答的是：{needs}。")
