@@ -67,12 +67,9 @@ class Case:
         self._stopping = threading.Event()
         self._spark: Future[SparkSession] | None = None
         self._lock = threading.RLock()
-        self._settling = threading.RLock()
-        """Held while zones are settled, which waits for `messages`: what makes that table must not ask for zones."""
         self._base = workspace
-        self._folders = Once()
+        self._once = Once()
         self._held: list[IO[str]] = []
-        self._zones: Zones | None = None
         self.failures: list[Failure] = []
         """Faults of the kit while this case was examined or shown."""
 
@@ -104,11 +101,8 @@ class Case:
 
     @property
     def zones(self) -> Zones:
-        """The zone in which each floating file is read."""
-        with self._settling:
-            if self._zones is None:
-                self._zones = self._settled_zones()
-        return self._zones
+        """The zone in which each floating file is read. What makes `messages`, which is asked, must not ask for zones."""
+        return self._once.get("zones", self._settled_zones)
 
     def _settled_zones(self) -> Zones:
         key = f"zones-{ws.code_hash(*ws.READING)}-{self.options.digest()}"
@@ -211,7 +205,7 @@ class Case:
 
     def folder(self, name: str) -> Path:
         """Return the Parquet folder of a bronze table; built if absent."""
-        return self._folders.get(name, lambda: self._read(name))
+        return self._once.get(f"table {name}", lambda: self._read(name))
 
     def _read(self, name: str) -> Path:
         from kit.case import reading  # and with it the readers of every format
