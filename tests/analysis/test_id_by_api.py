@@ -1,12 +1,7 @@
 """Which id each call hands out, as data and on a message."""
 
-from pathlib import PurePosixPath
-
 from kit.analysis.messages import lookups
-from kit.rocketmq import stages
-from kit.rocketmq.answers import ID_CALLS
 
-STAGES = {value for name, value in vars(stages).items() if name.isupper() and isinstance(value, str)} | {"origin"}
 UNIQ, HOST = "0A140D1500000C387F4466D0DB3F0003", "0A140D0B00002A9F"
 
 
@@ -17,16 +12,6 @@ def copy(n: int, stage: str, origin: str | None = None) -> dict[str, str | None]
 def answers(*records: dict[str, str | None], client: str | None = None) -> dict[str, str | None]:
     frame = lookups.on_message(list(records), client)
     return dict(zip(frame["call"], frame["id"], strict=True))
-
-
-def test_every_row_names_its_source_and_speaks_both_languages() -> None:
-    for call in ID_CALLS:
-        assert PurePosixPath(call.upstream.split(" ")[0]).parts[0] in (
-            "client", "common", "broker", "tools", "apache",
-        ), call  # fmt: skip
-        assert set(call.stages) <= STAGES
-        assert call.which != "offset" or call.stages
-        assert any("\u4e00" <= c <= "\u9fff" for c in call.says.in_("zh")) or call.says.in_("zh") == "UNIQ_KEY", call
 
 
 def test_a_transactional_message_that_was_retried() -> None:

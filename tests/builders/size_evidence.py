@@ -1,6 +1,7 @@
 """Hand-made evidence of half messages near the size limit: a store, broker logs, the release as mqadmin says it."""
 
 import datetime as dt
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -46,12 +47,8 @@ class Evidence:
 
     def offset(self, record: Record) -> int:
         """Return the physical offset at which the record will lie."""
-        at = 0
-        for each in self.records:
-            if each is record:
-                return at
-            at += len(each.encode(0))
-        raise ValueError(record)
+        before = itertools.takewhile(lambda each: each is not record, self.records)
+        return sum(len(each.encode(0)) for each in before)
 
     def offset_id(self, record: Record) -> str:
         return f"{record.store_host.hex()}{10911:08x}{self.offset(record):016x}".upper()
@@ -67,12 +64,8 @@ class Evidence:
         self.op(record)
 
     def write(
-        self,
-        store_log: Sequence[str] = (),
-        transaction_log: Sequence[str] = (),
-        saved: int | None = None,
-        commitlog: bool = True,
-    ) -> Path:
+        self, store_log: Sequence[str] = (), transaction_log: Sequence[str] = (), saved: int | None = None, commitlog: bool = True
+    ) -> Path:  # fmt: skip
         if commitlog:
             put(self.folder / "store" / f"{0:020}", store(self.records, end=bytes(4096)).data)
         conf = f"brokerClusterName=c\nbrokerName=broker-a\nbrokerId=0\nstorePathRootDir=/data/store\nmaxMessageSize={self.limit}\n"
@@ -100,11 +93,8 @@ def line(second: int, thread: str, message: str, level: str = "WARN") -> str:
 
 
 def too_large(second: int, thread: str, total: int, body: int, limit: int = 4000) -> str:
-    return line(
-        second,
-        thread,
-        f"message size exceeded, msg total size: {total}, msg body size: {body}, maxMessageSize: {limit}",
-    )
+    said = f"message size exceeded, msg total size: {total}, msg body size: {body}, maxMessageSize: {limit}"
+    return line(second, thread, said)
 
 
 def put_back_failed(second: int, msg_id: str) -> str:

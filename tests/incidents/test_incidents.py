@@ -52,10 +52,6 @@ def reports(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_incidents_come_in_the_order_in_which_they_began(reports: Path) -> None:
-    assert [one.name for one in history.read(reports)[0]] == ["first", "quiet", "b/second"]
-
-
 def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(reports: Path) -> None:
     put(reports, "cut", '{"schema": 1, "find')
     put(reports, "other", {"schema": 2})
@@ -69,11 +65,6 @@ def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(report
 def test_garbage_times_give_no_time(tmp_path: Path) -> None:
     put(tmp_path, "a", findings({**BUSY, "window": ["yesterday", "9999-99-99"]}, first="²"))
     assert history.read(tmp_path)[0][0].began is None
-
-
-def test_traits_are_what_holds_and_the_names_its_evidence_gives(reports: Path) -> None:
-    wanted = {("cause", "broker-busy"), ("step", "broker-busy/refused"), ("name", "orders")}
-    assert history.read(reports)[0][-1].traits() == wanted
 
 
 def test_likeness_is_the_shared_weight_over_all_of_it(reports: Path, tmp_path: Path) -> None:

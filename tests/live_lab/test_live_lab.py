@@ -18,7 +18,6 @@ from rich.console import Console
 import kit
 from kit import causes
 from kit.case import unreadable
-from kit.charts import overview as drawing
 from kit.cli.main import cli
 from kit.live_lab import cluster, comparison, jars, processes, run, watch
 from kit.live_lab.scenario import find, scenarios
@@ -82,11 +81,6 @@ def test_a_twin_changes_nothing_but_the_remedy() -> None:
                 if getattr(one, field.name) != getattr(incident, field.name)
             }
             assert differ - changed == remedies.get(one.name, {"apps"})
-
-
-def test_the_long_group_is_too_long_for_its_retry_topic() -> None:
-    long, short = (find(name).consumers["c"]["group"] for name in ("half-topic-blowup", SHORT))
-    assert len(names.RETRY_PREFIX + long) > 127 >= len(names.RETRY_PREFIX + short)
 
 
 @pytest.mark.parametrize("release", ["4.5.0", "4.6.1", "5.1.4"])
@@ -214,13 +208,6 @@ def test_the_notebook_says_how_to_make_what_is_not_there(tmp_path: Path) -> None
     told = notebooks.story(notebooks.execute([NOTEBOOK], tmp_path / "empty", chosen)[0])
     assert told.failed is None
     assert comparison.SAYS["how"].in_("zh") in str(told.blocks)
-
-
-def test_growth_is_drawn_side_by_side() -> None:
-    sides, kinds = ("without", "with"), ("half", "schedule", "business")
-    rows = [(side, kind, n, (n + 1) ** 2) for side in sides for kind in kinds for n in range(5)]
-    chart = drawing.growth(pd.DataFrame(rows, columns=pd.Index(["side", "kind", "seconds", "records"])), "en")
-    assert len(chart.figure.data) == 6 and "25" in chart.reading and len(chart.table) == 6
 
 
 def left(folder: Path) -> list[str]:
