@@ -44,6 +44,11 @@ def of_topic(facts: Facts, group: str, topic: str) -> pd.DataFrame:
     return rows[(rows["group"] == group) & (rows["topic"] == topic)]
 
 
+def last_positions(facts: Facts, group: str, topic: str) -> pd.DataFrame:
+    """Return the last known position of each queue of a group's topic: the columns of `positions`."""
+    return of_topic(facts, group, topic).drop_duplicates(KEYS, keep="last")
+
+
 def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     """Return a topic of a group: name, queues, lag, peak, per_queue {queue id (behind its broker, of several): lag},
     growth_per_second (messages, None with one look only), and what the looks show:

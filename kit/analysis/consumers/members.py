@@ -6,6 +6,7 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
+from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
@@ -98,6 +99,20 @@ def _overlap(a: Subscription, b: Subscription) -> bool:
     # Running info files are of one moment: two calls a minute apart show the same clients.
     near = last == first and late - first < MINUTE
     return last is None or last >= late or near
+
+
+# --- hosts -------------------------------------------------------------------------------------------------------------
+
+
+def places(facts: Facts, group: str) -> set[str]:
+    """Return the folders (hosts) in whose client logs a group consumes."""
+    return {str(PurePosixPath(row["file"]).parent) for row in facts.rows("group_logs") if row["group"] == group}
+
+
+def ledgers(facts: Facts, group: str) -> list[str]:
+    """Return the delivery ledgers of a group's hosts; none if one of its hosts has none: what it handled is unknown."""
+    rows = facts.rows("group_ledgers") if facts.has("rows") else []
+    return [row["file"] for row in rows if row["group"] == group]
 
 
 # --- queues --------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.analysis import brokers
-from kit.analysis.consumers import consumption, lag, members, replicas
+from kit.analysis.consumers import lag, members, replicas
 from kit.i18n import labels
 from kit.inventory.references import Ref
 from kit.rocketmq import names, stages
@@ -94,7 +94,7 @@ def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) ->
     if own:
         return "failed", refs, {"count": len(own)}
     if offset < at:
-        complete = bool(consumption.ledgers(facts, group))
+        complete = bool(members.ledgers(facts, group))
         return _passed(facts, record, group, complete) or ("not-handled" if complete else "passed", ref, values)
     if _nobodys(facts, group, record):
         return "queue-of-nobody", ref, values
@@ -140,7 +140,7 @@ def matches(expression: str, tag: str | None) -> bool | None:
 
 def _position(facts: Facts, record: Row, group: str) -> tuple[int, int | None, tuple[Ref, ...]] | None:
     """Return (offset, end of the queue then, the line) of the last known position of a group in a copy's queue."""
-    last = consumption.last_positions(facts, group, record["topic"])
+    last = lag.last_positions(facts, group, record["topic"])
     last = last[last["queue_id"] == record["queue_id"]]
     broker = brokers.of_file(facts, record["file"])
     if broker is not None and last["broker"].nunique() > 1:
@@ -177,7 +177,7 @@ def _is_of(row: Row, record: Row) -> bool:
 def _beside(facts: Facts, row: Row, among: Iterable[str]) -> list[str]:
     """Return those of some groups that consume on the host of a ledger's row."""
     place = str(PurePosixPath(row["file"]).parent)
-    return [group for group in among if place in consumption.places(facts, group)]
+    return [group for group in among if place in members.places(facts, group)]
 
 
 # --- without a record -------------------------------------------------------------------------------------------------

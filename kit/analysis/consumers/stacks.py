@@ -12,6 +12,7 @@ from typing import Final
 
 import pandas as pd
 
+from kit.analysis.consumers import members
 from kit.tables.facts import Facts, memo
 
 GROUP_IN_NAME: Final = 100
@@ -45,8 +46,9 @@ def consuming(facts: Facts) -> list[Consuming]:
     return threads
 
 
-def of_group(facts: Facts, group: str, folders: frozenset[str] = frozenset()) -> list[Consuming]:
+def of_group(facts: Facts, group: str) -> list[Consuming]:
     """Return the threads of one group: by their names, before 4.9.0 by the folders (hosts) of its client logs."""
+    folders = members.places(facts, group)
     places = ((t, str(PurePosixPath(t.file).parent)) for t in consuming(facts))
     return [t for t, place in places if (t.group == group[:GROUP_IN_NAME] if t.group else place in folders)]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, stacks
+from kit.analysis.consumers import admin_output, consumer_logs, lag, stacks
 from kit.causes.declared import Observed
 from kit.formats.values import integer
 from kit.inventory.references import Ref
@@ -31,7 +31,7 @@ def observe(facts: Facts) -> Observed:
     worst = growing[0] if growing else None
     groups = sorted(statement.group for statement in _held_back(facts, None) if statement.group)
     group = worst.group if worst else max(groups, key=groups.count, default=None)
-    threads = stacks.of_group(facts, group, frozenset(consumption.places(facts, group))) if group else []
+    threads = stacks.of_group(facts, group) if group else []
     best = _best(stacks.shared(facts, threads))
     if not (pairs or groups):
         group, best = _serial(facts)

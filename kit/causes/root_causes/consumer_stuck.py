@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import Any
 
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members, stacks
+from kit.analysis.consumers import admin_output, consumer_logs, lag, members, stacks
 from kit.causes import collect_next
 from kit.causes.declared import Observed
 from kit.formats.values import integer
@@ -72,7 +72,7 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
     if stands:
         why = message.get("why")
         # The last end that is known, if it is still stuck there.
-        last = consumption.last_positions(facts, queue.group, queue.topic)
+        last = lag.last_positions(facts, queue.group, queue.topic)
         still = (
             (last["queue_id"] == queue.queue_id) & (last["broker"] == queue.broker) & (last["offset"] == queue.offset)
         )
@@ -125,7 +125,7 @@ def _in_work(facts: Facts, queue: lag.Stuck) -> Message:
     if attempts:
         statement = max(attempts, key=lambda s: s.n)
         return _attempted(facts, statement, sum(s.n for s in attempts)) | {"offset": queue.offset}
-    threads = stacks.of_group(facts, queue.group, frozenset(consumption.places(facts, queue.group)))
+    threads = stacks.of_group(facts, queue.group)
     if locked := [t for t in threads if t.deadlocked]:
         return _deadlock(facts, locked)
     standing = stacks.standing(threads)

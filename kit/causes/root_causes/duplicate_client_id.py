@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
+from kit.analysis.consumers import admin_output, consumer_logs, lag, members
 from kit.causes.declared import Observed
 from kit.formats.values import integer
 from kit.inventory.references import Ref
@@ -67,7 +67,7 @@ def _owners(
     owners = members.held_at_end(facts, group)
     owners = owners[~owners["topic"].astype(str).str.startswith(names.RETRY_PREFIX)]
     places = owners.groupby(["topic", "broker", "queue_id"])["place"].nunique()
-    doubled = consumption.by_several(facts, group)
+    doubled = _handled_by_several(facts, group)
     queues = {(topic, queue_id) for topic, _, queue_id in places.index[places > 1]}
     queues |= {(s.queue[0], s.queue[2]) for s in back if s.queue}
     if doubled and doubled[0]:
@@ -88,6 +88,17 @@ def _owners(
     refs += [ref for topic, ids in nobody.items() for ref in lag.refs(facts, group, topic, ids[0])]
     observed.quotes["shares-wrong"] = list(dict.fromkeys(refs)) or consumer_logs.quote(facts, back[:2])
     observed.window = members.window([pair[name] for pair in pairs for name in ("first", "other_first")], facts)
+
+
+def _handled_by_several(facts: Facts, group: str) -> tuple[int, tuple[Ref, ...], set[tuple[str, int]]] | None:
+    """Return (messages of several processes, lines, (topic, queue) of them); None without the ledgers of two hosts."""
+    if len(members.ledgers(facts, group)) < 2:
+        return None
+    lines = [row for row in facts.rows("handled_by_several") if row["group"] == group]
+    queues = facts.rows("queues_of_several") if lines and facts.has("messages") else []
+    messages = max((row["messages"] for row in lines), default=0)
+    several = {(row["topic"], row["queue_id"]) for row in queues if row["group"] == group}
+    return messages, facts.refs((row["file"], row["line"]) for row in lines), several
 
 
 def _simultaneous(facts: Facts) -> dict[str, list[dict[str, Any]]]:

@@ -9,13 +9,13 @@ rolling restart prints the same lines and is no sign of it.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import Final, NamedTuple
 
 from kit.analysis import noise
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members
-from kit.analysis.consumers.consumption import Topic
+from kit.analysis.consumers import admin_output, consumer_logs, lag, members
 from kit.causes.declared import Observed
+from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PASSING
 from kit.tables.facts import Facts
@@ -24,7 +24,21 @@ FLAPS = 2
 """How often a topic or an expression has to come back into the broker's table: a deployment replaces it once."""
 PICKED = 5
 """Number of refused pulls from which they matter, in an excerpt without any start or stop of a consumer."""
+QUOTED: Final = 3
+"""Most messages that nobody handled to be quoted."""
 STARTS: Final = PASSING["subscription-missing"].start_events
+
+
+class Topic(NamedTuple):
+    """The messages of one topic that nobody of a group handled, by the last known offsets, some quoted: in all
+    (`nobody`), behind the group's offset, in front of it; None where that is unknown.
+    """
+
+    topic: str
+    front: int | None
+    nobody: int | None = None
+    behind: int | None = None
+    records: tuple[Ref, ...] = ()
 
 
 def observe(facts: Facts) -> Observed:
@@ -34,7 +48,7 @@ def observe(facts: Facts) -> Observed:
     group = min(different, key=lambda g: (-sum(len(queues) for _, queues in idle[g]), g), default=None)
     named = group or max(flaps, key=lambda g: flaps[g][0], default=None)
     pairs = different[group] if group else []
-    rows = [consumption.unhandled(facts, group, topic) for topic in _topics(pairs)] if group else []
+    rows = [_unhandled(facts, group, topic) for topic in _topics(pairs)] if group else []
     warned = [b for b in admin_output.admin_blocks(facts) if "Different subscription" in (b.get("WARN") or "")]
     warning = quoting.first_with(facts, warned[0]["file"], "Different subscription") if warned else None
     untouched, untouched_at = lag.untouched(facts, group)
@@ -83,6 +97,23 @@ def _different(facts: Facts, observed: Observed, group: str, pairs: list[members
     if gone:
         observed.values["topics"] = [t.topic for t in gone]
     observed.window = members.window([s.first for pair in pairs for s in pair], facts)
+
+
+def _unhandled(facts: Facts, group: str, topic: str) -> Topic:
+    """Count the messages of a topic that nobody of the group handled."""
+    last = lag.last_positions(facts, group, topic)
+    front = None if last.empty or last["lag"].isna().any() else int(last["lag"].sum())
+    if not facts.has("messages") or last.empty:
+        return Topic(topic, front, nobody=front or None)
+    if not members.ledgers(facts, group) or last["broker"].nunique() > 1:
+        # Of several brokers, a record does not say which one's offset it lies behind.
+        return Topic(topic, front)
+    rows = facts("unhandled")
+    rows = rows[(rows["group"] == group) & (rows["topic"] == topic)]
+    passed, ahead = rows[rows["passed"]], rows[~rows["passed"]]
+    behind, front = (int(part["messages"].max()) if len(part) else 0 for part in (passed, ahead))
+    records = (*quoting.records_at(facts, passed, QUOTED), *quoting.records_at(facts, ahead, QUOTED))[:QUOTED]
+    return Topic(topic, front, behind + front, behind, records)
 
 
 def _waiting(facts: Facts, observed: Observed, group: str, idle: list[tuple[lag.Pair, list[lag.Course]]]) -> None:
