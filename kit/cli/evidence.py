@@ -95,8 +95,7 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
     # A store or an archive: bytes that do not occur in text.
     if not raw or (b"\0" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff"))):
         return ""
-    from kit.explanation.blocks import blocks
-    from kit.explanation.explain import explain
+    from kit.explanation.explain import blocks, explain
     from kit.explanation.pasted_lines import decoded
 
     rows = [row for row in explain(decoded(raw), lang) if row["slug"] or row["kind"] != "log" or row["versions"]]

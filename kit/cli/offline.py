@@ -182,7 +182,7 @@ def explain(text: tuple[str, ...], json_file: Path | None, lang: Lang) -> None:
 
     They are those of a text file, of standard input (-, the default), or the words themselves.
     """
-    from kit.explanation.blocks import blocks
+    from kit.explanation.explain import blocks
     from kit.explanation.explain import explain as explained
 
     rows = explained(_pasted(text), lang)

@@ -1,4 +1,5 @@
-"""What each line of a paste means: `explain`.
+"""What each line of a paste means: `explain`; as a terminal shows it, one block for each known problem, text, code,
+setting or id: `blocks`.
 
 A line is looked up in this order: known problems and events (`kit.rocketmq.catalogue`), RocketMQ's own format strings,
 answers, settings. Ids in it are also decoded.
@@ -7,6 +8,7 @@ answers, settings. Ids in it are also decoded.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -14,7 +16,7 @@ import attrs
 
 from kit.explanation import context, pasted_ids
 from kit.explanation.pasted_lines import lines
-from kit.i18n import Lang, Sentence, labels, rendered
+from kit.i18n import Lang, Sentence, labels, printable, rendered
 from kit.rocketmq import answers, catalogue, upstream
 from kit.rocketmq.catalogue import PROBLEMS, Problem
 from kit.rocketmq.config import PARAMETERS, default_of
@@ -237,3 +239,59 @@ def releases_of(rows: Iterable[dict[str, Any]]) -> str | None:
     last = min((each.until for each in printed if each.until), key=upstream.number, default="")
     narrowed = bool(first or last) and (not last or upstream.number(first) <= upstream.number(last))
     return upstream.span(first, last) if narrowed else None
+
+
+# --- blocks -----------------------------------------------------------------------------------------------------------
+
+WIDE: Final = 100
+SHOWN: Final = 160
+LINES: Final = 6
+UNKNOWN_SHOWN: Final = 10
+
+SAYS: Final = labels("explanation")["shown"]
+
+
+def blocks(rows: Sequence[dict[str, Any]], lang: Lang) -> str:
+    """Return the rows of `explain` for a terminal; the same answer for several lines is printed once."""
+    if not rows:
+        return SAYS["nothing"].in_(lang)
+    answers: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    unknown = []
+    for row in rows:
+        if row["kind"] == "log" and row["slug"] is None and not row["versions"]:
+            unknown.append(row)
+        else:
+            answers.setdefault((row["kind"], row["title"], row["meaning"]), []).append(row)
+    parts = [_block(same, lang) for same in answers.values()]
+    if unknown:
+        lines = [SAYS["not_known"].say(n=len(unknown)).render(lang)]
+        lines += [f"  {row['line']}: {_cut(row['text'])}" for row in unknown[:UNKNOWN_SHOWN]]
+        lines += ["  …"] if len(unknown) > UNKNOWN_SHOWN else []
+        parts.append("\n".join(lines))
+    if releases := releases_of(rows):
+        parts.append(SAYS["releases"].say(releases=releases).render(lang))
+    return "\n\n".join(parts)
+
+
+def _block(same: Sequence[dict[str, Any]], lang: Lang) -> str:
+    row = same[0]
+    numbers = list(dict.fromkeys(str(each["line"]) for each in same))
+    listed = ", ".join(numbers[:LINES])
+    if len(numbers) > LINES:
+        listed = SAYS["and_more"].say(numbers=listed, n=len(numbers) - LINES).render(lang)
+    slug = f" [{row['slug']}]" if row["slug"] else ""
+    head = f"{row['title']}{slug} · {SAYS['line'].say(numbers=listed).render(lang)}"
+    lines = [printable(head), f"  > {_cut(row['text'])}", *_wrapped(row["meaning"])]
+    if row["next"]:
+        lines += _wrapped(f"{SAYS['next'].in_(lang)}: {row['next']}")
+    if row["versions"]:
+        lines += _wrapped(f"{SAYS['printed'].in_(lang)}: {row['versions']}")
+    return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(printable(text), WIDE, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _cut(text: str) -> str:
+    return printable(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")

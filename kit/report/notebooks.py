@@ -52,17 +52,10 @@ def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None 
     A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}`, `{"cause": SLUG}` or `{"causes":
     [SLUG, …]}`.
     """
-    wanted = (
-        {f["cause"] for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")}
-        if cause == "auto"
-        else {cause}
-    )
-    numbers = []
-    for path in sorted((where or folder()).glob("*.ipynb")):
-        about = read(path).metadata.get(KIT, {})
-        if about.get("report") == "overview" or wanted.intersection(about_causes(about)):
-            numbers.append(path)
-    return numbers
+    concluded = {f["cause"] for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")}
+    wanted = concluded if cause == "auto" else {cause}
+    about = {path: read(path).metadata.get(KIT, {}) for path in sorted((where or folder()).glob("*.ipynb"))}
+    return [p for p in about if about[p].get("report") == "overview" or wanted.intersection(about_causes(about[p]))]
 
 
 def about_causes(about: Mapping[str, Any]) -> tuple[str, ...]:

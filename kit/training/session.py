@@ -56,21 +56,17 @@ class Mark:
     solved: bool = False
 
 
-@attrs.frozen
-class Scorecard:
+@attrs.define
+class Scorecard(Table):
     """`right` of `total` questions that this evidence can answer; `helped`: with a hint or the lab's answer."""
 
-    right: int
-    total: int
-    helped: int
-    table: Table
+    right: int = 0
+    total: int = 0
+    helped: int = 0
 
     @property
     def full(self) -> bool:
         return self.total > 0 and self.right == self.total
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return self.table._repr_mimebundle_()
 
 
 class Session:
@@ -211,10 +207,11 @@ class Session:
             rows.append((id_, state, mark.tries, ", ".join(help_), clean(self.say(question.prompt), SHORT)))
         frame = pd.DataFrame(rows, columns=pd.Index(["question", "state", "tries", "help", "what"]))
         right = frame["state"] == "right"
-        score = int(right.sum()), int((frame["state"] != "untold").sum()), int((right & (frame["help"] != "")).sum())
-        caption = self.tell("scores", number=str(self.lab.number), right=score[0], total=score[1], helped=score[2])
-        table = frame.assign(state=frame["state"].map(MARKS))
-        return Scorecard(*score, Table(table, caption, TEXTS["heads"], self.lang))
+        total, helped = int((frame["state"] != "untold").sum()), int((right & (frame["help"] != "")).sum())
+        score: dict[str, Any] = {"right": int(right.sum()), "total": total, "helped": helped}
+        caption = self.tell("scores", number=str(self.lab.number), **score)
+        marked = frame.assign(state=frame["state"].map(MARKS))
+        return Scorecard(marked, caption, TEXTS["heads"], self.lang, **score)
 
 
 def _names(given: Any, taken: Any, question: Question) -> bool:

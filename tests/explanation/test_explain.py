@@ -13,8 +13,7 @@ from table import rows_of
 
 import kit
 from kit.cli.main import cli
-from kit.explanation.blocks import blocks
-from kit.explanation.explain import explain, releases_of
+from kit.explanation.explain import blocks, explain, releases_of
 from kit.rocketmq.catalogue import BENIGN, EVENTS
 
 ROWS = msgspec.yaml.decode((Path(__file__).parent / "lines.yaml").read_bytes())
@@ -54,7 +53,7 @@ def test_a_printed_message_is_paired_with_the_offset_id_of_its_place() -> None:
     assert OFFSET in ids[UNIQ] and UNIQ in ids[OFFSET]
 
 
-def test_the_releases_of_a_paste_are_narrowed_by_its_logs() -> None:
+def test_thereleases_of_a_paste_are_narrowed_by_its_logs() -> None:
     """UNKNOWN_ERROR: a remark of SendMessageProcessor in every release, a WARN of ReplyMessageProcessor since 4.8.0."""
     old = "2020-01-01 10:00:00 WARN x - putMessage message topic length too long 149"
     new = "2020-01-01 10:00:00 WARN x - slave[1.1.1.1] request offset=9 greater than local commitLog offset=7."

@@ -98,7 +98,7 @@ def test_the_scorecard_remembers_tries_hints_and_answers(session: Session) -> No
     card = session.scorecard()
     # What the evidence does not tell is not counted.
     assert (card.right, card.total, card.helped, card.full) == (2, 7, 1, False)
-    assert list(card.table.frame.iloc[0])[:4] == ["99-1", "✓", 2, "hint, answer"]
+    assert list(card.frame.iloc[0])[:4] == ["99-1", "✓", 2, "hint, answer"]
 
 
 def test_solving_fills_only_what_is_open(session: Session) -> None:
