@@ -7,7 +7,6 @@ moved into place at the end, so a command that fails leaves an earlier result un
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import stat
@@ -160,10 +159,8 @@ def alone(out: Path, lang: Lang) -> Iterator[None]:
     """Keep other commands out of a folder. Raise `OutputRefused` if one is there."""
     handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise refused("busy", out, lang) from None
+        if not disk.lock_now(handle):
+            raise refused("busy", out, lang)
         yield
     finally:
         os.close(handle)

@@ -98,12 +98,16 @@ def hold(folder: Path) -> IO[str]:
 def unused(folder: Path) -> Iterator[bool]:
     """Lock a folder that no process uses; yield False if one does."""
     with _lock_file(folder / IN_USE) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+        yield lock_now(file)
+
+
+def lock_now(file: IO[str] | int) -> bool:
+    """Lock an open file or folder until it is closed; return False if another process has locked it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextlib.contextmanager
