@@ -3,6 +3,7 @@
 import datetime as dt
 from pathlib import Path
 
+from folders import put
 from stores import Record, store
 
 START = 1_715_652_000_000  # 2024-05-14 02:00:00 UTC
@@ -47,9 +48,7 @@ def traffic(
 
 
 def write_store(folder: Path, records: list[Record]) -> None:
-    folder.mkdir(parents=True)
-    made = store(sorted(records, key=lambda r: r.stored), end=bytes(4096))
-    (folder / f"{0:020}").write_bytes(made.data)
+    put(folder / f"{0:020}", store(sorted(records, key=lambda r: r.stored), end=bytes(4096)).data)
 
 
 def clock(ms: int, fraction: str = "ms") -> str:
@@ -65,9 +64,9 @@ TIMEOUT = "org.apache.rocketmq.remoting.exception.RemotingTimeoutException: wait
 FRAME = "\tat org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl.sendDefaultImpl(DefaultMQProducerImpl.java:583)"
 
 
-def attempt(ms: int, key: str, error: str, broker: str = "broker-a") -> list[str]:
+def attempt(ms: int, key: str, error: str) -> list[str]:
     """The two entries of a failed attempt in a 4.x client log."""
-    queue = f"MessageQueue [topic=orders, brokerName={broker}, queueId=0]"
+    queue = "MessageQueue [topic=orders, brokerName=broker-a, queueId=0]"
     properties = f"KEYS={key}, UNIQ_KEY={uniq_key(key)}, WAIT=true"
     return [
         f"{clock(ms, 'seconds')} WARN RocketmqClient - sendKernelImpl exception, resend at once, InvokeID: 1, RT: 402ms, Broker: {queue}",
@@ -78,10 +77,10 @@ def attempt(ms: int, key: str, error: str, broker: str = "broker-a") -> list[str
     ]
 
 
-def thrown(ms: int, key: str, error: str, thread: str = "sender-1") -> list[str]:
+def thrown(ms: int, key: str, error: str) -> list[str]:
     """What an application writes about it."""
     return [
-        f"{clock(ms)} ERROR [{thread}] com.shop.Sender - send message failed, topic=orders, keys={key}, cost=411ms",
+        f"{clock(ms)} ERROR [sender-1] com.shop.Sender - send message failed, topic=orders, keys={key}, cost=411ms",
         error,
         FRAME,
     ]
@@ -91,5 +90,4 @@ STARTED = f"{clock(0, 'seconds')} INFO RocketmqClient - the producer [orders-pro
 
 
 def write_log(path: Path, lines: list[str], ending: str = "\n") -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(ending.join(lines) + ending, newline="")
+    put(path, ending.join(lines) + ending)

@@ -47,8 +47,8 @@ def test_rows_of_a_table_in_no_order_of_time_begin_with_the_earlier(tmp_path: Pa
     assert first and last and (first.second, last.second) == (51, 52)
 
 
-def item(path: Path, kind: str = "log", **detail: object) -> Item:
-    return Item(path.name, str(path), path.stat().st_size, kind, None, source="app", detail=dict(detail))
+def item(path: Path, **detail: object) -> Item:
+    return Item(path.name, str(path), path.stat().st_size, "log", None, source="app", detail=dict(detail))
 
 
 def test_every_floating_file_gets_a_zone(tmp_path: Path) -> None:

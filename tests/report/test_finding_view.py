@@ -35,9 +35,9 @@ def test_when_it_happened(window: tuple[str, str], clock: Any, lang: Lang, said:
         assert when([f"2026-11-21T{time}" for time in window], lang) == said
 
 
-def view(steps: Any = (), **figures: Any) -> dict[str, Any]:
+def view(**figures: Any) -> dict[str, Any]:
     texts = {"cause": "x", "kind": "root_cause", "verdict": "confirmed", "title": "t", "summary": "s", "window": None}
-    return finding_view(texts | {"steps": steps, "remedies": [], "missing": [], "figures": figures}, [], "en")
+    return finding_view(texts | {"steps": [], "remedies": [], "missing": [], "figures": figures}, [], "en")
 
 
 def test_figures_as_cards_and_tables() -> None:

@@ -121,8 +121,8 @@ def ship(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def cluster(folder: Path, workers: int = 2) -> Iterator[str]:
-    """Run a master and workers with one core each; yield the master's URL. Nothing is left running."""
+def cluster(folder: Path) -> Iterator[str]:
+    """Run a master and two workers with one core each; yield the master's URL. Nothing is left running."""
     home = Path(pyspark.__file__).parent
     # Nothing of the tests' own environment: an executor finds the kit in what was shipped, or not at all.
     keep = {name: os.environ[name] for name in ("PATH", "JAVA_HOME", "LANG") if name in os.environ}
@@ -152,7 +152,7 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[str]:
     try:
         where = ("--host", "127.0.0.1", "--port", url.rpartition(":")[2], "--webui-port", str(free_port()))
         until(start("master", "master.Master", *where), "Starting Spark master")
-        for n in range(workers):
+        for n in range(2):
             own = [
                 "--host", "127.0.0.1", "--webui-port", str(free_port()), "--cores", "1", "--memory", "2g", "--work-dir",
                 str(folder / f"work-{n}"), url,

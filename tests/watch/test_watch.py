@@ -34,10 +34,10 @@ from kit.watch.view import showing
 BEGIN = 1_795_305_600
 
 
-def line(at: float, text: str, thread: str = "SendMessageThread_1") -> str:
+def line(at: float, text: str) -> str:
     """Return a line of a broker's log, whose times are in GMT+8."""
     stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at + 8 * 3600))
-    return f"{stamp} WARN {thread} - {text}\n"
+    return f"{stamp} WARN SendMessageThread_1 - {text}\n"
 
 
 LEAK = "putMessage message topic length too long 149"

@@ -18,11 +18,11 @@ from kit.spark.log_source import pieces
 BROKER = "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topic length too long 149"
 
 
-def rows(path: Path, *, chunk: int = 1 << 30, events: bool = True, **known: object) -> list[dict]:
+def rows(path: Path, *, chunk: int = 1 << 30, **known: object) -> list[dict]:
     file = LogFile("a.log", str(path), **{"source": "store", **known})
     found = list(pieces(file, chunk))
     return [
-        row for piece in found for batch in entries.batches(piece, Options(events=events)) for row in batch.to_pylist()
+        row for piece in found for batch in entries.batches(piece, Options(events=True)) for row in batch.to_pylist()
     ]
 
 

@@ -41,12 +41,13 @@ def test_each_key_of_each_record_is_indexed(name: str) -> None:
     assert found == expected
 
 
-def small(slots: int, entries: list[tuple[int, int, int]], begin: int = 1_700_000_000_000) -> bytes:
+def small(slots: int, entries: list[tuple[int, int, int]]) -> bytes:
     """Write an index file with that many slots and (hash, offset, seconds) entries."""
     heads, body = [0] * slots, bytes(20)
     for number, (value, offset, seconds) in enumerate(entries, 1):
         body += struct.pack(">iqii", value, offset, seconds, heads[value % slots])
         heads[value % slots] = number
+    begin = 1_700_000_000_000
     facts = struct.pack(
         ">qqqqii", begin, begin + 1000 * entries[-1][2], entries[0][1], entries[-1][1], len(entries), len(entries) + 1
     )

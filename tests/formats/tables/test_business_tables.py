@@ -22,8 +22,8 @@ def day(n: int) -> str:
     return f"2024-05-14 10:{n % 60:02}:00.123"
 
 
-def sniffed(tmp_path: Path, text: str | bytes, name: str = "t.csv") -> dict[str, Any] | None:
-    path = tmp_path / name
+def sniffed(tmp_path: Path, text: str | bytes) -> dict[str, Any] | None:
+    path = tmp_path / "t.csv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     data = path.read_bytes()
     return business_tables.sniff(path, data[:65536], len(data))
