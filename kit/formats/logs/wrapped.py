@@ -48,7 +48,8 @@ def unwrapped(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -
     for i, line in plain.items():
         lines[i] = line
     ends = np.cumsum([len(line) + 1 for line in lines]) - 1
-    return b"\n".join(lines), ends - [len(line) for line in lines], ends
+    # The last line may be empty now: it begins in the text all the same.
+    return b"\n".join([*lines, b""]), ends - [len(line) for line in lines], ends
 
 
 def _holds(text: bytes, byte: int, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
