@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from table import rows_of
 
 import kit
 from kit.causes import collect_next
@@ -21,25 +22,9 @@ def command(artefact: str, window: Any = None, topic: str | None = None) -> str:
     return collect_next.filled(collect_next.ask(artefact, WHY, topic=topic).command, values)
 
 
-@pytest.mark.parametrize(
-    ("artefact", "window", "topic", "has", "lacks"),
-    [
-        # The store is cut to the window, with a check of free space; its folder is never taken whole.
-        ("commitlog", WINDOW, None, ["rmq-kit collect", "--max-gb", "--since 2024-05-14T23:53Z --until 2024-05-15T00:25Z"], ["tar ", "TOPIC"]),
-        ("commitlog", None, None, ["--max-gb"], ["since", "TOPIC"]),
-        ("commitlog", None, "paid orders", [" --topic 'paid orders' "], []),
-        ("replica's store", None, None, ["--max-gb"], ["tar "]),
-        ("configuration", None, None, ["tar "], ["commitlog"]),
-        # What the host kept of a past time.
-        ("host metrics", WINDOW, None, ["sar -A -f", "sa14", "sa15", "gc"], ["iostat"]),
-        ("host metrics", None, None, ["iostat -dxt 1 60"], []),
-        # Rolled logs of all releases.
-        ("transaction.log", None, None, ["otherdays/transaction", "other_days/transaction"], []),
-        ("business rows", WINDOW, None, ["BETWEEN '2024-05-14 23:53' AND '2024-05-15 00:25'"], []),
-    ],
-)  # fmt: skip
-def test_what_a_request_takes(artefact: str, window: Any, topic: str | None, has: list[str], lacks: list[str]) -> None:
-    made = command(artefact, window, topic)
+@pytest.mark.parametrize(("artefact", "within", "topic", "has", "lacks"), rows_of(__file__, "what_a_request_takes"))
+def test_what_a_request_takes(artefact: str, within: bool, topic: str | None, has: list[str], lacks: list[str]) -> None:
+    made = command(artefact, WINDOW if within else None, topic)
     assert [text for text in has if text not in made] == [text for text in lacks if text in made] == []
 
 

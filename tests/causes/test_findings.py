@@ -66,24 +66,11 @@ def test_headline_and_remedies_say_whom_they_concern(
     assert (told["summary"], told["remedies"][0]["action"]) == (said, said)
 
 
-@pytest.mark.parametrize(
-    ("steps", "expected"),
-    [
-        ([step("deciding", True), step("deciding", True)], "confirmed"),
-        ([step("deciding", True), step("supporting", None)], "confirmed"),
-        ([step("deciding", True), step("deciding", None)], "suspected"),
-        ([step("deciding", None), step("supporting", True)], "suspected"),
-        ([step("deciding", True), step("deciding", False)], "ruled_out"),
-        ([step("deciding", False), step("supporting", True)], "ruled_out"),
-        ([step("deciding", None), step("supporting", None)], "insufficient_evidence"),
-        ([step("deciding", True), step("supporting", False)], "suspected"),
-        ([step("deciding", True, evidence=())], "suspected"),
-        ([step("supporting", True)], "suspected"),
-        ([], "insufficient_evidence"),
-    ],
-)
-def test_the_verdict_follows_from_the_steps(steps: list[Step], expected: str) -> None:
-    assert verdict(steps) == expected
+@pytest.mark.parametrize(("steps", "expected"), rows_of(__file__, "verdict_follows_from_the_steps"))
+def test_the_verdict_follows_from_the_steps(steps: list[str], expected: str) -> None:
+    words = [text.split() for text in steps]
+    holds = {"true": True, "false": False, "null": None}
+    assert verdict([step(role, holds[how], () if bare else LINE) for role, how, *bare in words]) == expected
 
 
 def test_a_request_says_where_and_when() -> None:

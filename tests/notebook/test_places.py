@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from stores import Record, store
+from table import rows_of
 
 import kit
 from kit.charts import Table
@@ -44,18 +45,9 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return opened
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"),
-    [
-        ("a.zip!/x y.log:12", {"file": "a.zip!/x y.log", "line": 12}),
-        ("C:/x.log:3:4", {"file": "C:/x.log:3", "line": 4}),
-        ("store/00000000000000000000 @ 618", {"file": "store/00000000000000000000", "physical_offset": 618}),
-        (("x.log", 7), {"file": "x.log", "line": 7}),
-        ({"file": "x", "physical_offset": 0, "text": "t"}, {"file": "x", "physical_offset": 0, "text": "t"}),
-    ],
-)
+@pytest.mark.parametrize(("said", "meant"), rows_of(__file__, "references"))
 def test_a_reference_in_every_form(said: Any, meant: Any) -> None:
-    assert places.reference(said) == meant
+    assert places.reference(tuple(said) if isinstance(said, list) else said) == meant
 
 
 @pytest.mark.parametrize("said", ["", "x.log", ":3", "x.log:", {"file": "x"}, {"line": 3}, 5])
