@@ -180,26 +180,15 @@ class Case:
     # --- tables -------------------------------------------------------------------------------------------------------
 
     messages = _table("messages", "One row per commitlog record and file, replicas included.")
-    stored_messages = _table(
-        "stored_messages",
-        "`messages` as the workspace keeps them: columns for the properties often used instead of the map.",
-    )
-    records = _table("records", "`stored_messages` with every record once: replicas and repeated copies left out.")
-    ops = _table("ops", "Op records, one row for each half message they end.")
+    records = _table("records", "Every record once: replicas and repeated copies left out.")
     logs = _table("logs", "Log entries, continuation lines folded.")
-    entries = _table(
-        "entries", "`logs` with `events` (slugs of known texts) and `offset` (byte position of the first line)."
-    )
     skipped = _table("skipped", "Ranges of commitlog files that are not records.")
     consumequeue = _table("consumequeue", "Units of consume queues, each with the record it points to.")
     index = _table("index", "Entries of index files.")
     traces = _table("traces", "Contexts of message trace records.")
     configs = _table("configs", "Settings of brokers, topics and groups, from all sources.")
     offsets = _table("offsets", "Consumer offsets, delay offsets and the checkpoint.")
-    admin = _table("admin", "Cells and fields of mqadmin outputs.")
     metrics = _table("metrics", "Host metrics and garbage collections.")
-    network = _table("network", "Addresses and sockets of hosts.")
-    threads = _table("threads", "Threads in thread dumps, and what each was doing.")
     rows = _table("rows", "Business tables, transaction log tables and delivery ledgers.")
     sends = _table("sends", "Send ledgers.")
 

@@ -132,7 +132,7 @@ def _place(out: Path, file: str) -> Path:
 
 def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, Longs]:
     """Return the physical offsets of the records to keep, by file, sorted."""
-    frame = case.stored_messages
+    frame = case.tables.frame("stored_messages")
     if wish.ids:
         known = {r["offset_msg_id"] for life in lives for r in (*life["records"], *life["ops"])}
         keys = sorted({key for life in lives for key in life["uniq_keys"]})
@@ -156,7 +156,7 @@ def _messages(case: Case, frame: DataFrame, named: Column, keys: DataFrame) -> D
     brokers = case.tables.frame("half_brokers").select("file", "broker").distinct()
     halves = chosen[0].unionByName(chosen[1]).where(F.col("topic") == names.HALF_TOPIC).join(brokers, "file")
     halves = halves.selectExpr("broker", "queue_offset as half_queue_offset")
-    ending = case.ops.join(brokers, "file").join(halves, ["broker", "half_queue_offset"], "left_semi")
+    ending = case.tables.frame("ops").join(brokers, "file").join(halves, ["broker", "half_queue_offset"], "left_semi")
     ops = frame.where(F.col("topic") == names.OP_TOPIC)
     chosen.append(ops.join(ending.select("offset_msg_id").distinct(), "offset_msg_id", "left_semi"))
     if case.has("traces"):

@@ -69,7 +69,7 @@ def test_every_table_is_there_and_empty_ones_have_columns(case: Case) -> None:
     assert not {"sends", "traces", "metrics"} & filled
     assert case.sends.columns[:4] == ["file", "line", "key", "start"]
     assert case.sends.count() == 0
-    assert "events" in case.entries.columns
+    assert "events" in case.tables.frame("entries").columns
     assert "events" not in case.logs.columns
 
 
