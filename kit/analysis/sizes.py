@@ -129,13 +129,6 @@ def rate(rows: pd.DataFrame) -> float | None:
     return round(int(rows["count"].sum()) / ((span[1] - span[0]).total_seconds() + 1), 1) if span else None
 
 
-def volume(facts: Facts, rows: pd.DataFrame) -> int:
-    """Return roughly how many bytes of log these refusals make: each text's first line times its count."""
-    most = rows.sort_values("count", ascending=False).head(20)
-    quoted = zip(refs.lines(facts, most, len(most)), most["count"], strict=True)
-    return sum((len(ref.text.encode()) + 1) * int(count) for ref, count in quoted)
-
-
 def rolled(rows: pd.DataFrame) -> tuple[bool, int]:
     """Return whether the logs of some kind begin amid the refusals, and how many seconds lack between files."""
     timed = rows.dropna(subset=["first"]).groupby(["event", "file"], as_index=False)

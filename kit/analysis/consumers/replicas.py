@@ -32,11 +32,6 @@ def ends(facts: Facts) -> dict[str, Row]:
     return {row["store_host"]: row for row in facts.rows("store_ends")} if facts.has("messages") else {}
 
 
-def replica_ends(facts: Facts) -> list[Row]:
-    """Return those `ends` that are of slaves' stores; all of them where none is known to be a slave's."""
-    return facts.rows("replica_ends") if facts.has("messages") else []
-
-
 def last_record(row: Row) -> Ref:
     """Quote the last record of a row of `store_ends`."""
     at = f"{row['last_time'].isoformat(sep=' ', timespec='milliseconds')} UTC" if row["last_time"] else "-"
@@ -55,7 +50,7 @@ def ledger(facts: Facts) -> Row | None:
     """Return how many sends were acknowledged by ledgers, how many of them are missing in the stores, and when the
     latest of these was sent; None without a slave, a ledger or a store.
     """
-    if not has_slave(facts) or not facts.has("sends") or not replica_ends(facts):
+    if not (has_slave(facts) and facts.has("sends") and facts.has("messages") and facts.rows("replica_ends")):
         return None
     rows = facts.rows("replica_seconds")
     latest = max((row["last_missing"] for row in rows if row["last_missing"] is not None), default=None)

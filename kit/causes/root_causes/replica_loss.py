@@ -23,7 +23,7 @@ def observe(facts: Facts) -> Observed:
     """Count the acknowledged messages that the surviving replica lacks."""
     compared, slave, gone = replicas.ledger(facts), replicas.has_slave(facts), replicas.master_gone(facts)
     applies = slave or bool(gone)
-    ends = replicas.replica_ends(facts) if applies else []
+    ends = facts.rows("replica_ends") if applies and facts.has("messages") else []
     stored = bool(ends or (not applies and replicas.ends(facts)))
     last = max(ends, key=lambda row: row["end"], default=None)
     # Where a copy ends inside a record, the store itself may have what follows.
