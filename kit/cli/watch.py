@@ -6,6 +6,7 @@ import contextlib
 import math
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from kit.cli.shared import PATH, Refusal, in_language, outside, user_errors
 from kit.i18n import Lang, labels, printable
 
 TEXTS: Final = labels("cli")["watch"]
+complain = partial(click.echo, err=True)
 
 
 @click.command()
@@ -73,12 +75,12 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
     run.ends_on_signals()
     with contextlib.suppress(run.Stopped), run.alone(folder, lang):
         watching = _watch(paths, folder, lang, chosen)
-        sender = run.Sender(watching, folder, _outlets(watching, chosen), run.complain)
+        sender = run.Sender(watching, folder, _outlets(watching, chosen), complain)
         if chosen["prometheus"]:
             _metrics(sender, chosen["prometheus"], lang)
         with showing(watching, lang) as show:
             run.forever(sender, show, chosen["every"], once=chosen["once"])
-        if chosen["once"] and run.rings(watching):
+        if chosen["once"] and any(episode.severity in run.RANKS for episode in watching.kept.episodes.open):
             sys.exit(CONDITION)
 
 
@@ -94,7 +96,7 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
         zones = zone(chosen["tz_broker"]), zone(chosen["tz_app"])
     return Watch(
         [path.resolve() for path in paths],
-        run.load(folder, run.complain, lang),
+        run.load(folder, complain, lang),
         since.timestamp() if since else math.inf,
         lang,
         options=Options(*zones, events=True),
@@ -102,7 +104,7 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
 
 
 def _outlets(watching: Any, chosen: dict[str, Any]) -> list[Any]:
-    from kit.watch import outlets, run
+    from kit.watch import outlets
 
     chosen_outlets: list[Any] = []
     if chosen["alerts"]:
@@ -112,13 +114,10 @@ def _outlets(watching: Any, chosen: dict[str, Any]) -> list[Any]:
             command = shlex.split(chosen["hook"])
         except ValueError as error:
             raise Refusal(f"--hook: {error}") from None
-        chosen_outlets += [outlets.hook(command, run.complain)] if command else []
-    if chosen["capture"]:
-        from kit.watch.outlets import capture
-
-        chosen_outlets.append(
-            lambda alert: alert["state"] == "raised" and capture(watching, alert["id"], chosen["capture"])
-        )
+        chosen_outlets += [outlets.hook(command, complain)] if command else []
+    if folder := chosen["capture"]:
+        keep = lambda alert: alert["state"] == "raised" and outlets.capture(watching, alert["id"], folder)  # noqa: E731
+        chosen_outlets.append(keep)
     return chosen_outlets
 
 

@@ -23,7 +23,7 @@ from kit.i18n import Lang, labels, on_clock
 from kit.redaction import leaks
 from kit.redaction import names as redactnames
 from kit.redaction.redactor import Redactor
-from kit.report import build, manifest, notebooks, write
+from kit.report import build, notebooks, write
 from kit.report.notebook_format import nbformat
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         frames = {name: redactor.value(frame) for name, frame in evidence.items()}
         with on_clock(case.clock):
             build.build(replaced, frames, executed, staged, case.lang, redactor.value(options) | {"redact": True})
-        manifest.write_run(staged / "run.json", started, {})
+        build.write_run(staged / "run.json", started, {})
 
         if case.failures:
             report = bug_report.text(case.failures, case, redactor.value(options))

@@ -1,12 +1,18 @@
-"""Put a report or a postmortem together: triage → findings.json, tables, notebooks → the page and manifest.json."""
+"""Put a report or a postmortem together: triage → findings.json, tables, notebooks → the page and manifest.json, which says
+what went into it. What differs from run to run is in run.json.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import hashlib
+import json
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import pandas as pd
@@ -19,12 +25,13 @@ from kit.causes import release_advice, results, timeline
 from kit.evidence import disk
 from kit.evidence.failure import Failure
 from kit.i18n import Lang, on_clock
-from kit.report import html, manifest, notebooks, write
+from kit.report import html, notebooks, write
 from kit.report.labels import SKIPPED
 from kit.spark import sessions
 
 PAGE_NAME = "report.html"
 POSTMORTEM = "90_postmortem.ipynb"
+LIBRARIES: Final = ("jinja2", "numba", "numpy", "pandas", "papermill", "plotly", "pyarrow")
 Findings = Mapping[str, Any]
 
 
@@ -42,7 +49,7 @@ def build(
     `tables`: the evidence's own (`evidence_tables`). `failures`: list to which what failed is added.
     """
     out.mkdir(parents=True, exist_ok=True)
-    content = manifest.manifest(findings, {**(options or {}), "lang": lang}, executed)
+    content = manifest(findings, {**(options or {}), "lang": lang}, executed)
     verdicts = {finding["cause"]: finding["verdict"] for finding in findings["findings"]}
     stories = [notebooks.story(path, verdicts) for path in executed]
     page = html.render(findings, tables, stories, lang, options, content["manifest_sha256"], failures)
@@ -65,7 +72,7 @@ def _folder(case: Case, out: Path, command: str) -> Iterator[tuple[Path, Finding
         disk.write_json(folder / "findings.json", findings)
         write.tables(case, folder / "tables")
         yield folder, findings
-        manifest.write_run(folder / "run.json", started, places(case, out))
+        write_run(folder / "run.json", started, places(case, out))
         if case.failures:
             bug_report.write(folder, case)
 
@@ -90,7 +97,7 @@ def postmortem(case: Case, out: Path, notes: Path | None, title: str = "") -> Pa
         book = [notebooks.folder() / POSTMORTEM]
         [done] = notebooks.execute(book, folder / "notebooks", given, case.failures, replaced)
         options = declared(case) | ({"notes": str(notes)} if notes else {})
-        content = manifest.manifest(findings, {**options, "lang": case.lang}, [done], notes)
+        content = manifest(findings, {**options, "lang": case.lang}, [done], notes)
         causes = (f["title"] for f in findings["findings"] if f["cause"] in findings["root_causes"])
         title = title or " · ".join(causes) or html.PAGE["no_cause"].in_(case.lang)
         story = notebooks.story(done, shift=0)
@@ -156,3 +163,53 @@ def _files(case: Case) -> pd.DataFrame:
         rows.append(attrs.asdict(item, recurse=False) | {"kind": kind})
     columns = ["file", "kind", "bytes", "first", "last", "zone", "replica_of", "sha256"]
     return pd.DataFrame(rows).reindex(columns=columns)
+
+
+# --- what went into it ------------------------------------------------------------------------------------------------
+
+
+def manifest(
+    findings: Mapping[str, Any], options: Mapping[str, Any], executed: Iterable[Path] = (), notes: Path | None = None
+) -> dict[str, Any]:
+    """Return the manifest: inputs with SHA-256, options, versions, hashes of executed notebooks and notes."""
+    columns = ("file", "kind", "bytes", "sha256")
+    content: dict[str, Any] = {
+        "schema": 1,
+        "kit_version": findings["kit_version"],
+        "evidence": findings["evidence"]["path"],
+        "inputs": [{name: file.get(name) for name in columns} for file in findings["evidence"]["files"]],
+        "not_recognised": findings["evidence"]["not_recognised"],
+        "options": json.loads(json.dumps(options, sort_keys=True, default=str)),
+        "versions": versions(),
+        "notebooks": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in executed},
+        "findings_sha256": digest(findings),
+    }
+    if notes is not None and notes.name:
+        content["notes"] = {"file": notes.name, "sha256": hashlib.sha256(notes.read_bytes()).hexdigest()}
+    return content | {"manifest_sha256": digest(content)}
+
+
+def versions() -> dict[str, str | None]:
+    """Return the versions of Python and the libraries. Which engine answered is in run.json."""
+    import pyspark  # from `pyspark-client` or `pyspark`
+
+    libraries = {name: metadata.version(name) for name in LIBRARIES}
+    return {"python": platform.python_version(), **libraries, "pyspark": pyspark.__version__}
+
+
+def digest(content: Any) -> str:
+    """Return the SHA-256 of `content` as canonical JSON (sorted keys, no spaces, UTF-8)."""
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def write_run(path: Path, started: dt.datetime, places: Mapping[str, str]) -> None:
+    """Write run.json: when and where this run was, how long it took; never hashed. `places`: folders, by name."""
+    ended = dt.datetime.now(dt.UTC)
+    run = {
+        "started": started.isoformat(timespec="seconds"),
+        "ended": ended.isoformat(timespec="seconds"),
+        "seconds": round((ended - started).total_seconds(), 1),
+        **places,
+    }
+    disk.write_json(path, run)

@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -30,6 +29,7 @@ from kit.watch.outlets import Outlet
 
 NICE: Final = 10
 RANKS: Final = ("warning", "critical")
+"""Severities of an episode that needs attention."""
 TEXTS: Final = labels("watch")["run"]
 MOST_LATE: Final = 1000
 """Most alerts kept for an outlet that cannot take them."""
@@ -161,12 +161,3 @@ def forever(sender: Sender, show: Callable[[list[dict[str, Any]]], None], every:
             return
         if not once and not watch.figures.behind:
             time.sleep(max(0.0, every - (time.monotonic() - began)))
-
-
-def rings(watch: Watch) -> bool:
-    """Return whether an episode that needs attention is open."""
-    return any(episode.severity in RANKS for episode in watch.kept.episodes.open)
-
-
-def complain(text: str) -> None:
-    print(text, file=sys.stderr)

@@ -12,8 +12,8 @@ from page import Page
 
 from kit.causes import figures
 from kit.charts import Table, pictures, transactions
-from kit.report import html, manifest, notebooks
-from kit.report.build import build
+from kit.report import html, notebooks
+from kit.report.build import build, manifest
 from kit.report.labels import PAGE
 
 
@@ -159,10 +159,10 @@ def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
 
 def test_manifest_hash_covers_inputs_and_options() -> None:
     found = incidents.blow_up()
-    plain = manifest.manifest(found, {"lang": "en"})["manifest_sha256"]
-    assert plain != manifest.manifest(found, {"lang": "en", "tz_app": "Asia/Shanghai"})["manifest_sha256"]
+    plain = manifest(found, {"lang": "en"})["manifest_sha256"]
+    assert plain != manifest(found, {"lang": "en", "tz_app": "Asia/Shanghai"})["manifest_sha256"]
     found["evidence"]["files"][0]["sha256"] = "cd" * 32
-    assert plain != manifest.manifest(found, {"lang": "en"})["manifest_sha256"]
+    assert plain != manifest(found, {"lang": "en"})["manifest_sha256"]
 
 
 def test_failed_notebook_leaves_a_readable_page(tmp_path: Path) -> None:

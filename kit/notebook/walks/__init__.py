@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import pandas as pd
@@ -14,10 +14,14 @@ from pyspark.errors import PySparkException
 
 from kit import data
 from kit.case.case import Case
-from kit.i18n import Sentence, T
+from kit.i18n import Sentence, T, labels
 from kit.tables import frames
 from kit.tables.runner import collect, local
 
+FILES: Final = labels("notebook")["walk files"]
+"""The files that would answer a question, by their names in the walks."""
+WORDS: Final = labels("notebook")["walk words"]
+"""Parts of sentences, by their names in the walks."""
 SO = T("So: {sentence}", "所以：{sentence}")
 ABSENT = T("Not answered by this evidence. What would: {needs}.", "这份证据答不出来。能回答的是：{needs}。")
 NOTHING = T("No row answers this.", "没有符合的行。")
@@ -28,7 +32,7 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What follows from an answer: what it rules out, what to ask next.
 
     `table`: must have rows for no answer to be one (`log:SOURCE`: there must be such a log); `needs`: what would answer
-    if it has none, a name of `files.yaml` or a sentence; `nothing`: what no rows say if it has. `says`: the sentences
+    if it has none, a name of `FILES` or a sentence; `nothing`: what no rows say if it has. `says`: the sentences
     for rows; `so`: the query whose only row has the name of one in its column `says`, if there are several, and in the
     others what fills it.
     """
@@ -50,7 +54,7 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return SO.say(sentence=sentence)
         source = self.table.removeprefix("log:")
         known = case.facts.has_source(source) if source != self.table else case.has(self.table)
-        needs = files()[self.needs] if isinstance(self.needs, str) else self.needs
+        needs = FILES[self.needs] if isinstance(self.needs, str) else self.needs
         return SO.say(sentence=self.nothing) if known else ABSENT.say(needs=needs)
 
 
@@ -64,12 +68,12 @@ def _filled(case: Case, so: str, rows: pa.Table | pd.DataFrame) -> dict[str, Any
 
 
 def _value(value: Any) -> Any:
-    """Return a value as sentences take it: what has a `word` is that one of `words.yaml`, filled with the rest."""
+    """Return a value as sentences take it: what has a `word` is that one of `WORDS`, filled with the rest."""
     if isinstance(value, list):
         return [_value(each) for each in value]
     if isinstance(value, dict):
         word = value.pop("word")
-        return words()[word].say(**{name: _value(each) for name, each in value.items()}) if word in words() else word
+        return WORDS[word].say(**{name: _value(each) for name, each in value.items()}) if word in WORDS else word
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -77,15 +81,3 @@ def _value(value: Any) -> Any:
 def walk(name: str) -> dict[str, Stop]:
     """Return the stops of a walk."""
     return data.read(f"notebook/walks/{name}.yaml", dict[str, Stop])
-
-
-@functools.cache
-def files() -> dict[str, T]:
-    """Return the files that would answer a question, by their names in the walks."""
-    return data.read("notebook/walks/files.yaml", dict[str, T])
-
-
-@functools.cache
-def words() -> dict[str, T]:
-    """Return parts of sentences, by their names in the walks."""
-    return data.read("notebook/walks/words.yaml", dict[str, T])
