@@ -3,7 +3,10 @@
 import io
 import tarfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+
+from kit.inventory import inventory
 
 
 def put(path: Path, content: str | bytes) -> Path:
@@ -11,6 +14,13 @@ def put(path: Path, content: str | bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def take(folder: Path, files: Mapping[str, str | bytes]) -> inventory.Inventory:
+    """Return the inventory of these files, written into `e` of a folder."""
+    for name, content in files.items():
+        put(folder / "e" / name, content)
+    return inventory.take(folder / "e", folder / "w")
 
 
 def tar_of(members: dict[str, bytes], mode: str = "w") -> bytes:

@@ -1,60 +1,33 @@
 """Tables inside files are members of them; what is beside them is still read."""
 
-import csv
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
-from folders import zip_of
+from folders import put, take, zip_of
 
 import kit
 from kit.evidence import archives
-from kit.inventory import inner_files, inventory
+from kit.inventory import inner_files
 
 HEADER = ["order_id", "status", "created_at"]
 ROWS = [[f"ORD2026{n:04}", "PAID" if n % 3 else "CANCELLED", f"2026-11-20 23:36:{n:02}.140"] for n in range(30)]
 
 
-def take(folder: Path, files: dict[str, str | bytes]) -> inventory.Inventory:
-    """Return the inventory of these files."""
-    (folder / "e").mkdir(exist_ok=True)
-    for name, data in files.items():
-        (folder / "e" / name).write_bytes(data.encode() if isinstance(data, str) else data)
-    return inventory.take(folder / "e", folder / "w")
-
-
-def as_csv(path: Path) -> None:
-    with path.open("w", newline="") as out:
-        csv.writer(out).writerows([HEADER, *ROWS])
-
-
-def as_json(path: Path) -> None:
-    path.write_text("".join(json.dumps(dict(zip(HEADER, row, strict=True))) + "\n" for row in ROWS))
-
-
-def as_box(path: Path) -> None:
-    rule = "+--------------+-----------+-------------------------+"
-    lines = [f"| {a:12} | {b:9} | {c:23} |" for a, b, c in [HEADER, *ROWS]]
-    path.write_text("\n".join(["mysql> select * from t_order;", rule, lines[0], rule, *lines[1:], rule, ""]))
-
-
-def read(folder: Path, workspace: Path) -> list[tuple[Any, ...]]:
-    case = kit.open_case(folder, workspace)
-    rows = case.rows.select("key", "status", "time_text", "role").collect()
-    return sorted(tuple(row) for row in rows)
+CSV = "".join(",".join(row) + "\n" for row in [HEADER, *ROWS])
+JSON = "".join(json.dumps(dict(zip(HEADER, row, strict=True))) + "\n" for row in ROWS)
+RULE = "+--------------+-----------+-------------------------+\n"
+BOX = "".join(f"| {a:12} | {b:9} | {c:23} |\n" for a, b, c in [HEADER, *ROWS]).replace("\n", f"\n{RULE}", 1)
+BOX = f"mysql> select * from t_order;\n{RULE}{BOX}{RULE}"
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("write", [as_json, as_box])
-def test_same_rows_as_from_csv(write: Any, tmp_path: Path) -> None:
-    for name, how in (("plain", as_csv), ("other", write)):
-        (tmp_path / name).mkdir()
-        how(tmp_path / name / "t_order.txt")
-    expected = [(*row, "business") for row in ROWS]
-    assert read(tmp_path / "plain", tmp_path / "w1") == expected
-    assert read(tmp_path / "other", tmp_path / "w2") == expected
+@pytest.mark.parametrize("text", [CSV, JSON, BOX], ids=["csv", "json", "box"])
+def test_the_same_rows_in_every_form(text: str, tmp_path: Path) -> None:
+    case = kit.open_case(put(tmp_path / "e" / "t_order.txt", text).parent, tmp_path / "ws")
+    rows = case.rows.select("key", "status", "time_text", "role").collect()
+    assert sorted(map(tuple, rows)) == [(*row, "business") for row in ROWS]
 
 
 def office(member: str) -> bytes:
@@ -79,13 +52,8 @@ def test_what_is_not_read_is_listed(name: str, content: bytes, tmp_path: Path) -
 
 
 def test_what_is_said_around_a_table_stays(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    path = tmp_path / "e" / "chat.txt"
-    as_box(path)
-    path.write_text(
-        "2026-11-20 23:37:00 [REJECTREQUEST]system busy, start flow control for a while\n" + path.read_text()
-    )
-    kinds = {i.file: i.kind for i in inventory.take(tmp_path / "e", tmp_path / "w").items}
+    said = "2026-11-20 23:37:00 [REJECTREQUEST]system busy, start flow control for a while\n"
+    kinds = {i.file: i.kind for i in take(tmp_path, {"chat.txt": said + BOX}).items}
     assert kinds["chat.txt#table 1"] == "rows"
     assert kinds["chat.txt"] in ("text", "log")
 
@@ -119,12 +87,9 @@ def test_damage_is_named(tmp_path: Path) -> None:
 
 
 def test_large_unknown_files_are_not_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "e").mkdir()
-    as_csv(tmp_path / "e" / "t_order.csv")
-    (tmp_path / "e" / "heap.hprof").write_bytes(b"JAVA PROFILE 1.0.2\0" + os.urandom(2 << 20))
     hashed: list[str] = []
     monkeypatch.setattr("kit.inventory.inventory.sha256", lambda path: hashed.append(path.name) or "0" * 64)
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    found = take(tmp_path, {"t_order.csv": CSV, "heap.hprof": b"JAVA PROFILE 1.0.2\0" + os.urandom(2 << 20)})
     assert found.not_recognised == ("heap.hprof",)
     assert hashed == ["t_order.csv"]
 
@@ -141,9 +106,7 @@ def test_of_a_long_table_the_first_rows_are_read_and_that_is_said(
 ) -> None:
     monkeypatch.setattr(inner_files, "_SAMPLE", 10)
     monkeypatch.setattr(inner_files, "MOST_ROWS", 20)
-    (tmp_path / "e").mkdir()
-    as_json(tmp_path / "e" / "orders.json")
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    found = take(tmp_path, {"orders.json": JSON})
     assert [(r.file, r.reason, r.detail) for r in found.refused] == [("orders.json#rows", "long", "20")]
     assert len(Path(found.items[0].path).read_text().splitlines()) == 20
 
@@ -151,10 +114,8 @@ def test_of_a_long_table_the_first_rows_are_read_and_that_is_said(
 def test_a_full_disk_is_named_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inner_files, "_SAMPLE", 5)
     monkeypatch.setattr(archives, "KEEP_FREE", 1 << 60)
-    (tmp_path / "e").mkdir()
-    as_json(tmp_path / "e" / "orders.json")
     log = "2026-11-23 10:22:31 WARN main - putMessage message topic length too long 149\n"
-    found = take(tmp_path, {"broker.log": log})
+    found = take(tmp_path, {"orders.json": JSON, "broker.log": log})
     assert [(r.file, r.reason) for r in found.refused] == [("orders.json", "space")]
     assert "broker.log" in {i.file for i in found.items}
     assert not list((tmp_path / "w").rglob("*#rows*"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import recorded
-from folders import put
+from folders import put, take
 
 from kit.evidence.workspace import WorkspaceInside
 from kit.inventory import inventory
@@ -123,25 +123,19 @@ def test_a_copy_made_earlier(evidence: Path, tmp_path: Path) -> None:
 
 
 def test_photos_are_listed_and_nothing_is_recognised(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e/photo.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + random.Random(1).randbytes(5000))
-    (tmp_path / "e/poem.txt").write_text("Roses are red,\nviolets are blue.\n")
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    photo = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + random.Random(1).randbytes(5000)
+    found = take(tmp_path, {"photo.jpg": photo, "poem.txt": "Roses are red,\nviolets are blue.\n"})
     assert found.not_recognised == ("photo.jpg", "poem.txt") and not found.recognised
     # The head of hs_err_pid*.log as somebody copies it: no time, no word of RocketMQ, but a known problem.
-    (tmp_path / "e/crash.txt").write_text(
-        "# There is insufficient memory for the Java Runtime Environment to continue.\n"
-    )
-    assert [item.kind for item in inventory.take(tmp_path / "e", tmp_path / "w").items] == ["text"]
+    crash = "# There is insufficient memory for the Java Runtime Environment to continue.\n"
+    assert [item.kind for item in take(tmp_path, {"crash.txt": crash}).items] == ["text"]
 
 
 def test_torn_first_page(evidence: Path, tmp_path: Path) -> None:
     """A commitlog whose beginning was lost is still one, and its base is still known."""
     data = bytearray((evidence / "broker/store/commitlog/00000000000000000000").read_bytes())
     data[:4096] = b"\xff" * 4096
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e/x").write_bytes(data)
-    [item] = inventory.take(tmp_path / "e", tmp_path / "w").items
+    [item] = take(tmp_path, {"x": bytes(data)}).items
     assert (item.kind, item.base) == ("commitlog", 0)
 
 
@@ -210,8 +204,6 @@ def test_records_are_hashed_only_where_somebody_asks(tmp_path: Path, monkeypatch
 )
 def test_bytes_of_no_encoding_among_a_log_leave_it_a_log(tmp_path: Path, odd: bytes) -> None:
     log = b"2026-11-22 08:00:01 INFO SendMessageThread_1 - boot success\n" * 50
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "x").write_bytes(log + odd + b"\n" + log)
-    [item] = inventory.take(tmp_path / "e", tmp_path / "w").items
+    [item] = take(tmp_path, {"x": log + odd + b"\n" + log}).items
     encoding = "gb18030" if odd.startswith("订".encode("gb18030")) else None
     assert (item.kind, item.detail["layout"], item.detail["encoding"]) == ("log", "broker", encoding)

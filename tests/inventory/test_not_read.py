@@ -4,11 +4,9 @@ import struct
 from pathlib import Path
 
 import busy_evidence
-from folders import put
+from folders import take
 from stores import store
 from table import rows_of
-
-from kit.inventory import inventory
 
 NAME = f"{0:020}"
 UNITS = b"".join(struct.pack(">qiq", n * 150, 150, 7) for n in range(40))
@@ -49,9 +47,7 @@ HELD = {
 
 
 def test_each_file_is_named_for_what_it_is(tmp_path: Path) -> None:
-    for name, (data, _) in HELD.items():
-        put(tmp_path / "e" / name, data)
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    found = take(tmp_path, {name: data for name, (data, _) in HELD.items()})
     kinds = {item.file: item.kind for item in found.items}
     expected = {name: kind for name, (_, kind) in HELD.items()}
     assert not found.not_recognised and not found.disagree
@@ -63,14 +59,11 @@ def test_each_file_is_named_for_what_it_is(tmp_path: Path) -> None:
 
 def test_each_text_is_named_for_what_it_is(tmp_path: Path) -> None:
     texts = rows_of(__file__, "texts")
-    for name, (_, text, *more) in texts.items():
-        put(tmp_path / "e" / name, text + "".join(more[1].format(n=n) for n in range(more[0])) if more else text)
     log = "2026-11-22 07:08:20.001 INFO [main] App - started\n" * 40
-    put(
-        tmp_path / "e" / "a dump far inside.log",
-        f"{log}Full thread dump OpenJDK 64-Bit Server VM (25.402-b06 mixed mode):\n",
-    )
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    files = {"a dump far inside.log": f"{log}Full thread dump OpenJDK 64-Bit Server VM (25.402-b06 mixed mode):\n"}
+    for name, (_, text, *more) in texts.items():
+        files[name] = text + "".join(more[1].format(n=n) for n in range(more[0])) if more else text
+    found = take(tmp_path, files)
     kinds = {item.file: item.kind for item in found.items} | dict.fromkeys(found.not_recognised)
     assert kinds == {name: row[0] for name, row in texts.items()} | {"a dump far inside.log": "log"}
 
@@ -78,15 +71,12 @@ def test_each_text_is_named_for_what_it_is(tmp_path: Path) -> None:
 def test_send_results_alone_are_a_text_and_no_table(tmp_path: Path) -> None:
     result = "SendResult [sendStatus=SEND_OK, msgId={n:032X}, offsetMsgId={n:032X}, messageQueue=MessageQueue [topic=orders, brokerName=broker-a, queueId=1], queueOffset={n}]"
     for number, form in enumerate(("{s}", "K{n},{s}", "{n}\t{s}", '"{s}"', "2024-05-14 10:00:00,{s}")):
-        folder = tmp_path / f"{number}"
-        folder.mkdir()
         lines = [form.format(n=n, s=result.format(n=n)) for n in range(30)]
-        (folder / "sent.csv").write_text("\n".join(lines) + "\n")
-        assert inventory.take(folder, tmp_path / "w").items[0].kind in ("text", "log")
+        found = take(tmp_path / f"{number}", {"sent.csv": "\n".join(lines) + "\n"})
+        assert found.items[0].kind in ("text", "log")
 
 
 def test_one_word_of_a_quarter_megabyte_is_looked_at_once(tmp_path: Path) -> None:
     """A search that begins again at each of its letters takes minutes."""
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e/orders.csv").write_text('order_key,status\nk1,"' + "z" * 400_000 + '"\n')
-    assert inventory.take(tmp_path / "e", tmp_path / "w").not_recognised == ("orders.csv",)
+    text = 'order_key,status\nk1,"' + "z" * 400_000 + '"\n'
+    assert take(tmp_path, {"orders.csv": text}).not_recognised == ("orders.csv",)
