@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 _LIBRARIES: Final = ("pyspark", "pysail", "pandas", "pyarrow", "numpy", "numba", "plotly", "papermill")
 
 
-def write(folder: Path, case: Case, options: Mapping[str, Any] | None = None) -> Path:
-    """Write bug-report.txt for what broke while a case was examined or shown; return its path."""
-    path = folder / BUG_REPORT
-    disk.write_text(path, text(case.failures, case, case.options.declared() if options is None else options))
-    return path
+def write(folder: Path, case: Case) -> None:
+    """Write bug-report.txt for what broke while a case was examined or shown."""
+    disk.write_text(folder / BUG_REPORT, text(case.failures, case, case.options.declared()))
 
 
 def text(failures: Sequence[Failure], case: Case | None = None, options: Mapping[str, Any] | None = None) -> str:

@@ -136,13 +136,6 @@ def _keep_interrupts() -> None:
     server.stop()
 
 
-def version() -> str:
-    """Return the release of the embedded engine."""
-    import pysail
-
-    return str(pysail.__version__)
-
-
 def memory() -> int:
     """Return the bytes that queries may hold."""
     return max(512 << 20, machine_memory() // MEMORY_SHARE)

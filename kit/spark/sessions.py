@@ -133,9 +133,9 @@ def engine(master: str | None = None, remote: str | None = None) -> str:
 
     remote, master = _where(master, remote)
     if is_embedded(master, remote):
-        from kit.spark import embedded
+        import pysail
 
-        return f"Sail {embedded.version()}, embedded, PySpark {pyspark.__version__}"
+        return f"Sail {pysail.__version__}, embedded, PySpark {pyspark.__version__}"
     return f"Apache Spark at {remote or master or 'spark-submit'}, PySpark {pyspark.__version__}"
 
 
