@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -66,11 +65,6 @@ def at_one_message(statement: Statement) -> bool:
 def quote(facts: Facts, statements: Iterable[Statement]) -> tuple[Ref, ...]:
     """Quote the first line of each statement."""
     return facts.refs((s.file, s.line) for s in statements)
-
-
-def last_time(facts: Facts) -> dt.datetime | None:
-    """Return the latest time of any statement about consuming (naive UTC)."""
-    return max((s.last for s in every(facts) if s.last is not None), default=None)
 
 
 def subscriptions(data: str | None) -> dict[str, dict[str, str]]:

@@ -139,7 +139,8 @@ def owned(facts: Facts, group: str, topic: str, queue_id: int) -> bool | None:
 def window(firsts: list[Time], facts: Facts) -> tuple[dt.datetime, dt.datetime] | None:
     """Return the time from the earliest of these times to the last statement about consuming, None without one."""
     known = [first for first in firsts if first is not None]
-    return (min(known), max([*known, consumer_logs.last_time(facts) or known[0]])) if known else None
+    lasts = (statement.last for statement in consumer_logs.every(facts) if statement.last is not None)
+    return (min(known), max([*known, *lasts])) if known else None
 
 
 def connections(facts: Facts) -> list[Row]:

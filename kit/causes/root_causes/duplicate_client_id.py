@@ -67,11 +67,13 @@ def _owners(
     owners = members.held_at_end(facts, group)
     owners = owners[~owners["topic"].astype(str).str.startswith(names.RETRY_PREFIX)]
     places = owners.groupby(["topic", "broker", "queue_id"])["place"].nunique()
-    doubled = _handled_by_several(facts, group)
+    # What several of them handled shows only in the ledgers of two hosts.
+    known = len(members.ledgers(facts, group)) > 1
+    twice = [row for row in facts.rows("handled_by_several") if row["group"] == group] if known else []
+    doubled = facts.rows("queues_of_several") if twice and facts.has("messages") else []
     queues = {(topic, queue_id) for topic, _, queue_id in places.index[places > 1]}
     queues |= {(s.queue[0], s.queue[2]) for s in back if s.queue}
-    if doubled and doubled[0]:
-        queues |= doubled[2]
+    queues |= {(row["topic"], row["queue_id"]) for row in doubled if row["group"] == group}
     idle = _of_nobody(facts, group, set(zip(owners["topic"], owners["queue_id"], strict=True)))
     several, nobody = _by_topic(queues), _by_topic((topic, q.queue_id) for topic, q in idle)
     ids = sorted({pair["client_id"] for pair in pairs})
@@ -79,26 +81,16 @@ def _owners(
         "client_ids": ids or None, "count": len(_addresses(pairs)),
         "queues_of_several": several or None, "queues_of_nobody": nobody or None,
         "several": _words(several), "nobody": _words(nobody),
-        "handled_twice": doubled[0] if doubled else None, "waiting": sum(q.last_lag for _, q in idle),
+        "handled_twice": max((row["messages"] for row in twice), default=0) if known else None,
+        "waiting": sum(q.last_lag for _, q in idle),
     }  # fmt: skip
-    observed.quotes["handled-twice"] = doubled[1] if doubled else ()
+    observed.quotes["handled-twice"] = facts.refs((row["file"], row["line"]) for row in twice)
     # Where two processes began to pull a queue that they held to the end.
     of_several = (owners[(owners["topic"] == topic) & (owners["queue_id"] == ids[0])] for topic, ids in several.items())
     refs = [ref for rows in of_several for ref in quoting.lines(facts, rows, 2)]
     refs += [ref for topic, ids in nobody.items() for ref in lag.refs(facts, group, topic, ids[0])]
     observed.quotes["shares-wrong"] = list(dict.fromkeys(refs)) or consumer_logs.quote(facts, back[:2])
     observed.window = members.window([pair[name] for pair in pairs for name in ("first", "other_first")], facts)
-
-
-def _handled_by_several(facts: Facts, group: str) -> tuple[int, tuple[Ref, ...], set[tuple[str, int]]] | None:
-    """Return (messages of several processes, lines, (topic, queue) of them); None without the ledgers of two hosts."""
-    if len(members.ledgers(facts, group)) < 2:
-        return None
-    lines = [row for row in facts.rows("handled_by_several") if row["group"] == group]
-    queues = facts.rows("queues_of_several") if lines and facts.has("messages") else []
-    messages = max((row["messages"] for row in lines), default=0)
-    several = {(row["topic"], row["queue_id"]) for row in queues if row["group"] == group}
-    return messages, facts.refs((row["file"], row["line"]) for row in lines), several
 
 
 def _simultaneous(facts: Facts) -> dict[str, list[dict[str, Any]]]:
