@@ -13,10 +13,16 @@ with twins as (
     where l.place = 'half'
   union all select 'discarded', * from leaked_records where place = 'discarded'
   union all select 'arrived', * from leaked_records where place = 'discarded' and topic = 'TRANS_CHECK_MAX_TIME_TOPIC'
+), seconds as (
+  select role, date_trunc('second', store_timestamp) as second, count(*) as n from roles group by role, date_trunc('second', store_timestamp)
+), begun as (
+  -- The second of the third record of each role: only what is stored until then needs an order, for there may be millions.
+  select role, max(so_far) as records, min(case when so_far >= 3 then second end) as until from (
+    select role, second, sum(n) over (partition by role order by second nulls last) as so_far from seconds
+  ) group by role
 )
 select role, records, store_timestamp, file, physical_offset, reconsume_times, check_times, committed from (
-  select *, count(*) over (partition by role) as records,
-    row_number() over (partition by role order by store_timestamp nulls last, file, physical_offset) as nth
-  from roles
+  select r.*, b.records, row_number() over (partition by r.role order by r.store_timestamp nulls last, r.file, r.physical_offset) as nth
+  from roles r join begun b on b.role = r.role and (b.until is null or date_trunc('second', r.store_timestamp) <= b.until)
 ) where nth <= 3
 order by role, nth

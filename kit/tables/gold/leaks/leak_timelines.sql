@@ -12,16 +12,15 @@ with begun as (
   ) where nth = 1
 ), chosen as (
   select uniq_key, row_number() over (order by rank, store_timestamp, uniq_key) as message from begun
-), numbered as (
-  select r.uniq_key, r.store_timestamp, r.file, r.physical_offset, r.topic, r.queue_id, r.queue_offset, r.offset_msg_id, r.sys_flag, r.reconsume_times,
-    r.property_REAL_TOPIC as real_topic,
-    case when r.property_TRANSACTION_CHECK_TIMES rlike '^[0-9]{1,9}$' then try_cast(r.property_TRANSACTION_CHECK_TIMES as int) end as check_times,
-    r.sys_flag & 12 = 8 and (r.topic <> 'SCHEDULE_TOPIC_XXXX' or r.prepared_transaction_offset <> 0) as committed,
-    c.message, row_number() over (partition by c.message order by r.store_timestamp, r.physical_offset, r.file) as nth
-  from records r join chosen c on c.uniq_key = r.uniq_key
+), places as (
+  select r.file, r.physical_offset, c.message, row_number() over (partition by c.message order by r.store_timestamp, r.physical_offset, r.file) as nth
+  from records r join chosen c on r.id = xxhash64(c.uniq_key) and r.uniq_key = c.uniq_key
   where c.message <= 8
 )
-select uniq_key, store_timestamp, file, physical_offset, topic, queue_id, queue_offset, offset_msg_id, sys_flag, reconsume_times, real_topic,
-  check_times, committed
-from numbered where nth <= 300
-order by message, nth
+select r.uniq_key, r.store_timestamp, r.file, r.physical_offset, r.topic, r.queue_id, r.queue_offset, r.offset_msg_id, r.sys_flag, r.reconsume_times,
+  r.property_REAL_TOPIC as real_topic,
+  case when r.property_TRANSACTION_CHECK_TIMES rlike '^[0-9]{1,9}$' then try_cast(r.property_TRANSACTION_CHECK_TIMES as int) end as check_times,
+  r.sys_flag & 12 = 8 and (r.topic <> 'SCHEDULE_TOPIC_XXXX' or r.prepared_transaction_offset <> 0) as committed
+from places p join records r on r.file = p.file and r.physical_offset = p.physical_offset
+where p.nth <= 300
+order by p.message, p.nth

@@ -32,11 +32,11 @@ with brokers as (
   from transaction_records r left join brokers b on b.file = r.file
   left join first_ops o on r.half and o.half_queue_offset = r.queue_offset and o.broker = coalesce(b.broker, '')
 ), several as (
-  -- Only records of the few messages that have two of a kind need an order.
+  -- Only records of the few messages that have two of a kind need an order, and only those of a kind: a message may have leaked a million times.
   select id from transaction_records group by id having count_if(half) > 1 or count_if(commits) > 1 or count_if(discarded) > 1
 ), ordered as (
   select e.*, 1 as nth, 1 as back, 1 as by_name, 1 as by_op, case when kind = 'original' then physical_offset end as own
-  from ended e left anti join several s on s.id = e.id
+  from ended e left join several s on s.id = e.id where s.id is null or e.kind is null
   union all
   select *, max(case when kind = 'original' and nth = 1 then physical_offset end) over (partition by id) as own from (
     select e.*,
@@ -44,7 +44,7 @@ with brokers as (
       row_number() over (partition by e.id, half order by store_timestamp desc nulls last, physical_offset desc, file desc) as back,
       row_number() over (partition by e.id, kind order by prepared, store_timestamp nulls first, physical_offset, file) as by_name,
       row_number() over (partition by e.id order by op_offset is null, op_time nulls last, op_offset, op_file, physical_offset) as by_op
-    from ended e left semi join several s on s.id = e.id
+    from ended e join several s on s.id = e.id where e.kind is not null
   )
 ), per_message as (
   -- By id alone, as records are split between cores for the join above: each group is made once.
