@@ -5,7 +5,10 @@ import tarfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import kit
+from kit.case.case import Case
 from kit.inventory import inventory
 
 
@@ -14,6 +17,13 @@ def put(path: Path, content: str | bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def opened(folder: Path, files: Mapping[str, str | bytes], **how: Any) -> Case:
+    """Open evidence of these files, written into `e` of a folder, with its workspace beside it."""
+    for name, content in files.items():
+        put(folder / "e" / name, content)
+    return kit.open_case(folder / "e", folder / "ws", **how)
 
 
 def take(folder: Path, files: Mapping[str, str | bytes]) -> inventory.Inventory:

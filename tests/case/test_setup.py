@@ -3,10 +3,10 @@
 import datetime as dt
 from pathlib import Path
 
+import folders
 import pytest
 from size_evidence import too_large
 
-import kit
 from kit.analysis import setup, sizes
 from kit.case.case import Case
 from kit.causes import timeline
@@ -26,13 +26,12 @@ def start(at: str, release: str, keys: int) -> str:
 
 def opened(tmp_path: Path, store: str = "") -> Case:
     """The rolled log of the old release has the later name."""
-    logs = tmp_path / "evidence" / "rocketmqlogs"
-    logs.mkdir(parents=True)
-    (logs / "broker.1.log").write_text(start("2024-05-06 09:00:00", "4.9.3", 15))
-    (logs / "broker.log").write_text(start("2024-05-07 09:00:00", "5.1.4", 20))
-    if store:
-        (logs / "store.log").write_text(store)
-    return kit.open_case(tmp_path / "evidence", tmp_path / "ws")
+    broker = {
+        "broker.1": start("2024-05-06 09:00:00", "4.9.3", 15),
+        "broker": start("2024-05-07 09:00:00", "5.1.4", 20),
+    }
+    logs = broker | ({"store": store} if store else {})
+    return folders.opened(tmp_path, {f"rocketmqlogs/{name}.log": text for name, text in logs.items()})
 
 
 def test_the_last_start_says_what_is_in_force(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import opened
 from table import rows_of
 
-import kit
 from kit.causes import collect_next
 from kit.causes.findings import Finding
 from kit.i18n import T
@@ -30,10 +30,8 @@ def test_what_a_request_takes(artefact: str, within: bool, topic: str | None, ha
 
 def test_names_of_the_evidence_are_filled_in_and_quoted(tmp_path: Path) -> None:
     offsets = '{"offsetTable":{"orders@points service":{0:5},"RMQ_SYS_TRANS_HALF_TOPIC@CID_RMQ_SYS_TRANS":{0:1}}}'
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "consumerOffset.json").write_text(offsets)
-    (tmp_path / "e" / "broker.conf").write_text("brokerName=a\nstorePathRootDir=/data/$(reboot)\n")
-    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    conf = "brokerName=a\nstorePathRootDir=/data/$(reboot)\n"
+    case = opened(tmp_path, {"consumerOffset.json": offsets, "broker.conf": conf})
     case.eager = False
     asked = ("connections", "configuration")
     finding = Finding("x", "neighbour", WHY.say(), WHY.say(), missing=[collect_next.ask(name, WHY) for name in asked])

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from folders import put
+from folders import opened
 
-from kit.case.opening import open_case
 from kit.causes import doctor
 from kit.rocketmq.config import Settings, conflicts
 from kit.rocketmq.versions import Version
@@ -17,10 +16,8 @@ CREATED = (
 
 
 def hazards(tmp_path: Path, ids: dict[str, str]) -> list[tuple[str, str]]:
-    for second, (place, client_id) in enumerate(ids.items()):
-        folder = tmp_path / "evidence" / place
-        put(folder / "rocketmq_client.log", CREATED.format(id=client_id, second=second))
-    case = open_case(tmp_path / "evidence", tmp_path / "workspace")
+    lines = {place: CREATED.format(id=ids[place], second=second) for second, place in enumerate(ids)}
+    case = opened(tmp_path, {f"{place}/rocketmq_client.log": line for place, line in lines.items()})
     return [(hazard.slug, hazard.cause) for hazard in doctor.of_clients(case.facts)]
 
 
@@ -46,14 +43,15 @@ def test_a_slave_that_refuses_pulls(version: str, role: str, read: str | None, r
 @pytest.mark.parametrize(("kept", "warned"), [(48, True), (72, True), (120, False)])
 def test_a_group_whose_next_message_is_nearly_deleted(kept: int, warned: bool, tmp_path: Path) -> None:
     """36 h and more between the store times of one topic's queues: half of 72."""
-    folder = tmp_path / "evidence"
-    put(folder / "broker.conf", f"brokerName=broker-a\nbrokerId=0\nfileReservedTime={kept}\n")
-    head = "#Topic            #Broker Name   #QID  #Broker Offset  #Consumer Offset  #Diff   #LastTime\n"
-    rows = "orders            broker-a       0     900             100               800     2026-11-20 19:00:00\n"
-    rows += "orders            broker-a       1     900             900               0       2026-11-22 08:00:00\n"
-    command = "$ mqadmin consumerProgress -n 10.0.0.10:9876 -g points\n"
-    (folder / "consumerProgress.txt").write_text(command + head + rows + "\nConsume TPS: 1.00\nDiff Total: 800\n")
-    found = doctor.of_case(open_case(folder, tmp_path / "workspace"))
+    progress = (
+        "$ mqadmin consumerProgress -n 10.0.0.10:9876 -g points\n"
+        "#Topic            #Broker Name   #QID  #Broker Offset  #Consumer Offset  #Diff   #LastTime\n"
+        "orders            broker-a       0     900             100               800     2026-11-20 19:00:00\n"
+        "orders            broker-a       1     900             900               0       2026-11-22 08:00:00\n"
+        "\nConsume TPS: 1.00\nDiff Total: 800\n"
+    )
+    conf = f"brokerName=broker-a\nbrokerId=0\nfileReservedTime={kept}\n"
+    found = doctor.of_case(opened(tmp_path, {"broker.conf": conf, "consumerProgress.txt": progress}))
     near = [h for h in found.hazards if h.slug == "near-deletion"]
     assert bool(near) is warned and all(h.cause == "offset-jump" for h in near)
     assert doctor.DUE * 72 < 37

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from folders import opened
 
-import kit
 from kit import causes
 from kit.causes import known_problems
 from kit.causes.findings import Finding
@@ -64,10 +64,8 @@ def check(found: Finding, expected: Any) -> None:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_it_shows_what_it_shows(row: dict[str, Any], tmp_path: Path) -> None:
-    for name, items in row["files"].items():
-        (tmp_path / "e" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "e" / name).write_text("".join(f"{line}\n" for line in lines(items)), encoding="utf-8")
-    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    files = {name: "".join(f"{line}\n" for line in lines(items)) for name, items in row["files"].items()}
+    case = opened(tmp_path, files)
     if "problems" in row:
         assert {found.cause: found.verdict for found in known_problems.examine(case.facts)} == row["problems"]
     for slug, expected in row.get("shows", {}).items():

@@ -8,10 +8,10 @@ import msgspec
 import pyarrow.dataset as ds
 import pytest
 from click.testing import CliRunner
+from folders import opened
 from processes import typed
 from table import rows_of
 
-import kit
 from kit.cli.main import cli
 from kit.explanation.explain import blocks, explain, releases_of
 from kit.rocketmq.catalogue import BENIGN, EVENTS
@@ -138,8 +138,7 @@ def test_tables_of_mqadmin_between_other_lines() -> None:
 
 @pytest.mark.parametrize(("text", "times"), rows_of(__file__, "times_that_a_kernel_prints"))
 def test_times_that_a_kernel_prints(text: str, times: list[str | None], tmp_path: Path) -> None:
-    (tmp_path / "kernel.txt").write_text(text)
-    case = kit.open_case(tmp_path / "kernel.txt", tmp_path / "ws")
+    case = opened(tmp_path, {"kernel.txt": text})
     found = ds.dataset(case.folder("logs"), format="parquet").to_table().to_pylist()
     assert [f"{row['ts']:%Y-%m-%d %H:%M:%S}" if row["ts"] else None for row in found] == times
 

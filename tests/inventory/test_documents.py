@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from folders import put
+from folders import opened
 
 import kit
 
@@ -28,10 +28,8 @@ OTHERS = {
 
 @pytest.mark.parametrize("files", [*({name: row} for name, row in TEXTS.items()), OTHERS], ids=[*TEXTS, "others"])
 def test_a_document_confirms_nothing(files: dict[str, tuple[str, str | None, str]], tmp_path: Path) -> None:
-    for name, (*_, text) in files.items():
-        put(tmp_path / "evidence" / name, text)
-    (tmp_path / "evidence" / "broker.conf").write_text("brokerName=broker-a\nbrokerClusterName=c\nbrokerId=0\n")
-    case = kit.open_case(tmp_path / "evidence", tmp_path / "ws")
+    conf = {"broker.conf": "brokerName=broker-a\nbrokerClusterName=c\nbrokerId=0\n"}
+    case = opened(tmp_path, conf | {name: text for name, (*_, text) in files.items()})
     kinds = {each.file: each.kind for each in case.unzoned.items if each.file != "broker.conf"}
     assert kinds == {name: kind for name, (kind, *_) in files.items()}
     found = kit.triage(case)

@@ -4,7 +4,7 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from folders import put
+from folders import opened, put
 from table import rows_of
 
 import kit
@@ -102,19 +102,15 @@ def test_a_client_is_tied_by_its_first_heartbeat(tmp_path: Path) -> None:
 
 
 def test_a_table_of_local_times_is_local(tmp_path: Path) -> None:
-    (tmp_path / "local.csv").write_text(
-        "order_id,status,created_at\n" + "".join(f"SO{n},PAID,2026-11-20 23:09:{n}\n" for n in range(10, 40))
-    )
-    (tmp_path / "epoch.csv").write_text(
-        "order_id,status,created_at\n" + "".join(f"SO{n},PAID,17951879700{n}\n" for n in range(10, 40))
-    )
-    case = kit.open_case(tmp_path, tmp_path.parent / "ws")
+    head, seconds = "order_id,status,created_at\n", range(10, 40)
+    local = head + "".join(f"SO{n},PAID,2026-11-20 23:09:{n}\n" for n in seconds)
+    epoch = head + "".join(f"SO{n},PAID,17951879700{n}\n" for n in seconds)
+    case = opened(tmp_path, {"local.csv": local, "epoch.csv": epoch})
     assert case.local_files == {"local.csv"}
     assert case.clock == "local"
 
 
 @pytest.mark.parametrize(("line", "zone"), rows_of(__file__, "what_journald_prints_in_front_tells_the_zone_of_a_line"))
 def test_what_journald_prints_in_front_tells_the_zone_of_a_line(tmp_path: Path, line: str, zone: str | None) -> None:
-    put(tmp_path / "e" / "app.log", f"{line}\n" * 3)
-    (known,) = kit.open_case(tmp_path / "e", tmp_path / "ws").zones.values()
+    (known,) = opened(tmp_path, {"app.log": f"{line}\n" * 3}).zones.values()
     assert known == zone

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from folders import opened
 from table import rows_of
 
 import kit
@@ -20,11 +21,7 @@ PROGRAMS = {"src/FastFailure.java": JAVA, "checker.py": PYTHON, "bin/mqbroker.cm
 
 
 def found(tmp_path: Path, **files: str) -> dict[str, str]:
-    for name, text in files.items():
-        path = tmp_path / "e" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    case = opened(tmp_path, files)
     return {
         f["cause"]: f["verdict"] for f in kit.triage(case)["findings"] if f["verdict"] in ("confirmed", "suspected")
     }

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import opened
 from table import rows_of
 
-import kit
 from kit.explanation.explain import explain
 from kit.formats.printed_times import converter
 from kit.formats.tables import host_heads, metrics
@@ -83,8 +83,7 @@ def test_one_file_of_several_outputs(tmp_path: Path) -> None:
 def test_an_output_between_log_lines_is_read_as_well(tmp_path: Path) -> None:
     log = "2026-11-23 10:22:31 WARN main - broker busy, start flow control for a while\n"
     assert not host_heads.sniff((log + DF).encode())
-    (tmp_path / "paste.txt").write_text("what is this?\n" + log + DF + log)
-    case = kit.open_case(tmp_path / "paste.txt", tmp_path / "ws")
+    case = opened(tmp_path, {"paste.txt": "what is this?\n" + log + DF + log})
     assert [item.kind for item in case.unzoned.items] == ["text"]
     assert case.has("logs") and case.has("metrics")
 
@@ -92,12 +91,11 @@ def test_an_output_between_log_lines_is_read_as_well(tmp_path: Path) -> None:
 def test_processors_that_wait_for_a_disk_are_not_busy(tmp_path: Path) -> None:
     from kit.analysis.sends import busy, sends
 
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "sar.txt").write_text(
+    text = (
         "Linux 3.10.0 (mq-a) \t11/23/2026 \t_x86_64_\t(8 CPU)\n\n10:22:31 AM     CPU     %user   %iowait     %idle\n"
         "10:22:36 AM     all     12.30     58.90     20.40\n10:22:36 AM       3      0.00    100.00      0.00\n"
     )
-    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    case = opened(tmp_path, {"sar.txt": text})
     # Of one processor nothing is said: it is not the host.
     assert busy.host_metrics(case.facts, "%idle")["value"].tolist() == [20.4]
     found = case.facts("processors")
