@@ -94,7 +94,7 @@ class Case:
             with contextlib.suppress(sessions.JavaMissing):
                 self.warm()
         self.uses(spool)
-        inventory = inv.take(self.path, self._base, hashes=self.hashes, shared=self._shared)
+        inventory = inv.take(self.path, self._base, hashes=self.hashes, shared=self.shared)
         for declared in self.options.rows:
             inventory = inv.with_columns(inventory, declared)
         return inventory
@@ -152,7 +152,7 @@ class Case:
 
     @cached_property
     def workspace(self) -> ws.Workspace:
-        place = ws.Workspace.for_evidence(self.path, self._base, self.unzoned.content_key, shared=self._shared)
+        place = ws.Workspace.for_evidence(self.path, self._base, self.unzoned.content_key, shared=self.shared)
         place.forget_passing(self._readable_again)
         return place
 
@@ -161,7 +161,7 @@ class Case:
         return item is not None and readable_again(refused, item.path, item.bytes)
 
     @property
-    def _shared(self) -> bool:
+    def shared(self) -> bool:
         """Whether workers on other machines, perhaps as another user, read and write the workspace."""
         return not sessions.is_local(self.options.master, self.options.remote)
 
@@ -208,10 +208,7 @@ class Case:
                 "zones": dict(self.zones) if spec.zoned else {},
                 "needed": self.files_with(name) if name in ("skipped", "traces") else None,
             }
-            tasks = reading.tasks(self.unzoned, name, options, part)
-            apart = name in ("messages", "logs") and not self._shared
-            cases = None if self._shared else self.workspace.folder.parent
-            tables.write(self.session, part, spec.schema, tasks, self.check_cancelled, apart, cases)
+            tables.write(self, name, part, reading.tasks(self.unzoned, name, options, part))
 
         try:
             return self.write_table(self.table_key(name), write)
@@ -239,7 +236,7 @@ class Case:
 
     def results_folder(self) -> Path:
         folder = self.workspace.folder / "facts"
-        folder.mkdir(mode=0o777 if self._shared else 0o700, exist_ok=True)
+        folder.mkdir(mode=0o777 if self.shared else 0o700, exist_ok=True)
         return folder
 
     def has_read_messages(self) -> bool:

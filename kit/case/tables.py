@@ -36,7 +36,7 @@ from kit.spark.sources import ddl
 from kit.tables import frames
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from kit.case.case import Case
 
 
 @attrs.frozen
@@ -132,37 +132,31 @@ def key(name: str, inventory: Inventory, options: str, settled: zones.Zones | No
     return f"{name}-{hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:12]}"
 
 
-def write(
-    spark: SparkSession,
-    folder: Path,
-    schema: pa.Schema,
-    tasks: Sequence[Task],
-    check_cancelled: Callable[[], None],
-    apart: bool = False,
-    cases: Path | None = None,
-) -> None:
-    """Write what the tasks read into a folder as Parquet, one part a task, by ordinary queries of the session.
+def write(case: Case, table: str, folder: Path, tasks: Sequence[Task]) -> None:
+    """Write what the tasks read of a table into a folder as Parquet, one part a task, by queries of the session.
 
-    A part that is in the folder already is not read again. `check_cancelled` is called before, and raises to stop.
-    `apart`: a query for each part, as many at once as there are cores. One query of all parts sorts every row into its
-    own, which costs more than reading it where parts are large, and the embedded engine reads all of them at once: 5.6
-    GB for 2 GB of logs, 1 GB apart. `cases`: the cache's folder of cases.
+    A part that is in the folder already is not read again. On this machine records and logs are written by a query for
+    each part, as many at once as there are cores. One query of all parts sorts every row into its own, which costs more
+    than reading it where parts are large, and the embedded engine reads all of them at once: 5.6 GB for 2 GB of logs, 1
+    GB apart.
     """
+    schema = specs()[table].schema
     named = [(f"{PART}{task.name or f'{number:05}'}", task.read) for number, task in enumerate(tasks)]
-    if cases is not None:
-        _link_known(cases, folder, {f"{PART}{task.name}" for task in tasks if task.name})
+    if not case.shared:
+        _link_known(case.workspace.folder.parent, table, folder, {f"{PART}{task.name}" for task in tasks if task.name})
     missing = [(name, read) for name, read in named if not (folder / name).exists()]
 
     def query(parts: Sequence[tuple[str, Callable[[], Iterable[pa.RecordBatch]]]]) -> None:
-        check_cancelled()
-        numbers = spark.createDataFrame([(number,) for number in range(len(parts))], "task int").repartition(len(parts))
+        case.check_cancelled()
+        numbered = [(number,) for number in range(len(parts))]
+        numbers = case.session.createDataFrame(numbered, "task int").repartition(len(parts))
         rows = numbers.mapInArrow(_Reader(tuple(parts), schema, str(folder)), f"part string, {ddl(schema)}")
         if len(parts) == 1:
             rows.drop("part").write.mode("append").parquet(uri(folder / parts[0][0]))
         else:
             rows.write.mode("append").partitionBy("part").parquet(uri(folder))
 
-    if apart:
+    if table in ("messages", "logs") and not case.shared:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(query, [[part] for part in missing]))
     elif missing:
@@ -171,16 +165,12 @@ def write(
         (folder / name).mkdir(exist_ok=True)
 
 
-def _link_known(cases: Path, folder: Path, wanted: set[str]) -> None:
-    """Link the wanted parts that are in tables of the cache already: of evidence with one more file only that file is
-    read.
+def _link_known(cases: Path, table: str, folder: Path, wanted: set[str]) -> None:
+    """Link the wanted parts that the cache has already: of evidence with one more file only that file is read.
 
     A part is named after the bytes it is read from and the code that reads them (`kit.spark.sources.part_name`).
     """
-    if not wanted:
-        return
-    table = folder.name.split("-")[0]  # behind it stands the key
-    for done in sorted(cases.glob(f"*/tables/{table}-*/{DONE}")):
+    for done in sorted(cases.glob(f"*/tables/{table}-*/{DONE}")) if wanted else ():
         for part in wanted.intersection(path.name for path in done.parent.iterdir()) if not notes(done.parent) else ():
             if not (folder / part).exists():
                 try:
