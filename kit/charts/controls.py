@@ -55,9 +55,7 @@ def control(
             controls[name] = ipywidgets.Text(continuous_update=False, **look)
         controls[name].observe(redraw, names="value")
     redraw()
-    box = ipywidgets.VBox([*controls.values(), place])
-    box.add_class("rmq-kit-live")
-    return standing(box, place.outputs)
+    return standing(ipywidgets.VBox([*controls.values(), place]), place.outputs)
 
 
 STILL: Final = (
@@ -79,7 +77,7 @@ def standing(widget: Any, still: Iterable[Mapping[str, Any]]) -> Any:
             publish_display_data({"text/html": STILL % html, "text/plain": data["text/plain"]}, metadata)
 
     widget._ipython_display_ = show
-    return widget
+    return widget.add_class("rmq-kit-live")
 
 
 def outputs(items: Iterable[Any]) -> tuple[dict[str, Any], ...]:

@@ -69,7 +69,6 @@ def triage(
             write.tables(case, folder / "tables")
             if case.failures:
                 bug_report.write(folder, case)
-    case.progress.end()
     from kit.report import terminal  # and with it the charts' table
 
     answer(terminal.verdicts(findings, case.lang, verbose=verbose), findings, json_file)
@@ -108,10 +107,10 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
 @click.option(
     "--cause", default="auto", show_default=True, help="a cause's slug, or auto: those confirmed or suspected"
 )
-@click.option("--open", "shown", is_flag=True, help="open the report in the browser")
+@click.option("--open", "opens", is_flag=True, help="open the report in the browser")
 @click.option("--redact", is_flag=True, help="replace hosts, keys, bodies, groups and paths by stable pseudonyms")
 @options
-def report(evidence: Path, out: Path, cause: str, shown: bool, redact: bool, **chosen: Any) -> None:
+def report(evidence: Path, out: Path, cause: str, opens: bool, redact: bool, **chosen: Any) -> None:
     """Write the offline report."""
     import json
 
@@ -121,11 +120,10 @@ def report(evidence: Path, out: Path, cause: str, shown: bool, redact: bool, **c
     read_ahead(case)
     writer = importlib.import_module("kit.redaction.report" if redact else "kit.report.build")
     page = writer.run(case, out, cause=cause)
-    case.progress.end()
     # Only the path goes to standard output, for scripts.
-    click.echo(terminal.closing(json.loads((out / "findings.json").read_text(encoding="utf-8")), case.lang), err=True)
+    say(terminal.closing(json.loads((out / "findings.json").read_text(encoding="utf-8")), case.lang), err=True)
     click.echo(page)
-    if shown:
+    if opens:
         click.launch(str(page))
     leave(case, out)
 
@@ -134,7 +132,7 @@ def written(case: Case, rows: list[tuple[str, Any]], out: Path) -> None:
     """Print what was counted, and where the files are."""
     from kit.report import terminal
 
-    say(case, terminal.counts(rows))
+    say(terminal.counts(rows))
     click.echo(TEXTS["written"].say(path=printable(str(out))).render(case.lang), err=True)
 
 
@@ -175,7 +173,7 @@ def inventory(evidence: Path, **chosen: Any) -> None:
     from kit.report import terminal
 
     case = open_case(evidence, eager=False, **chosen)
-    say(case, terminal.inventory(case.inventory, case.lang))
+    say(terminal.inventory(case.inventory, case.lang))
     leave(case)
 
 
@@ -198,7 +196,6 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     wanted = [line for each in given for line in each.split("\n") if line.strip()]
     lives = kit.traces(case, wanted)
     single = len(wanted) == 1
-    case.progress.end()
     text = console.life(lives[0], case.lang) if single else console.lives(lives, case.lang)
     answer(text, lives[0] if single else lives, json_file)
     if not any(life[kind] for life in lives for kind in ("records", "ops", "handled", "traces", "mentions")):
@@ -281,7 +278,6 @@ def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen:
     if checkup is None:
         case = open_case(evidence, **chosen, eager=False)
         checkup = examination.of_case(case, version)
-        case.progress.end()
     answer(terminal.checkup(checkup, chosen["lang"]), checkup.as_dict(chosen["lang"]), json_file)
     if case is not None:
         leave(case)
@@ -302,8 +298,7 @@ def postmortem(evidence: Path, out: Path, notes: Path | None, **chosen: Any) -> 
     with user_errors(team.notes.BadNotes, WorkspaceInside, IsADirectoryError):
         title = team.written(notes, case).texts["title"] if notes else ""
     page = build.postmortem(case, out, notes, title)
-    case.progress.end()
-    click.echo(page)
+    say(page)
     leave(case, out)
 
 

@@ -13,7 +13,7 @@ from kit.case.progress import STAGES, Progress, Stage
 from kit.i18n import Lang
 
 
-class Shown(Progress):
+class Stages(Progress):
     """Shows each stage; commands print to standard output, so pipes are not affected."""
 
     def __init__(self, lang: Lang) -> None:

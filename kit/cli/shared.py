@@ -142,14 +142,21 @@ def json_option(text: str) -> Callable[..., Any]:
     return click.option("--json", "json_file", type=click.Path(path_type=Path, allow_dash=True), help=text)
 
 
+def say(text: Any, *, err: bool = False) -> None:
+    """Print a command's result after ending the display of its progress."""
+    if case := click.get_current_context().meta.get("case"):
+        case.progress.end()
+    click.echo(text, err=err)
+
+
 def answer(text: Any, value: Any, json_file: Path | None) -> None:
     """Print the text for people, and write the value for programs where it is wanted."""
     from kit.evidence import disk
 
     if str(json_file) == STDIO:
-        click.echo(json.dumps(value, ensure_ascii=False, indent=1))
+        say(json.dumps(value, ensure_ascii=False, indent=1))
         return
-    click.echo(text)
+    say(text)
     if json_file is not None:
         disk.write_json(json_file, value)
 
@@ -171,7 +178,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     """Open the case, or exit with one line that names the path."""
     import kit
     from kit.case import output
-    from kit.cli.progress import Shown
+    from kit.cli.progress import Stages
     from kit.evidence import workspace as ws
 
     meta = click.get_current_context().meta
@@ -183,7 +190,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     eager, hashes = chosen.pop("eager", True), chosen.pop("hashes", True)
     if eager:
         java(chosen.get("master"), chosen.get("remote"), chosen["lang"])
-    progress = Shown(chosen["lang"])
+    progress = Stages(chosen["lang"])
     if progress.is_live:
         progress.begin("reading")
     click.get_current_context().call_on_close(progress.end)
@@ -243,12 +250,6 @@ def outside(evidence: Path | str, out: Path | None, refusal: T = TEXTS["out_insi
     here, there = evidence.resolve(), out.resolve()
     if here == there or here in there.parents:
         raise Refusal(refusal.say(path=printable(str(out))).render(lang))
-
-
-def say(case: Case, text: Any) -> None:
-    """Print a command's result after ending its progress display."""
-    case.progress.end()
-    click.echo(text)
 
 
 def leave(case: Case, out: Path | None = None, *, condition: bool = False) -> None:

@@ -145,7 +145,7 @@ class Explorer:
 
         charts = [self.timeline(part) for part, each in self.parts.items() if len(each.frame)]
         if self.interactive:
-            charts = [standing(self.widget.add_class("rmq-kit-live"), outputs(charts))]
+            charts = [standing(self.widget, outputs(charts))]
         for each in charts:
             display(each)
 
@@ -270,7 +270,7 @@ class View(ipywidgets.VBox):
         with self._drawing:
             place = self._drawn(draw)
             self._follow[-1]()
-        return standing(place.add_class("rmq-kit-live"), place.outputs)
+        return standing(place, place.outputs)
 
     def _drawn(self, draw: Callable[[], Chart | Table]) -> Any:
         """Return a place for a chart, drawn anew whenever the selection changes."""

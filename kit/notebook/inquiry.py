@@ -285,7 +285,7 @@ class Inquiry:
         subject = self.case.line(ref["file"], int(ref["line"])) if ref.get("line") else str(table.caption)
         return subject, [places.spelled(ref)]
 
-    def _opened(self, place: places.Shown) -> Any:
+    def _opened(self, place: places.View) -> Any:
         return places.opened(self.case, place) if self.interactive else place
 
     def _linked(self, table: Table) -> Any:

@@ -53,7 +53,7 @@ class BadReference(ValueError):
 
 
 @attrs.frozen
-class Shown:
+class View:
     """What is shown of a place or a message: charts, then tables. `id`: the message, if it is one."""
 
     tables: tuple[Table, ...]
@@ -85,14 +85,14 @@ def spelled(ref: Reference) -> str:
     return f"{ref['file']}:{ref['line']}" if ref.get("line") else f"{ref['file']} @ {ref['physical_offset']}"
 
 
-def place(case: Case, at: Reference | str | tuple[str, int]) -> Shown:
+def place(case: Case, at: Reference | str | tuple[str, int]) -> View:
     """Return the line of a reference with `AROUND` lines before and after it, or the record with all its properties,
     the start of its body and its copies before and after it. Raise `BadReference`.
     """
     ref = known(case, reference(at))
     try:
         if ref.get("line"):
-            return Shown((_line(case, ref["file"], int(ref["line"])),))
+            return View((_line(case, ref["file"], int(ref["line"])),))
         return _record(case, ref["file"], int(ref["physical_offset"]))
     except (KeyError, IndexError, ValueError, OSError):
         raise BadReference(TEXTS["gone"].say(file=clean(ref["file"], 200)).render(case.lang)) from None
@@ -117,7 +117,7 @@ def _line(case: Case, file: str, line: int) -> Table:
     return Table(frame, caption, {"here": " ", **NAMES}, case.lang, here=[list(near).index(line)])
 
 
-def _record(case: Case, file: str, offset: int) -> Shown:
+def _record(case: Case, file: str, offset: int) -> View:
     record = case.facts.record(file, offset, ("stage", *FIELDS, schema.TEXT, "body"))
     properties, body = schema.as_dict(record.pop(schema.TEXT) or ""), record.pop("body")
     rows = [(name, value) for name, value in record.items() if value is not None]
@@ -130,7 +130,7 @@ def _record(case: Case, file: str, offset: int) -> Shown:
     frame = pd.DataFrame(texts, columns=pd.Index(["field", "value"]))
     caption = TEXTS["record"].say(file=file, offset=str(offset))
     fields, key = Table(frame, caption, NAMES, case.lang, len(frame)), record["uniq_key"]
-    return Shown((fields, *([_lineage(case, key, record["offset_msg_id"])] if key else [])), id=key or "")
+    return View((fields, *([_lineage(case, key, record["offset_msg_id"])] if key else [])), id=key or "")
 
 
 def _lineage(case: Case, key: str, offset_msg_id: str) -> Table:
@@ -143,7 +143,7 @@ def _lineage(case: Case, key: str, offset_msg_id: str) -> Table:
     return attrs.evolve(chart, caption=caption, frame=frame, references=references, here=here)
 
 
-def traced(case: Case, id: str) -> Shown:  # noqa: A002 - as in `kit.trace`
+def traced(case: Case, id: str) -> View:  # noqa: A002 - as in `kit.trace`
     """Return the life of a message."""
     life = trace(case, id)
     parts = (
@@ -153,7 +153,7 @@ def traced(case: Case, id: str) -> Shown:  # noqa: A002 - as in `kit.trace`
     tables = [attrs.evolve(show(life, case.lang), references=places_of(rows)) for show, rows in parts]
     filled = tuple(table for n, table in enumerate(tables) if n == 0 or len(table.frame))
     journey = messages.traced(life | {"records": life["records"][:MANY]}, case.lang)
-    return Shown(filled, (journey,), life["id"] if life["records"] else "")
+    return View(filled, (journey,), life["id"] if life["records"] else "")
 
 
 def places_of(rows: Iterable[Mapping[Any, Any]]) -> tuple[Reference | None, ...]:
@@ -183,7 +183,7 @@ def _widget() -> Any:
     return LinkedTable
 
 
-def opened(case: Case, place: Shown) -> Any:
+def opened(case: Case, place: View) -> Any:
     """Return a place or a life with clickable references."""
     trail = Trail(case)
     trail.box.children = (*trail.parts(place), *trail.box.children)
@@ -201,7 +201,7 @@ class Trail:
         self._below = ipywidgets.VBox([])
         self._table = None if given is None else self._rows(given)
         self.box = ipywidgets.VBox([each for each in (self._table, self._below) if each is not None])
-        self.box.add_class("rmq-kit-trail").add_class("rmq-kit-live")
+        self.box.add_class("rmq-kit-trail")
         if given:
             controls.standing(self.box, controls.outputs([given]))
 
@@ -269,7 +269,7 @@ class Trail:
             return [explore(self.case, message=what).widget]
         return self.parts(place(self.case, what) if kind == "place" else traced(self.case, what))
 
-    def parts(self, place: Shown) -> list[Any]:
+    def parts(self, place: View) -> list[Any]:
         """Return the widgets of a place or a life."""
         import ipywidgets
 

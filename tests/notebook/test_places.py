@@ -102,7 +102,7 @@ def inquiry(case: Any, interactive: bool) -> Inquiry:
 def test_the_functions_give_tables_where_nobody_can_click(case: Any) -> None:
     ask = inquiry(case, interactive=False)
     assert isinstance(ask.evidence("made-up", 1), Table)
-    assert isinstance(ask.place("app.log:50"), places.Shown) and isinstance(ask.trace(KEY), places.Shown)
+    assert isinstance(ask.place("app.log:50"), places.View) and isinstance(ask.trace(KEY), places.View)
 
 
 def test_every_reference_and_id_is_a_control_with_the_way_back(case: Any) -> None:
