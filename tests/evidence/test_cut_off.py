@@ -28,20 +28,6 @@ def commitlog(tmp_path: Path) -> Path:
     return path
 
 
-def test_bytes_lie_where_they_are_in_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "x"
-    path.touch()
-    with open_raw(path) as file:
-        assert buffers.read_all(file).size == 0
-    path.write_bytes(bytes(3 << 20) + b"abc" + bytes(70_000) + b"z")
-    with open_raw(path) as file:
-        buf = buffers.read_all(file)
-        assert buf.tobytes() == path.read_bytes()
-        part = buffers.space(len(buf))
-        buffers.read(file, part, 3 << 20, (3 << 20) + 2)
-    assert np.flatnonzero(part).tolist() == [3 << 20, (3 << 20) + 1]
-
-
 def test_kernels_are_not_compiled_again_for_a_mapped_file(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"abc")
     with open_raw(tmp_path / "x") as file:

@@ -145,10 +145,12 @@ def test_second_look_reads_nothing(evidence: Path, tmp_path: Path, monkeypatch: 
     assert inventory.take(evidence, tmp_path) == first
 
 
-def test_workspace_inside_the_evidence_is_refused(evidence: Path) -> None:
+@pytest.mark.parametrize("inside", [".", "cache", "a/b"])
+def test_workspace_inside_the_evidence_is_refused(evidence: Path, inside: str) -> None:
+    before = sorted(evidence.iterdir())
     with pytest.raises(WorkspaceInside):
-        inventory.take(evidence, evidence / "cache")
-    assert not (evidence / "cache").exists()
+        inventory.take(evidence, evidence / inside)
+    assert sorted(evidence.iterdir()) == before
 
 
 def test_what_is_too_large_or_a_hole_is_named_and_not_read(tmp_path: Path) -> None:
