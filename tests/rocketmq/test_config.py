@@ -6,7 +6,7 @@ import pytest
 from recorded import SMALL, label, whole
 from table import rows_of
 
-from kit.rocketmq.config import ALIASES, CONFLICTS, PARAMETERS, Settings, conflicts, default_of, ignored
+from kit.rocketmq.config import ALIASES, CONFLICTS, PARAMETERS, Settings, conflicts, default_of, guide, ignored
 from kit.rocketmq.versions import RULES, Version
 
 V460, V514 = Version(4, 6, 0), Version(5, 1, 4)
@@ -84,6 +84,13 @@ def test_defaults_are_those_of_real_brokers(name):
         default = default_of(name, version)
         if name in said.keys() - given.keys() - of_hosts and default is not None:
             assert str(default).lower() == said[name].lower(), name
+
+
+def test_guide_has_every_line_and_knows_what_it_does_not_know():
+    rows = {row["name"]: row for row in guide(Settings({"transactionCheckMax": "3", "notAParameter": "x"}, V460))}
+    assert rows["transactionCheckMax"]["default"] == 15
+    assert rows["transactionCheckMax"]["parameter"].meaning.in_("zh")
+    assert rows["notAParameter"]["parameter"] is None
 
 
 def test_data_is_whole():

@@ -1,6 +1,7 @@
 """What a session listens on and takes: loopback and no UI wherever Spark is this process, and on a cluster the tables stay with the engine."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,14 @@ def test_connect_and_submit_are_elsewhere(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("SPARK_ENV_LOADED", "1")
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
     assert not sessions.is_local()
+
+
+@pytest.mark.parametrize(
+    ("master", "cores"), [("local", 1), ("local[4]", 4), ("local[3,2]", 3), ("local[*]", None), (None, None)]
+)
+def test_shuffles_follow_the_cores(master: str | None, cores: int | None) -> None:
+    wanted = max(2, cores or os.cpu_count() or 2)
+    assert sessions._settings(master, local=True, brief=True)["spark.sql.shuffle.partitions"] == str(wanted)
 
 
 def test_a_cluster_wants_a_shared_workspace(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
