@@ -14,7 +14,7 @@ import attrs
 
 from kit import causes
 from kit.causes.texts import Alert
-from kit.rocketmq.catalogue import PROBLEM, SEARCHED, Problem
+from kit.rocketmq.catalogue import PROBLEM, SEARCHED
 
 STAGE: Final = "stage:"
 LAG_GROWS: Final = "lag:grows"
@@ -43,11 +43,9 @@ class Rule:
 def rules() -> tuple[Rule, ...]:
     """Return the rules of every cause, and one for each known problem with its own number of entries and duration."""
     declared = [Rule(cause.slug, alert) for cause in causes.discover() for alert in cause.alerts]
-    return (*declared, *(Rule(problem.slug, _of(problem)) for problem in SEARCHED))
-
-
-def _of(problem: Problem) -> Alert:
-    within = max(LONGEST, 2 * problem.seen.lasts)
-    return Alert(
-        PROBLEM + problem.slug, problem.title, "seen", problem.seen.least, within, problem.seen.lasts, "notice"
-    )
+    for problem in SEARCHED:
+        least, lasts = problem.seen.least, problem.seen.lasts
+        within = max(LONGEST, 2 * lasts)
+        alert = Alert(PROBLEM + problem.slug, problem.title, "seen", least, within, lasts, "notice")
+        declared.append(Rule(problem.slug, alert))
+    return tuple(declared)

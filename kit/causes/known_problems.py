@@ -10,7 +10,7 @@ single line of the others is enough to suspect the problem.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from kit.analysis import noise, refs, setup
@@ -48,7 +48,12 @@ def examine(facts: Facts) -> list[Finding]:
             problems.append(
                 (count, _finding(facts, problem, seen, count, certain=enough and problem.seen.verdict == "confirmed"))
             )
-    problems += [(judged.outside, _going_on(facts, judged, problem)) for problem, judged in _symptoms(facts)]
+    # What should pass but goes on, each problem by its most frequent such text.
+    on = noise.going_on(facts)
+    for problem in PROBLEMS.values():
+        if passing := [on[slug] for slug in problem.seen.passing if slug in on]:
+            judged = max(passing, key=lambda each: each.outside)
+            problems.append((judged.outside, _going_on(facts, judged, problem)))
     return [finding for _, finding in sorted(problems, key=lambda each: (-each[0], each[1].cause))]
 
 
@@ -94,14 +99,6 @@ def _of(problem: Problem, summary: Sentence, steps: list[Step], entries: int, fi
     if problem.remedy is not None:
         finding.remedies = [Remedy(problem.remedy, problem.decides or problem.next, problem.risk, SAYS["verify"])]
     return finding
-
-
-def _symptoms(facts: Facts) -> Iterator[tuple[Problem, noise.Judged]]:
-    """Yield the problems with a text that should pass but goes on, each with its most frequent such text."""
-    on = noise.going_on(facts)
-    for problem in PROBLEMS.values():
-        if passing := [on[slug] for slug in problem.seen.passing if slug in on]:
-            yield problem, max(passing, key=lambda judged: judged.outside)
 
 
 def _going_on(facts: Facts, judged: noise.Judged, problem: Problem) -> Finding:
