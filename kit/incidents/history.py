@@ -206,22 +206,13 @@ class History:
 
     def overview(self) -> Table:
         """Return one row for each incident."""
-        rows = [
-            {
-                "began": one.began,
-                "name": one.name,
-                "evidence": one.evidence,
-                "root_causes": ", ".join(one.root_causes),
-                "suspected": ", ".join(
-                    f["cause"] for f in one.with_verdict("suspected") if f.get("kind") == "root_cause"
-                ),
-                "neighbours": ", ".join(
-                    f["cause"] for f in one.with_verdict("confirmed") if f.get("kind") != "root_cause"
-                ),
-            }
-            for one in self.incidents
-        ]
-        return self._table(pd.DataFrame(rows), SAYS["overview"])
+        rows = []
+        for one in self.incidents:
+            suspected = [f["cause"] for f in one.with_verdict("suspected") if f.get("kind") == "root_cause"]
+            neighbours = [f["cause"] for f in one.with_verdict("confirmed") if f.get("kind") != "root_cause"]
+            rows.append((one.began, one.name, one.evidence, *map(", ".join, (one.root_causes, suspected, neighbours))))
+        columns = ["began", "name", "evidence", "root_causes", "suspected", "neighbours"]
+        return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), SAYS["overview"])
 
     def chart(self) -> Chart:
         """Chart which cause struck when."""

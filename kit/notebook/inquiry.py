@@ -152,12 +152,12 @@ class Inquiry:
         listed = [f for f in findings if every or f["verdict"] != "ruled_out"]
         if not listed:
             return answers.sentence(TEXTS["all_out"].say(count=len(findings)), self.lang)
-        names = {
-            verdict: f"{icon}\N{NO-BREAK SPACE}{name.in_(self.lang)}" for verdict, (icon, name) in VERDICTS.items()
-        }
         left = len(findings) - len(listed)
         caption = TEXTS["verdicts_left"].say(count=left) if left else TEXTS["verdicts"]
-        rows = [(names[f["verdict"]], f["cause"], f["summary"]) for f in listed]
+        rows = []
+        for f in listed:
+            icon, name = VERDICTS[f["verdict"]]
+            rows.append((f"{icon}\N{NO-BREAK SPACE}{name.in_(self.lang)}", f["cause"], f["summary"]))
         return self._table(rows, caption, "verdict", "cause", "reason")
 
     def _table(self, rows: list[Any], caption: Sentence, *columns: str) -> Table:
@@ -225,10 +225,8 @@ class Inquiry:
         """Return what these causes look like and how to tell them apart; by default of those confirmed or suspected,
         else of all.
         """
-        wanted = set(slugs) or {
-            f["cause"] for f in self.findings["findings"] if f["verdict"] in ("confirmed", "suspected")
-        }
-        frame = look_alikes.frame(self.lang, wanted or None)
+        concluded = [f["cause"] for f in self.findings["findings"] if f["verdict"] in ("confirmed", "suspected")]
+        frame = look_alikes.frame(self.lang, slugs or concluded or None)
         return Table(frame, TEXTS["apart"], look_alikes.COLUMNS, self.lang, max_rows=100)
 
     @_or_sentence

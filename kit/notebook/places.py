@@ -217,11 +217,12 @@ class Trail:
                 self.open("place", widget.references[row])
 
         widget.on_msg(act)
-        self._fill(widget, given)
+        self.fill(given, widget)
         return widget
 
-    def _fill(self, widget: Any, given: Table) -> None:
-        spec = given.as_dict()
+    def fill(self, given: Table, widget: Any = None) -> None:
+        """Show other rows in a table, else in the one that was given; what was opened below stays."""
+        widget, spec = widget or self._table, given.as_dict()
         widget.references = given.references[: len(spec["rows"])]
         named = [str(name) for name in given.frame.columns]
         texts = [ref and clean(spelled(ref), 200) for ref in widget.references]
@@ -232,10 +233,6 @@ class Trail:
             "marked": sorted(given.here),
             "life": TRAIL["life"].in_(self.lang),
         }
-
-    def fill(self, given: Table) -> None:
-        """Show other rows in the table that was given; what was opened below stays."""
-        self._fill(self._table, given)
 
     def open(self, kind: str, what: Any) -> None:
         """Show a `place`, the life of an `id`, or the `explore`r around one, below the table."""
@@ -255,19 +252,18 @@ class Trail:
             return
         back = ipywidgets.Button(description=TRAIL["back"].in_(self.lang), icon="arrow-left")
         back.on_click(self.back)
+        kind, what = self._steps[-1]
         try:
-            widgets = self._widgets(*self._steps[-1])
+            if kind == "explore":
+                from kit.explorer import explore
+
+                widgets = [explore(self.case, message=what).widget]
+            else:
+                widgets = self.parts(place(self.case, what) if kind == "place" else traced(self.case, what))
         except Exception as error:  # the reader chose what to open: show there why it cannot be opened
             output = {"output_type": "display_data", "data": {"text/plain": clean(error, 400)}, "metadata": {}}
             widgets = [ipywidgets.Output(outputs=(output,))]
         self._below.children = (back, *widgets)
-
-    def _widgets(self, kind: str, what: Any) -> list[Any]:
-        if kind == "explore":
-            from kit.explorer import explore
-
-            return [explore(self.case, message=what).widget]
-        return self.parts(place(self.case, what) if kind == "place" else traced(self.case, what))
 
     def parts(self, place: View) -> list[Any]:
         """Return the widgets of a place or a life."""
