@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import shlex
 from collections.abc import Iterable, Mapping
+from shlex import quote
 from typing import Final, Literal
 
 import attrs
@@ -72,11 +72,6 @@ def unseen_files(facts: Facts, why: Sentence) -> list[Missing]:
     return [ask("commitlog", SAYS["unseen"].say(**place, why=why))]
 
 
-def word(text: str) -> str:
-    """Return a name from evidence as one word of a shell command."""
-    return shlex.quote(text)
-
-
 def placed(facts: Facts, findings: Iterable[Finding]) -> None:
     """Add hosts and time to each request and fill in its command, as far as the evidence shows them."""
     every = list(findings)
@@ -124,8 +119,8 @@ def filled(command: str, values: Mapping[str, str]) -> str:
 
 def naming(topic: str | None, group: str | None) -> dict[str, str]:
     """Return what stands in a command for a topic and a group, if they are known."""
-    topics = {} if topic is None else {OF_TOPIC: f" -t {word(topic)}", ONE_TOPIC: f" --topic {word(topic)}"}
-    return topics if group is None else topics | {OF_GROUP: f" -g {word(group)}"}
+    topics = {} if topic is None else {OF_TOPIC: f" -t {quote(topic)}", ONE_TOPIC: f" --topic {quote(topic)}"}
+    return topics if group is None else topics | {OF_GROUP: f" -g {quote(group)}"}
 
 
 def times(window: tuple[dt.datetime, dt.datetime] | None, *, local: bool = False) -> dict[str, str]:
@@ -156,7 +151,7 @@ def _addresses(facts: Facts, hosts: list[str]) -> dict[str, str]:
     known = {"~/store": _setting(facts, "storePathRootDir"), "NAMESRV:9876": _setting(facts, "namesrvAddr")}
     if len(hosts) == 1:
         known |= {"BROKER_HOST": hosts[0], "BROKER:10911": f"{hosts[0]}:{_setting(facts, 'listenPort') or 10911}"}
-    return {placeholder: word(value) for placeholder, value in known.items() if value}
+    return {placeholder: quote(value) for placeholder, value in known.items() if value}
 
 
 def _only(names: Iterable[str]) -> str | None:

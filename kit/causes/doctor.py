@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
@@ -19,7 +20,7 @@ from kit import data
 from kit.analysis import deployment
 from kit.analysis.consumers import consumer_logs, members, offsets
 from kit.analysis.deployment import Broker, Deployment, Group
-from kit.causes import collect_next, release_advice, results
+from kit.causes import release_advice, results
 from kit.causes.release_advice import Advice
 from kit.formats import printed_times
 from kit.i18n import Lang, Sentence, T, labels
@@ -241,7 +242,7 @@ def _unreadable(seen: Deployment) -> Iterable[Hazard]:
 
     for row in deliveries.unreadable(seen.rows):
         topic, place = row["subject"], Ref(row["file"], line=row["line"])
-        values = {"command": deliveries.COMMAND, "word": collect_next.word(topic)}
+        values = {"command": deliveries.COMMAND, "word": quote(topic)}
         yield hazard("dlq-unreadable", place, topic=topic, perm=row["value"], **values)
 
 

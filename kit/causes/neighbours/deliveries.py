@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from shlex import quote
 from typing import Any, Final
 
 import pandas as pd
@@ -103,7 +104,7 @@ def dlq_unreadable(facts: Facts) -> Observed:
         "unreadable_dlq_topics": len(topics),
         "topics_seen": bool(rows),
         "topics": topics[:5],
-        "commands": [f"`{command} -t {collect_next.word(topic)} -p 6`" for topic in topics[:5]],
+        "commands": [f"`{command} -t {quote(topic)} -p 6`" for topic in topics[:5]],
     }
     return Observed(values, {"unreadable": facts.refs((row["file"], row["line"]) for row in shut[:3])})
 

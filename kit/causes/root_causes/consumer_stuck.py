@@ -6,11 +6,11 @@ A queue that nobody pulls does not move either, but has no owner.
 from __future__ import annotations
 
 from collections import defaultdict
+from shlex import quote
 from typing import Any
 
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, lag, members, stacks
-from kit.causes import collect_next
 from kit.causes.declared import Observed
 from kit.formats.values import integer
 from kit.inventory.references import Ref
@@ -84,7 +84,7 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
             "frame": message.get("frame"),
         }  # fmt: skip
     if not len(at) and "no_owner" not in message:
-        topic, broker = collect_next.word(queue.topic), collect_next.word(queue.broker or "BROKER")
+        topic, broker = quote(queue.topic), quote(queue.broker or "BROKER")
         at_queue = f"-t {topic} -b {broker} -i {queue.queue_id} -o {queue.offset}"
         observed.values["look_up"] = f"mqadmin queryMsgByOffset -n NAMESRV:9876 {at_queue}"
     return observed
