@@ -213,7 +213,7 @@ def titled(given: go.Figure, title: str) -> go.Figure:
     named = [trace.name for trace in drawn.data if trace.name and trace.showlegend is not False]
     wide = max((sum(1 + (ord(c) > 0x2E80) for c in name) for name in named), default=0)
     lines = -(-len(named) // max(1, 640 // (8 * wide + 60))) if len(named) > 1 else 0
-    margin = (36 if title else 12) + 23 * lines + (24 if drawn.layout.xaxis.side == "top" else 0)
+    margin = (36 if title else 12) + 23 * lines + (46 if drawn.layout.xaxis.side == "top" else 0)
     drawn.update_layout(title={**TITLE, "text": title} if title else None, margin_t=margin)
     if (drawn.layout.legend.y or 1.0) >= 1:
         drawn.update_layout(legend_y=1, height=(drawn.layout.height or 380) + max(0, margin - 60))
