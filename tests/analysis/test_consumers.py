@@ -1,0 +1,150 @@
+"""Consumers: when a lag is a backlog, where queues ended, and what became of single messages in each group."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import recorded
+from folders import put
+from stores import Record, store
+from table import rows_of
+
+import kit
+from kit.analysis.consumers import lag, outcomes
+from kit.charts import messages
+from kit.report import console
+
+BEGIN = 1_715_652_000
+PROGRESS = """$ mqadmin consumerProgress -n 10.0.0.1:9876 -g billing
+#Topic                            #Broker Name                      #QID  #Broker Offset        #Consumer Offset      #Diff
+orders                            broker-a                          0     {end}                     {offset}                     {lag}
+"""
+
+
+def stored(folder: Path, times: Sequence[int], changed: int) -> None:
+    records = [
+        Record(topic=b"orders", numbers=(0, 0, n, 0, 0), born=1000 * at, stored=1000 * at) for n, at in enumerate(times)
+    ]
+    log = put(folder / "store" / "commitlog" / f"{0:020}", store(records, end=bytes(4096)).data)
+    os.utime(log, (changed, changed))
+    (folder / "broker.conf").write_text("brokerName=broker-a\nbrokerId=0\n")
+
+
+def saved(folder: Path, offset: int, at: int) -> None:
+    saved = put(
+        folder / "saved" / "consumerOffset.json", json.dumps({"offsetTable": {"orders@billing": {"0": offset}}})
+    )
+    os.utime(saved, (at, at))
+
+
+def test_an_output_whose_file_was_copied_later_is_of_the_time_of_its_queue_ends(tmp_path: Path) -> None:
+    stored(tmp_path / "e", range(BEGIN, BEGIN + 60), BEGIN + 60)
+    for name, end, offset in (("early", 20, 5), ("late", 50, 10)):
+        output = tmp_path / "e" / f"consumerProgress-{name}.txt"
+        output.write_text(PROGRESS.format(end=end, offset=offset, lag=end - offset))
+        os.utime(output, (BEGIN + 90_000, BEGIN + 90_000))
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    # Record 19 is of second 19 and record 20 not stored yet: the output is of second 19; the other likewise.
+    seconds = [at.timestamp() - BEGIN for at in lag.positions(case.facts)["time"]]
+    assert seconds == [19, 49]
+    (pair,) = lag.pairs(case.facts)
+    assert (pair.backlog, pair.growth_per_second) == (True, round((40 - 15) / 30, 2))
+
+
+@pytest.mark.parametrize(("offset", "second"), [(30, 29), (60, 59)])
+def test_a_copy_whose_time_was_lost_shows_no_lag_unless_all_was_handled(
+    offset: int, second: int, tmp_path: Path
+) -> None:
+    stored(tmp_path / "e", range(BEGIN, BEGIN + 60), BEGIN + 60)
+    saved(tmp_path / "e", offset, BEGIN + 90_000)
+    facts = kit.open_case(tmp_path / "e", tmp_path / "ws").facts
+    (row,) = lag.positions(facts).to_dict("records")
+    # The last handled message was stored in that second, and the copy saved then or any time later.
+    assert (row["time"].timestamp() - BEGIN, row["at_least"]) == (second, offset < 60)
+    assert [q.last_lag for pair in lag.pairs(facts) for q in pair.queues] == ([] if offset < 60 else [0])
+
+
+def course(queue_id: int, first: tuple[int, int], last: tuple[int, int], broker: str = "broker-a") -> SimpleNamespace:
+    """One queue by its (offset, end) at two times a minute apart."""
+    lags = first[1] - first[0], last[1] - last[0]
+    return SimpleNamespace(
+        broker=broker, queue_id=queue_id, first_lag=lags[0], last_lag=lags[1], peak=max(lags), looks=2, seconds=60.0,
+        arrived=last[1] - first[1], advanced=last[0] - first[0], grew=lags[1] - lags[0] >= 10, never_handled=False,
+    )  # fmt: skip
+
+
+SLOW = [course(0, (10, 20), (40, 350)), course(1, (10, 20), (70, 380))]
+
+
+def test_a_lag_that_grows_everywhere_while_offsets_go_on_is_a_backlog() -> None:
+    slow = lag.pair("points", "orders", SLOW)
+    assert slow.backlog and slow.lag == 310 + 310
+    assert slow.growth_per_second == 10.0  # 300 messages a minute in each of two queues
+    assert slow.per_queue == {"0": 310, "1": 310}
+
+
+@pytest.mark.parametrize(
+    "queues",
+    [
+        [*SLOW, course(2, (10, 20), (379, 380))],  # one keeps up
+        [*SLOW, course(2, (10, 380), (340, 390))],  # shrinks
+        [*SLOW, course(2, (10, 20), (15, 29))],  # grows by less than is under way
+        [course(0, (10, 20), (10, 350)), course(1, (10, 20), (10, 380))],  # none handles anything: no slow group
+    ],
+)
+def test_what_refutes_a_backlog(queues: list[SimpleNamespace]) -> None:
+    assert not lag.pair("points", "orders", queues).backlog
+
+
+def test_queues_of_several_brokers_are_told_apart() -> None:
+    queues = [SLOW[0], course(0, (10, 20), (40, 350), "broker-b")]
+    assert list(lag.pair("points", "orders", queues).per_queue) == ["broker-a:0", "broker-b:0"]
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(("expression", "tag", "fits"), rows_of(__file__, "a_tag_and_an_expression"))
+def test_a_tag_and_an_expression(expression: str, tag: str | None, fits: bool | None) -> None:
+    assert outcomes.matches(expression, tag) is fits
+
+
+def truth(name: str) -> dict[str, Any]:
+    return recorded.label(name)["truth"]
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("row", rows_of(__file__, "fates"), ids=lambda row: row["name"])
+def test_what_became_of_messages_in_each_group(row: dict[str, Any]) -> None:
+    traces = kit.traces(recorded.case(row["name"]), list(row["keys"]))
+    for (key, expected), trace in zip(row["keys"].items(), traces, strict=True):
+        assert {each["group"] or "nobody": each["fate"] for each in trace["consumers"]} == expected, key
+
+
+@pytest.mark.seconds
+def test_a_backlog_is_not_reached_yet() -> None:
+    said = truth("consumer-backlog")
+    handled, audited = (
+        {row["keys"]: None for row in recorded.rows("consumer-backlog", file)}
+        for file in ("c/points.csv", "a/audit.csv")
+    )
+    trace = kit.trace(recorded.case("consumer-backlog"), [key for key in audited if key not in handled][-1])
+    (own,) = (c for c in trace["consumers"] if c["group"] == said["group"])
+    before = own["queue_offset"] - said["end"]["lag_per_queue"][str(own["queue_id"])]["offset"]
+    assert own["fate"] == "not-reached" and f"{before:,} messages" in own["text"]
+    assert own["text"] in console.life(trace, "en")
+    assert list(messages.consumers(trace).frame["group"]) == [c["group"] for c in trace["consumers"]]
+
+
+@pytest.mark.seconds
+def test_what_breaks_here_does_not_cost_the_journey(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(outcomes, "of", broken)
+    case = recorded.case("consumer-stuck")
+    found = kit.trace(case, truth("consumer-stuck")["uniq_key"])
+    assert found["records"] and found["consumers"] == []
+    assert [failure.what for failure in case.failures] == ["consumers"]
