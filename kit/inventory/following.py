@@ -14,17 +14,16 @@ import io
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from kit.evidence.files import EvidenceFile, open_raw, stretches, walk
-from kit.formats.commitlog import growing
+from kit.formats.commitlog import growing, segments
 from kit.formats.commitlog.schema import File
 from kit.formats.logs import entries
 from kit.inventory.model import STORES
-from kit.rocketmq import binary_format as f
 from kit.rocketmq.log_layouts import files_of
 
 LOGS: Final = ("log", "text", "mqadmin")
@@ -111,11 +110,11 @@ def step(roots: Sequence[Path], before: State, now: float, *, most: int, since: 
             after[key] = place
             is_log, is_last = place.kind in LOGS, last[root, name.rpartition("/")[0]] == name
             if place.kind and info.st_mtime < since:
-                _pass_over(stream, place, is_last=is_last)
+                _pass_over(stream, place, path, is_last=is_last)
             elif place.kind and left[is_log] > 0 and is_log:
                 _read_log(stream, place, quiet, left[True])
             elif place.kind and left[is_log] > 0:
-                end = growing.records_end(stream, _store(stream, place), place.at, left[False], is_last=is_last)
+                end = growing.records_end(stream, _store(stream, place, path), place.at, left[False], is_last=is_last)
                 _move(stream, place, end)
             left[is_log] -= place.at - place.begin
     for key, place in before.items():
@@ -199,24 +198,22 @@ def _skip(stream: io.FileIO, place: Place, end: int) -> None:
     place.begin, place.skipped = end, place.skipped + size
 
 
-def _pass_over(stream: io.FileIO, place: Place, *, is_last: bool) -> None:
+def _pass_over(stream: io.FileIO, place: Place, path: Path, *, is_last: bool) -> None:
     """Move a place behind everything in a file, as if it had been read."""
     if place.kind in LOGS:
         end = entries.line_end(stream, 0, _size(stream))
         _move(stream, place, end, 1 + entries.count_lines(stream, 0, end))
     else:
-        file = _store(stream, place)
+        file = _store(stream, place, path)
         _move(stream, place, growing.present_end(stream, file) if is_last else file.length)
     place.begin, place.first, place.size = place.at, place.line, 0
 
 
-def _store(stream: io.FileIO, place: Place) -> File:
-    """Return a store; its place notes what its first records say about it."""
-    if not place.at:
-        place.base, place.entry_head = growing.base_of(stream) or (
-            f.first_offset(PurePosixPath(place.name).name) or 0,
-            0,
-        )
+def _store(stream: io.FileIO, place: Place, path: Path) -> File:
+    """Return a store; its place notes what its first records say about it, once there are any."""
+    if not place.at and any(os.pread(stream.fileno(), HEAD, 0)):
+        known = segments.examine(place.name, str(path))
+        place.base, place.entry_head = known.base, known.head
     length = _size(stream)
     return File(place.name, "", length, length, place.base, place.entry_head)
 

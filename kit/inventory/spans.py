@@ -8,18 +8,20 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Any, Final
 
-import numpy as np
+import pyarrow as pa
 
 from kit.evidence.files import EvidenceFile, open_readonly
-from kit.formats.commitlog import records
+from kit.formats.commitlog.schema import Wanted
 from kit.formats.printed_times import EPOCH, ms
 from kit.formats.values import instant
+from kit.inventory.model import STORES
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 Span = tuple[dt.datetime | None, dt.datetime | None]
 
 _REACH: Final = (1 << 16, 8 << 20)
-"""Bytes in which a record is looked for: most are small, none of a broker with default settings is larger."""
+"""Bytes in which the last record is looked for: most are small, none of a broker with default settings is larger."""
+_STORED: Final = Wanted(("store_timestamp", "store_host"))
 _TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _EDGE: Final = 65536
 _STEP: Final = 1 << 20
@@ -33,14 +35,8 @@ def of(file: EvidenceFile, kind: str | None, detail: dict[str, Any]) -> Span:
 
     Adds to `detail` of a commitlog: `used` (bytes up to the last that is not zero) and `store_host`.
     """
-    if kind in ("commitlog", "dledger") and not detail.get("empty"):
-        with open_readonly(file.path) as stream:
-            base = -1 if detail.get("base") is None else detail["base"]
-            begin, used = records.filler(stream.read(16)), _data_end(stream, file.bytes)
-            first, host = _record(stream, base, begin, used, last=False)
-            last, _ = _record(stream, base, begin, used, last=True)
-        detail["used"], detail["store_host"] = used, host
-        return first, last
+    if kind in STORES and not detail.get("empty"):
+        return _of_records(file, detail)
     if kind == "log" and (detail.get("source") in BROKER_SIDE or detail.get("layout") == "client-5"):
         return printed(file.path, file.bytes, _GMT8)
     return None, None
@@ -56,17 +52,24 @@ def _data_end(stream: IO[bytes], size: int) -> int:
     return 0
 
 
-def _record(stream: IO[bytes], base: int, begin: int, end: int, *, last: bool) -> tuple[dt.datetime | None, str | None]:
-    """Return (store time, store host as hex) of the first or last complete record between two places of a file."""
-    for reach in _REACH:
-        start, size = (max(0, end - reach), min(reach, end)) if last else (begin, reach)
-        stream.seek(start)
-        data = stream.read(size)
-        stamp, width = records.stored(np.frombuffer(data, np.uint8), base, start, last)
-        if stamp >= 0:
-            time = int.from_bytes(data[stamp : stamp + 8], "big", signed=True)
-            return _moment(max(0, time) or None), data[stamp + 8 : stamp + 8 + width].hex().upper()
-    return None, None
+def _of_records(file: EvidenceFile, detail: dict[str, Any]) -> Span:
+    from kit.formats.commitlog import segments  # its kernels take a moment to load
+
+    with open_readonly(file.path) as stream:
+        used = _data_end(stream, file.bytes)
+    log = segments.examine(file.file, str(file.path), detail.get("base"))
+    first = next(segments.messages(log, 0, used, _STORED), None)
+    detail["used"], detail["store_host"] = used, None if first is None else first["store_host"][0].as_py()
+    if first is None:
+        return None, None
+    ends = (list(segments.messages(log, max(0, used - reach), used, _STORED)) for reach in _REACH)
+    last = next((batches[-1] for batches in ends if batches), first)
+    return _stored(first, 0), _stored(last, last.num_rows - 1)
+
+
+def _stored(batch: pa.RecordBatch, row: int) -> dt.datetime | None:
+    at = batch["store_timestamp"][row].value
+    return _moment(at // 1000) if at else None
 
 
 def _moment(at: int | None) -> dt.datetime | None:

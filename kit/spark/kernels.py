@@ -7,11 +7,9 @@ import tempfile
 import zlib
 from pathlib import Path
 
-import numpy as np
-
 from kit.evidence.files import open_raw
 from kit.formats.commitlog import batches, growing, segments, trace_contexts
-from kit.formats.commitlog.records import sniff, stored
+from kit.formats.commitlog.records import sniff
 from kit.formats.commitlog.schema import FIELDS, STORED
 from kit.rocketmq import binary_format as f
 
@@ -36,7 +34,6 @@ def warm() -> None:
         first = sample()
         path.write_bytes(first + sample(len(first)) + bytes(8192))
         sniff(first)
-        stored(np.frombuffer(first, np.uint8), 0, 0, True)
         file = segments.examine(path.name, str(path))
         wanted = batches.Wanted(tuple(FIELDS), topics=frozenset({"t"}))
         list(segments.messages(file, 0, file.used, wanted))

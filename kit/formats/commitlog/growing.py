@@ -9,16 +9,14 @@ from typing import Final
 from numba import njit
 
 from kit.evidence import buffers
-from kit.formats.commitlog import records, walk
+from kit.formats.commitlog import walk
 from kit.formats.commitlog.records import Bytes, is_zero
 from kit.formats.commitlog.schema import File
-from kit.rocketmq import binary_format as f
 
 BACK: Final = 8 << 20
 """More than the largest message of a default broker."""
 PAGE: Final = 64 << 10
 STEP: Final = 4 << 20
-VOTES: Final = 8
 
 
 @njit(cache=True, nogil=True)
@@ -78,15 +76,3 @@ def present_end(stream: io.FileIO, file: File) -> int:
     buffers.read(stream, buf, start, end)
     at = int(walk.resync(buf, start, end, file.base, file.head)) if start else 0
     return int(whole(buf, at, end, file.base, file.head)) if at < end else end
-
-
-def base_of(stream: io.FileIO) -> tuple[int, int] | None:
-    """Return (physical offset of the first byte, bytes of an entry's header: 0 or DLedger's) as the first records of
-    a file say it, None where there is no record yet.
-    """
-    if not any(os.pread(stream.fileno(), 64, 0)):
-        return None
-    head = buffers.space(min(STEP, os.fstat(stream.fileno()).st_size))
-    buffers.read(stream, head, 0, len(head))
-    votes, base, entries = records.layout(head, len(head), VOTES)
-    return (int(base), f.DLEDGER_HEADER if 2 * entries > votes else 0) if votes else None

@@ -192,37 +192,6 @@ def layout(buf: Bytes, end: int, most: int) -> tuple[int, int, int]:
     return seen, bases[best], entries[best]
 
 
-@njit(cache=True, nogil=True)
-def stored(buf: Bytes, base: int, at: int, last: bool) -> tuple[int, int]:
-    """Return where the store time of the first or last complete record is, -1 if no record is complete, and how many
-    bytes the store host behind it has.
-
-    `buf` is a piece of a file that starts at `at`, `base` the physical offset of the file's first byte, -1 if unknown.
-    """
-    found, wide = -1, 0
-    end = len(buf)
-    position = 0
-    while True:
-        magic = next_magic(buf, position, end)
-        if magic >= end:
-            return found, wide
-        start = magic - 4
-        size: Any = measure(buf, start, end) if start >= 0 else np.int64(0)
-        known = start >= 0 and start + f.MIN_RECORD <= end
-        if known and base >= 0:
-            known = be64(buf, start + f.AT_PHYSICAL_OFFSET) == base + at + start
-        # The last bytes of a record may be zeros, cut off together with the unwritten rest of the file.
-        if known and (size > 0 or (last and size == CUT)):
-            flags = be32(buf, start + f.AT_SYS_FLAG)
-            stamp = start + f.AT_BORN_HOST + (f.HOST_V6 if flags & f.BORN_HOST_V6 else f.HOST_V4)
-            width = f.HOST_V6 if flags & f.STORE_HOST_V6 else f.HOST_V4
-            if stamp + 8 + width <= end:
-                found, wide = stamp, width
-                if not last:
-                    return found, wide
-        position = start + size if known and size > 0 else magic + 1
-
-
 def filler(head: Bytes | bytes) -> int:
     """Return how many bytes of a file are end-of-file filler before anything else, 0 where it does not begin with
     one.
