@@ -1,4 +1,4 @@
-"""Declarations: names that fit each other."""
+"""Declarations: names that fit each other, look-alikes that are there, and the page made of them."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kit import causes
-from kit.causes import collect_next, shown_by
+from kit.causes import collect_next, discover, look_alikes, shown_by, triage
 from kit.causes.findings import VERDICTS
 
 EVERY = causes.discover()
@@ -66,3 +66,28 @@ def test_everything_a_declaration_has_is_said(cause: causes.Cause) -> None:
     ready = [re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(name)) for name in named]
     assert {n for n in cause.says if not any(re.fullmatch(each, n) for each in ready)} == set()
     assert {n for n in named if "{" not in n and n not in (*cause.says, "", "none")} <= {*SAID.findall(module)}
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "look-alikes.md"
+
+
+def test_every_cause_names_its_look_alikes() -> None:
+    slugs = {cause.slug for cause in discover()}
+    for cause in discover():
+        others = list(cause.looks_like)
+        assert others, cause.slug
+        assert set(others) <= slugs - {cause.slug}, cause.slug
+        for apart in cause.looks_like.values():
+            assert len(apart.en.split()) >= 4
+            # One that is not translated yet is English in both languages.
+            assert apart.in_("zh") == apart.en or any("\u4e00" <= c <= "\u9fff" for c in apart.in_("zh"))
+
+
+def test_causes_that_begin_first_are_there() -> None:
+    assert set(triage.LONGEST) <= {cause.slug for cause in discover()}
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text(encoding="utf-8") == look_alikes.page(), (
+        "python -m kit.causes.look_alikes > docs/look-alikes.md"
+    )

@@ -1,4 +1,4 @@
-"""Hazards: limits are those of the reference (§5.3 names, §6.2 sizes, §7.4 defaults), lengths plain arithmetic."""
+"""Hazards and known faults: limits are those of the reference (§5.3 names, §6.2 sizes, §7.4 defaults), releases those of the pull requests (§9)."""
 
 import json
 from pathlib import Path
@@ -8,15 +8,16 @@ import attrs
 import pytest
 from busy_evidence import STARTED, attempt, write_log
 from click.testing import CliRunner, Result
-from folders import put
+from folders import opened, put
 from table import rows_of
 
 import kit
 from kit.analysis.deployment import Deployment, Group
-from kit.causes import doctor
+from kit.causes import doctor, release_advice
 from kit.causes.doctor import Checkup, Hazard
 from kit.cli.main import cli
 from kit.inventory.references import Ref
+from kit.rocketmq.config import Settings, conflicts
 from kit.rocketmq.versions import Version
 
 CONF = "brokerClusterName=DefaultCluster\nbrokerName=broker-a\nbrokerId=0\n"
@@ -165,3 +166,87 @@ def test_exit_codes(tmp_path: Path) -> None:
     done = run(tmp_path / "e", "--workspace", tmp_path / "ws")
     assert (done.exit_code, "subscriptionGroup.json" in done.stderr) == (3, True)
     assert sorted(p.name for p in (tmp_path / "e").iterdir()) == ["broker.conf", "subscriptionGroup.json"]
+
+
+CREATED = (
+    "2026-11-22 07:25:{second:02},038 INFO RocketmqClient - Created a new client Instance, InstanceIndex:0, ClientID:{id}, "
+    "ClientConfig:ClientConfig [namesrvAddr=10.0.0.10:9876]\n"
+)
+
+
+def hazards(tmp_path: Path, ids: dict[str, str]) -> list[tuple[str, str]]:
+    lines = {place: CREATED.format(id=ids[place], second=second) for second, place in enumerate(ids)}
+    case = opened(tmp_path, {f"{place}/rocketmq_client.log": line for place, line in lines.items()})
+    return [(hazard.slug, hazard.cause) for hazard in doctor.of_clients(case.facts)]
+
+
+def test_one_id_on_two_hosts_is_a_hazard(tmp_path: Path) -> None:
+    ids = {"p": "172.17.0.2@1", "q": "172.17.0.2@1"}
+    assert hazards(tmp_path, ids) == [("same-client-id", "duplicate-client-id")]
+
+
+def test_a_small_process_id_at_an_inner_address_is_a_note(tmp_path: Path) -> None:
+    ids = {"p": "172.17.0.2@1", "q": "10.20.30.22@31154#2464487564990"}
+    assert hazards(tmp_path, ids) == [("container-client-id", "duplicate-client-id")]
+
+
+@pytest.mark.parametrize(("version", "role", "read", "refuses"), [("5.1.4", "SLAVE", None, True), ("5.1.4", "SLAVE", "true", False),
+                                                                  ("4.9.4", "SLAVE", None, False), ("5.1.4", "ASYNC_MASTER", None, False)])  # fmt: skip
+def test_a_slave_that_refuses_pulls(version: str, role: str, read: str | None, refuses: bool) -> None:
+    """PullMessageProcessor.rejectRequest is of 5.0.0; slaveReadEnable is false by default."""
+    given = {"brokerRole": role, **({"slaveReadEnable": read} if read else {})}
+    slugs = [c.slug for c in conflicts(Settings(given, Version.parse(version)))]
+    assert ("slave-refuses-pulls" in slugs) is refuses
+
+
+@pytest.mark.parametrize(("kept", "warned"), [(48, True), (72, True), (120, False)])
+def test_a_group_whose_next_message_is_nearly_deleted(kept: int, warned: bool, tmp_path: Path) -> None:
+    """36 h and more between the store times of one topic's queues: half of 72."""
+    progress = (
+        "$ mqadmin consumerProgress -n 10.0.0.10:9876 -g points\n"
+        "#Topic            #Broker Name   #QID  #Broker Offset  #Consumer Offset  #Diff   #LastTime\n"
+        "orders            broker-a       0     900             100               800     2026-11-20 19:00:00\n"
+        "orders            broker-a       1     900             900               0       2026-11-22 08:00:00\n"
+        "\nConsume TPS: 1.00\nDiff Total: 800\n"
+    )
+    conf = f"brokerName=broker-a\nbrokerId=0\nfileReservedTime={kept}\n"
+    found = doctor.of_case(opened(tmp_path, {"broker.conf": conf, "consumerProgress.txt": progress}))
+    near = [h for h in found.hazards if h.slug == "near-deletion"]
+    assert bool(near) is warned and all(h.cause == "offset-jump" for h in near)
+    assert doctor.DUE * 72 < 37
+
+
+def slugs(side: str, release: str, *found: str) -> list[tuple[str, bool]]:
+    return [(each.slug, each.fits) for each in release_advice.advise({side: [Version.parse(release)]}, found)]
+
+
+@pytest.mark.parametrize(("side", "release", "fault", "has"), rows_of(__file__, "a_release_has_the_faults_of_its_time"))
+def test_a_release_has_the_faults_of_its_time(side: str, release: str, fault: str, has: bool) -> None:
+    assert (fault in dict(slugs(side, release))) is has
+
+
+def test_what_fits_comes_first() -> None:
+    found = slugs("broker", "4.6.0", "message-size-mismatch", "delay-offset-outside")
+    fitting = [slug for slug, fits in found if fits]
+    assert fitting == [slug for slug, _ in found][: len(fitting)]
+    assert set(fitting) == {"total-size-check", "put-back-loop", "delay-offset-outside"}
+    assert not any(fits for _, fits in slugs("broker", "4.6.0"))
+
+
+def test_every_cause_that_a_fault_leads_to_exists() -> None:
+    from kit import causes
+    from kit.rocketmq.versions import FIXED
+
+    assert {slug for fix in FIXED for slug in fix.leads_to} <= {cause.slug for cause in causes.discover()}
+
+
+def test_the_release_is_told_by_a_library_beside_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "conf" / "broker.conf").write_text("brokerName=b1\nmaxMessageSize=65536\n")
+    (tmp_path / "lib" / "rocketmq-store-4.6.0.jar").write_bytes(b"PK\3\4")
+    (tmp_path / "lib" / "rocketmq-client-4.9.4.jar").write_bytes(b"PK\3\4")
+    found = doctor.of_files(tmp_path)
+    assert found is not None and [str(v) for v in found.seen.broker_versions] == ["4.6.0"]
+    assert found.faults[0].fits and "total-size-check" in {each.slug for each in found.faults}
+    assert found.as_dict("en")["faults"][0]["release"] == "4.6.0"

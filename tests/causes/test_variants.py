@@ -1,4 +1,4 @@
-"""One incident without the names of its files shows the same; the evidence is as it was after every command."""
+"""One incident in other states of its files: without their names, without a ledger or a line; and the evidence is as it was after every command."""
 
 import gzip
 import hashlib
@@ -12,6 +12,7 @@ import recorded
 from click.testing import CliRunner
 
 import kit
+from kit import causes
 from kit.cli.main import cli
 
 Told = tuple[list[str], dict[str, tuple[str, Any]]]
@@ -92,3 +93,40 @@ def test_commands_leave_the_evidence_as_it_was(tmp_path: Path) -> None:
         )
         assert done.exit_code == 0, (name, done.output)
         assert state(evidence) == before, name
+
+
+IDENTITY = "message-identity"
+TWICE, KEYS = 13, 427
+"""UNIQ_KEYs with a second success in c/points.csv that is a retry copy; all UNIQ_KEYs that RocketMQ's decoder reads."""
+
+
+def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(tmp_path: Path) -> None:
+    """Without a table the application's own lines report the same messages; without its look-up: not enough."""
+    for path in recorded.whole(IDENTITY).rglob("*"):
+        if (path.is_file() and "commitlog" in path.parts) or path.name == "points-service.log":
+            (tmp_path / "a" / "x").mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, tmp_path / "a" / "x" / (path.name if "commitlog" in path.parts else "app-7.txt"))
+    finding = causes.examine(kit.open_case(tmp_path / "a").facts, "message-identity")
+    assert finding.verdict == "confirmed"
+    assert finding.figures["handled_twice_by_offset_id"] == TWICE
+    assert "Look-ups" not in finding.summary.render(), "nobody looked anything up"
+    (tmp_path / "a" / "x" / "app-7.txt").unlink()
+    bare = causes.examine(kit.open_case(tmp_path / "a").facts, "message-identity")
+    assert bare.verdict == "insufficient_evidence"
+    assert bare.figures["handled_twice_by_offset_id"] is None and bare.figures["wrong_space_lookups"] is None
+    assert bare.figures["uniq_keys"] == KEYS
+    assert bare.missing
+
+
+def test_a_first_start_that_the_client_does_not_print(tmp_path: Path) -> None:
+    """Clients from 5.0.0 on print no `add a new pull request`: the group's ledger shows the first message of each queue."""
+    evidence = recorded.unpack("offset-first-start", tmp_path)
+    for log in evidence.rglob("rocketmq_client.log"):
+        lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+        log.write_text("".join(line for line in lines if "add a new pull request" not in line), encoding="utf-8")
+    truth = recorded.label("offset-first-start")["truth"]
+    found = causes.examine(kit.open_case(evidence, tmp_path / "ws").facts, "offset-jump")
+    told = truth["topics"]["order-done"]
+    assert found.verdict == "confirmed"
+    assert (found.figures["group"], found.figures["skipped"]) == (truth["group"], told["skipped"])
+    assert found.figures["moved"] == {queue: [0, first] for queue, first in told["start_offset"].items()}

@@ -5,14 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pastes
 import pyarrow.dataset as ds
 import pytest
 from click.testing import CliRunner
 from folders import opened
+from pastes import Paste
 from processes import typed
 from table import rows_of
 
 from kit.cli.main import cli
+from kit.explanation import context
 from kit.explanation.explain import blocks, explain, releases_of
 from kit.rocketmq.catalogue import BENIGN, EVENTS
 
@@ -147,3 +150,43 @@ def test_times_that_a_kernel_prints(text: str, times: list[str | None], tmp_path
 def test_what_a_text_says_is_upstreams_behaviour(line: str, wrong: str, right: str) -> None:
     said = " ".join(CliRunner().invoke(cli, ["explain", "-"], input=line).output.split())
     assert right in said and wrong not in said
+
+
+@pytest.mark.parametrize("paste", pastes.EVERY, ids=lambda paste: paste.name)
+def test_its_lines_and_ids_are_recognised_and_its_words_understood(paste: Paste) -> None:
+    """Ids that are held against each other, and checks that overtake the local transaction."""
+    rows = explain(paste.text)
+    slugs = {row["slug"] for row in rows}
+    assert set(paste.slugs) <= slugs
+    assert {row["text"] for row in rows if row["kind"] == "id"} == set(paste.ids)
+    assert (context.mixed(paste.text) is not None) == (paste.causes.get(pastes.IDENTITY) == "suspected")
+    overtaken = paste in pastes.OVERTAKEN and pastes.CONSISTENCY in paste.causes and "exception" not in paste.name
+    assert bool(context.overtaken(paste.text)) == ("check-overtakes-local" in slugs) == overtaken
+
+
+def test_the_lines_quoted_are_those_with_the_ids() -> None:
+    found = context.mixed(f"a\n\n> {pastes.UNIQ}\n<br>b<br>x {pastes.OFFSET} why")
+    assert found is not None and (found.at, found.offset_ids, found.uniq_keys) == ((3, 4), 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [
+        (pastes.UNIQ, True),
+        (pastes.OFFSET.lower(), True),
+        ("checkLocalTransaction during the local transaction", True),
+        ("0123456789abcdef0123456789abcdef  archive.zip", False),
+        ("a shopping list", False),
+    ],
+)
+def test_text_that_has_something_to_explain(text: str, speaks: bool) -> None:
+    assert context.speaks(text) is speaks
+
+
+def test_lines_of_a_clients_log_compare_no_ids() -> None:
+    printed = (
+        f"2026-11-22 07:50:22,022 WARN RocketmqClient - Message{{topic='orders', flag=0, properties={{UNIQ_KEY={pastes.UNIQ}, WAIT=true}}, body=[123], transactionId='null'}}\n"
+        f"2026-11-22 07:50:23,023 INFO RocketmqClient - send expire msg back. topic=orders, msgId={pastes.OFFSET}, queueId=0\n"
+    )
+    assert context.mixed(printed) is None
+    assert context.mixed(printed + "why are these different?\n") is not None

@@ -1,11 +1,12 @@
-"""Lines of large files: each asked for in any order, over the borders of the blocks they are counted by."""
+"""Lines of large files by their numbers, and words in text files: whole words only, by physical line, counted even where not all are kept."""
 
 import random
 from pathlib import Path
 
 import pytest
 
-from kit.inventory import inventory, quotes
+from kit.formats.logs.schema import LogFile
+from kit.inventory import inventory, mentions, quotes
 
 BLOCK = 512
 
@@ -50,3 +51,58 @@ def test_a_file_that_grew_is_counted_anew(log: Path) -> None:
     quotes.lines(written(log, lines), [("broker.log", 2)])
     more = ["2024-05-04 09:00:00 INFO main - zero", *lines]
     assert quotes.lines(written(log, more), [("broker.log", 3)]) == [lines[1]]
+
+
+UNIQ = "0A142C1500000C387F4466D0DB3F0003"
+OFFSET = "0A142C0B00002A9F0000000000001EE5"
+
+
+def text(path: Path, content: bytes) -> LogFile:
+    path.write_bytes(content)
+    return LogFile(path.name, str(path))
+
+
+def search(texts: list[LogFile], words: list[str], most: int = mentions.MOST) -> mentions.Found:
+    return mentions.search(texts, {"": words}, most)[""]
+
+
+def test_lines_are_physical_and_quoted_as_they_stand(tmp_path: Path) -> None:
+    lines = [b"first", b"a " + UNIQ.encode() + b" b\r", b"", b"dedupKey=" + OFFSET.encode(), b"keys=SO1 last"]
+    found, counts = search([text(tmp_path / "a.log", b"\n".join(lines))], [UNIQ, OFFSET, "SO1x", "SO12"])
+    assert [(m.line, m.word, m.text) for m in found] == [(2, UNIQ, f"a {UNIQ} b"), (4, OFFSET, f"dedupKey={OFFSET}")]
+    assert counts == {"a.log": 2}
+
+
+@pytest.mark.parametrize(
+    ("line", "hit"),
+    [("SO20260001", 0), ("xSO2026", 0), ("(SO2026)", 1), ("key=SO2026,", 1), ("SO2026", 1), ("order-SO2026:", 1)],
+)
+def test_a_key_stands_alone(tmp_path: Path, line: str, hit: int) -> None:
+    found, _ = search([text(tmp_path / "a.log", line.encode())], ["SO2026"])
+    assert len(found) == hit
+
+
+def test_of_a_loop_the_first_and_last_lines_are_kept(tmp_path: Path) -> None:
+    found, counts = search(
+        [text(tmp_path / "a.log", b"".join(b"%d %s\n" % (i, OFFSET.encode()) for i in range(1, 1001)))],
+        [OFFSET],
+        most=8,
+    )
+    assert counts == {"a.log": 1000}
+    assert [m.line for m in found] == [1, 2, 3, 4, 5, 6, 999, 1000]
+
+
+def test_other_encodings_short_keys_and_empty_files(tmp_path: Path) -> None:
+    (tmp_path / "gbk.log").write_text(f"一\n二 {UNIQ}\n", encoding="gb18030")
+    gbk = LogFile("gbk.log", str(tmp_path / "gbk.log"), encoding="gb18030")
+    found, counts = search([gbk, text(tmp_path / "empty.log", b""), text(tmp_path / "s.log", b"k7 k7")], [UNIQ, "k7"])
+    assert counts == {"gbk.log": 1}
+    assert (found[0].line, found[0].text) == (2, f"二 {UNIQ}")
+
+
+def test_a_word_is_found_across_windows_and_in_long_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = text(tmp_path / "x.log", f"first\n{'x' * 500} {UNIQ}\n\n{'y' * 99} {UNIQ}".encode())
+    for window in (1, 7, 64, 300, 10_000):
+        monkeypatch.setattr(mentions, "WINDOW", window)
+        found, counts = search([file], [UNIQ])
+        assert [m.line for m in found] == [2, 4] and counts == {"x.log": 2}

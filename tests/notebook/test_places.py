@@ -1,16 +1,20 @@
-"""From a reference to its place, from an id to its life, and back: as tables, and as tables of controls."""
+"""From a reference to its place, from an id to its life, and back: as tables, and as tables of controls; what a stop of a walk concludes."""
 
+from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from stores import Record, store
 from table import rows_of
 
 import kit
 from kit.charts import Table
+from kit.i18n import rendered
 from kit.notebook import places
 from kit.notebook.inquiry import Inquiry
 from kit.notebook.places import BadReference
+from kit.notebook.walks import walk
 
 IMAGE = "<img src=x onerror=alert(1)>"
 KEY = "0A14511500000C387F4466DA1B000001"
@@ -159,3 +163,13 @@ def test_a_notebook_asks_the_evidence_in_sql(case: Any) -> None:
     assert "known_texts" in {view.name for view in here.spark.catalog.listTables()}
     assert "```sql\n-- One row per known text" in here.query("known_texts")._repr_mimebundle_()["text/markdown"]
     assert "```python" in here.query("records")._repr_mimebundle_()["text/markdown"]
+
+
+CASES = rows_of(__file__, "says")
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{n}-{each['walk']}-{each['stop']}" for n, each in enumerate(CASES)])
+def test_a_stop_says_what_its_rows_show(spark: Any, case: dict[str, Any]) -> None:
+    rows = pa.Table.from_pylist(case["rows"])
+    said = rendered(walk(case["walk"])[case["stop"]].of(SimpleNamespace(session=spark), rows), "en")
+    assert case["says"] in said

@@ -2,6 +2,7 @@
 
 A case says in its name what is true, which rows are `given` to which tables, and which rows the `table` then has: at least the columns that are
 named, those of a gold table in order unless `order: any`. `!at 5` is five seconds after the beginning; a given row has the `defaults` of its table where it says nothing.
+Below are tables of many rows, which are made by a rule.
 """
 
 import datetime as dt
@@ -11,6 +12,7 @@ from typing import Any
 import asked
 import pytest
 import yaml
+from asked import at
 
 from kit.tables.queries import catalogue
 
@@ -19,7 +21,7 @@ class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mis
     """YAML with times."""
 
 
-Loader.add_constructor("!at", lambda loader, node: asked.at(float(node.value)))
+Loader.add_constructor("!at", lambda loader, node: at(float(node.value)))
 
 
 def cases() -> list[Any]:
@@ -41,11 +43,219 @@ def in_utc(value: Any) -> Any:
 @pytest.mark.parametrize(("case", "defaults"), cases())
 def test_a_table_makes_of_rows(case: dict[str, Any], defaults: dict[str, dict[str, Any]]) -> None:
     given = {name: [defaults.get(name, {}) | row for row in rows] for name, rows in case["given"].items()}
-    made = asked.rows(case["table"], **given)
+    found = asked.rows(case["table"], **given)
     expected = case["expect"]
-    assert len(made) == len(expected), made
+    assert len(found) == len(expected), found
     if case.get("order") == "any" or catalogue()[case["table"]].layer == "silver":
-        made = sorted(made, key=lambda row: str([row[name] for name in expected[0]]))
+        found = sorted(found, key=lambda row: str([row[name] for name in expected[0]]))
         expected = sorted(expected, key=lambda row: str(list(row.values())))
-    for row, wanted in zip(made, expected, strict=True):
+    for row, wanted in zip(found, expected, strict=True):
         assert {name: in_utc(row[name]) for name in wanted} == wanted
+
+
+HOST, CLIENT = "10.0.0.2:10911", "10.0.1.7:40001"
+
+
+def stored(n: int, seconds: float, born: float | None = None, **more: Any) -> dict[str, Any]:
+    """Return an original, stored so many seconds after the start and born at once before if not told otherwise."""
+    row = {
+        "file": "00000000000000000000", "physical_offset": n * 100, "store_size": 100, "topic": "orders", "queue_id": 0, "queue_offset": n,
+        "sys_flag": 0, "born_timestamp": at(seconds - 0.001 if born is None else born), "born_host": CLIENT, "store_timestamp": at(seconds),
+        "store_host": HOST, "reconsume_times": 0, "prepared_transaction_offset": 0, "body_crc": n, "body_size": 10,
+        "offset_msg_id": f"M{n}", "uniq_key": f"U{n}", "keys": f"K{n}", "stage": "original", "original": True, "misplaced": False,
+    }  # fmt: skip
+    return row | more
+
+
+def traffic(seconds: float, *, missing: tuple[float, float], waiters: int = 0) -> list[dict[str, Any]]:
+    """Return a record every 10 ms, none in a hole; `waiters` of those that follow it were born in its first 10 ms."""
+    start, end = missing
+    times = [n / 100 for n in range(int(seconds * 100)) if not start < n / 100 < end]
+    born = dict.fromkeys([t for t in times if t >= end][:waiters], start + 0.005)
+    return [stored(n, t, born.get(t)) for n, t in enumerate(times)]
+
+
+def ms(seconds: float) -> int:
+    return int(at(seconds).timestamp() * 1000)
+
+
+def test_a_hole_in_store_times_is_a_pause_if_three_originals_waited_for_its_end() -> None:
+    (pause,) = asked.rows("pauses", records=traffic(8, missing=(4, 4.5), waiters=3))
+    # The first of those that waited was born 5 ms after the last record before the hole.
+    assert pause == {"store_host": HOST, "start_ms": ms(4.005), "end_ms": ms(4.5), "waiters": 3}
+    # One waiter proves a hole of a second, none of half a second.
+    assert asked.rows("pauses", records=traffic(8, missing=(4, 4.5), waiters=1)) == []
+    assert len(asked.rows("pauses", records=traffic(8, missing=(4, 5.5), waiters=1))) == 1
+    assert asked.rows("pauses", records=traffic(8, missing=(4, 4.5))) == []
+    # A record that a flipped bit moves into the hole does not end it.
+    moved = stored(9_999, 4.25, misplaced=True)
+    assert asked.rows("pauses", records=[*traffic(8, missing=(4, 4.5), waiters=3), moved]) == [pause]
+
+
+def test_the_clock_of_a_client_is_known_by_its_quickest_record() -> None:
+    behind = [stored(n, 10 + n, 3 + n) for n in range(20)]
+    (clock,) = asked.rows("client_clocks", records=behind)
+    assert (clock["born_host"], clock["skew"]) == (CLIENT, 7000)
+    # A difference that no network explains but a flipped bit does: the third quickest counts.
+    flipped = [stored(n, 10 + n, 10 + n - 0.002 if n else 99) for n in range(20)]
+    (clock,) = asked.rows("client_clocks", records=flipped)
+    assert clock["skew"] == 0
+
+
+HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
+
+
+def leaked(offset: int, key: str = "L", born: float = 0) -> dict[str, Any]:
+    """A half record whose REAL_TOPIC is the half topic, stored so many seconds after the beginning as its offset says."""
+    return {
+        "uniq_key": key, "file": "log", "physical_offset": offset, "queue_id": 0, "queue_offset": offset, "topic": HALF, "stage": "leaked", "sys_flag": 4,
+        "store_timestamp": at(offset), "store_host": "h", "born_timestamp": at(born), "born_host": "10.0.0.9:1", "reconsume_times": 0,
+        "prepared_transaction_offset": 0, "property_TRAN_MSG": "true", "property_REAL_TOPIC": HALF, "property_DELAY": "3",
+    }  # fmt: skip
+
+
+def test_a_rare_key_of_one_birth_is_damaged() -> None:
+    copies = [leaked(n) for n in range(1, 202)] + [leaked(300, "M")]
+    (row,) = asked.rows("leak_counts", records=copies)
+    assert (row["records"], row["messages"]) == (202, 1)
+
+
+def test_the_curve_of_leaked_half_records_keeps_each_doubling() -> None:
+    """Two messages, 9,000 half records: every second one, the first and last, and 2 × 2^k."""
+    records = [leaked(n, "LM"[n % 2], born=n % 2) for n in range(9_000)]
+    found = asked.rows("leak_growth", records=records)
+    doubled = [row["seq"] for row in found if row["doubling"]]
+    assert doubled == [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192]
+    assert [row["seq"] for row in found[:3]] == [1, 2, 4] and len(found) == 4_501
+    assert found[-1] | {"store_timestamp": None} == {
+        "seq": 9_000, "store_timestamp": None, "half_queue_offset": 8_999, "check_times": None, "uniq_key": "M",
+        "doubling": False, "from_the_beginning": True,
+    }  # fmt: skip
+    # Once checked, it was stored before: its first record is not there.
+    late = [record | {"property_TRANSACTION_CHECK_TIMES": "4"} for record in records[:20]]
+    assert {row["from_the_beginning"] for row in asked.rows("leak_growth", records=late)} == {False}
+
+
+GOOD = ("OK", "SUCCESS", "CONSUME_SUCCESS", "true", "成功", "ok: 3")
+BAD = ("FAIL", "RECONSUME_LATER", "SKIPPED_DUPLICATE", "失败", "false", "err")
+UNKNOWN = ("transferred", "7", "book")
+
+
+def ledger(file: str, *results: str) -> list[dict[str, Any]]:
+    named = {"role": "deliveries", "file": file, "uniq_key": "K"}
+    return [{**named, "line": n, "status": result, "time": at(n)} for n, result in enumerate(results, 2)]
+
+
+def test_an_unknown_word_is_a_success_only_where_most_deliveries_end_with_it() -> None:
+    """First a ledger of each word with another one beside it, then each unknown word alone."""
+    rows = [row for word in (*GOOD, *BAD, *UNKNOWN) for row in ledger(word, word, "other")]
+    found = asked.rows("ledger_deliveries", rows=rows)
+    assert {row["result"]: row["success"] for row in found if row["result"] != "other"} == (
+        dict.fromkeys(GOOD, True) | dict.fromkeys(BAD, False) | dict.fromkeys(UNKNOWN)
+    )
+    for word in UNKNOWN:
+        (row,) = asked.rows("ledger_deliveries", rows=ledger("a.csv", word))
+        assert row["success"] is True
+
+
+def test_a_column_of_many_different_words_is_no_result() -> None:
+    found = asked.rows("ledger_deliveries", rows=ledger("a.csv", *(f"ok {n}" for n in range(51))))
+    assert {r["success"] for r in found} == {None}
+
+
+LIMITS = {
+    "how": "total", "max_size": 1000, "total_max": 1000, "body_max": None, "dledger_max": None, "properties_max": 32767,
+    "check_max": 15,
+}  # fmt: skip
+
+
+def half(offset: int, size: int, **more: Any) -> dict[str, Any]:
+    """Return a half record of `size` bytes, 500 of which are body."""
+    record = {
+        "file": "log", "topic": HALF, "stage": "half", "property_REAL_TOPIC": "orders", "sys_flag": 4, "body_size": 500,
+        "store_size": size,
+    }  # fmt: skip
+    record |= {
+        "queue_offset": offset,
+        "physical_offset": 1000 * offset,
+        "store_timestamp": at(offset),
+        "uniq_key": f"K{offset}",
+    }
+    return record | {"offset_msg_id": f"{offset:032X}"} | more
+
+
+def of_halves(table: str, *records: dict[str, Any], **given: Any) -> list[dict[str, Any]]:
+    known = {
+        "half_brokers": [{"file": "log", "host": "H", "broker": "host H"}],
+        "size_limits": [{"broker": each, "raw_put_backs": False, **LIMITS} for each in (None, "host H")],
+        "raw_half_bodies": [{"file": "none", "physical_offset": 0, "raw_size": 1}],
+    }
+    return asked.rows(table, records=list(records), **{**known, **given})
+
+
+def open_ones(*offsets: int) -> list[dict[str, Any]]:
+    ids = (
+        asked.case(records=[half(n, 900) for n in offsets])
+        .tables.frame("records")
+        .select("id", "queue_offset")
+        .collect()
+    )
+    return [
+        {"id": r.id, "uniq_key": f"K{r.queue_offset}", "state": "pending", "last_queue": r.queue_offset} for r in ids
+    ]
+
+
+def test_open_transactions_that_do_not_fit_are_misfits() -> None:
+    rows = of_halves(
+        "half_misfits", half(1, 990), half(2, 980), half(3, 700), half(4, 999), transactions=open_ones(1, 3, 4)
+    )
+    assert [(r["queue_offset"], r["state"], r["last_size"], r["transactions"], r["largest"]) for r in rows] == [
+        (1, "pending", 1017, 2, 1026),
+        (4, "pending", 1026, 2, 1026),
+    ]
+
+
+def test_a_record_loops_that_the_log_names_or_whose_sizes_it_prints() -> None:
+    records, state = [half(1, 990), half(2, 990), half(3, 700)], open_ones(2, 3)
+    printed = {"event": "message-size-exceeded", "writer": "put_back", "total": 1016, "body": 500, "msg_id": None}
+    (row,) = of_halves("half_looping", *records, transactions=state, size_refusals=[printed | {"msg_id": "x"}])
+    assert row["queue_offset"] == 2, "the first open one of those with these sizes"
+    named = {"event": "put-back-failed", "writer": "put_back", "total": None, "body": None, "msg_id": f"{3:032x}"}
+    (row,) = of_halves("half_looping", *records, transactions=state, size_refusals=[printed, named])
+    assert (row["queue_offset"], row["next_refused"]) == (3, None)
+
+
+def test_what_waits_behind_the_record_at_which_the_check_is_stuck() -> None:
+    looping = [
+        {"queue_offset": n, "offset_msg_id": str(n), "file": "log", "next_refused": why}
+        for n, why in ((2, None), (3, "total"))
+    ]
+    misfits = [{"queue_offset": 1}]
+    (row,) = asked.rows("half_waiting", half_looping=looping, half_misfits=misfits, transactions=open_ones(1, 3, 4, 5))
+    assert row == {"stuck": 3, "waiting": 2}
+
+
+def test_the_largest_half_records_have_their_fate() -> None:
+    looping = [{"offset_msg_id": f"{1:032X}"}]
+    records = [half(n, size) for n, size in ((1, 990), (2, 985), (3, 700), (4, 995))]
+    rows = of_halves("half_near_limit", *records, transactions=open_ones(1, 2, 3), half_looping=looping)
+    assert [(r["queue_offset"], r["fate"], r["limit"]) for r in rows] == [
+        (4, "ended", 1000), (1, "refused", 1000), (2, "at_risk", 1000), (3, "fits", 1000),
+    ]  # fmt: skip
+
+
+def test_marks_of_the_release_that_wrote_half_records() -> None:
+    text = "x" * (700 - 91 - 500 - len(HALF) - 1)
+    (row,) = of_halves(
+        "half_writers",
+        half(1, 700, properties_text=text, property_CLUSTER="c"),
+        half(2, 700, properties_text=text + "y"),
+    )
+    assert row == {
+        "broker": "host H", "region": False, "transaction_id": False, "cluster": True, "unseparated": True, "release": "4.6.0",
+    }  # fmt: skip
+
+
+def test_a_long_curve_of_the_half_queue_is_thinned() -> None:
+    long = asked.rows("half_queue", records=[half(n, 700) for n in range(1000)])
+    assert len(long) <= 401 and long[-1]["offset"] == 1000

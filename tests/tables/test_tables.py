@@ -1,6 +1,8 @@
-"""The runner, and what every table has to have."""
+"""The runner, queries side by side, and what every table has to have."""
 
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import asked
 import pytest
@@ -10,7 +12,7 @@ from kit.analysis.sends import attempts
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import EVENTS
 from kit.tables.queries import HERE, catalogue
-from kit.tables.runner import TableFailed
+from kit.tables.runner import TableFailed, Turns
 
 
 def test_what_fails_is_named_and_costs_only_itself() -> None:
@@ -59,3 +61,45 @@ def test_the_first_forty_starts_are_moments() -> None:
     events = [{"event": "client-started", "file": "f", "line": n, "ts": asked.at(100 - n)} for n in range(50)]
     found = asked.rows("first_moments", events=[*events, {"event": "broker-boot", "file": "f", "line": 99}])
     assert [row["line"] for row in found] == list(range(49, 9, -1))
+
+
+FULL = (
+    "Failed to allocate additional 233.0 KB for HashJoinInput[1] - 23.0 KB remain available for the total memory pool"
+)
+
+
+def test_a_query_without_memory_is_asked_again_when_the_others_are_done() -> None:
+    turns, ended, order = Turns(), threading.Event(), list[str]()
+
+    def long() -> None:
+        ended.wait(10)
+        order.append("long")
+
+    def hungry() -> str:
+        if "hungry" not in order:
+            order.append("hungry")
+            threading.Timer(0.1, ended.set).start()
+            raise RuntimeError(FULL)
+        order.append("again")
+        return "rows"
+
+    with ThreadPoolExecutor(2) as pool:
+        other = pool.submit(turns.ask, long)
+        assert pool.submit(turns.ask, hungry).result(10) == "rows"
+        other.result(10)
+    assert order == ["hungry", "long", "again"]
+    assert turns.ask(lambda: "more") == "more"
+
+
+@pytest.mark.parametrize(("error", "times"), [(RuntimeError(FULL), 2), (ValueError("no such column"), 1)])
+def test_a_query_that_needs_more_than_there_is_fails_and_no_other_is_asked_again(error: Exception, times: int) -> None:
+    turns, asked = Turns(), []
+
+    def fails() -> None:
+        asked.append(1)
+        raise error
+
+    with pytest.raises(type(error), match=r"memory pool|no such column"):
+        turns.ask(fails)
+    assert len(asked) == times
+    assert turns.ask(lambda: "more") == "more"

@@ -1,4 +1,4 @@
-"""iostat, vmstat, sar, df and GC logs: values read by hand, sizes by arithmetic."""
+"""iostat, vmstat, sar, df, ip, ss and GC logs: values read by hand, sizes by arithmetic."""
 
 import datetime as dt
 from pathlib import Path
@@ -10,7 +10,7 @@ from table import rows_of
 
 from kit.explanation.explain import explain
 from kit.formats.printed_times import converter
-from kit.formats.tables import host_heads, metrics
+from kit.formats.tables import host_heads, host_network, metrics
 
 VMSTAT = rows_of(__file__, "vmstat")
 SAR = rows_of(__file__, "sar")
@@ -110,3 +110,30 @@ def test_explain_says_what_an_output_is_and_goes_on_behind_it() -> None:
     known = "java.io.IOException: No space left on device"
     slugs = [row["slug"] for row in explain(f"{DF}{known}\nwhat does it mean?")]
     assert slugs == ["host-output", "no-space-left", None]
+
+
+IP_ADDR = rows_of(__file__, "ip_addr")
+SS = rows_of(__file__, "ss")
+
+
+def network(text: str, *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row.get(name) for name in names) for row in host_network.parse(text)]
+
+
+def test_addresses() -> None:
+    expected = [("lo", "127.0.0.1", 8, 2), ("eth0", "10.20.109.11", 16, 5), ("docker0", "172.17.0.3", 16, 7)]
+    assert network(IP_ADDR, "interface", "address", "prefix", "line") == expected
+    assert network(IP_ADDR.replace("\n", "\r\n"), "interface", "address", "prefix", "line") == expected
+    assert network("eth0@if12  UP  10.0.0.3/24 fe80::1/64 \n", "interface", "address", "prefix") == [
+        ("eth0", "10.0.0.3", 24),
+        ("eth0", "fe80::1", 64),
+    ]
+
+
+def test_sockets() -> None:
+    told = network(SS, "address", "port", "peer", "state")
+    assert told == [
+        ("0.0.0.0", 10912, "0.0.0.0:*", "LISTEN"),
+        ("0.0.0.0", 10911, "*:*", "LISTEN"),
+        ("10.0.0.2", 10911, "[::ffff:10.0.0.9]:5123", "ESTAB"),
+    ]
