@@ -9,7 +9,6 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple, TypeVar
 
-from kit.rocketmq import ids
 from kit.tables.facts import Facts, memo
 
 T = TypeVar("T")
@@ -128,18 +127,16 @@ def sharing(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def half_hosts(facts: Facts) -> dict[str, str]:
-    """Return {storing host: its broker}, hosts as in offset message ids: the table `half_brokers`."""
-    return {row["host"]: row["broker"] for row in facts.rows("half_brokers")}
+    """Return {storing host: its broker} of the hosts with half or op records, as in offset message ids."""
+    return {row["host"]: row["broker"] for row in facts.rows("store_brokers") if row["halves"]}
 
 
 def half_addresses(facts: Facts, broker: str | None = None) -> Hosts:
     """Return the addresses of a broker of `half_hosts`; without one those of the only broker, else none."""
-    known = half_hosts(facts)
-    if broker is None and len(set(known.values())) != 1:
+    if broker is None and len(set(half_hosts(facts).values())) != 1:
         return frozenset()
-    # A damaged record has no address that could be told from its id.
-    places = [ids.tried(host + "0" * 16) for host, its in known.items() if broker in (None, its)]
-    return frozenset(place[0] for place in places if place)
+    rows = facts.rows("store_brokers")
+    return frozenset(row["store_host"] for row in rows if row["halves"] and broker in (None, row["broker"]))
 
 
 @memo

@@ -77,33 +77,21 @@ def replica_ends(facts: Facts) -> list[dict[str, Any]]:
     return [row | {"host": ids.host_prefix(row["store_host"])} for row in rows]
 
 
-@fold("file string, host string, broker string", "half_hosts")
-def half_brokers(facts: Facts) -> list[dict[str, Any]]:
-    """One row per commit log file with half or op records and host that stored them: file, host, broker (the host that
-    represents it).
+@fold("file string, store_host string, host string, broker string, halves boolean", "file_hosts")
+def store_brokers(facts: Facts) -> list[dict[str, Any]]:
+    """One row per commit log file and host that stored records in it: file, store_host, host (as in offset message ids),
+    broker (the host that represents it), halves (half or op records are among them).
 
     Half and op queues belong to a broker, and a broker changes its address if another member of its group leads: hosts
-    that wrote to one file are one broker. At most as many rows as `half_hosts`.
+    that wrote to one file are one broker. At most as many rows as `file_hosts`.
     """
-    rows = facts.rows("half_hosts")
+    # A damaged record may have no address.
+    rows = [row | {"host": host} for row in facts.rows("file_hosts") if (host := ids.host_prefix(row["store_host"]))]
     broker = brokers.sharing((row["file"], row["host"]) for row in rows)
     return [row | {"broker": broker[row["host"]]} for row in rows]
 
 
-@fold("store_host string, broker string", "store_extent")
-def store_brokers(facts: Facts) -> list[dict[str, Any]]:
-    """One row per store host: store_host, broker (the least host, as in offset message ids, of those whose records
-    share files with its own). A DLedger group stores under the address of whoever leads it. At most as many rows as
-    hosts.
-    """
-    rows = facts.rows("store_extent")
-    stored = sorted({row["store_host"] for row in rows} - {None})
-    known = {host: prefix for host in stored if (prefix := ids.host_prefix(host))}  # a damaged record has no address
-    broker = brokers.sharing((row["file"], known[row["store_host"]]) for row in rows if row["store_host"] in known)
-    return [{"store_host": host, "broker": broker[prefix]} for host, prefix in known.items()]
-
-
-@fold("kept boolean", "half_brokers", "settings", "admin_names")
+@fold("kept boolean", "store_brokers", "settings", "admin_names")
 def discards_stored(facts: Facts) -> list[dict[str, Any]]:
     """One row: kept (whether every known broker stores what it discards, since 4.5.2)."""
     known = setup.broker_versions(facts, brokers.half_addresses(facts))
@@ -113,7 +101,7 @@ def discards_stored(facts: Facts) -> list[dict[str, Any]]:
 @fold(
     "broker string, how string, max_size bigint, total_max bigint, body_max bigint, dledger_max bigint, properties_max bigint, check_max bigint, "
     "raw_put_backs boolean",
-    "half_brokers", "half_writers", "size_refusals", "settings", "admin_names", "broker_starts", "store_extent",
+    "store_brokers", "half_writers", "size_refusals", "settings", "admin_names", "broker_starts", "store_extent",
 )  # fmt: skip
 def size_limits(facts: Facts) -> list[dict[str, Any]]:
     """One row per broker with half records, and one (broker null) for the broker whose half messages are refused, or

@@ -197,8 +197,6 @@ class Case:
         return self._once.get(f"table {name}", lambda: self._read(name))
 
     def _read(self, name: str) -> Path:
-        from kit.case import reading  # and with it the readers of every format
-
         spec = tables.specs()[name]
 
         def write(part: Path) -> None:
@@ -208,7 +206,7 @@ class Case:
                 "zones": dict(self.zones) if spec.zoned else {},
                 "needed": self.files_with(name) if name in ("skipped", "traces") else None,
             }
-            tables.write(self, name, part, reading.tasks(self.unzoned, name, options, part))
+            tables.write(self, name, part, tables.tasks(self.unzoned, name, options, part))
 
         try:
             return self.write_table(self.table_key(name), write)
@@ -286,29 +284,25 @@ class Case:
 
     def bronze(self, name: str) -> DataFrame:
         """Return one of `BRONZE`, read from the workspace; it is written there first if absent."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
         if name == "files":
             return local(self.session, self._files())
         if name == "limits":
             row = {"since": self.options.since, "until": self.options.until}
             return local(self.session, pa.Table.from_pylist([row], schema=tables.LIMITS))
         if name == "message_bodies":  # not stored: read from the commit log itself
-            from kit.case import reading
-
-            stores = reading.stores(self.unzoned.of_kind(*STORES), Unread())
+            stores = tables.stores(self.unzoned.of_kind(*STORES), Unread())
             reader = self.session.read.format("rocketmq.commitlog").option("files", stores).option("body", "true")
             return reader.load().where(self._within("store_timestamp"))
         read = tables.READ_AS.get(name, name)
-        rows, spec = self._stored(read), tables.specs()[read]
+        spec = tables.specs()[read]
+        rows = sessions.parquet(self.session, self.folder(read), from_arrow_schema(spec.schema))
         if name == "stored_messages":
             return rows
         columns = tables.as_messages() if name == "messages" else tables.countable(spec.schema)
         rows = rows.selectExpr(*columns).where(self._within(None if name == "all_entries" else spec.time))
         return rows.drop(*tables.HIDDEN) if name == "logs" else rows
-
-    def _stored(self, name: str) -> DataFrame:
-        from pyspark.sql.pandas.types import from_arrow_schema
-
-        return sessions.parquet(self.session, self.folder(name), from_arrow_schema(tables.specs()[name].schema))
 
     def _within(self, column: str | None) -> str:
         return tables.within(column, self.options.since, self.options.until)

@@ -1,6 +1,5 @@
-"""The tables of a case: their columns, their sources, and how they are stored as Parquet in the workspace.
-
-What reads the evidence is in `kit.case.reading`.
+"""The tables of a case: their columns, what they are read from (one task a file for the small ones, the kit's Spark data
+sources for records, logs, queues and indexes), and how they are stored as Parquet in the workspace.
 """
 
 from __future__ import annotations
@@ -10,46 +9,51 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pyarrow as pa
 
-from kit.evidence.files import Refused
+from kit.evidence.files import Refused, open_readonly
 from kit.evidence.unread import Unread, notes
 from kit.evidence.workspace import DONE, READING, code_hash
 from kit.formats.commitlog import schema
 from kit.formats.logs import thread_dumps
+from kit.formats.printed_times import converter
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
-from kit.formats.tables import configs, host_network, metrics, mqadmin
+from kit.formats.tables import configs, host_network, metrics, mqadmin, store_json
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
+from kit.formats.values import batch as fitted
 from kit.inventory import zones
-from kit.inventory.inventory import TEXTS, Inventory
+from kit.inventory.inventory import TEXTS, Inventory, log_files
 from kit.inventory.model import STORES, Item
+from kit.rocketmq import names
+from kit.spark import log_source
+from kit.spark.commitlog_source import CommitLogDataSource, TraceDataSource
+from kit.spark.queue_sources import ConsumeQueueDataSource, IndexDataSource
 from kit.spark.sessions import uri
-from kit.spark.sources import ddl
+from kit.spark.sources import ddl, part_name
 from kit.tables import frames
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 
-@attrs.frozen
-class Task:
-    """Something to read. `name` identifies it (`kit.spark.sources.part_name`), None if it is read again each time."""
-
-    read: Callable[[], Iterable[pa.RecordBatch]]
-    name: str | None = None
-
-
+Read = Callable[[], Iterable[pa.RecordBatch]]
+Task = tuple[str | None, Read]
+"""Something to read, by what identifies it (`kit.spark.sources.part_name`), None if it is read again each time."""
 Files = Callable[[Inventory], tuple[Item, ...]]
 MAX_OUTPUT: Final = 256 << 20
 """How many bytes of an application's output are searched for thread dumps (`kill -3`)."""
+MAX_CONFIG: Final = 64 << 20
+"""How many bytes of a configuration file are read: thousands of topics take a few megabytes."""
+_DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 
 
 @attrs.frozen
@@ -132,6 +136,139 @@ def key(name: str, inventory: Inventory, options: str, settled: zones.Zones | No
     return f"{name}-{hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:12]}"
 
 
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def tasks(inventory: Inventory, name: str, options: Mapping[str, Any], part: Path) -> list[Task]:
+    """Return the tasks that fill the folder `part` with a table.
+
+    `options`: tz_broker, tz_app, zones {file: zone}, needed (the commit log files to be read again, None for all).
+    """
+    items = specs()[name].files(inventory)
+    unread = Unread(str(part.resolve()))  # what cannot be read is noted there
+    changed(items, unread)
+    if opened := _source(name, items, options, unread):
+        return _cut(opened, options.get("needed"))
+    return [(None, partial(unread.through, item.file, partial(_read, name, item, options))) for item in items]
+
+
+# --- small tables: one task a file ------------------------------------------------------------------------------------
+
+
+def _read(name: str, item: Item, options: Mapping[str, Any]) -> Iterable[pa.RecordBatch]:
+    """Read one file of a small table. Raise whatever its reader raises."""
+    if name in ("rows", "sends"):
+        zone = options["zones"].get(item.file)
+        wanted = bool(item.detail.get("role"))
+        return rows.read(Path(item.path), item.file, item.detail, converter(zone)) if wanted else ()
+    if name == "admin":
+        reader = mqadmin.parse if item.kind == "mqadmin" else mqadmin.parse_quoted
+        return mqadmin.read(item.file, item.path, item.modified, reader)
+    if name == "threads":
+        return _threads(item, options)
+    if name == "network":
+        return (host_network.read(item.file, item.path),)
+    if name == "metrics":
+        # Metrics come from the broker's host, whose zone may differ from that of its logs.
+        zone = converter(options.get("tz_broker") or options["zones"].get(item.file))
+        return metrics.read(item.file, item.path, zone, short=item.kind != "metrics")
+    try:
+        if name == "config_files":
+            return _records(configs.CONFIGS, configs.configs(item.file, _bytes(item), item.detail, item.kind))
+        offsets = configs.offsets(item.file, _bytes(item), item.detail, item.kind)
+        return _records(configs.OFFSETS, ({**row, "time": item.modified} for row in offsets))
+    except _DAMAGED_JSON:
+        if item.kind == "store_json":  # `broken_configs` lists it
+            return ()
+        raise
+
+
+def _records(schema: pa.Schema, records: Iterable[dict[str, Any]]) -> list[pa.RecordBatch]:
+    rows = list(records)
+    return [fitted(rows, schema)] if rows else []
+
+
+def _threads(item: Item, options: Mapping[str, Any]) -> Iterable[pa.RecordBatch]:
+    zone = converter(options.get("tz_app") or options["zones"].get(item.file))
+    with open_readonly(item.path) as stream:
+        raw = stream.read(MAX_OUTPUT)
+    dumped = item.kind == "thread_dump" or thread_dumps.MARK in raw or (item.kind == "mqadmin" and b" TID: " in raw)
+    return thread_dumps.read(item.file, raw, zone) if dumped else ()
+
+
+def _bytes(item: Item) -> bytes:
+    with open_readonly(item.path) as stream:
+        return stream.read(MAX_CONFIG)
+
+
+def broken_configs(inventory: Inventory) -> list[str]:
+    """Return the configuration files that cannot be parsed."""
+    broken = []
+    for item in inventory.of_kind("store_json"):
+        try:
+            data = _bytes(item)
+            store_json.parse_json(data.decode("utf-8-sig", "replace"))
+            for read in (configs.configs, configs.offsets):
+                read(item.file, data, item.detail, item.kind)
+        except OSError:
+            continue  # reported by whoever reads its table
+        except Exception:
+            broken.append(item.file)
+    return broken
+
+
+# --- big tables: tasks of a data source -------------------------------------------------------------------------------
+
+
+def _once(read: Callable[..., Any], *arguments: Any) -> list[Any]:
+    return [read(*arguments)]
+
+
+def stores(items: Sequence[Item], unread: Unread) -> str:
+    """Return commit log files as option `files` of the readers, examined once here instead of in every task."""
+    if not items:  # kernels take a moment to load
+        return "[]"
+    from kit.formats.commitlog.segments import examine
+
+    files = (unread.through(i.file, partial(_once, examine, i.file, str(i.path), i.base)) for i in items)
+    return json.dumps([attrs.asdict(file) for each in files for file in each])
+
+
+def _cut(source: Any, needed: frozenset[str] | None) -> list[Task]:
+    """Return what reads a big table, cut as its data source cuts it."""
+    parts = source.tasks()
+    if needed is not None:
+        parts = [attrs.evolve(each, ranges=tuple(at for at in each.ranges if at[0].file in needed)) for each in parts]
+        parts = [each for each in parts if each.ranges]
+    return [(part_name(source.options, each), partial(source.rows, each)) for each in parts]
+
+
+def _source(name: str, items: Sequence[Item], options: Mapping[str, Any], unread: Unread) -> Any:
+    """Return the data source of a big table, None for a small one."""
+    known = {"unread": str(unread.folder), "digests": json.dumps({i.path: i.content for i in items if i.content})}
+    if name == "messages":
+        # The body of an op record says which half messages it ends.
+        wanted = {"body_topics": names.OP_TOPIC, "columns": ",".join(schema.STORED)}
+        return CommitLogDataSource({**known, **wanted, "files": stores(items, unread)})
+    if name == "skipped":
+        return CommitLogDataSource({**known, "files": stores(items, unread), "table": "skipped"})
+    if name == "traces":
+        return TraceDataSource({**known, "files": stores(items, unread)})
+    if name in ("consumequeue", "index"):
+        kind = ConsumeQueueDataSource if name == "consumequeue" else IndexDataSource
+        return kind({**known, "files": json.dumps([{"file": i.file, "path": i.path} for i in items])})
+    if name == "logs":
+        # A declared zone is in the options and holds for every file.
+        files = log_files(items, {} if options.get("tz_app") else options["zones"])
+        zoned = {zone: options[zone] for zone in ("tz_broker", "tz_app") if options.get(zone)}
+        pieces = json.dumps(log_source.plan(files, unread))
+        return log_source.LogDataSource({**known, **zoned, "events": "true", "pieces": pieces})
+    return None
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
 def write(case: Case, table: str, folder: Path, tasks: Sequence[Task]) -> None:
     """Write what the tasks read of a table into a folder as Parquet, one part a task, by queries of the session.
 
@@ -141,16 +278,16 @@ def write(case: Case, table: str, folder: Path, tasks: Sequence[Task]) -> None:
     GB apart.
     """
     schema = specs()[table].schema
-    named = [(f"{PART}{task.name or f'{number:05}'}", task.read) for number, task in enumerate(tasks)]
     if not case.shared:
-        _link_known(case.workspace.folder.parent, table, folder, {f"{PART}{task.name}" for task in tasks if task.name})
+        _link_known(case.workspace.folder.parent, table, folder, {f"{PART}{name}" for name, _ in tasks if name})
+    named = [(f"{PART}{name or f'{number:05}'}", read) for number, (name, read) in enumerate(tasks)]
     missing = [(name, read) for name, read in named if not (folder / name).exists()]
 
-    def query(parts: Sequence[tuple[str, Callable[[], Iterable[pa.RecordBatch]]]]) -> None:
+    def query(parts: Sequence[tuple[str, Read]]) -> None:
         case.check_cancelled()
         numbered = [(number,) for number in range(len(parts))]
         numbers = case.session.createDataFrame(numbered, "task int").repartition(len(parts))
-        rows = numbers.mapInArrow(_Reader(tuple(parts), schema, str(folder)), f"part string, {ddl(schema)}")
+        rows = numbers.mapInArrow(partial(_rows, tuple(parts), schema, str(folder)), f"part string, {ddl(schema)}")
         if len(parts) == 1:
             rows.drop("part").write.mode("append").parquet(uri(folder / parts[0][0]))
         else:
@@ -183,30 +320,21 @@ PART: Final = "part=p"
 """How the folder of a part begins: Spark's own form for a column that tells parts apart."""
 
 
-@attrs.frozen
-class _Reader:
-    """Reads some of the tasks where the engine runs it; a batch with a value that does not fit is noted, not read."""
-
-    tasks: tuple[tuple[str, Callable[[], Iterable[pa.RecordBatch]]], ...]
-    schema: pa.Schema
-    folder: str
-
-    def __call__(self, numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for asked in numbers:
-            for number in asked.column(0).to_pylist():
-                name, read = self.tasks[number]
-                for batch in read():
-                    if batch.num_rows:
-                        yield from self._fitting(name.removeprefix("part="), batch)
-
-    def _fitting(self, name: str, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        try:
-            columns = [rows.column(field.name).cast(field.type) for field in self.schema]
-        except Exception as error:
-            Unread(self.folder).note(str(rows.column("file")[0]), error)
-        else:
-            fields = [pa.field("part", pa.string()), *self.schema]
-            yield pa.RecordBatch.from_arrays([pa.repeat(name, rows.num_rows), *columns], schema=pa.schema(fields))
+def _rows(
+    parts: Sequence[tuple[str, Read]], schema: pa.Schema, folder: str, numbers: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Read some of the parts where the engine runs it; a batch with a value that does not fit is noted, not read."""
+    fields = pa.schema([pa.field("part", pa.string()), *schema])
+    for number in chain.from_iterable(asked.column(0).to_pylist() for asked in numbers):
+        name, read = parts[number]
+        for batch in filter(len, read()):
+            try:
+                columns = [batch.column(field.name).cast(field.type) for field in schema]
+            except Exception as error:
+                Unread(folder).note(str(batch.column("file")[0]), error)
+            else:
+                part = pa.repeat(name.removeprefix("part="), batch.num_rows)
+                yield pa.RecordBatch.from_arrays([part, *columns], schema=fields)
 
 
 def changed(items: Iterable[Item], unread: Unread) -> None:

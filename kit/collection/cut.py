@@ -153,7 +153,7 @@ def _messages(case: Case, frame: DataFrame, named: Column, keys: DataFrame) -> D
     """
     named = F.coalesce(named, F.lit(False))
     chosen = [frame.where(named), frame.where(~named).join(keys, "uniq_key", "left_semi")]
-    brokers = case.tables.frame("half_brokers").select("file", "broker").distinct()
+    brokers = case.tables.frame("store_brokers").select("file", "broker").distinct()
     halves = chosen[0].unionByName(chosen[1]).where(F.col("topic") == names.HALF_TOPIC).join(brokers, "file")
     halves = halves.selectExpr("broker", "queue_offset as half_queue_offset")
     ending = case.tables.frame("ops").join(brokers, "file").join(halves, ["broker", "half_queue_offset"], "left_semi")

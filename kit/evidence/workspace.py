@@ -30,9 +30,7 @@ from kit.i18n import Lang, labels
 
 DONE: Final = "_SUCCESS"
 """The marker of a complete table, by the name Spark gives it."""
-READING: Final = (
-    "rocketmq", "evidence", "formats", "inventory", "spark", "case/tables.py", "case/reading.py",
-)  # fmt: skip
+READING: Final = ("rocketmq", "evidence", "formats", "inventory", "spark", "case/tables.py")
 """The folders and modules whose code determines the content of tables."""
 RUN: Final = "RMQ_KIT_RUN"
 """Environment variable with the name of the process's run."""

@@ -11,7 +11,7 @@ import recorded
 from pyspark.sql import functions as F  # noqa: N812
 
 import kit
-from kit.case import reading, tables, unreadable
+from kit.case import tables, unreadable
 from kit.case.case import Case
 from kit.causes import results
 from kit.causes.findings import Finding, Step
@@ -144,7 +144,7 @@ def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, tru
 
 def test_second_opening_reads_no_evidence(case: Case, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = case.messages.count()
-    monkeypatch.setattr(reading, "tasks", None)
+    monkeypatch.setattr(tables, "tasks", None)
     again = kit.open_case(SAMPLE, cache)
     assert again.messages.count() == counted
 

@@ -186,7 +186,7 @@ def half(offset: int, size: int, **more: Any) -> dict[str, Any]:
 
 def of_halves(table: str, *records: dict[str, Any], **given: Any) -> list[dict[str, Any]]:
     known = {
-        "half_brokers": [{"file": "log", "host": "H", "broker": "host H"}],
+        "store_brokers": [{"file": "log", "host": "H", "broker": "host H"}],
         "size_limits": [{"broker": each, "raw_put_backs": False, **LIMITS} for each in (None, "host H")],
         "raw_half_bodies": [{"file": "none", "physical_offset": 0, "raw_size": 1}],
     }

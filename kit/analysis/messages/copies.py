@@ -117,7 +117,7 @@ def ops(facts: Facts, halves: list[Record]) -> list[Record]:
     """Return the op records that end one of these half records, each once and in store order."""
     if not halves:
         return []
-    brokers = {row["file"]: row["broker"] for row in facts.rows("half_brokers")}
+    brokers = {row["file"]: row["broker"] for row in facts.rows("store_brokers")}
     by_place = {(brokers.get(half["file"]), half["queue_offset"]): half for half in halves}
     offsets = [str(offset) for offset in sorted({offset for _, offset in by_place})]
     ended: dict[tuple[str, int], Record] = {}

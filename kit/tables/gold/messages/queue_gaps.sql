@@ -4,7 +4,7 @@
 with taken as (
   select coalesce(b.broker, left(r.offset_msg_id, length(r.offset_msg_id) - 16)) as broker, r.topic, r.queue_id, r.queue_offset, r.physical_offset,
     try_add(r.queue_offset, coalesce(if((r.sys_flag & 128) <> 0, try_cast(r.property_INNER_NUM as bigint), null), 1)) as next_offset
-  from records r left join store_brokers b on r.store_host = b.store_host
+  from records r left join store_brokers b on r.file = b.file and r.store_host = b.store_host
   where (r.sys_flag & 12) not in (4, 12) and r.problem is null
 ), steps as (
   select *, lag(next_offset) over (partition by broker, topic, queue_id order by queue_offset, physical_offset) as first,

@@ -3,7 +3,7 @@
 -- more than one rule of sizes fits. At most one row a broker.
 -- CLUSTER since 4.6.0, MSG_REGION since 5.0.0, __transactionId__ since 5.1.0; no separator from 4.9.1 to 5.1.x (common/message/MessageDecoder).
 with brokers as (
-  select file, min(broker) as broker from half_brokers group by file
+  select distinct file, broker from store_brokers
 ), first as (
   select b.broker, r.property_MSG_REGION, r.property___transactionId__, r.property_CLUSTER, octet_length(r.properties_text) as text_bytes,
     r.store_size - r.body_size - octet_length(r.topic) - 75 - case when r.sys_flag & 16 <> 0 then 20 else 8 end

@@ -6,7 +6,7 @@
 -- the digits of the offset) and WAIT=false for true. A record is 91 bytes (115 with both hosts in IPv6), body, topic and properties.
 -- Source: store/CommitLog.calMsgLength, broker/transaction/queue/TransactionalMessageBridge.renewHalfMessageInner, TransactionalMessageServiceImpl.check.
 with brokers as (
-  select file, min(broker) as broker from half_brokers group by file
+  select distinct file, broker from store_brokers
 ), half as (
   select b.broker, r.file, r.physical_offset, r.store_timestamp, r.id, r.uniq_key, r.offset_msg_id, r.topic, r.property_REAL_TOPIC as real_topic,
     coalesce(r.queue_offset, 0) as queue_offset, coalesce(r.sys_flag, 0) as sys_flag, cast(coalesce(r.store_size, 0) as bigint) as store_size,

@@ -11,7 +11,7 @@
 -- A commit with a damaged flag or topic is still one, for only a commit names a half record.
 -- Source: broker/processor/EndTransactionProcessor, broker/transaction/queue/TransactionalMessageBridge, TransactionalMessageServiceImpl.check.
 with brokers as (
-  select file, min(broker) as broker from half_brokers group by file
+  select distinct file, broker from store_brokers
 ), placed_ops as (
   select coalesce(b.broker, '') as broker, o.half_queue_offset, o.store_timestamp, o.physical_offset, o.file from ops o left join brokers b on b.file = o.file
   where o.queue_id = 0 and o.half_queue_offset is not null
