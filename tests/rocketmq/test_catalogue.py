@@ -98,7 +98,7 @@ def meets(row: Event | Problem, text: str) -> bool:
 def test_second_conditions() -> None:
     for flags in range(64):
         assert meets(EVENTS["leaked-commit-printed"], f"sysFlag={flags}, bornTimestamp=") == (flags & 0xC == 8), flags
-    assert not meets(EVENTS["broker-topic-too-long"], "longer than topic max length 127.")
+    assert not meets(EVENTS["batch-topic-too-long"], "putMessage message topic length too long 149")
 
 
 @pytest.mark.parametrize(("name", "seen", "unseen"), rows_of(__file__, "recordings_hold_what_happened"))
