@@ -24,11 +24,10 @@ from kit.evidence.unread import Unread, notes
 from kit.evidence.workspace import DONE, READING, code_hash
 from kit.formats.commitlog import schema
 from kit.formats.logs import thread_dumps
-from kit.formats.printed_times import converter
+from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, host_network, metrics, mqadmin, store_json
-from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.formats.values import batch as fitted
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory, log_files

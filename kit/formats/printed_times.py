@@ -19,6 +19,9 @@ NO_ZONE = T(
     "`{zone}` is not a time zone; write +08:00 or Asia/Shanghai", "“{zone}”不是时区；请写成 +08:00 或 Asia/Shanghai"
 )
 EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+NANO_FIRST_MS: Final = -9_214_560_000_000
+NANO_LAST_MS: Final = 9_214_646_399_999
+"""The years 1678 to 2261: what pandas can count in nanoseconds, with some months to spare for arithmetic."""
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 """Months as the C locale abbreviates them."""
 
@@ -107,6 +110,25 @@ def when(text: str | None, *, month_first: bool = False) -> When | None:
     return When(printed - (east * 60_000 if isinstance(east, int) else 0), not match[8])
 
 
+def instant(ms: float | None) -> int | None:
+    """Return ms since 1970 where nanoseconds can hold them, None for any other number."""
+    return int(ms) if ms is not None and NANO_FIRST_MS <= ms <= NANO_LAST_MS else None
+
+
+def moment(text: str | None, zone: Callable[[int], int], *, month_first: bool = False) -> int | None:
+    """Return a printed time as µs since 1970, None where that is not known. `zone`: ms as printed → ms since 1970."""
+    printed = when(text, month_first=month_first)
+    ms = None if printed is None else instant(printed.ms)
+    if printed is not None and ms is not None and printed.floating:
+        ms = instant(zone(ms))
+    return None if ms is None else 1000 * ms
+
+
+def datetime_of(ms: float | None) -> dt.datetime | None:
+    """Return ms since 1970 as a time in UTC, None where nanoseconds cannot hold them."""
+    return None if ms is None or instant(ms) is None else EPOCH + dt.timedelta(milliseconds=ms)
+
+
 def month_first(values: Sequence[str]) -> bool:
     """Tell US dates from European ones by a day that cannot be a month."""
     second = Counter(int(m[2]) > 12 for m in map(_DMY.match, values) if m)
@@ -146,8 +168,6 @@ def converter(declared: str | None) -> Callable[[int], int]:
     if not isinstance(known, str):
         east = (known or 0) * 60_000
         return lambda printed: printed - east
-    from kit.formats.values import instant  # late: it brings Arrow, and naming an instant needs none
-
     place = tzinfo(known)
 
     def local(printed: int) -> int:

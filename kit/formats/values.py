@@ -25,9 +25,6 @@ TEXTS: Final = pa.dictionary(pa.int32(), pa.string())
 
 LAST_MS: Final = 253_402_300_799_999
 """The last ms of the year 9999 (UTC): what both Python and Spark can show."""
-NANO_FIRST_MS: Final = -9_214_560_000_000
-NANO_LAST_MS: Final = 9_214_646_399_999
-"""The years 1678 to 2261: what pandas can count in nanoseconds, with some months to spare for arithmetic."""
 
 BATCH: Final = 20_000
 """Rows of a batch."""
@@ -43,11 +40,6 @@ def _tables() -> dict[str, dict[str, str]]:
 def columns_of(table: str) -> pa.Schema:
     """Return the columns of a table that is read from evidence: those of `columns.yaml`."""
     return pa.schema([(name, TYPES[kind]) for name, kind in _tables()[table].items()])
-
-
-def instant(ms: float | None) -> int | None:
-    """Return ms since 1970 where nanoseconds can hold them, None for any other number."""
-    return int(ms) if ms is not None and NANO_FIRST_MS <= ms <= NANO_LAST_MS else None
 
 
 def integer(value: Any, bits: int = 64) -> int | None:

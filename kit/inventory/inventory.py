@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import hashlib
 import os
 from collections import defaultdict
@@ -22,7 +21,6 @@ from kit.evidence import workspace as ws
 from kit.evidence.archives import open_evidence
 from kit.evidence.files import EvidenceFile, Refused, refusal, sha256
 from kit.formats import printed_times
-from kit.formats.values import instant
 from kit.inventory.model import STORES, Item
 
 if TYPE_CHECKING:
@@ -215,18 +213,12 @@ def _look(file: EvidenceFile, hashes: bool) -> Item | Refused:
         source = detail.get("source") if kind in TEXTS else None
         item = Item(
             file.file, str(file.path), file.bytes, kind or "", sha, first, last,
-            source=source, detail=detail, modified=_moment(file.modified),
+            source=source, detail=detail, modified=printed_times.datetime_of(file.modified and 1000 * file.modified),
         )  # fmt: skip
         msgspec.json.encode(item)  # a value that cannot be stored would break the whole inventory
     except Exception as error:
         return refusal(file.file, error)
     return item
-
-
-def _moment(seconds: float | None) -> dt.datetime | None:
-    """Return a file's modification time, None if it is implausible."""
-    known = None if seconds is None else instant(seconds * 1000)
-    return None if seconds is None or known is None else dt.datetime.fromtimestamp(seconds, dt.UTC)
 
 
 def log_files(items: Iterable[Item], zones: Mapping[str, str | None]) -> list[LogFile]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.commitlog.schema import Wanted
-from kit.formats.printed_times import EPOCH, ms
-from kit.formats.values import instant
+from kit.formats.printed_times import datetime_of, ms
 from kit.inventory.model import STORES
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
@@ -69,12 +68,7 @@ def _of_records(file: EvidenceFile, detail: dict[str, Any]) -> Span:
 
 def _stored(batch: pa.RecordBatch, row: int) -> dt.datetime | None:
     at = batch["store_timestamp"][row].value
-    return _moment(at // 1000) if at else None
-
-
-def _moment(at: int | None) -> dt.datetime | None:
-    known = instant(at)
-    return None if known is None else EPOCH + dt.timedelta(milliseconds=known)
+    return datetime_of(at // 1000) if at else None
 
 
 def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
@@ -94,12 +88,5 @@ def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
 
 
 def _first(lines: Iterable[bytes], zone: dt.tzinfo) -> dt.datetime | None:
-    times = (_moment(ms(*match.groups())) for line in lines for match in _TIME.finditer(line, 0, _LINE))
+    times = (datetime_of(ms(*match.groups())) for line in lines for match in _TIME.finditer(line, 0, _LINE))
     return next((time.replace(tzinfo=zone).astimezone(dt.UTC) for time in times if time), None)
-
-
-def shift(printed_at: dt.datetime | None, to_utc: Callable[[int], int]) -> dt.datetime | None:
-    """Convert a time read as UTC from its zone to UTC."""
-    if printed_at is None:
-        return None
-    return EPOCH + dt.timedelta(milliseconds=to_utc((printed_at - EPOCH) // dt.timedelta(milliseconds=1)))

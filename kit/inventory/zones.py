@@ -9,7 +9,6 @@ at its first heartbeat. A UNIQ_KEY alone shows nothing: it counts from the month
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -197,9 +196,8 @@ def zoned(item: Item, known: Zones, tz_broker: str | None) -> Item:
         return attrs.evolve(item, zone=zone)
     from kit.inventory import spans  # its kernels take a moment to load
 
-    to_utc = printed_times.converter(zone)
     try:
-        first, last = (spans.shift(at, to_utc) for at in spans.printed(Path(item.path), item.bytes, dt.UTC))
+        first, last = spans.printed(Path(item.path), item.bytes, printed_times.tzinfo(zone))
     except Exception:  # the file is gone, or no zone can shift the time: the span stays unknown
         first = last = None
     return attrs.evolve(item, zone=zone, first=first, last=last)

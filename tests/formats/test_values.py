@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from table import rows_of
 
-from kit.formats import values
+from kit.formats import printed_times, values
 
 INTEGERS = [
     ("12", 64, 12), (" -7 ", 64, -7), ("9223372036854775807", 64, 2**63 - 1), ("9223372036854775808", 64, None),
@@ -32,8 +32,8 @@ def test_numbers_lose_their_fraction(text: str | None, expected: int | None) -> 
 def test_the_years_that_nanoseconds_count() -> None:
     epoch = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - arithmetic only
     ms = [(dt.datetime(year, 1, 1) - epoch) // dt.timedelta(milliseconds=1) for year in (1677, 1678, 2261, 2262, 9999)]  # noqa: DTZ001
-    assert [values.instant(m) is not None for m in ms] == [False, True, True, False, False]
-    assert values.instant(1e30) is values.instant(math.nan) is values.instant(math.inf) is None
+    assert [printed_times.instant(m) is not None for m in ms] == [False, True, True, False, False]
+    assert printed_times.instant(1e30) is printed_times.instant(math.nan) is printed_times.instant(math.inf) is None
 
 
 SCHEMA = pa.schema(

@@ -15,7 +15,7 @@ import pyarrow as pa
 from kit.formats.commitlog import batches, segments
 from kit.formats.commitlog.schema import TRACES, File, Wanted
 from kit.formats.patterns import forms
-from kit.formats.values import NANO_LAST_MS
+from kit.formats.printed_times import NANO_LAST_MS
 from kit.rocketmq import binary_format as f
 
 _LAYOUTS: Final = forms("trace_contexts")

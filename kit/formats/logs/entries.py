@@ -19,7 +19,7 @@ from kit.formats.logs.layouts import TRACE, Matches, classify, ranges
 from kit.formats.logs.schema import Options, Piece
 from kit.formats.logs.times import NO_ZONE, Times, instants, parse
 from kit.formats.logs.wrapped import STACK, unwrapped
-from kit.formats.values import NANO_LAST_MS
+from kit.formats.printed_times import NANO_LAST_MS
 from kit.rocketmq import catalogue
 from kit.rocketmq.log_layouts import LAYOUTS, SLUGS, Files
 

@@ -47,11 +47,6 @@ class Texts:
         first = first[np.lexsort([first, entry[first]])]
         return entry[first], group[first]
 
-    def within(self, text: str) -> list[int]:
-        """Return the groups found in one text, in order."""
-        raw = text.encode()
-        return self.find(raw, np.array([0]), np.array([len(raw)]), np.array([0]))[1].tolist()
-
 
 @cache
 def known_texts() -> Texts:

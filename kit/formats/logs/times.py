@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.formats.values import instant
+from kit.formats.printed_times import instant
 
 NO_TIME: Final = -(2**62)
 NO_ZONE: Final = 9999

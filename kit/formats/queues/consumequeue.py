@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from kit.evidence import buffers
 from kit.evidence.files import open_raw
-from kit.formats.values import NANO_LAST_MS, TIMESTAMP, columns_of
+from kit.formats.printed_times import NANO_LAST_MS
+from kit.formats.values import TIMESTAMP, columns_of
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names
 

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
 import pyarrow as pa
 
 from kit.evidence.files import Damaged, open_readonly
 from kit.formats import printed_times
 from kit.formats.patterns import patterns
 from kit.formats.tables import delimited
-from kit.formats.values import batches, columns_of, instant, integer, truncated
+from kit.formats.values import batches, columns_of, integer, truncated
 
 ROWS: Final = columns_of("rows")
 SENDS: Final = columns_of("sends")
@@ -45,7 +44,7 @@ def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
             raise error if isinstance(error, OSError) and error.errno else Damaged(str(error)) from error
         return None
     known = None if {*names} >= _RECORDS else guess(names, sample)
-    return known and known | {"dialect": how and attrs.asdict(how)}
+    return known and known | {"dialect": how}
 
 
 def parse_override(text: str) -> tuple[str, dict[str, str]]:
@@ -62,9 +61,8 @@ def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, st
     if "dialect" not in detail:
         with open_readonly(path) as stream:
             head = stream.read(delimited.SAMPLE)
-        how = _dialect(head, size)
-        detail = {"dialect": how and attrs.asdict(how), "columns": {}, "month_first": False, "role": None} | detail
-    names = delimited.names_of(path, delimited.Dialect.of(detail["dialect"]))
+        detail = {"dialect": _dialect(head, size), "columns": {}, "month_first": False, "role": None} | detail
+    names = delimited.names_of(path, detail["dialect"])
     columns = {field: name for field, name in chosen.items() if field != "role"}
     if missing := sorted(set(columns.values()) - set(names)):
         raise ValueError(", ".join(missing))
@@ -78,7 +76,8 @@ def read(path: Path, file: str, detail: dict[str, Any], zone: Callable[[int], in
 
     def rows() -> Iterator[dict[str, Any]]:
         for line, named, cells in fields(path, detail):
-            time, outcome = _time(cells.get("time"), detail.get("month_first", False), zone), cells.get("outcome")
+            time = printed_times.moment(cells.get("time"), zone, month_first=detail.get("month_first", False))
+            outcome = cells.get("outcome")
             # Each table takes the columns that it has.
             yield {
                 "file": file,
@@ -104,22 +103,12 @@ def read(path: Path, file: str, detail: dict[str, Any], zone: Callable[[int], in
 
 def fields(path: Path, detail: dict[str, Any], limit: int | None = None) -> Iterator[Fields]:
     """Yield each row of a table: its line, its cells by the name of their column, and by field those that mean one."""
-    how = delimited.Dialect.of(detail["dialect"])
-    names = delimited.names_of(path, how)
+    names = delimited.names_of(path, detail["dialect"])
     at = {field: names.index(name) for field, name in detail["columns"].items() if name in names}
-    for line, row in delimited.rows(path, how, limit):
+    for line, row in delimited.rows(path, detail["dialect"], limit):
         cells = _unfold(row, len(names))
         named = [(name, value) for name, value in zip(names, cells, strict=False) if value is not None]
         yield line, named, {field: (cells[i] or "").strip() or None for field, i in at.items() if i < len(cells)}
-
-
-def _time(printed: str | None, month_first: bool, zone: Callable[[int], int]) -> int | None:
-    """Return a printed time as µs since 1970."""
-    time = printed_times.when(printed, month_first=month_first)
-    ms = None if time is None else instant(time.ms)
-    if time is not None and ms is not None and time.floating:
-        ms = instant(zone(ms))
-    return None if ms is None else 1000 * ms
 
 
 def _unfold(row: list[str | None], width: int) -> list[str | None]:
@@ -160,7 +149,7 @@ def is_offset_id(text: str) -> bool:
     return 0 < port < 65536 and offset < 1 << 48
 
 
-def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> dict[str, Any] | None:
+def guess(names: Sequence[str], sample: list[list[str | None]]) -> dict[str, Any] | None:
     """Return kind and role of a table, its columns by field and the other columns that could be the key, best first,
     from a sample; None without key, id and outcome.
     """

@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -28,19 +27,10 @@ _RULED: Final = re.compile(r"\|?[\s:|+-]*-{3}[\s:|+-]*")
 _DELIMITERS: Final = "\t;|,"
 
 
-@attrs.frozen
-class Dialect:
-    """The form of a delimited file. `header`: None if its first line is data; `encoding`: a Python codec."""
-
-    delimiter: str
-    encoding: str
-    header: tuple[str, ...] | None
-    width: int
-
-    @classmethod
-    def of(cls, detail: dict[str, Any] | None) -> Dialect | None:
-        """Return it from its dictionary; None for None, which stands for Parquet."""
-        return None if detail is None else cls(**{**detail, "header": detail["header"] and tuple(detail["header"])})
+Dialect = dict[str, Any]
+"""The form of a delimited file: `delimiter`, `encoding` (a Python codec), `names` of its columns (c1, c2, … where it
+has none), `headed` (its first line holds them).
+"""
 
 
 _UNSEEN: Final = "\r\n\t\f\x1b\x01\x02\u00a0\u202f\u3000\u200b\ufeff"
@@ -104,11 +94,12 @@ def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
         wider = sum(1 for row in table if len(row) > width and all(len(c) in (32, 56) for c in row[width - 2 :] if c))
         if width >= 2 and same + wider >= 0.95 * len(table):
             first = tuple(c.strip() for c in table[0])
-            header = first if _is_header(first) else None
-            if header is None and any(cell.count("[") != cell.count("]") for cell in first):
+            headed = _is_header(first)
+            if not headed and any(cell.count("[") != cell.count("]") for cell in first):
                 return None  # a printed object, split: lines of a log
-            if header is not None or width >= 3:
-                return Dialect(delimiter, codec, header, width)
+            if headed or width >= 3:
+                names = [name if name and headed else f"c{i}" for i, name in enumerate(first, 1)]
+                return {"delimiter": delimiter, "encoding": codec, "names": names, "headed": headed}
     return None
 
 
@@ -129,9 +120,9 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
             yield from ((number, list(row)) for number, row in enumerate(islice(cells, limit), 1))
         return
     csv.field_size_limit(_LONGEST // 2)
-    lines = (f"{line}\n".replace("\0", "\ufffd") for _, line in numbered_lines(path, how.encoding, _LONGEST))
-    reader = csv.reader(lines, delimiter=how.delimiter)
-    skipped, seen = how.header is None, 0
+    lines = (f"{line}\n".replace("\0", "\ufffd") for _, line in numbered_lines(path, how["encoding"], _LONGEST))
+    reader = csv.reader(lines, delimiter=how["delimiter"])
+    skipped, seen = not how["headed"], 0
     while limit is None or seen < limit:
         line = reader.line_num + 1
         try:
@@ -146,13 +137,12 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
         skipped = True
 
 
-def names_of(path: Path, how: Dialect | None) -> tuple[str, ...]:
-    """Return the column names: c1, c2, … if the file has none."""
-    if how is None:
-        with open_readonly(path) as file:
-            return tuple(pq.read_schema(file).names)
-    header = how.header or ("",) * how.width
-    return tuple(name or f"c{i}" for i, name in enumerate(header, 1))
+def names_of(path: Path, how: Dialect | None) -> list[str]:
+    """Return the names of the columns."""
+    if how is not None:
+        return list(how["names"])
+    with open_readonly(path) as file:
+        return list(pq.read_schema(file).names)
 
 
 BEYOND: Final = re.compile(r"[0-9]{5,}-[0-9]{2}-|<value out of range")

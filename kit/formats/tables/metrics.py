@@ -18,7 +18,7 @@ from kit.formats import printed_times
 from kit.formats.patterns import patterns
 from kit.formats.printed_times import MONTHS
 from kit.formats.tables import host_heads
-from kit.formats.values import batches, columns_of, instant
+from kit.formats.values import batches, columns_of
 
 SCHEMA: Final = columns_of("metrics")
 _SEVERAL: Final = 16 << 20
@@ -44,8 +44,7 @@ def read(file: str, path: str | Path, zone: Callable[[int], int], *, short: bool
 
 def _named(file: str, origin: str, line: int, metric: Value, zone: Callable[[int], int]) -> dict[str, object]:
     time, subject, name, value = metric
-    ms = moment(time, zone) if time else None
-    row = (file, line, None if ms is None else ms * 1000, time, origin, subject, name, value)
+    row = (file, line, moment(time, zone) if time else None, time, origin, subject, name, value)
     return dict(zip(SCHEMA.names, row, strict=True))
 
 
@@ -75,7 +74,7 @@ def time_of(line: str) -> str | None:
 
 
 def moment(text: str, zone: Callable[[int], int]) -> int | None:
-    """Return a printed date and time as ms since 1970 UTC, None if incomplete; of zones only UTC and GMT count."""
+    """Return a printed date and time as µs since 1970 UTC, None if incomplete; of zones only UTC and GMT count."""
     text = text.strip()
     if match := next((match for rule in _DATES if (match := rule.match(text))), None):
         named = match["zone"] or ""
@@ -83,10 +82,8 @@ def moment(text: str, zone: Callable[[int], int]) -> int | None:
         month = MONTHS.index(match["month"]) + 1
         text = f"{match['year']}-{month:02d}-{int(match['day']):02d} {match['clock']}{offset}{match['half'] or ''}"
     # The C locale prints month/day/year.
-    printed = printed_times.when(LINES["short_year"].sub(r"\g<1>20\2", text), month_first="." not in text[:10])
-    if printed is None or instant(printed.ms) is None:
-        return None
-    return instant(zone(printed.ms) if printed.floating else printed.ms)
+    text = LINES["short_year"].sub(r"\g<1>20\2", text)
+    return printed_times.moment(text, zone, month_first="." not in text[:10])
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------

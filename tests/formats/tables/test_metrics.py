@@ -48,7 +48,7 @@ def test_vmstat_without_timestamps(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "expected"), rows_of(__file__, "printed_times_become_instants_or_nothing"))
 def test_printed_times_become_instants_or_nothing(text: str, expected: str | None) -> None:
     assert metrics.moment(text, converter(None)) == (
-        None if expected is None else int(utc(expected).timestamp() * 1000)
+        None if expected is None else 1000 * int(utc(expected).timestamp() * 1000)
     )
 
 
