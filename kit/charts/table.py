@@ -11,7 +11,7 @@ import pandas as pd
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kit.charts.safe_text import clean
+from kit.charts.safe_text import brief, clean
 from kit.i18n import Lang, Sentence, T, rendered
 
 MIME: Final = "application/vnd.rmq-kit.table+json"
@@ -41,7 +41,7 @@ def environment(*packages: str) -> Environment:
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
         finalize=lambda value: value if isinstance(value, Markup) else clean(value),
     )  # fmt: skip
-    templates.filters["prose"] = prose
+    templates.filters |= {"prose": prose, "brief": brief}
     return templates
 
 

@@ -18,7 +18,6 @@ from kit.cli.shared import (
     answer,
     exported,
     json_option,
-    leave,
     nothing_matches,
     open_case,
     options,
@@ -72,7 +71,7 @@ def triage(
     from kit.report import terminal  # and with it the charts' table
 
     answer(terminal.verdicts(findings, case.lang, verbose=verbose), findings, json_file)
-    leave(case, out, condition=_meets(findings, fail_on))
+    click.get_current_context().meta["condition"] = _meets(findings, fail_on)
 
 
 def _meets(findings: dict[str, Any], fail_on: str | None) -> bool:
@@ -125,7 +124,6 @@ def report(evidence: Path, out: Path, cause: str, opens: bool, redact: bool, **c
     click.echo(page)
     if opens:
         click.launch(str(page))
-    leave(case, out)
 
 
 def written(case: Case, rows: list[tuple[str, Any]], out: Path) -> None:
@@ -149,7 +147,6 @@ def decode(evidence: Path, out: Path, body: bool, form: str, **chosen: Any) -> N
     passing = form == "parquet" and not (body or chosen["since"] or chosen["until"])
     case = open_case(evidence, out, hashes=not passing, **chosen)
     written(case, write.decoded(case, out, body=body, form=form), out)
-    leave(case)
 
 
 @click.command()
@@ -162,7 +159,6 @@ def logs(evidence: Path, out: Path, form: str, **chosen: Any) -> None:
 
     case = open_case(evidence, out, **chosen)
     written(case, write.parsed_logs(case, out, form=form), out)
-    leave(case)
 
 
 @click.command()
@@ -174,7 +170,6 @@ def inventory(evidence: Path, **chosen: Any) -> None:
 
     case = open_case(evidence, eager=False, **chosen)
     say(terminal.inventory(case.inventory, case.lang))
-    leave(case)
 
 
 @click.command()
@@ -200,7 +195,6 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     answer(text, lives[0] if single else lives, json_file)
     if not any(life[kind] for life in lives for kind in ("records", "ops", "handled", "traces", "mentions")):
         nothing_matches(TEXTS["no_copy"].say(ids=", ".join(wanted[:4])), case.lang)
-    leave(case)
 
 
 @click.command()
@@ -230,7 +224,6 @@ def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **ch
     records = counts.get("records")
     if isinstance(records, tuple) and records[0] == 0 and (topic or ids):
         nothing_matches(TEXTS["no_record"].say(out=str(out)), case.lang)
-    leave(case)
 
 
 @click.command()
@@ -273,14 +266,10 @@ def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen:
         outside(evidence, place)
     with user_errors(ValueError):
         version = Version.parse(broker) if broker is not None else None
-    case = None
     checkup = examination.of_files(evidence, version)
     if checkup is None:
-        case = open_case(evidence, **chosen, eager=False)
-        checkup = examination.of_case(case, version)
+        checkup = examination.of_case(open_case(evidence, **chosen, eager=False), version)
     answer(terminal.checkup(checkup, chosen["lang"]), checkup.as_dict(chosen["lang"]), json_file)
-    if case is not None:
-        leave(case)
 
 
 @click.command()
@@ -299,7 +288,6 @@ def postmortem(evidence: Path, out: Path, notes: Path | None, **chosen: Any) -> 
         title = team.written(notes, case).texts["title"] if notes else ""
     page = build.postmortem(case, out, notes, title)
     say(page)
-    leave(case, out)
 
 
 COMMANDS = (triage, report, notebook, decode, logs, inventory, trace, cut, postmortem, doctor)

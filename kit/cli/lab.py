@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from kit.cli.shared import PATH, Refusal, at_workspace, in_language, leave, open_case
+from kit.cli.shared import PATH, Refusal, at_workspace, in_language, open_case
 from kit.i18n import Lang, labels, printable
 
 TEXTS: Final = labels("cli")["lab"]
@@ -76,7 +76,6 @@ def run(scenario: str, lang: Lang, **chosen: Any) -> None:
 
     case = open_case(done.evidence, workspace=chosen["workspace"], lang=lang)
     click.echo(terminal.verdicts(kit.triage(case), lang))
-    leave(case)
 
 
 def _lab(module: str, lang: Lang) -> Any:

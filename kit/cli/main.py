@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import traceback
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from kit.cli import BUG, INTERRUPTED, evidence, lab, offline, watch
-from kit.cli.shared import Refusal, declared
+from kit.cli.shared import Refusal, declared, leave
 from kit.i18n import Lang, labels, printable
 
 PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EFBIG)
@@ -25,10 +25,11 @@ TEXTS: Final = labels("cli")["main"]
 class Kit(click.Group):
     """A group whose commands fail with one line: exit code 2 for what a user can change, 1 for a fault of the kit."""
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> None:
         try:
             ctx.default_map = dict.fromkeys(self.commands, declared())
-            return super().invoke(ctx)
+            super().invoke(ctx)
+            leave(ctx)
         except (KeyboardInterrupt, click.Abort):
             click.echo(TEXTS["stopped"].in_(language(ctx)), err=True)
             ctx.exit(INTERRUPTED)

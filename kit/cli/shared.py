@@ -252,8 +252,11 @@ def outside(evidence: Path | str, out: Path | None, refusal: T = TEXTS["out_insi
         raise Refusal(refusal.say(path=printable(str(out))).render(lang))
 
 
-def leave(case: Case, out: Path | None = None, *, condition: bool = False) -> None:
+def leave(ctx: click.Context) -> None:
     """Exit with 1 if a part of the kit failed, 4 if what the caller waits for is so, 3 if evidence is damaged."""
+    case: Case | None = ctx.meta.get("case")
+    if case is None:
+        return
     from kit.case import output, unreadable
 
     damage = unreadable.of(case)
@@ -266,8 +269,9 @@ def leave(case: Case, out: Path | None = None, *, condition: bool = False) -> No
         click.echo(f"  … +{len(damage) - 20}", err=True)
     if case.failures:
         names = [printable(failure.what) for failure in case.failures]
-        report = (out or case.workspace.folder) / output.BUG_REPORT
+        report = (ctx.meta["out"] or case.workspace.folder) / output.BUG_REPORT
         click.echo(TEXTS["failed"].say(names=names, path=printable(str(report))).render(case.lang), err=True)
         sys.exit(BUG)
+    condition = ctx.meta.get("condition")
     if condition or damage:
         sys.exit(CONDITION if condition else DAMAGED)

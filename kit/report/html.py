@@ -20,7 +20,6 @@ from kit import causes
 from kit.analysis import noise
 from kit.causes import look_alikes, release_advice
 from kit.charts import offline, overview
-from kit.charts.safe_text import brief, clean
 from kit.charts.table import Table, cell, environment
 from kit.evidence.failure import Failure
 from kit.formats.printed_times import is_local, iso
@@ -43,6 +42,7 @@ SPANS: Final = ((86_400, "days"), (3_600, "hours"), (60, "minutes"), (1, "second
 
 
 _ENV: Final = environment("kit.report")
+_ENV.globals["holds"] = HOLDS
 
 
 def shell(
@@ -59,12 +59,11 @@ def shell(
     return _ENV.get_template(template).render(
         lang_tag="zh-CN" if lang == "zh" else "en",
         words=page(lang),
-        kicker=PAGE[name].in_(lang),
+        name=name,
         version=findings["kit_version"],
         evidence_name=PurePath(findings["evidence"]["path"]).name,
         command=command(f"python -m kit {name}", findings["evidence"]["path"], {"out": "DIR", "lang": lang, **chosen}),
         manifest_hash=manifest_hash,
-        made_by=PAGE["made_by"].say(version=clean(findings["kit_version"])).render(lang),
         **bundled(),
         **values,
     )
@@ -124,7 +123,6 @@ def render(
         ],
         found=concluded,
         first=[v["id"] for v in first],
-        links=_links(concluded, lang),
         lists=[table for table in lists if table],
         undecided=of["insufficient_evidence"],
         undecided_table=part(summaries, of["insufficient_evidence"], "undecided", lang),
@@ -179,39 +177,15 @@ def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lan
     icon, name = VERDICTS[finding["verdict"]]
     return {
         "id": finding["cause"],
-        **{field: finding[field] for field in ("kind", "verdict", "title", "summary", "missing")},
+        "explained_by": (),
+        **finding,
         "verdict_name": name.in_(lang),
         "icon": icon,
         "window": when(finding["window"], lang),
-        "explained_by": list(finding.get("explained_by", ())),
-        "steps": [_step(finding["cause"], number, step, lang) for number, step in enumerate(finding["steps"], 1)],
         **_figures(finding, lang),
-        "remedies": [{k: brief(v) for k, v in remedy.items()} for remedy in finding["remedies"]],
         "charts": [block for s in stories for block in s.blocks if block["kind"] == "chart"],
         "blocks": [block for s in stories for block in s.blocks if block["kind"] != "chart"],
     }
-
-
-def _step(cause: str, number: int, step: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
-    state, mark, holds = HOLDS[step["holds"]]
-    return {
-        "place": f"{cause}-{number}",
-        "state": state,
-        "mark": mark,
-        "claim": step["claim"],
-        "role": PAGE[step["role"]].in_(lang),
-        "holds": PAGE[holds].in_(lang),
-        "shown": step["holds"] is True,
-        "evidence": [{"file": ref["file"], "place": place(ref, lang), "text": ref["text"]} for ref in step["evidence"]],
-    }
-
-
-def place(ref: Mapping[str, Any], lang: Lang) -> str:
-    """Return where in its file a reference leads to; nothing for a whole file."""
-    if ref.get("line") is not None:
-        return PAGE["line"].say(n=ref["line"]).render(lang)
-    offset = ref.get("physical_offset")
-    return "" if offset is None else PAGE["byte"].say(n=offset).render(lang)
 
 
 def _figures(finding: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
@@ -334,31 +308,21 @@ def _answers(
         quiet = "not_examined" if of["failed"] else "too_little" if open_ else "quiet"
         what.insert(0, PAGE["one_suspect"].say(title=first[0]["title"]).render(lang) if first else words[quiet])
     of_each = max(1, len(first))
-    steps = [[step for step in view["steps"] if step["shown"]] for view in first]
     claims = max(1, HEAD_CLAIMS // of_each)
-    left = [step for each in steps for step in each[claims:]]
+    steps = [
+        [(f"{view['id']}-{n}", step["claim"]) for n, step in enumerate(view["steps"], 1) if step["holds"]]
+        for view in first
+    ]
     return {
         "what": what,
         "since": next((view["window"] for view in first if view["window"]), words["no_window"]),
         "bad": [number for view in first for number in view["numbers"][: max(1, HEAD_NUMBERS // of_each)]],
         "why": [step for each in steps for step in each[:claims]],
-        "more": left and {"place": left[0]["place"], "said": PAGE["more_claims"].say(n=len(left)).render(lang)},
+        "more": [step for each in steps for step in each[claims:]],
         "now": [remedy for view in first for remedy in view["remedies"]][:HEAD_REMEDIES],
         "collect": requests(findings if confirmed else findings + undecided)[:6],
         "also": [view for view in findings if view not in first],
     }
-
-
-def _links(findings: Sequence[Mapping[str, Any]], lang: Lang) -> dict[str, list[tuple[str, list[Mapping[str, Any]]]]]:
-    """Return, for each finding, what explains it and what it explains, among those found."""
-    links = {}
-    for view in findings:
-        of = {
-            "explained_by": [other for other in findings if other["id"] in view["explained_by"]],
-            "explains": [other for other in findings if view["id"] in other["explained_by"]],
-        }
-        links[view["id"]] = [(PAGE[word].in_(lang), others) for word, others in of.items() if others]
-    return links
 
 
 def template_text(name: str, package: str = "kit.report") -> str:

@@ -42,6 +42,8 @@ def requests(findings: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
     return list(wanted.values())
 
 
-def page(lang: Lang) -> dict[str, str]:
-    """Return the sentences without placeholders, for the template."""
-    return {name: text.in_(lang) for name, text in PAGE.items()}
+def page(lang: Lang) -> dict[str, Any]:
+    """Return the sentences for the templates, and `say`, which fills the placeholders of one."""
+    return {name: text.in_(lang) for name, text in PAGE.items()} | {
+        "say": lambda name, **values: PAGE[name].say(**values).render(lang)
+    }
