@@ -2,7 +2,6 @@
 
 import struct
 import zlib
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -68,6 +67,12 @@ def frame(data: bytes, at: int, base: int, head: int) -> tuple[int, list[str]] |
     return head + one["size"], problems
 
 
+def whole(data: bytes, at: int, base: int, head: int) -> bool:
+    """Return whether a record or entry without problems begins at `at`."""
+    step = frame(data, at, base, head)
+    return step is not None and not step[1]
+
+
 def resync(data: bytes, at: int, base: int, head: int) -> int:
     """Return the first place from `at` where a record says that it belongs there."""
     for start in range(at, len(data) - head - 90):
@@ -114,26 +119,15 @@ def _filler(data: bytes, at: int, base: int, head: int) -> int:
         return len(data)
     first, second = struct.unpack_from(">ii", rest)
     if head:
-        if (
-            len(rest) >= 48
-            and rest[:8] == struct.pack(">ii", 1, 48)
-            and rest[24:32] == struct.pack(">q", base + at)
-            and rest[44:48] == bytes(4)
-        ):
+        began = struct.pack(">ii", 1, 48), struct.pack(">q", base + at), bytes(4)
+        if len(rest) >= 48 and (rest[:8], rest[24:32], rest[44:48]) == began:
             return at + 48
-        if (
-            first == -1
-            and 8 <= second < len(rest)
-            and frame(data, at + second, base, head)
-            and not frame(data, at + second, base, head)[1]
-        ):  # type: ignore[index]
+        if first == -1 and 8 <= second < len(rest) and whole(data, at + second, base, head):
             return at + second
         return len(data) if first == -1 and second > len(rest) and not any(rest[8:]) else at
     if rest[4:8] != BLANK:
         return at
-    if 8 <= first < len(rest) and frame(data, at + first, base, head) and not frame(data, at + first, base, head)[1]:  # type: ignore[index]
-        return at + first
-    return len(data)
+    return at + first if 8 <= first < len(rest) and whole(data, at + first, base, head) else len(data)
 
 
 def _tail(data: bytes, at: int, base: int, head: int) -> list[tuple[int, int, str]]:
@@ -200,7 +194,7 @@ def row(data: bytes, start: int, base: int, problems: list[str]) -> dict[str, An
         said.append("body_codec")
     if not one["topic"]:
         said.append("topic")
-    pairs, wrong = properties(one["properties"])
+    raw, wrong = properties(one["properties"])
     if wrong:
         said.append("properties")
     times = [EPOCH + timedelta(milliseconds=t) if 0 <= t <= LAST_MS else None for t in (one["born"], one["stored"])]
@@ -208,19 +202,17 @@ def row(data: bytes, start: int, base: int, problems: list[str]) -> dict[str, An
         said.append("timestamp")
     if any(not 0 <= int.from_bytes(h[-4:], "big", signed=True) <= 65535 for h in (one["born_host"], one["store_host"])):
         said.append("host")
-    if any("\ufffd" in text and text.encode() != raw for text, raw in pairs) or "\ufffd" in one["topic"].decode(
-        "utf-8", "replace"
-    ):
+    topic = text(one["topic"])
+    if any(text(part).encode() != part for pair in raw.items() for part in pair) or "\ufffd" in topic:
         said.append("utf8")
-    named = dict(_pairs(pairs))
-    body: bytes | None = one["body"]
-    if codec != "none":
-        body, ok = _inflate(one["body"], codec)
-        said += [] if ok or codec is None else ["body"]
+    named = {text(name): text(value) for name, value in raw.items()}
+    body = one["body"] if codec == "none" else inflated(one["body"]) if codec == "zlib" else None
+    if body is None and codec is not None:
+        said.append("body")
     return {
         "physical_offset": base + start,
         "store_size": one["size"],
-        "topic": one["topic"].decode("utf-8", "replace"),
+        "topic": topic,
         "queue_id": one["queue"],
         "queue_offset": one["offset"],
         "flag": one["flag"],
@@ -244,8 +236,12 @@ def row(data: bytes, start: int, base: int, problems: list[str]) -> dict[str, An
     }
 
 
-def properties(raw: bytes) -> tuple[list[tuple[str, bytes]], bool]:
-    """Return names and values in turn, as text and bytes, and whether an item is invalid."""
+def text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def properties(raw: bytes) -> tuple[dict[bytes, bytes], bool]:
+    """Return names and values, and whether an item is invalid."""
     kept: dict[bytes, bytes] = {}
     wrong = False
     for item in raw.split(b"\2"):
@@ -253,28 +249,17 @@ def properties(raw: bytes) -> tuple[list[tuple[str, bytes]], bool]:
         wrong = wrong or bool(item and not (separator and name))
         if name and value:
             kept[name] = value
-    return [(part.decode("utf-8", "replace"), part) for pair in kept.items() for part in pair], wrong
+    return kept, wrong
 
 
-def _pairs(parts: list[tuple[str, bytes]]) -> Iterator[tuple[str, str]]:
-    for at in range(0, len(parts), 2):
-        yield parts[at][0], parts[at + 1][0]
-
-
-def _inflate(body: bytes, codec: str | None) -> tuple[bytes | None, bool]:
-    if codec != "zlib":
-        return None, False
-    try:
-        return zlib.decompress(body), True
-    except zlib.error:
-        pass
-    # Bytes behind the end of the stream do not matter to an inflater.
+def inflated(body: bytes) -> bytes | None:
+    """Return what a zlib stream holds; bytes behind its end do not matter to an inflater."""
     stream = zlib.decompressobj()
     try:
         data = stream.decompress(body)
     except zlib.error:
-        return None, False
-    return (data, True) if stream.eof else (None, False)
+        return None
+    return data if stream.eof else None
 
 
 def host(raw: bytes) -> str:

@@ -5,17 +5,18 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import recorded
-from pyspark.sql import functions as F  # noqa: N812
+from folders import opened, put
 
 import kit
 from kit.case import tables, unreadable
 from kit.case.case import Case
 from kit.causes import results
 from kit.causes.findings import Finding, Step
-from kit.causes.triage import document, harm, plain
+from kit.causes.triage import document, harm
 from kit.i18n import LANGS, T
 from kit.inventory import zones
 from kit.inventory.references import Ref
@@ -85,17 +86,10 @@ def test_a_fault_of_the_kit_is_no_table_that_cannot_be_read(case: Case, monkeypa
 def test_times_are_instants_in_the_zone_of_the_records(case: Case) -> None:
     """Rows and application lines are within seconds of the records they name, whatever their zone."""
     assert set(case.zones.values()) == {"+08:00"}
-    born = (
-        case.records.where("topic = 'RMQ_SYS_TRANS_HALF_TOPIC'")
-        .groupBy(F.col("keys").alias("key"))
-        .agg(F.min("born_timestamp").alias("born"))
-    )
-    late = (
-        case.rows.where("role = 'business'")
-        .join(born, "key")
-        .select((F.unix_millis("time") - F.unix_millis("born")).alias("ms"))
-        .collect()
-    )
+    late = case.sql(
+        "select unix_millis(time) - unix_millis(min(born_timestamp)) as ms from rows join records on key = keys "
+        "where role = 'business' and topic = 'RMQ_SYS_TRANS_HALF_TOPIC' group by key, time"
+    ).collect()
     assert len(late) > 10
     assert all(abs(r.ms) < 10_000 for r in late)
 
@@ -108,38 +102,25 @@ def test_since_and_until_cut_on_read(case: Case, cache: Path, truth: list[dict[s
     assert cut.configs.count() == case.configs.count()
 
 
-def test_disagreeing_copies_count_once_and_are_told(
-    unpacked: Path, cache: Path, tmp_path: Path, truth: list[dict[str, object]]
+def test_disagreeing_copies_count_once_and_damage_names_its_range(
+    unpacked: Path, tmp_path: Path, truth: list[dict[str, Any]]
 ) -> None:
-    folder = tmp_path / "e"
-    folder.mkdir()
     data = bytearray((unpacked / "broker/store/commitlog/00000000000000000000").read_bytes())
-    (folder / "a").write_bytes(data)
-    data[int(str(truth[3]["physical_offset"])) + 95] ^= 0xFF  # inside a body
-    (folder / "b").write_bytes(data)
-    twice = kit.open_case(folder, cache)
+    changed, at = truth[3]["physical_offset"], truth[10]["physical_offset"]
+    whole, cut = bytes(data), bytes(data[: at + 50])
+    data[changed + 95] ^= 0xFF  # inside a body
+    twice = opened(tmp_path / "twice", {"a": whole, "b": bytes(data)})
     assert twice.records.count() == len(truth)
-    changed = truth[3]["physical_offset"]
     assert [(d.file, d.what, d.start) for d in unreadable.of(twice)] == [
-        ("b", "disagree", None),
-        ("b", "corrupt", changed),
-    ]
-
-
-def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, truth: list[dict[str, object]]) -> None:
-    folder = tmp_path / "e"
-    folder.mkdir()
-    data = (unpacked / "broker/store/commitlog/00000000000000000000").read_bytes()
-    at = int(str(truth[10]["physical_offset"]))
-    (folder / "cut").write_bytes(data[: at + 50])
-    (folder / "topics.json").write_text('{"dataVersion":{"counter":1},"topicConfigTable":{"a":{"perm":6}')
-    (folder / "link").symlink_to("/etc/hostname")
-    damaged = unreadable.of(kit.open_case(folder, cache))
+        ("b", "disagree", None), ("b", "corrupt", changed),
+    ]  # fmt: skip
+    torn = '{"dataVersion":{"counter":1},"topicConfigTable":{"a":{"perm":6}'
+    put(tmp_path / "damaged" / "e" / "link", "").unlink()
+    (tmp_path / "damaged" / "e" / "link").symlink_to("/etc/hostname")
+    damaged = unreadable.of(opened(tmp_path / "damaged", {"cut": cut, "topics.json": torn}))
     assert [(d.file, d.what, d.start, d.end) for d in damaged] == [
-        ("cut", "truncated", at, at + 50),
-        ("link", "link", None, None),
-        ("topics.json", "corrupt", None, None),
-    ]
+        ("cut", "truncated", at, at + 50), ("link", "link", None, None), ("topics.json", "corrupt", None, None),
+    ]  # fmt: skip
 
 
 def test_second_opening_reads_no_evidence(case: Case, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,20 +131,21 @@ def test_second_opening_reads_no_evidence(case: Case, cache: Path, monkeypatch: 
 
 
 def test_results_are_kept_in_both_languages(case: Case) -> None:
-    import pandas as pd
 
     title = T("It happened", "它发生了")
     step = Step(title, "deciding", True, (Ref("f", "text", line=1),))
     frame = pd.DataFrame({"n": [1], "mixed": ["x"]})
-    finding = Finding(
-        "a-cause", "root_cause", title, title, [step], {"lost": 3, "share": float("nan")}, tables={"frame": frame}
-    )
+    figures = {"lost": np.int64(3), "share": float("nan"), "ends": [np.float64("inf"), 1.5]}
+    figures["at"] = dt.datetime(2024, 5, 14, tzinfo=dt.UTC)
+    finding = Finding("a-cause", "root_cause", title, title, [step], figures, tables={"frame": frame})
     documents = {lang: document(case, [finding], lang) for lang in LANGS}
     results.save(case, [finding], documents)
     assert results.load(case, "zh") == documents["zh"]
     assert documents["zh"]["findings"][0]["title"] == "它发生了"
     assert documents["en"]["root_causes"] == ["a-cause"]
-    assert documents["en"]["findings"][0]["figures"] == {"lost": 3, "share": None}
+    assert documents["en"]["findings"][0]["figures"] == {
+        "lost": 3, "share": None, "ends": [None, 1.5], "at": "2024-05-14T00:00:00.000Z",
+    }  # fmt: skip
     assert documents["en"]["schema"] == 1
     listed = {f["file"]: f for f in documents["en"]["evidence"]["files"]}
     assert set(next(iter(listed.values()))) == {"file", "kind", "bytes", "sha256", "first", "last", "replica_of"}
@@ -178,16 +160,6 @@ def test_harm_orders_root_causes() -> None:
     }  # fmt: skip
     some = [Finding(slug, "root_cause", T("t", "t"), T("s", "s"), figures=each) for slug, each in figures.items()]
     assert [found.cause for found in sorted(some, key=harm)] == ["loses", "twice", "waits", "a", "b", "none"]
-
-
-def test_findings_hold_plain_numbers_and_no_infinities() -> None:
-    import numpy as np
-
-    assert plain({"a": np.int64(3), "b": [np.float64("inf"), 1.5], "t": dt.datetime(2024, 5, 14, tzinfo=dt.UTC)}) == {
-        "a": 3,
-        "b": [None, 1.5],
-        "t": "2024-05-14T00:00:00.000Z",
-    }
 
 
 @pytest.mark.parametrize("said", [{"since": "yesterday"}, {"tz_app": "Mars/Olympus"}])

@@ -2,15 +2,15 @@
 
 import os
 import socket
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from processes import typed
 
-from kit.spark import embedded, session
+from kit.spark import embedded, session, sessions
 
 
 def test_it_listens_on_loopback_only() -> None:
@@ -35,7 +35,6 @@ def test_a_query_may_hold_a_quarter_of_the_memory_there_is(monkeypatch: pytest.M
 def test_an_interrupted_query_leaves_the_session_usable(tmp_path: Path) -> None:
     """The query cannot end by itself: it waits for a file that is made after the interrupt."""
     spark, begun, over = session(), tmp_path / "begun", tmp_path / "over"
-    failed: list[Exception] = []
 
     def hold(batches):  # type: ignore[no-untyped-def]
         for batch in batches:
@@ -44,43 +43,16 @@ def test_an_interrupted_query_leaves_the_session_usable(tmp_path: Path) -> None:
                 time.sleep(0.05)
             yield batch
 
-    def ask() -> None:
-        try:
-            spark.range(20).mapInArrow(hold, "id long").count()
-        except Exception as error:
-            failed.append(error)
-
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    until = time.monotonic() + 300
-    while not begun.exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    spark.interruptAll()
-    asking.join(5)
-    over.touch()
-    asking.join(300)
-    assert not asking.is_alive() and failed
+    with ThreadPoolExecutor(1) as beside:
+        asking = beside.submit(lambda: spark.range(20).mapInArrow(hold, "id long").count())
+        until = time.monotonic() + 300
+        while not begun.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        sessions.cancel(spark)
+        wait([asking], 5)
+        over.touch()
+        assert asking.exception(300) is not None
     assert spark.range(7).count() == 7
-
-
-def test_interrupts_while_it_starts_do_not_end_it() -> None:
-    """The handler is this process's own: what it does with an interrupt is its business, the engine's is to answer."""
-    code = """
-import os, signal, threading, time
-signal.signal(signal.SIGINT, lambda *_: None)
-from kit.spark import session
-begun = threading.Event()
-def press():
-    while not begun.is_set():
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.002)
-threading.Thread(target=press, daemon=True).start()
-spark = session()
-begun.set()
-print(spark.range(7).count())
-"""
-    done = typed("-c", code)
-    assert done.stdout == "7\n", done.stderr
 
 
 def test_a_new_session_starts_the_engine_again_where_it_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:

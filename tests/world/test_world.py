@@ -4,6 +4,7 @@ Most of it needs no Spark: what breaks is reading, and every table of a small ev
 """
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,7 @@ SLOW = [name for name, one in strange.ALL.items() if one.slow]
 
 def named(found: Any) -> set[str]:
     """Return every name the inventory gives, of whatever it could do with the file."""
-    return (
-        {i.file for i in found.items}
-        | {a.file for a in found.archives}
-        | {r.file for r in found.refused}
-        | set(found.not_recognised)
-    )
+    return {each.file for each in (*found.items, *found.archives, *found.refused)} | set(found.not_recognised)
 
 
 def missing(found: Any, folder: Path, prefix: str = "") -> list[str]:
@@ -56,11 +52,13 @@ def unreported(case: Case, made: dict[str, str]) -> list[str]:
     return [name for name in wanted if name not in lost] + silent
 
 
-def look(name: str, folder: Path) -> None:
-    """Read everything there is to read of one strange thing that lies alone."""
-    made = strange.fill(folder / "evidence", [name])[name]
+@pytest.mark.recordings
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
+def test_alone(name: str, tmp_path: Path) -> None:
+    """Read everything there is to read of it."""
+    made = strange.fill(tmp_path / "evidence", [name])[name]
     began = effort.worked()
-    case = kit.open_case(made, folder / "workspace")
+    case = kit.open_case(made, tmp_path / "workspace")
     assert not missing(case.inventory, made)
     for table in TABLES:
         rows = ds.dataset(case.folder(table), format="parquet").to_table()
@@ -73,41 +71,16 @@ def look(name: str, folder: Path) -> None:
     assert effort.worked() - began < SECONDS
 
 
-@pytest.mark.recordings
-@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
-def test_alone(name: str, tmp_path: Path) -> None:
-    look(name, tmp_path)
-
-
-@pytest.fixture(scope="module")
-def incident() -> Path:
-    return recorded.whole(INCIDENT)
-
-
-@pytest.fixture(scope="module")
-def undisturbed() -> dict[str, Any]:
-    return kit.triage(recorded.case(INCIDENT))
-
-
-def beside(incident: Path, folder: Path, names: list[str]) -> tuple[Path, dict[str, Path]]:
-    """Return an evidence folder with the incident and these strange things, and where each lies."""
-    evidence = folder / "evidence"
-    evidence.mkdir()
-    for source in incident.rglob("*"):
-        target = evidence / source.relative_to(incident)
-        if source.is_dir():
-            target.mkdir()
-        else:
-            target.write_bytes(source.read_bytes())
-    return evidence, strange.fill(evidence / "strange", names)
-
-
 def verdicts(findings: dict[str, Any]) -> dict[str, str]:
     return {f["cause"]: f["verdict"] for f in findings["findings"]}
 
 
-def check(evidence: Path, made: dict[str, Path], workspace: Path, undisturbed: dict[str, Any]) -> None:
-    case = kit.open_case(evidence, workspace)
+@pytest.mark.seconds
+def test_everything_strange_at_once(tmp_path: Path) -> None:
+    undisturbed = kit.triage(recorded.case(INCIDENT))
+    evidence = shutil.copytree(recorded.whole(INCIDENT), tmp_path / "evidence")
+    made = strange.fill(evidence / "strange", QUICK)
+    case = kit.open_case(evidence, tmp_path / "workspace")
     findings = kit.triage(case)
     for name, folder in made.items():
         assert not missing(case.inventory, folder, f"strange/{name}/"), name
@@ -118,12 +91,6 @@ def check(evidence: Path, made: dict[str, Path], workspace: Path, undisturbed: d
     confirmed = {cause for cause, verdict in verdicts(undisturbed).items() if verdict == "confirmed"}
     assert confirmed <= {cause for cause, verdict in after.items() if verdict == "confirmed"}
     assert plain_reader.check(findings, evidence) > 10
-
-
-@pytest.mark.seconds
-def test_everything_strange_at_once(incident: Path, undisturbed: dict[str, Any], tmp_path: Path) -> None:
-    evidence, made = beside(incident, tmp_path, QUICK)
-    check(evidence, made, tmp_path / "workspace", undisturbed)
 
 
 @pytest.mark.parametrize("name", [b"\xb6\xa9\xb5\xa5", b"\xff\xfe", b"a\nb", b"-rf", "订单".encode()])
