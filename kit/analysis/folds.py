@@ -7,12 +7,10 @@ Those that belong to one subject are with it: `offset_moves`, `send_calls`. All 
 from __future__ import annotations
 
 import contextlib
-from collections import defaultdict
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 from kit.analysis import brokers, setup, sizes
-from kit.analysis.consumers import offsets, replicas  # noqa: F401 - one declares its own
+from kit.analysis.consumers import offsets  # noqa: F401 - declares its own
 from kit.analysis.sends import attempts  # noqa: F401 - declares its own
 from kit.rocketmq import ids, names, size, versions
 from kit.tables.facts import Facts
@@ -43,38 +41,6 @@ def file_brokers(facts: Facts) -> list[dict[str, Any]]:
     """
     known = ((item.file, brokers.of_file(facts, item.file)) for item in facts.files.items)
     return [{"file": file, "root": b.root, "broker": b.name, "slave": b.slave} for file, b in known if b]
-
-
-@fold("group string, file string", "group_logs", "files")
-def group_ledgers(facts: Facts) -> list[dict[str, Any]]:
-    """One row per consumer group and delivery ledger of its hosts: group, file. A group one of whose hosts has no
-    ledger has no row: what it handled is not known. At most as many rows as `group_logs` and ledgers have in common
-    folders.
-    """
-    ledgers: defaultdict[str, list[str]] = defaultdict(list)
-    for item in facts.files.of_kind("rows"):
-        if item.detail.get("role") == "deliveries":
-            ledgers[str(PurePosixPath(item.file).parent)].append(item.file)
-    hosts: defaultdict[str, set[str]] = defaultdict(set)
-    for row in facts.rows("group_logs") if ledgers else ():
-        hosts[row["group"]].add(str(PurePosixPath(row["file"]).parent))
-    whole = {group: sorted(folders) for group, folders in sorted(hosts.items()) if folders <= ledgers.keys()}
-    return [
-        {"group": group, "file": file} for group, folders in whole.items() for each in folders for file in ledgers[each]
-    ]
-
-
-@fold(
-    "store_host string, host string, file string, begin bigint, last_offset bigint, end bigint, first_time timestamp, last_time timestamp",
-    "store_ends", "configs", "admin", "files",
-)  # fmt: skip
-def replica_ends(facts: Facts) -> list[dict[str, Any]]:
-    """The rows of `store_ends` that are of slaves' stores, all of them where none is known to be a slave's; with
-    `host`: address and port as an offset id has them. As many rows as brokers that led.
-    """
-    copied = replicas.copied(facts)
-    rows = [row for row in facts.rows("store_ends") if not copied or row["store_host"] in copied]
-    return [row | {"host": ids.host_prefix(row["store_host"])} for row in rows]
 
 
 @fold("file string, store_host string, host string, broker string, halves boolean", "file_hosts")

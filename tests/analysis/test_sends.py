@@ -20,14 +20,16 @@ from kit.case.case import Case
 
 @pytest.mark.parametrize(("rows", "paired"), rows_of(__file__, "an_attempt_has_the_message_printed_after_it"))
 def test_an_attempt_has_the_message_printed_after_it(rows: str, paired: list[str]) -> None:
-    entries: list[dict[str, Any]] = []
+    events, entries = [], []
     for line, row in enumerate(rows.split(" | "), 1):
         role, name, ts, thread = row.split()
-        entries.append({
-            "file": "client.log", "line": line, "ts": int(ts), "thread": thread, "role": role,
-            "kind": name if role == "attempt" else None, "key": name if role == "message" else None,
-        })  # fmt: skip
-    made = attempts.paired(pd.DataFrame(entries, columns=list(attempts.COLUMNS)))
+        place = {"file": "client.log", "line": line}
+        if role == "attempt":
+            events.append(place | {"event": "send-attempt-failed"})
+        else:
+            events.append(place | {"event": "send-attempt-message", "values": {"keys": name}})
+        entries.append(place | {"lines": 1, "ts": asked.at(int(ts) / 1000), "thread": thread, "source": "client"})
+    made = attempts.attempts(asked.case(events=events, entries=entries).facts)
     assert made["key"].fillna("").tolist() == paired
 
 

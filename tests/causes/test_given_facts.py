@@ -44,7 +44,7 @@ ROWS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     # A claim that no line shows is not confirmed.
     ("topic-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE], "known_topics": [{"topic": "pay-done"}]}, "suspected", {"failed_sends": 1}),
     ("route-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE], "known_topics": [{"topic": "pay-dnoe"}], "quotes": LINE,
-                       "failed_sends": "identity key uniq_key kind file other"},
+                       "failed_sends": "identity key uniq_key kind file other", "send_failures": "ts_ms source role kind period queue thrown counts"},
      "confirmed", {"topics": {"pay-dnoe": 1}}),
     ("route-missing", {"known_texts": [SEEN], "unknown_topics": [ROUTE]}, "insufficient_evidence", {"topics": None}),
     # common/constant/PermName: 2 is write, 4 is read; of other topics it says nothing.

@@ -162,10 +162,8 @@ def lives(facts: Facts, keys: Sequence[str]) -> list[Row]:
 def _keys_elsewhere(facts: Facts, wanted: str) -> list[str]:
     """Return the UNIQ_KEYs that tables of senders and consumers give for an id or key no record has."""
     up = wanted.upper()
-    tables = [table for table in ("rows", "sends") if facts.has(table)]
-    rows = [row["uniq_key"] for table in tables for row in facts.answers(f"keys_in_{table}", id=up, key=wanted)]
-    if rows:
-        return list(dict.fromkeys(rows))
+    if rows := facts.answers("keys_elsewhere", id=up, key=wanted) if facts.has("rows") or facts.has("sends") else ():
+        return [row["uniq_key"] for row in rows]
     try:
         return [up] if ids.classify(wanted)[0] != "offset" else []
     except ids.BadId:

@@ -28,52 +28,38 @@ BUSY_CODE: Final = REFUSALS[:4]
 """Those with code 2 SYSTEM_BUSY; PC_SYNCHRONIZED comes with code 1 and is retried by every client."""
 KINDS: Final = (*REFUSALS, "CLIENT_TIMEOUT", "OTHER")
 TIMEOUTS: Final = ("client-wait-timeout", "client-call-timeout", "client-async-timeout")
-FAILURES: Final = (
-    "flow-control", *TIMEOUTS, "broker-exception", "client-exception", "client-connect-failed", "client-send-request-failed",
-    "client-too-many-requests", "map-file-failed", "service-not-available", "replicas-not-enough", "send-given-up", "no-permission",
-    "send-attempt-failed",
-)  # fmt: skip
-"""Known texts of failed sends, as the table `send_failures` has them."""
 NO_ID: Final = "\ufdd0"
 """Begins the stand-in of an id that is not known: a character no text has."""
 MOST: Final = 400_000
-"""Entries followed one by one. Beyond this only counts are given."""
+"""Entries followed one by one: `send_failures` has one more where there are more, and only counts are given."""
 TOGETHER: Final = 5_000
 """ms between a failed attempt and the entry with its message."""
-COLUMNS: Final = (
-    "file", "line", "at", "ts", "source", "thread", "logger", "role", "kind", "key", "uniq_key", "printed", "period", "queue", "broker",
-    "thrown", "counts",
-)  # fmt: skip
 REFUSED: Final = ("flow-control", "thread-pool-busy")
 
 
+@memo
 def too_many(facts: Facts) -> bool:
     """Return whether there are more entries about failed sends than are followed one by one."""
-    return refs.seen(facts, *FAILURES).count > MOST
+    return len(facts("send_failures")) > MOST
 
 
 @memo
 def entries(facts: Facts) -> pd.DataFrame:
-    """Return `send_failures` (`COLUMNS`, `ts` in ms since 1970) by file and line; no rows if there are too many."""
-    if too_many(facts) or not refs.seen(facts, *FAILURES):
-        return pd.DataFrame(columns=pd.Index(COLUMNS)).astype({"thrown": bool, "counts": bool})
-    rows = facts("send_failures").rename(columns={"ts_ms": "ts"})
+    """Return `send_failures`, with `ts` (ms since 1970), by file and line; no rows if there are too many."""
+    rows = facts("send_failures").rename(columns={"ts_ms": "ts"}).head(0 if too_many(facts) else MOST)
     numbers = dict.fromkeys(("ts", "period", "queue"), "float64")
     return rows.astype(numbers | {"thrown": bool, "counts": bool})
 
 
 @memo
 def attempts(facts: Facts) -> pd.DataFrame:
-    """Return the failed attempts, each with its message if the client prints it: columns of `entries`."""
-    return paired(entries(facts))
-
-
-def paired(rows: pd.DataFrame) -> pd.DataFrame:
-    """Add to each failed attempt the key and UNIQ_KEY of the message entry after it.
+    """Return the failed attempts, columns of `entries`, each with the key and UNIQ_KEY of the message that the client
+    prints after it.
 
     Threads of one client write to one log: in each file (and thread, if the layout prints one) a message belongs to the
     first attempt still without one.
     """
+    rows = entries(facts)
     rows = rows[rows["role"].isin(["attempt", "message"])].reset_index(drop=True)
     waiting: defaultdict[Any, deque[tuple[int, float]]] = defaultdict(deque)
     message = {}
@@ -161,29 +147,25 @@ def quotes(facts: Facts, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ..
 # --- requests that are no sends ---------------------------------------------------------------------------------------
 
 
-def _refused(facts: Facts, kind: str, *slugs: str) -> list[dict[str, Any]]:
-    rows = facts.rows("refused_counts") if refs.seen(facts, *slugs) else []
-    return [row for row in rows if row["kind"] == kind]
+def _refused(facts: Facts, kind: str, *, pull: bool) -> list[dict[str, Any]]:
+    rows = facts.rows("refused_counts") if refs.seen(facts, *(REFUSED if kind == "busy" else TIMEOUTS)) else []
+    return [row for row in rows if row["kind"] == kind and row["pull"] == pull]
 
 
 def refused_pull_count(facts: Facts) -> int:
     """Return how many entries report a request other than a send as refused for busy."""
-    return sum(row["n"] for row in _refused(facts, "busy", *REFUSED) if row["pull"])
+    return sum(row["n"] for row in _refused(facts, "busy", pull=True))
 
 
 def refused_sends(facts: Facts) -> refs.Seen:
     """Return where a send was refused as busy: every refusal except those of pulls."""
-    rows = _refused(facts, "busy", *REFUSED)
-    if not any(row["pull"] for row in rows):
-        return refs.seen(facts, *REFUSED)
-    return refs.of_rows(row for row in rows if not row["pull"])
+    return refs.of_rows(_refused(facts, "busy", pull=False))
 
 
 def timed_out_sends(facts: Facts, outside: Collection[str]) -> refs.Seen:
     """Return where a send timed out (not a pull, a heartbeat, a broker's request), outside the folders `outside`."""
-    rows = _refused(facts, "late", *TIMEOUTS)
-    sends = [row for row in rows if not row["pull"] and row["source"] not in BROKER_SIDE]
-    return refs.of_rows(row for row in sends if str(PurePosixPath(row["file"]).parent) not in outside)
+    rows = [row for row in _refused(facts, "late", pull=False) if row["source"] not in BROKER_SIDE]
+    return refs.of_rows(row for row in rows if str(PurePosixPath(row["file"]).parent) not in outside)
 
 
 def refused_pulls(facts: Facts) -> tuple[Ref, ...]:

@@ -75,7 +75,7 @@ def ledger(facts: Facts, leave_out: str = "") -> Ledger:
 
 def _ledger(facts: Facts, leave_out: str) -> Ledger:
     listed = facts.has("sends")
-    answers = {row["outcome"]: row["n"] for row in facts.rows("ledger_answers")} if listed else {}
+    answers = {row["status"]: row["sends"] for row in facts.rows("send_answers")} if listed else {}
     count = sum(answers.values()) if listed else None
     rows, producer = facts("failed_sends"), attempts.has_producer_log(facts)
     failed = rows[~rows["other"] & (rows["kind"] != leave_out)].drop(columns="other").reset_index(drop=True)
@@ -88,7 +88,7 @@ def _ledger(facts: Facts, leave_out: str) -> Ledger:
         source="ledger" if listed else "logs", failed=failed, sends=count, sends_failed=int(failed["identity"].nunique()),
         errors_by_kind=None if unknown else attempts.counted(rows["kind"]), kind_unknown=unknown,
         whole=listed or producer or not sources.isdisjoint({"app", "client"}),
-        answered_not_ok={outcome: n for outcome, n in sorted(answers.items(), key=str) if outcome},
+        answered_not_ok={status: n for status, n in answers.items() if status not in (None, "SEND_OK")},
     )  # fmt: skip
     return _settled(facts, known) if facts.has("messages") else known
 
@@ -121,14 +121,15 @@ def _settled(facts: Facts, known: Ledger) -> Ledger:
 
 def _covered(facts: Facts, failed: pd.DataFrame) -> pd.Series:
     """Return for each failed send whether the commitlogs at hand would contain it: all its brokers, at its time."""
-    if failed.empty or (hosts := facts("store_hosts")).empty:
+    hosts = facts("store_extent").dropna(subset=["store_host", "first"])
+    if failed.empty or hosts.empty:
         return pd.Series(False, failed.index)
     # A store copied after the last line of the broker's logs cannot be told from one copied at that line.
     logs = [item for item in facts.zoned.items if item.kind == "log" and item.source in BROKER_SIDE]
-    last = max([hosts["last_ms"].max(), *(item.last.timestamp() * 1000 for item in logs if item.last)])
-    begins = hosts["first_offset"].min() == 0
+    last = max([hosts["last"].max().timestamp(), *(item.last.timestamp() for item in logs if item.last)]) * SECOND
+    begins, first = hosts["first_offset"].min() == 0, hosts["first"].min().timestamp() * SECOND
     ts = failed["ts"]
-    inside = ts.isna() | ((ts <= last) & (begins | (ts >= hosts["first_ms"].min())))
+    inside = ts.isna() | ((ts <= last) & (begins | (ts >= first)))
     # One damaged record among thousands does not leave open what became of every send around it.
     large = [each for each in brokers.stretches(facts) if each["large"]]
     hidden = ts.isna() & bool(large)
@@ -139,7 +140,7 @@ def _covered(facts: Facts, failed: pd.DataFrame) -> pd.Series:
     for each in large:
         begin, end = each["after_ms"], each["before_ms"]  # null where nothing shows it
         hidden |= (begin is None or late >= begin) & (end is None or early <= end)
-    return inside & ~hidden & (attempts.attempts(facts)["broker"].nunique() <= max(len(hosts), 1))
+    return inside & ~hidden & (attempts.attempts(facts)["broker"].nunique() <= hosts["store_host"].nunique())
 
 
 def _stored_twice(facts: Facts, failed: pd.DataFrame, sent: pd.DataFrame, *, listed: bool) -> pd.DataFrame:

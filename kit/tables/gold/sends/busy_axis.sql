@@ -4,7 +4,7 @@
 with steps as (
   select explode(sequence(low_ms, high_ms + step_ms - 1, step_ms)) as at, step_ms from busy_window
 ), stores as (
-  select count(*) as n from store_hosts
+  select count(first) as n from store_extent
 ), rates as (
   select a.at_ms - pmod(a.at_ms, w.step_ms) as at, sum(case when a.born_or_stored = 'born' then a.n end) as born,
     sum(case when a.born_or_stored = 'stored' then a.n end) as stored

@@ -2,7 +2,7 @@
 -- (since 1970), source, thread, logger, role (attempt, message, call), kind (null for a message), key, uniq_key, printed (first 2,000 characters,
 -- of a call), period (ms in the queue), queue (its size), broker, thrown (the client makes no further attempt), counts (false: another logger of the
 -- application prints the exceptions of this thread and second as well, and more of them).
--- At most 800,000, in order of file and line. A client logs each failed attempt (DefaultMQProducerImpl.sendDefaultImpl), up to 5.1.1 with the
+-- At most 400,001 (with more they are not followed one by one), in order of file and line. A client logs each failed attempt (DefaultMQProducerImpl.sendDefaultImpl), up to 5.1.1 with the
 -- message as an entry of its own; what an application logs is the exception of the whole call.
 -- What a client logs of another request (pull, heartbeat, send-back) is no failed send; what an application does is one, unless its trace
 -- shows such a request. Without a time of its own the exception directly behind an attempt is that attempt's (a paste). A time-out in a broker's or name server's log is that of its own request to another one.
@@ -73,4 +73,4 @@ with marked as (
 )
 select file, line, at, ts_ms, source, thread, logger, role, kind, key, uniq_key, printed, period, queue, broker, thrown,
   not loose or coalesce(logger, '') = most as counts
-from most order by file, line limit 800000
+from most order by file, line limit 400001
