@@ -167,7 +167,7 @@ def _default(broker: Broker, name: str) -> str | None:
 
 def _conflicts(broker: Broker) -> Iterable[Hazard]:
     for conflict in config.conflicts(broker.settings):
-        values = {name: broker.settings.value(name).value for name in conflict.names}
+        values = {name: broker.settings.value(name) for name in conflict.names}
         plain = {n: str(value).lower() if isinstance(value, bool) else value for n, value in values.items()}
         what = SAYS["set"].say(settings=", ".join(f"{name}={value}" for name, value in plain.items()))
         # Every value is the release's default, printed or not.
@@ -181,7 +181,7 @@ def _place(broker: Broker, conflict: Conflict) -> Ref | Sentence:
     """Return the place of the setting most likely meant: one that somebody wrote, else one that is printed."""
     old = {new: name for name, new in ALIASES.items()}
     standing = [n for name in conflict.names for n in (name, old.get(name, "")) if n in broker.places]
-    unlike = [n for n in standing if broker.settings.value(n).value != config.default_of(n, broker.settings.version)]
+    unlike = [n for n in standing if broker.settings.value(n) != config.default_of(n, broker.settings.version)]
     chosen = next(iter([*(n for n in unlike if n in broker.written), *unlike, *standing]), None)
     if chosen:
         return broker.places[chosen]

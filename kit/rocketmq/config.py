@@ -19,8 +19,6 @@ from kit import data
 from kit.i18n import T
 from kit.rocketmq.versions import RULES, Version, rule, within
 
-Source = Literal["set", "default", "unknown"]
-
 DOCKER_BRIDGE: Final = ipaddress.ip_network("172.17.0.0/16")
 """Docker's default bridge network (docs.docker.com, daemon option `bip`): it is not reachable from other hosts."""
 
@@ -59,38 +57,28 @@ BROKER_SETTINGS: Final = frozenset(
 
 
 @attrs.frozen
-class Value:
-    """The value in force: `set` in the configuration, the version's `default`, or `unknown` (None) without either."""
-
-    name: str
-    value: Any
-    source: Source
-
-
-@attrs.frozen
 class Settings:
     """Name → text as configured, with the broker's version if known."""
 
     given: Mapping[str, str]
     version: Version | None = None
 
-    def value(self, name: str) -> Value:
-        """Return the value in force of a parameter, typed; a text that is not a number stays text."""
-        for each in (name, *(old for old, new in ALIASES.items() if new == name)):
-            if each in self.given and not ignored(each, self.version):
-                return Value(name, typed(name, self.given[each]), "set")
-        default = default_of(name, self.version)
-        return Value(name, default, "unknown" if default is None else "default")
+    def text(self, name: str) -> str | None:
+        """Return the text of a parameter where the broker takes it from the configuration, by its old name too."""
+        names = (name, *(old for old, new in ALIASES.items() if new == name))
+        return next(
+            (self.given[each] for each in names if each in self.given and not ignored(each, self.version)), None
+        )
+
+    def value(self, name: str) -> Any:
+        """Return the value in force of a parameter, typed, None if unknown; a text that is not a number stays text."""
+        text = self.text(name)
+        return default_of(name, self.version) if text is None else typed(name, text)
 
     def number(self, name: str) -> float | None:
         """Return a number in force, None if it is unknown or not a number."""
-        value = self.value(name).value
+        value = self.value(name)
         return None if isinstance(value, bool) or not isinstance(value, int | float) else value
-
-    def says(self, name: str, *wanted: Any) -> bool:
-        """Return whether the value in force is one of `wanted`; texts ignore case."""
-        value = self.value(name).value
-        return value in wanted or str(value).upper() in [str(each).upper() for each in wanted]
 
 
 def default_of(name: str, version: Version | str | None) -> Any:
@@ -141,15 +129,14 @@ def misfit(name: str, text: str) -> bool:
 
 
 def guide(settings: Settings) -> list[dict[str, Any]]:
-    """Return one row for each configured parameter: name, value, default, ignored, parameter (None if unknown)."""
-    rows = []
-    for name, text in settings.given.items():
-        parameter: Parameter | None = PARAMETERS.get(name)
-        rows.append({
+    """Return one row for each configured parameter: name, value, default, parameter (None if unknown)."""
+    return [
+        {
             "name": name, "value": typed(name, text), "default": default_of(name, settings.version),
-            "ignored": ignored(name, settings.version), "parameter": parameter,
-        })  # fmt: skip
-    return rows
+            "parameter": PARAMETERS.get(name),
+        }
+        for name, text in settings.given.items()
+    ]  # fmt: skip
 
 
 class Conflict(data.Row, frozen=True, kw_only=True):
@@ -186,11 +173,11 @@ def _holds(settings: Settings, condition: str) -> bool:
         return any(_holds(settings, part) for part in condition.split(" or "))
     name, is_, wanted = condition.partition(" is ")
     if wanted == "set":
-        return settings.value(name).source == "set"
+        return settings.text(name) is not None
     if wanted == "of one host":
-        return _of_one_host(str(settings.value(name).value or ""))
+        return _of_one_host(str(settings.value(name) or ""))
     if is_:
-        return settings.says(name, wanted)
+        return str(settings.value(name)).upper() == wanted.upper()
     left, sign, right = re.split(r" ([<>]=?) ", condition)
     if left == "version":
         return settings.version is not None and _SIGNS[sign](settings.version, Version.parse(right))
@@ -201,7 +188,7 @@ def _holds(settings: Settings, condition: str) -> bool:
 def _product(settings: Settings, text: str) -> float | None:
     """Return the product of numbers and settings, None if one of them is not known."""
     if text.startswith("words of "):
-        return len(str(settings.value(text.removeprefix("words of ")).value or "").split())
+        return len(str(settings.value(text.removeprefix("words of ")) or "").split())
     factors = [float(part) if part.isdigit() else settings.number(part) for part in text.split(" * ")]
     return math.prod(each for each in factors if each is not None) if None not in factors else None
 

@@ -17,9 +17,6 @@ from kit.i18n import T, labels
 from kit.rocketmq import binary_format, names
 from kit.rocketmq.versions import NEWEST, Version, rule
 
-HEADER: Final = 68
-"""Fixed bytes, without the hosts' addresses and ports and without the length fields of body and properties."""
-HOST: Final = {False: 8, True: 20}
 DLEDGER_MAX_RECORD: Final = binary_format.DLEDGER_ENTRY_BUFFER - binary_format.DLEDGER_HEADER
 TOTAL_SLACK: Final = 65536
 """What 4.9.5+ allows a record beyond the body limit."""
@@ -35,63 +32,45 @@ Refusal = Literal["total", "body", "properties", "topic", "dledger"]
 
 @attrs.frozen
 class Record:
-    """The parts of a stored record that determine its size. `body`: stored bytes, `properties`: name → value, or the
-    stored string.
+    """The parts of a stored record that determine its size, with IPv4 hosts. `body`: stored bytes.
 
     `trailing`: its writer ends the properties with 0x02; `broker_trailing`: so does the broker that rewrites it (None:
-    the same).
+    the same). `v2`: the length of its topic takes two bytes.
     """
 
     topic: str
     body: int
-    properties: Mapping[str, str] | str
+    properties: Mapping[str, str]
     trailing: bool = True
-    born_v6: bool = False
-    store_v6: bool = False
     v2: bool = False
     broker_trailing: bool | None = None
 
     @property
     def size(self) -> int:
-        """TotalSize in bytes: 91 + body + topic + properties for IPv4 hosts and version 1, all in UTF-8."""
-        hosts = HOST[self.born_v6] + HOST[self.store_v6]
-        properties = properties_length(self.properties, trailing=self.trailing)
-        topic = (2 if self.v2 else 1) + len(self.topic.encode())
-        return HEADER + hosts + 4 + self.body + topic + 2 + properties
+        """TotalSize in bytes: 91 + body + topic + properties for version 1, all in UTF-8."""
+        return binary_format.MIN_RECORD + self.v2 + self.body + len(self.topic.encode()) + self.properties_length
+
+    @property
+    def properties_length(self) -> int:
+        """The bytes of the stored property string: name 0x01 value 0x02, the last 0x02 only if its writer keeps it."""
+        length = sum(len(name.encode()) + len(value.encode()) + 2 for name, value in self.properties.items())
+        return length if self.trailing or not self.properties else length - 1
 
     def with_(self, topic: str | None = None, **properties: str) -> Record:
         """Return the copy a broker writes, with another topic or more properties; it encodes them again."""
-        merged = {**as_mapping(self.properties), **properties}
         trailing = self.trailing if self.broker_trailing is None else self.broker_trailing
+        merged = {**self.properties, **properties}
         return attrs.evolve(self, topic=topic or self.topic, properties=merged, trailing=trailing)
-
-
-def properties_length(properties: Mapping[str, str] | str, *, trailing: bool = True) -> int:
-    """Return the bytes of the stored property string; a string counts unchanged."""
-    if isinstance(properties, str):
-        return len(properties.encode())
-    # name 0x01 value 0x02, the last 0x02 only if the writer keeps it.
-    length = sum(len(name.encode()) + len(value.encode()) + 2 for name, value in properties.items())
-    return length if trailing or not properties else length - 1
-
-
-def as_mapping(properties: Mapping[str, str] | str) -> dict[str, str]:
-    """Parse a stored property string; a repeated name keeps its last value, as in Java's map."""
-    if not isinstance(properties, str):
-        return dict(properties)
-    pairs = (item.split(names.NAME_VALUE_SEPARATOR, 1) for item in properties.split(names.PROPERTY_SEPARATOR))
-    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
 
 
 def sent(
     topic: str, body: int, properties: Mapping[str, str] | None = None, *, broker: str | Version = NEWEST, client: str | Version | None = None,
-    cluster: str = names.DEFAULT_CLUSTER, v6_key: bool = False, transaction: bool = False, born_v6: bool = False,
-    store_v6: bool = False,
+    transaction: bool = False,
 ) -> Record:  # fmt: skip
     """Return the record of a plain send (`transaction`: what `prepared` starts from) with its own `properties`."""
-    props = {**(properties or {}), names.UNIQ_KEY: "0" * (56 if v6_key else 32), names.WAIT: "true"}
+    props = {names.UNIQ_KEY: "0" * 32, **(properties or {}), names.WAIT: "true"}
     if rule("storesCluster", broker):
-        props[names.CLUSTER] = cluster
+        props[names.CLUSTER] = names.DEFAULT_CLUSTER
     if rule("storesRegionAndTrace", broker):
         props |= {names.MSG_REGION: names.DEFAULT_REGION, names.TRACE_ON: "true"}
     if rule("dropsWait", broker) and not transaction:
@@ -99,14 +78,14 @@ def sent(
     writer = broker if transaction or rule("reencodesPlain", broker) else client or broker
     v2 = bool(rule("recordV2", broker)) and len(topic) > 127
     by_broker = bool(rule("trailingSeparator", broker))
-    return Record(topic, body, props, bool(rule("trailingSeparator", writer)), born_v6, store_v6, v2, by_broker)
+    return Record(topic, body, props, bool(rule("trailingSeparator", writer)), v2, by_broker)
 
 
 def prepared(message: Record, queue_id: int = 0, broker: str | Version = NEWEST) -> Record:
     """Return the half record: broker/transaction/queue/TransactionalMessageBridge.parseHalfMessageInner."""
     more = {names.REAL_TOPIC: message.topic, names.REAL_QID: str(queue_id)}
     if rule("halfCarriesTransactionId", broker):
-        more[names.TRANSACTION_ID] = as_mapping(message.properties).get(names.UNIQ_KEY, "")
+        more[names.TRANSACTION_ID] = message.properties.get(names.UNIQ_KEY, "")
     return message.with_(names.HALF_TOPIC, **more)
 
 
@@ -114,8 +93,7 @@ def put_back(half: Record, times: int | None = None, first_offset: int | None = 
     """Return the copy a check appends. `times`: the count it carries (None: one more); `first_offset`: queue offset of
     the first half record, on a copy made during CHECK_IMMUNITY_TIME_IN_SECONDS (those count as checks too).
     """
-    props = as_mapping(half.properties)
-    count = times if times is not None else int(props.get(names.CHECK_TIMES, "0")) + 1
+    count = times if times is not None else int(half.properties.get(names.CHECK_TIMES, "0")) + 1
     copy = half.with_(**{names.CHECK_TIMES: str(count)})
     if first_offset is None:
         return copy
@@ -130,13 +108,13 @@ def scheduled(message: Record, level: int, queue_id: int = 0) -> Record:
 
 def delivered(waiting: Record) -> Record:
     """Return the copy in the real topic, of a schedule record that fell due or of a half record that is committed."""
-    return waiting.with_(as_mapping(waiting.properties)[names.REAL_TOPIC])
+    return waiting.with_(waiting.properties[names.REAL_TOPIC])
 
 
 def sent_back(consumed: Record, group: str, reconsume_times: int, level: int | None = None) -> Record:
     """Return the schedule record of a refused consumption; its `delivered` is the retry record."""
-    props = as_mapping(consumed.properties)
-    origin = props.get(names.ORIGIN_MESSAGE_ID, "0" * (56 if consumed.store_v6 else 32))
+    props = consumed.properties
+    origin = props.get(names.ORIGIN_MESSAGE_ID, "0" * 32)
     more = {names.RETRY_TOPIC: props.get(names.RETRY_TOPIC, consumed.topic), names.ORIGIN_MESSAGE_ID: origin}
     retry = consumed.with_(names.retry_topic(group), **more, **{names.WAIT: "false"})
     return scheduled(retry, level or names.FIRST_RETRY_LEVEL + reconsume_times)
@@ -171,7 +149,7 @@ def refusals(
         refused.append("body")
     if dledger and record.size > DLEDGER_MAX_RECORD:
         refused.append("dledger")
-    if properties_length(record.properties, trailing=record.trailing) > rule("propertiesMax", broker):
+    if record.properties_length > rule("propertiesMax", broker):
         refused.append("properties")
     if topic_too_long(record.topic, broker):
         refused.append("topic")
@@ -224,7 +202,6 @@ def max_message_size(stored: int) -> int:
 def rewrites(
     body: int, topic: str, properties: Mapping[str, str] | None = None, *, broker: str | Version = NEWEST, client: str | Version | None = None,
     limit: int | None = None, dledger: bool = False, group: str = LONGEST_GROUP, producer_group: str = "", check_max: int | None = None,
-    cluster: str = names.DEFAULT_CLUSTER, v6: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """Follow a message of `body` stored bytes through every rewrite.
 
@@ -236,11 +213,9 @@ def rewrites(
     version = Version.parse(broker)
     limit = rule("maxMessageSize", version) if limit is None else limit
     last = rule("transactionCheckMax", version) if check_max is None else check_max
-    common: dict[str, Any] = {"broker": version, "client": client, "cluster": cluster}
-    common |= dict.fromkeys(("v6_key", "born_v6", "store_v6"), v6)
-    plain = sent(topic, body, properties, **common)
+    plain = sent(topic, body, properties, broker=version, client=client)
     of_transaction = {**(properties or {}), names.TRAN_MSG: "true", names.PGROUP: producer_group}
-    half = prepared(sent(topic, body, of_transaction, transaction=True, **common), 0, version)
+    half = prepared(sent(topic, body, of_transaction, transaction=True, broker=version, client=client), 0, version)
     final = put_back(half, last)
     waiting, committed = sent_back(plain, group, 0), delivered(final)
     steps: list[tuple[str, T | Any, Record, Record]] = [

@@ -18,16 +18,13 @@ def slugs(version: Version | None = V460, **given: str) -> set[str]:
 
 def test_value_in_force_and_its_source():
     settings = Settings({"transactionCheckMax": " 3 ", "maxMessageSize": "lots"}, V460)
-    assert (settings.value("transactionCheckMax").value, settings.value("transactionCheckMax").source) == (3, "set")
-    assert (settings.value("transactionTimeOut").value, settings.value("transactionTimeOut").source) == (
-        6000,
-        "default",
-    )
-    assert settings.value("maxMessageSize").value == "lots"
+    assert (settings.value("transactionCheckMax"), settings.text("transactionCheckMax")) == (3, " 3 ")
+    assert (settings.value("transactionTimeOut"), settings.text("transactionTimeOut")) == (6000, None)
+    assert settings.value("maxMessageSize") == "lots"
     assert settings.number("maxMessageSize") is None
     nowhere = Settings({})
-    assert (nowhere.value("transactionTimeOut").value, nowhere.value("transactionTimeOut").source) == (None, "unknown")
-    assert nowhere.value("waitTimeMillsInSendQueue").value == 200
+    assert nowhere.value("transactionTimeOut") is None
+    assert nowhere.value("waitTimeMillsInSendQueue") == 200
 
 
 def test_names_of_another_version_are_ignored():
@@ -35,9 +32,9 @@ def test_names_of_another_version_are_ignored():
     assert not ignored("mapedFileSizeCommitLog", Version(4, 5, 1))
     assert ignored("transactionOpBatchInterval", Version(5, 0, 0))
     assert not ignored("transactionOpBatchInterval", None)
-    assert Settings({"mapedFileSizeCommitLog": "1024"}, Version(4, 5, 1)).value("mappedFileSizeCommitLog").value == 1024
+    assert Settings({"mapedFileSizeCommitLog": "1024"}, Version(4, 5, 1)).value("mappedFileSizeCommitLog") == 1024
     new = Settings({"mapedFileSizeCommitLog": "1024"}, Version(4, 6, 0))
-    assert new.value("mappedFileSizeCommitLog").source == "default"
+    assert new.text("mappedFileSizeCommitLog") is None
 
 
 def test_defaults_of_a_stock_broker_do_not_contradict_each_other():
