@@ -28,7 +28,7 @@ from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, host_network, metrics, mqadmin, store_json
-from kit.formats.values import batch as fitted
+from kit.formats.values import batches
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory, log_files
 from kit.inventory.model import STORES, Item
@@ -50,8 +50,8 @@ Task = tuple[str | None, Read]
 Files = Callable[[Inventory], tuple[Item, ...]]
 MAX_OUTPUT: Final = 256 << 20
 """How many bytes of an application's output are searched for thread dumps (`kill -3`)."""
-MAX_CONFIG: Final = 64 << 20
-"""How many bytes of a configuration file are read: thousands of topics take a few megabytes."""
+MAX_BYTES: Final = 64 << 20
+"""How many bytes of a configuration file or an output are read: thousands of topics take a few megabytes."""
 _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 
 
@@ -154,50 +154,48 @@ def tasks(inventory: Inventory, name: str, options: Mapping[str, Any], part: Pat
 # --- small tables: one task a file ------------------------------------------------------------------------------------
 
 
-def _read(name: str, item: Item, options: Mapping[str, Any]) -> Iterable[pa.RecordBatch]:
-    """Read one file of a small table. Raise whatever its reader raises."""
+def _read(name: str, item: Item, options: Mapping[str, Any]) -> Iterator[pa.RecordBatch]:
+    """Yield one file of a small table. Raise whatever its reader raises."""
+    return batches(({"file": item.file, **row} for row in _small(name, item, options)), specs()[name].schema)
+
+
+def _small(name: str, item: Item, options: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     if name in ("rows", "sends"):
         zone = options["zones"].get(item.file)
         wanted = bool(item.detail.get("role"))
-        return rows.read(Path(item.path), item.file, item.detail, converter(zone)) if wanted else ()
+        return rows.read(Path(item.path), item.detail, converter(zone)) if wanted else ()
     if name == "admin":
-        reader = mqadmin.parse if item.kind == "mqadmin" else mqadmin.parse_quoted
-        return mqadmin.read(item.file, item.path, item.modified, reader)
+        fields = (mqadmin.parse if item.kind == "mqadmin" else mqadmin.parse_quoted)(_bytes(item))
+        return (dict(zip(mqadmin.SCHEMA.names[1:], (*field, item.modified), strict=True)) for field in fields)
     if name == "threads":
         return _threads(item, options)
     if name == "network":
-        return (host_network.read(item.file, item.path),)
+        return host_network.parse(_bytes(item).decode("utf-8", "backslashreplace"))
     if name == "metrics":
         # Metrics come from the broker's host, whose zone may differ from that of its logs.
         zone = converter(options.get("tz_broker") or options["zones"].get(item.file))
-        return metrics.read(item.file, item.path, zone, short=item.kind != "metrics")
+        return metrics.read(item.path, zone, short=item.kind != "metrics")
     try:
         if name == "config_files":
-            return _records(configs.CONFIGS, configs.configs(item.file, _bytes(item), item.detail, item.kind))
+            return configs.configs(item.file, _bytes(item), item.detail, item.kind)
         offsets = configs.offsets(item.file, _bytes(item), item.detail, item.kind)
-        return _records(configs.OFFSETS, ({**row, "time": item.modified} for row in offsets))
+        return [{**row, "time": item.modified} for row in offsets]
     except _DAMAGED_JSON:
         if item.kind == "store_json":  # `broken_configs` lists it
             return ()
         raise
 
 
-def _records(schema: pa.Schema, records: Iterable[dict[str, Any]]) -> list[pa.RecordBatch]:
-    rows = list(records)
-    return [fitted(rows, schema)] if rows else []
-
-
-def _threads(item: Item, options: Mapping[str, Any]) -> Iterable[pa.RecordBatch]:
+def _threads(item: Item, options: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     zone = converter(options.get("tz_app") or options["zones"].get(item.file))
-    with open_readonly(item.path) as stream:
-        raw = stream.read(MAX_OUTPUT)
+    raw = _bytes(item, MAX_OUTPUT)
     dumped = item.kind == "thread_dump" or thread_dumps.MARK in raw or (item.kind == "mqadmin" and b" TID: " in raw)
-    return thread_dumps.read(item.file, raw, zone) if dumped else ()
+    return thread_dumps.read(raw, zone) if dumped else ()
 
 
-def _bytes(item: Item) -> bytes:
+def _bytes(item: Item, most: int = MAX_BYTES) -> bytes:
     with open_readonly(item.path) as stream:
-        return stream.read(MAX_CONFIG)
+        return stream.read(most)
 
 
 def broken_configs(inventory: Inventory) -> list[str]:

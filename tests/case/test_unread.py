@@ -138,14 +138,14 @@ def test_what_was_read_before_stays(evidence: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_value_that_has_no_place_in_the_table(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = business_tables.read
+    real = tables._read
 
-    def read(path: Path, file: str, *args: Any) -> Iterator[Any]:
-        for batch in real(path, file, *args):
+    def read(name: str, item: Any, *args: Any) -> Iterator[Any]:
+        for batch in real(name, item, *args):
             at = batch.schema.get_field_index("line")
-            yield batch.set_column(at, "line", ds.pa.array(["²"] * batch.num_rows)) if "bad" in file else batch
+            yield batch.set_column(at, "line", ds.pa.array(["²"] * batch.num_rows)) if "bad" in item.file else batch
 
-    monkeypatch.setattr(business_tables, "read", read)
+    monkeypatch.setattr(tables, "_read", read)
     case = opened(evidence)
     assert of_files(case, "rows") == {"good"} and [r.file for r in case.unread()] == ["bad/orders.csv"]
 

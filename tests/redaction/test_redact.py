@@ -19,11 +19,10 @@ from table import rows_of
 
 import kit
 from kit.case.output import OutputRefused
-from kit.causes import results
-from kit.charts import PLOTLY_MIME, offline
+from kit.charts import PLOTLY_MIME
 from kit.evidence.workspace import Workspace
 from kit.inventory.references import MAX_TEXT
-from kit.redaction import leaks, ordinary
+from kit.redaction import leaks
 from kit.redaction import names as redactnames
 from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
@@ -299,108 +298,6 @@ def test_outputs_of_a_notebook_are_drawn_anew() -> None:
     redacted.notebook(made, book, {}, "en")
     assert leaks.leak(nbformat.writes(book), HELD) is None and "/home/li" not in nbformat.writes(book)
     assert book.cells[0].outputs[0]["data"][PLOTLY_MIME]["data"][0]["x"] == {"bdata": "AAAA", "dtype": "i1"}
-
-
-def originals(name: str) -> tuple[set[str], set[str]]:
-    """Return what RocketMQ's decoder read: addresses, and names (topics, groups, keys) that are not RocketMQ's own."""
-    addresses, found = set(), set()
-    for record in recorded.truth(name):
-        addresses |= {record[host].strip("/").rpartition(":")[0] for host in ("born_host", "store_host")}
-        properties = record["properties"]
-        found |= {record["topic"], *(properties.get(each, "") for each in ("REAL_TOPIC", "RETRY_TOPIC", "PGROUP"))}
-        found |= set(properties.get("KEYS", "").split())
-    plain = {text.rpartition("%")[2] for text in found} - {""}
-    return addresses, {text for text in plain if not ordinary.is_stock(text)}
-
-
-def shown(path: Path) -> str:
-    """Return what a file of a report says, without plotly's code, packed numbers and SHA-256 digests."""
-    text = path.read_text(encoding="utf-8").replace(offline.packed(), "")
-    return re.sub(r'"bdata":\s*"[^"]*"|\b[0-9a-f]{64}\b', "", text)
-
-
-def dressed(evidence: Path) -> set[str]:
-    """Give a recording hosts by name, people in paths and rows, packages of a company; return these."""
-    rows = (evidence / "q" / "t_hotel.csv").read_text().splitlines()
-    people = ("张三", "Li Na", "O'Brien & Sons")
-    cells = [
-        f"{row},{people[n % 3]},1380013{n:04},{('Ulm', 'Beijing', 'order')[n % 3]}" for n, row in enumerate(rows[1:])
-    ]
-    (evidence / "q" / "t_hotel.csv").write_text("\n".join([f"{rows[0]},customer,phone,city", *cells]) + "\n")
-    renamed = {
-        "/home/rocketmq": "/home/li/umbrella-mq", "[10.20.121.11:10911]": "[mqbroker7:10911]", "com.shop": "com.umbrella",
-        "10.20.121.10:9876": "mq-ns1.prod.umbrella.com:9876", "brokerName=broker-a": "brokerName=bj-mq-7",
-    }  # fmt: skip
-    for path in [*evidence.rglob("*.log"), evidence / "broker" / "broker.conf"]:
-        text = path.read_text(errors="surrogateescape")
-        for old, new in renamed.items():
-            text = text.replace(old, new)
-        path.write_text(text, errors="surrogateescape")
-    (evidence / "q" / "张三 chat.txt").write_text(
-        "2026-11-20 23:36:52 WARN RocketmqRemoting - connect remote host[mqbroker7:10911] 失败，张三\n"
-    )
-    return {*people, "1380013", "Beijing", "umbrella", "mqbroker7", "mq-ns1", "bj-mq-7", "/home/li/"}
-
-
-@pytest.mark.recordings
-@pytest.mark.spark
-def test_nothing_original_is_left_of_a_recording(spark: Any, tmp_path: Path) -> None:
-    name = "transaction-consistency"
-    evidence = recorded.unpack(name, tmp_path / "acme incident")
-    told_in_files = dressed(evidence)
-    case = kit.open_case(evidence, tmp_path / "cache", lang="zh")
-    out = tmp_path / "out"
-    page = redacted.run(case, out)
-    addresses, found = originals(name)
-    hexed = {ipaddress.ip_address(address).packed.hex() for address in addresses}
-    assert len(addresses) > 2 and len(found) > 50
-    files = sorted(p for p in out.rglob("*") if p.is_file())
-    assert {page, out / "findings.json", out / "manifest.json"} <= set(files) and any(
-        p.suffix == ".ipynb" for p in files
-    )
-    for path in files:
-        text = shown(path)
-        assert not [a for a in addresses if a in text], path
-        assert not [h for h in hexed if h in text.lower()], path
-        assert not [n for n in found | told_in_files if n in text], path
-        assert str(tmp_path) not in text and "acme" not in text, path
-
-    plain, told = kit.triage(case), json.loads((out / "findings.json").read_text(encoding="utf-8"))
-    assert told["root_causes"] == plain["root_causes"]
-    for old, new in zip(plain["findings"], told["findings"], strict=True):
-        assert (old["cause"], old["verdict"], old["window"]) == (new["cause"], new["verdict"], new["window"])
-        numbers = [[v for v in f["figures"].values() if not isinstance(v, dict | list)] for f in (old, new)]
-        assert numbers[0] == numbers[1] and len(old["steps"]) == len(new["steps"])
-        refs = [
-            [(r.get("line"), r.get("physical_offset"), len(r["file"]) > 0) for s in f["steps"] for r in s["evidence"]]
-            for f in (old, new)
-        ]
-        assert refs[0] == refs[1]
-    listed = {file["file"] for file in told["evidence"]["files"]}
-    assert (
-        len(listed) == len(plain["evidence"]["files"])
-        and {r["file"] for f in told["findings"] for s in f["steps"] for r in s["evidence"]} <= listed
-    )
-    assert [f["sha256"] for f in told["evidence"]["files"]] == [f["sha256"] for f in plain["evidence"]["files"]]
-
-    # The same id has the same pseudonym in findings, tables and notebooks, and still says the same but for the address.
-    pairs = dict(zip(ids_of(plain), ids_of(told), strict=True))
-    assert len(pairs) > 5 and len(set(pairs.values())) == len(pairs)
-    for old, new in pairs.items():
-        a, b = ids.decode(old), ids.decode(new)
-        assert (a.kind, a.port, a.offset, a.pid, a.millis, a.counter) == (
-            b.kind, b.port, b.offset, b.pid, b.millis, b.counter,
-        )  # fmt: skip
-    tables = "".join(path.read_text(encoding="utf-8") for path in (out / "tables").glob("*.csv"))
-    originally = "".join(results.table(case, n).to_csv() for n in results.names(case))
-    assert [new for old, new in pairs.items() if (old in originally) != (new in tables)] == []
-
-    made = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
-    assert made["options"]["redact"] is True
-
-
-def ids_of(findings: dict[str, Any]) -> list[str]:
-    return re.findall(r"\b[0-9A-F]{32}\b", json.dumps(findings["findings"]))
 
 
 @pytest.mark.parametrize("text", ["id 0A142C0B00002A9F", "0x0a142c0b", "0X0A142c0B: no route", "0a142C0bffff"])

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import attrs
-import pyarrow as pa
 
 from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.values import columns_of
@@ -63,21 +62,14 @@ def parse(text: str) -> list[Thread]:
     return dumps.threads
 
 
-def read(name: str, raw: bytes, zone: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
+def read(raw: bytes, zone: Callable[[int], int]) -> Iterator[dict[str, Any]]:
     """Yield the rows (`SCHEMA`) of one file. `zone(ms as printed)` gives ms since 1970."""
-    text = raw.decode("utf-8", "backslashreplace").removeprefix("\ufeff")
-    rows = [_row(name, thread, zone) for thread in parse(text)]
-    if rows:
-        yield pa.RecordBatch.from_pylist(rows, SCHEMA)
-
-
-def _row(name: str, thread: Thread, zone: Callable[[int], int]) -> dict[str, Any]:
-    row = {"file": name, **attrs.asdict(thread)}
-    utc = row.pop("utc")
-    if thread.time is not None:
-        ms = int(thread.time.replace(tzinfo=dt.UTC).timestamp() * 1000)
-        row["time"] = 1000 * (ms if utc else zone(ms))
-    return row
+    for thread in parse(raw.decode("utf-8", "backslashreplace").removeprefix("\ufeff")):
+        row = attrs.asdict(thread)
+        if thread.time is not None:
+            ms = int(thread.time.replace(tzinfo=dt.UTC).timestamp() * 1000)
+            row["time"] = 1000 * (ms if thread.utc else zone(ms))
+        yield row
 
 
 @attrs.define

@@ -18,7 +18,7 @@ from kit.evidence.files import Damaged, open_readonly
 from kit.formats import printed_times
 from kit.formats.patterns import patterns
 from kit.formats.tables import delimited
-from kit.formats.values import batches, columns_of, integer, truncated
+from kit.formats.values import columns_of, integer, truncated
 
 ROWS: Final = columns_of("rows")
 SENDS: Final = columns_of("sends")
@@ -71,34 +71,30 @@ def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, st
     return {**detail, "columns": columns, "role": role}
 
 
-def read(path: Path, file: str, detail: dict[str, Any], zone: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
-    """Yield batches of `ROWS` or `SENDS`. `zone`: ms as printed → ms since 1970, for times without a zone."""
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for line, named, cells in fields(path, detail):
-            time = printed_times.moment(cells.get("time"), zone, month_first=detail.get("month_first", False))
-            outcome = cells.get("outcome")
-            # Each table takes the columns that it has.
-            yield {
-                "file": file,
-                "line": line,
-                "role": detail["role"],
-                "key": cells.get("key"),
-                "uniq_key": _id(cells.get("uniq_key")),
-                "offset_msg_id": _id(cells.get("offset_msg_id")),
-                "cells": named,
-                "time": time,
-                "time_text": cells.get("time"),
-                "status": cells.get("status") or outcome,
-                "reconsume_times": truncated(cells.get("reconsume_times"), 32),
-                "start": time,
-                "start_text": cells.get("time"),
-                "cost_ms": truncated(cells.get("cost_ms")),
-                "outcome": outcome,
-                "error": cells.get("error"),
-            }
-
-    yield from batches(rows(), SENDS if detail["role"] == "sends" else ROWS)
+def read(path: Path, detail: dict[str, Any], zone: Callable[[int], int]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `ROWS` or `SENDS`; each table takes the columns that it has. `zone`: ms as printed → ms since
+    1970, for times without a zone.
+    """
+    for line, named, cells in fields(path, detail):
+        time = printed_times.moment(cells.get("time"), zone, month_first=detail.get("month_first", False))
+        outcome = cells.get("outcome")
+        yield {
+            "line": line,
+            "role": detail["role"],
+            "key": cells.get("key"),
+            "uniq_key": _id(cells.get("uniq_key")),
+            "offset_msg_id": _id(cells.get("offset_msg_id")),
+            "cells": named,
+            "time": time,
+            "time_text": cells.get("time"),
+            "status": cells.get("status") or outcome,
+            "reconsume_times": truncated(cells.get("reconsume_times"), 32),
+            "start": time,
+            "start_text": cells.get("time"),
+            "cost_ms": truncated(cells.get("cost_ms")),
+            "outcome": outcome,
+            "error": cells.get("error"),
+        }
 
 
 def fields(path: Path, detail: dict[str, Any], limit: int | None = None) -> Iterator[Fields]:

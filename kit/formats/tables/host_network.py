@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-
-from kit.evidence.files import open_readonly
 from kit.formats.patterns import byte_patterns, patterns
-from kit.formats.values import batch, columns_of, integer
+from kit.formats.values import columns_of, integer
 
 SCHEMA: Final = columns_of("network")
-LIMIT: Final = 16 << 20
-"""Bytes of one output that are read."""
-
 LINES: Final = patterns("network")
 HEADS: Final = byte_patterns("network_heads")
 
@@ -28,15 +21,8 @@ def sniff(head: bytes) -> bool:
     )
 
 
-def read(file: str, path: str | Path) -> pa.RecordBatch:
-    """Return the rows (`SCHEMA`) of one output."""
-    with open_readonly(path) as stream:
-        text = stream.read(LIMIT).decode("utf-8", "backslashreplace")
-    return batch([{"file": file, **row} for row in parse(text)], SCHEMA)
-
-
 def parse(text: str) -> Iterator[dict[str, str | int | None]]:
-    """Yield the rows of one output, without `file` and without what the output does not contain."""
+    """Yield the rows (`SCHEMA`) of one output, without what it does not contain."""
     interface = None
     for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         line = raw.rstrip("\r ")

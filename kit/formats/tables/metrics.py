@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final
-
-import pyarrow as pa
+from typing import Any, Final
 
 from kit.evidence.files import numbered_lines, open_readonly
 from kit.formats import printed_times
 from kit.formats.patterns import patterns
 from kit.formats.printed_times import MONTHS
 from kit.formats.tables import host_heads
-from kit.formats.values import batches, columns_of
+from kit.formats.values import columns_of
 
 SCHEMA: Final = columns_of("metrics")
 _SEVERAL: Final = 16 << 20
@@ -30,7 +28,7 @@ Reader = Iterator[tuple[int, Value]]
 Lines = Iterable[tuple[int, str]]
 
 
-def read(file: str, path: str | Path, zone: Callable[[int], int], *, short: bool = False) -> Iterator[pa.RecordBatch]:
+def read(path: str | Path, zone: Callable[[int], int], *, short: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the rows (`SCHEMA`) of one file. `zone(ms as printed)` gives ms since 1970 for times without a zone;
     `short`: another text, which may quote a short output.
     """
@@ -38,14 +36,9 @@ def read(file: str, path: str | Path, zone: Callable[[int], int], *, short: bool
         head = stream.read(_SEVERAL + 1)
     named = host_heads.origins(head if len(head) <= _SEVERAL else head[: host_heads.EXAMINED])
     for origin in [host_heads.OFTEN_QUOTED] if short else named:
-        values = _READERS[origin](_lines(path, origin if len(named) > 1 else None))
-        yield from batches((_named(file, origin, line, value, zone) for line, value in values), SCHEMA)
-
-
-def _named(file: str, origin: str, line: int, metric: Value, zone: Callable[[int], int]) -> dict[str, object]:
-    time, subject, name, value = metric
-    row = (file, line, moment(time, zone) if time else None, time, origin, subject, name, value)
-    return dict(zip(SCHEMA.names, row, strict=True))
+        for line, (time, subject, name, value) in _READERS[origin](_lines(path, origin if len(named) > 1 else None)):
+            ts = moment(time, zone) if time else None
+            yield dict(zip(SCHEMA.names[1:], (line, ts, time, origin, subject, name, value), strict=True))
 
 
 def _lines(path: str | Path, origin: str | None) -> Iterator[tuple[int, str]]:

@@ -9,27 +9,21 @@ Sources: tools/command, common/protocol/body/ConsumerRunningInfo.formatString.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final
 
 import attrs
-import pyarrow as pa
 
-from kit.evidence.files import open_readonly
 from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.tables.store_json import parse_json
-from kit.formats.values import batches, columns_of
+from kit.formats.values import columns_of
 from kit.rocketmq.answers import MQADMIN_HEADS
 
 SCHEMA: Final = columns_of("admin")
-LIMIT: Final = 16 << 20
-"""Bytes of one output that are read; the outputs of mqadmin are small."""
 _WIDE: Final = 4
 """Columns of a table that goes on after an empty line; below a narrower one other text may follow."""
 _EMPTY: Final = 3
@@ -69,19 +63,8 @@ def sniff(head: bytes) -> bool:
     return bool(HEADS["head"].search(head)) and not HEADS["log_line"].search(head)
 
 
-def read(
-    file: str, path: str | Path, time: dt.datetime | None, how: Callable[[bytes], Iterator[Field]] | None = None
-) -> Iterator[pa.RecordBatch]:
-    """Yield the rows (`SCHEMA`) of one output, written at `time`. `how`: `parse`, or `parse_quoted` for other texts."""
-    with open_readonly(path) as stream:
-        raw = stream.read(LIMIT)
-    yield from batches(
-        (dict(zip(SCHEMA.names, (file, *field, time), strict=True)) for field in (how or parse)(raw)), SCHEMA
-    )
-
-
 def parse(raw: bytes) -> Iterator[Field]:
-    """Yield the fields of one output, quoted as a whole or not."""
+    """Yield the fields of one output (`SCHEMA`), quoted as a whole or not."""
     lines = _lines(raw)
     if sum(line.startswith(">") for line in lines) * 2 > len(lines):
         lines = [re.sub(r"^> ?", "", line) for line in lines]
