@@ -308,10 +308,9 @@ class Case:
         return tables.within(column, self.options.since, self.options.until)
 
     def _files(self) -> pa.Table:
-        overlaps = {"overlaps": self.unzoned.overlapping}
-        rows = [
-            {name: getattr(item, name, None) for name in tables.FILES.names} | overlaps for item in self.inventory.items
-        ]
+        rows = [{name: getattr(item, name, None) for name in tables.FILES.names} for item in self.inventory.items]
+        for row, item in zip(rows, self.inventory.items, strict=True):
+            row |= {"overlaps": self.unzoned.overlapping, "role": item.detail.get("role")}
         return pa.Table.from_pylist(rows, schema=tables.FILES)
 
     # --- the session --------------------------------------------------------------------------------------------------

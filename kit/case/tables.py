@@ -354,10 +354,10 @@ HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
 FILES: Final = frames.schema(
     "file string, kind string, source string, bytes bigint, base bigint, first timestamp, last timestamp, "
-    "zone string, modified timestamp, replica_of string, overlaps boolean, sha256 string"
+    "zone string, modified timestamp, replica_of string, overlaps boolean, sha256 string, role string"
 )
 """The files of the evidence as a table: `base` is the physical offset of the first byte of a commit log file;
-`overlaps`: some of its records may be in another file.
+`overlaps`: some of its records may be in another file; `role`: what a table of rows is (business, deliveries, …).
 """
 LIMITS: Final = frames.schema("since timestamp, until timestamp")
 """One row: what the user wants to see, null where nothing limits it."""

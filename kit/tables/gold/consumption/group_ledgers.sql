@@ -1,7 +1,7 @@
 -- One row per consumer group and delivery ledger of its hosts (folders): group, file. A group one of whose hosts has no ledger has no row: what it
 -- handled is not known. At most as many rows as `group_logs` and ledgers have in common folders.
 with ledgers as (
-  select distinct file, regexp_replace(file, '(^|/)[^/]*$', '') as host from rows where role = 'deliveries'
+  select file, regexp_replace(file, '(^|/)[^/]*$', '') as host from files where kind = 'rows' and role = 'deliveries'
 ), hosts as (
   select distinct `group`, regexp_replace(file, '(^|/)[^/]*$', '') as host from group_logs
 ), matched as (
