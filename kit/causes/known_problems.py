@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from kit.analysis import noise, refs, setup
 from kit.analysis.messages import lookups
-from kit.causes import release_advice
 from kit.causes.findings import Finding, Remedy, Role, Step, supporting
 from kit.causes.texts import Figure
 from kit.i18n import Sentence, labels
@@ -86,7 +85,7 @@ def _finding(facts: Facts, problem: Problem, seen: refs.Seen, count: int, *, cer
     steps = [Step(SAYS["seen"].say(n=count), role, True, refs.quote(facts, seen), id="seen")]
     # A broker release of the evidence that has the fault.
     named = map(Version.parse, setup.broker_versions(facts)) if problem.fault.since or problem.fault.until else ()
-    if faulty := next((version for version in named if release_advice.has(version, problem)), None):
+    if faulty := next((version for version in named if problem.fault.has(version)), None):
         since, until = problem.fault.since or upstream.OLDEST, problem.fault.until or upstream.NEWEST
         claim = SAYS["has_it"].say(version=str(faulty), releases=SAYS["from_to"].say(since=since, until=until))
         steps.append(supporting("release", claim, True))

@@ -13,8 +13,8 @@ import pandas as pd
 
 from kit.analysis import setup
 from kit.i18n import Lang, Sentence, labels
-from kit.rocketmq import upstream, versions
-from kit.rocketmq.catalogue import PROBLEMS, Problem
+from kit.rocketmq import versions
+from kit.rocketmq.catalogue import PROBLEMS
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts
 
@@ -54,17 +54,11 @@ def advise(releases: Mapping[str, Iterable[Version]], causes: Collection[str] = 
             for problem in PROBLEMS.values():
                 fault, source = problem.fault, problem.printed_by.source
                 # Without a last release it does not depend on releases.
-                if fault.until and source.startswith("client/") == (side == "client") and has(version, problem):
+                if fault.until and source.startswith("client/") == (side == "client") and fault.has(version):
                     fixed = fault.fixed or f"> {fault.until}"
                     fits = not {problem.slug, problem.seen.cause}.isdisjoint(causes)
                     every.append(Advice(problem.slug, side, version, problem.title, fixed, source, fits))
     return tuple(sorted(every, key=lambda each: not each.fits))
-
-
-def has(version: Version, problem: Problem) -> bool:
-    """Return whether a release is within the first and the last one that are known to have a problem."""
-    first, last = problem.fault.since or upstream.OLDEST, problem.fault.until
-    return Version.parse(first) <= version and (not last or version <= Version.parse(last))
 
 
 def of_case(facts: Facts) -> dict[str, tuple[Version, ...]]:

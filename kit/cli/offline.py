@@ -35,15 +35,15 @@ def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
     """Decode message ids: kind, every field, and both times if two months are possible."""
     from kit.formats.printed_times import iso
     from kit.report import console
-    from kit.rocketmq.ids import msgid_report
+    from kit.rocketmq.ids import BadId, decode_each
 
     try:
         about = iso(near) if near else None
     except ValueError:
         raise Refusal(TEXTS["bad_date"].say(text=printable(near or "")).render(lang)) from None
-    rows = msgid_report(ids, about)
-    click.echo(console.ids(rows, lang))
-    if any("error" in row for row in rows):
+    every = list(decode_each(ids, about))
+    click.echo("\n".join(console.decoded(each, lang) for each in every))
+    if any(isinstance(each, BadId) for each in every):
         sys.exit(2)
 
 

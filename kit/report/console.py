@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kit.i18n import Lang, labels, printable, rendered
+from kit.rocketmq.ids import BadId, IdInfo, fields
 
 SHOWN: Final = 40
 """How many places of a message are shown; --json has all."""
@@ -61,23 +62,19 @@ def command(program: str, evidence: str, options: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def ids(report: Iterable[dict[str, Any]], lang: Lang) -> str:
-    """Return one block per id; one line for an invalid id. `report`: from `kit.rocketmq.ids.msgid_report`."""
-    return "\n".join(_id(row, lang) for row in report)
-
-
-def _id(row: dict[str, Any], lang: Lang) -> str:
-    if "error" in row:
-        return printable(rendered(row["error"], lang))
-    fields = [(FIELDS[name].in_(lang) if name in FIELDS else name, value) for name, value in row["fields"]]
+def decoded(info: IdInfo | BadId, lang: Lang) -> str:
+    """Return a block for an id, one line for an invalid one."""
+    if isinstance(info, BadId):
+        return printable(rendered(info.sentence, lang))
+    named = [(FIELDS[name].in_(lang) if name in FIELDS else name, value) for name, value in fields(info)]
     lines = [
-        row["id"],
-        f"  {KINDS[row['kind']].in_(lang)} ({SURE[row['how_sure']].in_(lang)}: {rendered(row['why'], lang)})",
-        *(f"  {line}" for line in table(fields).splitlines()),
+        info.text,
+        f"  {KINDS[info.kind].in_(lang)} ({SURE[info.how_sure].in_(lang)}: {rendered(info.why, lang)})",
+        *(f"  {line}" for line in table(named).splitlines()),
     ]
-    times = [TEXTS["sent"].say(utc=t["utc"].removesuffix("+00:00"), zone=t["zone"]) for t in row["times"]]
-    lines += ["  " + time.render(lang) for time in times]
-    lines += ["  · " + rendered(note, lang) for note in row["notes"]]
+    times = [(sent.at.isoformat(sep=" ", timespec="milliseconds"), str(sent.zone)) for sent in info.times]
+    lines += ["  " + TEXTS["sent"].say(utc=at.removesuffix("+00:00"), zone=zone).render(lang) for at, zone in times]
+    lines += ["  · " + rendered(note, lang) for note in info.notes]
     return "\n".join(map(printable, lines)) + "\n"
 
 

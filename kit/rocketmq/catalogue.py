@@ -18,6 +18,7 @@ from ahocorasick_rs import AhoCorasick
 
 from kit import data
 from kit.i18n import T
+from kit.rocketmq.versions import OLDEST, Version, within
 
 Verdict = Literal["confirmed", "suspected"]
 
@@ -60,6 +61,10 @@ class Fault(data.Row, frozen=True, kw_only=True):
     since: str = ""
     until: str = ""
     fixed: str = ""
+
+    def has(self, version: Version) -> bool:
+        """Return whether a release is known to have it."""
+        return within(version, self.since or OLDEST, self.until or None)
 
 
 class Seen(data.Row, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ import itertools
 import re
 import struct
 from collections.abc import Collection, Iterable
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import attrs
 
@@ -154,27 +154,19 @@ def host_prefix(address: str | None) -> str | None:
         return None
 
 
-def msgid_report(ids: Iterable[str], near: dt.datetime | None = None) -> list[dict[str, Any]]:
-    """Decode ids for printing: one dict each, in order: `id`, `kind`, `how_sure`, `why`, `fields`, `times`, `notes`; or
-    `id`, `error`.
+def decode_each(texts: Iterable[str], near: dt.datetime | None = None) -> Iterable[IdInfo | BadId]:
+    """Yield each id decoded, or why it is none. A comma-separated list (the result of a batch) is split.
 
-    `times` are ISO texts with the zone assumed; sentences are not rendered yet. A comma-separated list (the result of a
-    batch) is split. Without `near` the times are those nearest to now.
+    Without `near` the times are those nearest to now, which a note says.
     """
-    return [_reported(text, near) for each in ids for text in each.split(",")]
-
-
-def _reported(text: str, near: dt.datetime | None) -> dict[str, Any]:
-    try:
-        info = decode(text, near or dt.datetime.now(dt.UTC))
-    except BadId as bad:
-        return {"id": text, "error": bad.sentence}
-    notes = [*info.notes, SAYS["no_date"]] if near is None and info.kind == "uniq" else list(info.notes)
-    times = [
-        {"utc": _iso(sent.at, dt.UTC), "local": _iso(sent.at, sent.zone), "zone": str(sent.zone)} for sent in info.times
-    ]
-    known = {"id": info.text, "kind": info.kind, "how_sure": info.how_sure, "why": info.why}
-    return known | {"fields": fields(info), "times": times, "notes": notes}
+    for text in (text for each in texts for text in each.split(",")):
+        try:
+            info = decode(text, near or dt.datetime.now(dt.UTC))
+        except BadId as bad:
+            yield bad
+        else:
+            undated = near is None and info.kind == "uniq"
+            yield attrs.evolve(info, notes=(*info.notes, SAYS["no_date"])) if undated else info
 
 
 def _bytes(text: str) -> tuple[bytes, str]:
@@ -245,10 +237,6 @@ def _grpc(raw: bytes, text: str) -> IdInfo:
 
 def _host(ip: Address, port: int) -> str:
     return f"[{ip}]:{port}" if ip.version == 6 else f"{ip}:{port}"
-
-
-def _iso(at: dt.datetime, zone: dt.tzinfo) -> str:
-    return at.astimezone(zone).isoformat(sep=" ", timespec="milliseconds")
 
 
 def fields(info: IdInfo) -> list[tuple[str, str]]:

@@ -17,22 +17,15 @@ TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
 TRACE_TOPIC_CLOUD_PREFIX: Final = "rmq_sys_TRACE_DATA_"
 TRACE_TYPES: Final = ("Pub", "SubBefore", "SubAfter", "EndTransaction", "Recall")
 """What a context of a message trace begins with (`client/trace/TraceType`)."""
-AUTO_CREATE_TOPIC: Final = "TBW102"
-AUTO_CREATE_TOPIC_4_3_0: Final = "AUTO_CREATE_TOPIC_KEY"
-SELF_TEST_TOPIC: Final = "SELF_TEST_TOPIC"
-BENCHMARK_TOPIC: Final = "BenchmarkTest"
-OFFSET_MOVED_TOPIC: Final = "OFFSET_MOVED_EVENT"
 
 RETRY_PREFIX: Final = "%RETRY%"
 DLQ_PREFIX: Final = "%DLQ%"
 LMQ_PREFIX: Final = "%LMQ%"
-SYSTEM_TOPIC_PREFIX: Final = "rmq_sys_"
-REPLY_TOPIC_POSTFIX: Final = "REPLY_TOPIC"
 
 SYSTEM_TOPICS: Final = frozenset(
     {
-        HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC, TRACE_TOPIC, AUTO_CREATE_TOPIC,
-        AUTO_CREATE_TOPIC_4_3_0, SELF_TEST_TOPIC, BENCHMARK_TOPIC, OFFSET_MOVED_TOPIC, "CHECKPOINT_TOPIC",
+        HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC, TRACE_TOPIC, "TBW102", "AUTO_CREATE_TOPIC_KEY",
+        "SELF_TEST_TOPIC", "BenchmarkTest", "OFFSET_MOVED_EVENT", "CHECKPOINT_TOPIC",
     }
 )  # fmt: skip
 """Fixed names RocketMQ itself uses. Names of clusters and brokers are topics too, known from configuration."""
@@ -150,8 +143,4 @@ def labelled(text: str) -> list[str]:
 
 def is_system_topic(topic: str) -> bool:
     """Return whether RocketMQ itself owns the topic; retry and dead letter topics are not system topics."""
-    return (
-        topic in SYSTEM_TOPICS
-        or topic.startswith((SYSTEM_TOPIC_PREFIX, TRACE_TOPIC_CLOUD_PREFIX))
-        or topic.endswith("_" + REPLY_TOPIC_POSTFIX)
-    )
+    return topic in SYSTEM_TOPICS or topic.startswith("rmq_sys_") or topic.endswith("_REPLY_TOPIC")

@@ -66,7 +66,7 @@ OLDEST: Final = Version(4, 3, 0)
 NEWEST: Final = Version(5, 3, 3)
 
 
-def within(version: str | Version, since: str | None, until: str | None) -> bool:
+def within(version: str | Version, since: str | Version | None, until: str | None) -> bool:
     """Return whether a release is between two others, which belong to it; None: no bound."""
     release = Version.parse(version)
     return (since is None or Version.parse(since) <= release) and (until is None or release <= Version.parse(until))

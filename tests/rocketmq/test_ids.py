@@ -144,7 +144,6 @@ def test_daylight_saving_counts_real_milliseconds():
 
 
 def test_report_takes_lists_apart_and_keeps_the_bad_ones():
-    rows = ids.msgid_report(["0A140D0B00002A9F000000000000026A,0A140D0B00002A9F00000000000004D4", "nonsense"])
-    assert [row.get("kind") for row in rows] == ["offset", "offset", None]
-    assert "nonsense" in rows[2]["error"].render()
-    assert dict(rows[1]["fields"])["physical offset"] == str(0x4D4)
+    _, info, bad = ids.decode_each(["0A140D0B00002A9F000000000000026A,0A140D0B00002A9F00000000000004D4", "nonsense"])
+    assert isinstance(info, ids.IdInfo) and dict(ids.fields(info))["physical offset"] == str(0x4D4)
+    assert isinstance(bad, ids.BadId) and "nonsense" in str(bad)
