@@ -33,7 +33,7 @@ _PROMPT: Final = re.compile(
     r"^\s*(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[\s:][^\]#$%\n]{0,80}\]?\s?[#$%]|(?:bash|sh)-?[\d.]*[#$]|[$#](?=\s)|(?:PS )?[A-Za-z]:\\[^>\n]{0,80}>)\s*"
 )
 _FRAME: Final = re.compile(
-    r"^\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d+ (?:more|common frames)|- (?:locked|waiting|parking) |(?:\w+\.){2,}[\w$<>]+\(\w+\.java:\d+\)$|at [^()]{1,120} \([^()]{1,300}:\d+:\d+\)$|File \"[^\"]+\", line \d+|Traceback \(most recent call last\):$)"
+    r"^\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d+ (?:more|common frames)|- (?:locked|waiting|parking) |(?:\w+\.){2,}[\w$<>]+\(\w+\.java:\d+\)$|at [^()]{1,120} \([^()]{1,300}:\d+:\d+\)$|File \"[^\"]+\", line \d+|goroutine \d+ \[[^\]]+\]:$|created by \S+\.|\S+\.go:\d+(?: \+0x[0-9a-f]+)?$|Traceback \(most recent call last\):$)"
 )
 _PYTHON: Final = re.compile(r"File \"[^\"]+\", line \d+")
 """A frame of Python; the source line stands below it."""

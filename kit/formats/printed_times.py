@@ -25,6 +25,10 @@ NANO_LAST_MS: Final = 9_214_646_399_999
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 """Months as the C locale abbreviates them."""
 
+IN_LINE: Final = re.compile(
+    rb"(\d{4})[-/.](\d\d)[-/.](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:(?:[.,:]\d{1,9})? ?(Z|UTC|[+-](?:0\d|1[0-4]):?[0-5]\d))?"
+)
+"""A time in a line of a log, to the second, and the zone it is printed with."""
 _ZONE: Final = r"\s*(Z|[+-]\d\d:?\d\d)?\s*([AaPp][Mm])?$"
 _YMD: Final = re.compile(
     r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?[T ]*(\d{1,2})[:时点.](\d{1,2})(?:[:分.](\d{1,2})(?:[.,:](\d{1,9}))?)?秒?"

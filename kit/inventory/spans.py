@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.commitlog.schema import Wanted
-from kit.formats.printed_times import datetime_of, ms
+from kit.formats.printed_times import IN_LINE, datetime_of, ms, tzinfo
 from kit.inventory.model import STORES
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
@@ -21,7 +21,6 @@ Span = tuple[dt.datetime | None, dt.datetime | None]
 _REACH: Final = (1 << 16, 8 << 20)
 """Bytes in which the last record is looked for: most are small, none of a broker with default settings is larger."""
 _STORED: Final = Wanted(("store_timestamp", "store_host"))
-_TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _EDGE: Final = 65536
 _STEP: Final = 1 << 20
 _LINE: Final = 4096
@@ -72,7 +71,7 @@ def _stored(batch: pa.RecordBatch, row: int) -> dt.datetime | None:
 
 
 def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
-    """Return the times of the first and the last line with a full time, read in `zone`.
+    """Return the times of the first and the last line with a full time, read in `zone` where it prints none.
 
     A date later in a line is no time of the log: "licence valid until 9999-12-31 23:59:59".
     """
@@ -88,5 +87,11 @@ def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
 
 
 def _first(lines: Iterable[bytes], zone: dt.tzinfo) -> dt.datetime | None:
-    times = (datetime_of(ms(*match.groups())) for line in lines for match in _TIME.finditer(line, 0, _LINE))
-    return next((time.replace(tzinfo=zone).astimezone(dt.UTC) for time in times if time), None)
+    times = (_utc(match, zone) for line in lines for match in IN_LINE.finditer(line, 0, _LINE))
+    return next((time for time in times if time), None)
+
+
+def _utc(match: re.Match[bytes], zone: dt.tzinfo) -> dt.datetime | None:
+    *fields, own = match.groups()
+    time = datetime_of(ms(*fields))
+    return time and time.replace(tzinfo=tzinfo(own.decode()) if own else zone).astimezone(dt.UTC)

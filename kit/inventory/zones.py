@@ -1,4 +1,5 @@
-"""The zone of times without one: declared, else inferred from ids with a known time, else not known.
+"""The zone of a file's times: declared, else inferred from ids with a known time, else the one they are printed with,
+else not known.
 
 A line that names a message was printed about when it was stored: the difference between the printed time and the
 record's, rounded to a quarter of an hour, is the zone. Epoch milliseconds in the line itself serve the same purpose,
@@ -9,6 +10,7 @@ at its first heartbeat. A UNIQ_KEY alone shows nothing: it counts from the month
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,10 +22,11 @@ import attrs
 
 from kit.evidence.files import open_readonly
 from kit.formats import printed_times
+from kit.formats.printed_times import IN_LINE
 from kit.formats.tables import business_tables
 from kit.inventory.inventory import TEXTS
 from kit.inventory.model import Item
-from kit.rocketmq.log_layouts import BROKER_SIDE
+from kit.rocketmq.log_layouts import BROKER_SIDE, LAYOUTS
 
 ROWS: Final = ("rows", "sends")
 """Kinds of files that are tables of an application."""
@@ -41,7 +44,11 @@ MOST_CLIENTS: Final = 16
 MOST: Final = 300
 """Most lines of a file that are used."""
 
-_LINE_TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(Z|[.,]\d+Z|[+-]\d\d:?\d\d)?")
+_HEAD_OF_LINE: Final = 200
+_OBJECT: Final = 4096
+"""Bytes in which a line has its time; a JSON object has it at any place."""
+_OTHER_FORMS: Final = frozenset(row.layout for row in LAYOUTS if row.time)
+"""Layouts whose times are not ISO: the span of such a file is not known, yet its times are local ones."""
 _ID: Final = re.compile(rb"\b[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?\b")
 _CLIENT: Final = re.compile(rb"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}@\d+(?:#\d+)?")
 """The id of a client with its process (ClientConfig.buildMQClientId): one with an instance name survives a restart."""
@@ -77,36 +84,50 @@ def floating(item: Item) -> bool:
 
 def unknown(item: Item) -> bool:
     """Return whether a file prints times, in a zone that is not known. Tables: see `Case.local_files`."""
-    return item.zone is None and item.first is not None and floating(item)
+    dated = item.first is not None or item.detail.get("layout") in _OTHER_FORMS
+    return item.zone is None and dated and floating(item)
 
 
 def sample(item: Item) -> list[Pair]:
     """Return up to `MOST` printed times with ids or keys from a floating file, spread over it."""
     if item.kind in ROWS:
         return _sample_rows(item)
+    windows = list(_windows(item))
+    stamps = (filter(None, map(_pair, lines)) for lines in windows)
+    return [pair for each in stamps for pair in islice(each, MOST // len(windows))]
+
+
+def _windows(item: Item) -> Iterator[list[bytes]]:
+    """Yield the lines of a few stretches spread over a file."""
     last = max(0, item.bytes - _WINDOW)
-    starts = sorted({last * i // (_WINDOWS - 1) for i in range(_WINDOWS)})
-    pairs: list[Pair] = []
     with open_readonly(item.path) as stream:
-        for start in starts:
+        for start in sorted({last * i // (_WINDOWS - 1) for i in range(_WINDOWS)}):
             stream.seek(start)
             lines = stream.read(_WINDOW).split(b"\n")
-            stamps = (pair for line in (lines[1:-1] if start else lines) if (pair := _pair(line)))
-            pairs += islice(stamps, MOST // len(starts))
-    return pairs
+            yield lines[1:-1] if start else lines
+
+
+def printed(item: Item) -> str | None:
+    """Return the zone that a sample of a log prints with every time, None if it prints one without."""
+    lines = itertools.chain.from_iterable(_windows(item))
+    found = (IN_LINE.search(line, 0, _OBJECT if line.startswith(b"{") else _HEAD_OF_LINE) for line in lines)
+    known = Counter(match[7] for match in found if match)
+    if not known or None in known:
+        return None
+    east = printed_times.zone(known.most_common(1)[0][0].decode())
+    return text(east) if isinstance(east, int) else None
 
 
 def _pair(line: bytes) -> Pair | None:
     """Return the time of a line with what it names, None if it has no time without a zone or names nothing."""
-    times = list(islice(_LINE_TIME.finditer(line[:200]), 2))
+    times = list(islice(IN_LINE.finditer(line, 0, _HEAD_OF_LINE), 2))
     zoned = times.pop(0) if times and times[0][7] else None
     if not times or times[0][7] or (printed := printed_times.ms(*times[0].groups()[:6])) is None:
         return None
     if zoned is not None:
         # journald and a container's runtime print the same moment with its zone in front.
-        moment, zone = printed_times.ms(*zoned.groups()[:6]), zoned[7].decode()
-        east = printed_times.zone(zone) if zone[0] in "+-" else 0
-        return Pair(printed, (), (moment - east * 60_000,)) if moment is not None and isinstance(east, int) else None
+        moment = printed_times.ms(*zoned.groups()[:6])
+        return None if moment is None else Pair(printed, (), (printed_times.converter(zoned[7].decode())(moment),))
     rest = line[times[0].end() : times[0].end() + 4000]
     ids = list(dict.fromkeys(m.group().decode().upper() for m in _ID.finditer(rest)))[:4]
     if b"Instance" in rest:
@@ -164,9 +185,11 @@ def settle(
     if tz_app:
         return {i.file: tz_app for i in wanted}
     samples: dict[str, list[Pair]] = {item.file: [] for item in wanted}
+    own: dict[str, str | None] = {}
     for item in wanted:
         with contextlib.suppress(Exception):  # the reader of its table reports what cannot be read
             samples[item.file] = sample(item)
+            own[item.file] = None if item.kind in ROWS else printed(item)
         if item.kind in ROWS and not samples[item.file]:
             del samples[item.file]  # its times have a zone, or count from 1970
     names = {name for pairs in samples.values() for pair in pairs for name in pair.names}
@@ -182,7 +205,7 @@ def settle(
     for file in samples:
         # Rolled logs and tables are next to a host's log.
         alike = by_folder[PurePosixPath(file).parent] or set(inferred.values())
-        zones[file] = inferred.get(file) or (next(iter(alike)) if len(alike) == 1 else None)
+        zones[file] = inferred.get(file) or own.get(file) or (next(iter(alike)) if len(alike) == 1 else None)
     return zones
 
 

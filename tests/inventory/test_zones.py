@@ -84,7 +84,7 @@ def test_a_client_is_tied_by_its_first_heartbeat(tmp_path: Path) -> None:
         "2026-11-20 23:19:29,029 INFO RocketmqClient - Created new MQClientInstance for clientId:[10.20.13.21@6502]\n"
         "2026-11-20 23:19:29,029 INFO RocketmqClient - the producer [orders] start OK. sendMessageWithVIPChannel=false\n",
     )
-    alone = kit.open_case(tmp_path / "app", tmp_path / "ws")
+    alone = kit.open_case(tmp_path / "app", tmp_path.parent / "ws-alone")
     assert alone.local_files == {"rocketmq_client.log"}
     assert alone.clock == "local"
     put(
@@ -110,7 +110,7 @@ def test_a_table_of_local_times_is_local(tmp_path: Path) -> None:
     assert case.clock == "local"
 
 
-@pytest.mark.parametrize(("line", "zone"), rows_of(__file__, "what_journald_prints_in_front_tells_the_zone_of_a_line"))
-def test_what_journald_prints_in_front_tells_the_zone_of_a_line(tmp_path: Path, line: str, zone: str | None) -> None:
+@pytest.mark.parametrize(("line", "zone"), rows_of(__file__, "what_is_printed_tells_the_zone_of_a_line"))
+def test_what_is_printed_tells_the_zone_of_a_line(tmp_path: Path, line: str, zone: str | None) -> None:
     (known,) = opened(tmp_path, {"app.log": f"{line}\n" * 3}).zones.values()
     assert known == zone

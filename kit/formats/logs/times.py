@@ -19,7 +19,7 @@ _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - as printed
 _SECOND: Final = dt.timedelta(seconds=1)
 _ISO: Final = 19
 _LONGEST: Final = 64
-_REST: Final = re.compile(r"(?:[.,:](\d{1,9}))? ?(Z|[+-]\d\d:?\d\d)?")
+_REST: Final = re.compile(r"(?:[.,:](\d{1,9}))? ?(Z|UTC|[+-]\d\d:?\d\d)?")
 _NUMBER: Final = re.compile(r"1\d{9,18}(?:\.\d*)?")
 _FRACTION: Final = re.compile(r"(.*?)(?:[.,](\d{1,9}))?")
 
@@ -65,7 +65,7 @@ def _rest(text: str) -> tuple[int, int]:
     fraction = int(digits.ljust(3, "0")[:3]) if digits else -1
     if not zone:
         return fraction, NO_ZONE
-    minutes = 0 if zone == "Z" else int(zone[1:3]) * 60 + int(zone[-2:])
+    minutes = 0 if zone in ("Z", "UTC") else int(zone[1:3]) * 60 + int(zone[-2:])
     return fraction, -minutes if zone[0] == "-" else minutes
 
 
