@@ -3,7 +3,6 @@
 import datetime as dt
 import hashlib
 import random
-import shutil
 import struct
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 import recorded
 import stores
 from click.testing import CliRunner
+from folders import put
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,22 +72,18 @@ def test_kept_records_stay_in_place(seed: int, tmp_path_factory: pytest.TempPath
 @pytest.mark.parametrize("dledger", [False, True])
 def test_one_record_far_into_a_file_is_found(dledger: bool, tmp_path: Path) -> None:
     """Ninety megabytes of nothing in front take no disk, and the file is still known for what it is."""
-    head = 48 if dledger else 0
-    at = 90 << 20
-    record = stores.Record(body=b"kept").encode((2 << 30) + at + head)
-    entry = (
-        struct.pack(">iiqqqiiii", 1, 48 + len(record), 7, 3, (2 << 30) + at, 0, 0, 0, len(record)) if dledger else b""
-    )
-    source = tmp_path / f"{2 << 30:020}"
+    begin, at = 2 << 30, 90 << 20
+    source = tmp_path / f"{begin:020}"
     with source.open("wb") as file:
-        file.write(stores.store([stores.Record()], 2 << 30, dledger).data)
+        file.write(stores.store([stores.Record()], begin, dledger).data)
         file.seek(at)
-        file.write(entry + record)
+        file.write(stores.store([stores.Record(body=b"kept")], begin + at, dledger).data)
     target = tmp_path / "cut" / source.name
-    cut_files.commitlog(source.name, str(source), None, np.array([(2 << 30) + at + head]), target)
+    offset = begin + at + (48 if dledger else 0)
+    cut_files.commitlog(source.name, str(source), None, np.array([offset]), target)
     assert target.stat().st_blocks * 512 < 1 << 20
     [item] = inventory.take(target.parent, tmp_path / "w", hashes=False).items
-    assert (item.kind, item.base) == ("dledger" if dledger else "commitlog", 2 << 30)
+    assert (item.kind, item.base) == ("dledger" if dledger else "commitlog", begin)
     assert item.detail["store_host"] is not None
     assert item.first == item.last == dt.datetime.fromtimestamp(1_700_000_000.001, dt.UTC)
     assert gaps_of(target) == [(0, at, "blank")]
@@ -154,7 +150,7 @@ def test_a_window(spark: Any, evidence: Path, tmp_path: Path) -> None:
     inside = [t for t in truth if since <= dt.datetime.fromtimestamp(t["store_timestamp"] / 1000, dt.UTC) <= until]
     case = kit.open_case(tmp_path / "part")
     rows = case.records.select("physical_offset", "offset_msg_id", "queue_offset", "problem").collect()
-    assert {(r[0], r[1], r[2], r[3]) for r in rows} == {
+    assert {tuple(row) for row in rows} == {
         (t["physical_offset"], t["msg_id"], t["queue_offset"], None) for t in inside
     }
     assert {r.reason for r in case.skipped.collect()} <= {"blank"}
@@ -162,10 +158,8 @@ def test_a_window(spark: Any, evidence: Path, tmp_path: Path) -> None:
     for t in inside:
         place = slice(t["physical_offset"], t["physical_offset"] + t["store_size"])
         assert kept[place] == whole[place]
-    assert {
-        (r.physical_offset, r.queue_offset)
-        for r in case.consumequeue.selectExpr("physical_offset", "logical_offset queue_offset").collect()
-    } == {(t["physical_offset"], t["queue_offset"]) for t in inside}
+    units = case.consumequeue.select("physical_offset", "logical_offset").collect()
+    assert {tuple(unit) for unit in units} == {(t["physical_offset"], t["queue_offset"]) for t in inside}
     lines = set((evidence / "broker/logs/transaction.log").read_bytes().split(b"\n"))
     cut = (tmp_path / "part/broker/logs/transaction.log").read_bytes().split(b"\n")
     assert 1 < len(cut) < len(lines)
@@ -199,22 +193,16 @@ def test_a_topic(spark: Any, evidence: Path, tmp_path: Path) -> None:
     kept = {r.physical_offset for r in kit.open_case(tmp_path / "t").records.select("physical_offset").collect()}
     meant = {t["physical_offset"] for t in truth if topic in (t["topic"], t["properties"].get("REAL_TOPIC"))}
     assert meant <= kept
-    halves = [
-        str(t["queue_offset"])
-        for t in truth
-        if t["physical_offset"] in meant and t["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC"
-    ]
-    ended = {hashlib.sha1(half.encode()).hexdigest() for half in halves}
+    halves = [t for t in truth if t["physical_offset"] in meant and t["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC"]
+    ended = {hashlib.sha1(str(half["queue_offset"]).encode()).hexdigest() for half in halves}
     ops = [t for t in truth if t["topic"] == "RMQ_SYS_TRANS_OP_HALF_TOPIC"]
     assert {t["physical_offset"] for t in ops} & kept == {t["physical_offset"] for t in ops if t["body_sha1"] in ended}
 
 
 @pytest.mark.spark
 def test_folders_of_others_and_of_the_evidence_are_refused(evidence: Path, tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    shutil.copy(evidence / "broker/broker.conf", tmp_path / "e")
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full/x").write_text("x")
+    put(tmp_path / "e" / "broker.conf", (evidence / "broker/broker.conf").read_bytes())
+    put(tmp_path / "full" / "x", "x")
     for out, said in ((tmp_path / "full", "was not written by this kit"), (tmp_path / "e/out", "inside the evidence")):
         done = CliRunner().invoke(cli, ["cut", str(tmp_path / "e"), "--out", str(out)])
         assert done.exit_code == 2

@@ -47,30 +47,18 @@ def test_folder(evidence: Path, tmp_path: Path) -> None:
     [commitlog] = found.of_kind("commitlog")
     assert commitlog.base == 0
     assert commitlog.sha256 == hashlib.sha256(Path(commitlog.path).read_bytes()).hexdigest()
-    assert commitlog.first is not None
-    assert commitlog.last is not None
     assert dt.timedelta() < commitlog.last - commitlog.first < dt.timedelta(minutes=5)
     [broker] = [i for i in found.items if i.source == "broker"]
-    assert broker.first is not None
-    assert broker.last is not None
     assert broker.first < commitlog.first < commitlog.last < broker.last
 
 
 def test_renamed_and_shuffled(evidence: Path, tmp_path: Path) -> None:
-    flat = tmp_path / "flat"
-    flat.mkdir()
     files = sorted(p for p in evidence.rglob("*") if p.is_file() and any(p.read_bytes()))
-    names = list(range(len(files)))
-    random.Random(7).shuffle(names)
-    for path, name in zip(files, names, strict=True):
-        shutil.copy(path, flat / f"IMG_{name:04}.jpg")
-    shuffled = inventory.take(flat, tmp_path / "w")
-    plain = inventory.take(evidence, tmp_path / "w")
-    full = [i for i in plain.items if any(Path(i.path).read_bytes())]
-    assert Counter((i.sha256, i.kind, i.source) for i in shuffled.items) == Counter(
-        (i.sha256, i.kind, i.source) for i in full
-    )
-    assert shuffled.not_recognised == ()
+    random.Random(7).shuffle(files)
+    shuffled = take(tmp_path, {f"IMG_{n:04}.jpg": path.read_bytes() for n, path in enumerate(files)})
+    plain = [i for i in inventory.take(evidence, tmp_path / "w").items if any(Path(i.path).read_bytes())]
+    same, found = (Counter((i.sha256, i.kind, i.source) for i in items) for items in (plain, shuffled.items))
+    assert found == same and shuffled.not_recognised == ()
 
 
 @pytest.mark.seconds
@@ -105,14 +93,10 @@ def test_twice_in_one_folder(evidence: Path, tmp_path: Path) -> None:
 
 def test_a_copy_made_earlier(evidence: Path, tmp_path: Path) -> None:
     """At 10:00 the commitlog and the log were shorter."""
-    early = tmp_path / "both" / "early"
-    shutil.copytree(evidence / "broker", early)
-    shutil.copytree(evidence / "broker", tmp_path / "both" / "late")
+    early, _ = (shutil.copytree(evidence / "broker", tmp_path / "both" / name) for name in ("early", "late"))
     log = early / "store/commitlog/00000000000000000000"
     data = log.read_bytes()
-    first = int.from_bytes(data[:4], "big")
-    size = len(data)
-    log.write_bytes(data[: first * 3].ljust(size, b"\0"))
+    log.write_bytes(data[: 3 * int.from_bytes(data[:4], "big")].ljust(len(data), b"\0"))
     text = early / "logs/transaction.log"
     text.write_bytes(b"".join(text.read_bytes().splitlines(keepends=True)[:100]))
     found = inventory.take(tmp_path / "both", tmp_path / "w")

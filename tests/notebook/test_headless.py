@@ -89,13 +89,8 @@ def chinese(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A walk as `papermill -p lang zh` leaves it: no report around it that puts the Chinese into its cells."""
     folder = tmp_path_factory.mktemp("papermill")
     given = {"evidence": str(HEALTHY), "workspace": str(folder / "ws"), "lang": "zh", "interactive": False}
-    papermill.execute_notebook(
-        notebooks.folder() / "20_half_topic_blowup.ipynb",
-        folder / "20.ipynb",
-        given,
-        kernel_name="python3",
-        progress_bar=False,
-    )
+    book = notebooks.folder() / "20_half_topic_blowup.ipynb"
+    papermill.execute_notebook(book, folder / "20.ipynb", given, kernel_name="python3", progress_bar=False)
     return folder / "20.ipynb"
 
 

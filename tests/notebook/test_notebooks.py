@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import recorded
+from folders import put
 from incidents import book
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
@@ -21,10 +22,15 @@ PATHS = sorted(notebooks.folder().glob("*.ipynb"))
 SAMPLE = "sample_data/half-topic-blowup.tar.zst"
 
 
+def cells(path: Path, kind: str, lang: str = "en") -> list[Any]:
+    """Return the cells of a kind of a notebook in a language."""
+    return [cell for cell in notebooks.localise(notebooks.read(path), lang).cells if cell.cell_type == kind]
+
+
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 class TestForm:
     def test_one_parameters_cell_first_typed_and_commented(self, path: Path) -> None:
-        code = [cell for cell in notebooks.read(path).cells if cell.cell_type == "code"]
+        code = cells(path, "code")
         tagged = [cell for cell in code if "parameters" in cell.metadata.get("tags", [])]
         assert tagged == code[:1]
         lines = tagged[0].source.splitlines()
@@ -36,17 +42,8 @@ class TestForm:
 
     def test_prose_has_one_title_no_skipped_level_and_chinese(self, path: Path) -> None:
         for lang in ("en", "zh"):
-            prose = [
-                cell.source
-                for cell in notebooks.localise(notebooks.read(path), lang).cells
-                if cell.cell_type == "markdown"
-            ]
-            levels = [
-                len(line) - len(line.lstrip("#"))
-                for text in prose
-                for line in text.splitlines()
-                if line.startswith("#")
-            ]
+            prose = [cell.source for cell in cells(path, "markdown", lang)]
+            levels = [len(marks) for marks in re.findall("^#+", "\n".join(prose), re.MULTILINE)]
             assert levels[0] == 1 and set(levels[1:]) == {2}
             assert all(any("\u4e00" <= c <= "\u9fff" for c in text) == (lang == "zh") for text in prose)
 
@@ -59,28 +56,21 @@ class TestWalk:
     """An investigation: questions with their queries, then the kit's chain, then queries of one's own."""
 
     def test_every_stop_asks_queries_and_says_what_follows(self, path: Path) -> None:
-        cells = notebooks.read(path).cells
-        code = [cell.source for cell in cells if cell.cell_type == "code"]
+        code = [cell.source for cell in cells(path, "code")]
         assert sum("inquiry.sql(" in source for source in code) >= 8
         [name] = re.findall(r'^so = walk\("(\w+)"\)', "\n".join(code), re.MULTILINE)
         stops = re.findall(r'\bso\["(\w+)"\]', "\n".join(code))
         assert len(stops) >= 6 and set(stops) <= walk(name).keys()
-        asked = [
-            line
-            for cell in cells
-            if cell.cell_type == "markdown"
-            for line in cell.source.splitlines()
-            if line.startswith("## ")
-        ]
-        assert sum(line.endswith("?") for line in asked) >= 5
+        prose = "\n".join(cell.source for cell in cells(path, "markdown"))
+        assert len(re.findall(r"^## .*\?$", prose, re.MULTILINE)) >= 5
 
     def test_the_chain_comes_after_the_questions_and_own_queries_end_it(self, path: Path) -> None:
-        cells = [cell.source for cell in notebooks.read(path).cells]
-        [own] = [n for n, text in enumerate(cells) if "## Ask the evidence yourself" in text]
-        chains = [n for n, text in enumerate(cells) if text.startswith("inquiry.chain(")]
-        asked = [n for n, text in enumerate(cells) if "so[" in text and text.startswith("inquiry.answer(")]
+        texts = [cell.source for cell in notebooks.read(path).cells]
+        [own] = [n for n, text in enumerate(texts) if "## Ask the evidence yourself" in text]
+        chains = [n for n, text in enumerate(texts) if text.startswith("inquiry.chain(")]
+        asked = [n for n, text in enumerate(texts) if "so[" in text and text.startswith("inquiry.answer(")]
         assert max(asked) < min(chains) <= max(chains) < own
-        after = "\n".join(cells[own:])
+        after = "\n".join(texts[own:])
         assert after.count("inquiry.answer(") >= 3 and "inquiry.views(" in after and "inquiry.query(" in after
 
     def test_a_query_is_short_and_no_number_of_the_sample_is_in_the_prose(self, path: Path) -> None:
@@ -94,56 +84,55 @@ class TestWalk:
 @pytest.mark.parametrize("path", [p for p in WALKS if p.stem[1] == "0"], ids=lambda path: path.stem)
 def test_the_documented_case_is_set_apart_in_both_languages(path: Path) -> None:
     for lang, mark in (("en", "> **The documented case.**"), ("zh", "> **公开案例。**")):
-        cells = [c for c in notebooks.localise(notebooks.read(path), lang).cells if c.cell_type == "markdown"]
-        told = [c.source for c in cells if c.metadata["rmq-kit"].get("documented")]
+        prose = cells(path, "markdown", lang)
+        told = [c.source for c in prose if c.metadata["rmq-kit"].get("documented")]
         assert told and all(text.startswith(mark) and "\n" not in text for text in told)
-        assert not any(mark in c.source for c in cells if not c.metadata["rmq-kit"].get("documented"))
+        assert not any(mark in c.source for c in prose if not c.metadata["rmq-kit"].get("documented"))
 
 
 @pytest.mark.parametrize(("verdict", "told"), [("confirmed", True), ("suspected", False), ("ruled_out", False)])
 def test_a_report_tells_the_documented_case_only_beside_a_confirmed_cause(
     tmp_path: Path, verdict: str, told: bool
 ) -> None:
-    story = notebooks.story(
-        PATHS[[p.stem for p in PATHS].index("20_half_topic_blowup")], {"half-topic-blowup": verdict}
-    )
+    story = notebooks.story(notebooks.folder() / "20_half_topic_blowup.ipynb", {"half-topic-blowup": verdict})
     text = "".join(str(block["html"]) for block in story.blocks)
     assert ("documented case" in text) is told and "The loop, drawn" in text
 
 
 def test_chosen_are_the_overview_and_those_of_causes_that_hold(tmp_path: Path) -> None:
-    for name, about in {
-        "10_a": {"report": "overview"},
-        "20_b": {"cause": "b"},
-        "30_c": {"cause": "c"},
-        "80_lab": {},
-    }.items():
-        book(tmp_path / f"{name}.ipynb", **about)
+    about = {"10_a": {"report": "overview"}, "20_b": {"cause": "b"}, "30_c": {"cause": "c"}, "80_lab": {}}
+    for name, each in about.items():
+        book(tmp_path / f"{name}.ipynb", **each)
     found = {"findings": [{"cause": "b", "verdict": "suspected"}, {"cause": "c", "verdict": "ruled_out"}]}
     assert [p.stem for p in notebooks.chosen(found, where=tmp_path)] == ["10_a", "20_b"]
     assert [p.stem for p in notebooks.chosen(found, "c", where=tmp_path)] == ["10_a", "30_c"]
 
 
 @pytest.mark.seconds
-def test_execution_takes_parameters_speaks_the_language_and_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_two_at_once_take_parameters_speak_the_language_and_give_the_same_bytes(tmp_path: Path) -> None:
     """What a failing cell becomes: tests/report/test_parts_fail.py."""
+    over = tmp_path / "over"
     first = new_code_cell('lang: str = "en"  # language', metadata={"tags": ["parameters"]})
     hello = new_markdown_cell("Hello", metadata={"rmq-kit": {"zh": "你好"}})
-    path = book(tmp_path / "in" / "1_good.ipynb", first, hello, new_code_cell("print(lang)"))
-    ([done], [again]) = (notebooks.execute([path], tmp_path / name, {"lang": "zh"}) for name in ("out", "again"))
+    end = new_code_cell(f"open({str(over)!r}, 'w').close()")
+    # Still at work when the other one has ended and its working folder is cleared away.
+    wait = f"import os, time\nwhile not os.path.exists({str(over)!r}): time.sleep(0.05)\ntime.sleep(0.7)"
+    good = book(tmp_path / "in" / "1_good.ipynb", first, hello, new_code_cell("print(lang)"), end)
+    slow = book(tmp_path / "in" / "2_slow.ipynb", first, new_code_cell(wait), new_code_cell("'done'"))
+    ([done, late], [again, _]) = (notebooks.execute([good, slow], tmp_path / n, {"lang": "zh"}) for n in ("a", "b"))
     story = notebooks.story(done)
-    assert (story.failed, story.parts_failed) == (None, 0)
+    assert (story.failed, story.parts_failed, notebooks.story(late).failed) == (None, 0, None)
     assert [block["kind"] for block in story.blocks] == ["markdown", "text"]
     assert "你好" in story.blocks[0]["html"] and story.blocks[1]["text"] == "zh\n"
+    assert notebooks.read(late).cells[-1].outputs[0]["data"]["text/plain"] == "'done'"
     assert again.read_bytes() == done.read_bytes()
 
 
 def test_evidence_is_found_from_the_notebooks_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "sample_data").mkdir()
-    (tmp_path / "sample_data" / "x.log").write_text("x")
+    log = put(tmp_path / "sample_data" / "x.log", "x")
     (tmp_path / "notebooks").mkdir()
     monkeypatch.chdir(tmp_path / "notebooks")
-    assert inquiry.locate("sample_data/x.log") == tmp_path / "sample_data" / "x.log"
+    assert inquiry.locate("sample_data/x.log") == log
     with pytest.raises(FileNotFoundError, match="nowhere"):
         inquiry.locate("nowhere")
 
@@ -159,11 +148,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.mark.recordings
 def test_report_on_the_recording_shows_its_numbers_and_all_charts(reports: list[Path]) -> None:
     half = "RMQ_SYS_TRANS_HALF_TOPIC"
-    leaked = [
-        r["properties"]["UNIQ_KEY"]
-        for r in recorded.truth("half-topic-blowup")
-        if r["topic"] == half == r["properties"].get("REAL_TOPIC")
-    ]
+    records = [(r["topic"], r["properties"]) for r in recorded.truth("half-topic-blowup")]
+    leaked = [said["UNIQ_KEY"] for topic, said in records if topic == half == said.get("REAL_TOPIC")]
     page = reports[0].read_text()
     assert f"<b>{len(leaked):,}</b>" in page and f"<b>{len(set(leaked))}</b>" in page
     assert f"<b>{recorded.label('half-topic-blowup')['retry_topic_length']}</b>" in page
@@ -183,22 +169,6 @@ def test_the_second_report_is_the_first_one(reports: list[Path]) -> None:
     assert set(differ) == {"run.json", output.MARKER}
 
 
-@pytest.mark.seconds
-def test_two_at_once_leave_no_working_folder_behind(tmp_path: Path) -> None:
-    over = tmp_path / "over"
-    first = new_code_cell("lang = 'en'", metadata={"tags": ["parameters"]})
-    # Still at work when the other one has ended and is cleared away.
-    wait = f"import os, time\nwhile not os.path.exists({str(over)!r}): time.sleep(0.05)\ntime.sleep(0.7)"
-    last = new_code_cell(f"open({str(over)!r}, 'w').close()\n'done'")
-    paths = [
-        book(tmp_path / "in" / "a.ipynb", first, last),
-        book(tmp_path / "in" / "b.ipynb", first, new_code_cell(wait), last),
-    ]
-    for path in notebooks.execute(paths, tmp_path / "out", {"lang": "en"}):
-        assert notebooks.story(path).failed is None
-        assert notebooks.read(path).cells[-1].outputs[0]["data"]["text/plain"] == "'done'"
-
-
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_all_prose_is_said_in_chinese_cell_by_cell(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
@@ -207,12 +177,10 @@ def test_all_prose_is_said_in_chinese_cell_by_cell(path: Path, monkeypatch: pyte
     monkeypatch.setattr(prose, "shell", lambda: SimpleNamespace(events=events))
     monkeypatch.setattr(prose, "_publish", lambda data: said.append(data.get("text/markdown", "")))
     prose.speak(path.stem[:2], "zh")
-    cells = notebooks.localise(notebooks.read(path), "zh").cells
-    for cell in cells:
-        if cell.cell_type == "code":
-            for hook in hooks:
-                hook(SimpleNamespace(info=SimpleNamespace(raw_cell=cell.source)))
+    for cell in cells(path, "code", "zh"):
+        for hook in hooks:
+            hook(SimpleNamespace(info=SimpleNamespace(raw_cell=cell.source)))
     prose.speak("", "en")
     told = "\n\n".join(said)
-    missing = [cell.source for cell in cells if cell.cell_type == "markdown" and told.count(cell.source) != 1]
+    missing = [cell.source for cell in cells(path, "markdown", "zh") if told.count(cell.source) != 1]
     assert not hooks and missing == []
