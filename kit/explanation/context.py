@@ -71,17 +71,14 @@ def speaks(text: str) -> bool:
     )
 
 
-def mixed(
-    text: str, pasted: Sequence[Line] | None = None, ids: Sequence[pasted_ids.PastedId] | None = None
-) -> Mixed | None:
-    """Return the ids of both kinds that a paste compares, None if it does not. `pasted`, `ids`: its lines and ids, if
-    known already.
+def mixed(text: str) -> Mixed | None:
+    """Return the ids of both kinds that a paste compares, None if it does not.
 
     A line that prints both (a SendResult, a message) is normal, and so are two lines of RocketMQ's own logs: in those
     cases the words around them must show that somebody compares or searches.
     """
-    pasted = list(lines(text)) if pasted is None else pasted
-    ids = pasted_ids.find(pasted) if ids is None else ids
+    pasted = list(lines(text))
+    ids = pasted_ids.find(pasted)
     kinds = {each.info.text: each.info.kind == "offset" for each in ids}
     if len(set(kinds.values())) < 2:
         return None

@@ -55,8 +55,6 @@ class Scenario:
     neighbours: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
     """Neighbours that may be confirmed too: a check may find a crashed service offline while it restarts."""
-    fixes: str | None = None
-    """The incident whose twin this is."""
 
     @property
     def consumers(self) -> dict[str, Settings]:

@@ -128,22 +128,25 @@ class Inquiry:
         """Return the tables that `sql` can ask, with their columns; by default those an investigation needs most."""
         return answers.views(self.case, names or answers.COMMON, self.lang)
 
-    def table(self, name: str) -> pd.DataFrame:
-        """Return a result table of the causes; empty if this evidence has none."""
-        return results.table(self.case, name)
+    def table(self, name: str, selection: Selection | None = None) -> pd.DataFrame:
+        """Return a result table of the causes, or what a selection leaves of it; empty if this evidence has none."""
+        frame = results.table(self.case, name)
+        return frame if selection is None else selection.keep(frame)
 
     @_or_sentence
     def rows(self, name: str, most: int = 10, selection: Selection | None = None) -> Any:
         """Return the first rows of a result table, safe to display; empty if this evidence has none."""
-        frame = self.table(name) if selection is None else selection.keep(self.table(name))
+        frame = self.table(name, selection)
         references = places.places_of(frame.head(most).to_dict("records"))
         return self._linked(Table(frame, clean(name), lang=self.lang, max_rows=most, references=references))
 
-    def draw(self, chart: Callable[..., Chart], name: str) -> Chart | Table | answers.Answer:
-        """Draw a result table; show a sentence if it is absent."""
+    def draw(
+        self, chart: Callable[..., Chart], name: str, selection: Selection | None = None
+    ) -> Chart | Table | answers.Answer:
+        """Draw a result table, or what a selection leaves of it; show a sentence if it is absent."""
         if name not in results.names(self.case):
             return answers.sentence(NOTHING, self.lang)
-        return answers.drawn(chart, self.table(name), clean(name), self.lang)
+        return answers.drawn(chart, self.table(name, selection), clean(name), self.lang)
 
     @_or_sentence
     def verdicts(self, every: bool = False) -> Table | answers.Answer:

@@ -15,6 +15,8 @@ import pytest
 from stores import Record, store
 
 import kit
+from kit.causes import results
+from kit.charts import pictures
 from kit.explorer import Explorer, Selection
 from kit.notebook import Inquiry
 
@@ -211,6 +213,14 @@ def test_cells_follow_scales_change_and_rows_can_be_opened(case: Any) -> None:
     assert records.spec["rows"][0][-1].endswith("00000000000000000000 @ 0")
     still = explored(case, topics="orders")
     assert still.follow(still.table).frame.equals(still.table().frame)
+
+
+def test_a_result_table_is_drawn_as_far_as_it_is_selected(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "names", lambda _: ["sent"])
+    monkeypatch.setattr(results, "table", lambda *_: pd.DataFrame({"topic": ["orders", "stock"], "n": [1, 2]}))
+    inquiry = Inquiry(case, {"findings": [], "root_causes": []}, "en", False)
+    drawn: Any = inquiry.draw(pictures.bars, "sent", Selection(topics="stock"))
+    assert drawn.table["n"].tolist() == [2]
 
 
 def test_what_is_shown_acts_nowhere_and_says_where_nothing_matches(case: Any) -> None:

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -60,27 +59,8 @@ def test_every_documented_root_cause_has_an_incident_and_a_twin() -> None:
         assert one.deadline + 60 <= run.WHOLE
         assert {app["role"] for app in one.apps.values()} <= {"orders", "consumer", "sender"}
         if one.roots:
-            twin = find(one.name, fixed=True)
-            assert twin.fixes == one.name and not twin.roots
+            assert not find(one.name, fixed=True).roots
     assert find(SHORT, fixed=True) is BY_NAME[SHORT]
-
-
-def test_a_twin_changes_nothing_but_the_remedy() -> None:
-    changed = {"name", "title", "roots", "neighbours", "fixes", "settle"}
-    remedies = {
-        "half-topic-blowup-new-client": {"client"},
-        "message-identity-fixed": {"apps", "lookup"},
-        "broker-busy-fixed": {"config", "pauses"},
-    }
-    for one in SCENARIOS:
-        if one.fixes:
-            incident = BY_NAME[one.fixes]
-            differ = {
-                field.name
-                for field in attrs.fields(type(one))
-                if getattr(one, field.name) != getattr(incident, field.name)
-            }
-            assert differ - changed == remedies.get(one.name, {"apps"})
 
 
 @pytest.mark.parametrize("release", ["4.5.0", "4.6.1", "5.1.4"])

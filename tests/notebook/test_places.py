@@ -151,7 +151,7 @@ def test_a_table_with_files_and_lines_leads_there_too(case: Any, monkeypatch: py
     import pandas as pd
 
     frame = pd.DataFrame({"what": ["a", "b"], "file": ["app.log", None], "line": pd.array([3, None], "Int64")})
-    monkeypatch.setattr(Inquiry, "table", lambda self, name: frame)
+    monkeypatch.setattr(Inquiry, "table", lambda self, name, *_: frame)
     table, _ = inquiry(case, interactive=True).rows("anything").children
     assert table.spec["labels"] == ["Show app.log:3", None] and table.spec["place"] == 2
 

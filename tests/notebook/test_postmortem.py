@@ -162,7 +162,7 @@ class Case:
 
 def page(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, lang: Any = "en") -> str:
     """Return the page of notebook 90, its cells evaluated here."""
-    monkeypatch.setattr(Inquiry, "table", lambda self, name: incidents.result_table(name))
+    monkeypatch.setattr(Inquiry, "table", lambda self, name, *_: incidents.result_table(name))
     monkeypatch.setattr(Inquiry, "draw", lambda self, chart, name: chart(incidents.result_table(name), lang=lang))
     inquiry = Inquiry(Case(folder), incidents.blow_up(), lang, False)  # type: ignore[arg-type]
     look = Postmortem(inquiry, notes.read(written(folder, text)))
