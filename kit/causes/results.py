@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -89,11 +88,7 @@ def save(
             (part / f"findings-{lang}.json").write_text(text, encoding="utf-8")
         (part / "tables").mkdir()
         for name, content in tables.items():
-            (part / "tables" / f"{_safe(name)}.parquet").write_bytes(content)
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^\w.-]", "_", name)
+            (part / "tables" / f"{name}.parquet").write_bytes(content)
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:
@@ -114,5 +109,5 @@ def names(case: Case) -> list[str]:
 def table(case: Case, name: str) -> pd.DataFrame:
     """Return one result table; an empty frame if the causes left none of that name."""
     folder = _folder(case)
-    path = None if folder is None else folder / "tables" / f"{_safe(name)}.parquet"
+    path = None if folder is None else folder / "tables" / f"{name}.parquet"
     return pd.read_parquet(path) if path is not None and path.exists() else pd.DataFrame()

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -76,13 +76,13 @@ Moments = Iterator[tuple[str, Moment]]
 def _of_findings(facts: Facts, findings: Sequence[Finding]) -> Moments:
     """Yield windows, steps (at the earliest time of their evidence) and moments of the causes found."""
     steps = [(f, step) for f in findings for step in f.steps if step.holds]
-    times = times_of(facts, (ref.as_dict() for _, step in steps for ref in step.evidence))
+    times = _times(facts, (ref for _, step in steps for ref in step.evidence))
     for finding in findings:
         for sentence, at in zip((SAYS["first"], SAYS["last"]), finding.window or (), strict=False):
             yield finding.cause, Moment(at, sentence.say(title=finding.title))
         yield from ((finding.cause, moment) for moment in finding.moments)
     for finding, step in steps:
-        timed = [(times[place], ref) for ref in step.evidence if (place := _place(ref.as_dict())) in times]
+        timed = [(times[str(ref)], ref) for ref in step.evidence if str(ref) in times]
         if timed:
             at, ref = min(timed, key=lambda both: both[0])
             yield finding.cause, Moment(at, step.claim, ref, decides=step.role == "deciding")
@@ -136,24 +136,17 @@ def _pauses(facts: Facts) -> Moments:
         yield "host", Moment(start, SAYS["pause"].say(ms=round(pause["value"])), place, end)
 
 
-Place = tuple[str, int | None, int | None]
-
-
-def _place(ref: Mapping[str, Any]) -> Place:
-    return ref["file"], ref.get("line"), ref.get("physical_offset")
-
-
-def times_of(facts: Facts, findings: Iterable[Mapping[str, Any]]) -> dict[Place, dt.datetime]:
-    """Return the time of each reference, if its log entry or record has one: {(file, line, physical offset): UTC}."""
-    places = sorted(set(map(_place, findings)), key=str)
-    times: dict[Place, dt.datetime] = {}
-    for file, _, offset in places:
+def _times(facts: Facts, refs: Iterable[Ref]) -> dict[str, dt.datetime]:
+    """Return the time (UTC) of each reference whose log entry or record has one, by its place."""
+    places = {str(ref): ref for ref in refs}
+    times: dict[str, dt.datetime] = {}
+    for place, ref in places.items():
         # What cannot be read, or is no time, has none.
         with contextlib.suppress(KeyError, OSError, ValueError, OverflowError):
-            if offset is not None and (at := facts.record(file, offset, ("store_timestamp",))["store_timestamp"]):
-                times[file, None, offset] = utc(at)
-    lines = [f"{file}\x01{line}" for file, line, offset in places if offset is None and line is not None]
-    if lines:
+            offset = ref.physical_offset
+            if offset is not None and (at := facts.record(ref.file, offset, ("store_timestamp",))["store_timestamp"]):
+                times[place] = utc(at)
+    if lines := sorted(f"{ref.file}\x01{ref.line}" for ref in places.values() if ref.line is not None):
         for row in facts.answers("entries_around", places="\x02".join(lines)):
-            times[row["file"], row["line"], None] = utc(row["at"])
+            times[f"{row['file']}:{row['line']}"] = utc(row["at"])
     return times

@@ -27,7 +27,7 @@ READING: Final = labels("incidents")["reading"]
 SAYS: Final = labels("incidents")["history"]
 HEADS: Final = labels("incidents")["columns"]
 LIKE: Final = labels("incidents")["likeness"]
-WEIGHTS: Final = {"cause": 4.0, "name": 2.0, "suspected": 1.5, "step": 1.0, "release": 0.5}
+WEIGHTS: Final = {"cause": 4.0, "name": 2.0, "suspected": 1.5, "step": 1.0}
 """A confirmed cause weighs most; a common name shows that it is the same system; a step alone means little."""
 LEAST: Final = 0.05
 NAMES_SHOWN: Final = 4
@@ -73,7 +73,7 @@ class Incident:
         return evidence.get(field) if isinstance(evidence, Mapping) else None
 
     def traits(self) -> set[tuple[str, str]]:
-        """Return what it shows, as (kind, what): causes, steps that held, topics and groups it names, releases."""
+        """Return what it shows, as (kind, what): causes, steps that held, topics and groups it names."""
         traits = set()
         for finding in self.with_verdict():
             slug = str(finding["cause"])
@@ -83,9 +83,6 @@ class Incident:
             texts = [str(ref.get("text") or "") for step in steps for ref in step.get("evidence") or ()]
             names = [name for text in texts for name in _names(text)] + [*_figures(finding.get("figures") or {})]
             traits |= {("name", name) for name in names}
-        releases = self.about("releases")
-        for side, versions in releases.items() if isinstance(releases, Mapping) else ():
-            traits |= {("release", f"{side} {version}") for version in versions}
         return traits
 
 

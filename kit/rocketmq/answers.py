@@ -32,9 +32,9 @@ class ReturnedId(data.Row, frozen=True, kw_only=True):
     """Which id a call returns: a message has one UNIQ_KEY and as many offset ids as copies, each API calls one of them
     "message id".
 
-    `stages`: of which copy, the newest (empty: of the message); `since`, `until`: of which clients; `transactional`:
-    only of transactional messages (True), only of others (False); `upstream`: the class below `org/apache/rocketmq`
-    that determines it.
+    `stages`: of which copy, the newest (empty: of the message); `since`: from which client on; `transactional`: only of
+    transactional messages (True), only of others (False); `upstream`: the class below `org/apache/rocketmq` that
+    determines it.
     """
 
     call: str
@@ -44,12 +44,11 @@ class ReturnedId(data.Row, frozen=True, kw_only=True):
     says: T
     stages: tuple[str, ...] = ()
     since: str | None = None
-    until: str | None = None
     transactional: bool | None = None
 
     def holds(self, client: str | Version | None) -> bool:
         """Return whether it applies to a client of this version; an unknown version counts as the newest."""
-        return self.until is None if client is None else within(client, self.since, self.until)
+        return client is None or within(client, self.since, None)
 
 
 ID_CALLS: Final = data.read("rocketmq/facts/id_calls.yaml", tuple[ReturnedId, ...])
