@@ -9,6 +9,8 @@ from typing import Any
 
 import kit
 from kit.case.case import Case
+from kit.evidence.archives import open_evidence
+from kit.evidence.files import Opened
 from kit.inventory import inventory
 
 
@@ -19,18 +21,27 @@ def put(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def opened(folder: Path, files: Mapping[str, str | bytes], **how: Any) -> Case:
-    """Open evidence of these files, written into `e` of a folder, with its workspace beside it."""
+def written(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write these files into `e` of a folder; return its path."""
     for name, content in files.items():
         put(folder / "e" / name, content)
-    return kit.open_case(folder / "e", folder / "ws", **how)
+    return folder / "e"
+
+
+def opened(folder: Path, files: Mapping[str, str | bytes], **how: Any) -> Case:
+    """Open evidence of these files, written into `e` of a folder, with its workspace beside it."""
+    return kit.open_case(written(folder, files), folder / "ws", **how)
 
 
 def take(folder: Path, files: Mapping[str, str | bytes]) -> inventory.Inventory:
     """Return the inventory of these files, written into `e` of a folder."""
-    for name, content in files.items():
-        put(folder / "e" / name, content)
-    return inventory.take(folder / "e", folder / "w")
+    return inventory.take(written(folder, files), folder / "w")
+
+
+def unpacked(folder: Path, files: Mapping[str, str | bytes]) -> tuple[dict[str, bytes], Opened]:
+    """Return what is in these files, written into `e` of a folder, and in their members, as they are opened."""
+    found = open_evidence(written(folder, files), folder / "spool")
+    return {file.file: file.path.read_bytes() for file in found.files}, found
 
 
 def tar_of(members: dict[str, bytes], mode: str = "w") -> bytes:

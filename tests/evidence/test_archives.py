@@ -15,11 +15,10 @@ import numpy as np
 import pytest
 import stores
 import zstandard
-from folders import tar_of, zip_of
+from folders import put, tar_of, unpacked, written, zip_of
 
 from kit.evidence import archives
 from kit.evidence.archives import open_evidence
-from kit.evidence.files import Opened
 from kit.formats.commitlog import batches, schema, segments
 
 LOG = b"2024-05-14 10:22:31 INFO main - boot success\n" * 50
@@ -83,16 +82,6 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def opened(tmp_path: Path, name: str, data: bytes) -> Opened:
-    (tmp_path / "e").mkdir(exist_ok=True)
-    (tmp_path / "e" / name).write_bytes(data)
-    return open_evidence(tmp_path / "e", tmp_path / "spool")
-
-
-def contents(result: Opened) -> dict[str, bytes]:
-    return {f.file: f.path.read_bytes() for f in result.files}
-
-
 def stored(tmp_path: Path) -> int:
     return sum(p.stat().st_blocks * 512 for p in (tmp_path / "spool").rglob("*"))
 
@@ -101,16 +90,16 @@ def stored(tmp_path: Path) -> int:
 def test_what_is_hostile_is_refused_and_the_rest_is_read(
     tmp_path: Path, make: Callable[[], bytes], read: dict[str, bytes], refused: set[tuple[str, str]]
 ) -> None:
-    result = opened(tmp_path, "a", make())
-    assert contents(result) == {f"a{name}": data for name, data in read.items()}
-    assert {(r.file.removeprefix("a"), r.reason) for r in result.refused} == refused
+    contents, found = unpacked(tmp_path, {"a": make()})
+    assert contents == {f"a{name}": data for name, data in read.items()}
+    assert {(r.file.removeprefix("a"), r.reason) for r in found.refused} == refused
     assert sorted(p.name for p in tmp_path.iterdir()) == ["e", "spool"]
 
 
 def test_members_keep_the_time_of_their_last_change(tmp_path: Path) -> None:
     tar = tarfile.TarInfo("x.log")
     tar.mtime = 1_795_302_431
-    opened(tmp_path, "a.tar", tar.tobuf() + bytes(1024))
+    put(tmp_path / "e" / "a.tar", tar.tobuf() + bytes(1024))
     with zipfile.ZipFile(tmp_path / "e" / "b.zip", "w") as packed:
         dated = zipfile.ZipInfo("y.log")
         dated.extra = struct.pack("<HHBi", 0x5455, 5, 1, 1_795_302_432)
@@ -129,8 +118,7 @@ def archive_of_archives() -> bytes:
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
 def test_a_damaged_archive_in_a_tar_costs_nothing_but_itself(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    found = opened(tmp_path, "t", pack(archive_of_archives()))
-    read = contents(found)
+    read, found = unpacked(tmp_path, {"t": pack(archive_of_archives())})
     assert (read["t!/a.zip!/x.log"], read["t!/z.log"]) == (b"whole", b"last")
     assert {(r.file, r.reason) for r in found.refused} == {("t!/cut.zip", "damaged"), ("t!/cut.tgz", "damaged")}
 
@@ -139,20 +127,19 @@ def test_filler_of_a_commit_log_is_no_tar_whatever_its_bytes_add_up_to(tmp_path:
     # A filler of 3,981 bytes: its signed bytes add up to -256, and with eight blanks for a checksum to none.
     head = (3981).to_bytes(4, "big") + 0xCBD43194.to_bytes(4, "big")
     assert sum(np.frombuffer(head, np.int8).astype(int)) == -256
-    (tmp_path / "00000000001073741824").write_bytes(head + bytes(5000))
-    opened = archives.open_evidence(tmp_path, tmp_path / "w")
-    assert [file.file for file in opened.files] == ["00000000001073741824"] and not opened.archives
+    contents, found = unpacked(tmp_path, {"00000000001073741824": head + bytes(5000)})
+    assert list(contents) == ["00000000001073741824"] and not found.archives
 
 
 @pytest.mark.parametrize("cut", [archive_of_archives()[:12_000], gzip.compress(archive_of_archives())[:9_000]])
 def test_a_tar_that_ends_inside_an_archive_says_so(tmp_path: Path, cut: bytes) -> None:
-    found = opened(tmp_path, "t", cut)
-    assert {r.file.split("!/")[0] for r in found.refused} == {"t"} and not found.files
+    contents, found = unpacked(tmp_path, {"t": cut})
+    assert {r.file.split("!/")[0] for r in found.refused} == {"t"} and not contents
 
 
 def test_names_from_a_chinese_windows(tmp_path: Path) -> None:
     raw = zip_of({"AAAAAAAA.log": LOG}).replace(b"AAAAAAAA", "日志文件".encode("gbk"))
-    assert list(contents(opened(tmp_path, "a.zip", raw))) == ["a.zip!/日志文件.log"]
+    assert list(unpacked(tmp_path, {"a.zip": raw})[0]) == ["a.zip!/日志文件.log"]
 
 
 # --- what is made to fill disk or memory --------------------------------------------------------------------------------
@@ -163,7 +150,7 @@ def test_empty_store_file_unpacks_without_using_disk(tmp_path: Path) -> None:
     """A commitlog honestly shrinks ten thousand to one: it is unpacked, as a file with holes."""
     size = 256 * MIB
     packed = zstandard.compress(tar_of({f"commitlog/{0:020}": b"\x01" * 4096 + bytes(size - 4096)}))
-    result = opened(tmp_path, "a.tar.zst", packed)
+    result = open_evidence(written(tmp_path, {"a.tar.zst": packed}), tmp_path / "spool")
     assert size / len(packed) > 5_000 and result.refused == []
     assert (result.files[0].bytes, result.files[0].path.stat().st_size) == (size, size)
     assert stored(tmp_path) < MIB
@@ -173,10 +160,9 @@ def test_empty_store_file_unpacks_without_using_disk(tmp_path: Path) -> None:
 def test_explosive_member_is_refused_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "RATIO_FREE", 16 * MIB)
     start = effort.worked()
-    opened(tmp_path, "b.log", LOG)
-    result = opened(tmp_path, "a.gz", gzip.compress(b"A" * (128 * MIB), 1))
+    contents, result = unpacked(tmp_path, {"b.log": LOG, "a.gz": gzip.compress(b"A" * (128 * MIB), 1)})
     assert effort.worked() - start < 20
-    assert [f.file for f in result.files] == ["b.log"]
+    assert list(contents) == ["b.log"]
     assert [(r.file, r.reason) for r in result.refused] == [("a.gz", "ratio")]
     assert stored(tmp_path) < MIB
 
@@ -184,7 +170,7 @@ def test_explosive_member_is_refused_quickly(tmp_path: Path, monkeypatch: pytest
 def test_many_members_that_are_absurd_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "TOTAL_FREE", 64 * MIB)
     inner = zip_of({f"{n}": bytes(4 * MIB) for n in range(8)})
-    found = opened(tmp_path, "a.zip", zip_of({f"{n}.zip": inner for n in range(16)}))
+    _, found = unpacked(tmp_path, {"a.zip": zip_of({f"{n}.zip": inner for n in range(16)})})
     assert "ratio" in {r.reason for r in found.refused}
     assert sum(f.bytes for f in found.files) <= 68 * MIB and stored(tmp_path) < MIB
 

@@ -12,28 +12,12 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from folders import tar_of, zip_of
+from folders import put, tar_of, unpacked, written, zip_of
 
 from kit.evidence import files as evidence
 from kit.evidence.archives import open_evidence
-from kit.evidence.files import Opened
 
 LOG = b"2024-05-14 10:22:31 INFO main - boot success\n" * 50
-
-
-def put(root: Path, files: dict[str, bytes]) -> None:
-    for name, data in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(data)
-
-
-def opened(tmp_path: Path, files: dict[str, bytes]) -> Opened:
-    put(tmp_path / "evidence", files)
-    return open_evidence(tmp_path / "evidence", tmp_path / "spool")
-
-
-def contents(result: Opened) -> dict[str, bytes]:
-    return {f.file: f.path.read_bytes() for f in result.files}
 
 
 NESTED = {"in.tar.gz": gzip.compress(tar_of({"x.1.log.gz": gzip.compress(LOG)}))}
@@ -61,8 +45,8 @@ NESTED = {"in.tar.gz": gzip.compress(tar_of({"x.1.log.gz": gzip.compress(LOG)}))
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_opens_by_content(tmp_path: Path, name: str, data: bytes, file: str) -> None:
-    result = opened(tmp_path, {name: data})
-    assert contents(result) == {file: LOG} and result.refused == []
+    contents, result = unpacked(tmp_path, {name: data})
+    assert contents == {file: LOG} and result.refused == []
     [one] = result.files
     assert one.packed == (name != "plain.log")
     sha = hashlib.sha256(data).hexdigest()
@@ -79,8 +63,10 @@ def test_utf16_texts_become_utf8(tmp_path: Path, codec: str, mark: str) -> None:
     text = LOG.decode() + "2024-05-14 10:22:32 WARN main - 订单 \U0001f4a5 failed\r\n"
     raw = mark.encode(codec) + text.encode(codec)
     noise = b"\xff\xfe" + os.urandom(2000)
-    result = opened(tmp_path, {"a.log": raw, "b.gz": gzip.compress(raw), "c": noise, "half.log": raw + b"x"})
-    assert contents(result) == {
+    contents, result = unpacked(
+        tmp_path, {"a.log": raw, "b.gz": gzip.compress(raw), "c": noise, "half.log": raw + b"x"}
+    )
+    assert contents == {
         "a.log": text.encode(), "b.gz": text.encode(), "c": noise, "half.log": text.encode() + "\ufffd".encode(),
     }  # fmt: skip
     assert result.files[0].sha256 == hashlib.sha256(raw).hexdigest()
@@ -95,21 +81,21 @@ def test_utf16_texts_become_utf8(tmp_path: Path, codec: str, mark: str) -> None:
     ids=lambda _: "",
 )  # fmt: skip
 def test_numbers_are_no_utf16_text(tmp_path: Path, raw: bytes) -> None:
-    [one] = opened(tmp_path, {"x": raw}).files
-    assert not one.packed and one.path.read_bytes() == raw
+    contents, found = unpacked(tmp_path, {"x": raw})
+    assert not found.files[0].packed and contents == {"x": raw}
 
 
 def test_evidence_that_is_an_archive_or_a_file(tmp_path: Path) -> None:
-    put(tmp_path, {"e.zip": zip_of({"evidence/x.log": LOG}), "one.log": LOG})
-    assert contents(open_evidence(tmp_path / "e.zip", tmp_path / "s1")) == {"e.zip!/evidence/x.log": LOG}
-    assert contents(open_evidence(tmp_path / "one.log", tmp_path / "s2")) == {"one.log": LOG}
+    packed, plain = put(tmp_path / "e.zip", zip_of({"evidence/x.log": LOG})), put(tmp_path / "one.log", LOG)
+    for path, name in ((packed, "e.zip!/evidence/x.log"), (plain, "one.log")):
+        (one,) = open_evidence(path, tmp_path / f"spool of {path.name}").files
+        assert (one.file, one.path.read_bytes()) == (name, LOG)
     with pytest.raises(FileNotFoundError):
         open_evidence(tmp_path / "none", tmp_path / "s3")
 
 
 def test_evidence_stays_as_it_was(tmp_path: Path) -> None:
-    root = tmp_path / "evidence"
-    put(root, {"a.log": LOG, "b.gz": gzip.compress(LOG), "c.zip": zip_of({"x": LOG})})
+    root = written(tmp_path, {"a.log": LOG, "b.gz": gzip.compress(LOG), "c.zip": zip_of({"x": LOG})})
     for path in (*root.iterdir(), root):
         os.utime(path, (1_000_000_000, 1_100_000_000))
     before = {p.name: (p.stat().st_mtime_ns, p.stat().st_size, p.stat().st_atime_ns) for p in root.iterdir()}
@@ -118,10 +104,8 @@ def test_evidence_stays_as_it_was(tmp_path: Path) -> None:
 
 
 def test_what_is_no_readable_file_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = tmp_path / "evidence"
-    put(root, {"a.log": LOG, "b.log": LOG})
-    (tmp_path / "secret").write_bytes(b"secret")
-    (root / "out").symlink_to(tmp_path / "secret")
+    root = written(tmp_path, {"a.log": LOG, "b.log": LOG})
+    (root / "out").symlink_to(put(tmp_path / "secret", "secret"))
     (root / "loop").symlink_to(root)
     os.mkfifo(root / "pipe")
     real = evidence.open_readonly
@@ -132,8 +116,8 @@ def test_what_is_no_readable_file_is_listed(tmp_path: Path, monkeypatch: pytest.
         return real(path)
 
     monkeypatch.setattr("kit.evidence.archives.open_readonly", deny)
-    result = open_evidence(root, tmp_path / "spool")
-    assert list(contents(result)) == ["a.log"]
+    contents, result = unpacked(tmp_path, {})
+    assert list(contents) == ["a.log"]
     assert [(r.file, r.reason) for r in result.refused] == [
         ("b.log", "unreadable"), ("loop", "link"), ("out", "link"), ("pipe", "special"),
     ]  # fmt: skip
@@ -148,7 +132,7 @@ def test_a_cut_off_log_keeps_its_beginning(tmp_path: Path, pack: Callable[[bytes
         for i in range(30_000)
     )
     packed = pack(text)
-    result = opened(tmp_path, {"a.log": packed[: len(packed) * 2 // 3]})
-    data = contents(result)["a.log"]
+    contents, result = unpacked(tmp_path, {"a.log": packed[: len(packed) * 2 // 3]})
+    data = contents["a.log"]
     assert len(data) > len(text) // 3 and text.startswith(data)
     assert [(r.file, r.reason) for r in result.refused] == [("a.log", "damaged")]
