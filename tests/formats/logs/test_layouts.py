@@ -52,9 +52,7 @@ def test_the_documented_table_is_this_one() -> None:
 @pytest.mark.parametrize(
     ("line", "layout", "level", "thread", "logger", "message"), rows_of(__file__, "relatives_of_the_layouts")
 )
-def test_relatives_of_the_layouts(
-    tmp_path: Path, line: str, layout: str, level: str, thread: str, logger: str, message: str
-) -> None:
+def test_relatives_of_the_layouts(tmp_path, line, layout, level, thread, logger, message):
     (row,) = read(tmp_path, line)
     assert (row["layout"], row["level"], row["thread"], row["logger"], row["message"]) == (
         layout, level, thread, logger, message,

@@ -74,9 +74,7 @@ TEXT = st.lists(st.one_of(HEADS, LOOSE, LOOSE), max_size=40)
 
 @effort.examples(60)
 @given(lines=TEXT, feed=st.booleans(), crlf=st.booleans())
-def test_folding_is_what_plain_python_does(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str], feed: bool, crlf: bool
-) -> None:
+def test_folding_is_what_plain_python_does(tmp_path_factory, lines, feed, crlf):
     lines = [line for line in lines if "no such level" not in line]
     text = ("\r\n" if crlf else "\n").join(lines) + ("\n" if feed and lines else "")
     path = write(tmp_path_factory.mktemp("fold"), text)
@@ -85,9 +83,7 @@ def test_folding_is_what_plain_python_does(
 
 @effort.examples(60)
 @given(lines=TEXT, chunk=st.integers(50, 900))
-def test_any_split_gives_the_same_entries(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str], chunk: int
-) -> None:
+def test_any_split_gives_the_same_entries(tmp_path_factory, lines, chunk):
     path = write(tmp_path_factory.mktemp("split"), "\n".join(lines))
     assert rows(path, chunk=chunk) == rows(path)
 
