@@ -4,12 +4,13 @@ import datetime as dt
 import hashlib
 import os
 import shutil
-import struct
 import subprocess
 import tarfile
 from pathlib import Path
 
 import pytest
+from folders import put
+from stores import Record, store
 from table import rows_of
 
 from kit.collection.collect import script
@@ -24,19 +25,16 @@ START = dt.datetime(2026, 11, 20, 0, 0, tzinfo=dt.UTC)
 
 
 def touch(path: Path, hour: float, content: bytes = b"x") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+    put(path, content)
     when = START.timestamp() + hour * HOUR
     os.utime(path, (when, when))
     return path
 
 
 def record(hour: float, *, born_v6: bool = False, dledger: bool = False) -> bytes:
-    """The fixed fields of a record stored at that hour."""
-    stored = int((START.timestamp() + hour * HOUR) * 1000)
-    head = struct.pack(">iIiiiqqi", 100, 0xDAA320A7, 0, 0, 0, 0, 0, 0x10 if born_v6 else 0)
-    body = head + struct.pack(">q", stored) + bytes(20 if born_v6 else 8) + struct.pack(">q", stored)
-    return (struct.pack(">ii", 1, 148) + bytes(40) if dledger else b"") + body
+    """A record stored at that hour."""
+    at = int((START.timestamp() + hour * HOUR) * 1000)
+    return store([Record(born_host=bytes(16 if born_v6 else 4), born=at, stored=at)], dledger=dledger).data
 
 
 @pytest.fixture
@@ -131,18 +129,12 @@ def test_only_files_of_the_window_and_nothing_changed(home, collected, tmp_path,
     assert subprocess.run([*shell, "-n"], input=text, text=True, capture_output=True, check=False).stderr == ""
     got = collected(text, shell=shell)
     # Hours 5 to 7 lie in the files that span 4–6 and 6–8.
-    assert {name for name in got if "/commitlog/" in name} == {
-        f"broker/store/commitlog/{n * 1_048_576:020d}" for n in (2, 3)
-    }
+    assert {name[-20:] for name in got if "/commitlog/" in name} == {f"{n * 1_048_576:020d}" for n in (2, 3)}
     assert got[f"broker/store/commitlog/{2 * 1_048_576:020d}"] == record(4) + b"\2" * 4096
     queues = {name.split("/")[3] for name in got if "/consumequeue/" in name}
     assert queues == {"orders", "RMQ_SYS_TRANS_HALF_TOPIC", "%RETRY%points"}
-    assert {
-        "broker/logs/broker.log",
-        "broker/logs/otherdays/store.1.log.gz",
-        "broker/store/config/topics.json",
-        "broker/store/checkpoint",
-    } <= set(got)
+    kept = ("logs/broker.log", "logs/otherdays/store.1.log.gz", "store/config/topics.json", "store/checkpoint")
+    assert {f"broker/{name}" for name in kept} <= set(got)
     assert not any("store.2.log" in name or "acl" in name or "/index/" in name for name in got)
     assert b"hunter2" not in b"".join(got.values())
     assert b"brokerName=a" in got["broker/broker.conf"]
@@ -154,9 +146,7 @@ def test_only_files_of_the_window_and_nothing_changed(home, collected, tmp_path,
 def test_without_a_window_everything_is_taken(home, collected):
     got = collected(script(), "--conf", str(home / "broker.conf"), "--index")
     assert sum("/commitlog/" in name for name in got) == 6
-    assert {"broker/store/index/20261120000000000", "broker/store/consumequeue/other/0/00000000000000000000"} <= set(
-        got
-    )
+    assert {"broker/store/index/20261120000000000", f"broker/store/consumequeue/other/0/{0:020}"} <= set(got)
 
 
 def test_list_shows_sizes_and_writes_nothing(listed, tmp_path):
@@ -204,10 +194,8 @@ def test_a_client_host(home, collected):
     touch(home / "service.log", 5)
     touch(home / "service.log.1", 1)
     got = collected(script(START + dt.timedelta(hours=4)), "--app-log", str(home / "service.log"))
-    assert "client/rocketmq_client.log" in got
-    assert [name for name in got if name.startswith("app/")] == [
-        f"app/{str(home / 'service.log')[1:].replace('/', '_')}"
-    ]
+    service = f"app/{str(home / 'service.log')[1:].replace('/', '_')}"
+    assert "client/rocketmq_client.log" in got and [name for name in got if name.startswith("app/")] == [service]
 
 
 def test_mqadmin_output_is_kept_with_its_command(home, quick, collected):
@@ -238,9 +226,7 @@ def test_running_brokers_are_found(tmp_path, quick):
 
 
 def test_a_store_named_by_hand_is_taken_as_it_lies(home, listed):
-    (home / "broker.conf").write_text(
-        "storePathRootDir=/somewhere/else\nstorePathCommitLog=/somewhere/else/commitlog\n"
-    )
+    put(home / "broker.conf", "storePathRootDir=/somewhere/else\nstorePathCommitLog=/somewhere/else/commitlog\n")
     shown = listed(script(), "--store", str(home / "data disk" / "store"))
     assert shown.count("broker/store/commitlog/0") == 6 and "NO STORE /somewhere/else" in listed(script())
 
