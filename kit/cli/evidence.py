@@ -15,6 +15,7 @@ from kit.cli.shared import (
     PATH,
     STDIO,
     Evidence,
+    Refusal,
     answer,
     exported,
     json_option,
@@ -113,8 +114,14 @@ def report(evidence: Path, out: Path, cause: str, opens: bool, redact: bool, **c
     """Write the offline report."""
     import json
 
+    from kit import causes
     from kit.report import terminal
+    from kit.rocketmq.catalogue import PROBLEMS
 
+    known = {each.slug: each.kind for each in causes.discover()}
+    if cause not in {"auto", *known, *PROBLEMS}:
+        roots = [slug for slug, kind in known.items() if kind == "root_cause"]
+        raise Refusal(TEXTS["no_cause"].say(cause=printable(cause), roots=roots).render(chosen["lang"]))
     case = open_case(evidence, out, **chosen)
     read_ahead(case)
     writer = importlib.import_module("kit.redaction.report" if redact else "kit.report.build")

@@ -95,8 +95,9 @@ def render(
     options = options or {}
     part = partial(_part, failures, lang)
     order = ranked(findings)
-    # A notebook about several causes belongs to the foremost.
-    owners = {s.name: next((f["cause"] for f in order if f["cause"] in s.causes), None) for s in stories}
+    # A notebook about several causes belongs to the one that was asked for, else to the foremost.
+    asked = options.get("cause", "")
+    owners = {s.name: next((c for c in (asked, *(f["cause"] for f in order)) if c in s.causes), None) for s in stories}
     views = [_view(f, [s for s in stories if owners[s.name] == f["cause"]], lang, failures) for f in order]
     of = {verdict: [v for v in views if v["verdict"] == verdict] for verdict in VERDICTS}
     concluded = [v for v in views if v["verdict"] in FOUND]
@@ -121,7 +122,7 @@ def render(
             *(PAGE["cause_failed"].say(title=v["title"], summary=v["summary"]).render(lang) for v in of["failed"]),
             *_of_notebooks(stories, lang),
         ],
-        found=concluded,
+        found=[*concluded, *(v for v in views if v["id"] == asked and v not in concluded)],
         first=[v["id"] for v in first],
         lists=[table for table in lists if table],
         undecided=of["insufficient_evidence"],

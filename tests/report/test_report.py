@@ -68,6 +68,15 @@ def test_two_causes_are_both_on_the_first_page(tmp_path: Path) -> None:
     assert places == sorted(places)
 
 
+def test_a_cause_that_is_asked_for_is_shown_whatever_its_verdict(tmp_path: Path) -> None:
+    run = incidents.notebook(tmp_path / "50.ipynb", "broker-busy", Table(pd.DataFrame({"a": [1]}), "of the walk"))
+    found = incidents.findings(incidents.finding("broker-busy", "ruled_out"))
+    for options, shown in (({}, False), ({"cause": "broker-busy"}, True)):
+        read = Page(build(found, {}, [run], tmp_path / "out", options=options).read_text())
+        assert (("h2", {"id": "broker-busy"}) in read.tags) is ("of the walk" in read.text) is shown
+        assert PAGE["also"].en not in read.text
+
+
 def test_figures_that_are_maps_and_lists_become_tables(tmp_path: Path) -> None:
     figures = {
         "errors_by_kind": {"PCBUSY_CLEAN_QUEUE": 12},
