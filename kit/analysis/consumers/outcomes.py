@@ -96,7 +96,7 @@ def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) ->
     if offset < at:
         complete = bool(members.ledgers(facts, group))
         return _passed(facts, record, group, complete) or ("not-handled" if complete else "passed", ref, values)
-    if _nobodys(facts, group, record):
+    if members.owned(facts, group, topic, queue) is False:
         return "queue-of-nobody", ref, values
     if stuck:
         return "holds-queue" if offset == at else "behind-stuck", looks, values
@@ -151,21 +151,6 @@ def _position(facts: Facts, record: Row, group: str) -> tuple[int, int | None, t
     at = next((int(row[name]) for name in ("offset", "begin") if pd.notna(row[name])), 0)
     refs = (facts.ref(row["file"], int(row["line"])),) if pd.notna(row["line"]) else ()
     return at, None if pd.isna(row["end"]) else int(row["end"]), refs
-
-
-def _nobodys(facts: Facts, group: str, record: Row) -> bool:
-    """Return whether no client of a group pulls a copy's queue: by the owners of the other queues, else because nothing
-    in it was ever handled while others advanced.
-    """
-    topic, queue = record["topic"], record["queue_id"]
-    owned = members.owned(facts, group, topic, queue)
-    if owned is not None:
-        return not owned
-    pair = next((p for p in lag.pairs(facts) if (p.group, p.topic) == (group, topic)), None)
-    if pair is None:
-        return False
-    idle = {q.queue_id for q in (*pair.untouched, *(q for q in pair.queues if q.stands and q.never_handled))}
-    return queue in idle and any(q.advanced > 0 for q in pair.queues)
 
 
 def _is_of(row: Row, record: Row) -> bool:

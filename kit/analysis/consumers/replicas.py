@@ -39,13 +39,6 @@ def last_record(row: Row) -> Ref:
     return Ref(row["file"], f"{place}, end={row['end']}, storeTimestamp={at}", physical_offset=row["last_offset"])
 
 
-def copied(facts: Facts) -> set[str]:
-    """Return the addresses of the masters whose records are in the stores of slaves."""
-    roots = {slave.root for slave in slaves(facts)}
-    stores = brokers.addresses(facts) if roots else {}
-    return {host for root in roots for host in stores.get(root, ())}
-
-
 def ledger(facts: Facts) -> Row | None:
     """Return how many sends were acknowledged by ledgers, how many of them are missing in the stores, and when the
     latest of these was sent; None without a slave, a ledger or a store.
@@ -130,6 +123,7 @@ def _without_master(facts: Facts) -> tuple[Ref, ...]:
 @memo
 def master_stored(facts: Facts) -> bool:
     """Return whether the store of a slave's master is in the evidence: one with records of the same broker."""
-    hosts, stored = copied(facts), brokers.addresses(facts)
+    stored = brokers.addresses(facts)
+    hosts = {host for slave in slaves(facts) for host in stored.get(slave.root, ())}
     masters = [b.root for b in brokers.all_of(facts) if b.stored and b.slave is False]
     return any(not hosts or hosts & stored.get(root, set()) for root in masters)

@@ -217,10 +217,8 @@ def ms(instant: Any) -> float:
 
 def window(facts: Facts) -> tuple[dt.datetime, dt.datetime] | None:
     """Return the time from the first failed send or stall to the last (naive UTC)."""
-    for row in facts.rows("busy_window"):
-        start, end = (dt.datetime.fromtimestamp(row[name] / 1000, dt.UTC) for name in ("start_ms", "end_ms"))
-        return start.replace(tzinfo=None), end.replace(tzinfo=None)
-    return None
+    rows = facts.rows("busy_window")
+    return (rows[0]["start"], rows[0]["end"]) if rows else None
 
 
 def host_metrics(facts: Facts, *names: str) -> pd.DataFrame:

@@ -1,5 +1,5 @@
--- One row, none if no send failed and nothing stalled: start_ms and end_ms (since 1970) of what failed or stalled, low_ms and high_ms (the ends of
--- the time axis, 10 s around it), step_ms (its steps, at most 1,500: whole multiples of 100 ms). One row in all; in order of time.
+-- One row, none if no send failed and nothing stalled: start_ms and end_ms (since 1970), start and end (times) of what failed or stalled, low_ms and
+-- high_ms (the ends of the time axis, 10 s around it), step_ms (its steps, at most 1,500: whole multiples of 100 ms). One row in all; in order of time.
 -- The time in a log is that of the failure, in whole seconds for clients of 4.x; a ledger may hold any number for a time.
 with failed as (
   select ts as begun, ts + greatest(coalesce(cost_ms, 0), if(source = 'ledger', 0, 1000)) as ended from failed_sends
@@ -14,5 +14,5 @@ with failed as (
 ), stepped as (
   select start_ms, end_ms, 100 * greatest(1, (end_ms - start_ms + 169999) div 150000) as step_ms from incident where start_ms is not null
 )
-select start_ms, end_ms, start_ms - 10000 - pmod(start_ms - 10000, step_ms) as low_ms, end_ms + 10000 as high_ms, step_ms
+select start_ms, end_ms, timestamp_millis(start_ms) as start, timestamp_millis(end_ms) as `end`, start_ms - 10000 - pmod(start_ms - 10000, step_ms) as low_ms, end_ms + 10000 as high_ms, step_ms
 from stepped order by start_ms
