@@ -1,5 +1,7 @@
 """Properties as one text and as columns, against the plain-Python twin of RocketMQ's decoder."""
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import effort
@@ -7,27 +9,26 @@ import numpy as np
 import oracle
 import pytest
 import stores
+from folders import put
 from hypothesis import given
 from hypothesis import strategies as st
 from table import rows_of
 
-from kit.formats.commitlog import batches, schema, walk
+from kit.formats.commitlog import batches, schema, segments
 from kit.rocketmq import names
 
-WANTED = batches.Wanted(tuple(name for name in schema.STORED if name != "body"))
+WANTED = schema.Wanted(tuple(name for name in schema.STORED if name != "body"))
+FOLDER = tempfile.TemporaryDirectory(prefix="promoted-")
+"""Goes with the process."""
 SAME = ("keys", "tags", "uniq_key", "problem")
 
 
 def stored(made: Any) -> list[dict[str, Any]]:
     """Decode bytes into the columns of the workspace; rows in order of place."""
-    buf = np.frombuffer(bytearray(made.data), np.uint8)
-    starts, sizes, marks = np.empty(256, np.int64), np.empty(256, np.int64), np.empty(256, np.int32)
-    gaps = np.empty((4, 3), np.int64)
-    found, _, _ = walk.walk(buf, 0, len(buf), len(buf), 0, 0, 1 << 24, starts, sizes, marks, gaps)
-    rows = batches.Rows(buf, starts[:found], sizes[:found], marks[:found], 0, WANTED)
-    (batch,) = batches.batch(rows, "f")
-    batch.validate(full=True)
-    return sorted(batch.to_pylist(), key=lambda row: row["physical_offset"])
+    path = put(Path(FOLDER.name, "f"), made.data)
+    file = schema.File("f", str(path), len(made.data), len(made.data), 0, 0)
+    rows = [row for batch in segments.messages(file, 0, file.used, WANTED) for row in batch.to_pylist()]
+    return sorted(rows, key=lambda row: row["physical_offset"])
 
 
 def check(raws: list[bytes]) -> None:
@@ -91,13 +92,8 @@ def test_many_items_of_one_record() -> None:
 
 @pytest.mark.parametrize("count", [3, 5000])
 def test_columns_of_many_values(count: int) -> None:
-    made = stores.store([stores.Record(properties=b"PGROUP\x01g%d" % n) for n in range(count)])
-    buf = np.frombuffer(bytearray(made.data), np.uint8)
-    starts = np.array([start for start, _ in made.spans])
-    sizes = np.array([end - start for start, end in made.spans])
-    rows = batches.Rows(buf, starts, sizes, np.zeros(count, np.int32), 0, WANTED)
-    column = rows.array(schema.promoted("PGROUP"))
-    assert column.to_pylist() == [f"g{n}" for n in range(count)]
+    rows = stored(stores.store([stores.Record(properties=b"PGROUP\x01g%d" % n) for n in range(count)]))
+    assert [row[schema.promoted("PGROUP")] for row in rows] == [f"g{n}" for n in range(count)]
 
 
 @pytest.mark.spark

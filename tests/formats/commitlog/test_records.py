@@ -2,39 +2,48 @@
 
 import itertools
 import random
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import effort
-import numpy as np
 import oracle
 import pyarrow as pa
 import pytest
 import stores
+from folders import put
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.formats.commitlog import batches, records, schema, segments, walk
+from kit.formats.commitlog import batches, records, schema, segments
 
-ALL = batches.Wanted(tuple(schema.FIELDS))
+ALL = schema.Wanted(tuple(schema.FIELDS))
+SOME = schema.Wanted(("physical_offset", "store_size", "properties", "problem"))
+FOLDER = tempfile.TemporaryDirectory(prefix="records-")
+"""Goes with the process."""
 
 
 def read(data: bytes, base: int, head: int) -> tuple[list[dict[str, Any]], list[tuple[int, int, str]]]:
-    """Decode bytes with the kernels: rows and gaps."""
-    buf = np.frombuffer(bytearray(data), np.uint8)  # kernels for what may not be written are others
-    starts, sizes, marks = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int32)
-    gaps, at, rows, lost = np.empty((4, 3), np.int64), 0, [], []
-    while at < len(buf):
-        found, holes, at = walk.walk(buf, at, len(buf), len(buf), base, head, 1 << 20, starts, sizes, marks, gaps)
-        lost += [(int(a), int(b), walk.REASONS[c]) for a, b, c in gaps[:holes]]
-        if found:
-            for batch in batches.batch(batches.Rows(buf, starts[:found], sizes[:found], marks[:found], base, ALL), "f"):
-                batch.validate(full=True)
-                rows += batch.to_pylist()
+    """Decode bytes: rows and gaps."""
+    path = put(Path(FOLDER.name, "f"), data)
+    rows, gaps = pieces(schema.File("f", str(path), len(data), len(data), base, head), [0, len(data)], ALL)
     for row in rows:
         row["properties"] = dict(row["properties"])
         del row["file"]
-    return rows, lost
+    return rows, [(gap["start"], gap["end"], gap["reason"]) for gap in gaps]
+
+
+def pieces(file: schema.File, borders: list[int], wanted: schema.Wanted) -> tuple[list[Any], list[Any]]:
+    """Read ranges of a file one by one."""
+    rows: list[Any] = []
+    gaps: list[Any] = []
+    for start, stop in itertools.pairwise(borders):
+        for batch in segments.messages(file, start, stop, wanted):
+            batch.validate(full=True)
+            rows += batch.to_pylist()
+        for batch in segments.skipped(file, start, stop):
+            gaps += batch.to_pylist()
+    return rows, gaps
 
 
 def covered(rows: list[dict[str, Any]], gaps: list[tuple[int, int, str]], base: int, head: int, length: int) -> bool:
@@ -149,26 +158,13 @@ def test_splitting_a_file_changes_nothing(dledger: bool, tmp_path: Path, monkeyp
         path = tmp_path / f"{number}"
         path.write_bytes(data)
         file = segments.examine("f", str(path))
-        whole = pieces(file, [0, file.used])
+        whole = pieces(file, [0, file.used], SOME)
         with monkeypatch.context() as small:
             for name, size in (("BACK", 400), ("WINDOW", rng.randint(300, 3000)), ("NEAR", rng.randint(10, 200))):
                 small.setattr(segments, name, size)
-            assert pieces(file, [0, file.used]) == whole
+            assert pieces(file, [0, file.used], SOME) == whole
             step = rng.randint(50, 3000)
-            assert pieces(file, [*range(0, file.used, step), file.used]) == whole
-
-
-def pieces(file: schema.File, borders: list[int]) -> tuple[list[Any], list[Any]]:
-    rows: list[Any] = []
-    gaps: list[Any] = []
-    for start, stop in itertools.pairwise(borders):
-        for batch in segments.messages(
-            file, start, stop, batches.Wanted(("physical_offset", "store_size", "properties", "problem"))
-        ):
-            rows += batch.to_pylist()
-        for batch in segments.skipped(file, start, stop):
-            gaps += batch.to_pylist()
-    return rows, gaps
+            assert pieces(file, [*range(0, file.used, step), file.used], SOME) == whole
 
 
 def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path: Path) -> None:
@@ -180,7 +176,7 @@ def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path: Pa
     path = tmp_path / "log"
     path.write_bytes(made.data)
     file = segments.examine("f", str(path))
-    assert len(pieces(file, [0, at + 40, file.used])[0]) == 3
+    assert len(pieces(file, [0, at + 40, file.used], SOME)[0]) == 3
 
 
 def test_times_no_calendar_has_are_null_and_said() -> None:
