@@ -50,7 +50,7 @@ def _each(texts: pa.Array, parse: Callable[[str], Any]) -> np.ndarray:
 
 
 def _iso(text: str) -> int:
-    if len(text) < _ISO:
+    if len(text) < _ISO or text[4].isdigit():
         return NO_TIME
     try:
         at = dt.datetime.fromisoformat(text[:10].replace("/", "-").replace(".", "-") + text[10:])
