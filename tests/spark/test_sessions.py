@@ -22,7 +22,9 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("master", LOCAL)
 @pytest.mark.parametrize("by_environment", [False, True])
-def test_local_masters_keep_to_themselves(master, by_environment, monkeypatch):
+def test_local_masters_keep_to_themselves(
+    master: str | None, by_environment: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if by_environment and master:
         monkeypatch.setenv("RMQ_KIT_MASTER", master)
     given = None if by_environment else master
