@@ -5,6 +5,7 @@ Positions come from `kit.formats.commitlog.walk`, which has checked every length
 
 from __future__ import annotations
 
+import zlib
 from typing import Any, Final
 
 import numpy as np
@@ -285,20 +286,14 @@ def split(text: Bytes, bounds: Any, firsts: Any, ends: Any, names: Bytes, values
         firsts[row + 1] = item
 
 
-def _crc_table() -> np.ndarray:
-    table = np.zeros((16, 256), np.uint32)
-    for i in range(256):
-        value = i
-        for _ in range(8):
-            value = (value >> 1) ^ (0xEDB88320 if value & 1 else 0)
-        table[0, i] = value
-    for k in range(1, 16):
-        table[k] = (table[k - 1] >> 8) ^ table[0][table[k - 1] & 0xFF]
-    return table
-
-
 _BYTE, _8, _16, _24 = np.uint32(255), np.uint32(8), np.uint32(16), np.uint32(24)
-CRC_TABLE: Final = _crc_table()
+CRC_TABLE: Final = np.array(
+    [
+        [~zlib.crc32(bytes([byte, *bytes(later)]), 0xFFFFFFFF) & 0xFFFFFFFF for byte in range(256)]
+        for later in range(16)
+    ],
+    np.uint32,
+)
 """Row k: what a byte contributes to the remainder k bytes later."""
 
 

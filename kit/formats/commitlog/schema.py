@@ -4,13 +4,11 @@ describe it.
 
 from __future__ import annotations
 
-import os
 from typing import Final
 
 import pyarrow as pa
 from attrs import frozen
 
-from kit.evidence.files import open_readonly, stretches
 from kit.formats.values import TEXTS, columns_of
 from kit.rocketmq import names
 
@@ -111,10 +109,3 @@ class File:
     used: int
     base: int
     head: int
-
-
-def data_end(path: str) -> tuple[int, int]:
-    """Return (length of the file, end of what is on disk): a sparse file ends with a hole."""
-    with open_readonly(path) as stream:
-        length = os.fstat(stream.fileno()).st_size
-        return length, max((end for _, end in stretches(stream.fileno())), default=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
@@ -12,9 +13,9 @@ import pyarrow as pa
 from attrs import evolve
 
 from kit.evidence import buffers
-from kit.evidence.files import open_raw
+from kit.evidence.files import open_raw, stretches
 from kit.formats.commitlog import batches, records, walk
-from kit.formats.commitlog.schema import PAD, SKIPPED, File, Wanted, data_end
+from kit.formats.commitlog.schema import PAD, SKIPPED, File, Wanted
 from kit.rocketmq import binary_format as f
 
 BACK: Final = (4 << 20) + (256 << 10)
@@ -33,9 +34,10 @@ FIRST: Final = 16 << 20
 
 def examine(file: str, path: str, base: int | None = None) -> File:
     """Work out the base of a file (its records win over `base`, that over its name) and whether it is DLedger's."""
-    length, end = data_end(path)
-    whole = File(file, path, length, min(length, end + PAD), 0, 0)
     with open_raw(path) as stream:
+        length = os.fstat(stream.fileno()).st_size
+        end = max((end for _, end in stretches(stream.fileno())), default=0)  # a sparse file ends with a hole
+        whole = File(file, path, length, min(length, end + PAD), 0, 0)
         buf = buffers.space(min(whole.used, FIRST))
         buffers.read(stream, buf, 0, len(buf))
         votes, agreed, entries = records.layout(buf, len(buf), VOTES)

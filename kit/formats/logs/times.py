@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.formats.printed_times import instant
+from kit.formats.printed_times import instant, zone
 
 NO_TIME: Final = -(2**62)
 NO_ZONE: Final = 9999
@@ -61,12 +61,9 @@ def _iso(text: str) -> int:
 
 def _rest(text: str) -> tuple[int, int]:
     match = _REST.match(text)
-    digits, zone = match.groups() if match else (None, None)
-    fraction = int(digits.ljust(3, "0")[:3]) if digits else -1
-    if not zone:
-        return fraction, NO_ZONE
-    minutes = 0 if zone in ("Z", "UTC") else int(zone[1:3]) * 60 + int(zone[-2:])
-    return fraction, -minutes if zone[0] == "-" else minutes
+    digits, named = match.groups() if match else (None, None)
+    east = zone(named)
+    return int(digits.ljust(3, "0")[:3]) if digits else -1, east if isinstance(east, int) else NO_ZONE
 
 
 def _other(text: str, formats: Sequence[str]) -> tuple[int, int, int]:
@@ -84,10 +81,10 @@ def _other(text: str, formats: Sequence[str]) -> tuple[int, int, int]:
     return NO_TIME, -1, NO_ZONE
 
 
-def instants(local_ms: np.ndarray, zone: str | int) -> np.ndarray:
-    """Return ms since 1970 UTC of local times in a zone: minutes east or an IANA name (the earlier of two)."""
-    if isinstance(zone, int):
-        return local_ms - zone * 60000
+def instants(local_ms: np.ndarray, place: str | int) -> np.ndarray:
+    """Return ms since 1970 UTC of local times in a zone (`place`): minutes east or an IANA name (the earlier of two)."""
+    if isinstance(place, int):
+        return local_ms - place * 60000
     local = pa.array(local_ms, pa.int64()).cast(pa.timestamp("ms"))
     ambiguous: Literal["earliest"] = "earliest"
-    return np.asarray(pc.assume_timezone(local, zone, ambiguous=ambiguous, nonexistent="latest").cast(pa.int64()))
+    return np.asarray(pc.assume_timezone(local, place, ambiguous=ambiguous, nonexistent="latest").cast(pa.int64()))
