@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 import pandas as pd
 
+from kit.analysis import refs
 from kit.i18n import Lang, Sentence, labels
 from kit.rocketmq.catalogue import BENIGN, PASSING, GoesOn
 from kit.tables.facts import Facts, memo
@@ -24,18 +25,15 @@ def harmless_texts(facts: Facts, lang: Lang | None = None) -> pd.DataFrame:
 
     Columns: text (the first line with it), count (entries), first (UTC, null without times), file, line, why, slug.
     """
-    texts = facts("known_texts")
-    texts = texts[texts["event"].isin(list(BENIGN)) & ~texts["event"].isin(list(going_on(facts)))]
-    if texts.empty:
-        return pd.DataFrame(columns=pd.Index(COLUMNS)).astype({"line": "Int64"})
-    counts = texts.groupby("event")["n"].sum()
-    frame = texts.sort_values(["first", "file"], na_position="last", kind="stable").drop_duplicates("event")
-    frame = frame.assign(slug=frame["event"], count=frame["event"].map(counts).astype("Int64"))
-    frame["first"] = frame["first"].dt.tz_localize("UTC")
-    frame["text"] = facts.lines((str(file), int(line)) for file, line in zip(frame["file"], frame["line"], strict=True))
-    frame["why"] = [_why(facts, str(slug)).render(lang or facts.lang) for slug in frame["slug"]]
-    rows = frame[list(COLUMNS)].astype({"line": "Int64"})
-    return rows.sort_values(["count", "slug"], ascending=[False, True], ignore_index=True)
+    harmless = {slug: seen for slug in BENIGN if slug not in going_on(facts) and (seen := refs.seen(facts, slug))}
+    texts = facts.lines(seen.places[0] for seen in harmless.values())
+    rows = [
+        (text, seen.count, seen.first, *seen.places[0], _why(facts, slug).render(lang or facts.lang), slug)
+        for (slug, seen), text in zip(harmless.items(), texts, strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=pd.Index(COLUMNS)).astype({"count": "Int64", "line": "Int64"})
+    frame["first"] = pd.to_datetime(frame["first"], utc=True)
+    return frame.sort_values(["count", "slug"], ascending=[False, True], ignore_index=True)
 
 
 def _why(facts: Facts, slug: str) -> Sentence:

@@ -12,6 +12,7 @@ import attrs
 import pandas as pd
 
 from kit.formats.commitlog.schema import promoted
+from kit.inventory import quotes
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
@@ -92,7 +93,7 @@ def _entry(facts: Facts, row: dict[Any, Any], within: str | None) -> Ref:
 
 def first_with(facts: Facts, file: str, text: str) -> Ref | None:
     """Quote the first line of a small text file with `text`, None if absent."""
-    line = facts.first_with(file, text)
+    line = quotes.first_with(facts.files, file, text)
     return None if line is None else facts.ref(file, line)
 
 

@@ -26,8 +26,7 @@ from kit.inventory import inventory as inv
 from kit.inventory import zones
 from kit.inventory.model import STORES
 from kit.spark import sessions
-from kit.tables.facts import Facts
-from kit.tables.once import Once
+from kit.tables.facts import Facts, Once
 from kit.tables.queries import catalogue
 from kit.tables.runner import TableFailed, Tables, local
 

@@ -5,13 +5,13 @@ and quoted lines and records.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kit.inventory import quotes
 from kit.inventory.references import Ref
 from kit.tables import frames, queries
-from kit.tables.once import Once
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +23,31 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 KEPT: Final = 50_000
 """Rows of a table that stay in memory as dicts."""
+
+
+class Once:
+    """Results by name. The first thread that asks works one out, others wait; what failed fails again with the same
+    error.
+    """
+
+    def __init__(self) -> None:
+        self._locks: dict[str, threading.RLock] = {}
+        self._results: dict[str, Any] = {}
+        self._errors: dict[str, Exception] = {}
+
+    def get(self, name: str, work: Callable[[], R]) -> R:
+        """Return the result of this name, of the first `work` that was given for it."""
+        with self._locks.setdefault(name, threading.RLock()):
+            if name in self._errors:
+                raise self._errors[name]
+            if name not in self._results:
+                try:
+                    self._results[name] = work()
+                except Exception as error:
+                    self._errors[name] = error
+                    raise
+            result: R = self._results[name]
+        return result
 
 
 class Facts:
@@ -89,18 +114,10 @@ class Facts:
         wanted = list(places)
         return tuple(Ref(file, text, line=line) for (file, line), text in zip(wanted, self.lines(wanted), strict=True))
 
-    def first_with(self, file: str, text: str) -> int | None:
-        """Return the number of the first line with a text, None if absent. Raise `KeyError`."""
-        return quotes.first_with(self.files, file, text)
-
     def record(self, file: str, physical_offset: int, columns: tuple[str, ...]) -> dict[str, Any]:
         """Return some columns of one record. Raise `KeyError` without one, `OSError` if the file is gone meanwhile."""
         log = self.once(f"commitlog {file}", lambda: quotes.commitlog(self.files, file))
         return quotes.record(log, physical_offset, columns)
-
-    def raw(self, file: str, most: int) -> bytes:
-        """Return the first `most` bytes of a file. Raise `KeyError`."""
-        return quotes.raw(self.files, file, most)
 
     # --- what several causes share ------------------------------------------------------------------------------------
 

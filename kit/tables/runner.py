@@ -18,7 +18,7 @@ from kit.evidence.workspace import code_hash
 from kit.spark.sessions import JavaMissing, parquet, uri
 from kit.spark.sources import plain
 from kit.tables import frames
-from kit.tables.once import Once
+from kit.tables.facts import Once
 from kit.tables.queries import NO_NAMES, Query, catalogue
 
 if TYPE_CHECKING:

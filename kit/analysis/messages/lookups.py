@@ -20,6 +20,7 @@ from kit.explanation import context
 from kit.explanation.pasted_lines import decoded
 from kit.formats.logs import source_code
 from kit.i18n import Lang
+from kit.inventory import quotes
 from kit.inventory.references import Ref
 from kit.rocketmq import ids, stages
 from kit.rocketmq.answers import ID_CALLS
@@ -202,7 +203,7 @@ def _text(facts: Facts) -> tuple[str, str]:
     if not is_paste(facts):
         return "", ""
     (file,) = (item.file for item in facts.files.items if item.replica_of is None)
-    return file, decoded(facts.raw(file, LARGEST))
+    return file, decoded(quotes.raw(facts.files, file, LARGEST))
 
 
 @memo
