@@ -23,10 +23,8 @@ def sent(
     """A message of a producer: `born` and `stored` in ms after `START`. Its UNIQ_KEY follows from its key."""
     named = {"KEYS": key, "UNIQ_KEY": uniq_key(key), "WAIT": "true", **properties}
     text = "".join(f"{name}\x01{value}\x02" for name, value in named.items()).encode()
-    where = {"store_host": broker, "numbers": (0, 0, 0, port, 0)}
-    return Record(
-        topic=topic, body=body or key.encode(), properties=text, born=START + born, stored=START + stored, **where
-    )
+    times = {"born": START + born, "stored": START + stored}
+    return Record(topic, body or key.encode(), text, store_host=broker, numbers=(0, 0, 0, port, 0), **times)
 
 
 def uniq_key(key: str) -> str:
@@ -54,9 +52,7 @@ def write_store(folder: Path, records: list[Record]) -> None:
 def clock(ms: int, fraction: str = "ms") -> str:
     """Local time GMT+8 as 4.x clients print it: the seconds again after the comma."""
     at = dt.datetime.fromtimestamp((START + ms) / 1000, dt.timezone(dt.timedelta(hours=8)))
-    return at.strftime("%Y-%m-%d %H:%M:%S") + (
-        f",{at.second:03}" if fraction == "seconds" else f".{at.microsecond // 1000:03}"
-    )
+    return f"{at:%F %T}" + (f",{at.second:03}" if fraction == "seconds" else f".{at.microsecond // 1000:03}")
 
 
 REFUSAL = "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: [{kind}]broker busy, start flow control for a while"

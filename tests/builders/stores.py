@@ -63,17 +63,11 @@ def store(records: list[Record], base: int = 0, dledger: bool = False, end: byte
     for number, record in enumerate(records):
         at = len(made.data)
         body = record.encode(base + at + head)
-        entry = (
-            struct.pack(">iiqqqiiii", 1, 48 + len(body), number, 3, base + at, 0, 0, 0, len(body)) if dledger else b""
-        )
+        entry = struct.pack(">iiqqqiiii", 1, 48 + len(body), number, 3, base + at, 0, 0, 0, len(body))[:head]
         made.data += entry + body
-        made.spans.append((at, at + len(entry) + len(body)))
-    if blank:
-        made.data += (struct.pack(">ii", -1, blank) if dledger else struct.pack(">i", blank) + BLANK) + end.ljust(
-            blank - 8, b"\0"
-        )[: blank - 8]
-    else:
-        made.data += end
+        made.spans.append((at, at + head + len(body)))
+    filler = struct.pack(">ii", -1, blank) if dledger else struct.pack(">i", blank) + BLANK
+    made.data += filler + end.ljust(blank - 8, b"\0")[: blank - 8] if blank else end
     return made
 
 
@@ -136,10 +130,6 @@ def change(data: bytearray, kind: str, where: float, much: int, rng: random.Rand
         del data[at:]
     elif data:
         size = 1 if kind == "flip" else min(much, len(data) - at)
-        new = {
-            "flip": bytes([data[at] ^ (much & 255)]),
-            "zero": bytes(size),
-            "noise": rng.randbytes(size),
-            "ones": b"\xff" * size,
-        }[kind]
-        data[at : at + size] = new
+        flipped = bytes([data[at] ^ (much & 255)])
+        new = {"flip": flipped, "zero": bytes(size), "noise": rng.randbytes(size), "ones": b"\xff" * size}
+        data[at : at + size] = new[kind]

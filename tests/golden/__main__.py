@@ -38,12 +38,8 @@ def main() -> int:
             begun = time.monotonic()
             said = one(name, asked, asked.workspace or Path(folder), Path(folder), how)
             took = time.monotonic() - begun
-        print(
-            f"{name}: {f'{len(said)} differences' if said else 'kept' if asked.update else 'as kept'} ({took:.1f} s)",
-            flush=True,
-        )
-        for each in said:
-            print(f"  {each}", flush=True)
+        outcome = f"{len(said)} differences" if said else "kept" if asked.update else "as kept"
+        print(f"{name}: {outcome} ({took:.1f} s)", *said, sep="\n  ", flush=True)
         different += bool(said)
     return min(different, 1)
 

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import folders
 import incidents
 import pytest
 from click.testing import CliRunner
@@ -29,13 +30,10 @@ def findings(*found: dict[str, Any], path: str = "/host/a.zip", first: str | Non
 
 
 def put(folder: Path, name: str, content: Any, page: bool = False) -> Path:
-    place = folder / name
-    place.mkdir(parents=True)
-    text = content if isinstance(content, str) else json.dumps(content)
-    (place / "findings.json").write_text(text, encoding="utf-8")
+    folders.put(folder / name / "findings.json", content if isinstance(content, str) else json.dumps(content))
     if page:
-        (place / "report.html").write_text("", encoding="utf-8")
-    return place
+        folders.put(folder / name / "report.html", "")
+    return folder / name
 
 
 def at(day: int) -> list[str]:
@@ -45,9 +43,8 @@ def at(day: int) -> list[str]:
 @pytest.fixture
 def reports(tmp_path: Path) -> Path:
     put(tmp_path, "b/second", findings({**BUSY, "window": at(9)}), page=True)
-    put(
-        tmp_path, "first", findings({**BUSY, "verdict": "suspected", "window": at(2)}, first="2026-03-02T08:00:00.000Z")
-    )
+    suspected = {**BUSY, "verdict": "suspected", "window": at(2)}
+    put(tmp_path, "first", findings(suspected, first="2026-03-02T08:00:00.000Z"))
     put(tmp_path, "quiet", findings(QUIET, first="2026-03-05T00:00:00.000Z"))
     return tmp_path
 

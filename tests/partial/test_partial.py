@@ -2,9 +2,8 @@
 
 import datetime as dt
 import functools
-import os
+import json
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -84,56 +83,39 @@ QUEUE: Final = re.compile(r".*/consumequeue/.*/(\d+)/\d{20}")
 def parts(evidence: Path) -> dict[str, list[Path]]:
     """Return {name of a part: its files}: each log alone, the logs of each host, stores, outputs, clients, half of the queues."""
     every = sorted(path for path in evidence.rglob("*") if path.is_file())
-    hosts: dict[str, list[Path]] = {}
-    for path in every:
-        hosts.setdefault(path.relative_to(evidence).parts[0], []).append(path)
+    brokers = {path.relative_to(evidence).parts[0] for path in every if path.name == "broker.conf"}
     found: dict[str, list[Path]] = {}
-    brokers = {host for host, files in hosts.items() if any(path.name == "broker.conf" for path in files)}
-    for host, files in hosts.items():
-        logs = [path for path in files if ".log" in path.name]
-        for path in logs:
-            found.setdefault(f"{host}/{ROLLED.sub('', path.name)}", []).append(path)
-        found[f"{host} logs"] = logs
-        if host in brokers:
-            found[f"{host} store"] = [
-                p for p in files if "store" in p.relative_to(evidence).parts or p.name == "broker.conf"
-            ]
-            found[f"{host} mqadmin"] = [p for p in files if "mqadmin" in p.relative_to(evidence).parts]
-            found[f"{host} store.log + transaction.log"] = [
-                p for p in logs if ROLLED.sub("", p.name) in ("store", "transaction")
-            ]
-    found["clients"] = [p for host, files in hosts.items() if host not in brokers for p in files if ".log" in p.name]
-    found["client hosts"] = [p for host, files in hosts.items() if host not in brokers for p in files]
-    found["half of the queues"] = [p for p in every if _of_half(p)]
-    return {name: files for name, files in found.items() if files and len(files) < len(every)}
+    for path in every:
+        for name in names(path.relative_to(evidence), brokers):
+            found.setdefault(name, []).append(path)
+    return {name: files for name, files in found.items() if len(files) < len(every)}
 
 
-def texts(value: Any) -> Iterator[str]:
-    """Yield every text in a JSON value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from texts(each)
-
-
-def _of_half(path: Path) -> bool:
-    """Return whether a file stays where the commit log is gone and only queues with even numbers were copied."""
+def names(path: Path, brokers: set[str]) -> Iterator[str]:
+    """Yield the parts that a file belongs to."""
+    host, log = path.parts[0], ROLLED.sub("", path.name) if ".log" in path.name else None
+    if log is not None:
+        yield from (f"{host}/{log}", f"{host} logs")
+    if host not in brokers:
+        yield from ("client hosts", "clients") if log is not None else ("client hosts",)
+    elif "store" in path.parts or path.name == "broker.conf":
+        yield f"{host} store"
+    elif "mqadmin" in path.parts:
+        yield f"{host} mqadmin"
+    elif log in ("store", "transaction"):
+        yield f"{host} store.log + transaction.log"
     queue = QUEUE.fullmatch(path.as_posix())
-    if queue is not None:
-        return int(queue[1]) % 2 == 0
-    return path.parent.name not in ("commitlog", "index")
+    # The commit log is gone and only queues with even numbers were copied.
+    if int(queue[1]) % 2 == 0 if queue else path.parent.name not in ("commitlog", "index"):
+        yield "half of the queues"
 
 
 def link(evidence: Path, files: list[Path], into: Path) -> Path:
-    """Make a folder of hard links (of copies on another file system) to some files of an evidence folder."""
+    """Make a folder of hard links to some files of an evidence folder."""
     for path in files:
         target = into / path.relative_to(evidence)
         target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(path, target)
-        except OSError:
-            shutil.copy2(path, target)
+        target.hardlink_to(path)
     return into
 
 
@@ -150,7 +132,7 @@ def contradictions(whole: dict[str, Any], part: dict[str, Any]) -> Iterator[str]
         slug, verdict = finding["cause"], finding["verdict"]
         kept = whole["findings"].get(slug)
         was = verdicts.get(slug, "absent")
-        for said in filter(re.compile(NOT_KNOWN).search, texts(finding)):
+        for said in re.findall(f'"[^"]*{NOT_KNOWN}[^"]*"', json.dumps(finding, ensure_ascii=False)):
             yield f"{slug}: a sentence with a value that is not known: {said}"
         if verdict == "failed":
             yield f"{slug}: failed: {finding['error']}"

@@ -21,15 +21,12 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("master", LOCAL)
-@pytest.mark.parametrize("by_environment", [False, True])
-def test_local_masters_keep_to_themselves(
-    master: str | None, by_environment: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if by_environment and master:
+def test_local_masters_keep_to_themselves(master: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sessions.is_local(master)
+    if master:
         monkeypatch.setenv("RMQ_KIT_MASTER", master)
-    given = None if by_environment else master
-    assert sessions.is_local(given)
-    said = sessions._settings(master, local=sessions.is_local(given), brief=False)
+    assert sessions.is_local()
+    said = sessions._settings(master, local=True, brief=False)
     assert said["spark.driver.bindAddress"] == said["spark.driver.host"] == "127.0.0.1"
     assert said["spark.ui.enabled"] == said["spark.eventLog.enabled"] == "false"
     assert said["spark.driver.memory"].endswith("g")

@@ -48,21 +48,14 @@ def read(data: bytes, folder: Path) -> list[dict[str, Any]]:
 
 def test_traces_in_a_topic_of_their_own_are_found_by_their_body(tmp_path: Path) -> None:
     body = b"SubAfter\x01r\x01A\x015\x01true\x01k\x010\x02"
-    made = stores.store(
-        [
-            stores.Record(topic=b"mine", body=body),
-            stores.Record(body=b"Publish"),
-            stores.Record(topic=b"mine", body=body),
-        ]
-    )
+    trace = stores.Record(topic=b"mine", body=body)
+    made = stores.store([trace, stores.Record(body=b"Publish"), trace])
     found = [(r["type"], r["msg_id"], r["physical_offset"]) for r in read(made.data, tmp_path)]
     assert found == [("SubAfter", "A", made.spans[0][0]), ("SubAfter", "A", made.spans[2][0])]
 
 
 def test_recorded_traces_name_stored_messages(tmp_path: Path) -> None:
-    rows = []
-    for data in recorded.commitlog("healthy-traced").values():
-        rows += read(data, tmp_path)
+    rows = [row for data in recorded.commitlog("healthy-traced").values() for row in read(data, tmp_path)]
     records = list(recorded.truth("healthy-traced"))
     stored = {record["msg_id"]: record for record in records}
     assert {row["physical_offset"] for row in rows} == {

@@ -95,17 +95,13 @@ BIG_LOG = (LOG * 40).encode() + NOISE.hex().encode() + b"\n"
 CHINESE = LOG + "2026-11-20 10:01:00,000 WARN RocketmqClient - 订单支付失败，库存不足，请稍后再试\n" * 20
 
 BUSY = "[TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 201ms, size of queue: 7"
-THROWN = f"org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: {BUSY}"
-ERROR = THROWN
+ERROR = THROWN = f"org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: {BUSY}"
 SENT = "\tat org.apache.rocketmq.client.impl.MQClientAPIImpl.processSendResponse(MQClientAPIImpl.java:668)"
 TRACE = (
     f"{THROWN}\n{SENT}\n\tat org.apache.rocketmq.client.producer.DefaultMQProducer.send(DefaultMQProducer.java:325)\n"
 )
-FRAMES = "\n".join(
-    f"    at org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl.{m}(DefaultMQProducerImpl.java:{n})"
-    for n, m in ((831, "sendKernelImpl"), (539, "send"))
-)
-
+FRAME = "    at org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl.{}(DefaultMQProducerImpl.java:{})"
+FRAMES = f"{FRAME.format('sendKernelImpl', 831)}\n{FRAME.format('send', 539)}"
 REFUSED = 30
 """Refused sends in each of the exports, which are the same log as what keeps, shows and forwards logs hands it out."""
 FIRST_IS_LOST = ("log-behind-a-hole", "log-behind-a-long-hole")
