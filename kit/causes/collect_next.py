@@ -17,7 +17,7 @@ import attrs
 import msgspec
 
 from kit import data
-from kit.analysis import brokers, setup
+from kit.analysis import setup
 from kit.analysis.consumers import lag, members
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T, labels
@@ -61,15 +61,6 @@ def ask(
     """Request an artefact, of one group or topic if they are known; `command`: another one, as it should be typed."""
     each = ARTEFACTS[name]
     return Missing(each.what, why, filled(command or each.command, naming(topic, group)), each.side)
-
-
-def unseen_files(facts: Facts, why: Sentence) -> list[Missing]:
-    """Request the first of the large stretches that are missing in a commit log, if any."""
-    hidden = next((each for each in brokers.stretches(facts) if each["large"]), None)
-    if hidden is None:
-        return []
-    place = {"start": hidden["start"], "end": hidden["end"], "host": hidden["store_host"]}
-    return [ask("commitlog", SAYS["unseen"].say(**place, why=why))]
 
 
 def placed(facts: Facts, findings: Iterable[Finding]) -> None:

@@ -39,8 +39,6 @@ class Observed:
     """Steps behind the declared ones: as many as there are of something."""
     proposed: Iterable[str] | None = None
     """The remedies and their order, where it is not that of the YAML."""
-    missing: list[Missing] = attrs.field(factory=list)
-    """Requests behind the declared ones."""
 
 
 def examine(facts: Facts, cause: Cause) -> Finding:
@@ -77,7 +75,7 @@ def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Fin
     if proposed is None:
         proposed = (name for name, each in cause.remedies.items() if conditions(each.needs))
     result.remedies = [cause.remedy(name, **values) for name in proposed]
-    result.missing = [_request(want, values) for want in cause.missing if conditions(want.needs)] + observed.missing
+    result.missing = [_request(want, values) for want in cause.missing if conditions(want.needs)]
     result.window = observed.window or (next(filter(None, windows), None) if conditions("found") else None)
     result.tables, result.moments, result.consequence_of = observed.tables, observed.moments, observed.consequence_of
     return result
@@ -86,7 +84,7 @@ def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Fin
 def _request(want: Want, values: Mapping[str, Any]) -> Missing:
     group, topic = values.get(want.group), values.get(want.topic)
     command = values.get(want.command or "", want.command)
-    return collect_next.ask(want.artefact, want.why, group=group, topic=topic, command=command)
+    return collect_next.ask(want.artefact, want.why.say(**values), group=group, topic=topic, command=command)
 
 
 def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observed) -> list[Step]:

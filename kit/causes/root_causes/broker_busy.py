@@ -14,10 +14,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.analysis import reach, refs, setup
+from kit.analysis import brokers, reach, refs, setup
 from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, busy, sends
-from kit.causes import collect_next
 from kit.causes.declared import Observed
 from kit.causes.findings import Moment, Step, supporting
 from kit.causes.texts import texts_of
@@ -102,7 +101,9 @@ def observe(facts: Facts) -> Observed:
         "left-open": [Ref(r["half_file"], OPEN.format_map(r), physical_offset=r["half_offset"]) for r in left_open],
     }  # fmt: skip
     observed = Observed(values, quotes, steps=_explanations(whys, bool(refused or slow)))
-    observed.values |= _limits(facts, stalls)
+    # The first large stretch that is missing in a commit log: what became of a failed send may be written there.
+    unseen = brokers.stretches(facts) if ledger.lost is None and (refused or lines or ledger.sends_failed) else []
+    observed.values |= _limits(facts, stalls) | next((each for each in unseen if each["large"]), {"large": False})
     # How to stop losing messages now, then the remedy of each explanation, the best shown first.
     fixes = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"]
     lost, spared = ["lost"] if ledger.lost else [], ["limits"] if observed.values["spared"] else []
@@ -110,8 +111,6 @@ def observe(facts: Facts) -> Observed:
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
         observed.tables, observed.moments = _tables(facts, ledger, stalls, whys), _moments(ledger, stalls)
-    if (refused or lines or ledger.sends_failed) and facts.has("messages") and ledger.lost is None:
-        observed.missing = collect_next.unseen_files(facts, TEXTS["want_unseen"])
     if any(why.slug == "half-topic" for why in whys):
         observed.consequence_of = ("half-topic-blowup",)
     return observed
