@@ -135,9 +135,9 @@ def report(evidence: Path, out: Path, cause: str, opens: bool, redact: bool, **c
 
 def written(case: Case, rows: list[tuple[str, Any]], out: Path) -> None:
     """Print what was counted, and where the files are."""
-    from kit.report import terminal
+    from kit.report.console import table
 
-    say(terminal.counts(rows))
+    say(table([(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in rows]))
     click.echo(TEXTS["written"].say(path=printable(str(out))).render(case.lang), err=True)
 
 

@@ -42,14 +42,13 @@ ROUTES_WITHIN: Final = 60
 
 @attrs.frozen
 class Cluster:
-    """A running name server and broker. `home`: the broker's user.home, `conf`: its broker.conf."""
+    """A running name server and broker. `home`: the broker's user.home."""
 
     release: Version
     namesrv: str
     address: str
     broker: Host
     home: Path
-    conf: Path
     classpath: str
 
     @property
@@ -135,7 +134,7 @@ def start(processes: Processes, release: Version, run: Path, own: Mapping[str, s
     )
     wait_for(broker, port)
     _wait_for_routes(broker, names, topics)
-    return Cluster(release, f"127.0.0.1:{names}", f"127.0.0.1:{port}", broker, home, broker_conf, classpath)
+    return Cluster(release, f"127.0.0.1:{names}", f"127.0.0.1:{port}", broker, home, classpath)
 
 
 def admin(processes: Processes, cluster: Cluster, commands: Mapping[str, Sequence[str]], out: Path) -> None:

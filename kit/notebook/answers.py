@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from importlib import resources
 from typing import Any, Final
 
@@ -11,17 +11,10 @@ import attrs
 import pandas as pd
 from markupsafe import escape
 
-from kit.case.case import Case
 from kit.charts import Chart, Table, clean, undrawn
 from kit.explanation.explain import explain
-from kit.i18n import Lang, Sentence, T, labels, rendered
-from kit.notebook.walks import NOTHING, Stop
-from kit.tables import frames
-from kit.tables.runner import collect
+from kit.i18n import Lang, Sentence, labels
 
-ROWS: Final = 10
-MOST: Final = 20_000
-"""Rows of an answer that are fetched; a picture draws fewer."""
 PLACES: Final = ("line", "offset", "_ms", "made_from", "queue_id")
 """How the names of columns end whose numbers are looked up, not read."""
 
@@ -52,29 +45,6 @@ def sentence(text: Sentence, lang: Lang) -> Answer:
     return Answer(pd.DataFrame(), (), text.render(lang))
 
 
-def answer(
-    case: Case,
-    rows: Any,
-    so: Stop | None,
-    draw: Callable[..., Chart | Table] | None,
-    mark: Sequence[str] | Mapping[str, Any],
-    lang: Lang,
-) -> Answer:
-    """Return what a stop shows; see `Inquiry.answer`."""
-    fetched = rows if isinstance(rows, pd.DataFrame) else collect(rows.limit(MOST))
-    frame = fetched if isinstance(fetched, pd.DataFrame) else frames.to_pandas(fetched)
-    sentences = rendered(so.of(case, fetched) if so else "", lang)
-    if frame.empty:
-        return Answer(frame, (), sentences or NOTHING.in_(lang))
-    if draw is None:
-        table = Table(readable(frame.head(ROWS)), "", lang=lang, max_rows=ROWS, marked=mark)
-        return Answer(frame, (table,), sentences)
-    chart = drawn(draw, frame, "", lang)
-    if not isinstance(chart, Chart):
-        return Answer(frame, (chart,), sentences)
-    return Answer(frame, (attrs.evolve(chart, reading=clean(sentences)) if sentences else chart,), "")
-
-
 def drawn(draw: Callable[..., Chart | Table], frame: pd.DataFrame, caption: str, lang: Lang) -> Chart | Table:
     """Return a chart or table of a frame, or why it could not be drawn."""
     try:
@@ -99,12 +69,6 @@ def readable(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**columns)
 
 
-COMMON: Final = (
-    "records", "originals", "ops", "transactions", "leaked_records", "events", "entries", "deliveries", "rows", "sends", "offsets", "configs", "metrics"
-)  # fmt: skip
-READ: Final = labels("notebook")["answers read"]
-"""What a row is of the tables that notebooks name."""
-TEXTS: Final = labels("notebook")["answers"]
 EXPLAINED: Final = labels("notebook")["explained"]
 
 
@@ -130,28 +94,6 @@ def steps() -> dict[tuple[str, str], tuple[str, ...]]:
     """Return {(cause, step id): the tables that answer it}."""
     rows = resources.files("kit.notebook").joinpath("steps.tsv").read_text(encoding="utf-8").splitlines()
     return {(cause, step): tuple(tables.split()) for cause, step, tables in (row.split("\t") for row in rows)}
-
-
-def queries(case: Case, name: str, cause: str = "") -> Text:
-    """Return the texts behind a step, of `cause` or of every cause that has it, or behind a table. Raise `KeyError`."""
-    known = {step: tables for step, tables in steps().items() if step[0] == (cause or step[0])}
-    wanted = [table for (_, step), tables in known.items() if step == name for table in tables] or [name]
-    try:
-        return Text(tuple((each, case.query(each).strip()) for each in dict.fromkeys(wanted)))
-    except KeyError:
-        raise KeyError(
-            TEXTS["no_such"].say(name=name, steps=sorted({step for _, step in known})).render(case.lang)
-        ) from None
-
-
-def views(case: Case, names: Sequence[str], lang: Lang) -> Table:
-    """Return tables with their columns and what a row of each is, where notebooks name them."""
-    rows = []
-    for name in names:
-        columns = ", ".join(case.sql(f"select * from {name} limit 0").columns)
-        rows.append((name, columns, READ.get(name, T("")).in_(lang)))
-    names_ = ("view", "columns", "row")
-    return Table(pd.DataFrame(rows, columns=pd.Index(names_)), "", {name: TEXTS[name] for name in names_}, lang)
 
 
 def explained(text: str, lang: Lang = "en") -> Table:

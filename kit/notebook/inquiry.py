@@ -16,11 +16,13 @@ import pandas as pd
 from kit.analysis import noise
 from kit.causes import look_alikes, results, timeline
 from kit.charts import Chart, Table, clean, overview, undrawn
-from kit.i18n import Lang, Sentence, labels, on_clock
+from kit.i18n import Lang, Sentence, labels, on_clock, rendered
 from kit.notebook import answers, notes, places, prose
 from kit.notebook.progress import watched
 from kit.notebook.walks import NOTHING, Stop
 from kit.report.labels import HOLDS, PAGE, VERDICTS, ranked, requests
+from kit.tables import frames
+from kit.tables.runner import collect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,6 +36,15 @@ R = TypeVar("R")
 TEXTS: Final = labels("notebook")["inquiry"]
 HEADS: Final = labels("notebook")["inquiry heads"]
 MISSING: Final = labels("notebook")["missing heads"]
+VIEWS: Final = labels("notebook")["answers"]
+READ: Final = labels("notebook")["answers read"]
+"""What a row is of the tables that notebooks name."""
+COMMON: Final = (
+    "records", "originals", "ops", "transactions", "leaked_records", "events", "entries", "deliveries", "rows", "sends", "offsets", "configs", "metrics"
+)  # fmt: skip
+ROWS: Final = 10
+MOST: Final = 20_000
+"""Rows of an answer that are fetched; a picture draws fewer."""
 MOST_REFERENCES: Final = 3
 """How many references of a step a note keeps; the step has the others."""
 
@@ -112,21 +123,42 @@ class Inquiry:
 
         `mark`: the columns of the table that decide, or {column: value} for the cells that do.
         """
+        fetched = rows if isinstance(rows, pd.DataFrame) else collect(rows.limit(MOST))
+        frame = fetched if isinstance(fetched, pd.DataFrame) else frames.to_pandas(fetched)
         with on_clock(self.case.clock):
-            given = answers.answer(self.case, rows, so, draw, mark, self.lang)
-        if not self.interactive or draw is not None or given.frame.empty:
-            return given
-        references = places.places_of(given.frame.head(answers.ROWS).to_dict("records"))
-        tables = [attrs.evolve(each, references=references) for each in given.parts if isinstance(each, Table)]
-        return attrs.evolve(given, parts=tuple(map(self._linked, tables)))
+            sentences = rendered(so.of(self.case, fetched) if so else "", self.lang)
+            if frame.empty:
+                return answers.Answer(frame, (), sentences or NOTHING.in_(self.lang))
+            if draw is None:
+                first = frame.head(ROWS)
+                references = places.places_of(first.to_dict("records"))
+                table = Table(answers.readable(first), "", {}, self.lang, ROWS, mark, references=references)
+                return answers.Answer(frame, (self._linked(table),), sentences)
+            chart = answers.drawn(draw, frame, "", self.lang)
+        if not isinstance(chart, Chart):
+            return answers.Answer(frame, (chart,), sentences)
+        return answers.Answer(frame, (attrs.evolve(chart, reading=clean(sentences)) if sentences else chart,), "")
 
     def query(self, name: str, cause: str = "") -> answers.Text:
         """Show the queries behind a step (of `cause`, else of all), or the one behind a table. Raise `KeyError`."""
-        return answers.queries(self.case, name, cause)
+        known = {step: tables for step, tables in answers.steps().items() if step[0] == (cause or step[0])}
+        wanted = [table for (_, step), tables in known.items() if step == name for table in tables] or [name]
+        try:
+            return answers.Text(tuple((each, self.case.query(each).strip()) for each in dict.fromkeys(wanted)))
+        except KeyError:
+            steps = sorted({step for _, step in known})
+            raise KeyError(VIEWS["no_such"].say(name=name, steps=steps).render(self.lang)) from None
 
     def views(self, *names: str) -> Table:
-        """Return the tables that `sql` can ask, with their columns; by default those an investigation needs most."""
-        return answers.views(self.case, names or answers.COMMON, self.lang)
+        """Return the tables that `sql` can ask, with their columns and what a row of each is; by default those an
+        investigation needs most.
+        """
+        rows = []
+        for name in names or COMMON:
+            columns = ", ".join(self.sql(f"select * from {name} limit 0").columns)
+            rows.append((name, columns, READ[name].in_(self.lang) if name in READ else ""))
+        heads = {name: VIEWS[name] for name in ("view", "columns", "row")}
+        return Table(pd.DataFrame(rows, columns=pd.Index(list(heads))), "", heads, self.lang)
 
     def table(self, name: str, selection: Selection | None = None) -> pd.DataFrame:
         """Return a result table of the causes, or what a selection leaves of it; empty if this evidence has none."""
@@ -253,11 +285,11 @@ class Inquiry:
         before and after: a reference of findings.json, (file, line), `FILE:LINE` or `FILE @ BYTE`. Raise
         `BadReference`.
         """
-        return self._opened(places.place(self.case, said))
+        return self._linked(places.place(self.case, said))
 
     def trace(self, id: str) -> Any:  # noqa: A002 - as in `kit.trace`
         """Show the life of a message."""
-        return self._opened(places.traced(self.case, id))
+        return self._linked(places.traced(self.case, id))
 
     def note(self, text: str, about: Any = None, who: str = "") -> Table:
         """Add a hypothesis to the notes and return all of them. `about`: a reference as `place` takes it, a step as
@@ -286,12 +318,10 @@ class Inquiry:
         subject = self.case.line(ref["file"], int(ref["line"])) if ref.get("line") else str(table.caption)
         return subject, [places.spelled(ref)]
 
-    def _opened(self, place: places.View) -> Any:
-        return places.opened(self.case, place) if self.interactive else place
-
-    def _linked(self, table: Table) -> Any:
-        """Return a table whose references can be clicked, if interactive."""
-        return places.Trail(self.case, table).box if self.interactive and any(table.references) else table
+    def _linked(self, shown: Table | places.View) -> Any:
+        """Return what can be clicked of a table with references, a place or a life, if interactive."""
+        clickable = self.interactive and (isinstance(shown, places.View) or any(shown.references))
+        return places.Trail(self.case, shown).box if clickable else shown
 
     def explore(self, **narrowed: Any) -> Explorer:
         """Return the linked views of the whole case, narrowed by the arguments of `kit.explore`."""

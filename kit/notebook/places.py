@@ -183,27 +183,22 @@ def _widget() -> Any:
     return LinkedTable
 
 
-def opened(case: Case, place: View) -> Any:
-    """Return a place or a life with clickable references."""
-    trail = Trail(case)
-    trail.box.children = (*trail.parts(place), *trail.box.children)
-    return controls.standing(trail.box, controls.outputs([*place.charts, *place.tables]))
-
-
 class Trail:
-    """A table, if given, and below it what was opened last."""
+    """A table, a place or a life, if given, and below it what was opened last."""
 
-    def __init__(self, case: Case, given: Table | None = None) -> None:
+    def __init__(self, case: Case, given: Table | View | None = None) -> None:
         import ipywidgets
 
         self.case, self.lang = case, case.lang
         self._steps: list[tuple[str, Any]] = []
         self._below = ipywidgets.VBox([])
-        self._table = None if given is None else self._rows(given)
-        self.box = ipywidgets.VBox([each for each in (self._table, self._below) if each is not None])
+        shown = [given] if isinstance(given, Table) else [*given.charts, *given.tables] if given else []
+        self._table = self._rows(given) if isinstance(given, Table) else None
+        above = [self._table] if self._table else self.parts(given) if isinstance(given, View) else []
+        self.box = ipywidgets.VBox([*above, self._below])
         self.box.add_class("rmq-kit-trail")
-        if given:
-            controls.standing(self.box, controls.outputs([given]))
+        if shown:
+            controls.standing(self.box, controls.outputs(shown))
 
     def _rows(self, given: Table) -> Any:
         """Return a table as a widget."""

@@ -258,11 +258,8 @@ def _block(output: Mapping[str, Any], name: str) -> dict[str, Any] | None:
 
 
 def embed(figure: Mapping[str, Any]) -> Markup:
-    """Return a figure as JSON that nothing in it can close a `<script>` with; "" if it has nothing to draw."""
-    layout = figure.get("layout", {})
-    if not figure.get("data") and not any(layout.get(name) for name in ("shapes", "annotations", "images")):
-        return Markup("")
-    return Markup(offline.script_safe({"data": figure.get("data", []), "layout": layout}))
+    """Return a figure as JSON that nothing in it can close a `<script>` with."""
+    return Markup(offline.script_safe({name: figure[name] for name in ("data", "layout")}))
 
 
 class _Plain(mistune.HTMLRenderer):

@@ -125,11 +125,6 @@ def _about(item: Item, lang: Lang) -> list[str]:
     return [kind, f"{item.bytes:,}", *times, zone, (item.sha256 or "")[:16], item.replica_of or ""]
 
 
-def counts(rows: Iterable[tuple[str, Any]]) -> str:
-    """Return `name  number` lines."""
-    return table([(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in rows])
-
-
 def checkup(examined: Checkup, lang: Lang) -> str:
     """Return hazards, faults of the releases seen, and for configuration alone a guide to its parameters."""
     parts = [_guide(broker, lang) for broker in examined.seen.brokers] if examined.seen.configuration_only else []

@@ -27,7 +27,6 @@ from kit.charts import (
     sizes,
     transactions,
 )  # fmt: skip
-from kit.charts.figures import drawings
 from kit.charts.safe_text import brief
 
 
@@ -61,12 +60,6 @@ def test_hostile_text_of_evidence_is_text_in_every_chart(name: str) -> None:
     assert not re.search("<script|<img|[\x1b\u202e$]", drawn)
     assert not re.search("<script|<img|[\x1b\u202e]", chart.twin.as_html(chart.reading))
     assert not hostile or "script" in drawn
-
-
-def test_what_is_declared_is_said_and_drawn() -> None:
-    colours = {word for each in drawings().values() for look in each.looks.values() for word in look.split()[:1]}
-    assert colours <= {"blue", "vermillion", "green", "purple", "orange", "sky", "grey"}
-    assert {group for each in drawings().values() for group in each.words.values()} <= set(kit.charts.LABELS)
 
 
 def test_growth_marks_every_doubling_at_its_time() -> None:

@@ -10,7 +10,7 @@ from nbconvert import HTMLExporter
 
 import kit
 from kit.case.bug_report import Failure
-from kit.notebook import answers, walks
+from kit.notebook import Inquiry, answers, walks
 from kit.report import build, notebooks
 
 ALL = sorted(notebooks.folder().glob("*.ipynb"))
@@ -106,11 +106,11 @@ def test_a_page_made_of_it_draws_each_chart_once_from_what_it_holds(chinese: Pat
 
 
 def test_every_query_behind_a_step_is_there(chinese: Path) -> None:
-    case = kit.open_case(HEALTHY, chinese.parent / "ws")
+    inquiry = Inquiry(kit.open_case(HEALTHY, chinese.parent / "ws"), {}, "en", False)
     for cause, step in answers.steps():
-        said = str(answers.queries(case, step, cause))
+        said = str(inquiry.query(step, cause))
         assert "select" in said or "def " in said
-    one, every = (answers.queries(case, "queue-stands", cause).texts for cause in ("consumer-stuck", ""))
+    one, every = (inquiry.query("queue-stands", cause).texts for cause in ("consumer-stuck", ""))
     assert set(one) < set(every)
     with pytest.raises(KeyError, match="leaked"):
-        answers.queries(case, "nothing-of-the-kind")
+        inquiry.query("nothing-of-the-kind")

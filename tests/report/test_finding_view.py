@@ -1,20 +1,16 @@
-"""How one finding is put into words on the page, what a chart without anything to draw is there, and result tables as CSV."""
+"""How one finding is put into words on the page; result tables as CSV."""
 
 import csv
 import datetime as dt
-import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
 
-from kit.charts.table import environment
 from kit.i18n import Lang, on_clock
-from kit.report import html, write
+from kit.report import write
 from kit.report.html import finding_view, when
-from kit.report.notebooks import embed
 
 CHINA = dt.timezone(dt.timedelta(hours=8))
 
@@ -49,27 +45,6 @@ def test_figures_as_cards_and_tables() -> None:
     assert shown["number_tables"][0]["rows"] == [["w", "43%"]]
     assert [card["value"] for card in shown["numbers"]] == ["5,084", "2026-11-21 23:24:06.869 UTC"]
     assert shown["numbers"][0]["label"].endswith(": a@g")
-
-
-@pytest.mark.parametrize(
-    ("figure", "blank"),
-    [
-        (go.Figure(), True),
-        (go.Figure(go.Bar(x=["a"], y=[0])), False),
-        (go.Figure(go.Sankey(node={"label": ["a", "b"]}, link={"source": [0], "target": [1], "value": [2]})), False),
-        (go.Figure(layout={"annotations": [{"text": "none"}]}), False),
-    ],
-)
-def test_blank(figure: go.Figure, blank: bool) -> None:
-    assert (embed(json.loads(figure.to_json())) == "") is blank
-
-
-def test_its_place_on_the_page_is_not_drawn() -> None:
-    macro = environment("kit.report").get_template("parts.html.j2").module.chart  # type: ignore[attr-defined]
-    block = {"id": "c", "min_width": 0, "title": "t", "reading": "Nothing is known.", "alt": "", "table": None}
-    blank = str(macro({**block, "figure": ""}, html.page("en")))
-    assert "Nothing is known." in blank and "data-chart" not in blank and "canvas" not in blank
-    assert "data-chart" in str(macro({**block, "figure": embed({"data": [{"x": [1]}]})}, html.page("en")))
 
 
 @pytest.mark.parametrize(

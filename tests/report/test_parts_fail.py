@@ -104,8 +104,11 @@ def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path: Path) ->
 @pytest.mark.seconds
 def test_a_notebook_whose_kernel_dies_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
     path = book(tmp_path / "20_x.ipynb", "print('so far')", "import os; os._exit(1)", "print('never')")
-    story = notebooks.story(notebooks.execute([path], tmp_path / "out", {"lang": "en"})[0])
+    [done] = notebooks.execute([path], tmp_path / "out", {"lang": "en"})
+    story = notebooks.story(done)
     assert story.failed == "DeadKernelError" and [each["text"] for each in story.blocks[1:]] == ["so far\n"]
+    page = build(incidents.blow_up(), {}, [done], tmp_path / "report").read_text()
+    assert "The notebook 20_x stopped with an error" in page
 
 
 @pytest.mark.parametrize("part", ["inventory", "apart", "rows_of", "summaries"])

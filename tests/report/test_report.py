@@ -174,16 +174,6 @@ def test_manifest_hash_covers_inputs_and_options() -> None:
     assert plain != manifest(found, {"lang": "en"})["manifest_sha256"]
 
 
-def test_failed_notebook_leaves_a_readable_page(tmp_path: Path) -> None:
-    growth = transactions.growth(incidents.growth_frame())
-    run = incidents.notebook(tmp_path / "20_half.ipynb", "half-topic-blowup", growth)
-    broken = notebooks.read(run)
-    broken.metadata["rmq-kit"]["failed"] = "ValueError: x"
-    nbformat.write(broken, run)
-    read = Page(build(incidents.blow_up(), {}, [run], tmp_path / "out").read_text())
-    assert "The notebook 20_half stopped with an error" in read.text and "Leaked half records over time" in read.text
-
-
 def test_causes_that_explain_each_other_are_linked(tmp_path: Path) -> None:
     by = {"broker-busy": [], "client-timeout": ["broker-busy"], "dead-letter": ["broker-busy"], "disk-full": []}
     read, _ = page(
