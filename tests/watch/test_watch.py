@@ -1,11 +1,11 @@
 """Episodes, kept state, outlets and the command: what is told, once, whatever happens to the process."""
 
+import contextlib
 import io
 import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from folders import put
 from growing import Clock, watch, write
 from processes import typed
 from rich.console import Console
@@ -87,13 +88,10 @@ def test_places_are_told_apart_and_a_success_means_nothing_is_wrong() -> None:
     def connects(address: str, how: str, *seconds: int) -> list[Sign]:
         return [sign("client-connect", BEGIN + s, address=address, how=how) for s in seconds]
 
-    episodes = Episodes()
+    episodes, bad = Episodes(), range(1, 30, 3)
     assert episodes.feed(connects("10.0.0.9:10911", "success", 0), BEGIN) == []
-    bad = range(1, 30, 3)
-    rings = episodes.feed(
-        [*connects("10.0.0.9:10911", "failed", *bad), *connects("172.17.0.2:10911", "timeout", *bad)], BEGIN + 30
-    )
-    (ring,) = rings
+    failed, timed_out = connects("10.0.0.9:10911", "failed", *bad), connects("172.17.0.2:10911", "timeout", *bad)
+    (ring,) = episodes.feed([*failed, *timed_out], BEGIN + 30)
     assert "172.17.0.2:10911" in ring["summary"]
 
 
@@ -138,17 +136,15 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
     alerts = folder / "alerts.jsonl"
     write(root / "store.log", line(BEGIN, "started"), BEGIN)
 
-    class Killed(Exception):
-        pass
+    outlet = outlets.lines(str(alerts))
 
     def killed(_: dict[str, Any]) -> None:
-        raise Killed
+        raise KeyboardInterrupt
 
-    def fresh() -> Watch:
-        return watch(root, clock, run.load(state))
+    def fresh(*more: Any) -> run.Sender:
+        return run.Sender(watch(root, clock, run.load(state)), state, [outlet, *more], print)
 
-    seen, outlet = fresh(), outlets.lines(str(alerts))
-    sender = run.Sender(seen, state, [outlet], print)
+    sender = fresh()
     with run.alone(state):
         for n in range(40):
             clock.now = BEGIN + 2.0 * n
@@ -161,20 +157,18 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
                 (root / "store.1.log").unlink()
             if n in (6, 20):
                 write(root / "rocketmq_client.log", line(clock.now, REFUSED), clock.now)
-            try:
-                if n in kill:
-                    if moment != "while telling":
-                        seen.step()
-                    if moment == "before telling":
-                        run.save(state, seen.kept, durable=True)
-                    if moment == "while telling":
-                        run.Sender(seen, state, [outlet, killed], print).step()
-                    raise Killed
+            if n not in kill:
                 sender.step()
-            except Killed:
-                seen = fresh()
-                sender = run.Sender(seen, state, [outlet], print)
-                sender.send()
+                continue
+            if moment == "while telling":
+                with contextlib.suppress(KeyboardInterrupt):
+                    run.Sender(sender.watch, state, [outlet, killed], print).step()
+            else:
+                sender.watch.step()
+            if moment == "before telling":
+                run.save(state, sender.watch.kept, durable=True)
+            sender = fresh()
+            sender.send()
         clock.now += 3 * CLEAR
         sender.step()
     return [json.loads(text) for text in alerts.read_text().splitlines()]
@@ -209,8 +203,7 @@ def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_pa
     said: list[str] = []
     assert not run.load(state, said.append).time and said == []
     (state / run.STATE).write_text("{half")
-    assert not run.load(state, said.append).time
-    assert len(said) == 1 and "state.json: cannot be read" in said[0]
+    assert not run.load(state, said.append).time and "state.json: cannot be read" in said.pop() and said == []
 
 
 def test_what_came_while_no_watch_ran_counts_at_its_own_times(tmp_path: Path) -> None:
@@ -232,8 +225,7 @@ def test_what_came_while_no_watch_ran_counts_at_its_own_times(tmp_path: Path) ->
 
 
 def test_from_a_time_on_means_nothing_before_it(tmp_path: Path) -> None:
-    clock = Clock(BEGIN)
-    clock.now = BEGIN + 100.0
+    clock = Clock(BEGIN + 100.0)
     write(tmp_path / "store.log", line(BEGIN - 50, LEAK) + line(BEGIN + 50, LEAK), BEGIN + 50)
     for since, count in ((BEGIN, 1), (BEGIN - 100, 2)):
         seen = watch(tmp_path, clock, since=since)
@@ -307,10 +299,8 @@ def test_a_full_disk_is_named_and_the_hook_rings_all_the_same(tmp_path: Path, mo
         clock.now += 4
         sender.step()
     assert len(rung) == 1 and not (tmp_path / "alerts.jsonl").exists()
-    assert said == [
-        f"{path}: cannot write there: No space left on device"
-        for path in ("/state/state.json", "/var/log/alerts.jsonl")
-    ]
+    full_disks = ("/state/state.json", "/var/log/alerts.jsonl")
+    assert said == [f"{path}: cannot write there: No space left on device" for path in full_disks]
     full[0] = False
     sender.step()
     assert [json.loads(text)["id"] for text in (tmp_path / "alerts.jsonl").read_text().splitlines()] == rung
@@ -403,9 +393,7 @@ def test_metrics_name_what_rings(tmp_path: Path) -> None:
 def test_a_disk_that_fills_up_rings_before_it_is_full_each_disk_by_itself(tmp_path: Path) -> None:
     roots = [tmp_path / name for name in ("a", "b")]
     for root in roots:
-        path = root / "commitlog" / f"{0:020d}"
-        path.parent.mkdir(parents=True)
-        path.write_bytes(store([Record(topic=b"orders", body=b"x")]).data + bytes(4096))
+        put(root / "commitlog" / f"{0:020d}", store([Record(topic=b"orders", body=b"x")], end=bytes(4096)).data)
     free, clock = {"a": 900.0, "b": 500.0}, Clock(BEGIN)
     seen = Watch(roots, clock=clock, disk=lambda root: (1000, 0, int(free[root.name])))
     alerts = []
@@ -422,22 +410,18 @@ def test_a_disk_that_fills_up_rings_before_it_is_full_each_disk_by_itself(tmp_pa
     assert seen.figures.free == {str(roots[0]): 900, str(roots[1]): 441}
 
 
-def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run `watch` as a process of its own: it lowers its priority and leaves one core to Arrow."""
-    return typed("-m", "kit", "watch", *arguments, cwd=cwd)
-
-
 @pytest.mark.seconds
 def test_the_command_for_a_cron_ends_with_4_while_something_rings(tmp_path: Path) -> None:
     root, state = tmp_path / "logs", tmp_path / "state"
     now = time.time()
     write(root / "store.log", line(now - 60, LEAK), now - 60)
-    arguments = (str(root), "--once", "--state", str(state), "--alerts", "-")
-    first = command(*arguments, cwd=tmp_path)
+    # As a process of its own: it lowers its priority and leaves one core to Arrow.
+    command = ("-m", "kit", "watch", root, "--once", "--state", state, "--alerts", "-")
+    first = typed(*command, cwd=tmp_path)
     assert (first.returncode, first.stdout) == (0, ""), first.stderr
     write(root / "store.log", line(now - 10, LEAK), now - 10)
     before = sorted((p.name, p.stat().st_mtime_ns) for p in root.iterdir())
-    second = command(*arguments, cwd=tmp_path)
+    second = typed(*command, cwd=tmp_path)
     assert second.returncode == 4, second.stderr
     (alert,) = [json.loads(text) for text in second.stdout.splitlines()]
     assert set(alert) >= {"time", "cause", "severity", "summary", "evidence", "figures"}
