@@ -49,18 +49,12 @@ def read(path: Path) -> nbformat.NotebookNode:
 def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None = None) -> list[Path]:
     """Return the triage notebook and those of the wanted causes, in order of their numbers.
 
-    A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}`, `{"cause": SLUG}` or `{"causes":
-    [SLUG, …]}`.
+    A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}` or `{"causes": [SLUG, …]}`.
     """
     concluded = {f["cause"] for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")}
     wanted = concluded if cause == "auto" else {cause}
     about = {path: read(path).metadata.get(KIT, {}) for path in sorted((where or folder()).glob("*.ipynb"))}
-    return [p for p in about if about[p].get("report") == "overview" or wanted.intersection(about_causes(about[p]))]
-
-
-def about_causes(about: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the causes that a notebook is about, from its metadata."""
-    return tuple(about.get("causes", (about["cause"],) if about.get("cause") else ()))
+    return [p for p in about if about[p].get("report") == "overview" or wanted.intersection(about[p].get("causes", ()))]
 
 
 def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNode:
@@ -217,7 +211,8 @@ def story(path: Path, verdicts: Mapping[str, str] | None = None, shift: int = 2)
     """
     notebook = read(path)
     about = notebook.metadata.get(KIT, {})
-    untold = verdicts is not None and "confirmed" not in map(verdicts.get, about_causes(about))
+    causes = tuple(about.get("causes", ()))
+    untold = verdicts is not None and "confirmed" not in map(verdicts.get, causes)
     blocks: list[dict[str, Any]] = []
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.source.startswith("inquiry.views("):
@@ -225,7 +220,7 @@ def story(path: Path, verdicts: Mapping[str, str] | None = None, shift: int = 2)
         if cell.cell_type == "markdown" and not (untold and cell.metadata.get(KIT, {}).get("documented")):
             blocks.append({"kind": "markdown", "html": markdown(cell.source, shift)})
         blocks += filter(None, (_block(output, f"{path.stem}-{len(blocks)}") for output in cell.get("outputs", ())))
-    return Story(path.stem, about_causes(about), about.get("failed"), about.get("parts_failed", 0), blocks)
+    return Story(path.stem, causes, about.get("failed"), about.get("parts_failed", 0), blocks)
 
 
 def chart_block(chart: Chart, name: str) -> dict[str, Any]:

@@ -106,13 +106,13 @@ def notebook(path: Path, cause: str | None, *shown: Chart | Table | str, lang: s
     for thing in shown:
         data = {"text/html": thing, "text/plain": thing} if isinstance(thing, str) else thing._repr_mimebundle_()
         cells.append(new_code_cell("pass", outputs=[new_output("display_data", data=data)]))
-    about = {"cause": cause} if cause else {"report": "overview"}
+    about = {"causes": [cause]} if cause else {"report": "overview"}
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
     return book(path, *cells, **about)
 
 
-def book(path: Path, *cells: nbformat.NotebookNode, **about: str) -> Path:
+def book(path: Path, *cells: nbformat.NotebookNode, **about: Any) -> Path:
     """Write a notebook of these cells; `about`: what it says of itself to the kit."""
     own = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},

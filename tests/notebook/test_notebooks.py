@@ -100,7 +100,7 @@ def test_a_report_tells_the_documented_case_only_beside_a_confirmed_cause(
 
 
 def test_chosen_are_the_overview_and_those_of_causes_that_hold(tmp_path: Path) -> None:
-    about = {"10_a": {"report": "overview"}, "20_b": {"cause": "b"}, "30_c": {"cause": "c"}, "80_lab": {}}
+    about = {"10_a": {"report": "overview"}, "20_b": {"causes": ["b"]}, "30_c": {"causes": ["c"]}, "80_lab": {}}
     for name, each in about.items():
         book(tmp_path / f"{name}.ipynb", **each)
     found = {"findings": [{"cause": "b", "verdict": "suspected"}, {"cause": "c", "verdict": "ruled_out"}]}

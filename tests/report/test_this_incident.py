@@ -51,7 +51,9 @@ def test_what_the_claims_look_for_is_what_the_walks_tell_of_the_published_cases(
     """Every list has something that the notebooks' quotations say: the patterns can find it."""
     for cause, claims in CLAIMS.items():
         (path,) = (
-            p for p in notebooks.folder().glob("*.ipynb") if notebooks.read(p).metadata["rmq-kit"].get("cause") == cause
+            p
+            for p in notebooks.folder().glob("*.ipynb")
+            if notebooks.read(p).metadata["rmq-kit"].get("causes") == [cause]
         )
         cells = [c for c in notebooks.read(path).cells if c.cell_type == "markdown"]
         apart = " ".join(c.source for c in cells if c.metadata["rmq-kit"].get("documented"))
