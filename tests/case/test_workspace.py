@@ -21,6 +21,12 @@ def place(tmp_path: Path) -> ws.Workspace:
     return ws.Workspace.for_evidence(evidence, tmp_path / "cache", "ab" * 32)
 
 
+def fill(here: ws.Workspace, table: str = "t", name: str = "x", data: str = "1") -> None:
+    with here.writing(table) as part:
+        assert part is not None
+        put(part / name, data)
+
+
 def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
     here = place(tmp_path)
     with pytest.raises(RuntimeError), here.writing("t"):
@@ -70,9 +76,7 @@ def test_default_folder_follows_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 def test_list_and_clean_touch_only_their_own(tmp_path: Path) -> None:
     here = place(tmp_path)
-    with here.writing("t") as part:
-        assert part is not None
-        (part / "x").write_bytes(b"x" * 100_000)
+    fill(here, data="x" * 100_000)
     (tmp_path / "cache" / "mine.txt").write_text("keep")
     [one] = ws.every_workspace(tmp_path / "cache")
     assert one.evidence == str((tmp_path / "evidence").resolve())
@@ -96,9 +100,7 @@ def test_torn_json_counts_as_none(tmp_path: Path) -> None:
 def _work(root: str, ready: str) -> None:
     evidence = Path(root).parent / "evidence"
     here = ws.Workspace.for_evidence(evidence, root, "cd" * 32)
-    with here.writing("t") as part:
-        assert part is not None
-        (part / "x").write_text("1")
+    fill(here)
     Path(ready).touch()
     time.sleep(300)
 
@@ -135,9 +137,7 @@ def test_only_the_owner_looks_in(tmp_path: Path, umask: int) -> None:
         root = tmp_path / "cache"
         ws.usable(root)
         here = place(tmp_path)
-        with here.writing("results/t") as part:
-            assert part is not None
-            put(part / "tables" / "x.parquet", "1")
+        fill(here, "results/t", "tables/x.parquet")
         here.write_json("zones", {})
     finally:
         os.umask(before)
@@ -152,9 +152,7 @@ def test_a_cluster_reads_along(tmp_path: Path) -> None:
     try:
         ws.usable(tmp_path / "cache", shared=True)
         here = ws.Workspace.for_evidence(tmp_path / "evidence", tmp_path / "cache", "ab" * 32, shared=True)
-        with here.writing("t") as part:
-            assert part is not None
-            (part / "x").write_text("1")
+        fill(here)
     finally:
         os.umask(before)
     path = here.tables / "t" / "x"

@@ -79,18 +79,11 @@ def test_groups_stand_in_configuration_files_with_their_lines(tmp_path: Path) ->
 
 
 def test_what_the_broker_does_not_take(tmp_path: Path) -> None:
-    lines = (
-        "mapedFileSizeCommitLog=1048576",
-        "transactionTimeout=9000",
-        "transactionCheckMax=15 # checks",
-        "sendMessageThreadPoolNums=1 ",
-    )
-    found = named(examined(conf(tmp_path / "e", *lines), "4.6.0"))
+    lines = ("mapedFileSizeCommitLog=1048576", "transactionTimeout=9000", "transactionCheckMax=15 # checks")
+    found = named(examined(conf(tmp_path / "e", *lines, "sendMessageThreadPoolNums=1 "), "4.6.0"))
     assert {slug: str(hazard.place) for slug, hazard in found.items()} == {
-        "not-read": "broker.conf:4",
-        "misspelt": "broker.conf:5",
-        "not-a-number": "broker.conf:6",
-    }
+        "not-read": "broker.conf:4", "misspelt": "broker.conf:5", "not-a-number": "broker.conf:6",
+    }  # fmt: skip
     assert "mappedFileSizeCommitLog" in found["not-read"].instead.render()
     assert "transactionTimeOut" in found["misspelt"].instead.render()
     assert "6000" in found["misspelt"].becomes.render()
@@ -100,10 +93,8 @@ def test_immunity_against_the_time_files_are_kept(tmp_path: Path) -> None:
     """Half messages older than fileReservedTime are skipped (§6.4 d); 5.1.1+ refuses late commits (§4.4)."""
     seen = examined(conf(tmp_path / "e", "fileReservedTime=72", "transactionTimeOut=60000"), "4.9.4").seen
     record = Ref("commitlog/0", physical_offset=4711)
-    told = {
-        seconds: doctor.checkup(attrs.evolve(seen, immunity={seconds: record}))
-        for seconds in ("60", "259199", "259200", "soon")
-    }
+    every = ("60", "259199", "259200", "soon")
+    told = {seconds: doctor.checkup(attrs.evolve(seen, immunity={seconds: record})) for seconds in every}
     assert {seconds: [h.slug for h in found.hazards] for seconds, found in told.items()} == {
         "60": [], "259199": [], "259200": ["immune-too-long"], "soon": [],
     }  # fmt: skip
@@ -126,18 +117,15 @@ def test_a_limit_that_a_client_printed_counts(tmp_path: Path, limit: int, slugs:
 
 def test_two_brokers_are_not_mixed(tmp_path: Path) -> None:
     conf(tmp_path / "e" / "a", "sendMessageThreadPoolNums=16", "useReentrantLockWhenPutMessage=true")
-    other = (
-        conf(tmp_path / "e" / "b", "sendMessageThreadPoolNums=1", "useReentrantLockWhenPutMessage=false")
-        / "broker.conf"
-    )
+    conf(tmp_path / "e" / "b", "sendMessageThreadPoolNums=1", "useReentrantLockWhenPutMessage=false")
+    other = tmp_path / "e" / "b" / "broker.conf"
     other.write_text(other.read_text().replace("broker-a", "broker-b"))
     assert examined(tmp_path / "e", "4.6.1").hazards == ()
 
 
 def test_a_configuration_alone_is_explained(tmp_path: Path) -> None:
-    done = run(
-        conf(tmp_path / "e", "maxMessageSize=65536", "inHouse=1") / "broker.conf", "--json", tmp_path / "hazards.json"
-    )
+    file = conf(tmp_path / "e", "maxMessageSize=65536", "inHouse=1") / "broker.conf"
+    done = run(file, "--json", tmp_path / "hazards.json")
     assert done.exit_code == 0
     assert "limit of a record" in done.stdout
     assert "4194304" in done.stdout  # the default, the same in all versions
@@ -180,14 +168,11 @@ def hazards(tmp_path: Path, ids: dict[str, str]) -> list[tuple[str, str]]:
     return [(hazard.slug, hazard.cause) for hazard in doctor.of_clients(case.facts)]
 
 
-def test_one_id_on_two_hosts_is_a_hazard(tmp_path: Path) -> None:
-    ids = {"p": "172.17.0.2@1", "q": "172.17.0.2@1"}
-    assert hazards(tmp_path, ids) == [("same-client-id", "duplicate-client-id")]
-
-
-def test_a_small_process_id_at_an_inner_address_is_a_note(tmp_path: Path) -> None:
-    ids = {"p": "172.17.0.2@1", "q": "10.20.30.22@31154#2464487564990"}
-    assert hazards(tmp_path, ids) == [("container-client-id", "duplicate-client-id")]
+@pytest.mark.parametrize(
+    ("other", "slug"), [("172.17.0.2@1", "same-client-id"), ("10.20.30.22@31154#2464487564990", "container-client-id")]
+)
+def test_one_id_on_two_hosts_and_a_small_process_id_at_an_inner_address(other: str, slug: str, tmp_path: Path) -> None:
+    assert hazards(tmp_path, {"p": "172.17.0.2@1", "q": other}) == [(slug, "duplicate-client-id")]
 
 
 @pytest.mark.parametrize(("version", "role", "read", "refuses"), [("5.1.4", "SLAVE", None, True), ("5.1.4", "SLAVE", "true", False),
@@ -241,11 +226,9 @@ def test_every_cause_that_a_fault_leads_to_exists() -> None:
 
 
 def test_the_release_is_told_by_a_library_beside_the_configuration(tmp_path: Path) -> None:
-    (tmp_path / "conf").mkdir()
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "conf" / "broker.conf").write_text("brokerName=b1\nmaxMessageSize=65536\n")
-    (tmp_path / "lib" / "rocketmq-store-4.6.0.jar").write_bytes(b"PK\3\4")
-    (tmp_path / "lib" / "rocketmq-client-4.9.4.jar").write_bytes(b"PK\3\4")
+    put(tmp_path / "conf" / "broker.conf", "brokerName=b1\nmaxMessageSize=65536\n")
+    for jar in ("rocketmq-store-4.6.0.jar", "rocketmq-client-4.9.4.jar"):
+        put(tmp_path / "lib" / jar, "PK\3\4")
     found = doctor.of_files(tmp_path)
     assert found is not None and [str(v) for v in found.seen.broker_versions] == ["4.6.0"]
     assert found.faults[0].fits and "total-size-check" in {each.slug for each in found.faults}

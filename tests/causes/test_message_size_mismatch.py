@@ -24,10 +24,6 @@ def examined(evidence: Path) -> Finding:
     return causes.examine(opened(evidence).facts, "message-size-mismatch")
 
 
-def holds(finding: Finding) -> list[bool | None]:
-    return [step.holds for step in finding.steps]
-
-
 def incident(folder: Path, **how: Any) -> tuple[Evidence, Any]:
     """A store with a limit of 4,000. Sizes are of the half record; a put-back adds 26, from the tenth on 27."""
     evidence = Evidence(folder, **how)
@@ -49,13 +45,9 @@ def test_without_store_log_the_named_record_decides(tmp_path: Path) -> None:
 def test_a_failed_put_back_that_fits_is_not_confirmed(tmp_path: Path) -> None:
     evidence, _ = incident(tmp_path / "e")
     small = next(r for r in evidence.records if b"KEYS\x01small" in r.properties)
-    found = examined(
-        evidence.write(
-            [made.line(1, "main", "load over, and the max phy offset = 0", "INFO")],
-            [put_back_failed(30, evidence.offset_id(small))] * 9,
-        )
-    )
-    assert found.verdict == "ruled_out"
+    started = made.line(1, "main", "load over, and the max phy offset = 0", "INFO")
+    failed = [put_back_failed(30, evidence.offset_id(small))] * 9
+    assert examined(evidence.write([started], failed)).verdict == "ruled_out"
 
 
 def test_without_the_store_no_sentence_has_a_number_that_is_not_known(tmp_path: Path) -> None:
@@ -74,12 +66,9 @@ def test_without_both_logs_it_is_suspected_from_records_and_limit(tmp_path: Path
     evidence, _ = incident(tmp_path / "e", version=None)
     found = examined(evidence.write(saved=2))
     assert found.verdict == "suspected"
-    assert (
-        found.figures["at_risk_half_messages"],
-        found.figures["looping_half_messages"],
-        found.figures["direct_rejects"],
-    ) == (2, None, None)
-    assert holds(found) == [True, None, True, None, None, True, None]
+    figures = ("at_risk_half_messages", "looping_half_messages", "direct_rejects")
+    assert [found.figures[name] for name in figures] == [2, None, None]
+    assert [step.holds for step in found.steps] == [True, None, True, None, None, True, None]
     assert len(found.missing) == 2
     assert all(".log" in m.command for m in found.missing)
 
@@ -102,9 +91,8 @@ def test_a_delay_level_that_stands(tmp_path: Path) -> None:
         "failed_deliveries": 4, "blocked_levels": [3], "waiting_behind": 2, "undeliverable_records": 1,
     }  # fmt: skip
     once = Evidence(tmp_path / "once", records=evidence.records[1:])
-    assert causes.examine(opened(once.write(failed[:1])).facts, "schedule-blocked").verdict == "ruled_out", (
-        "one failure is normal when a broker stops"
-    )
+    # One failure is normal when a broker stops.
+    assert causes.examine(opened(once.write(failed[:1])).facts, "schedule-blocked").verdict == "ruled_out"
 
 
 @pytest.mark.parametrize(("version", "mentioned"), [("V4_6_0", True), ("V5_3_3", False)])
@@ -125,14 +113,8 @@ def test_rolled_logs_are_said_so() -> None:
     def at(second: int) -> pd.Timestamp:
         return pd.Timestamp("2024-05-14 02:00:00") + pd.Timedelta(seconds=second)
 
-    rows = pd.DataFrame(
-        [
-            ("put-back-failed", "2.gz", at(0), at(9), 82, 500),
-            ("put-back-failed", "1.gz", at(9), at(20), 1, 900),
-            ("put-back-failed", "log", at(27), at(30), 1, 600),
-        ],
-        columns=["event", "file", "first", "last", "line", "count"],
-    )
+    files = [("2.gz", at(0), at(9), 82, 500), ("1.gz", at(9), at(20), 1, 900), ("log", at(27), at(30), 1, 600)]
+    rows = pd.DataFrame(files, columns=["file", "first", "last", "line", "count"]).assign(event="put-back-failed")
     assert sizes.rolled(rows) == (False, 7)
     assert sizes.rolled(rows.iloc[1:2]) == (True, 0)
     assert sizes.rate(rows) == pytest.approx(2000 / 31, abs=0.1)

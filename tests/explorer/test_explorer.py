@@ -12,6 +12,7 @@ import anywidget
 import ipywidgets
 import pandas as pd
 import pytest
+from folders import put
 from stores import Record, store
 
 import kit
@@ -34,7 +35,6 @@ def stamp(n: int) -> str:
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twelve records of two topics in a store and its copy, thirty log entries that name them."""
     root = tmp_path_factory.mktemp("explorer") / "evidence"
-    root.mkdir()
     records = [
         Record(
             topic=(b"orders", b"stock")[n % 2],
@@ -47,12 +47,10 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for n in range(12)
     ]
     for name in ("master", "slave"):
-        folder = root / name / "commitlog"
-        folder.mkdir(parents=True)
-        (folder / "00000000000000000000").write_bytes(store(records).data)
+        put(root / name / "commitlog" / f"{0:020}", store(records).data)
     texts = ["nothing in particular", f"send topic=orders key=K{{n}} from 10.0.0.{{n}} {IMAGE}{RLO}"]
     lines = [f"{stamp(n)} {LEVELS[n % 3]} [$main-{n % 2}] o.a.Order - {texts[n % 2].format(n=n)}" for n in range(30)]
-    (root / "app.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    put(root / "app.log", "\n".join(lines) + "\n")
     return root
 
 
@@ -77,9 +75,8 @@ def test_every_entry_and_every_record_once(case: Any) -> None:
 
 
 def test_arguments_narrow_both_where_both_have_the_field(case: Any) -> None:
-    narrowed = explored(
-        case, topics="orders", since="2026-11-20T23:19:22Z", until=dt.datetime(2026, 11, 20, 23, 19, 30, tzinfo=dt.UTC)
-    )
+    until = dt.datetime(2026, 11, 20, 23, 19, 30, tzinfo=dt.UTC)
+    narrowed = explored(case, topics="orders", since="2026-11-20T23:19:22Z", until=until)
     # Records 2, 4, 6, 8, 10 are of `orders`; entries 3, 5, 7, 9 name it (the one of second 10 + 20 does not).
     assert list(narrowed.records["keys"]) == ["K2", "K4", "K6", "K8", "K10"]
     assert list(narrowed.entries["line"]) == [4, 6, 8, 10]
@@ -100,10 +97,8 @@ def test_a_value_that_is_not_there_is_refused_with_those_that_are(
 
 
 def test_the_times_of_the_case_are_obeyed(evidence: Path, tmp_path: Path) -> None:
-    cut = kit.open_case(
-        evidence, tmp_path / "ws", tz_app="UTC", since="2026-11-20T23:19:25Z", until="2026-11-20T23:19:27Z"
-    )
-    explorer = explored(cut)
+    times = {"since": "2026-11-20T23:19:25Z", "until": "2026-11-20T23:19:27Z"}
+    explorer = explored(kit.open_case(evidence, tmp_path / "ws", tz_app="UTC", **times))
     assert list(explorer.records["keys"]) == ["K5", "K6", "K7"]
     # Of the entries the third is three seconds and some milliseconds behind.
     assert list(explorer.entries["line"]) == [6, 7]

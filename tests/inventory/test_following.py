@@ -1,12 +1,14 @@
 """Files that grow, roll, are cut off and deleted under a follower: each entry and record once."""
 
 import math
+import os
 import shutil
 import struct
 from pathlib import Path
 
 import attrs
 import pytest
+from folders import put
 from growing import Clock, write
 from stores import Record, store
 
@@ -154,11 +156,15 @@ def records(count: int) -> list[Record]:
 
 
 def preallocated(folder: Path, base: int, size: int) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{base:020d}"
-    with path.open("wb") as file:
-        file.truncate(size)
+    path = put(folder / f"{base:020d}", "")
+    os.truncate(path, size)
     return path
+
+
+def overwrite(path: Path, at: int, data: bytes) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(data)
 
 
 def test_commitlog_records_come_once_as_they_are_written(tmp_path: Path) -> None:
@@ -170,20 +176,15 @@ def test_commitlog_records_come_once_as_they_are_written(tmp_path: Path) -> None
     assert tail.rows == []
     cut = len(data) // 2
     for start, stop in ((0, cut), (cut, cut + 3), (cut + 3, len(data))):
-        with path.open("r+b") as file:
-            file.seek(start)
-            file.write(data[start:stop])
+        overwrite(path, start, data[start:stop])
         tail.step()
     assert [row["queue_offset"] for row in tail.rows] == list(range(40))
     # The file ends with filler; the next one begins where it ends.
-    with path.open("r+b") as file:
-        file.seek(len(data))
-        file.write(struct.pack(">iI", size - len(data), 0xCBD43194))
+    overwrite(path, len(data), struct.pack(">iI", size - len(data), 0xCBD43194))
     second = store(records(3), base=size).data
     new = preallocated(tmp_path / "commitlog", size, size)
     tail.step()
-    with new.open("r+b") as file:
-        file.write(second)
+    overwrite(new, 0, second)
     tail.step()
     tail.step()
     assert len(tail.rows) == 43
@@ -197,12 +198,9 @@ def test_latest_begins_behind_the_records_that_are_there(tmp_path: Path) -> None
     data = store(records(30)).data
     path = preallocated(tmp_path / "commitlog", 0, 64 << 20)
     most = len(store(records(29)).data)
-    with path.open("r+b") as file:
-        file.write(data[:most])
+    overwrite(path, 0, data[:most])
     tail.step()
-    with path.open("r+b") as file:
-        file.seek(most)
-        file.write(data[most:])
+    overwrite(path, most, data[most:])
     tail.step()
     assert [row["queue_offset"] for row in tail.rows] == [29]
 
