@@ -25,10 +25,6 @@ POP = rows_of(__file__, "pop")
 ROUNDS = 12
 
 
-def lines(*kinds: dict[str, list[str]]) -> dict[str, list[str]]:
-    return {slug: texts for kind in kinds for slug, texts in kind.items()}
-
-
 def quiet(folder: Path) -> Path:
     """Messages that were sent and stored at once, and twelve rounds of every harmless line in the log it belongs to."""
     write_store(folder / "broker" / "commitlog", [sent(f"K{n}", 10 * n, 10 * n + 1) for n in range(50)])
@@ -39,12 +35,9 @@ def quiet(folder: Path) -> Path:
         "pop": "INFO main - PopReviveService_0 service start",
     }
     for name, kind in (("store", STORE), ("transaction", TRANSACTION), ("broker", BROKER), ("pop", POP)):
-        said = [
-            (10_000 * n, text)
-            for n in range(ROUNDS)
-            for text in (ordinary[name], *(t for texts in kind.values() for t in texts))
-        ]
-        write_log(folder / "broker" / "logs" / f"{name}.log", [f"{clock(ms)[:19]} {text}" for ms, text in said])
+        texts = [ordinary[name], *(text for texts in kind.values() for text in texts)]
+        lines = [f"{clock(10_000 * n)[:19]} {text}" for n in range(ROUNDS) for text in texts]
+        write_log(folder / "broker" / "logs" / f"{name}.log", lines)
     return folder
 
 
@@ -53,20 +46,15 @@ def test_noise_alone_speaks_for_no_cause(tmp_path: Path) -> None:
     case = kit.open_case(quiet(tmp_path / "evidence"), tmp_path / "ws")
     findings = kit.triage(case)
     assert findings["root_causes"] == []
-    assert [
-        (f["cause"], f["verdict"]) for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")
-    ] == []
+    assert [f for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")] == []
     frame = noise.harmless_texts(case.facts).set_index("slug")
-    expected = {slug: ROUNDS * len(texts) for slug, texts in lines(STORE, TRANSACTION, BROKER, POP).items()}
+    expected = {slug: ROUNDS * len(texts) for slug, texts in (STORE | TRANSACTION | BROKER | POP).items()}
     assert sum(expected.values()) >= 200
     assert frame["count"].to_dict() == expected
     first = frame.loc["commitlog-folder-missing"]
     assert first["file"] == "broker/logs/store.log"
-    assert (
-        "so reclaim space, -1.0"
-        in (tmp_path / "evidence" / first["file"]).read_text().split("\n")[int(first["line"]) - 1]
-    )
-    assert first["text"].endswith("so reclaim space, -1.0")
+    line = (tmp_path / "evidence" / first["file"]).read_text().split("\n")[int(first["line"]) - 1]
+    assert "so reclaim space, -1.0" in line and first["text"].endswith("so reclaim space, -1.0")
     # 2024-05-14 10:00:00 GMT+8
     assert str(first["first"]) == "2024-05-14 02:00:00+00:00"
     assert "DLedger" in first["why"]

@@ -8,6 +8,7 @@ import asked
 import pandas as pd
 import pytest
 from busy_evidence import sent, traffic, write_store
+from folders import put
 from stores import Record, store
 from table import rows_of
 
@@ -39,26 +40,18 @@ BEGIN = 1_715_652_000
 
 def stored(second: int) -> Record:
     at = 1000 * (BEGIN + second)
-    return Record(
-        topic=b"orders",
-        body=bytes(1000),
-        numbers=(0, 0, second, 0, 0),
-        born=at,
-        stored=at,
-        properties=b"KEYS\x01K%d" % second,
-    )
+    place = (0, 0, second, 0, 0)
+    return Record(b"orders", bytes(1000), b"KEYS\x01K%d" % second, numbers=place, born=at, stored=at)
 
 
 def evidence(folder: Path, leave_out: str = "", hurt: int = 0) -> Path:
     """Write three files of a commit log, of seconds 0 to 9, 20 to 29 and 40 to 49, and failed sends of seconds 5, 25 and 45."""
-    log = folder / "store" / "commitlog"
-    log.mkdir(parents=True)
     base = 0
     for number, first in enumerate((0, 20, 40)):
         data = store([stored(second) for second in range(first, first + 10) if second % 20 != 5], base).data
         data = data[:200] + b"\xff" * hurt + data[200 + hurt :] if number == 1 else data
         if str(number) != leave_out:
-            (log / f"{base:020}").write_bytes(data + bytes(20_000 - len(data) if number == 2 else 0))
+            put(folder / "store" / "commitlog" / f"{base:020}", data.ljust(20_000 if number == 2 else 0, b"\0"))
         base += len(data)
     rows = [f"K{s},2024-05-14 02:00:{s:02},3000,MQBrokerException" for s in (5, 25, 45)]
     (folder / "sends.csv").write_text("\n".join(["key,start,cost_ms,outcome", *rows]) + "\n")

@@ -40,10 +40,8 @@ def test_a_standstill_alone_is_suspected(tmp_path: Path) -> None:
 
 def test_refusals_that_name_no_message_are_counted_one_by_one_beside_a_store(tmp_path: Path) -> None:
     write_store(tmp_path / "evidence" / "store", traffic(4000))
-    lines = [
-        line for n in range(3) for line in (f"{clock(1000 * n)} ERROR [main] orders.Sender - send failed", REFUSED)
-    ]
-    write_log(tmp_path / "evidence" / "orders.log", lines)
+    failed = [f"{clock(1000 * n)} ERROR [main] orders.Sender - send failed\n{REFUSED}" for n in range(3)]
+    write_log(tmp_path / "evidence" / "orders.log", failed)
     _, found = ask(tmp_path / "evidence")
     assert found.verdict == "confirmed"
     assert [found.figures[name] for name in ("sends_failed", "lost", "failed_but_stored")] == [3, None, None]

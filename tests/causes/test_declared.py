@@ -58,11 +58,8 @@ def test_words_and_names_of_a_declaration_are_there(cause: causes.Cause) -> None
 @pytest.mark.parametrize("cause", EVERY, ids=lambda cause: cause.slug)
 def test_everything_a_declaration_has_is_said(cause: causes.Cause) -> None:
     module = source(cause)
-    named = {name for s in cause.steps for name in (*s.holds, *s.refuted, *s.maybe, s.open)} | {
-        *cause.summary,
-        *(name for sentences in cause.phrases.values() for name in sentences),
-        *SAID.findall(module),
-    }
+    named = {name for s in cause.steps for name in (*s.holds, *s.refuted, *s.maybe, s.open)}
+    named |= {*cause.summary, *SAID.findall(module), *(name for each in cause.phrases.values() for name in each)}
     ready = [re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(name)) for name in named]
     assert {n for n in cause.says if not any(re.fullmatch(each, n) for each in ready)} == set()
     assert {n for n in named if "{" not in n and n not in (*cause.says, "", "none")} <= {*SAID.findall(module)}

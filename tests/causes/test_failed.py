@@ -44,9 +44,8 @@ def quiet(slug: str, kind: str = "neighbour") -> Any:
 @pytest.fixture(autouse=True)
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """Three causes instead of all: what is tested is what is around them."""
-    three = {slug: quiet(slug) for slug in ("disk-full", "dead-letter")} | {
-        "broker-busy": quiet("broker-busy", "root_cause")
-    }
+    three = {slug: quiet(slug) for slug in ("disk-full", "dead-letter")}
+    three["broker-busy"] = quiet("broker-busy", "root_cause")
     monkeypatch.setattr(causes, "discover", lambda: tuple(three.values()))
     monkeypatch.setattr(declared, "examine", lambda facts, cause: cause.examine(facts))
     monkeypatch.setattr(known_problems, "examine", lambda case: [])

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from busy_evidence import A, B, sent, traffic, write_log, write_store
+from folders import put
 
 import kit
 from kit import causes
@@ -24,8 +25,7 @@ def evidence(
 ) -> Case:
     """Ten messages stored; the ledger names them and `behind` more with offsets from the end of the store on."""
     root = folder / "replica"
-    (root / "x").mkdir(parents=True)
-    (root / "broker.conf").write_text(CONF.format(number=int(role == "SLAVE"), role=role))
+    put(root / "broker.conf", CONF.format(number=int(role == "SLAVE"), role=role))
     records = [sent(f"K{n}", n * 10, n * 10 + 1) for n in range(10)]
     sizes = [len(r.encode(0)) for r in records]
     offsets = [sum(sizes[:n]) for n in range(10)] + [sum(sizes) + n * 300 for n in range(behind)]
@@ -33,10 +33,8 @@ def evidence(
         write_store(root / "store" / "commitlog", records)
     if ledger:
         lines = ["keys,start,cost_ms,outcome,uniq_key,offset_msg_id"]
-        lines += [
-            f"K{n},2024-05-14 10:00:00.{n:03},3,SEND_OK,{n:032X},{ids.encode_offset_id(HOST, 10911, offset)}"
-            for n, offset in enumerate(offsets)
-        ]
+        known = [ids.encode_offset_id(HOST, 10911, offset) for offset in offsets]
+        lines += [f"K{n},2024-05-14 10:00:00.{n:03},3,SEND_OK,{n:032X},{id_}" for n, id_ in enumerate(known)]
         lines += [f"F{n},2024-05-14 10:00:01.{n:03},3,FLUSH_SLAVE_TIMEOUT,{n + 900:032X}," for n in range(2)]
         write_log(folder / "app" / "sends.csv", lines)
     if cluster:
@@ -46,11 +44,9 @@ def evidence(
 
 def test_the_store_of_another_broker_is_not_the_lost_masters(tmp_path: Path) -> None:
     """A master of another broker beside the slave, with a longer store: the slave's own is compared."""
-    write_store(
-        tmp_path / "e" / "other" / "store" / "commitlog",
-        [*traffic(20_000, broker=B, prefix="O"), sent("P", 1, 2, B, topic=b"payments")],
-    )
-    (tmp_path / "e" / "other" / "broker.conf").write_text(CONF.format(number=0, role="ASYNC_MASTER"))
+    stored = [*traffic(20_000, broker=B, prefix="O"), sent("P", 1, 2, B, topic=b"payments")]
+    write_store(tmp_path / "e" / "other" / "store" / "commitlog", stored)
+    put(tmp_path / "e" / "other" / "broker.conf", CONF.format(number=0, role="ASYNC_MASTER"))
     found = causes.examine(evidence(tmp_path / "e", behind=4).facts, "replica-loss")
     assert (found.verdict, found.figures["acknowledged"], found.figures["acknowledged_missing"]) == ("confirmed", 14, 4)
     assert "payments" not in found.summary.render() and "orders" in found.summary.render()
@@ -82,11 +78,8 @@ def test_a_store_without_its_configuration_may_be_a_replica(tmp_path: Path) -> N
 @pytest.mark.parametrize(("asked", "verdict"), [("10.0.0.3:10911", "ruled_out"), (f"{HOST}:10911", "suspected")])
 def test_broker_status_of_the_replica_shows_that_it_has_all(asked: str, verdict: str, tmp_path: Path) -> None:
     """Without its store: ten records that end before byte 1,000,000. That of the master itself shows nothing."""
-    admin = tmp_path / "e" / "admin"
-    write_log(
-        admin / "brokerStatus.txt",
-        [f"$ mqadmin brokerStatus -n 10.0.0.1:9876 -b {asked}", "commitLogMaxOffset              : 1000000"],
-    )
+    status = f"$ mqadmin brokerStatus -n 10.0.0.1:9876 -b {asked}\ncommitLogMaxOffset              : 1000000\n"
+    put(tmp_path / "e" / "admin" / "brokerStatus.txt", status)
     assert causes.examine(evidence(tmp_path / "e", behind=0, store=False).facts, "replica-loss").verdict == verdict
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import recorded
 from click.testing import CliRunner
+from folders import put
 
 import kit
 from kit import causes
@@ -33,14 +34,12 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def as_shuffled_files_without_names(evidence: Path, into: Path) -> Path:
-    flat = into / "flat"
-    flat.mkdir()
     rng = random.Random(42)
     for path in files_of(evidence):
         # Of two saves of one file, only the name says which is the older.
         name = f"{rng.getrandbits(64):016x}" + (".bak" if path.suffix == ".bak" else "")
-        shutil.copy(path, flat / name)
-    return flat
+        put(into / "flat" / name, path.read_bytes())
+    return into / "flat"
 
 
 @pytest.mark.recordings
@@ -67,30 +66,18 @@ def state(folder: Path) -> dict[str, tuple[int, int, str]]:
 def test_commands_leave_the_evidence_as_it_was(tmp_path: Path) -> None:
     whole = recorded.whole("producer-offline")
     evidence = tmp_path / "e"
-    for file in (
-        "broker/store/commitlog/00000000000000000000",
-        "broker/broker.conf",
-        "broker/store/config/topics.json",
-        "broker/logs/transaction.log",
-    ):
-        (evidence / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(whole / file, evidence / file)
-    (evidence / "rolled.log.gz").write_bytes(gzip.compress((whole / "broker/logs/store.log").read_bytes()))
+    for file in (f"store/commitlog/{0:020}", "broker.conf", "store/config/topics.json", "logs/transaction.log"):
+        put(evidence / "broker" / file, (whole / "broker" / file).read_bytes())
+    put(evidence / "rolled.log.gz", gzip.compress((whole / "broker/logs/store.log").read_bytes()))
     key = next(t["properties"]["UNIQ_KEY"] for t in recorded.truth("producer-offline") if "UNIQ_KEY" in t["properties"])
     before = state(evidence)
     out = lambda name: ("--out", str(tmp_path / name))  # noqa: E731
     commands: dict[str, tuple[str, ...]] = {
-        "inventory": (),
-        "decode": out("d"),
-        "logs": out("l"),
-        "trace": (key,),
-        "triage": out("t"),
-        "cut": (*out("c"), "--id", key),
-    }
+        "inventory": (), "decode": out("d"), "logs": out("l"), "trace": (key,), "triage": out("t"), "cut": (*out("c"), "--id", key),
+    }  # fmt: skip
     for name, more in commands.items():
-        done = CliRunner().invoke(
-            cli, [name, str(evidence), *more, "--workspace", str(tmp_path / "w")], catch_exceptions=False
-        )
+        words = [name, str(evidence), *more, "--workspace", str(tmp_path / "w")]
+        done = CliRunner().invoke(cli, words, catch_exceptions=False)
         assert done.exit_code == 0, (name, done.output)
         assert state(evidence) == before, name
 
