@@ -207,11 +207,6 @@ def _document(head: Head) -> Kind | None:
     Where many of its lines begin with a time it quotes a log at length: then it is a text like any other.
     """
     name, text = head.file.file, head.text
-    is_own = text.startswith(b"{") and _HEADS["own"].search(text[:4096])
-    if is_own or name.endswith(".ipynb") or _NAMES["repository"].search(name):
-        return "document", {}
-    if _HEADS["foreign"].match(text) and not _HEADS["rocketmq"].search(text):
-        return "other_systems_log", {}
     if _HEADS["commits"].search(text) and not _HEADS["timed"].search(text):
         return "document", {}
     guide = _NAMES["guide"].search(name)
