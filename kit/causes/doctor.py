@@ -26,7 +26,7 @@ from kit.formats import printed_times
 from kit.i18n import Lang, Sentence, T, labels
 from kit.inventory.inventory import TEXTS
 from kit.inventory.references import Ref
-from kit.rocketmq import config, names, versions
+from kit.rocketmq import config, names, size, versions
 from kit.rocketmq.config import ALIASES, PARAMETERS, Conflict
 from kit.rocketmq.versions import Version, rule
 from kit.tables.facts import Facts
@@ -205,7 +205,7 @@ def _group(group: Group, brokers: tuple[Version, ...]) -> Hazard | None:
 
 
 def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
-    values = _measured(group, names.retry_topic(group.name), "brokerRetryTopicMax", version)
+    values = _measured(group, names.retry_topic(group.name), version)
     if values["length"] <= values["limit"] - NEAR:
         return None
     too_long = values["length"] > values["limit"]
@@ -214,21 +214,20 @@ def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
         leaks = SAYS["retry_leaks"].say(client=str(group.client))
         retry = attrs.evolve(retry, cause="half-topic-blowup", becomes=leaks)
     if not sure:
-        newest = _measured(group, names.retry_topic(group.name), "brokerRetryTopicMax", versions.NEWEST)
+        newest = _measured(group, names.retry_topic(group.name), versions.NEWEST)
         retry = attrs.evolve(retry, instead=SAYS["unknown_release"].say(newer=newest["most"], **values))
     return retry
 
 
 def _letters(group: Group, version: Version) -> Hazard | None:
     """From 5.1.0 a retry topic may be longer than a dead letter topic (broker/util/HookUtils.checkBeforePutMessage)."""
-    values = _measured(group, names.dlq_topic(group.name), "brokerTopicMax", version)
+    values = _measured(group, names.dlq_topic(group.name), version)
     return hazard("dlq-topic-too-long", group.place, **values) if values["length"] > values["limit"] else None
 
 
-def _measured(group: Group, topic: str, limit: str, version: Version) -> dict[str, Any]:
-    """Return how long a topic of a group is, and how long it and the group's name may be by the rule `limit`."""
-    allowed, unit = int(rule(limit, version)), str(rule("brokerTopicUnit", version))
-    length = len(topic.encode()) if unit == "bytes" else len(topic)
+def _measured(group: Group, topic: str, version: Version) -> dict[str, Any]:
+    """Return how long a topic of a group is, and how long it and the group's name may be."""
+    length, allowed, unit = size.topic_length(topic, version)
     most = allowed - (len(topic) - len(group.name))
     return {"group": group.name, "length": length, "unit": SAYS[unit], "limit": allowed, "most": most}
 

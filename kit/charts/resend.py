@@ -13,7 +13,7 @@ from kit.charts import LABELS, Declared, Table
 from kit.charts.controls import control
 from kit.i18n import Lang
 from kit.rocketmq import names
-from kit.rocketmq.size import topic_too_long
+from kit.rocketmq.size import topic_length
 from kit.rocketmq.versions import RULES, Version, rule
 
 RESEND = Declared.of("retry by release")
@@ -24,10 +24,9 @@ FATES: Final = LABELS["resend fates"]
 def what_if(group: str, client: str, broker: str, lang: Lang = "en") -> Table:
     """Show step by step what becomes of a retry. Raise `ValueError` for an invalid version."""
     sender, release, topic = Version.parse(client), Version.parse(broker), names.RETRY_PREFIX + group
-    unit = str(rule("brokerTopicUnit", release))
-    length = len(topic.encode()) if unit == "bytes" else len(topic)
-    limit = RESEND["most"].say(length=length, unit=UNITS[unit], limit=rule("brokerRetryTopicMax", release))
-    refused, clears = topic_too_long(topic, release), rule("fallbackClearsTranMsg", sender)
+    length, most, unit = topic_length(topic, release)
+    limit = RESEND["most"].say(length=length, unit=UNITS[unit], limit=most)
+    refused, clears = length > most, rule("fallbackClearsTranMsg", sender)
     fate = "memory" if clears else str(rule("oldFallback", release))
     asked = (
         ("length", limit, "brokerRetryTopicMax"),

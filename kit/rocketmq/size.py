@@ -151,35 +151,23 @@ def refusals(
         refused.append("dledger")
     if record.properties_length > rule("propertiesMax", broker):
         refused.append("properties")
-    if topic_too_long(record.topic, broker):
-        refused.append("topic")
-    return refused
+    length, most, _ = topic_length(record.topic, broker)
+    return [*refused, "topic"] if length > most else refused
 
 
-def topic_too_long(topic: str, broker: str | Version = NEWEST) -> bool:
-    """Return whether the store refuses a record for its topic's length; retry topics may be longer from 5.1.0."""
-    length = len(topic.encode()) if rule("brokerTopicUnit", broker) == "bytes" else len(topic)
-    most = rule("brokerRetryTopicMax" if topic.startswith(names.RETRY_PREFIX) else "brokerTopicMax", broker)
-    return bool(length > most)
+def topic_length(topic: str, broker: str | Version = NEWEST) -> tuple[int, int, str]:
+    """Return the length of a topic as the store measures it, the most that it stores (of retry topics more from 5.1.0
+    on), and the unit: `chars` or `bytes`.
+    """
+    unit = str(rule("brokerTopicUnit", broker))
+    most = int(rule("brokerRetryTopicMax" if topic.startswith(names.RETRY_PREFIX) else "brokerTopicMax", broker))
+    return len(topic.encode() if unit == "bytes" else topic), most, unit
 
 
 def growth(check_max: int, times: int | None = None) -> int:
     """Return by how many bytes the largest put-back exceeds a half record that carries the count `times`."""
     last = max(check_max, times or 0)
     return len(str(last)) - len(str(times)) if times is not None else len(names.CHECK_TIMES) + 2 + len(str(last))
-
-
-def safe_stored_body(
-    overhead: int, broker: str | Version = NEWEST, limit: int | None = None, *, dledger: bool = False
-) -> int:
-    """Return the largest stored body that the broker still accepts with `overhead` other bytes (growth included).
-
-    Negative if not even an empty body fits.
-    """
-    limit = rule("maxMessageSize", broker) if limit is None else limit
-    how = size_rule(broker, dledger=dledger)
-    most = {"total": limit - overhead, "body": limit, "body+64k": min(limit, limit + TOTAL_SLACK - overhead)}[how]
-    return int(min(most, DLEDGER_MAX_RECORD - overhead) if dledger else most)
 
 
 def zlib_bound(raw: int) -> int:
@@ -250,5 +238,7 @@ def _safe(record: Record, broker: Version, limit: int, *, dledger: bool) -> int 
     """Return the largest body of such a record, None if it is refused whatever its body."""
     if {"properties", "topic"} & set(refusals(record, broker, limit, dledger=dledger)):
         return None
-    most = safe_stored_body(record.size - record.body, broker, limit, dledger=dledger)
+    overhead, how = record.size - record.body, size_rule(broker, dledger=dledger)
+    most = {"total": limit - overhead, "body": limit, "body+64k": min(limit, limit + TOTAL_SLACK - overhead)}[how]
+    most = min(most, DLEDGER_MAX_RECORD - overhead) if dledger else most
     return most if most >= 0 else None

@@ -153,7 +153,7 @@ def test_limits_by_version(broker, dledger, body, over, limit, refused):
     ],
 )  # fmt: skip
 def test_the_limit_of_a_topic(topic, broker, too_long):
-    assert size.topic_too_long(topic, broker) is too_long
+    assert size.refusals(size.Record(topic, 0, {}), broker) == (["topic"] if too_long else [])
 
 
 @given(
