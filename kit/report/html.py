@@ -60,7 +60,8 @@ def shell(
         lang_tag="zh-CN" if lang == "zh" else "en",
         words=page(lang),
         name=name,
-        version=findings["kit_version"],
+        findings=findings,
+        options=options,
         evidence_name=PurePath(findings["evidence"]["path"]).name,
         command=command(f"python -m kit {name}", findings["evidence"]["path"], {"out": "DIR", "lang": lang, **chosen}),
         manifest_hash=manifest_hash,
@@ -73,9 +74,7 @@ def notebook(
     story: Story, findings: Mapping[str, Any], title: str, lang: Lang, options: Mapping[str, Any], manifest_hash: str
 ) -> str:
     """Return an executed notebook as a page of its own."""
-    failed = _of_notebooks([story], lang)
-    return shell("notebook.html.j2", findings, lang, options, manifest_hash, "postmortem",
-                 title=title, blocks=story.blocks, banners=failed)  # fmt: skip
+    return shell("notebook.html.j2", findings, lang, options, manifest_hash, "postmortem", title=title, stories=[story])
 
 
 def render(
@@ -110,18 +109,14 @@ def render(
         part(rows_of, tables.get("harmless"), noise.HEAD, lang, noise.SHOWN),
         part(rows_of, tables.get("releases"), release_advice.HEAD, lang, release_advice.COLUMNS),
     ]
-    warning = zone_warning(findings, lang)
     return shell(
         "report.html.j2", findings, lang, options, manifest_hash,
         title=" · ".join(v["title"] for v in confirmed) or page(lang)["no_cause"],
-        redacted=bool(options.get("redact")),
         head=first[0] if first else None,
         answers=_answers(first, bool(confirmed), concluded, of, lang),
-        banners=[
-            *([warning] if warning else []),
-            *(PAGE["cause_failed"].say(title=v["title"], summary=v["summary"]).render(lang) for v in of["failed"]),
-            *_of_notebooks(stories, lang),
-        ],
+        stories=stories,
+        zone_warning=zone_warning(findings, lang),
+        failed=of["failed"],
         found=[*concluded, *(v for v in views if v["id"] == asked and v not in concluded)],
         first=[v["id"] for v in first],
         lists=[table for table in lists if table],
@@ -135,19 +130,11 @@ def render(
             if block["kind"] == "chart" and not (drawn and block["title"] == drawn.get("title"))
         ],
         inventory=part(inventory, findings, tables, lang),
-        unrecognised=findings["evidence"]["not_recognised"],
         damage=part(rows_of, tables.get("damage"), PAGE["damage"], lang),
         skipped=part(rows_of, tables.get("skipped"), PAGE["skipped"], lang),
         nothing_skipped="skipped" in tables and tables["skipped"].empty,
         glossary=[(term.in_(lang), meaning.in_(lang)) for term, meaning in GLOSSARY],
     )  # fmt: skip
-
-
-def _of_notebooks(stories: Sequence[Story], lang: Lang) -> list[str]:
-    """Return a sentence for each notebook that failed, as a whole or in parts."""
-    problems = [PAGE["failed"].say(name=s.name) for s in stories if s.failed]
-    problems += [PAGE["parts_failed"].say(name=s.name, n=s.parts_failed) for s in stories if s.parts_failed]
-    return [each.render(lang) for each in problems]
 
 
 def _part(failures: list[Failure], lang: Lang, make: Callable[..., Any], *arguments: Any) -> Any:

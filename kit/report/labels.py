@@ -45,5 +45,5 @@ def requests(findings: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
 def page(lang: Lang) -> dict[str, Any]:
     """Return the sentences for the templates, and `say`, which fills the placeholders of one."""
     return {name: text.in_(lang) for name, text in PAGE.items()} | {
-        "say": lambda name, **values: PAGE[name].say(**values).render(lang)
+        "say": lambda name, /, **values: PAGE[name].say(**values).render(lang)
     }
