@@ -19,11 +19,9 @@ BROKER = "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topi
 
 
 def rows(path: Path, *, chunk: int = 1 << 30, **known: object) -> list[dict]:
-    file = LogFile("a.log", str(path), **{"source": "store", **known})
-    found = list(pieces(file, chunk))
-    return [
-        row for piece in found for batch in entries.batches(piece, Options(events=True)) for row in batch.to_pylist()
-    ]
+    file, options = LogFile("a.log", str(path), **{"source": "store", **known}), Options(events=True)
+    read = [batch for piece in list(pieces(file, chunk)) for batch in entries.batches(piece, options)]
+    return [row for batch in read for row in batch.to_pylist()]
 
 
 def write(tmp_path: Path, data: bytes | str) -> Path:
@@ -55,20 +53,10 @@ def fold(text: str) -> list[tuple[int, int, str, str | None]]:
     return [(o[0], e - o[0], o[1], "\n".join(o[2]).rstrip("\n") or None) for o, e in zip(out, ends, strict=True)]
 
 
-HEADS = st.sampled_from(
-    [BROKER, "2024-05-14 10:22:32 INFO main - load commit log OK", "2024-02-30 10:22:32 no such level - x"]
-)
-LOOSE = st.sampled_from(
-    [
-        "",
-        "\tat org.apache.Foo.bar(Foo.java:12)",
-        "Caused by: java.io.IOException: no",
-        "loose text",
-        "\r",
-        "中文 body",
-        "x" * 300,
-    ]
-)
+WHOLE, NO_LEVEL = "2024-05-14 10:22:32 INFO main - load commit log OK", "2024-02-30 10:22:32 no such level - x"
+HEADS = st.sampled_from([BROKER, WHOLE, NO_LEVEL])
+FRAMES = ["\tat org.apache.Foo.bar(Foo.java:12)", "Caused by: java.io.IOException: no"]
+LOOSE = st.sampled_from(["", *FRAMES, "loose text", "\r", "中文 body", "x" * 300])
 TEXT = st.lists(st.one_of(HEADS, LOOSE, LOOSE), max_size=40)
 
 
@@ -93,13 +81,9 @@ def test_any_split_gives_the_same_entries(
 
 
 def test_windows_give_the_same_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (
-        "\n".join(
-            f"2024-05-14 10:22:{i % 60:02d} INFO main - entry {i}" + "\n\tat a.b(C.java:1)" * (i % 5)
-            for i in range(3000)
-        )
-        + "\n"
-    )
+    trace = "\n\tat a.b(C.java:1)"
+    lines = [f"2024-05-14 10:22:{n % 60:02d} INFO main - entry {n}{trace * (n % 5)}\n" for n in range(3000)]
+    text = "".join(lines)
     path = write(tmp_path, text)
     whole = rows(path)
     monkeypatch.setattr(entries, "WINDOW", 5000)
@@ -127,16 +111,11 @@ def test_a_giant_line_keeps_start_and_end(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(entries, "TAIL", 1 << 16)
     tail = "] has been checked too many times, so discard it"
     message = "MsgExt:" + "中" * 1_000_000 + tail
-    path = write(
-        tmp_path, f"{BROKER}\n2024-05-14 10:22:32 ERROR T - {message}{folded}\n2024-05-14 10:22:33 INFO main - next\n"
-    )
-    first, giant, after = rows(path)
-    assert first["line"] == 1
-    assert giant["line"] == 2
-    assert giant["lines"] == 1 + folded.count("\n")
+    error, following = f"2024-05-14 10:22:32 ERROR T - {message}{folded}", "2024-05-14 10:22:33 INFO main - next"
+    first, giant, after = rows(write(tmp_path, f"{BROKER}\n{error}\n{following}\n"))
+    assert (first["line"], giant["line"], giant["lines"]) == (1, 2, 1 + folded.count("\n"))
     assert giant["events"] == ["check-discard"]
-    assert giant["message"].startswith("MsgExt:中中")
-    assert giant["message"].endswith("中" + tail)
+    assert giant["message"].startswith("MsgExt:中中") and giant["message"].endswith("中" + tail)
     cut = int(re.search(r"…\[(\d+) bytes cut\]…", giant["message"]).group(1))  # type: ignore[union-attr]
     note = len(f"…[{cut} bytes cut]…".encode())
     assert len(giant["message"].encode()) - note + cut == len(message.encode())
@@ -207,11 +186,7 @@ def test_a_python_traceback_is_one_entry(tmp_path: Path) -> None:
 
 
 def test_what_follows_an_empty_line_is_quoted_at_its_own(tmp_path: Path) -> None:
-    found = rows(
-        write(tmp_path, "our settings\n\nCaused by: java.io.IOException: no\n\tat a.B.c(B.java:1)\n"), source="text"
-    )
-    assert [(row["line"], row["lines"], row["message"]) for row in found] == [
-        (1, 1, "our settings"),
-        (2, 1, ""),
-        (3, 2, "Caused by: java.io.IOException: no"),
-    ]
+    path = write(tmp_path, "our settings\n\nCaused by: java.io.IOException: no\n\tat a.B.c(B.java:1)\n")
+    assert [(row["line"], row["lines"], row["message"]) for row in rows(path, source="text")] == [
+        (1, 1, "our settings"), (2, 1, ""), (3, 2, "Caused by: java.io.IOException: no"),
+    ]  # fmt: skip

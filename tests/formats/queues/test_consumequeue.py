@@ -16,6 +16,7 @@ from message_ids import java_hash
 from kit.formats.queues import consumequeue
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+UNIT_COLUMNS = ("topic", "queue_id", "logical_offset", "physical_offset", "size")
 
 
 def rows(file: str, path: Path, data: bytes) -> list[dict[str, Any]]:
@@ -32,22 +33,14 @@ def test_each_record_has_its_unit(name: str) -> None:
             for row in batch.to_pylist():
                 assert (row["problem"], row["kind"]) == (None, "plain")
                 code = None if row["topic"] == "SCHEDULE_TOPIC_XXXX" else row["tags_code"]
-                found[
-                    row["topic"], row["queue_id"], row["logical_offset"], row["physical_offset"], row["size"], code
-                ] += 1
+                found[(*(row[name] for name in UNIT_COLUMNS), code)] += 1
                 due[row["physical_offset"]] = row["deliver_timestamp"]
     expected: Counter[tuple[Any, ...]] = Counter()
     for record in recorded.truth(name):
         delayed = record["topic"] == "SCHEDULE_TOPIC_XXXX"
         code = None if delayed else java_hash(record["properties"].get("TAGS", ""))
-        expected[
-            record["topic"],
-            record["queue_id"],
-            record["queue_offset"],
-            record["physical_offset"],
-            record["store_size"],
-            code,
-        ] += 1
+        place = ("topic", "queue_id", "queue_offset", "physical_offset", "store_size")
+        expected[(*(record[name] for name in place), code)] += 1
         if delayed:
             wait = due[record["physical_offset"]] - EPOCH - timedelta(milliseconds=record["store_timestamp"])
             assert timedelta(0) < wait <= timedelta(hours=2) and wait.microseconds == 0
@@ -125,7 +118,5 @@ def test_sniffing_does_not_take_other_files() -> None:
     assert consumequeue.sniff(times) is None
     assert consumequeue.sniff(b"2026-11-20 22:40:28 INFO main - text\n" * 20) is None
     assert consumequeue.sniff(bytes(600)) is None
-    assert consumequeue.sniff(bytes(600), "a.zip!/consumequeue/t/0/00000000000000000000") == {
-        "kind": "consumequeue",
-        "unit": "plain",
-    }
+    found = consumequeue.sniff(bytes(600), "a.zip!/consumequeue/t/0/00000000000000000000")
+    assert found == {"kind": "consumequeue", "unit": "plain"}

@@ -76,11 +76,8 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     at = 40 + 700 + 20 * 2 + 4
     bad[at : at + 8] = struct.pack(">q", 1 << 40)
     (tmp_path / "i").write_bytes(bad)
-    assert [row["problem"] for batch in index.entries("i", str(tmp_path / "i")) for row in batch.to_pylist()] == [
-        None,
-        "offset",
-        None,
-    ]
+    rows = [row for batch in index.entries("i", str(tmp_path / "i")) for row in batch.to_pylist()]
+    assert [row["problem"] for row in rows] == [None, "offset", None]
 
 
 def test_an_index_is_recognised_by_header_and_size() -> None:

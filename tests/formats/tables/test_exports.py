@@ -1,12 +1,12 @@
 """Tables in JSON and workbooks, and as `mysql` and `psql` print them: the rows that were put in come out."""
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
+from folders import put, zip_of
 from table import rows_of
 
 from kit.evidence.files import Damaged
@@ -28,8 +28,7 @@ def of(found: Any, name: str | None = None) -> list[list[str]]:
 
 
 def read(folder: Path, text: str) -> Any:
-    path = folder / "t"
-    path.write_text(text, newline="")
+    path = put(folder / "t", text)
     objects = exports.of_json(path, text, "utf-8")
     return exports.of_text(path, text, "utf-8") if objects is None else objects
 
@@ -46,9 +45,7 @@ def test_printed(text: str, tmp_path: Path) -> None:
 
 
 def test_several_printed_tables_and_what_is_between_them() -> None:
-    found = list(
-        exports.of_printed([*BOXED.splitlines(), "and the consumers:", *VERTICAL.splitlines(), *PSQL.splitlines()])
-    )
+    found = list(exports.of_printed(f"{BOXED}\nand the consumers:\n{VERTICAL}\n{PSQL}".splitlines()))
     assert found == [(f"table {n}", cells) for n in (1, 2, 3) for cells in TABLE]
 
 
@@ -62,11 +59,8 @@ OBJECTS = [dict(zip(HEADER, row, strict=True)) for row in ROWS]
 
 def test_lines_of_json(tmp_path: Path) -> None:
     lines = [json.dumps(row) for row in OBJECTS]
-    for text in (
-        "\n".join(lines),
-        "[" + ",\n".join(lines) + "]\n",
-        "\n".join([*lines, '{"order_id": "A-4", ', "[[[["]),
-    ):
+    cut = "\n".join([*lines, '{"order_id": "A-4", ', "[[[["])
+    for text in ("\n".join(lines), "[" + ",\n".join(lines) + "]\n", cut):
         assert of(read(tmp_path, text.replace("[{", "[\n{").replace("}]", "}\n]")), "rows") == TABLE
     row = {"ok": True, "sum": 1.5, "tags": ["a"], "none": None, "in": {"a": 1}}
     values = [["true", "1.5", '["a"]', "", '{"a": 1}']]
@@ -84,25 +78,22 @@ def book(path: Path, sheets: dict[str, list[list[Any]]]) -> Path:
             return f'<c t="inlineStr"><is><t>{escape(value)}</t></is></c>'
         return f"<c><v>{value}</v></c>"
 
-    with zipfile.ZipFile(path, "w") as out:
-        out.writestr("[Content_Types].xml", f'<Types xmlns="{package}/content-types"/>')
-        out.writestr(
-            "_rels/.rels",
-            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r" Type="{relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        )
-        listed = "".join(f'<sheet name="{escape(s)}" sheetId="{n}" r:id="r{n}"/>' for n, s in enumerate(sheets, 1))
-        out.writestr("xl/workbook.xml", f'<workbook {main} xmlns:r="{relations}"><sheets>{listed}</sheets></workbook>')
-        linked = "".join(
-            f'<Relationship Id="r{n}" Type="{relations}/worksheet" Target="worksheets/s{n}.xml"/>'
-            for n in range(1, len(sheets) + 1)
-        )
-        out.writestr(
-            "xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{package}/relationships">{linked}</Relationships>'
-        )
-        for n, rows in enumerate(sheets.values(), 1):
-            data = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
-            out.writestr(f"xl/worksheets/s{n}.xml", f"<worksheet {main}><sheetData>{data}</sheetData></worksheet>")
-    return path
+    def linked(name: str, kind: str, target: str) -> str:
+        return f'<Relationship Id="{name}" Type="{relations}/{kind}" Target="{target}"/>'
+
+    listed = "".join(f'<sheet name="{escape(s)}" sheetId="{n}" r:id="r{n}"/>' for n, s in enumerate(sheets, 1))
+    links = "".join(linked(f"r{n}", "worksheet", f"worksheets/s{n}.xml") for n, _ in enumerate(sheets, 1))
+    document = linked("r", "officeDocument", "xl/workbook.xml")
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types"/>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships">{document}</Relationships>',
+        "xl/workbook.xml": f'<workbook {main} xmlns:r="{relations}"><sheets>{listed}</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">{links}</Relationships>',
+    }
+    for n, rows in enumerate(sheets.values(), 1):
+        data = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
+        parts[f"xl/worksheets/s{n}.xml"] = f"<worksheet {main}><sheetData>{data}</sheetData></worksheet>"
+    return put(path, zip_of({name: text.encode() for name, text in parts.items()}))
 
 
 def test_workbook(tmp_path: Path) -> None:
@@ -115,12 +106,9 @@ def test_workbook(tmp_path: Path) -> None:
 
 
 def test_what_is_no_workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    jar, cut = tmp_path / "a.jar", tmp_path / "cut.xlsx"
-    with zipfile.ZipFile(jar, "w") as out:
-        out.writestr("META-INF/MANIFEST.MF", "x")
+    jar = put(tmp_path / "a.jar", zip_of({"META-INF/MANIFEST.MF": b"x"}))
+    cut = put(tmp_path / "cut.xlsx", zip_of({"xl/workbook.xml": b"<workbook"}))
     assert not exports.is_workbook(jar, jar.read_bytes())
-    with zipfile.ZipFile(cut, "w") as out:
-        out.writestr("xl/workbook.xml", "<workbook")
     assert exports.is_workbook(cut, cut.read_bytes())
     with pytest.raises(Damaged):
         list(exports.of_workbook(cut))

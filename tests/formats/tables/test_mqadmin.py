@@ -70,11 +70,9 @@ def test_tables_between_log_lines() -> None:
     lines = WITHIN.split("\n")
     rows = {(line, command) for line, command, block, _, _ in found if block}
     assert [(lines[line - 1].lstrip("> ").split()[0], command) for line, command in sorted(rows)] == [
-        ("DefaultCluster", "clusterList"),
-        ("DefaultCluster", "clusterList"),
-        ("%RETRY%rcg_loyalty-core_svc-paym", "consumerProgress"),
-        ("orders", "consumerProgress"),
-    ]
+        ("DefaultCluster", "clusterList"), ("DefaultCluster", "clusterList"),
+        ("%RETRY%rcg_loyalty-core_svc-paym", "consumerProgress"), ("orders", "consumerProgress"),
+    ]  # fmt: skip
     named = {(line, name): value for line, _, _, name, value in found}
     assert [v for (_, name), v in named.items() if name == "#Version"] == ["V4_6_0", "V4_6_0"]
     assert [v for (_, name), v in named.items() if name in ("argument:-g", "Diff Total")] == ["orders_group", "2"]
@@ -90,8 +88,5 @@ def test_connections_as_the_dashboard_lists_them() -> None:
     text = "two have one id\nClientId | ClientAddr | Language | Version\n172.17.0.1@170 | 10.0.0.2:48864 | JAVA | V4_5_1\n> 172.17.0.1@170\t10.0.0.3:48112\tGO\tV4_9_4\nwhy?\n"
     assert mqadmin.is_quoted(text.encode())
     rows = [(line, value) for line, _, block, _, value in mqadmin.parse_quoted(text.encode()) if block]
-    first, second = (
-        ["172.17.0.1@170", "10.0.0.2:48864", "JAVA", "V4_5_1"],
-        ["172.17.0.1@170", "10.0.0.3:48112", "GO", "V4_9_4"],
-    )
-    assert rows == [*((3, value) for value in first), *((4, value) for value in second)]
+    shown = {3: "172.17.0.1@170 10.0.0.2:48864 JAVA V4_5_1", 4: "172.17.0.1@170 10.0.0.3:48112 GO V4_9_4"}
+    assert rows == [(line, value) for line, cells in shown.items() for value in cells.split()]
