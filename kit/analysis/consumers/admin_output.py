@@ -22,20 +22,11 @@ def admin_blocks(facts: Facts) -> list[Block]:
     """Return the rows of mqadmin outputs as dicts: their cells and `file`, `line`, `time`, `command`, and the command's
     arguments as `-g`, `-t`, … Offsets of groups are in the table `admin_queues`.
     """
-    blocks: dict[tuple[str, int, str | None], Block] = {}
-    calls: dict[str, tuple[int, Block]] = {}
-    for row in facts.rows("admin_cells"):
-        file, line, name = row["file"], row["line"], row["name"] or ""
-        if name.startswith("argument:"):
-            if file not in calls or calls[file][0] != line:
-                calls[file] = line, {}
-            calls[file][1][name.removeprefix("argument:")] = row["value"]
-            continue
-        place = {each: row[each] for each in ("file", "line", "time", "command")}
-        arguments = calls[file][1] if file in calls else {}
-        block = blocks.setdefault((file, row["block"] or -line, row["command"]), {**arguments, **place})
-        block[name] = row["value"]
-    return list(blocks.values())
+    place = ("file", "line", "time", "command")
+    return [
+        dict(row["arguments"] or ()) | {name: row[name] for name in place} | dict(row["cells"])
+        for row in facts.rows("admin_blocks")
+    ]
 
 
 def blocks_of(facts: Facts, command: str) -> list[Block]:
