@@ -94,7 +94,7 @@ def disk_full(facts: Facts) -> Observed:
     What `df` shows supports it only: it was printed at some other time, and older releases count reserved blocks as
     free.
     """
-    ledger, measured = sends.ledger(facts), _full_disks(facts)
+    ledger, measured, pressure = sends.ledger(facts), _full_disks(facts), facts("admin_pressure")
     answers = facts.rows("disk_answers") if refs.seen(facts, *DISK_TEXTS) else []
     highest = {row["state"]: row["highest"] for row in answers}
     values: dict[str, Any] = {
@@ -104,7 +104,8 @@ def disk_full(facts: Facts) -> Observed:
     for worst in measured.head(1).to_dict("records"):
         mount, percent = str(worst["subject"]), round(worst["value"])
         values |= {"mount": mount, "percent": percent, "of_store": _store_paths(facts)}
-    return Observed(values, {"df": refs.lines(facts, measured, 1)})
+    named = pressure.loc[pressure["figure"] == "disk", "broker"].dropna().unique()
+    return Observed(values, {"df": refs.lines(facts, measured, 1)}, actors=named)
 
 
 def _store_paths(facts: Facts) -> list[str]:

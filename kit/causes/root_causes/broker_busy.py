@@ -104,6 +104,8 @@ def observe(facts: Facts) -> Observed:
     # The first large stretch that is missing in a commit log: what became of a failed send may be written there.
     unseen = brokers.stretches(facts) if ledger.lost is None and (refused or lines or ledger.sends_failed) else []
     observed.values |= _limits(facts, stalls) | next((each for each in unseen if each["large"]), {"large": False})
+    pressure = facts("admin_pressure")
+    observed.actors = pressure.loc[pressure["figure"] != "disk", "broker"].dropna().unique()
     # How to stop losing messages now, then the remedy of each explanation, the best shown first.
     fixes = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"]
     lost, spared = ["lost"] if ledger.lost else [], ["limits"] if observed.values["spared"] else []

@@ -33,6 +33,7 @@ with marked as (
     case when not failed then null when refused then coalesce(kind, 'OTHER') when late then 'CLIENT_TIMEOUT' else 'OTHER' end as named,
     case when refused then coalesce(concat('[', kind), 'start flow control')
       when contains(text, 'wait response on the channel') then 'wait response on the channel'
+      when contains(text, 'Send message to broker timeout') then 'Send message to broker timeout'
       when contains(text, 'call timeout') then 'call timeout' end as words
   from texts
 ), pairs as (
