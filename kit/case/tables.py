@@ -25,10 +25,9 @@ from kit.evidence.workspace import DONE, READING, code_hash
 from kit.formats.commitlog import schema
 from kit.formats.logs import thread_dumps
 from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter
-from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, host_network, metrics, mqadmin, store_json
-from kit.formats.values import batches
+from kit.formats.values import batches, columns_of
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory, log_files
 from kit.inventory.model import STORES, Item
@@ -101,19 +100,19 @@ def specs() -> dict[str, Spec]:
     copies_too = _of(*STORES, replicas=True)
     return {
         "messages": Spec(schema.stored(), copies_too, "store_timestamp"),
-        "skipped": Spec(schema.SKIPPED, copies_too),
-        "traces": Spec(schema.TRACES, _of(*STORES), "time"),
-        "consumequeue": Spec(consumequeue.SCHEMA, _of("consumequeue")),
-        "index": Spec(index.ENTRIES, _of("index")),
+        "skipped": Spec(columns_of("skipped"), copies_too),
+        "traces": Spec(columns_of("traces"), _of(*STORES), "time"),
+        "consumequeue": Spec(columns_of("consumequeue"), _of("consumequeue")),
+        "index": Spec(columns_of("index"), _of("index")),
         "logs": Spec(Options(events=True).schema, _of(*TEXTS), "ts", zoned=True),
-        "config_files": Spec(configs.CONFIGS, _config_files),
-        "offsets": Spec(configs.OFFSETS, _with_offsets, dated=True),
-        "rows": Spec(rows.ROWS, _of("rows"), "time", zoned=True),
-        "sends": Spec(rows.SENDS, _of("sends"), "start", zoned=True),
-        "admin": Spec(mqadmin.SCHEMA, Inventory.of_mqadmin, dated=True),
-        "metrics": Spec(metrics.SCHEMA, Inventory.of_metrics, "ts", zoned=True),
-        "network": Spec(host_network.SCHEMA, _of("network")),
-        "threads": Spec(thread_dumps.SCHEMA, _may_dump, "time", zoned=True),
+        "config_files": Spec(columns_of("config_files"), _config_files),
+        "offsets": Spec(columns_of("offsets"), _with_offsets, dated=True),
+        "rows": Spec(columns_of("rows"), _of("rows"), "time", zoned=True),
+        "sends": Spec(columns_of("sends"), _of("sends"), "start", zoned=True),
+        "admin": Spec(columns_of("admin"), Inventory.of_mqadmin, dated=True),
+        "metrics": Spec(columns_of("metrics"), Inventory.of_metrics, "ts", zoned=True),
+        "network": Spec(columns_of("network"), _of("network")),
+        "threads": Spec(columns_of("threads"), _may_dump, "time", zoned=True),
     }
 
 
@@ -166,7 +165,7 @@ def _small(name: str, item: Item, options: Mapping[str, Any]) -> Iterable[dict[s
         return rows.read(Path(item.path), item.detail, converter(zone)) if wanted else ()
     if name == "admin":
         fields = (mqadmin.parse if item.kind == "mqadmin" else mqadmin.parse_quoted)(_bytes(item))
-        return (dict(zip(mqadmin.SCHEMA.names[1:], (*field, item.modified), strict=True)) for field in fields)
+        return (dict(zip(columns_of("admin").names[1:], (*field, item.modified), strict=True)) for field in fields)
     if name == "threads":
         return _threads(item, options)
     if name == "network":

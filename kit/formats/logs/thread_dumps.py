@@ -16,9 +16,6 @@ from typing import Any, Final
 import attrs
 
 from kit.formats.patterns import byte_patterns, patterns
-from kit.formats.values import columns_of
-
-SCHEMA: Final = columns_of("threads")
 
 MARK: Final = b"Full thread dump"
 
@@ -63,7 +60,7 @@ def parse(text: str) -> list[Thread]:
 
 
 def read(raw: bytes, zone: Callable[[int], int]) -> Iterator[dict[str, Any]]:
-    """Yield the rows (`SCHEMA`) of one file. `zone(ms as printed)` gives ms since 1970."""
+    """Yield the rows of `threads` in one file. `zone(ms as printed)` gives ms since 1970."""
     for thread in parse(raw.decode("utf-8", "backslashreplace").removeprefix("\ufeff")):
         row = attrs.asdict(thread)
         if thread.time is not None:

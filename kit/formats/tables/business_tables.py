@@ -18,10 +18,8 @@ from kit.evidence.files import Damaged, open_readonly
 from kit.formats import printed_times
 from kit.formats.patterns import patterns
 from kit.formats.tables import delimited
-from kit.formats.values import columns_of, integer, truncated
+from kit.formats.values import integer, truncated
 
-ROWS: Final = columns_of("rows")
-SENDS: Final = columns_of("sends")
 _RECORDS: Final = {"physical_offset", "store_size"}
 """Columns of records of a store, as `decode` writes them: no business rows."""
 Fields = tuple[int, list[tuple[str, str]], dict[str, str | None]]
@@ -72,7 +70,7 @@ def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, st
 
 
 def read(path: Path, detail: dict[str, Any], zone: Callable[[int], int]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `ROWS` or `SENDS`; each table takes the columns that it has. `zone`: ms as printed → ms since
+    """Yield the rows of `rows` or `sends`; each table takes the columns that it has. `zone`: ms as printed → ms since
     1970, for times without a zone.
     """
     for line, named, cells in fields(path, detail):

@@ -17,7 +17,6 @@ from kit.formats.values import columns_of, integer
 from kit.rocketmq.config import BROKER_SETTINGS
 
 CONFIGS: Final = columns_of("config_files")
-OFFSETS: Final = columns_of("offsets")
 
 _CHECKPOINT: Final = (
     "physicMsgTimestamp", "logicsMsgTimestamp", "indexMsgTimestamp", "masterFlushedOffset", "confirmPhyOffset",

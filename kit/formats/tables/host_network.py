@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from kit.formats.patterns import byte_patterns, patterns
-from kit.formats.values import columns_of, integer
+from kit.formats.values import integer
 
-SCHEMA: Final = columns_of("network")
 LINES: Final = patterns("network")
 HEADS: Final = byte_patterns("network_heads")
 
@@ -22,7 +21,7 @@ def sniff(head: bytes) -> bool:
 
 
 def parse(text: str) -> Iterator[dict[str, str | int | None]]:
-    """Yield the rows (`SCHEMA`) of one output, without what it does not contain."""
+    """Yield the rows of `network` in one output, without what it does not contain."""
     interface = None
     for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         line = raw.rstrip("\r ")

@@ -16,9 +16,7 @@ from kit.formats import printed_times
 from kit.formats.patterns import patterns
 from kit.formats.printed_times import MONTHS
 from kit.formats.tables import host_heads
-from kit.formats.values import columns_of
 
-SCHEMA: Final = columns_of("metrics")
 _SEVERAL: Final = 16 << 20
 """Bytes up to which a file may hold several outputs, as a script collects them."""
 
@@ -29,7 +27,7 @@ Lines = Iterable[tuple[int, str]]
 
 
 def read(path: str | Path, zone: Callable[[int], int], *, short: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield the rows (`SCHEMA`) of one file. `zone(ms as printed)` gives ms since 1970 for times without a zone;
+    """Yield the rows of `metrics` in one file. `zone(ms as printed)` gives ms since 1970 for times without a zone;
     `short`: another text, which may quote a short output.
     """
     with open_readonly(path) as stream:
@@ -38,7 +36,8 @@ def read(path: str | Path, zone: Callable[[int], int], *, short: bool = False) -
     for origin in [host_heads.OFTEN_QUOTED] if short else named:
         for line, (time, subject, name, value) in _READERS[origin](_lines(path, origin if len(named) > 1 else None)):
             ts = moment(time, zone) if time else None
-            yield dict(zip(SCHEMA.names[1:], (line, ts, time, origin, subject, name, value), strict=True))
+            where = {"line": line, "ts": ts, "ts_text": time, "origin": origin}
+            yield where | {"subject": subject, "name": name, "value": value}
 
 
 def _lines(path: str | Path, origin: str | None) -> Iterator[tuple[int, str]]:

@@ -20,10 +20,8 @@ import attrs
 
 from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.tables.store_json import parse_json
-from kit.formats.values import columns_of
 from kit.rocketmq.answers import MQADMIN_HEADS
 
-SCHEMA: Final = columns_of("admin")
 _WIDE: Final = 4
 """Columns of a table that goes on after an empty line; below a narrower one other text may follow."""
 _EMPTY: Final = 3
@@ -64,7 +62,7 @@ def sniff(head: bytes) -> bool:
 
 
 def parse(raw: bytes) -> Iterator[Field]:
-    """Yield the fields of one output (`SCHEMA`), quoted as a whole or not."""
+    """Yield the fields of one output (rows of `admin`), quoted as a whole or not."""
     lines = _lines(raw)
     if sum(line.startswith(">") for line in lines) * 2 > len(lines):
         lines = [re.sub(r"^> ?", "", line) for line in lines]

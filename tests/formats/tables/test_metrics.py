@@ -11,7 +11,7 @@ from table import rows_of
 from kit.explanation.explain import explain
 from kit.formats.printed_times import converter
 from kit.formats.tables import host_heads, host_network, metrics
-from kit.formats.values import batches
+from kit.formats.values import batches, columns_of
 
 VMSTAT = rows_of(__file__, "vmstat")
 SAR = rows_of(__file__, "sar")
@@ -21,7 +21,7 @@ DF = rows_of(__file__, "df_output")
 def rows(tmp_path: Path, text: str, zone: str | None = None) -> list[dict[str, Any]]:
     (tmp_path / "m").write_text(text)
     read = metrics.read(tmp_path / "m", converter(zone))
-    return [row for part in batches(read, metrics.SCHEMA) for row in part.to_pylist()]
+    return [row for part in batches(read, columns_of("metrics")) for row in part.to_pylist()]
 
 
 def values(
