@@ -18,9 +18,8 @@ from kit.analysis.messages import lookups
 from kit.causes.findings import Finding, Remedy, Role, Step, supporting
 from kit.causes.texts import Figure
 from kit.i18n import Sentence, labels
-from kit.rocketmq import upstream
 from kit.rocketmq.catalogue import PROBLEM, PROBLEMS, SEARCHED, Problem
-from kit.rocketmq.versions import Version
+from kit.rocketmq.versions import NEWEST, OLDEST, Version
 from kit.tables.facts import Facts
 
 SAYS: Final = labels("causes")["known_problems"]
@@ -86,7 +85,7 @@ def _finding(facts: Facts, problem: Problem, seen: refs.Seen, count: int, *, cer
     # A broker release of the evidence that has the fault.
     named = map(Version.parse, setup.broker_versions(facts)) if problem.fault.since or problem.fault.until else ()
     if faulty := next((version for version in named if problem.fault.has(version)), None):
-        since, until = problem.fault.since or upstream.OLDEST, problem.fault.until or upstream.NEWEST
+        since, until = problem.fault.since or str(OLDEST), problem.fault.until or str(NEWEST)
         claim = SAYS["has_it"].say(version=str(faulty), releases=SAYS["from_to"].say(since=since, until=until))
         steps.append(supporting("release", claim, True))
     return _of(problem, SAYS["summary"].say(meaning=problem.meaning, n=count), steps, count, seen.first, seen.last)

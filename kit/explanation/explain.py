@@ -20,7 +20,7 @@ from kit.i18n import Lang, Sentence, labels, printable, rendered
 from kit.rocketmq import answers, catalogue, upstream
 from kit.rocketmq.catalogue import PROBLEMS, Problem
 from kit.rocketmq.config import PARAMETERS, default_of
-from kit.rocketmq.versions import RULES
+from kit.rocketmq.versions import NEWEST, OLDEST, RULES
 
 OVERTAKEN: Final = "check-overtakes-local"
 """The problem shown by the application's own lines if a check comes during the local transaction."""
@@ -146,9 +146,7 @@ def _releases(text: str, problem: Problem) -> tuple[Sentence | str, ...]:
     by = printed and TEXTS["printed_by"].say(cls=printed.classes, how=printed.how, releases=printed.releases)
     sentences: list[Sentence | str] = [by or problem.printed_by.logs or problem.printed_by.source]
     if fault.since or fault.until:
-        sentences.append(
-            TEXTS["fault_in"].say(since=fault.since or upstream.OLDEST, until=fault.until or upstream.NEWEST)
-        )
+        sentences.append(TEXTS["fault_in"].say(since=fault.since or str(OLDEST), until=fault.until or str(NEWEST)))
     if fault.fixed:
         sentences.append(TEXTS["fixed"].say(fixed=fault.fixed))
     return tuple(sentences)

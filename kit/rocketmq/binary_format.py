@@ -36,10 +36,6 @@ STORE_HOST_V6: Final = 0x20
 COMPRESSION_MASK: Final = 0x700
 COMPRESSION_SHIFT: Final = 8
 
-# common/message/MessageDecoder.NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR
-NAME_VALUE_SEPARATOR: Final = 1
-PROPERTY_SEPARATOR: Final = 2
-
 # DLedger: entry/DLedgerEntryCoder, entry/DLedgerEntryType
 DLEDGER_HEADER: Final = 48
 DLEDGER_MAGIC: Final = 1

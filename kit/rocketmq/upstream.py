@@ -14,9 +14,8 @@ from ahocorasick_rs import AhoCorasick
 
 from kit import data
 from kit.rocketmq.catalogue import ANY, BY_CLASS, PROBLEMS, Problem
+from kit.rocketmq.versions import NEWEST, OLDEST
 
-OLDEST: Final = "4.3.0"
-NEWEST: Final = "5.3.3"
 _LEVEL: Final = re.compile(r"\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b")
 _LOUD: Final = re.compile(r"\b(?:WARN|ERR|FATAL)|\b[\w.]+(?:Exception|Error)\b|\b(?:warn|error|fatal)")
 
