@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 import signal
 import subprocess
@@ -11,10 +10,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
+from kit.evidence import disk
 from kit.live_lab import cluster, jars
 from kit.live_lab.jars import ERRORS, LabError
 from kit.live_lab.processes import Host, Processes, handling, pause
@@ -48,7 +48,6 @@ class Done:
     evidence: Path
     over: str
     seconds: float
-    reading: Reading
 
 
 def run(
@@ -72,7 +71,6 @@ def run(
         lab = cluster.start(processes, releases[0], folder, scenario.config, topics)
         live = _Live(processes, lab, scenario, folder, paths[1])
         over = live.go(watch)
-        reading = live.probe.read()
         cluster.admin(processes, lab, _commands(lab, scenario, folder), folder / "broker" / "mqadmin")
         # As somebody copies them from hosts that run: no application's log mentions the broker's end, no broker's of
         # theirs.
@@ -80,8 +78,9 @@ def run(
         _collect_apps(scenario, folder, evidence)
         processes.end(lab.broker)
     _collect_broker(folder / "broker", evidence / "broker")
-    done = Done(scenario, *releases, evidence, over, time.monotonic() - began, reading)
-    (out / ABOUT).write_text(json.dumps(_about(done), indent=1) + "\n", encoding="utf-8")
+    done = Done(scenario, *releases, evidence, over, time.monotonic() - began)
+    texts = {"scenario": scenario.name, "broker": str(done.broker), "client": str(done.client), "over": over}
+    disk.write_json(out / ABOUT, {**texts, "seconds": round(done.seconds, 1)})
     shutil.rmtree(folder)
     return done
 
@@ -229,22 +228,10 @@ def _collect_apps(scenario: Scenario, folder: Path, evidence: Path) -> None:
 def _collect_broker(home: Path, target: Path) -> None:
     """Move the broker's files, except empty logs and lock files."""
     target.mkdir(parents=True)
-    for source, name in (
-        (home / "broker.conf", "broker.conf"),
-        (home / cluster.LOGS, "logs"),
-        (home / "store", "store"),
-        (home / "mqadmin", "mqadmin"),
-        (home / SNAPSHOTS, SNAPSHOTS),
-    ):
-        if name != SNAPSHOTS or source.is_dir():
-            source.rename(target / name)
+    (home / cluster.LOGS).rename(target / "logs")
+    for name in ("broker.conf", "store", "mqadmin", SNAPSHOTS):
+        if name != SNAPSHOTS or (home / name).is_dir():
+            (home / name).rename(target / name)
     (target / "store" / "lock").unlink(missing_ok=True)
     for path in [p for p in target.rglob("*.log") if not p.stat().st_size]:
         path.unlink()
-
-
-def _about(done: Done) -> dict[str, Any]:
-    releases = {"broker": str(done.broker), "client": str(done.client)}
-    end = {name: value for name, value in attrs.asdict(done.reading).items() if name != "last"}
-    how = {"over": done.over, "seconds": round(done.seconds, 1)}
-    return {"scenario": done.scenario.name, **releases, **how, "at_the_end": end}

@@ -50,7 +50,6 @@ class Reading:
     schedule: int = 0
     real: int = 0
     errors: int = 0
-    warnings: int = 0
     transaction_errors: int = 0
     client_errors: int = 0
     store_bytes: int = 0
@@ -65,7 +64,6 @@ class Probe:
         self.began = time.monotonic()
         self._at: dict[Path, tuple[int, int]] = {}
         self._errors: Counter[str] = Counter()
-        self._warnings = 0
         self._last = ""
 
     def read(self) -> Reading:
@@ -86,19 +84,17 @@ class Probe:
         errors = {"client_errors": self._errors["client"], "transaction_errors": self._errors["transaction"]}
         broker = self._errors.total() - self._errors["client"]
         seconds = time.monotonic() - self.began
-        return Reading(seconds, **stored, **errors, errors=broker, warnings=self._warnings, last=self._last)
+        return Reading(seconds, **stored, **errors, errors=broker, last=self._last)
 
     def _follow(self, path: Path, name: str) -> None:
-        """Count the warnings and errors written since the last look; rolled files are left out."""
+        """Count the errors written since the last look; rolled files are left out."""
         with contextlib.suppress(OSError), path.open("rb") as file:
             state = os.fstat(file.fileno())
             inode, at = self._at.get(path, (state.st_ino, 0))
             file.seek(at if inode == state.st_ino and state.st_size >= at else 0)
             lines = [line for line in file.read().splitlines() if TROUBLE.search(line)]
             self._at[path] = (state.st_ino, file.tell())
-            errors = sum(ERROR.search(line) is not None for line in lines)
-            self._errors[name] += errors
-            self._warnings += len(lines) - errors if name != "client" else 0
+            self._errors[name] += sum(ERROR.search(line) is not None for line in lines)
             if lines:
                 self._last = f"{path.name}: {lines[-1].decode('utf-8', 'replace').strip()[:LINE]}"
 
