@@ -43,9 +43,8 @@ def life_frame() -> pd.DataFrame:
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["s", "topic", "real_topic", "reconsume_times", "check_times", "committed"])
     frame["store_timestamp"] = START + pd.to_timedelta(frame.pop("s"), unit="s")
-    return frame.assign(
-        queue_id=0, offset_msg_id=[f"0A140D0B00002A9F{n:016X}" for n in range(len(rows))], uniq_key="KEY0"
-    )
+    ids = [f"0A140D0B00002A9F{n:016X}" for n in range(len(rows))]
+    return frame.assign(queue_id=0, offset_msg_id=ids, uniq_key="KEY0")
 
 
 def fixes_frame() -> pd.DataFrame:
@@ -63,20 +62,17 @@ def finding(cause: str, verdict: str, kind: str = "root_cause", **more: Any) -> 
     return {**plain, **more}
 
 
-def findings(
-    *found: dict[str, Any], files: list[dict[str, Any]] | None = None, path: str = "incident"
-) -> dict[str, Any]:
-    listed = [
-        {
-            "file": "broker/logs/store.log", "kind": "broker_log", "bytes": 5744, "sha256": "ab" * 32,
-            "first": "2024-05-14T01:59:00.000Z", "last": "2024-05-14T02:05:00.000Z", "replica_of": None,
-        }
-    ]  # fmt: skip
+LOG = {
+    "file": "broker/logs/store.log", "kind": "broker_log", "bytes": 5744, "sha256": "ab" * 32,
+    "first": "2024-05-14T01:59:00.000Z", "last": "2024-05-14T02:05:00.000Z", "replica_of": None,
+}  # fmt: skip
+
+
+def findings(*found: dict[str, Any], files: list[dict[str, Any]] | None = None, path: str = "incident") -> Any:
     confirmed = [f["cause"] for f in found if f["verdict"] == "confirmed" and f["kind"] == "root_cause"]
-    evidence = {"path": path, "files": listed if files is None else files, "not_recognised": ["holiday.jpg"]}
-    return {
-        "schema": 1, "kit_version": "0.1.0", "evidence": evidence, "root_causes": confirmed, "findings": list(found),
-    }  # fmt: skip
+    evidence = {"path": path, "files": [{**LOG}] if files is None else files, "not_recognised": ["holiday.jpg"]}
+    about = {"schema": 1, "kit_version": "0.1.0", "evidence": evidence}
+    return about | {"root_causes": confirmed, "findings": list(found)}
 
 
 def blow_up(text: str = "putMessage message topic length too long 149") -> dict[str, Any]:
@@ -98,11 +94,8 @@ def hostile() -> dict[str, Any]:
 
 def notebook(path: Path, cause: str | None, *shown: Chart | Table | str, lang: str = "en") -> Path:
     """Write an executed notebook whose outputs are these charts, tables, or this text as foreign HTML."""
-    cells = [
-        new_markdown_cell(
-            "# Title\n\n## Hypothesis\n\nIt *feeds* itself. <b>raw</b> [x](javascript:alert(1)) ![pic](http://example.com/p.png)"
-        )
-    ]
+    prose = "It *feeds* itself. <b>raw</b> [x](javascript:alert(1)) ![pic](http://example.com/p.png)"
+    cells = [new_markdown_cell(f"# Title\n\n## Hypothesis\n\n{prose}")]
     for thing in shown:
         data = {"text/html": thing, "text/plain": thing} if isinstance(thing, str) else thing._repr_mimebundle_()
         cells.append(new_code_cell("pass", outputs=[new_output("display_data", data=data)]))
@@ -142,18 +135,11 @@ def result_table(name: str) -> pd.DataFrame:
         return growth_frame()
     if name != "timeline":
         return pd.DataFrame()
-    at = [pd.Timestamp("2024-05-14T02:00:00Z"), pd.Timestamp("2024-05-14T02:00:07Z")]
-    return pd.DataFrame(
-        {
-            "at": at,
-            "until": [pd.NaT, pd.Timestamp("2024-05-14T02:00:50Z")],
-            "lane": ["half-topic-blowup", "refusals"],
-            "en": ["First leaked record", "Records refused (4 entries)"],
-            "zh": ["第一条泄漏的记录", "记录被拒绝（4 条）"],
-            "count": pd.array([None, 4], "Int64"),
-            "file": ["broker/store/commitlog/00000000000000000000", "broker/logs/store.log"],
-            "line": pd.array([None, 17], "Int64"),
-            "physical_offset": pd.array([18468, None], "Int64"),
-            "decides": [True, False],
-        }
-    )
+    first, second, end = (pd.Timestamp(f"2024-05-14T02:00:{second}Z") for second in ("00", "07", "50"))
+    log, store = "broker/logs/store.log", "broker/store/commitlog/00000000000000000000"
+    rows = [
+        (first, pd.NaT, "half-topic-blowup", "First leaked record", "第一条泄漏的记录", None, store, None, 18468, True),
+        (second, end, "refusals", "Records refused (4 entries)", "记录被拒绝（4 条）", 4, log, 17, None, False),
+    ]
+    columns = ["at", "until", "lane", "en", "zh", "count", "file", "line", "physical_offset", "decides"]
+    return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(("count", "line", "physical_offset"), "Int64"))

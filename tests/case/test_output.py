@@ -14,14 +14,12 @@ from kit.case import output
 def write(out: Path, command: str = "logs", **files: str) -> None:
     with output.into(out, command) as folder:
         for name, text in files.items():
-            target = folder / name.replace("__", "/")
-            put(target, text)
+            put(folder / name.replace("__", "/"), text)
 
 
 def visible(out: Path) -> dict[str, str]:
-    return {
-        p.relative_to(out).as_posix(): p.read_text() for p in out.rglob("*") if p.is_file() and p.name != output.MARKER
-    }
+    files = [path for path in out.rglob("*") if path.is_file() and path.name != output.MARKER]
+    return {path.relative_to(out).as_posix(): path.read_text() for path in files}
 
 
 def test_a_second_run_replaces_the_first(tmp_path: Path) -> None:
@@ -46,8 +44,7 @@ def test_a_foreign_file_is_never_touched(tmp_path: Path, name: str) -> None:
     for known in (False, True):
         if known:
             write(tmp_path, logs__one="1")
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("precious")
+        put(tmp_path / name, "precious")
         before = visible(tmp_path)
         with pytest.raises(output.OutputRefused, match=name) as refused:
             write(tmp_path, logs__one="2")
@@ -92,9 +89,8 @@ def test_out_itself_is_no_link_and_no_file(tmp_path: Path) -> None:
         for call in (write, output.fresh):
             with pytest.raises(output.OutputRefused):
                 call(tmp_path / name)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["dangling", "file", "link", "real"] and not list(
-        (tmp_path / "real").iterdir()
-    )
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["dangling", "file", "link", "real"]
+    assert not list((tmp_path / "real").iterdir())
 
 
 def test_a_failed_run_leaves_the_earlier_result(tmp_path: Path) -> None:

@@ -67,9 +67,8 @@ def test_growth_marks_every_doubling_at_its_time() -> None:
     chart = transactions.growth(frame)
     assert list(chart.table["records"]) == [4 * 2**k for k in range(11)]
     assert list(chart.table["seconds"].dropna()) == [5.0] * 10
-    assert chart.reading.startswith(
-        "4 leaked messages became 4,096 half records in 51 s; the number doubled 10 times, typically every 5.0 s"
-    )
+    told = "4 leaked messages became 4,096 half records in 51 s; the number doubled 10 times, typically every 5.0 s"
+    assert chart.reading.startswith(told)
     assert chart.figure.layout.yaxis.type == "log"
     assert {trace.type for trace in chart.figure.data} == {"scatter"}
     thinned = frame[frame["doubling"] | (frame["seq"] % 7 == 0)]
@@ -119,24 +118,16 @@ def test_the_library_in_a_page_is_plotlys_own_release_and_draws_every_kind_of_ch
     release = re.compile(r"plotly\.js v([\d.]+)")
     assert release.findall(offline.source()[:80]) == release.findall(get_plotlyjs()[:200])
     used = {trace.type for draw, frame in frames.CHARTS.values() for trace in draw(frame, "en").figure.data}
-    made = {
-        kind
-        for path in Path(kit.__file__).parent.rglob("*.py")
-        for kind in re.findall(r"go\.([A-Z]\w+)\(", path.read_text())
-    }
+    sources = "".join(path.read_text() for path in Path(kit.__file__).parent.rglob("*.py"))
+    made = set(re.findall(r"go\.([A-Z]\w+)\(", sources))
     assert used | {kind.lower() for kind in made} <= {"scatter", "bar", "heatmap", "sankey", "figure", "figurewidget"}
     assert all(f'name:"{kind}"' in offline.source() for kind in ("scatter", "bar", "heatmap", "sankey"))
 
 
 def test_coverage_shades_the_incident_and_leaves_out_files_without_times() -> None:
     day, hour = pd.Timestamp("2024-05-14", tz="UTC"), pd.Timedelta(hours=1)
-    frame = pd.DataFrame(
-        {
-            "kind": ["log", "log", "photo"],
-            "first": [day, day + hour, pd.NaT],
-            "last": [day + hour, day + 2 * hour, pd.NaT],
-        }
-    )
+    spans = [("log", day, day + hour), ("log", day + hour, day + 2 * hour), ("photo", pd.NaT, pd.NaT)]
+    frame = pd.DataFrame(spans, columns=["kind", "first", "last"])
     chart = overview.coverage(frame, (day, day + pd.Timedelta(minutes=1)))
     assert chart.table[["kind", "files"]].values.tolist() == [["log", 2]]
     assert len(chart.figure.layout.shapes) == 1
@@ -203,10 +194,8 @@ def test_moments_that_decide_are_numbered_and_every_row_says_where() -> None:
     told = overview.rows(incidents.result_table("timeline"))
     assert list(told["number"].fillna(0)) == [1, 0] and list(told["decides"]) == ["◆", ""]
     assert list(told["place"]) == ["broker/store/commitlog/00000000000000000000 @ 18468", "broker/logs/store.log:17"]
-    assert list(overview.rows(incidents.result_table("timeline"), "zh")["what"]) == [
-        "第一条泄漏的记录",
-        "记录被拒绝（4 条）",
-    ]
+    chinese = overview.rows(incidents.result_table("timeline"), "zh")["what"]
+    assert list(chinese) == ["第一条泄漏的记录", "记录被拒绝（4 条）"]
 
 
 def test_lanes_are_named_above_them_and_bars_last() -> None:
@@ -223,9 +212,8 @@ def test_numbers_of_marks_that_lie_on_each_other_are_written_side_by_side() -> N
     row = incidents.result_table("timeline").iloc[[0]]
     seconds = [0, 0, 1, 50, 100]
     frame = pd.concat([row] * len(seconds), ignore_index=True)
-    frame = frame.assign(
-        at=frame["at"] + pd.to_timedelta(seconds, unit="s"), until=frame["until"].where(frame["until"].isna())
-    )
+    at = frame["at"] + pd.to_timedelta(seconds, unit="s")
+    frame = frame.assign(at=at, until=frame["until"].where(frame["until"].isna()))
     (marks,) = (trace for trace in overview.timeline(frame).figure.data if len(trace.x) == len(seconds))
     assert list(marks.text) == ["1, 2, 3", "", "", "4", "5"]
 
@@ -245,9 +233,8 @@ def test_evidence_text_acts_nowhere() -> None:
 
 
 def test_table_formats_cells_escapes_them_and_marks_those_that_decide() -> None:
-    frame = pd.DataFrame(
-        {"n": [1234567, 2], "at": [pd.Timestamp("2024-05-14 02:00:00.123"), pd.NaT], "text": [incidents.HOSTILE, None]}
-    )
+    times = [pd.Timestamp("2024-05-14 02:00:00.123"), pd.NaT]
+    frame = pd.DataFrame({"n": [1234567, 2], "at": times, "text": [incidents.HOSTILE, None]})
     spec = Table(frame, "caption").as_dict()
     assert spec["rows"][0][:2] == ["1,234,567", "2024-05-14 02:00:00.123"]
     assert spec["rows"][1] == ["2", "–", "–"]

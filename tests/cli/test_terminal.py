@@ -3,7 +3,6 @@
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import incidents
 import nbformat
@@ -83,15 +82,10 @@ def test_what_was_found_comes_first_and_root_causes_by_harm() -> None:
 
 
 def test_equal_copies_of_a_message_are_counted() -> None:
-    def record(n: int, stage: str) -> dict[str, Any]:
-        names = ("topic", "why", "offset_msg_id", "file")
-        return dict.fromkeys(names, "x") | {
-            "stage": stage,
-            "physical_offset": n,
-            "store_timestamp": "2026-11-20T00:00:00.000Z",
-        }
-
-    records = [record(n, "schedule" if n % 2 else "leaked") for n in range(600)]
+    same = dict.fromkeys(("topic", "why", "offset_msg_id", "file"), "x") | {
+        "store_timestamp": "2026-11-20T00:00:00.000Z"
+    }
+    records = [same | {"stage": "schedule" if n % 2 else "leaked", "physical_offset": n} for n in range(600)]
     nothing = {name: [] for name in ("uniq_keys", "ops", "handled", "consumers", "traces", "mentions", "gaps")}
     shown = console.life({"id": "A", "kind": "uniq", "records": records, **nothing}, "en")
     assert [n for n in range(600) if f"x@{n}\n" in shown] == [0, 1, 2, 3, 598, 599]
