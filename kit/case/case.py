@@ -196,19 +196,8 @@ class Case:
         return self._once.get(f"table {name}", lambda: self._read(name))
 
     def _read(self, name: str) -> Path:
-        spec = tables.specs()[name]
-
-        def write(part: Path) -> None:
-            options = {
-                "tz_broker": self.options.tz_broker,
-                "tz_app": self.options.tz_app,
-                "zones": dict(self.zones) if spec.zoned else {},
-                "needed": self.files_with(name) if name in ("skipped", "traces") else None,
-            }
-            tables.write(self, name, part, tables.tasks(self.unzoned, name, options, part))
-
         try:
-            return self.write_table(self.table_key(name), write)
+            return self.write_table(self.table_key(name), lambda part: tables.write(self, name, part))
         except Exception:
             self.check_cancelled()  # a cancelled job fails too
             raise
@@ -227,8 +216,7 @@ class Case:
         if name in ("files", "limits"):
             return f"{self.unzoned.content_key}-{self.options.digest()}"
         stored = tables.READ_AS.get(name, name)
-        spec = tables.specs()[stored]
-        key = tables.key(stored, self.unzoned, self.options.digest(), self.zones if spec.zoned else None)
+        key = tables.key(self, stored)
         return key if stored == name else f"{name}-{key}-{self.options.digest()}"
 
     def results_folder(self) -> Path:
@@ -239,13 +227,6 @@ class Case:
     def has_read_messages(self) -> bool:
         """Return whether the table of messages is in the workspace."""
         return self.workspace.table(self.table_key("messages")) is not None
-
-    def files_with(self, name: str) -> frozenset[str] | None:
-        """Return the commit log files with rows for `skipped` or `traces`, as `messages` tells; None without it."""
-        if not self.has_read_messages():
-            return None
-        asked = {row["file"] for row in self.tables.rows(f"files_with_{name}")}
-        return frozenset(asked)
 
     # --- facts --------------------------------------------------------------------------------------------------------
 

@@ -28,7 +28,6 @@ from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, host_network, metrics, mqadmin, store_json
 from kit.formats.values import batches, columns_of
-from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory, log_files
 from kit.inventory.model import STORES, Item
 from kit.rocketmq import names
@@ -116,37 +115,39 @@ def specs() -> dict[str, Spec]:
     }
 
 
-def key(name: str, inventory: Inventory, options: str, settled: zones.Zones | None) -> str:
-    """Return the name of a table's folder: it changes exactly when the table's content does.
-
-    `options`: their digest; `settled`: zones by file, None for a table whose times need no zone.
-    """
+def key(case: Case, name: str) -> str:
+    """Return the name of a table's folder: it changes exactly when the table's content does."""
     spec = specs()[name]
-    items = spec.files(inventory)
+    items = spec.files(case.unzoned)
     parts: list[Any] = [
         code_hash(*READING),
         [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items],
     ]
     if spec.dated:
         parts.append([i.modified for i in items])
-    if settled is not None:
-        parts += [options, [settled.get(i.file) for i in items]]
+    if spec.zoned:
+        parts += [case.options.digest(), [case.zones.get(i.file) for i in items]]
     return f"{name}-{hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:12]}"
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def tasks(inventory: Inventory, name: str, options: Mapping[str, Any], part: Path) -> list[Task]:
-    """Return the tasks that fill the folder `part` with a table.
-
-    `options`: tz_broker, tz_app, zones {file: zone}, needed (the commit log files to be read again, None for all).
-    """
-    items = specs()[name].files(inventory)
+def tasks(case: Case, name: str, part: Path) -> list[Task]:
+    """Return the tasks that fill the folder `part` with a table."""
+    spec = specs()[name]
+    items, zones = spec.files(case.unzoned), dict(case.zones) if spec.zoned else {}
+    options = {"tz_broker": case.options.tz_broker, "tz_app": case.options.tz_app, "zones": zones}
     unread = Unread(str(part.resolve()))  # what cannot be read is noted there
     changed(items, unread)
-    if opened := _source(name, items, options, unread):
-        return _cut(opened, options.get("needed"))
+    if source := _source(name, items, options, unread):
+        parts = source.tasks()
+        if name in ("skipped", "traces") and case.has_read_messages():
+            # Only the files that `messages` shows to have any.
+            files = {row["file"] for row in case.facts.rows(f"files_with_{name}")}
+            ranges = [tuple(at for at in each.ranges if at[0].file in files) for each in parts]
+            parts = [attrs.evolve(each, ranges=own) for each, own in zip(parts, ranges, strict=True) if own]
+        return [(part_name(source.options, each), partial(source.rows, each)) for each in parts]
     return [(None, partial(unread.through, item.file, partial(_read, name, item, options))) for item in items]
 
 
@@ -230,15 +231,6 @@ def stores(items: Sequence[Item], unread: Unread) -> str:
     return json.dumps([attrs.asdict(file) for each in files for file in each])
 
 
-def _cut(source: Any, needed: frozenset[str] | None) -> list[Task]:
-    """Return what reads a big table, cut as its data source cuts it."""
-    parts = source.tasks()
-    if needed is not None:
-        parts = [attrs.evolve(each, ranges=tuple(at for at in each.ranges if at[0].file in needed)) for each in parts]
-        parts = [each for each in parts if each.ranges]
-    return [(part_name(source.options, each), partial(source.rows, each)) for each in parts]
-
-
 def _source(name: str, items: Sequence[Item], options: Mapping[str, Any], unread: Unread) -> Any:
     """Return the data source of a big table, None for a small one."""
     known = {"unread": str(unread.folder), "digests": json.dumps({i.path: i.content for i in items if i.content})}
@@ -265,18 +257,18 @@ def _source(name: str, items: Sequence[Item], options: Mapping[str, Any], unread
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def write(case: Case, table: str, folder: Path, tasks: Sequence[Task]) -> None:
-    """Write what the tasks read of a table into a folder as Parquet, one part a task, by queries of the session.
+def write(case: Case, table: str, folder: Path) -> None:
+    """Write a table into a folder as Parquet, one part a task, by queries of the session.
 
     A part that is in the folder already is not read again. On this machine records and logs are written by a query for
     each part, as many at once as there are cores. One query of all parts sorts every row into its own, which costs more
     than reading it where parts are large, and the embedded engine reads all of them at once: 5.6 GB for 2 GB of logs, 1
     GB apart.
     """
-    schema = specs()[table].schema
+    schema, every = specs()[table].schema, tasks(case, table, folder)
     if not case.shared:
-        _link_known(case.workspace.folder.parent, table, folder, {f"{PART}{name}" for name, _ in tasks if name})
-    named = [(f"{PART}{name or f'{number:05}'}", read) for number, (name, read) in enumerate(tasks)]
+        _link_known(case.workspace.folder.parent, table, folder, {f"{PART}{name}" for name, _ in every if name})
+    named = [(f"{PART}{name or f'{number:05}'}", read) for number, (name, read) in enumerate(every)]
     missing = [(name, read) for name, read in named if not (folder / name).exists()]
 
     def query(parts: Sequence[tuple[str, Read]]) -> None:

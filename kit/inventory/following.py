@@ -167,7 +167,6 @@ def _place(stream: io.FileIO, size: int, key: str, before: State) -> Place | Non
 def _recognise(stream: io.FileIO, file: EvidenceFile, place: Place) -> None:
     """Note kind and details of a file; determined again while its first bytes are still arriving."""
     from kit.inventory import recognise
-    from kit.inventory.sniff import SAMPLE, seconds_twice
 
     if place.sniffed and (place.sniffed >= recognise.HEAD or file.bytes < 2 * place.sniffed):
         return
@@ -178,7 +177,7 @@ def _recognise(stream: io.FileIO, file: EvidenceFile, place: Place) -> None:
         place.head = _digest(stream, place.heads, 0)
     if kind in LOGS:
         place.source, place.encoding = detail.get("source") or "text", detail.get("encoding")
-        place.seconds_twice = seconds_twice(os.pread(stream.fileno(), SAMPLE, first_data(stream, 0)))
+        place.seconds_twice = detail.get("seconds_twice")
     if kind in LOGS or kind in STORES:
         place.kind = kind
 

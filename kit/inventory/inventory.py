@@ -229,7 +229,8 @@ def log_files(items: Iterable[Item], zones: Mapping[str, str | None]) -> list[Lo
     for item in items:
         east = printed_times.zone(zones.get(item.file))
         minutes = east if isinstance(east, int) else None  # else an IANA name, or none
-        files.append(LogFile(item.file, item.path, item.source, item.detail.get("encoding"), minutes))
+        known = item.detail.get("encoding"), minutes, item.detail.get("seconds_twice")
+        files.append(LogFile(item.file, item.path, item.source, *known))
     return files
 
 

@@ -170,11 +170,14 @@ def _store_of(head: Head) -> str | None:
     return "commitlog" if "commitlog" in path.parent.name.lower() else None
 
 
-def _behind_filler(head: Head) -> Kind | None:
-    """Examine the record after the filler with which a file begins."""
+def _records(head: Head) -> Kind | None:
+    """Recognise a file by its records: the one behind the filler with which it begins, else the first ones."""
     size = records.filler(head.data)
     record = records.sniff(head.at(size)) if 0 < size < head.file.bytes else None
-    return _based(record, size) if record and record["base"] is not None else None
+    if known := (record and _based(record, size)) or _kind(records.sniff(head.data)):
+        return known
+    is_blank = size > 0 and head.data[4:8] == f.MAGIC_BLANK.to_bytes(4, "big")
+    return ("commitlog", {"base": None}) if is_blank else None
 
 
 def _deeper(head: Head) -> Kind | None:
@@ -188,8 +191,7 @@ def _deeper(head: Head) -> Kind | None:
 
 def _based(record: dict[str, Any], at: int) -> Kind | None:
     """Return what was found `at` so many bytes behind a file's beginning, None if it cannot be there."""
-    base = record["base"]
-    return None if base is not None and base < at else _kind({**record, "base": None if base is None else base - at})
+    return None if record["base"] < at else _kind({**record, "base": record["base"] - at})
 
 
 def _parquet(head: Head) -> Kind | None:
@@ -274,8 +276,7 @@ BINARY: Final[tuple[Rule, ...]] = (
     _zeros,
     _parquet,
     lambda head: _kind(configs.sniff(head.data, head.file.file, head.file.bytes)) if head.file.bytes == 4096 else None,
-    _behind_filler,
-    lambda head: _kind(records.sniff(head.data)),
+    _records,
     lambda head: _kind(index.sniff(head.data, head.file.bytes)),
     lambda head: _kind(consumequeue.sniff(head.data, head.file.file)),
     lambda head: _deeper(head) if b"\0" in head.data else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,17 +13,19 @@ from kit.formats.logs.known_texts import known_texts
 from kit.formats.logs.layouts import Matches, classify
 from kit.formats.logs.wrapped import unwrapped
 from kit.rocketmq import catalogue
-from kit.rocketmq.log_layouts import LAYOUTS, NAME_OF_CLIENT, NAME_OF_SOURCE, OF, SOURCES, Files
+from kit.rocketmq.log_layouts import LAYOUTS, NAME_OF_CLIENT, NAME_OF_SOURCE, OF, SOURCES
 
 SAMPLE: Final = 256 << 10
 """Bytes of a file's head that are examined."""
 
 
-def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
-    """Return {"source", "layout", "encoding"} of a text log from its first bytes (`SAMPLE`), None if it is no log.
+def sniff(head: bytes, name: str) -> dict[str, Any] | None:
+    """Return {"source", "layout", "encoding", "seconds_twice"} of a text log from its first bytes (`SAMPLE`), None if it
+    is no log.
 
     `source` is the broker-side logger (`broker`, `store`, …), `client`, `app`, `mqadmin` or `text` (with log lines).
-    The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030`.
+    The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030`. `seconds_twice`:
+    see `_Lines`; absent where no line has a layout.
     """
     from kit.formats.tables import delimited, host_heads, mqadmin
 
@@ -34,7 +36,7 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     if mqadmin.sniff(head):
         return {"source": "mqadmin", "layout": "mqadmin", "encoding": encoding}
     whole = len(head) < SAMPLE
-    log = _Lines(source_code.tidied(head) if whole else head, "text", whole=whole)
+    log = _Lines(source_code.tidied(head) if whole else head, whole=whole)
     layouts = Counter(log.layouts[log.layouts != ""].tolist())
     texts = known_texts().find(log.text, log.starts, log.ends, np.arange(log.starts.size))[1]
     known = any(catalogue.IN_LOGS[group].own for group in np.unique(texts))
@@ -45,18 +47,18 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     if layout == "time-only" and not known and log.is_table():
         return None
     source = _source(log, layout, layouts, name, known)
-    return {"source": source, "layout": layout, "encoding": encoding}
+    return {"source": source, "layout": layout, "encoding": encoding, "seconds_twice": log.seconds_twice}
 
 
 class _Lines:
     """The lines of a file's head and the layout of each ("": none)."""
 
-    def __init__(self, text: bytes, files: Files, *, whole: bool) -> None:
+    def __init__(self, text: bytes, *, whole: bool) -> None:
         starts, ends = lines(text)
         if starts.size > 1 and not whole:
             starts, ends = starts[:-1], ends[:-1]
-        self.text, self.starts, self.ends = unwrapped(text, starts, ends, files)
-        self.matches: Matches = classify(self.text, self.starts, self.ends, files)
+        self.text, self.starts, self.ends = unwrapped(text, starts, ends, "text")
+        self.matches: Matches = classify(self.text, self.starts, self.ends, "text")
         self.layouts = np.array([*(row.layout for row in LAYOUTS), ""])[self.matches.row]
         self.seconds_twice: bool | None = None
         """Whether a client log prints the seconds in place of milliseconds (4.3.0-4.7.1); None without such lines."""
@@ -71,11 +73,6 @@ class _Lines:
         timed = np.flatnonzero(self.layouts == "time-only")
         behind = [self.text[at : at + 1] for at in self.matches.message[timed].tolist()]
         return sum(char in (b",", b";", b"\t", b'"') for char in behind) * 2 > timed.size
-
-
-def seconds_twice(head: bytes) -> bool | None:
-    """Return `_Lines.seconds_twice` for a file's head."""
-    return _Lines(head[:SAMPLE], "client", whole=True).seconds_twice
 
 
 def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: bool) -> str:

@@ -139,6 +139,7 @@ def _execute(
         papermill_engines.execute_notebook_with_engine(
             None, book, "python3", progress_bar=False, allow_errors=True, record_timing=False,
             execution_timeout=CELL_SECONDS, resources={"metadata": {"path": scratch}},
+            coalesce_streams=True,  # a kernel sends printed text in arbitrary pieces
             extra_arguments=["--log-level=CRITICAL", "--HistoryManager.enabled=False"],
         )  # fmt: skip
     except Exception as error:  # a kernel can die in more ways than papermill has exceptions for
@@ -168,27 +169,14 @@ def replaced(notebook: nbformat.NotebookNode, name: str, lang: Lang) -> list[Fai
 
 
 def settle(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> None:
-    """Remove what differs from run to run: papermill's record of durations. Show these parameters."""
+    """Remove what differs from run to run: papermill's record of durations, progress lines. Show these parameters."""
     for each in (notebook, *notebook.cells):
         each.metadata.pop("papermill", None)
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = _joined(cell.outputs)
+            cell.outputs = [each for each in cell.outputs if not each.get("metadata", {}).get(KIT, {}).get("passing")]
         if INJECTED in cell.metadata.get("tags", ()):
             cell.source = _code(parameters)
-
-
-def _joined(outputs: Iterable[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
-    """Return outputs without progress lines and with printed text joined: a kernel sends it in arbitrary pieces."""
-    cells: list[nbformat.NotebookNode] = []
-    for output in outputs:
-        if output.get("metadata", {}).get(KIT, {}).get("passing"):
-            continue  # a progress line
-        if cells and output["output_type"] == "stream" and output.get("name") == cells[-1].get("name"):
-            cells[-1]["text"] += output["text"]
-        else:
-            cells.append(output)
-    return cells
 
 
 @attrs.frozen

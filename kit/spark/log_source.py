@@ -91,20 +91,17 @@ def _options(given: Mapping[str, str]) -> Options:
 
 def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
     """Yield the stretches of one file, with the number of line feeds before each."""
-    from kit.formats.logs.entries import count_lines, read
-    from kit.formats.tables.delimited import not_utf8
-    from kit.inventory.sniff import SAMPLE, seconds_twice, sniff
+    from kit.formats.logs.entries import count_lines
+    from kit.inventory.sniff import SAMPLE, sniff
 
     size = Path(file.path).stat().st_size
     with open_raw(file.path) as opened:
-        head = read(opened, 0, SAMPLE)
-        source, encoding = file.source, file.encoding
-        if source is None:
-            seen = sniff(head, file.file) or {}
-            source, encoding = seen.get("source") or "text", encoding or seen.get("encoding")
-        encoding = encoding or not_utf8(head)
-        one = Piece(file.file, file.path, 0, size, 0, source, encoding, file.zone_minutes, seconds_twice(head))
-        if size <= chunk or source == "mqadmin":
+        known: dict[str, Any] = {"source": file.source, "encoding": file.encoding, "seconds_twice": file.seconds_twice}
+        if file.source is None:
+            known |= sniff(opened.read(SAMPLE), file.file) or {"source": "text"}
+            known.pop("layout", None)
+        one = Piece(file.file, file.path, 0, size, zone_minutes=file.zone_minutes, **known)
+        if size <= chunk or one.source == "mqadmin":
             yield one
             return
         before = 0

@@ -56,9 +56,7 @@ def test_an_output_whose_file_was_copied_later_is_of_the_time_of_its_queue_ends(
 
 
 @pytest.mark.parametrize(("offset", "second"), [(30, 29), (60, 59)])
-def test_a_copy_whose_time_was_lost_shows_no_lag_unless_all_was_handled(
-    offset: int, second: int, tmp_path: Path
-) -> None:
+def test_a_copy_whose_time_was_lost_shows_no_lag_unless_all_was_handled(offset, second, tmp_path):
     stored(tmp_path / "e", range(BEGIN, BEGIN + 60), BEGIN + 60)
     saved(tmp_path / "e", offset, BEGIN + 90_000)
     facts = kit.open_case(tmp_path / "e", tmp_path / "ws").facts

@@ -45,9 +45,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_draws_every_chart_and_fits_without_a_request_or_a_complaint(
-    visit, report: Path, width: int, scheme: str
-) -> None:
+def test_draws_every_chart_and_fits_without_a_request_or_a_complaint(visit, report, width, scheme):
     opened = visit(report, width, color_scheme=scheme)
     charts = opened.page.evaluate(DRAWN)
     assert len(charts) == (5 if width == 1280 else 4)  # flows are too wide for a telephone

@@ -191,9 +191,7 @@ def test_hostile_text_is_text_in_it(browser: Any, lab: str) -> None:
     page.context.close()
 
 
-def test_a_page_made_of_a_notebook_draws_its_charts_and_is_dark_in_a_dark_window(
-    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_made_of_a_notebook_draws_its_charts_and_is_dark_in_a_dark_window(browser, tmp_path, monkeypatch):
     published: list[dict[str, str]] = []
     events = SimpleNamespace(register=lambda *_: None, unregister=lambda *_: None)
     monkeypatch.setattr(prose, "shell", lambda: SimpleNamespace(events=events))

@@ -102,9 +102,7 @@ def test_since_and_until_cut_on_read(case: Case, cache: Path, truth: list[dict[s
     assert cut.configs.count() == case.configs.count()
 
 
-def test_disagreeing_copies_count_once_and_damage_names_its_range(
-    unpacked: Path, tmp_path: Path, truth: list[dict[str, Any]]
-) -> None:
+def test_disagreeing_copies_count_once_and_damage_names_its_range(unpacked, tmp_path, truth):
     data = bytearray((unpacked / "broker/store/commitlog/00000000000000000000").read_bytes())
     changed, at = truth[3]["physical_offset"], truth[10]["physical_offset"]
     whole, cut = bytes(data), bytes(data[: at + 50])

@@ -109,9 +109,7 @@ READERS = [
 @pytest.mark.parametrize(
     ("error", "table", "module", "name"), [(e, *READERS[n % len(READERS)]) for n, e in enumerate(WEIRD)]
 )
-def test_while_a_table_is_built(
-    evidence: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, table: str, module: Any, name: str
-) -> None:
+def test_while_a_table_is_built(evidence, monkeypatch, error, table, module, name):
     case = opened(evidence)
     if table != "messages":
         case.zones  # noqa: B018 - inferred from the messages
@@ -192,9 +190,7 @@ def test_a_disk_that_is_full_is_nobodys_fault(evidence: Path, monkeypatch: pytes
     assert disk.is_full(raised.value)
 
 
-def test_a_table_with_an_unread_file_is_read_anew_for_other_evidence(
-    evidence: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_with_an_unread_file_is_read_anew_for_other_evidence(evidence, monkeypatch):
     case = opened(evidence)
     with monkeypatch.context() as broken:
         broken.setattr(segments, "messages", breaking(segments.messages, ValueError("x")))

@@ -59,9 +59,7 @@ def test_a_remedy_may_concern_fewer_than_its_finding() -> None:
 @pytest.mark.parametrize(
     ("holds", "figures", "summary", "said"), rows_of(__file__, "headline_and_remedies_say_whom_they_concern")
 )
-def test_headline_and_remedies_say_whom_they_concern(
-    holds: bool, figures: dict[str, object], summary: str, said: str
-) -> None:
+def test_headline_and_remedies_say_whom_they_concern(holds, figures, summary, said):
     finding = Finding("a-cause", "neighbour", T("title"), T(summary), [step("deciding", holds)], figures)
     finding.actor_figures = ("group",)
     finding.remedies = [Remedy(T(summary), CLAIM, CLAIM, CLAIM)]

@@ -62,9 +62,7 @@ ROWS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("slug", "given", "verdict", "figures"), ROWS)
-def test_what_a_cause_makes_of_its_facts(
-    slug: str, given: dict[str, Any], verdict: str, figures: dict[str, Any]
-) -> None:
+def test_what_a_cause_makes_of_its_facts(slug, given, verdict, figures):
     found = causes.examine(facts(**given), slug)
     assert (found.verdict, {name: found.figures[name] for name in figures}) == (verdict, figures)
     assert found.as_dict("en") and found.as_dict("zh")

@@ -96,9 +96,7 @@ def test_a_delay_level_that_stands(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("version", "mentioned"), [("V4_6_0", True), ("V5_3_3", False)])
-def test_a_broker_that_prints_its_limit_is_not_said_to_mention_another(
-    version: str, mentioned: bool, tmp_path: Path
-) -> None:
+def test_a_broker_that_prints_its_limit_is_not_said_to_mention_another(version, mentioned, tmp_path):
     """SendMessageProcessor answers 128k and 32k up to 4.9.3, and its own maxMessageSize in bytes later."""
     evidence = Evidence(tmp_path / "e", version=version)
     sends = [too_large(20 + n, SEND, 70_000 + n, 69_500 + n) for n in range(3)]

@@ -87,9 +87,7 @@ def stored(tmp_path: Path) -> int:
 
 
 @pytest.mark.parametrize(("make", "read", "refused"), [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE])
-def test_what_is_hostile_is_refused_and_the_rest_is_read(
-    tmp_path: Path, make: Callable[[], bytes], read: dict[str, bytes], refused: set[tuple[str, str]]
-) -> None:
+def test_what_is_hostile_is_refused_and_the_rest_is_read(tmp_path, make, read, refused):
     contents, found = unpacked(tmp_path, {"a": make()})
     assert contents == {f"a{name}": data for name, data in read.items()}
     assert {(r.file.removeprefix("a"), r.reason) for r in found.refused} == refused

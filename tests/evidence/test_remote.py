@@ -37,9 +37,7 @@ def test_the_copy_holds_what_lies_there_and_follows_it(bucket: Path, tmp_path: P
     assert (copy / "broker.conf").stat().st_mtime_ns == untouched
 
 
-def test_what_was_cut_off_halfway_is_copied_again(
-    bucket: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_cut_off_halfway_is_copied_again(bucket, tmp_path, monkeypatch):
     def breaks(source: object, target: Any, length: int) -> None:
         target.write(b"half")
         raise OSError("connection lost")

@@ -89,9 +89,7 @@ def test_arguments_narrow_both_where_both_have_the_field(case: Any) -> None:
     ("field", "value", "known"),
     [("stages", "half", "original"), ("levels", "WARNING", "WARN"), ("topics", "order", "orders")],
 )
-def test_a_value_that_is_not_there_is_refused_with_those_that_are(
-    case: Any, field: str, value: str, known: str
-) -> None:
+def test_a_value_that_is_not_there_is_refused_with_those_that_are(case, field, value, known):
     with pytest.raises(ValueError, match=f"{value} is not in this evidence; there are: .*{known}"):
         explored(case, **{field: value})
 

@@ -71,9 +71,7 @@ GROUPS = [{"group": f"stock-audit-{n}", "count": n, "consumeType": "CONSUME_PASS
         ("groups.json", json.dumps({"status": 0, "data": GROUPS})),
     ],
 )
-def test_tables_that_are_no_evidence_are_left_out(
-    name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_that_are_no_evidence_are_left_out(name, text, tmp_path, monkeypatch):
     monkeypatch.setattr(inner_files, "_SAMPLE", 10)
     found = take(tmp_path, {name: text})
     assert not [i.file for i in found.items if "#" in i.file or i.kind in ("rows", "sends")]
@@ -101,9 +99,7 @@ def test_a_ledger_of_sends_with_messages_of_errors_stays_one(tmp_path: Path) -> 
     assert [(i.file, i.kind) for i in found.items] == [("sends.csv", "sends")]
 
 
-def test_of_a_long_table_the_first_rows_are_read_and_that_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_long_table_the_first_rows_are_read_and_that_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(inner_files, "_SAMPLE", 10)
     monkeypatch.setattr(inner_files, "MOST_ROWS", 20)
     found = take(tmp_path, {"orders.json": JSON})

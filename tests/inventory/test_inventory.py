@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import recorded
 from folders import put, take
+from stores import Record, store
 
 from kit.evidence.workspace import WorkspaceInside
 from kit.inventory import inventory
@@ -121,6 +122,12 @@ def test_torn_first_page(evidence: Path, tmp_path: Path) -> None:
     data[:4096] = b"\xff" * 4096
     [item] = take(tmp_path, {"x": bytes(data)}).items
     assert (item.kind, item.base) == ("commitlog", 0)
+
+
+def test_a_file_that_begins_with_filler(tmp_path: Path) -> None:
+    filler, behind = store([], 100_000, blank=600_000).data, store([Record()], 700_000).data
+    found = take(tmp_path, {"x": filler + behind, "y": filler})
+    assert [(item.kind, item.base) for item in found.items] == [("commitlog", 100_000), ("commitlog", None)]
 
 
 def test_second_look_reads_nothing(evidence: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,9 +144,7 @@ def test_alerts_ring_while_a_run_is_watched(tmp_path: Path) -> None:
     "arguments",
     [["nosuch"], ["healthy", "--broker", "x.y"], ["healthy", "--broker", "4.3.0"], ["healthy", "--out", "."]],
 )
-def test_wrong_usage_is_one_line_and_code_2(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_usage_is_one_line_and_code_2(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "something").touch()
     monkeypatch.setattr(jars, "missing", lambda: None)

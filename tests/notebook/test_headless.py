@@ -60,9 +60,7 @@ def test_it_runs_to_its_end(executed: dict[str, Path], name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [path.stem for path in WALKS])
-def test_a_walk_runs_where_nothing_is_wrong_and_leaves_no_stop_without_a_word(
-    healthy: dict[str, Path], name: str
-) -> None:
+def test_a_walk_runs_where_nothing_is_wrong_and_leaves_no_stop_without_a_word(healthy, name):
     ended(healthy[name])
     said = [str(each.get("data", {}).get("text/plain", "")) for each in outputs(healthy[name])]
     assert not any(walks.OTHER_COLUMNS.en in text for text in said)

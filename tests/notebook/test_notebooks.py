@@ -91,9 +91,7 @@ def test_the_documented_case_is_set_apart_in_both_languages(path: Path) -> None:
 
 
 @pytest.mark.parametrize(("verdict", "told"), [("confirmed", True), ("suspected", False), ("ruled_out", False)])
-def test_a_report_tells_the_documented_case_only_beside_a_confirmed_cause(
-    tmp_path: Path, verdict: str, told: bool
-) -> None:
+def test_a_report_tells_the_documented_case_only_beside_a_confirmed_cause(tmp_path, verdict, told):
     story = notebooks.story(notebooks.folder() / "20_half_topic_blowup.ipynb", {"half-topic-blowup": verdict})
     text = "".join(str(block["html"]) for block in story.blocks)
     assert ("documented case" in text) is told and "The loop, drawn" in text

@@ -314,9 +314,7 @@ def test_a_version_is_no_address(tmp_path: Path) -> None:
 
 @pytest.mark.recordings
 @pytest.mark.spark
-def test_a_leak_stops_the_report_before_anything_is_written(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_leak_stops_the_report_before_anything_is_written(spark, tmp_path, monkeypatch):
     case = kit.open_case(recorded.unpack("healthy", tmp_path), tmp_path / "cache")
     monkeypatch.setattr(Redactor, "value", lambda self, value: value)
     with pytest.raises(click.ClickException, match="would still show an original"):

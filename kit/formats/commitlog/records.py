@@ -208,18 +208,10 @@ def filler(head: Bytes | bytes) -> int:
 
 
 def sniff(head: Bytes | bytes) -> dict[str, Any] | None:
-    """Return whether bytes from a file are a commit log: None, or {"kind": "commitlog" | "dledger", "base": int |
-    None}.
+    """Return {"kind": "commitlog" | "dledger", "base": int} of bytes from a file with records, else None.
 
-    `base` is the physical offset of the first byte given, None where no record shows it (a file that holds only
-    filler).
+    `base` is the physical offset of the first byte given.
     """
-    buf = np.frombuffer(head, np.uint8) if isinstance(head, (bytes, bytearray, memoryview)) else head
+    buf = np.frombuffer(head, np.uint8)
     seen, base, entries = layout(buf, len(buf), 8)
-    if seen:
-        return {"kind": "dledger" if entries else "commitlog", "base": int(base)}
-    if len(buf) >= 8:
-        first, second = int(be32(buf, 0)), int(be32(buf, 4)) & 0xFFFFFFFF
-        if second == f.MAGIC_BLANK and first >= 8:
-            return {"kind": "commitlog", "base": None}
-    return None
+    return {"kind": "dledger" if entries else "commitlog", "base": int(base)} if seen else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -104,20 +105,10 @@ def batches(piece: Piece, options: Options) -> Iterator[pa.RecordBatch]:
 # --- bytes and lines -------------------------------------------------------------------------------------------------
 
 
-def read(file: io.FileIO, at: int, size: int) -> bytes:
-    """Return up to `size` bytes at `at`."""
-    file.seek(at)
-    parts = []
-    while size > 0 and (part := file.read(size)):
-        parts.append(part)
-        size -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
 def line_feed(file: io.FileIO, at: int, size: int) -> int:
     """Return the position of the first line feed from `at` on, the file's size if no line ends."""
     while at < size:
-        place = read(file, at, CAP).find(b"\n")
+        place = os.pread(file.fileno(), CAP, at).find(b"\n")
         if place >= 0:
             return at + place
         at += CAP
@@ -142,7 +133,7 @@ def _filled(file: io.FileIO, at: int, size: int) -> tuple[bytes, list[tuple[int,
     cuts: list[tuple[int, int]] = []
     length = 0
     while at < size and length < WINDOW:
-        raw = read(file, at, min(WINDOW - length, size - at))
+        raw = os.pread(file.fileno(), min(WINDOW - length, size - at), at)
         if raw.count(b"\n") > MANY:
             raw, length = raw[: len(raw) // 8], WINDOW
         last = raw.rfind(b"\n") + 1
@@ -150,7 +141,8 @@ def _filled(file: io.FileIO, at: int, size: int) -> tuple[bytes, list[tuple[int,
         if len(raw) - last > CAP:
             end = line_feed(file, at, size)
             at = min(end + 1, size)
-            cut = clipped(read(file, start, CAP - TAIL), read(file, end - TAIL, TAIL), end - start)
+            tail = os.pread(file.fileno(), TAIL, end - TAIL)
+            cut = clipped(os.pread(file.fileno(), CAP - TAIL, start), tail, end - start)
             raw = raw[:last] + cut + b"\n"[: at - end]
             cuts.append((length + len(raw), at - start - (len(raw) - last)))
         parts.append(raw)
@@ -361,7 +353,7 @@ def last_entry(file: io.FileIO, begin: int, end: int, layouts: Files) -> int:
     size = STEP
     while True:
         start = max(begin, end - size)
-        raw = read(file, start, end - start)
+        raw = os.pread(file.fileno(), end - start, start)
         starts, ends = lines(raw)
         if start > begin:
             starts, ends = starts[1:], ends[1:]  # the first of these lines began earlier
@@ -381,7 +373,7 @@ def line_end(file: io.FileIO, begin: int, end: int) -> int:
     """Return the position after the last line feed in `[begin, end)`, `begin` if no line ends there."""
     while end > begin:
         start = max(begin, end - STEP)
-        place = read(file, start, end - start).rfind(b"\n")
+        place = os.pread(file.fileno(), end - start, start).rfind(b"\n")
         if place >= 0:
             return start + place + 1
         end = start
@@ -391,7 +383,7 @@ def line_end(file: io.FileIO, begin: int, end: int) -> int:
 def count_lines(file: io.FileIO, begin: int, end: int) -> int:
     """Return how many line feeds are in `[begin, end)`."""
     count = 0
-    while begin < end and (data := read(file, begin, min(8 << 20, end - begin))):
+    while begin < end and (data := os.pread(file.fileno(), min(8 << 20, end - begin), begin)):
         count += data.count(b"\n")
         begin += len(data)
     return count

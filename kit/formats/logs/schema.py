@@ -23,6 +23,7 @@ class LogFile(msgspec.Struct):
     source: str | None = None
     encoding: str | None = None
     zone_minutes: int | None = None
+    seconds_twice: bool | None = None
 
 
 @attrs.frozen

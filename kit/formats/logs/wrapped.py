@@ -22,8 +22,8 @@ _TRACE: Final = re.compile(TRACE.encode())
 _THROWN: Final = re.compile(rb"(?:[a-z]\w*\.)+[\w.$]*(?:Exception|Error|Throwable)(?::|\s*$)")
 
 _MEMBERS: Final = next(row.members for row in LAYOUTS if row.members)
-_HITS: Final = ("_source", "result")
-"""Where Elasticsearch and Splunk put the entry in what a search is saved as."""
+_HITS: Final = ("_source", "result", "jsonPayload")
+"""Where Elasticsearch, Splunk and Google Cloud put the entry in what a search is saved as."""
 
 
 def unwrapped(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -> tuple[bytes, np.ndarray, np.ndarray]:
@@ -83,8 +83,10 @@ def _of_object(raw: bytes, files: Files, *, follows: bool) -> bytes | None:
     ):  # Docker's json-file driver wraps a line of the program.
         return _bytes(entry["log"].rstrip("\r\n")).replace(b"\n", b"\r")
     hit = _first(entry, _HITS)
-    entry = hit if isinstance(hit, dict) else entry
+    entry = {**entry, **hit} if isinstance(hit, dict) else entry
     time, level, thread, logger, message, stack = (_first(entry, names) for names in _MEMBERS.values())
+    if isinstance(stack, dict):  # an error as an object: ECS, bunyan, pino
+        stack = _first(stack, ("stack_trace", "stack", "message"))
     if isinstance(time, dict):
         time = time.get("epochSecond")
     if not isinstance(message, str) or not isinstance(time, str | int | float):

@@ -120,9 +120,7 @@ def test_the_map_of_a_case_is_rocketmqs(spark: Any) -> None:
 @pytest.mark.parametrize(
     ("topic", "properties", "flags", "stage", "group"), rows_of(__file__, "stages_by_what_the_broker_writes")
 )
-def test_stages_by_what_the_broker_writes(
-    topic: str, properties: str, flags: int, stage: str, group: str | None
-) -> None:
+def test_stages_by_what_the_broker_writes(topic, properties, flags, stage, group):
     raw = properties.replace("=", "\x01").replace(" ", "\x02").encode()
     other = stores.Record(topic=b"other", properties=b"REAL_TOPIC\x01other")
     made = stores.store([other, stores.Record(topic=topic.encode(), properties=raw, sys_flag=flags), other])

@@ -83,14 +83,7 @@ UNIT = st.tuples(st.integers(0, 2**40), st.integers(91, 2**20), st.integers(-(2*
     keep=st.floats(0.5, 1),
     unit=st.sampled_from((1, 2, 65536)),
 )
-def test_any_bytes_are_read_as_units(
-    tmp_path_factory: pytest.TempPathFactory,
-    queue: list[tuple[int, int, int]],
-    ordered: bool,
-    hurt: list[tuple[float, bytes]],
-    keep: float,
-    unit: int,
-) -> None:
+def test_any_bytes_are_read_as_units(tmp_path_factory, queue, ordered, hurt, keep, unit):
     data = bytearray(b"".join(struct.pack(">qiq", *one) for one in (sorted(queue) if ordered else queue)))
     for place, noise in hurt:
         at = int(place * len(data))

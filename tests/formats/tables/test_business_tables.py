@@ -38,9 +38,7 @@ def table(head: str, line: str, **more: Any) -> str:
 
 
 @pytest.mark.parametrize(("head", "row", "role", "columns"), rows_of(__file__, "columns_are_told_by_their_values"))
-def test_columns_are_told_by_their_values(
-    tmp_path: Path, head: str, row: str, role: str, columns: dict[str, str]
-) -> None:
+def test_columns_are_told_by_their_values(tmp_path, head, row, role, columns):
     found = sniffed(tmp_path, table(head, row))
     assert found is not None
     assert found["role"] == role
