@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kit.formats.patterns import byte_patterns, forms, patterns
+from kit.formats.patterns import byte_patterns, forms
 
-OF_LINE: Final = patterns("host_tools")
+OF_LINE: Final = {origin: re.compile(f"^(?:{head})", re.MULTILINE) for origin, head in forms("host_tools").items()}
 OFTEN_QUOTED: Final = "df"
 """It is short and often pasted between lines of logs; the others run for long, mostly into a file of their own."""
-_IN_BYTES: Final = {
-    origin: re.compile(f"^(?:{head})".encode(), re.MULTILINE) for origin, head in forms("host_tools").items()
-}
 _LOGGED: Final = byte_patterns("host_tools_heads")["logged"]
 EXAMINED: Final = 16384
 """Bytes of a file's head that are examined."""
@@ -20,8 +17,8 @@ EXAMINED: Final = 16384
 
 def origins(text: bytes) -> list[str]:
     """Return the outputs whose heads are in a text."""
-    text = text.replace(b"\r", b"")
-    return [origin for origin, head in _IN_BYTES.items() if head.search(text)]
+    lines = text.replace(b"\r", b"").decode("utf-8", "replace")
+    return [origin for origin, head in OF_LINE.items() if head.search(lines)]
 
 
 def sniff(head: bytes) -> bool:
