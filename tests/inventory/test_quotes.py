@@ -83,11 +83,8 @@ def test_a_key_stands_alone(tmp_path: Path, line: str, hit: int) -> None:
 
 
 def test_of_a_loop_the_first_and_last_lines_are_kept(tmp_path: Path) -> None:
-    found, counts = search(
-        [text(tmp_path / "a.log", b"".join(b"%d %s\n" % (i, OFFSET.encode()) for i in range(1, 1001)))],
-        [OFFSET],
-        most=8,
-    )
+    lines = [b"%d %s\n" % (n, OFFSET.encode()) for n in range(1, 1001)]
+    found, counts = search([text(tmp_path / "a.log", b"".join(lines))], [OFFSET], most=8)
     assert counts == {"a.log": 1000}
     assert [m.line for m in found] == [1, 2, 3, 4, 5, 6, 999, 1000]
 

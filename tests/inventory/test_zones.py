@@ -52,9 +52,8 @@ def item(path: Path, **detail: object) -> Item:
 
 
 def test_every_floating_file_gets_a_zone(tmp_path: Path) -> None:
-    (tmp_path / "a.log").write_text(
-        "".join(f"2024-05-14 10:22:31.{n:03} INFO sent msgId={ID.format(n)}\n" for n in range(20))
-    )
+    sent = [f"2024-05-14 10:22:31.{n:03} INFO sent msgId={ID.format(n)}\n" for n in range(20)]
+    (tmp_path / "a.log").write_text("".join(sent))
     (tmp_path / "b.log").write_text("2024-05-14 10:22:31.000 INFO nothing to pair\n")
     (tmp_path / "zoned.log").write_text(f"2024-05-14T10:22:31.000+08:00 INFO msgId={ID.format(1)}\n")
     items = [item(tmp_path / name) for name in ("a.log", "b.log", "zoned.log")]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from folders import put
 from stores import Record, store
 from table import rows_of
 
@@ -26,11 +27,9 @@ START = 1_795_216_760_000
 def case(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Hundred lines of a log, and one message in three copies of a store: sent, retried twice."""
     root = tmp_path_factory.mktemp("places")
-    evidence = root / "evidence"
-    evidence.mkdir()
     lines = [f"2026-11-20 23:{19 + n // 60}:{n % 60:02},000 WARN [main] o.a.Order - line {n + 1}" for n in range(LINES)]
     lines[49] += f" of {KEY} {IMAGE} " + "x" * 2000
-    (evidence / "app.log").write_text("\n".join(lines) + "\n")
+    put(root / "e" / "app.log", "\n".join(lines) + "\n")
     records = [
         Record(
             topic=topic,
@@ -43,8 +42,8 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Any:
         for n, topic in enumerate((b"orders", b"%RETRY%group", b"%RETRY%group"))
     ]
     made = store(records)
-    (evidence / "00000000000000000000").write_bytes(made.data)
-    opened = kit.open_case(evidence, root / "ws", tz_app="UTC")
+    put(root / "e" / f"{0:020}", made.data)
+    opened = kit.open_case(root / "e", root / "ws", tz_app="UTC")
     opened.spans = made.spans  # type: ignore[attr-defined]
     return opened
 
@@ -112,9 +111,8 @@ def test_the_functions_give_tables_where_nobody_can_click(case: Any) -> None:
 def test_every_reference_and_id_is_a_control_with_the_way_back(case: Any) -> None:
     box = inquiry(case, interactive=True).evidence("made-up", 1)
     table, below = box.children
-    assert table.spec["labels"] == ["Show app.log:50"] and table.spec["columns"][table.spec["place"]][
-        "name"
-    ].startswith("line")
+    place = table.spec["columns"][table.spec["place"]]
+    assert table.spec["labels"] == ["Show app.log:50"] and place["name"].startswith("line")
     assert IMAGE in table.spec["rows"][0][2]  # as text: the script puts it in as nothing else
 
     table._handle_custom_msg({"row": 0}, [])

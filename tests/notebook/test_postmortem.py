@@ -130,9 +130,8 @@ def test_a_note_keeps_what_it_is_about_and_what_the_team_wrote_stays(inquiry: In
     first, second, third = read.tables["hypotheses"]
     assert (first["who"], first["about"], first["references"]) == ("Li Na", LINE, "app.log:1")
     step = inquiry.finding("half-topic-blowup")["steps"][0]
-    assert (
-        second["about"] == f"half-topic-blowup: {step['claim']}" and step["evidence"][0]["file"] in second["references"]
-    )
+    assert second["about"] == f"half-topic-blowup: {step['claim']}"
+    assert step["evidence"][0]["file"] in second["references"]
     assert "WARN" in third["about"] and "2026-11-20T23:20:00+00:00" in third["about"]
 
 
@@ -171,12 +170,9 @@ def page(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, lang: Any = "
         last = cell.source.split("\n")[-1]
         if cell.cell_type == "code" and last.startswith("look."):
             shown = eval(last, {"look": look})
-            each = [*shown.parts, shown] if isinstance(shown, Answer) else [shown]
-            sentence = {"rmq-kit": {"sentence": True}}
-            cell.outputs = [
-                new_output("display_data", data=one._repr_mimebundle_(), metadata=sentence if one is shown else {})
-                for one in each
-            ]
+            parts = [(one, {}) for one in (shown.parts if isinstance(shown, Answer) else ())]
+            each = [*parts, (shown, {"rmq-kit": {"sentence": True}})]
+            cell.outputs = [new_output("display_data", data=o._repr_mimebundle_(), metadata=about) for o, about in each]
     nbformat.write(new_notebook(cells=[new_markdown_cell("# T"), *book.cells]), folder / "90.ipynb")
     story = notebooks.story(folder / "90.ipynb", shift=0)
     return html.notebook(story, inquiry.findings, "Title", lang, {"notes": "notes.yaml"}, "0")
@@ -222,12 +218,9 @@ def test_notes_and_evidence_merge_in_order_of_time(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["postmortem", evidence, "--notes", str(path), "--out", str(tmp_path / "a")])
     assert done.exit_code == 0 and done.stdout.strip() == str(tmp_path / "a" / "postmortem.html"), done.output
     assert path.read_text() == WRITTEN
-    [events] = [
-        output["data"]["application/vnd.rmq-kit.table+json"]["rows"]
-        for cell in notebooks.read(tmp_path / "a" / "notebooks" / "90_postmortem.ipynb").cells
-        if cell.source == "look.events()"
-        for output in cell.outputs
-    ]
+    cells = notebooks.read(tmp_path / "a" / "notebooks" / "90_postmortem.ipynb").cells
+    [output] = [output for cell in cells if cell.source == "look.events()" for output in cell.outputs]
+    events = output["data"]["application/vnd.rmq-kit.table+json"]["rows"]
     at = {what: time for time, _, what, *_ in events}
     assert [time for time, *_ in events if time != "–"] == sorted(time for time, *_ in events if time != "–")
     assert events[-1][2] == "coffee" and at["alarm (on call)"] == "2026-11-20 15:36:00"

@@ -171,17 +171,11 @@ LIMITS = {
 
 def half(offset: int, size: int, **more: Any) -> dict[str, Any]:
     """Return a half record of `size` bytes, 500 of which are body."""
-    record = {
+    return {
         "file": "log", "topic": HALF, "stage": "half", "property_REAL_TOPIC": "orders", "sys_flag": 4, "body_size": 500,
-        "store_size": size,
-    }  # fmt: skip
-    record |= {
-        "queue_offset": offset,
-        "physical_offset": 1000 * offset,
-        "store_timestamp": at(offset),
-        "uniq_key": f"K{offset}",
-    }
-    return record | {"offset_msg_id": f"{offset:032X}"} | more
+        "store_size": size, "queue_offset": offset, "physical_offset": 1000 * offset, "store_timestamp": at(offset),
+        "uniq_key": f"K{offset}", "offset_msg_id": f"{offset:032X}",
+    } | more  # fmt: skip
 
 
 def of_halves(table: str, *records: dict[str, Any], **given: Any) -> list[dict[str, Any]]:
@@ -194,25 +188,17 @@ def of_halves(table: str, *records: dict[str, Any], **given: Any) -> list[dict[s
 
 
 def open_ones(*offsets: int) -> list[dict[str, Any]]:
-    ids = (
-        asked.case(records=[half(n, 900) for n in offsets])
-        .tables.frame("records")
-        .select("id", "queue_offset")
-        .collect()
-    )
-    return [
-        {"id": r.id, "uniq_key": f"K{r.queue_offset}", "state": "pending", "last_queue": r.queue_offset} for r in ids
-    ]
+    records = asked.case(records=[half(n, 900) for n in offsets]).tables.frame("records")
+    ids = [(row.id, row.queue_offset) for row in records.select("id", "queue_offset").collect()]
+    return [{"id": id_, "uniq_key": f"K{n}", "state": "pending", "last_queue": n} for id_, n in ids]
 
 
 def test_open_transactions_that_do_not_fit_are_misfits() -> None:
-    rows = of_halves(
-        "half_misfits", half(1, 990), half(2, 980), half(3, 700), half(4, 999), transactions=open_ones(1, 3, 4)
-    )
+    halves = [half(n, size) for n, size in ((1, 990), (2, 980), (3, 700), (4, 999))]
+    rows = of_halves("half_misfits", *halves, transactions=open_ones(1, 3, 4))
     assert [(r["queue_offset"], r["state"], r["last_size"], r["transactions"], r["largest"]) for r in rows] == [
-        (1, "pending", 1017, 2, 1026),
-        (4, "pending", 1026, 2, 1026),
-    ]
+        (1, "pending", 1017, 2, 1026), (4, "pending", 1026, 2, 1026),
+    ]  # fmt: skip
 
 
 def test_a_record_loops_that_the_log_names_or_whose_sizes_it_prints() -> None:
@@ -226,10 +212,8 @@ def test_a_record_loops_that_the_log_names_or_whose_sizes_it_prints() -> None:
 
 
 def test_what_waits_behind_the_record_at_which_the_check_is_stuck() -> None:
-    looping = [
-        {"queue_offset": n, "offset_msg_id": str(n), "file": "log", "next_refused": why}
-        for n, why in ((2, None), (3, "total"))
-    ]
+    record = {"offset_msg_id": "M", "file": "log"}
+    looping = [record | {"queue_offset": n, "next_refused": why} for n, why in ((2, None), (3, "total"))]
     misfits = [{"queue_offset": 1}]
     (row,) = asked.rows("half_waiting", half_looping=looping, half_misfits=misfits, transactions=open_ones(1, 3, 4, 5))
     assert row == {"stuck": 3, "waiting": 2}
@@ -246,11 +230,8 @@ def test_the_largest_half_records_have_their_fate() -> None:
 
 def test_marks_of_the_release_that_wrote_half_records() -> None:
     text = "x" * (700 - 91 - 500 - len(HALF) - 1)
-    (row,) = of_halves(
-        "half_writers",
-        half(1, 700, properties_text=text, property_CLUSTER="c"),
-        half(2, 700, properties_text=text + "y"),
-    )
+    first, second = half(1, 700, properties_text=text, property_CLUSTER="c"), half(2, 700, properties_text=text + "y")
+    (row,) = of_halves("half_writers", first, second)
     assert row == {
         "broker": "host H", "region": False, "transaction_id": False, "cluster": True, "unseparated": True, "release": "4.6.0",
     }  # fmt: skip

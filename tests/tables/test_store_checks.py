@@ -2,6 +2,7 @@
 
 import json
 import struct
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +34,15 @@ def whole() -> Case:
 def test_a_whole_store_agrees(whole: Case) -> None:
     assert {check: whole.facts.rows(check) for check in CHECKS} == {check: [] for check in CHECKS}
     units = whole.consumequeue.select("topic", "queue_id", "logical_offset", "physical_offset").collect()
-    assert sorted(tuple(u) for u in units) == sorted(
-        (t["topic"], t["queue_id"], t["queue_offset"], t["physical_offset"]) for t in recorded.truth("producer-offline")
-    )
+    place = ("topic", "queue_id", "queue_offset", "physical_offset")
+    records = [tuple(record[name] for name in place) for record in recorded.truth("producer-offline")]
+    assert sorted(map(tuple, units)) == sorted(records)
 
 
 def test_settings_changed_last(whole: Case, evidence: Path) -> None:
     config = evidence / STORE / "config"
-    now, was = (
-        json.loads((config / name).read_text())["topicConfigTable"] for name in ("topics.json", "topics.json.bak")
-    )
+    files = (config / "topics.json", config / "topics.json.bak")
+    now, was = (json.loads(file.read_text())["topicConfigTable"] for file in files)
     topics = {topic for topic in {*now, *was} if now.get(topic) != was.get(topic)}
     found = whole.facts.rows("changed_settings")
     assert {row["subject"] for row in found} == topics
@@ -54,14 +54,9 @@ def damaged(evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[C
     """A record overwritten, a unit turned elsewhere, the last unit of a queue gone, an offset far ahead."""
     folder = tmp_path_factory.mktemp("damaged")
     root = recorded.unpack("producer-offline", folder)
-    mine = sorted(
-        (t for t in recorded.truth("producer-offline") if t["topic"] == TOPIC),
-        key=lambda t: (t["queue_id"], t["queue_offset"]),
-    )
-    by_queue: dict[int, list[dict[str, Any]]] = {}
-    for t in mine:
-        by_queue.setdefault(t["queue_id"], []).append(t)
-    queue, records = max(by_queue.items(), key=lambda kv: len(kv[1]))
+    halves = [t for t in recorded.truth("producer-offline") if t["topic"] == TOPIC]
+    ((queue, _),) = Counter(t["queue_id"] for t in halves).most_common(1)
+    records = sorted((t for t in halves if t["queue_id"] == queue), key=lambda t: t["queue_offset"])
     assert len(records) >= 6
     lost, moved, last = records[1], records[3], records[-1]
     log = root / STORE / "commitlog/00000000000000000000"
@@ -74,9 +69,8 @@ def damaged(evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[C
     units[20 * last["queue_offset"] :] = bytes(len(units) - 20 * last["queue_offset"])
     path.write_bytes(units)
     offsets = root / STORE / "config/consumerOffset.json"
-    offsets.write_text(
-        f'{{"offsetTable":{{"{TOPIC}@ahead":{{{queue}:99999}},"{TOPIC}@fits":{{{queue}:{last["queue_offset"] + 1}}}}}}}'
-    )
+    ahead, fits = {str(queue): 99999}, {str(queue): last["queue_offset"] + 1}
+    offsets.write_text(json.dumps({"offsetTable": {f"{TOPIC}@ahead": ahead, f"{TOPIC}@fits": fits}}))
     return kit.open_case(root), {"queue": queue, "lost": lost, "moved": moved, "last": last}
 
 

@@ -96,14 +96,9 @@ def test_unquoted_batches_are_put_together(tmp_path: Path) -> None:
 
 
 def test_a_parquet_table_is_read_like_a_csv(tmp_path: Path) -> None:
-    frame = pa.table(
-        {
-            "order_no": [f"SO{n:06}" for n in range(N)],
-            "status": ["PAID"] * N,
-            "at": [dt.datetime(2024, 5, 14, 10, n) for n in range(N)],  # noqa: DTZ001
-        }
-    )
-    pq.write_table(frame, tmp_path / "x")
+    times = [dt.datetime(2024, 5, 14, 10, n) for n in range(N)]  # noqa: DTZ001
+    orders = {"order_no": [f"SO{n:06}" for n in range(N)], "status": ["PAID"] * N, "at": times}
+    pq.write_table(pa.table(orders), tmp_path / "x")
     data = (tmp_path / "x").read_bytes()
     found = business_tables.sniff(tmp_path / "x", data, len(data))
     assert found is not None
