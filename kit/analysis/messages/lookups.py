@@ -39,9 +39,7 @@ EVENTS: Final = ("lookup-command", "lookup-failed", "lookup-found", "query-no-me
 
 _COMMAND: Final = re.compile(rf"\b({'|'.join(WANTS)})\b([^\n]*)")
 _OTHER: Final = re.compile(r"\bmqadmin(?:\.cmd)?\s+(?!-)([A-Za-z]\w+)|\b(\w+?)(?:SubCommand|Command) command failed")
-_CLASS: Final = re.compile(
-    r"\b(QueryMsgById|QueryMsgByUniqueKey|QueryMsgTraceById|DecodeMessageId)(?:SubCommand|Command|Commond)\b"
-)
+_CLASS: Final = re.compile(rf"\b({'|'.join(WANTS)})(?:SubCommand|Command|Commond)\b", re.IGNORECASE)
 _ARGUMENT: Final = re.compile(r"(?:\s-i|\s--msgId)[\s=]*[\"']?([^\s\"']+)")
 _CONNECT: Final = re.compile(r"connect to <?(?P<address>[^\s>]+:\d+)>? failed")
 _FAILED: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (

@@ -27,7 +27,8 @@ def observe(facts: Facts) -> Observed:
     stored = bool(ends or (not applies and replicas.ends(facts)))
     last = max(ends, key=lambda row: row["end"], default=None)
     # Where a copy ends inside a record, the store itself may have what follows.
-    cut_short = last is not None and any(row["file"] == last["file"] for row in facts.rows("cut_files"))
+    cut = {row["file"] for row in facts.rows("unread_ranges") if row["reason"] == "truncated"} if last else set()
+    cut_short = last is not None and last["file"] in cut
     # The topics of users that the replica has records of, the first few.
     hosts = {row["store_host"] for row in ends}
     named = {row["topic"] for row in facts.rows("stored_queues") if row["store_host"] in hosts} if hosts else ()
