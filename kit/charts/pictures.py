@@ -1,4 +1,4 @@
-"""Pictures of whatever a query answers, so that a changed query is drawn too; flows between topics; diagrams.
+"""Pictures of whatever a query answers, so that a changed query is drawn too; diagrams.
 
 The first column is the place (a time or a label), the last one the number, a text between them tells the series apart.
 """
@@ -10,21 +10,17 @@ from typing import Final
 
 import attrs
 import pandas as pd
-import plotly.graph_objects as go
 
 from kit import data
-from kit.charts import LABELS, Chart, Declared, escape, figure
-from kit.charts.figures import BLUE, GREY, PALETTE, VERMILLION, Drawing, add_arrow, build
-from kit.i18n import Lang, Sentence, T
+from kit.charts import LABELS, Chart, Declared, figure
+from kit.charts.figures import BLUE, GREY, VERMILLION, Drawing, add_arrow, build
+from kit.i18n import Lang, T
 
 ANY = Declared.of("any")
-FLOW = Declared.of("flow")
 WORDS: Final = LABELS["walk columns"]
 """What columns of the walks are called, by their English words; any other column keeps its name."""
 SERIES = 8
 """Series that are drawn; the smallest of more are left to the table."""
-FLOOR: Final = 0.02
-"""Narrowest visible flow, as a share of the widest."""
 
 
 def lines(frame: pd.DataFrame, lang: Lang = "en", log: bool = False) -> Chart:
@@ -86,43 +82,6 @@ def _any(frame: pd.DataFrame, drawing: Drawing, lang: Lang, value: str = "") -> 
 def _words(column: object, lang: Lang) -> str:
     name = str(column).replace("_", " ")
     return WORDS[name].in_(lang) if name in WORDS else name
-
-
-# --- flows ------------------------------------------------------------------------------------------------------------
-
-
-def flow(frame: pd.DataFrame, title: Sentence, reading: Sentence, lang: Lang = "en") -> Chart:
-    """Chart a flow between topics or stages as a Sankey diagram. `frame`: source, target, count."""
-    links = frame.groupby(["source", "target"], as_index=False, sort=False)["count"].sum()
-    links = links[links["count"] > 0].reset_index(drop=True)
-    if links.empty:
-        return Chart(figure(), links, reading, reading, title, FLOW.columns, lang)
-    nodes = list(dict.fromkeys([*links["source"], *links["target"]]))
-    colours = [PALETTE[n % len(PALETTE)] for n in range(len(nodes))]
-    count = links["count"].astype("float64")
-    drawn = count.clip(lower=count.max() * FLOOR)
-    ends = [count.groupby(links[end]).sum() for end in ("source", "target")]
-    names = [f"{escape(name, 48)}  {max(end.get(name, 0) for end in ends):,.0f}" for name in nodes]
-    node = {
-        "label": names, "color": colours, "pad": 28, "thickness": 14, "line": {"width": 0},
-        "hovertemplate": "%{label}<extra></extra>",
-    }  # fmt: skip
-    source, target = ([nodes.index(name) for name in links[end]] for end in ("source", "target"))
-    link = {
-        "source": source, "target": target, "value": drawn, "customdata": count, "color": [_fade(colours[n]) for n in source],
-        "hovertemplate": "%{source.label} → %{target.label}<br>%{customdata:,d}<extra></extra>",
-    }  # fmt: skip
-    # Words have no shadow: its own has the colour of a paper that is not there.
-    sankey = go.Sankey(arrangement="snap", node=node, link=link, textfont={"size": 13, "shadow": "none"})
-    chart = figure(sankey, height=max(300, 70 * len(links))).update_layout(margin={"l": 8, "r": 8, "t": 16, "b": 16})
-    sentence = reading.render(lang)
-    if (drawn != count).any():
-        sentence = f"{sentence} {FLOW['floor'].render(lang)}"
-    return Chart(chart, links, sentence, FLOW["alt"].say(nodes=len(nodes)), title, FLOW.columns, lang, min_width=680)
-
-
-def _fade(colour: str) -> str:
-    return f"rgba({int(colour[1:3], 16)},{int(colour[3:5], 16)},{int(colour[5:7], 16)},0.42)"
 
 
 # --- diagrams ---------------------------------------------------------------------------------------------------------

@@ -6,9 +6,10 @@ import functools
 from typing import Any, Final
 
 import pandas as pd
+import plotly.graph_objects as go
 
-from kit.charts import LABELS, Chart, Declared, Table, pictures
-from kit.charts.figures import BLUE, GREEN, GREY, ORANGE, SHAPES, VERMILLION, add_arrow, figure
+from kit.charts import LABELS, Chart, Declared, Table, escape, pictures
+from kit.charts.figures import BLUE, GREEN, GREY, ORANGE, PALETTE, SHAPES, VERMILLION, add_arrow, figure
 from kit.i18n import Lang
 
 GROWTH = Declared.of("leak growth")
@@ -20,6 +21,8 @@ WRONG = Declared.of("disagreements")
 LANES: Final = LABELS["half topic lanes"]
 LANE_COLOURS: Final = dict(zip(LANES, (ORANGE, BLUE, GREEN, VERMILLION), strict=True))
 WHITE: Final = {"width": 1, "color": "white"}
+FLOOR: Final = 0.02
+"""Narrowest visible flow, as a share of the widest."""
 ROUND_GAP: Final = pd.Timedelta(milliseconds=600)
 
 
@@ -121,15 +124,40 @@ loop = functools.partial(pictures.diagram, "half topic loop")
 
 
 def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart where all transactions went. `frame`: source, target (keys of `transactions nodes`), count."""
-    if frame.empty:
+    """Chart where all transactions went as a Sankey diagram. `frame`: source, target (keys of `transactions nodes`),
+    count.
+    """
+    some = frame[frame["count"] > 0] if len(frame) else frame
+    if some.empty:
         return ACCOUNT.nothing(lang)
+    links = ACCOUNT.named(some, lang).groupby(["source", "target"], as_index=False, sort=False)["count"].sum()
+    nodes = list(dict.fromkeys([*links["source"], *links["target"]]))
+    colours = [PALETTE[n % len(PALETTE)] for n in range(len(nodes))]
+    count = links["count"].astype("float64")
+    drawn = count.clip(lower=count.max() * FLOOR)
+    ends = [count.groupby(links[end]).sum() for end in ("source", "target")]
+    names = [f"{escape(name, 48)}  {max(end.get(name, 0) for end in ends):,.0f}" for name in nodes]
+    node = {
+        "label": names, "color": colours, "pad": 28, "thickness": 14, "line": {"width": 0},
+        "hovertemplate": "%{label}<extra></extra>",
+    }  # fmt: skip
+    source, target = ([nodes.index(name) for name in links[end]] for end in ("source", "target"))
+    faded = ["rgba({},{},{},0.42)".format(*bytes.fromhex(colours[n][1:])) for n in source]
+    link = {
+        "source": source, "target": target, "value": drawn, "customdata": count, "color": faded,
+        "hovertemplate": "%{source.label} → %{target.label}<br>%{customdata:,d}<extra></extra>",
+    }  # fmt: skip
+    # Words have no shadow: its own has the colour of a paper that is not there.
+    sankey = go.Sankey(arrangement="snap", node=node, link=link, textfont={"size": 13, "shadow": "none"})
+    chart = figure(sankey, height=max(300, 70 * len(links))).update_layout(margin={"l": 8, "r": 8, "t": 16, "b": 16})
     into = frame.groupby("target")["count"].sum()
     values = {state: int(into.get(state, 0)) for state in ("rolled_back", "discarded", "pending")}
     values["total"] = int(frame.loc[frame["source"] == "half", "count"].sum())
     values["committed"] = int(into.get("committed", 0) + into.get("committed twice", 0))
-    reading = ACCOUNT["reading"].say(**values, checked=int(into.get("check", 0)))
-    return pictures.flow(ACCOUNT.named(frame, lang), ACCOUNT["title"], reading, lang)
+    reading = ACCOUNT["reading"].say(**values, checked=int(into.get("check", 0))).render(lang)
+    if (drawn != count).any():
+        reading = f"{reading} {ACCOUNT['floor'].render(lang)}"
+    return ACCOUNT.chart(links, lang, reading, chart, alt={"nodes": len(nodes)})
 
 
 def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
