@@ -130,7 +130,7 @@ def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     some = frame[frame["count"] > 0] if len(frame) else frame
     if some.empty:
         return ACCOUNT.nothing(lang)
-    links = ACCOUNT.named(some, lang).groupby(["source", "target"], as_index=False, sort=False)["count"].sum()
+    links = ACCOUNT.named(some, lang).groupby(["source", "target"], as_index=False, sort=False)[["count"]].sum()
     nodes = list(dict.fromkeys([*links["source"], *links["target"]]))
     colours = [PALETTE[n % len(PALETTE)] for n in range(len(nodes))]
     count = links["count"].astype("float64")
