@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from busy_evidence import REFUSAL, STARTED, A, B, attempt, clock, sent, thrown, traffic, write_log, write_store
+from folders import put
+from stores import store
 
 import kit
 from kit import causes
@@ -40,12 +42,16 @@ def test_a_standstill_alone_is_suspected(tmp_path: Path) -> None:
 
 def test_refusals_that_name_no_message_are_counted_one_by_one_beside_a_store(tmp_path: Path) -> None:
     write_store(tmp_path / "evidence" / "store", traffic(4000))
+    # What is stored between the two files is missing.
+    put(tmp_path / "evidence" / "store" / f"{1 << 20:020}", store([sent("K1", 5000, 5001)], 1 << 20).data)
     failed = [f"{clock(1000 * n)} ERROR [main] orders.Sender - send failed\n{REFUSED}" for n in range(3)]
     write_log(tmp_path / "evidence" / "orders.log", failed)
     _, found = ask(tmp_path / "evidence")
     assert found.verdict == "confirmed"
     assert [found.figures[name] for name in ("sends_failed", "lost", "failed_but_stored")] == [3, None, None]
     assert found.figures["errors_by_kind"] == {"TIMEOUT_CLEAN_QUEUE": 3}
+    wanted = f"to {1 << 20:,} of the log of 10.0.0.2:10911 are missing"
+    assert any(wanted in each.why.render() for each in found.missing)
 
 
 def test_every_explanation_has_a_name_and_a_remedy() -> None:

@@ -20,7 +20,9 @@ from kit.analysis.sends import attempts, busy, sends
 from kit.causes.declared import Observed
 from kit.causes.findings import Moment, Step, supporting
 from kit.causes.texts import texts_of
+from kit.formats.values import integer
 from kit.inventory.references import Ref
+from kit.rocketmq.versions import OLDEST, rule
 from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)
@@ -45,8 +47,6 @@ MOST_WHYS = 4
 LONGEST = 5
 """Stalls that the timeline names, the longest ones."""
 OPEN: Final = "UNIQ_KEY={uniq_key}, TRANSACTION_CHECK_TIMES={check_times}, {state}"
-CLIENT_TIMEOUT = 3000
-"""ms of sendMsgTimeout unless the application sets it: client/producer/DefaultMQProducer."""
 
 
 def observe(facts: Facts) -> Observed:
@@ -150,8 +150,7 @@ def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
 def _limits(facts: Facts, stalls: list[Any]) -> dict[str, Any]:
     """Return how long a stall was, how long clients wait, and how many refusals a longer wait would have spared."""
     longest = max((s.stood / s.pauses if s.pauses > 1 else s.seconds for s in stalls), default=None)
-    value = setup.setting(facts, "sendMsgTimeout").value or ""
-    timeout = (int(value) if value.isdecimal() else CLIENT_TIMEOUT) / 1000
+    timeout = (integer(setup.setting(facts, "sendMsgTimeout").value) or rule("sendMsgTimeout", OLDEST)) / 1000
     spared = None
     if longest is not None and longest < timeout:
         periods = busy.printed_periods(attempts.entries(facts))
