@@ -111,10 +111,8 @@ def case(*, options: Options | None = None, found: Any = None, **tables: list[di
     for name, rows in tables.items():
         known = GIVEN_AS.get(name, name)
         if known == "all_events":
-            rows = [
-                {f"value_{each}": value for each, value in dict(row.get("values", {})).items() if each in ASKED} | row
-                for row in rows
-            ]
+            values = [{k: v for k, v in dict(row.get("values", {})).items() if k in ASKED} for row in rows]
+            rows = [{f"value_{k}": v for k, v in asked.items()} | row for asked, row in zip(values, rows, strict=True)]
         query = catalogue().get(known)
         schema = frames.schema(query.columns) if query and query.fold else SCHEMAS.get(known)
         if rows or schema:  # a query without rows is asked of tables without rows

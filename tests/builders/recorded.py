@@ -123,11 +123,8 @@ def rows(name: str, pattern: str) -> list[dict[str, str]]:
 
 def texts(name: str) -> dict[str, Path]:
     """Return the logs and mqadmin outputs that are neither empty nor compressed."""
-    return {
-        file: path
-        for file, path in paths(name).items()
-        if path.stat().st_size and ("/mqadmin/" in file or file.endswith(".log"))
-    }
+    shown = {file: path for file, path in paths(name).items() if "/mqadmin/" in file or file.endswith(".log")}
+    return {file: path for file, path in shown.items() if path.stat().st_size}
 
 
 @cache

@@ -48,9 +48,8 @@ def test_a_known_text_concerns_whom_its_lines_name(line: str, named: str) -> Non
 
 
 def test_a_remedy_may_concern_fewer_than_its_finding() -> None:
-    finding = Finding(
-        "a-cause", "neighbour", T("title"), T("No."), [step("deciding", True)], actors=("orders", "hotels")
-    )
+    shown = [step("deciding", True)]
+    finding = Finding("a-cause", "neighbour", T("title"), T("No."), shown, actors=("orders", "hotels"))
     finding.remedies = [Remedy(CLAIM, CLAIM, CLAIM, CLAIM, actors=("hotels",)), Remedy(CLAIM, CLAIM, CLAIM, CLAIM)]
     ends = [str(each["action"]).removeprefix(CLAIM.en) for each in finding.as_dict()["remedies"]]
     assert ends == [" Concerns hotels.", " Concerns orders, hotels."]
@@ -76,9 +75,8 @@ def test_the_verdict_follows_from_the_steps(steps: list[str], expected: str) -> 
 
 def test_a_request_says_where_and_when() -> None:
     day = dt.datetime(2024, 5, 14, 2, 0, tzinfo=dt.UTC)
-    asked = collect_next._where(
-        ["10.0.0.1", "10.0.0.2"], collect_next.widened((day, day + dt.timedelta(minutes=1))), local=False
-    )
+    window = collect_next.widened((day, day + dt.timedelta(minutes=1)))
+    asked = collect_next._where(["10.0.0.1", "10.0.0.2"], window, local=False)
     assert asked is not None
     assert asked.render("en") == "hosts 10.0.0.1, 10.0.0.2, 2024-05-14 01:55 to 2024-05-14 02:06 UTC"
     assert collect_next._where([str(n) for n in range(6)], None, local=False) is None

@@ -97,12 +97,8 @@ def test_code_13_alone_does_not_say_that_it_was_the_size() -> None:
         "status": None, "topic": "orders", "count": 1, "first": AT, "last": AT, "line": 9, "last_line": 9,
     }  # fmt: skip
     shown: dict[str, Any] = {"quotes": {4: "CODE: 13  DESC: the message is illegal"}, "size_refusals": [other]}
-    found = [
-        causes.examine(
-            facts(size_rejects=[row], known_texts=[SEEN | {"event": row["event"]}], **shown), "client-oversize-reject"
-        )
-        for row in (answer, own)
-    ]
+    given = [facts(size_rejects=[row], known_texts=[SEEN | {"event": row["event"]}], **shown) for row in (answer, own)]
+    found = [causes.examine(each, "client-oversize-reject") for each in given]
     assert [each.verdict for each in found] == ["suspected", "confirmed"]
     assert "for the size" not in str(found[0].as_dict()["summary"]).split(".")[0]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from folders import put
 from stores import Record, store
 
 from kit.evidence import buffers
@@ -57,11 +58,9 @@ def test_a_commitlog(commitlog: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_consume_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "consumequeue" / "T" / "0" / f"{0:020}"
-    path.parent.mkdir(parents=True)
     units = np.zeros(2000, consumequeue.PLAIN)
     units["physical_offset"], units["size"] = np.arange(2000) * 200, 200
-    path.write_bytes(units.tobytes())
+    path = put(tmp_path / "consumequeue" / "T" / "0" / f"{0:020}", units.tobytes())
     monkeypatch.setattr(consumequeue, "BATCH_UNITS", 100)
     read = consumequeue.units(str(path), str(path))
     next(read)

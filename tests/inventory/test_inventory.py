@@ -145,21 +145,14 @@ def test_workspace_inside_the_evidence_is_refused(evidence: Path, inside: str) -
 
 
 def test_what_is_too_large_or_a_hole_is_named_and_not_read(tmp_path: Path) -> None:
-    (tmp_path / "e" / "commitlog").mkdir(parents=True)
-    for name, size, stored in (
-        ("commitlog/00000000000000000000", 3 << 30, 0),
-        ("a.log", 1 << 40, 7),
-        ("b.hprof", 1 << 40, 0),
-    ):
-        with (tmp_path / "e" / name).open("wb") as file:
+    holes = (("commitlog/00000000000000000000", 3 << 30, 0), ("a.log", 1 << 40, 7), ("b.hprof", 1 << 40, 0))
+    for name, size, stored in holes:
+        with put(tmp_path / "e" / name, "").open("wb") as file:
             file.truncate(size)
             file.seek(size - stored)
             file.write(b"x" * stored)
-    (tmp_path / "e" / "ok.log").write_text("2026-11-20 10:00:00 WARN main - topic length too long 149\n")
-    found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert {r.file: r.reason for r in found.refused} == {
-        "a.log": "sparse", "b.hprof": "sparse", "commitlog/00000000000000000000": "sparse",
-    }  # fmt: skip
+    found = take(tmp_path, {"ok.log": "2026-11-20 10:00:00 WARN main - topic length too long 149\n"})
+    assert {r.file: r.reason for r in found.refused} == {name: "sparse" for name, *_ in holes}
     assert [item.file for item in found.items] == ["ok.log"]
 
 

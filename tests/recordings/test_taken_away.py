@@ -43,9 +43,8 @@ def fits(path: str, patterns: tuple[str, ...]) -> bool:
 
 def asked(case: Case) -> dict[str, Finding]:
     """Ask every root cause."""
-    return {
-        cause.slug: causes.examine(case.facts, cause.slug) for cause in causes.discover() if cause.kind == "root_cause"
-    }
+    roots = [cause.slug for cause in causes.discover() if cause.kind == "root_cause"]
+    return {slug: causes.examine(case.facts, slug) for slug in roots}
 
 
 def confirmed(found: dict[str, Finding]) -> set[str]:

@@ -10,6 +10,7 @@ import nbformat
 import pandas as pd
 import pytest
 import recorded
+from folders import put
 from table import rows_of
 
 import kit
@@ -131,8 +132,8 @@ def test_the_bench_shows_what_it_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_archives_come_in_an_order_their_names_do_not_decide(tmp_path: Path) -> None:
-    for name, content in (("b.zip", b"22"), ("a.zip", b"1"), ("c.zip", b"333"), ("README.md", b"")):
-        (tmp_path / name).write_bytes(content)
+    for name, content in {"b.zip": "22", "a.zip": "1", "c.zip": "333", "README.md": ""}.items():
+        put(tmp_path / name, content)
     first = [path.read_bytes() for path in evidences(tmp_path, True, 2)]
     (tmp_path / "below").mkdir()
     for path in list(tmp_path.glob("*.zip")):

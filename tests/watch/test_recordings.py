@@ -240,11 +240,8 @@ HOURS = 24
 
 def broker_line(at: float, n: int) -> str:
     stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at + 8 * 3600))
-    text = (
-        "putMessage message topic length too long 149"
-        if n % 97 == 0
-        else f"pull from 10.0.{n % 256}.{n % 199} took {n} ms"
-    )
+    pull = f"pull from 10.0.{n % 256}.{n % 199} took {n} ms"
+    text = pull if n % 97 else "putMessage message topic length too long 149"
     return f"{stamp} WARN PullMessageThread_{n % 16} - {text}\n"
 
 
