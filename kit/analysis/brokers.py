@@ -113,18 +113,6 @@ def of_this(facts: Facts, hosts: Hosts, items: Iterable[tuple[T, str, str | None
     return own or [what for what, ours in judged if ours is None]
 
 
-def sharing(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return {host: the least of all hosts that are connected with it through files} of (file, host)."""
-    hosts: defaultdict[str, set[str]] = defaultdict(set)
-    for file, host in pairs:
-        hosts[file].add(host)
-    connected: dict[str, set[str]] = {}
-    for of_file in hosts.values():
-        joined = set().union(*(connected.get(host, {host}) for host in of_file))
-        connected |= dict.fromkeys(joined, joined)
-    return {host: min(joined) for host, joined in connected.items()}
-
-
 def half_hosts(facts: Facts) -> dict[str, str]:
     """Return {storing host: its broker} of the hosts with half or op records, as in offset message ids."""
     return {row["host"]: row["broker"] for row in facts.rows("store_brokers") if row["halves"]}

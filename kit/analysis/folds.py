@@ -7,6 +7,7 @@ Those that belong to one subject are with it: `offset_moves`, `send_calls`. All 
 from __future__ import annotations
 
 import contextlib
+from collections import defaultdict
 from typing import Any, Final
 
 from kit.analysis import brokers, setup, sizes
@@ -53,8 +54,14 @@ def store_brokers(facts: Facts) -> list[dict[str, Any]]:
     """
     # A damaged record may have no address.
     rows = [row | {"host": host} for row in facts.rows("file_hosts") if (host := ids.host_prefix(row["store_host"]))]
-    broker = brokers.sharing((row["file"], row["host"]) for row in rows)
-    return [row | {"broker": broker[row["host"]]} for row in rows]
+    of_file: defaultdict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        of_file[row["file"]].add(row["host"])
+    connected: dict[str, set[str]] = {}
+    for hosts in of_file.values():
+        joined = set().union(*(connected.get(host, {host}) for host in hosts))
+        connected |= dict.fromkeys(joined, joined)
+    return [row | {"broker": min(connected[row["host"]])} for row in rows]
 
 
 @fold("kept boolean", "store_brokers", "settings", "admin_names")
