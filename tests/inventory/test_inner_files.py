@@ -5,9 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
-from folders import put, take, zip_of
+from folders import take, zip_of
 
-import kit
 from kit.evidence import archives
 from kit.inventory import inner_files
 
@@ -20,14 +19,6 @@ JSON = "".join(json.dumps(dict(zip(HEADER, row, strict=True))) + "\n" for row in
 RULE = "+--------------+-----------+-------------------------+\n"
 BOX = "".join(f"| {a:12} | {b:9} | {c:23} |\n" for a, b, c in [HEADER, *ROWS]).replace("\n", f"\n{RULE}", 1)
 BOX = f"mysql> select * from t_order;\n{RULE}{BOX}{RULE}"
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("text", [CSV, JSON, BOX], ids=["csv", "json", "box"])
-def test_the_same_rows_in_every_form(text: str, tmp_path: Path) -> None:
-    case = kit.open_case(put(tmp_path / "e" / "t_order.txt", text).parent, tmp_path / "ws")
-    rows = case.rows.select("key", "status", "time_text", "role").collect()
-    assert sorted(map(tuple, rows)) == [(*row, "business") for row in ROWS]
 
 
 def office(member: str) -> bytes:

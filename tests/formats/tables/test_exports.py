@@ -1,12 +1,13 @@
 """Tables in JSON and workbooks, and as `mysql` and `psql` print them: the rows that were put in come out."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
-from folders import put, zip_of
+from folders import put, take, zip_of
 from table import rows_of
 
 from kit.evidence.files import Damaged
@@ -19,18 +20,7 @@ ROWS = [
     ["A-3", "", "2026-11-20 23:36:52.000"],
 ]
 TABLE = [HEADER, *ROWS]
-
-
-def of(found: Any, name: str | None = None) -> list[list[str]]:
-    listed = list(found)
-    assert name is None or {table for table, _ in listed} == {name}
-    return [cells for _, cells in listed]
-
-
-def read(folder: Path, text: str) -> Any:
-    path = put(folder / "t", text)
-    objects = exports.of_json(path, text, "utf-8")
-    return exports.of_text(path, text, "utf-8") if objects is None else objects
+LINES = [json.dumps(dict(zip(HEADER, row, strict=True))) for row in ROWS]
 
 
 BOXED = rows_of(__file__, "boxed")
@@ -39,9 +29,15 @@ VERTICAL = rows_of(__file__, "vertical")
 EXPANDED = rows_of(__file__, "expanded")
 
 
-@pytest.mark.parametrize("text", [BOXED, PSQL, VERTICAL, EXPANDED, BOXED.replace("\n", "\r\n")])
-def test_printed(text: str, tmp_path: Path) -> None:
-    assert of(read(tmp_path, text), "table 1") == TABLE
+JSON = ["\n".join(LINES), "[\n" + ",\n".join(LINES) + "\n]\n", "\n".join([*LINES, '{"order_id": "A-4", ', "[[[["])]
+
+
+@pytest.mark.parametrize("text", [BOXED, PSQL, VERTICAL, EXPANDED, BOXED.replace("\n", "\r\n"), *JSON])
+def test_a_table_in_any_form_is_a_member_of_its_file(text: str, tmp_path: Path) -> None:
+    [member] = [item for item in take(tmp_path, {"t.txt": text}).items if "#" in item.file]
+    assert member.kind == "rows"
+    with Path(member.path).open(encoding="utf-8", newline="") as stream:
+        assert list(csv.reader(stream)) == TABLE
 
 
 def test_several_printed_tables_and_what_is_between_them() -> None:
@@ -54,17 +50,12 @@ def test_lines_that_only_look_like_rules(lines: list[str]) -> None:
     assert list(exports.of_printed(lines)) == []
 
 
-OBJECTS = [dict(zip(HEADER, row, strict=True)) for row in ROWS]
-
-
-def test_lines_of_json(tmp_path: Path) -> None:
-    lines = [json.dumps(row) for row in OBJECTS]
-    cut = "\n".join([*lines, '{"order_id": "A-4", ', "[[[["])
-    for text in ("\n".join(lines), "[" + ",\n".join(lines) + "]\n", cut):
-        assert of(read(tmp_path, text.replace("[{", "[\n{").replace("}]", "}\n]")), "rows") == TABLE
+def test_values_in_lines_of_json(tmp_path: Path) -> None:
     row = {"ok": True, "sum": 1.5, "tags": ["a"], "none": None, "in": {"a": 1}}
     values = [["true", "1.5", '["a"]', "", '{"a": 1}']]
-    assert of(read(tmp_path, f"{json.dumps(row)}\n" * 2)) == [[*row], *values, *values]
+    path = put(tmp_path / "t", f"{json.dumps(row)}\n" * 2)
+    found = exports.of_json(path, path.read_text(), "utf-8")
+    assert found and [cells for _, cells in found] == [[*row], *values, *values]
 
 
 def book(path: Path, sheets: dict[str, list[list[Any]]]) -> Path:
