@@ -156,8 +156,9 @@ def _settings(broker: Broker) -> Iterable[Hazard]:
             ignored = hazard("not-read", place, default=_default(broker, newer or name), **values)
             yield ignored if newer else attrs.evolve(ignored, instead=SAYS["remove"])
         elif config.misfit(name, value):
-            values = {"name": name, "value": value, "unit": parameter.unit}
-            yield hazard("not-a-number", place, default=_default(broker, name), **values)
+            slug = "not-a-value" if parameter.values else "not-a-number"
+            values = {"name": name, "value": value, "unit": parameter.unit, "values": ", ".join(parameter.values)}
+            yield hazard(slug, place, default=_default(broker, name), **values)
 
 
 def _default(broker: Broker, name: str) -> str | None:

@@ -27,7 +27,8 @@ Unit = Literal["ms", "s", "hours", "bytes", "percent", "count", "bool", "enum", 
 
 class Parameter(data.Row, frozen=True, kw_only=True):
     """One setting. `since`/`until`: first and last release that reads it under this name; `default`: None if it differs
-    by version (see `versions.RULES`) or has none; `read`: whether a broker's getBrokerConfig has it.
+    by version (see `versions.RULES`) or has none; `read`: whether a broker's getBrokerConfig has it; `values`: of an
+    enum, all there are.
     """
 
     side: Literal["broker", "store", "client"]
@@ -38,6 +39,7 @@ class Parameter(data.Row, frozen=True, kw_only=True):
     since: str | None = None
     until: str | None = None
     read: bool = True
+    values: tuple[str, ...] = ()
 
 
 class _Parameters(data.Row, frozen=True):
@@ -117,14 +119,17 @@ def typed(name: str, text: str) -> Any:
 
 
 def misfit(name: str, text: str) -> bool:
-    """Return whether the value of a numeric parameter is not a number: the broker then keeps its default.
+    """Return whether the value of a numeric parameter is not a number, or that of an enum none of its own: the broker
+    then keeps its default.
 
     `common/MixAll.properties2Object` sets field by field and ignores what cannot be parsed; a bool that is not `true`
     is false.
     """
     parameter = PARAMETERS.get(name)
-    if parameter is None or parameter.unit in ("text", "enum", "bool"):
+    if parameter is None or parameter.unit in ("text", "bool"):
         return False
+    if parameter.unit == "enum":
+        return bool(parameter.values) and text.strip() not in parameter.values
     return isinstance(typed(name, text), str)
 
 

@@ -89,6 +89,15 @@ def test_what_the_broker_does_not_take(tmp_path: Path) -> None:
     assert "6000" in found["misspelt"].becomes.render()
 
 
+def test_a_comment_behind_a_value_undoes_it(tmp_path: Path) -> None:
+    """store/config/MessageStoreConfig.setFlushDiskType asks for FlushDiskType.valueOf of the whole text, and
+    common/MixAll.properties2Object goes on when that throws.
+    """
+    found = named(examined(conf(tmp_path / "e", "flushDiskType=SYNC_FLUSH # safe", "brokerRole=SYNC_MASTER")))
+    assert set(found) == {"not-a-value"} and "ASYNC_FLUSH" in found["not-a-value"].becomes.render()
+    assert "ASYNC_FLUSH, SYNC_FLUSH" in found["not-a-value"].instead.render()
+
+
 def test_immunity_against_the_time_files_are_kept(tmp_path: Path) -> None:
     """Half messages older than fileReservedTime are skipped (§6.4 d); 5.1.1+ refuses late commits (§4.4)."""
     seen = examined(conf(tmp_path / "e", "fileReservedTime=72", "transactionTimeOut=60000"), "4.9.4").seen
