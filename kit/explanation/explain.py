@@ -123,13 +123,8 @@ def _table(command: str) -> Meaning:
 
 
 def _output(tool: str) -> Meaning:
-    title = context.OUTPUT["title"].say(tool=tool)
-    return Meaning(
-        title,
-        (context.OUTPUT["threads" if tool == context.DUMP else "meaning"],),
-        context.OUTPUT_NEXT[tool],
-        slug="host-output",
-    )
+    title, meaning = context.OUTPUT["title"].say(tool=tool), "threads" if tool == context.DUMP else "meaning"
+    return Meaning(title, (context.OUTPUT[meaning],), context.OUTPUT_NEXT[tool], slug="host-output")
 
 
 def _problem(text: str, problem: Problem) -> Meaning:
@@ -181,19 +176,17 @@ def _answer(text: str) -> Meaning | None:
     if match := _CODE.search(text):
         code = int(match[1] or match[2])
         if code not in answers.CODES:
-            return Meaning(
-                TEXTS["unknown_code"].say(code=str(code)), (TEXTS["other_code"],), TEXTS["look"], kind="code"
-            )
+            title = TEXTS["unknown_code"].say(code=str(code))
+            return Meaning(title, (TEXTS["other_code"],), TEXTS["look"], kind="code")
         title = TEXTS["answer"].say(code=str(code), name=answers.CODES[code].name)
     else:
         name = next((name for name in answers.STATUSES if name in text), None)
         if name is None:
             return None
         code, title = answers.STATUSES[name], TEXTS["status"].say(name=name)
-    problem = answers.CODES[code].problem
-    return _code(
-        title, answers.CODES[code], PROBLEMS[problem].printed_by.source if problem else "common/protocol/ResponseCode"
-    )
+    answer = answers.CODES[code]
+    source = PROBLEMS[answer.problem].printed_by.source if answer.problem else "common/protocol/ResponseCode"
+    return _code(title, answer, source)
 
 
 def _code(title: Sentence, answer: answers.Answer, source: str) -> Meaning:
