@@ -45,12 +45,9 @@ def starts_of(path: Path) -> list[int]:
 def test_kept_records_stay_in_place(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     rng = random.Random(seed)
     folder = tmp_path_factory.mktemp("c")
-    made = stores.store(
-        [stores.some_record(rng) for _ in range(rng.randint(1, 9))],
-        rng.choice((0, 1 << 30)),
-        rng.random() < 0.4,
-        bytes(rng.choice((0, 900))),
-    )
+    records = [stores.some_record(rng) for _ in range(rng.randint(1, 9))]
+    base, dledger, end = rng.choice((0, 1 << 30)), rng.random() < 0.4, bytes(rng.choice((0, 900)))
+    made = stores.store(records, base, dledger, end)
     source, target = folder / f"{made.base:020}", folder / "cut" / f"{made.base:020}"
     source.write_bytes(made.data)
     wanted = [span for span in made.spans if rng.random() < 0.5]

@@ -52,14 +52,9 @@ def test_the_check_sees_forms_of_its_own_and_nothing_in_what_was_redacted(kind: 
 def test_no_place_keeps_a_canary(kind: str) -> None:
     line, canary = PLANTED[kind]
     made = redactor()
-    told = made.value(
-        {
-            "table": {"columns": [{"name": "text"}], "rows": [[line]]},
-            line: {"buyer": [line, {"note": f"日志{line}"}]},
-            "body": f"body={line}",
-            "file": made.path(f"logs/{line}.log"),
-        }
-    )
+    table = {"columns": [{"name": "text"}], "rows": [[line]]}
+    texts = {line: {"buyer": [line, {"note": f"日志{line}"}]}, "body": f"body={line}"}
+    told = made.value({"table": table, **texts, "file": made.path(f"logs/{line}.log")})
     assert canary not in json.dumps(told, ensure_ascii=False)
 
 
@@ -91,8 +86,8 @@ def test_what_follows_a_command_in_a_sentence_is_no_host() -> None:
     said = [
         "$ ping timeout",
         "the curl command failed",
-        "$ ssh -t 10.1.2.3 tail -f broker.log",
         "# telnet refused connection",
+        "$ ssh -t 10.1.2.3 tail -f broker.log",
     ]
     assert dict(redactnames.mentioned(said)) == {"10.1.2.3": "address"}
 
@@ -111,9 +106,8 @@ def test_an_address_in_hex_is_replaced_in_every_form() -> None:
     assert "0a4d0337" not in hexed and hexed.startswith("peer 0x") and hexed.endswith(" lost")
     assert dotted.removesuffix(":10911") == ".".join(str(byte) for byte in bytes.fromhex(hexed.split()[1][2:]))
     assert rest == texts[2]
-    assert (
-        leaks.leak(texts[0], leaks.Originals(frozenset(), frozenset({ipaddress.ip_address("10.77.3.55")}))) == "address"
-    )
+    known = leaks.Originals(frozenset(), frozenset({ipaddress.ip_address("10.77.3.55")}))
+    assert leaks.leak(texts[0], known) == "address"
 
 
 def test_what_is_ordinary_is_a_list_of_its_own() -> None:

@@ -30,15 +30,9 @@ from kit.rocketmq import ids
 
 SALT = b"salt of a test"
 NAMES = {
-    "trade-order": "topic",
-    "order-group": "group",
-    "SO20260007": "key",
-    "1025": "key",
-    "order": "topic",
-    "web-01": "host",
-    "g" * 142: "group",
-    "x y&z": "key",
-}
+    "trade-order": "topic", "order-group": "group", "SO20260007": "key", "1025": "key", "order": "topic", "web-01": "host",
+    "g" * 142: "group", "x y&z": "key",
+}  # fmt: skip
 
 
 HELD = leaks.Originals(
@@ -52,12 +46,10 @@ def redactor(addresses: tuple[str, ...] = ("10.20.44.11", "10.20.44.21"), **more
 
 
 PATIENT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-V4 = (
-    st.integers(11 << 24, (1 << 32) - 1)
-    .map(ipaddress.IPv4Address)
-    .filter(lambda ip: not ip.is_loopback and ip.packed[0] != 255)
-)
+V4 = st.integers(11 << 24, (1 << 32) - 1).map(ipaddress.IPv4Address)
+V4 = V4.filter(lambda ip: not ip.is_loopback and ip.packed[0] != 255)
 V6 = st.integers(2, (1 << 128) - 1).map(ipaddress.IPv6Address).filter(lambda ip: ip.ipv4_mapped is None)
+BEHIND = st.sampled_from(["", ":10911", " ", "]", "/24", ".", "@1227", "。"])
 AROUND = st.sampled_from(["", " ", "/", "connect to <", "host=", "[", "地址", "a: ", ",", "\n"])
 
 
@@ -72,22 +64,13 @@ def test_addresses_map_one_to_one_onto_none_of_them(found: list[ipaddress.IPv4Ad
 
 
 @PATIENT
-@given(
-    st.lists(
-        st.tuples(AROUND, V4, st.sampled_from(["", ":10911", " ", "]", "/24", ".", "@1227", "。"])),
-        min_size=1,
-        max_size=5,
-    ),
-    st.booleans(),
-)
+@given(st.lists(st.tuples(AROUND, V4, BEHIND), min_size=1, max_size=5), st.booleans())
 def test_no_address_survives_in_text_or_hex(parts: list[tuple[str, ipaddress.IPv4Address, str]], lower: bool) -> None:
     known = {str(ip): "address" for _, ip, _ in parts}
     made = Redactor(SALT, known)
     text = " ".join(f"{before}{ip}{after}" for before, ip, after in parts)
-    hexed = " ".join(
-        f"id={ip.packed.hex().upper()}00002A9F0000000000001C7B, {ip.packed.hex().upper()} _{ip.packed.hex().upper()}00000C387F44"
-        for _, ip, _ in parts
-    )
+    packed = [ip.packed.hex().upper() for _, ip, _ in parts]
+    hexed = " ".join(f"id={each}00002A9F0000000000001C7B, {each} _{each}00000C387F44" for each in packed)
     text += " " + (hexed.lower() if lower else hexed)
     new = made.text(text)
     assert made.text(text) == new == Redactor(SALT, known).text(text)
@@ -122,10 +105,9 @@ def test_names_join_and_do_not_meet(found: list[str]) -> None:
 
 def test_names_keep_length_and_prefix() -> None:
     made = redactor()
-    assert made.text("%RETRY%" + "g" * 142).startswith("%RETRY%group-") and len(made.text("%RETRY%" + "g" * 142)) == 149
-    assert re.fullmatch(
-        r"topic=topic-\w{5}|topic=t\w{10}, %DLQ%g\w{10}", made.text("topic=trade-order, %DLQ%order-group")
-    )
+    long, both = made.text("%RETRY%" + "g" * 142), made.text("topic=trade-order, %DLQ%order-group")
+    assert long.startswith("%RETRY%group-") and len(long) == 149
+    assert re.fullmatch(r"topic=topic-\w{5}|topic=t\w{10}, %DLQ%g\w{10}", both)
     own = "topic=RMQ_SYS_TRANS_HALF_TOPIC CID_RMQ_SYS_TRANS DefaultCluster"
     assert made.text(own) == own
     told = made.text("updateTopic-trade-order.txt 主题trade-order的消息 0@trade-order@order-group trade-order2")
@@ -152,9 +134,8 @@ def test_small_keys_go_only_where_a_key_is_expected() -> None:
     assert made.text(said.format(1025)) == said.format(new)
     assert made.value({"uniq_keys": 1025, "UNIQ_KEY": "1025"}) == {"uniq_keys": 1025, "UNIQ_KEY": "1025"}
     assert made.value({"key": "1025", "bytes": 1025, "says": "1025"}) == {"key": new, "bytes": 1025, "says": "1025"}
-    frame = made.value(
-        pd.DataFrame({"key": [1025, 1026], "store_size": [1025, 1026], "keys": ["SO20260007 1025", None]})
-    )
+    numbers = {"key": [1025, 1026], "store_size": [1025, 1026]}
+    frame = made.value(pd.DataFrame({**numbers, "keys": ["SO20260007 1025", None]}))
     assert frame["key"][0] == new and list(frame["store_size"]) == [1025, 1026]
     assert frame["keys"][0] == f"{made.names['SO20260007']} {new}" and frame["keys"][1] is None
     assert "never-seen" not in made.text("dedupKey=never-seen-7 done") and made.text("keys=null x") == "keys=null x"
@@ -213,10 +194,8 @@ def test_paths_keep_what_is_rocketmqs_own() -> None:
     file = "c/web-01 logs/points.csv"
     assert made.value({"file": file})["file"] == made.exact[file] == made.path(file)
     assert made.path("broker/logs/otherdays/transaction.1.log.gz") == "broker/logs/otherdays/transaction.1.log.gz"
-    assert (
-        made.path("x/topicStatus-%RETRY%order-group-late.txt")
-        == f"x/topicStatus-%RETRY%{made.names['order-group']}-late.txt"
-    )
+    status = "x/topicStatus-%RETRY%{}-late.txt"
+    assert made.path(status.format("order-group")) == status.format(made.names["order-group"])
     assert made.path("/srv/order.csv").partition(".")[2] == "csv"
 
 
@@ -244,13 +223,10 @@ def test_keys_of_objects_and_unusual_keys() -> None:
     }
     assert made.text(r"KEYS\x01SO20260007\x02a") == rf"KEYS\x01{made.names['SO20260007']}\x02a"
     assert made.text("row x y&z, done") == f"row {made.names['x y&z']}, done"
-    assert made.value({"cause": "trade-order", "n": [1, 2.5, None, True]}) == {
-        "cause": "trade-order",
-        "n": [1, 2.5, None, True],
-    }
-    table = made.value(
-        {"columns": [{"name": "key", "kind": "text"}, {"name": "bytes", "kind": "number"}], "rows": [["1025", "1,025"]]}
-    )
+    plain = {"cause": "trade-order", "n": [1, 2.5, None, True]}
+    assert made.value(plain) == plain
+    columns = [{"name": "key", "kind": "text"}, {"name": "bytes", "kind": "number"}]
+    table = made.value({"columns": columns, "rows": [["1025", "1,025"]]})
     assert table["rows"] == [[made.names["1025"], "1,025"]]
 
 
@@ -283,12 +259,9 @@ def test_outputs_of_a_notebook_are_drawn_anew() -> None:
         },
         "text/html": "<b>SO20260007</b>",
     }
-    broken = nbformat.v4.new_output(
-        "error", ename="ValueError", evalue="SO20260007", traceback=["/home/li/kit.py SO20260007"]
-    )
-    book = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell("1", outputs=[nbformat.v4.new_output("display_data", chart), broken])]
-    )
+    error = {"ename": "ValueError", "evalue": "SO20260007", "traceback": ["/home/li/kit.py SO20260007"]}
+    shown = [nbformat.v4.new_output("display_data", chart), nbformat.v4.new_output("error", **error)]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=shown)])
     redacted.notebook(made, book, {}, "en")
     assert leaks.leak(nbformat.writes(book), HELD) is None and "/home/li" not in nbformat.writes(book)
     assert book.cells[0].outputs[0]["data"][PLOTLY_MIME]["data"][0]["x"] == {"bdata": "AAAA", "dtype": "i1"}

@@ -106,15 +106,10 @@ def test_the_map_of_a_case_is_rocketmqs(spark: Any) -> None:
     ]  # fmt: skip
     made = stores.store([stores.Record(properties=raw) for raw in raws])
     rows = [(n, row[schema.TEXT]) for n, row in enumerate(stored(made))]
-    found = (
-        spark.createDataFrame(rows, f"n int, {schema.TEXT} string")
-        .selectExpr("n", f"{AS_MAP} as properties")
-        .orderBy("n")
-        .collect()
-    )
-    assert [row.properties for row in found] == [
-        oracle.row(made.data, start, 0, [])["properties"] for start, _ in made.spans
-    ]
+    frame = spark.createDataFrame(rows, f"n int, {schema.TEXT} string")
+    found = frame.selectExpr("n", f"{AS_MAP} as properties").orderBy("n").collect()
+    expected = [oracle.row(made.data, start, 0, [])["properties"] for start, _ in made.spans]
+    assert [row.properties for row in found] == expected
 
 
 @pytest.mark.parametrize(
