@@ -26,18 +26,16 @@ orders                            broker-a                          0     {end} 
 
 
 def stored(folder: Path, times: Sequence[int], changed: int) -> None:
-    records = [
-        Record(topic=b"orders", numbers=(0, 0, n, 0, 0), born=1000 * at, stored=1000 * at) for n, at in enumerate(times)
-    ]
+    each = [((0, 0, n, 0, 0), 1000 * at) for n, at in enumerate(times)]
+    records = [Record(topic=b"orders", numbers=place, born=at, stored=at) for place, at in each]
     log = put(folder / "store" / "commitlog" / f"{0:020}", store(records, end=bytes(4096)).data)
     os.utime(log, (changed, changed))
     (folder / "broker.conf").write_text("brokerName=broker-a\nbrokerId=0\n")
 
 
 def saved(folder: Path, offset: int, at: int) -> None:
-    saved = put(
-        folder / "saved" / "consumerOffset.json", json.dumps({"offsetTable": {"orders@billing": {"0": offset}}})
-    )
+    offsets = json.dumps({"offsetTable": {"orders@billing": {"0": offset}}})
+    saved = put(folder / "saved" / "consumerOffset.json", offsets)
     os.utime(saved, (at, at))
 
 
@@ -124,10 +122,8 @@ def test_what_became_of_messages_in_each_group(row: dict[str, Any]) -> None:
 @pytest.mark.seconds
 def test_a_backlog_is_not_reached_yet() -> None:
     said = truth("consumer-backlog")
-    handled, audited = (
-        {row["keys"]: None for row in recorded.rows("consumer-backlog", file)}
-        for file in ("c/points.csv", "a/audit.csv")
-    )
+    ledgers = [recorded.rows("consumer-backlog", file) for file in ("c/points.csv", "a/audit.csv")]
+    handled, audited = ({row["keys"]: None for row in rows} for rows in ledgers)
     trace = kit.trace(recorded.case("consumer-backlog"), [key for key in audited if key not in handled][-1])
     (own,) = (c for c in trace["consumers"] if c["group"] == said["group"])
     before = own["queue_offset"] - said["end"]["lag_per_queue"][str(own["queue_id"])]["offset"]

@@ -22,9 +22,8 @@ BOX = f"mysql> select * from t_order;\n{RULE}{BOX}{RULE}"
 
 
 def office(member: str) -> bytes:
-    return zip_of(
-        {"[Content_Types].xml": b"<Types/>", member: b"<w:t>2026-11-23 10:22:31 WARN [REJECTREQUEST]system busy</w:t>"}
-    )
+    text = b"<w:t>2026-11-23 10:22:31 WARN [REJECTREQUEST]system busy</w:t>"
+    return zip_of({"[Content_Types].xml": b"<Types/>", member: text})
 
 
 @pytest.mark.parametrize(

@@ -30,15 +30,10 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Any:
     lines = [f"2026-11-20 23:{19 + n // 60}:{n % 60:02},000 WARN [main] o.a.Order - line {n + 1}" for n in range(LINES)]
     lines[49] += f" of {KEY} {IMAGE} " + "x" * 2000
     put(root / "e" / "app.log", "\n".join(lines) + "\n")
+    body = f"{IMAGE} body".encode() + b"\xff"
+    properties = f"KEYS\x01{IMAGE}\x02UNIQ_KEY\x01{KEY}\x02colour\x01{IMAGE}\x02".encode()
     records = [
-        Record(
-            topic=topic,
-            body=f"{IMAGE} body".encode() + b"\xff",
-            born=START,
-            stored=START + 10_000 * n,
-            numbers=(0, 0, n, 1000, n),
-            properties=f"KEYS\x01{IMAGE}\x02UNIQ_KEY\x01{KEY}\x02colour\x01{IMAGE}\x02".encode(),
-        )
+        Record(topic, body, properties, numbers=(0, 0, n, 1000, n), born=START, stored=START + 10_000 * n)
         for n, topic in enumerate((b"orders", b"%RETRY%group", b"%RETRY%group"))
     ]
     made = store(records)

@@ -63,16 +63,14 @@ def copy_of(
     if topic == names.SCHEDULE_TOPIC and real.startswith(names.RETRY_PREFIX):
         times = record["reconsume_times"] - 1
         source = last(props[names.RETRY_TOPIC], real, times=times)
-        return "sent_back", size.sent_back(
-            source, real.removeprefix(names.RETRY_PREFIX), times, int(props[names.DELAY])
-        )
+        group, level = real.removeprefix(names.RETRY_PREFIX), int(props[names.DELAY])
+        return "sent_back", size.sent_back(source, group, times, level)
     dead = real if topic == names.SCHEDULE_TOPIC else topic
     if dead.startswith(names.DLQ_PREFIX):
         group = dead.removeprefix(names.DLQ_PREFIX)
         letter = size.dead_lettered(last(names.retry_topic(group)), group, broker)
-        return (
-            ("dead_lettered", letter) if dead == topic else ("dead_letter_waiting", letter.with_(names.SCHEDULE_TOPIC))
-        )
+        waits = ("dead_letter_waiting", letter.with_(names.SCHEDULE_TOPIC))
+        return ("dead_lettered", letter) if dead == topic else waits
     if names.DELAY in props and topic == real and earlier:
         (waiting,) = [m for r, m in earlier if r["topic"] == names.SCHEDULE_TOPIC and r["properties"] == props][-1:]
         return "delivered", size.delivered(waiting)
@@ -99,11 +97,8 @@ def check_every_copy(name: str) -> Counter[str]:
             seen[kind] += 1
             assert expected.size == record["store_size"], (kind, record)
         if kind == "prepared":
-            app = {
-                k: v
-                for k, v in props.items()
-                if k not in {*ADDED, names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID}
-            }
+            brokers = {*ADDED, names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID}
+            app = {name: value for name, value in props.items() if name not in brokers}
             client = recorded_as.get("client")
             whole = size.sent(props[names.REAL_TOPIC], model.body, app, broker=broker, client=client, transaction=True)
             assert size.prepared(whole, int(props[names.REAL_QID]), broker).size == record["store_size"]
@@ -164,9 +159,8 @@ def test_the_limit_of_a_topic(topic, broker, too_long):
     st.integers(1, 20),
 )
 def test_the_safe_body_is_the_largest_whose_put_backs_all_fit(extra, broker, limit, dledger, check_max):
-    got = size.rewrites(
-        0, "topic", {"k": "v" * extra}, broker=broker, limit=limit, dledger=dledger, check_max=check_max
-    )
+    how = {"broker": broker, "limit": limit, "dledger": dledger}
+    got = size.rewrites(0, "topic", {"k": "v" * extra}, check_max=check_max, **how)
 
     def fits(body: int) -> bool:
         properties = {"k": "v" * extra, names.TRAN_MSG: "true", names.PGROUP: ""}
@@ -181,11 +175,8 @@ def test_the_safe_body_is_the_largest_whose_put_backs_all_fit(extra, broker, lim
 def test_no_body_is_safe_where_the_put_back_exceeds_the_properties():
     # 32,742 bytes of properties fit, 26 more do not (reference, section 6.3).
     for extra, safe in [(32_741, True), (32_742, False)]:
-        half = size.prepared(
-            size.sent("t", 0, {names.TRAN_MSG: "true", names.PGROUP: "", "k": ""}, broker="5.3.3", transaction=True),
-            0,
-            "5.3.3",
-        )
+        properties = {names.TRAN_MSG: "true", names.PGROUP: "", "k": ""}
+        half = size.prepared(size.sent("t", 0, properties, broker="5.3.3", transaction=True), 0, "5.3.3")
         room = extra - half.properties_length
         got = size.rewrites(0, "t", {"k": "v" * room}, broker="5.3.3", check_max=1)
         assert (got["safe_stored_body"] is not None) == safe

@@ -37,10 +37,8 @@ def test_checkpoint() -> None:
     page = struct.pack(">5q", 1_795_188_794_493, 1_795_188_794_400, 0, 0, 0) + bytes(4096 - 40)
     assert configs.sniff(page, size=4096) == {"kind": "checkpoint"}
     rows = configs.offsets("f", page, {}, "checkpoint")
-    assert [(r["topic"], r["value"]) for r in rows] == [
-        ("physicMsgTimestamp", 1_795_188_794_493),
-        ("logicsMsgTimestamp", 1_795_188_794_400),
-    ]
+    times = {"physicMsgTimestamp": 1_795_188_794_493, "logicsMsgTimestamp": 1_795_188_794_400}
+    assert [(r["topic"], r["value"]) for r in rows] == [*times.items()]
     assert configs.sniff(bytes(4096), size=4096) is None
     assert configs.sniff(page + bytes(10), size=4106) is None
 
@@ -65,12 +63,9 @@ TABLE = st.dictionaries(
 
 def as_fastjson(table: dict[str, dict[int, int]], space: str) -> str:
     """`ConfigManager.encode(true)` of an offset table: integer keys are without quotes."""
-    inner = ("{" + ",".join(f"{q}{space}:{v}" for q, v in queues.items()) + f"{space}}}" for queues in table.values())
-    return (
-        f'{{{space}"offsetTable":{{'
-        + f",{space}".join(f"{json.dumps(name)}:{text}" for name, text in zip(table, inner, strict=True))
-        + f"}}{space}}}"
-    )
+    inner = {name: ",".join(f"{q}{space}:{v}" for q, v in queues.items()) for name, queues in table.items()}
+    groups = f",{space}".join(f"{json.dumps(name)}:{{{queues}{space}}}" for name, queues in inner.items())
+    return f'{{{space}"offsetTable":{{{groups}}}{space}}}'
 
 
 @effort.examples(200)

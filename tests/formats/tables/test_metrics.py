@@ -126,10 +126,8 @@ def test_addresses() -> None:
     expected = [("lo", "127.0.0.1", 8, 2), ("eth0", "10.20.109.11", 16, 5), ("docker0", "172.17.0.3", 16, 7)]
     assert network(IP_ADDR, "interface", "address", "prefix", "line") == expected
     assert network(IP_ADDR.replace("\n", "\r\n"), "interface", "address", "prefix", "line") == expected
-    assert network("eth0@if12  UP  10.0.0.3/24 fe80::1/64 \n", "interface", "address", "prefix") == [
-        ("eth0", "10.0.0.3", 24),
-        ("eth0", "fe80::1", 64),
-    ]
+    brief = network("eth0@if12  UP  10.0.0.3/24 fe80::1/64 \n", "interface", "address", "prefix")
+    assert brief == [("eth0", "10.0.0.3", 24), ("eth0", "fe80::1", 64)]
 
 
 def test_sockets() -> None:
