@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from busy_evidence import REFUSAL, STARTED, A, B, attempt, clock, sent, thrown, traffic, write_log, write_store
+from busy_evidence import REFUSAL, STARTED, TIMEOUT, A, B, attempt, clock, sent, thrown, traffic, write_log, write_store
 from folders import put
 from stores import store
 
@@ -29,6 +29,19 @@ def test_a_message_is_found_twice_though_no_failed_send_is_stored(tmp_path: Path
     write_log(folder / "app" / "shop.log", thrown(1411, "K-lost", REFUSED))
     figures = ask(folder)[1].figures
     assert (figures["failed_but_stored"], figures["stored_twice"]) == (0, 1)
+
+
+def test_the_store_of_another_cluster_shows_nothing_of_a_send_that_timed_out(tmp_path: Path) -> None:
+    """A broker stores under its brokerIP1, which is the address of the route that the client prints."""
+    outcomes = []
+    for name, host in (("own", "10.0.0.2"), ("other", "10.9.9.9")):
+        write_store(tmp_path / name / "commitlog", traffic(4000))
+        error = TIMEOUT.replace("10.0.0.2", host)
+        write_log(tmp_path / name / "app" / "rocketmq_client.log", [STARTED, *attempt(1410, "K-lost", error)])
+        write_log(tmp_path / name / "app" / "shop.log", thrown(1411, "K-lost", error))
+        figures = causes.examine(ask(tmp_path / name)[0].facts, "client-timeout").figures
+        outcomes.append((figures["timed_out_sends"], figures["stored"]))
+    assert outcomes == [(1, 0), (1, None)]
 
 
 def test_a_standstill_alone_is_suspected(tmp_path: Path) -> None:
