@@ -15,11 +15,8 @@ from table import rows_of
 
 from kit.collection.collect import script
 
-SHELLS = [
-    [found, *rest]
-    for tool, *rest in (["dash"], ["bash", "--posix"], ["busybox", "sh"], ["sh"])
-    if (found := shutil.which(tool))
-]
+EVERY = (["dash"], ["bash", "--posix"], ["busybox", "sh"], ["sh"])
+SHELLS = [[found, *rest] for tool, *rest in EVERY if (found := shutil.which(tool))]
 HOUR = 3600
 START = dt.datetime(2026, 11, 20, 0, 0, tzinfo=dt.UTC)
 
@@ -60,10 +57,9 @@ def home(tmp_path: Path) -> Path:
 
 
 def fingerprint(folder: Path) -> dict[str, tuple[str, int]]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
     return {
-        str(p.relative_to(folder)): (hashlib.sha256(p.read_bytes()).hexdigest(), p.stat().st_mtime_ns)
-        for p in folder.rglob("*")
-        if p.is_file()
+        str(p.relative_to(folder)): (hashlib.sha256(p.read_bytes()).hexdigest(), p.stat().st_mtime_ns) for p in files
     }
 
 

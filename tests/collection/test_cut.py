@@ -30,9 +30,8 @@ LOG = "broker/store/commitlog/00000000000000000000"
 
 def gaps_of(path: Path) -> list[tuple[int, int, str]]:
     file = segments.examine(path.name, str(path))
-    return [
-        (r["start"], r["end"], r["reason"]) for batch in segments.skipped(file, 0, file.used) for r in batch.to_pylist()
-    ]
+    gaps = [gap for batch in segments.skipped(file, 0, file.used) for gap in batch.to_pylist()]
+    return [(gap["start"], gap["end"], gap["reason"]) for gap in gaps]
 
 
 def starts_of(path: Path) -> list[int]:
@@ -147,9 +146,8 @@ def test_a_window(spark: Any, evidence: Path, tmp_path: Path) -> None:
     inside = [t for t in truth if since <= dt.datetime.fromtimestamp(t["store_timestamp"] / 1000, dt.UTC) <= until]
     case = kit.open_case(tmp_path / "part")
     rows = case.records.select("physical_offset", "offset_msg_id", "queue_offset", "problem").collect()
-    assert {tuple(row) for row in rows} == {
-        (t["physical_offset"], t["msg_id"], t["queue_offset"], None) for t in inside
-    }
+    expected = {(t["physical_offset"], t["msg_id"], t["queue_offset"], None) for t in inside}
+    assert {tuple(row) for row in rows} == expected
     assert {r.reason for r in case.skipped.collect()} <= {"blank"}
     whole, kept = (evidence / LOG).read_bytes(), (tmp_path / "part" / LOG).read_bytes()
     for t in inside:

@@ -86,9 +86,8 @@ def put_row(at: Path, name: str, expression: str) -> None:
 # --- what the expressions name --------------------------------------------------------------------------------------------
 
 LOG_LINE = "2026-11-20 10:00:00,000 INFO RocketmqClient - [client_x] started\n"
-LOG = "".join(
-    f"2026-11-20 10:00:{s:02},000 INFO RocketmqClient - the client factory [10.1.2.3@{s}] start OK\n" for s in range(40)
-)
+STARTED = "2026-11-20 10:00:{0:02},000 INFO RocketmqClient - the client factory [10.1.2.3@{0}] start OK\n"
+LOG = "".join(map(STARTED.format, range(40)))
 NOISE = b"".join(struct.pack(">I", zlib.crc32(struct.pack(">I", n))) for n in range(5000))
 """Bytes nothing packs any smaller."""
 BIG_LOG = (LOG * 40).encode() + NOISE.hex().encode() + b"\n"
@@ -97,9 +96,8 @@ CHINESE = LOG + "2026-11-20 10:01:00,000 WARN RocketmqClient - 订单支付失�
 BUSY = "[TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 201ms, size of queue: 7"
 ERROR = THROWN = f"org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: {BUSY}"
 SENT = "\tat org.apache.rocketmq.client.impl.MQClientAPIImpl.processSendResponse(MQClientAPIImpl.java:668)"
-TRACE = (
-    f"{THROWN}\n{SENT}\n\tat org.apache.rocketmq.client.producer.DefaultMQProducer.send(DefaultMQProducer.java:325)\n"
-)
+SENDS = "\tat org.apache.rocketmq.client.producer.DefaultMQProducer.send(DefaultMQProducer.java:325)"
+TRACE = f"{THROWN}\n{SENT}\n{SENDS}\n"
 FRAME = "    at org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl.{}(DefaultMQProducerImpl.java:{})"
 FRAMES = f"{FRAME.format('sendKernelImpl', 831)}\n{FRAME.format('send', 539)}"
 REFUSED = 30
@@ -107,10 +105,8 @@ REFUSED = 30
 FIRST_IS_LOST = ("log-behind-a-hole", "log-behind-a-long-hole")
 """Their first line begins with zeros, and so has no time."""
 EPOCH = 1_795_140_000
-ENTRIES = [
-    f"2026-11-20 10:00:{s:02}.123 [main] ERROR c.a.Orders - send failed order SX{s:05}\n{THROWN}\n{SENT}"
-    for s in range(REFUSED)
-]
+FAILED = "2026-11-20 10:00:{0:02}.123 [main] ERROR c.a.Orders - send failed order SX{0:05}"
+ENTRIES = [f"{FAILED.format(n)}\n{THROWN}\n{SENT}" for n in range(REFUSED)]
 LINES = [line for each in ENTRIES for line in each.split("\n")]
 EXPORTED = "\n".join(LINES) + "\n"
 
