@@ -35,11 +35,11 @@ class Mention:
     word: str
 
 
-Found = tuple[list[Mention], dict[str, int]]
+Mentions = tuple[list[Mention], dict[str, int]]
 """Lines with a word, and how many each file has."""
 
 
-def search(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]], most: int = MOST) -> dict[str, Found]:
+def search(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]], most: int = MOST) -> dict[str, Mentions]:
     """Return of each group of words the lines with one, at most `most` of a file (the first and the last), and how many
     each file has.
 
@@ -50,7 +50,7 @@ def search(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]], most
         for word in words:
             if len(word) >= MIN_KEY:
                 owners[word].add(group)
-    by_group: dict[str, Found] = {group: ([], {}) for group in groups}
+    by_group: dict[str, Mentions] = {group: ([], {}) for group in groups}
     words = sorted(owners)
     automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in words])
     first = most - most // 4

@@ -48,7 +48,7 @@ SHOWN: Final = 86_400.0
 """Most seconds until a disk is full that are worth a figure."""
 
 
-class Kept(msgspec.Struct, forbid_unknown_fields=True):
+class WatchState(msgspec.Struct, forbid_unknown_fields=True):
     """The state of a watch between runs.
 
     `time`: of the last step that reached the present; `untold`: alerts not sent when the process ended.
@@ -83,7 +83,7 @@ class Watch:
     """A watch over folders; what was written before `since` (s since 1970, default now) is left out."""
 
     roots: Sequence[Path]
-    kept: Kept = attrs.field(factory=Kept)
+    kept: WatchState = attrs.field(factory=WatchState)
     since: float = math.inf
     lang: Lang = "en"
     clock: Callable[[], float] = time.time

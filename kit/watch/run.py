@@ -24,7 +24,7 @@ from kit.case import output
 from kit.evidence import disk
 from kit.evidence.workspace import default_base
 from kit.i18n import Lang, labels, printable
-from kit.watch.loop import Kept, Watch
+from kit.watch.loop import Watch, WatchState
 from kit.watch.outlets import Outlet
 
 NICE: Final = 10
@@ -63,22 +63,22 @@ def alone(folder: Path, lang: Lang = "en") -> Iterator[None]:
         yield
 
 
-def load(folder: Path, complain: Callable[[str], None] = lambda text: None, lang: Lang = "en") -> Kept:
+def load(folder: Path, complain: Callable[[str], None] = lambda text: None, lang: Lang = "en") -> WatchState:
     """Return the stored state; a damaged one (or one of another version) is said, and replaced by a new one."""
     path = folder / STATE
     try:
-        state = msgspec.json.decode(path.read_bytes(), type=Kept)
+        state = msgspec.json.decode(path.read_bytes(), type=WatchState)
         for place in state.places.values():  # of what grew since that process only the last change is known
             place.size = 0
         return state
     except FileNotFoundError:
-        return Kept()
+        return WatchState()
     except (OSError, msgspec.MsgspecError) as error:
         complain(TEXTS["damaged"].say(path=str(path), why=printable(str(error))[:200]).render(lang))
-        return Kept()
+        return WatchState()
 
 
-def save(folder: Path, kept: Kept, *, durable: bool) -> None:
+def save(folder: Path, kept: WatchState, *, durable: bool) -> None:
     """Write the state completely or not at all; `durable`: flush it to disk first, for alerts."""
     disk.write_text(folder / STATE, msgspec.json.encode(kept).decode(), private=True, durable=durable)
 
