@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import re
+import zlib
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,6 +15,8 @@ from kit.rocketmq import copied_lines
 
 LONGEST: Final = 20_000
 """Most characters of a line that are examined."""
+UNPACKED: Final = 16 << 20
+"""Most bytes that are unpacked."""
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _TAGS: Final = "p|br|div|span|code|pre|a|b|i|em|strong|ul|ol|li|td|th|tr|table|tbody|thead|blockquote|font|img|hr|h[1-6]|details|summary|kbd|u|s"
@@ -62,7 +66,12 @@ class Line:
 
 
 def decoded(raw: bytes) -> str:
-    """Return the text of UTF-8, UTF-16 with a byte order mark, or GB 18030; undecodable bytes are replaced."""
+    """Return the text of UTF-8, UTF-16 with a byte order mark, or GB 18030, also packed by gzip (its beginning);
+    undecodable bytes are replaced.
+    """
+    if raw.startswith(b"\x1f\x8b"):
+        with contextlib.suppress(zlib.error):
+            raw = zlib.decompressobj(wbits=31).decompress(raw, UNPACKED)
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16", "replace")
     for encoding in ("utf-8-sig", "gb18030"):

@@ -1,5 +1,6 @@
 """`explain`: what each pasted line means, whatever was put around it, and without Java, Spark or pandas."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,8 @@ def test_the_command_reads_a_file_or_standard_input(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["explain", str(tmp_path / "paste.txt"), "--json", str(out)])
     assert done.exit_code == 0 and "topic-no-route" in done.output and "磁盘满了" in done.output
     assert [row["slug"] for row in json.loads(out.read_text("utf-8"))] == [None, "topic-no-route"]
+    (tmp_path / "paste.gz").write_bytes(gzip.compress(NO_ROUTE.encode()))
+    assert "topic-no-route" in CliRunner().invoke(cli, ["explain", str(tmp_path / "paste.gz")]).output
     piped = CliRunner().invoke(cli, ["explain", "--json", "-"], input=NO_ROUTE.encode())
     assert json.loads(piped.output)[0]["slug"] == "topic-no-route"
     assert "topic-no-route" in CliRunner().invoke(cli, ["explain", *NO_ROUTE.split()]).output
