@@ -179,7 +179,7 @@ class Workspace:
 
 
 @attrs.frozen
-class WatchState:
+class KnownWorkspace:
     """One workspace for `workspace list`. `bytes` on disk; `used`: when it was last opened, in seconds since 1970."""
 
     folder: Path
@@ -197,7 +197,7 @@ def _size(folder: Path) -> int:
     return total
 
 
-def every_workspace(workspace: Path | str | None = None) -> list[WatchState]:
+def every_workspace(workspace: Path | str | None = None) -> list[KnownWorkspace]:
     """Return every workspace in the cache, last used first; unpacked members count for the evidence they came from."""
     root = Path(workspace) if workspace is not None else default_base()
     unpacked: dict[str, dict[Path, int]] = {}
@@ -210,7 +210,7 @@ def every_workspace(workspace: Path | str | None = None) -> list[WatchState]:
         with contextlib.suppress(OSError, ValueError):
             known = json.loads(about.read_text(encoding="utf-8"))
             size = _size(about.parent) + sum(unpacked.get(known["content_key"], {}).values())
-            folders.append(WatchState(about.parent, known["evidence"], size, about.stat().st_mtime))
+            folders.append(KnownWorkspace(about.parent, known["evidence"], size, about.stat().st_mtime))
     return sorted(folders, key=lambda k: -k.used)
 
 

@@ -1,6 +1,6 @@
 """Findings reduced to what a change of the engine must not change, kept as data in `tests/golden/findings`, and how two of them differ.
 
-WatchState: root causes, and of each finding its verdict, window, figures, steps and references. Left out: prose, which may be reworded.
+Kept: root causes, and of each finding its verdict, window, figures, steps and references. Left out: prose, which may be reworded.
 """
 
 import difflib

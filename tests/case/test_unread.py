@@ -122,7 +122,7 @@ def test_while_a_table_is_built(evidence, monkeypatch, error, table, module, nam
     assert refused.file.startswith("bad/")
     assert [place.file for place in unreadable.of(case)] == [refused.file]
     monkeypatch.undo()
-    # WatchState as it was read: whoever opens the case again is told the same. Only what the memory of that moment did is tried again.
+    # Kept as it was read: whoever opens the case again is told the same. Only what the memory of that moment did is tried again.
     again = opened(evidence)
     again.folder(table)
     assert again.unread() == ([] if isinstance(error, MemoryError) else [refused])

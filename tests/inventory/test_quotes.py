@@ -62,7 +62,7 @@ def text(path: Path, content: bytes) -> LogFile:
     return LogFile(path.name, str(path))
 
 
-def search(texts: list[LogFile], words: list[str], most: int = mentions.MOST) -> mentions.Found:
+def search(texts: list[LogFile], words: list[str], most: int = mentions.MOST) -> mentions.Mentions:
     return mentions.search(texts, {"": words}, most)[""]
 
 
