@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 SAYS: Final = labels("spark")["java"]
 _LOCAL: Final = re.compile(r"local(?:\[(?P<cores>\*|\d+)(?:, *\d+)?\])?")
 """A Spark master inside this process; `local[2, 3]` also says how often a task may fail."""
-JAVA_OPTIONS = "-XX:+UseParallelGC -XX:MetaspaceSize=512m -XX:NewSize=512m -Duser.timezone=UTC"
-"""Room to begin with: every growth of the room for classes collects all garbage, of a small young generation too much
-becomes old. Both were a tenth of a triage.
-"""
+JAVA_OPTIONS = "-XX:+UseParallelGC -XX:InitialRAMPercentage=10 -XX:MetaspaceSize=512m -Duser.timezone=UTC"
+"""With room to begin with: else a tenth of a triage's minute goes by while garbage is collected to make some."""
 BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m"
 """One fast compiler: the second one takes a third of both cores for the first half minute, and pays back later.
 
@@ -100,11 +98,6 @@ def _apache(master: str | None, brief: bool) -> SparkSession:
     with _quiet(), _own_interrupt():
         spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
-    if is_local(master):
-        # Java starts a process to set the mode of each file, and a file of checksums is one more.
-        context: Any = spark.sparkContext
-        local = context._jvm.org.apache.hadoop.fs.FileSystem.getLocal(context._jsc.hadoopConfiguration())
-        local.setWriteChecksum(False)
     return spark.newSession()
 
 
@@ -260,8 +253,6 @@ def _settings(master: str | None, *, local: bool, brief: bool) -> dict[str, str]
             "spark.sql.catalogImplementation": "in-memory",
             # Replanning between stages makes each of them a job, which pays only if stages take longer than jobs.
             "spark.sql.adaptive.enabled": str(not brief).lower(),
-            # What is compiled for a whole stage runs a hundred milliseconds.
-            "spark.sql.codegen.wholeStage": str(not brief).lower(),
             # Little is kept, and not for long: compressing it costs more than the room.
             "spark.sql.inMemoryColumnarStorage.compressed": str(not brief).lower(),
             "spark.driver.extraJavaOptions": " ".join(filter(None, (JAVA_OPTIONS, BRIEF if brief else ""))),
